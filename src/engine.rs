@@ -1,0 +1,1 @@
+//! One pass: usage, ranks, priorities. Knows no host, no clock, no files.

@@ -1,0 +1,26 @@
+//! Fair Tree fair-share factors and multifactor job priorities.
+//!
+//! The engine is plain data in, plain data out: no I/O, no clock, no globals, no `unsafe`.
+//!
+//! | module | noun |
+//! |---|---|
+//! | [`extended`] | a number with a 64-bit mantissa, as Slurm's `long double` |
+//! | [`compat`] | whose behaviour to follow: the documentation's or a Slurm release's |
+//! | [`tree`] | who shares with whom: associations, shares, parents |
+//! | [`usage`] | what was used and how it fades |
+//! | [`fairshare`] | who comes first |
+//! | [`priority`] | the factors of a job, the weights and the one integer |
+//! | [`config`] | slurm.conf's own names for all of the above |
+//! | [`engine`] | one pass: usage, ranks, priorities |
+
+pub mod compat;
+pub mod config;
+pub mod engine;
+pub mod extended;
+pub mod fairshare;
+pub mod priority;
+pub mod tree;
+pub mod usage;
+
+#[cfg(feature = "capi")]
+pub mod capi;

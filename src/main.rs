@@ -1,0 +1,3 @@
+//! The `fairtree` command.
+
+fn main() {}

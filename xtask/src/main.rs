@@ -1,0 +1,3 @@
+//! Developer's tools of fairtree.
+
+fn main() {}
