@@ -1,0 +1,263 @@
+//! The four operations, each exact before its one rounding.
+
+use std::cmp::Ordering;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use super::{Extended, INFINITE, MAX_EXPONENT, MIN_EXPONENT, round_off};
+
+/// The number `wide * 2^(top - 127)`, a little larger if `sticky`, rounded to nearest even.
+///
+/// With `sticky`, `wide` must have at least 66 significant bits, so that what was cut off cannot
+/// be a tie.
+fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
+    if wide == 0 {
+        return Extended::ZERO;
+    }
+    let shift = wide.leading_zeros();
+    let exponent = top - shift as i32;
+    let bits = (wide << shift) | u128::from(sticky);
+    let drop = 64 + (MIN_EXPONENT - exponent).max(0);
+    let kept = round_off(bits, drop as u32);
+    if kept == 0 {
+        return Extended::ZERO;
+    }
+    // `kept` counts units of 2^(exponent - 127 + drop) and may have 65 bits after a carry.
+    let unit = exponent - 127 + drop;
+    let zeros = kept.leading_zeros() as i32;
+    let exponent = unit + 127 - zeros;
+    if exponent > MAX_EXPONENT {
+        return Extended::INFINITY.with_sign(negative);
+    }
+    let mantissa = ((kept << zeros) >> 64) as u64;
+    Extended {
+        mantissa,
+        exponent,
+        negative,
+    }
+}
+
+impl Extended {
+    /// Order of the magnitudes of two numbers that are neither zero nor infinite.
+    fn cmp_magnitude(&self, other: &Extended) -> Ordering {
+        (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa))
+    }
+
+    /// Sum or difference of magnitudes; `large` has the greater exponent, or the same exponent
+    /// and no smaller mantissa.
+    fn combine(large: Extended, small: Extended) -> Extended {
+        // One spare bit above for the carry, 63 below: a shift by up to 63 loses nothing.
+        let a = u128::from(large.mantissa) << 63;
+        let full = u128::from(small.mantissa) << 63;
+        let distance = (large.exponent - small.exponent) as u32;
+        let b = if distance < 128 { full >> distance } else { 0 };
+        let lost = distance >= 128 || (b << distance) != full;
+        let wide = if large.negative == small.negative {
+            a + b
+        } else {
+            // What was lost belongs to the subtrahend: borrow one, and the rest is positive.
+            a - b - u128::from(lost)
+        };
+        rounded(large.negative, wide, large.exponent + 1, lost)
+    }
+}
+
+impl Add for Extended {
+    type Output = Extended;
+
+    /// Zero for infinity - infinity.
+    fn add(self, other: Extended) -> Extended {
+        match (self.is_infinite(), other.is_infinite()) {
+            (true, true) if self.negative != other.negative => return Extended::ZERO,
+            (true, _) => return self,
+            (_, true) => return other,
+            _ => {}
+        }
+        if self.is_zero() {
+            other
+        } else if other.is_zero() {
+            self
+        } else if self.cmp_magnitude(&other) == Ordering::Less {
+            Extended::combine(other, self)
+        } else {
+            Extended::combine(self, other)
+        }
+    }
+}
+
+impl Neg for Extended {
+    type Output = Extended;
+
+    fn neg(self) -> Extended {
+        self.with_sign(!self.negative)
+    }
+}
+
+impl Sub for Extended {
+    type Output = Extended;
+
+    /// Zero for infinity - infinity.
+    fn sub(self, other: Extended) -> Extended {
+        self + -other
+    }
+}
+
+impl Mul for Extended {
+    type Output = Extended;
+
+    /// Zero for 0 * infinity.
+    fn mul(self, other: Extended) -> Extended {
+        if self.is_zero() || other.is_zero() {
+            return Extended::ZERO;
+        }
+        let negative = self.negative != other.negative;
+        if self.is_infinite() || other.is_infinite() {
+            return Extended::INFINITY.with_sign(negative);
+        }
+        let wide = u128::from(self.mantissa) * u128::from(other.mantissa);
+        rounded(negative, wide, self.exponent + other.exponent + 1, false)
+    }
+}
+
+impl Div for Extended {
+    type Output = Extended;
+
+    /// Infinity, with the dividend's sign, for division by zero; zero for 0 / 0 and for
+    /// infinity / infinity.
+    fn div(self, other: Extended) -> Extended {
+        let negative = self.negative != other.negative;
+        if self.is_zero() || (self.is_infinite() && other.is_infinite()) {
+            return Extended::ZERO;
+        }
+        if self.is_infinite() || other.is_zero() {
+            return Extended::INFINITY.with_sign(negative);
+        }
+        if other.exponent == INFINITE {
+            return Extended::ZERO;
+        }
+        let divisor = u128::from(other.mantissa);
+        let dividend = u128::from(self.mantissa) << 64;
+        let (high, rest) = (dividend / divisor, dividend % divisor);
+        // 64 or 65 bits so far; 32 more leave no doubt about the rounding.
+        let rest = rest << 32;
+        let wide = (high << 32) | (rest / divisor);
+        let sticky = rest % divisor != 0;
+        // `wide` is the quotient of the mantissas times 2^96.
+        let top = self.exponent - other.exponent + 127 - 96;
+        rounded(negative, wide, top, sticky)
+    }
+}
+
+impl AddAssign for Extended {
+    fn add_assign(&mut self, other: Extended) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Extended {
+    fn sub_assign(&mut self, other: Extended) {
+        *self = *self - other;
+    }
+}
+
+impl MulAssign for Extended {
+    fn mul_assign(&mut self, other: Extended) {
+        *self = *self * other;
+    }
+}
+
+impl DivAssign for Extended {
+    fn div_assign(&mut self, other: Extended) {
+        *self = *self / other;
+    }
+}
+
+impl Sum for Extended {
+    /// Added from the first to the last, each sum rounded.
+    fn sum<I: Iterator<Item = Extended>>(numbers: I) -> Extended {
+        numbers.fold(Extended::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(value: u64) -> Extended {
+        Extended::from_u64(value)
+    }
+
+    fn ext(value: f64) -> Extended {
+        Extended::from_f64(value).expect("a number")
+    }
+
+    #[test]
+    fn small_whole_numbers_are_exact() {
+        assert_eq!(int(2) + int(3), int(5));
+        assert_eq!(int(3) - int(5), -int(2));
+        assert_eq!(int(6) * int(7), int(42));
+        assert_eq!(int(42) / int(6), int(7));
+        assert_eq!(int(5) - int(5), Extended::ZERO);
+        assert_eq!([1, 2, 3].map(int).into_iter().sum::<Extended>(), int(6));
+    }
+
+    #[test]
+    fn rounding_is_to_nearest_even_at_64_bits() {
+        let top = int(1 << 63);
+        // 2^64 + 1 is a tie between 2^64 and 2^64 + 2; 2^64 + 3 between + 2 and + 4.
+        let big = top + top;
+        assert_eq!(big + int(1), big);
+        assert_eq!(big + int(3), big + int(4));
+        // One more than a tie, by the smallest of numbers, rounds up.
+        assert_eq!(big + (int(1) + ext(1e-10)), big + int(2));
+        // Just below a power of two the spacing is half as wide.
+        assert_eq!(big - ext(0.5), big);
+        assert_ne!(big - ext(0.75), big);
+        assert_eq!(int(1) - ext(1e-300), int(1));
+        // (2^64 - 1)^2 = 2^128 - 2^65 + 1, whose nearest is 2^128 - 2^65.
+        let max = int(u64::MAX);
+        assert_eq!(max * max, (max - Extended::ONE) * big);
+    }
+
+    #[test]
+    fn quotients_of_equal_ratios_agree() {
+        assert_eq!(int(1) / int(3), int(7) / int(21));
+        assert_eq!((int(1) / int(3)).mantissa, 0xaaaa_aaaa_aaaa_aaab);
+        assert_eq!(int(2) / int(3) * int(3), int(2));
+    }
+
+    #[test]
+    fn operations_without_a_meaning_give_zero() {
+        let inf = Extended::INFINITY;
+        assert_eq!(inf - inf, Extended::ZERO);
+        assert_eq!(-inf + inf, Extended::ZERO);
+        assert_eq!(inf / inf, Extended::ZERO);
+        assert_eq!(Extended::ZERO / Extended::ZERO, Extended::ZERO);
+        assert_eq!(Extended::ZERO * inf, Extended::ZERO);
+        assert_eq!(inf * Extended::ZERO, Extended::ZERO);
+    }
+
+    #[test]
+    fn infinities_absorb() {
+        let inf = Extended::INFINITY;
+        assert_eq!(inf + int(1), inf);
+        assert_eq!(int(1) - inf, -inf);
+        assert_eq!(inf + inf, inf);
+        assert_eq!(inf * -int(2), -inf);
+        assert_eq!(inf / -int(2), -inf);
+        assert_eq!(int(2) / inf, Extended::ZERO);
+        assert_eq!(int(2) / Extended::ZERO, inf);
+        assert_eq!(-int(2) / Extended::ZERO, -inf);
+    }
+
+    #[test]
+    fn the_range_ends_as_on_x87() {
+        assert_eq!(Extended::MAX + Extended::MAX, Extended::INFINITY);
+        assert_eq!(Extended::MAX + int(1), Extended::MAX);
+        let tiny = Extended::ONE.scaled(-16445);
+        assert_eq!(tiny * ext(0.5), Extended::ZERO, "a tie goes to even, zero");
+        assert_eq!(tiny * ext(0.75), tiny);
+        assert_eq!(tiny + tiny, Extended::ONE.scaled(-16444));
+        assert_eq!(tiny / int(3), Extended::ZERO);
+    }
+}
