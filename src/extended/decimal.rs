@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(ext(1e25).to_string(), "10000000000000000905969664.000000");
         assert_eq!(Extended::INFINITY.to_string(), "inf");
         assert_eq!((-Extended::INFINITY).to_string(), "-inf");
-        assert_eq!(format!("{:>12.2}", ext(3.14159)), "        3.14");
+        assert_eq!(format!("{:>12.2}", ext(2.345)), "        2.35");
         assert_eq!(
             Extended::from_u64(u64::MAX).to_string(),
             "18446744073709551615.000000"

@@ -2,151 +2,250 @@
 //!
 //! A tree is built from rows in any order and can be edited. Positions ([`AssocIndex`]) are the
 //! order of the rows; where Slurm's own behaviour depends on sibling order, this is that order.
+//!
+//! What follows from the rows (orders, lists of children, sums of shares) is computed when first
+//! asked for and kept until an edit changes it, so that building a tree row by row costs no more
+//! than building it at once.
 
-use std::fmt;
+mod assoc;
+mod edit;
+mod error;
+mod layout;
+mod shares;
 
-/// An association's number, unique in a tree (Slurm's `assoc_id`).
-pub type AssocId = u32;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
-/// The position of an association in its tree: the row it came in.
-///
-/// Four bytes, and an `Option` of it as well.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AssocIndex(std::num::NonZeroU32);
-
-impl AssocIndex {
-    /// The position `index`; panics at `usize` values from `u32::MAX` on.
-    pub fn new(index: usize) -> AssocIndex {
-        let plus_one = u32::try_from(index).ok().and_then(|i| i.checked_add(1));
-        AssocIndex(
-            plus_one
-                .and_then(std::num::NonZeroU32::new)
-                .expect("fewer than 2^32 - 1 rows"),
-        )
-    }
-
-    /// As a slice index.
-    pub fn get(self) -> usize {
-        self.0.get() as usize - 1
-    }
-}
-
-impl fmt::Debug for AssocIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.get())
-    }
-}
-
-/// What an association may claim of its parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shares {
-    /// A count, compared with the counts of its siblings: 0..=[`Shares::MAX_RAW`].
-    Raw(u32),
-    /// `FairShare=parent`.
-    Parent,
-}
-
-impl Shares {
-    /// The largest count; Slurm uses the next number for `parent`.
-    pub const MAX_RAW: u32 = 0x7fff_fffe;
-}
-
-/// Whether an association is an account or a user in an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssocKind {
-    /// May have children.
-    Account,
-    /// A leaf; users are what is ranked.
-    User,
-}
-
-/// One row of a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assoc {
-    /// Unique in the tree.
-    pub id: AssocId,
-    /// `None` for the root, of which there is exactly one.
-    pub parent: Option<AssocId>,
-    /// Account or user; the root is an account.
-    pub kind: AssocKind,
-    /// The root's own shares matter only to `compat=slurm`.
-    pub shares: Shares,
-}
-
-/// Why rows are not a tree, or why an edit was refused. The tree is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TreeError {
-    /// Two rows with one id.
-    #[error("association {id} stands twice: an id may be used once")]
-    DuplicateId {
-        /// The id.
-        id: AssocId,
-    },
-}
+pub use assoc::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
+pub use error::TreeError;
+use layout::Layout;
 
 /// Associations, and what follows from their order and shares.
+///
+/// ```
+/// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+/// let row = |id, parent, kind, shares| Assoc { id, parent, kind, shares };
+/// let tree = Tree::from_rows([
+///     row(3, Some(2), AssocKind::User, Shares::Raw(1)),
+///     row(1, None, AssocKind::Account, Shares::Raw(1)),
+///     row(2, Some(1), AssocKind::Account, Shares::Parent),
+/// ])?;
+/// let user = tree.index_of(3).unwrap();
+/// assert_eq!(user.get(), 0);
+/// assert_eq!(tree.parent(user), tree.index_of(2));
+/// assert_eq!(tree.fs_parent(user), tree.index_of(1)); // 2 stands aside
+/// # Ok::<(), fairtree::tree::TreeError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     rows: Vec<Assoc>,
+    parents: Vec<Option<AssocIndex>>,
+    child_counts: Vec<u32>,
+    positions: HashMap<AssocId, AssocIndex>,
+    root: Option<AssocIndex>,
+    /// Absent after an edit that it would not survive.
+    layout: OnceLock<Layout>,
 }
 
-impl Tree {
-    /// A tree of these rows, in any order. No rows make an empty tree.
-    pub fn from_rows(_rows: impl IntoIterator<Item = Assoc>) -> Result<Tree, TreeError> {
-        todo!()
+/// Two trees are equal when their rows are, in the same order.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Tree) -> bool {
+        self.rows == other.rows
     }
+}
+
+impl Eq for Tree {}
+
+impl Tree {
+    /// The most associations that a tree can hold.
+    pub const MAX_LEN: usize = u32::MAX as usize - 1;
+
+    /// A tree of these rows, in any order. No rows make an empty tree.
+    ///
+    /// # Errors
+    /// The first fault found, row by row: [`TreeError::SharesOutOfRange`],
+    /// [`TreeError::RootIsUser`], [`TreeError::DuplicateId`], [`TreeError::TwoRoots`],
+    /// [`TreeError::TooManyRows`]; then, row by row, [`TreeError::UnknownParent`] and
+    /// [`TreeError::ParentIsUser`]; then [`TreeError::NoRoot`] and [`TreeError::Cycle`].
+    pub fn from_rows(rows: impl IntoIterator<Item = Assoc>) -> Result<Tree, TreeError> {
+        let mut tree = Tree::default();
+        let rows = rows.into_iter();
+        tree.rows.reserve(rows.size_hint().0);
+        tree.positions.reserve(rows.size_hint().0);
+        for row in rows {
+            let index = tree.check_row(&row)?;
+            tree.positions.insert(row.id, index);
+            if row.parent.is_none() {
+                tree.root = Some(index);
+            }
+            tree.rows.push(row);
+        }
+        tree.child_counts = vec![0; tree.rows.len()];
+        tree.parents.reserve(tree.rows.len());
+        for row in &tree.rows {
+            let parent = tree.find_parent(row)?;
+            if let Some(parent) = parent {
+                tree.child_counts[parent.get()] += 1;
+            }
+            tree.parents.push(parent);
+        }
+        if tree.rows.is_empty() {
+            return Ok(tree);
+        }
+        let order = layout::reachable(&tree.parents, tree.root.ok_or(TreeError::NoRoot)?);
+        if order.len() < tree.rows.len() {
+            return Err(tree.find_cycle(&order));
+        }
+        tree.layout = OnceLock::from(Layout::new(&tree.rows, &tree.parents, order));
+        Ok(tree)
+    }
+
+    /// Where `row` would stand, if nothing but its parent speaks against it.
+    fn check_row(&self, row: &Assoc) -> Result<AssocIndex, TreeError> {
+        let id = row.id;
+        check_shares(id, row.shares)?;
+        if self.positions.contains_key(&id) {
+            return Err(TreeError::DuplicateId { id });
+        }
+        if row.parent.is_none() {
+            if row.kind == AssocKind::User {
+                return Err(TreeError::RootIsUser { id });
+            }
+            if let Some(root) = self.root {
+                let root = self.rows[root.get()].id;
+                return Err(TreeError::TwoRoots { root, id });
+            }
+        }
+        if self.rows.len() >= Tree::MAX_LEN {
+            let limit = Tree::MAX_LEN;
+            return Err(TreeError::TooManyRows { limit });
+        }
+        Ok(AssocIndex::new(self.rows.len()))
+    }
+
+    /// The position of the account that `row` names as its parent.
+    fn find_parent(&self, row: &Assoc) -> Result<Option<AssocIndex>, TreeError> {
+        let Some(parent) = row.parent else {
+            return Ok(None);
+        };
+        let id = row.id;
+        match self.index_of(parent) {
+            None => Err(TreeError::UnknownParent { id, parent }),
+            Some(index) if self.rows[index.get()].kind == AssocKind::User => {
+                Err(TreeError::ParentIsUser { id, parent })
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// The first row on the first cycle, given the rows that hang from the root.
+    fn find_cycle(&self, reached: &[AssocIndex]) -> TreeError {
+        let mut outside = vec![true; self.rows.len()];
+        for index in reached {
+            outside[index.get()] = false;
+        }
+        // From any row outside, as many steps up as there are rows end on a cycle.
+        let mut at = outside.iter().position(|out| *out).unwrap_or(0);
+        let up = |at: usize| self.parents[at].map_or(at, AssocIndex::get);
+        for _ in 0..self.rows.len() {
+            at = up(at);
+        }
+        let mut first = at;
+        let mut next = up(at);
+        while next != at {
+            first = first.min(next);
+            next = up(next);
+        }
+        TreeError::Cycle {
+            id: self.rows[first].id,
+        }
+    }
+
     /// The rows, in order of position.
     pub fn rows(&self) -> &[Assoc] {
         &self.rows
     }
+
     /// Number of associations.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
+
     /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+
+    /// Every position, from the first row to the last.
+    pub fn indices(&self) -> impl DoubleEndedIterator<Item = AssocIndex> + ExactSizeIterator {
+        (0..self.rows.len()).map(AssocIndex::new)
+    }
+
     /// Where the association `id` stands.
-    pub fn index_of(&self, _id: AssocId) -> Option<AssocIndex> {
-        todo!()
+    pub fn index_of(&self, id: AssocId) -> Option<AssocIndex> {
+        self.positions.get(&id).copied()
     }
-    /// The direct parent; `None` for the root.
-    pub fn parent(&self, _index: AssocIndex) -> Option<AssocIndex> {
-        todo!()
+
+    /// The root; `None` only in an empty tree.
+    pub fn root(&self) -> Option<AssocIndex> {
+        self.root
     }
+
+    /// The direct parent; `None` for the root. Panics at a position beyond the rows, as do all
+    /// that take one.
+    pub fn parent(&self, index: AssocIndex) -> Option<AssocIndex> {
+        self.parents[index.get()]
+    }
+
     /// The association that shares are taken from: the nearest ancestor that is not itself
-    /// `FairShare=parent`, as Slurm defines it; `None` for the root.
-    pub fn fs_parent(&self, _index: AssocIndex) -> Option<AssocIndex> {
-        todo!()
+    /// `FairShare=parent`, or else the root; `None` for the root.
+    ///
+    /// Source: Slurm's manual page sacctmgr(1), "fairshare"; `fs_assoc_ptr` of its `assoc_mgr`.
+    pub fn fs_parent(&self, index: AssocIndex) -> Option<AssocIndex> {
+        self.layout().fs_parent(index)
     }
-    /// Those whose `fs_parent` is this one, in order of position.
-    pub fn fs_children(&self, _index: AssocIndex) -> &[AssocIndex] {
-        todo!()
+
+    /// Those whose `fs_parent` is this one, in order of position. None for an account with
+    /// `FairShare=parent` other than the root.
+    pub fn fs_children(&self, index: AssocIndex) -> &[AssocIndex] {
+        self.layout().fs_children(index)
     }
+
     /// Every position, parents before children.
     pub fn parents_first(&self) -> &[AssocIndex] {
-        todo!()
+        if self.rows.is_empty() {
+            return &[];
+        }
+        self.layout().parents_first()
     }
+
     /// Number of user associations: the best rank.
     pub fn user_count(&self) -> usize {
-        todo!()
+        if self.rows.is_empty() {
+            return 0;
+        }
+        self.layout().user_count()
     }
-    /// Adds one association at the end. Its parent must be there.
-    pub fn add(&mut self, _row: Assoc) -> Result<AssocIndex, TreeError> {
-        todo!()
-    }
-    /// Gives an association other shares.
-    pub fn set_shares(&mut self, _id: AssocId, _shares: Shares) -> Result<(), TreeError> {
-        todo!()
-    }
-    /// Hangs an association with all below it under another account.
-    pub fn move_to(&mut self, _id: AssocId, _parent: AssocId) -> Result<(), TreeError> {
-        todo!()
-    }
-    /// Removes an association without children; those behind it move up one position.
-    pub fn remove(&mut self, _id: AssocId) -> Result<AssocIndex, TreeError> {
-        todo!()
+
+    /// What follows from the rows, of which there is at least one.
+    fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| {
+            let root = self.root.expect("a tree with rows has a root");
+            let order = layout::reachable(&self.parents, root);
+            Layout::new(&self.rows, &self.parents, order)
+        })
     }
 }
+
+/// Refuses counts that Slurm cannot hold.
+fn check_shares(id: AssocId, shares: Shares) -> Result<(), TreeError> {
+    match shares {
+        Shares::Raw(shares) if shares > Shares::MAX_RAW => {
+            Err(TreeError::SharesOutOfRange { id, shares })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

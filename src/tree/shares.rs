@@ -1,0 +1,120 @@
+//! Normalised shares, as Fair Tree and as the other algorithms define them.
+
+use super::{AssocIndex, Shares, Tree};
+use crate::compat::Compat;
+
+/// What Slurm leaves as the sum of shares on the root's own level, its `NO_VAL`.
+const ROOT_LEVEL_SHARES: u32 = 0xffff_fffe;
+/// Slurm's number for `FairShare=parent`.
+const RAW_PARENT: u32 = Shares::MAX_RAW + 1;
+
+impl Tree {
+    /// Sum of the shares on an association's level: its own and those of all others with the
+    /// same [`Tree::fs_parent`]. `FairShare=parent` counts for none. `None` for the root.
+    ///
+    /// Below 2^63, because rows and counts are bounded.
+    pub fn level_shares(&self, index: AssocIndex) -> Option<u64> {
+        let layout = self.layout();
+        layout.fs_parent(index).map(|p| layout.child_shares(p))
+    }
+
+    /// Normalised shares under Fair Tree, one per association by position.
+    ///
+    /// `shares / level shares`, 0..=1; 0 where the level has no shares at all. The root has 1,
+    /// and `FairShare=parent` takes the value of the [`Tree::fs_parent`].
+    ///
+    /// `compat=slurm`: the sum of a level wraps at 2^32 (so a value may exceed 1), and the root,
+    /// and `parent` right below it, have `root's shares / 4294967294`.
+    ///
+    /// Source: fair_tree.shtml, "Level Fairshare Calculation".
+    pub fn norm_shares_on_level(&self, compat: Compat) -> Vec<f64> {
+        self.norm_shares(|tree, index| tree.share_of_level(index, compat))
+    }
+
+    /// Normalised shares under the classic algorithms, one per association by position.
+    ///
+    /// The product of `shares / level shares` over an association and its ancestors below the
+    /// root, 0..=1. The root has 1, and `FairShare=parent` takes the value of the
+    /// [`Tree::fs_parent`].
+    ///
+    /// Rounding: documented, each product is the parent's value times one quotient;
+    /// `compat=slurm` multiplies from the association upwards, and sums of a level wrap at 2^32.
+    ///
+    /// Source: priority_multifactor.shtml, "Normalized Shares".
+    pub fn norm_shares_on_path(&self, compat: Compat) -> Vec<f64> {
+        if compat.is_slurm() {
+            return self.norm_shares_upwards(compat);
+        }
+        let mut values = vec![1.0; self.len()];
+        for &index in self.parents_first() {
+            if let Some(fs_parent) = self.fs_parent(index) {
+                let above = values[fs_parent.get()];
+                values[index.get()] = match self.rows[index.get()].shares {
+                    Shares::Parent => above,
+                    Shares::Raw(_) => above * self.share_of_level(index, compat),
+                };
+            }
+        }
+        values
+    }
+
+    /// [`Tree::norm_shares_on_path`], each product begun at the association itself.
+    fn norm_shares_upwards(&self, compat: Compat) -> Vec<f64> {
+        // An only child's quotient is 1 and changes no product: `next` passes over it, so that
+        // deep chains cost nothing. Other quotients are at most one half of a wide level, or
+        // soon bring the product to 0.
+        let mut next: Vec<Option<AssocIndex>> = vec![None; self.len()];
+        let mut quotients = vec![1.0; self.len()];
+        for &index in self.parents_first() {
+            let Some(fs_parent) = self.fs_parent(index) else {
+                continue;
+            };
+            if let Shares::Raw(_) = self.rows[index.get()].shares {
+                quotients[index.get()] = self.share_of_level(index, compat);
+            }
+            let one = quotients[fs_parent.get()] == 1.0;
+            next[index.get()] = if one {
+                next[fs_parent.get()]
+            } else {
+                Some(fs_parent)
+            };
+        }
+        self.norm_shares(|tree, index| {
+            let mut product = 1.0;
+            let mut at = tree.fs_parent(index).map(|_| index);
+            while let Some(here) = at {
+                product *= quotients[here.get()];
+                at = next[here.get()].filter(|_| product != 0.0);
+            }
+            product
+        })
+    }
+
+    /// One value per association: `value`'s, or for `FairShare=parent` below the root the one of
+    /// its `fs_parent`.
+    fn norm_shares(&self, value: impl Fn(&Tree, AssocIndex) -> f64) -> Vec<f64> {
+        self.indices()
+            .map(|index| match self.rows[index.get()].shares {
+                Shares::Parent => value(self, self.fs_parent(index).unwrap_or(index)),
+                Shares::Raw(_) => value(self, index),
+            })
+            .collect()
+    }
+
+    /// `shares / level shares` of an association that is not `parent`, or of the root.
+    fn share_of_level(&self, index: AssocIndex, compat: Compat) -> f64 {
+        let raw = self.rows[index.get()].shares.raw().unwrap_or(RAW_PARENT);
+        let level = match (self.level_shares(index), compat) {
+            (None, Compat::Documented) => return 1.0,
+            (None, Compat::Slurm(_)) => f64::from(ROOT_LEVEL_SHARES),
+            (Some(sum), Compat::Documented) => sum as f64,
+            // Slurm adds in 32 bits.
+            (Some(sum), Compat::Slurm(_)) => f64::from(sum as u32),
+        };
+        if level == 0.0 {
+            0.0
+        } else {
+            f64::from(raw) / level
+        }
+    }
+}
