@@ -15,6 +15,7 @@
 
 mod arithmetic;
 mod decimal;
+mod functions;
 mod x87;
 
 use std::cmp::Ordering;

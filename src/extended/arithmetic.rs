@@ -10,7 +10,7 @@ use super::{Extended, INFINITE, MAX_EXPONENT, MIN_EXPONENT, round_off};
 ///
 /// With `sticky`, `wide` must have at least 66 significant bits, so that what was cut off cannot
 /// be a tie.
-fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
+pub(super) fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
     if wide == 0 {
         return Extended::ZERO;
     }
@@ -38,6 +38,13 @@ fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
 }
 
 impl Extended {
+    /// The number `wide * 2^exponent`, a little larger if `sticky`, rounded to nearest even.
+    ///
+    /// With `sticky`, `wide` must have at least 66 significant bits.
+    pub(crate) fn from_wide(wide: u128, exponent: i32, sticky: bool) -> Extended {
+        rounded(false, wide, exponent + 127, sticky)
+    }
+
     /// Order of the magnitudes of two numbers that are neither zero nor infinite.
     fn cmp_magnitude(&self, other: &Extended) -> Ordering {
         (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa))

@@ -1,10 +1,27 @@
 //! Who comes first: from shares and usage to a fair-share factor per association.
 //!
 //! One file per algorithm; [`compute`] is the signature of all.
+//!
+//! | [`Algorithm`] | [`Compat::Documented`] | [`Compat::Slurm`] |
+//! |---|---|---|
+//! | `FairTree` | `fair_tree`, exact | `stock_tree`, bit for bit |
+//! | `Classic` | `classic` | `classic`, in Slurm's rounding |
+//! | `DepthOblivious` | `depth_oblivious` | `depth_oblivious`, in Slurm's rounding |
+
+mod classic;
+mod depth_oblivious;
+mod exact;
+mod fair_tree;
+mod host;
+mod stock_tree;
+mod usage;
 
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
+
+pub use host::HostMath;
+use usage::Usage;
 
 /// How shares and usage become factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,13 +43,17 @@ pub enum Algorithm {
 /// What a computation says of one association.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AssocFairshare {
-    /// Normalised shares, 0..=1.
+    /// Normalised shares, 0..=1. See [`Tree::norm_shares_on_level`] (Fair Tree) and
+    /// [`Tree::norm_shares_on_path`] (classic).
     pub norm_shares: f64,
     /// Raw usage, TRES-seconds.
     pub raw_usage: Extended,
-    /// Raw usage over the root's, 0..=1.
+    /// Raw usage over the root's, 0..=1; 0 when the root has none.
     pub norm_usage: Extended,
-    /// Fair Tree: raw usage over the parent's. Classic: as the algorithm defines it. From 0 up.
+    /// Fair Tree: raw usage over the one of the `fs_parent`, 0 where that has none. Classic: as
+    /// the algorithm defines it. From 0 up.
+    ///
+    /// The root has its normalised usage here, under `compat=slurm` always 1.
     pub effective_usage: Extended,
     /// Level fairshare: shares over usage, 0..=infinity. `None` where the algorithm has none:
     /// the root, accounts with `FairShare=parent`, and all associations outside Fair Tree.
@@ -41,14 +62,65 @@ pub struct AssocFairshare {
     pub fs_factor: Option<f64>,
 }
 
-/// Fair-share factors of all associations.
+/// Fair-share factors of all associations, one per association by position.
 ///
-/// `raw_usage`: one per association by position (see [`crate::usage::Ledger::raw`]).
+/// `raw_usage`: one per association by position (see [`crate::usage::Ledger::raw`]); panics at
+/// another length. A negative usage counts as none, an infinite one as the largest number.
+///
+/// * Fair Tree: `rank / number of users` for users, in (0, 1]. The first user of the walk has
+///   the highest rank, the number of users. Without usage, level fairshare is infinite; without
+///   shares it is 0, whatever the usage; both tie among themselves. A user with
+///   `FairShare=parent` has an infinite one.
+/// * Classic and depth-oblivious: `2^(-(effective usage / normalised shares) / dampening)` for
+///   all; 0 without shares. `FairShare=parent` takes the factor of the `fs_parent`.
+///
+/// An empty tree gives an empty result. Documented mode does not depend on the order of rows;
+/// `compat=slurm` does where Slurm does. Sources: fair_tree.shtml, priority_multifactor.shtml.
+///
+/// ```
+/// use fairtree::compat::Compat;
+/// use fairtree::extended::Extended;
+/// use fairtree::fairshare::{Algorithm, compute};
+/// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+/// let user = |id| Assoc { id, parent: Some(1), kind: AssocKind::User, shares: Shares::Raw(1) };
+/// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
+/// let tree = Tree::from_rows([root, user(2), user(3)])?;
+/// let usage = [40_u64, 30, 10].map(Extended::from);
+/// let results = compute(Algorithm::FairTree, Compat::Documented, &tree, &usage);
+/// let two_thirds = Extended::from(2_u64) / Extended::from(3_u64); // (1/2) / (30/40)
+/// assert_eq!(results[1].level_fs, Some(two_thirds));
+/// assert_eq!(results[1].fs_factor, Some(0.5));
+/// assert_eq!(results[2].fs_factor, Some(1.0));
+/// # Ok::<(), fairtree::tree::TreeError>(())
+/// ```
 pub fn compute(
-    _algorithm: Algorithm,
-    _compat: Compat,
-    _tree: &Tree,
-    _raw_usage: &[Extended],
+    algorithm: Algorithm,
+    compat: Compat,
+    tree: &Tree,
+    raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
-    todo!()
+    compute_with(HostMath::default(), algorithm, compat, tree, raw_usage)
+}
+
+/// As [`compute`], with a host's own functions where `compat=slurm` needs them.
+pub fn compute_with(
+    host: HostMath,
+    algorithm: Algorithm,
+    compat: Compat,
+    tree: &Tree,
+    raw_usage: &[Extended],
+) -> Vec<AssocFairshare> {
+    assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+    let usage = Usage::new(tree, raw_usage);
+    match (algorithm, compat) {
+        (Algorithm::FairTree, Compat::Documented) => fair_tree::compute(tree, &usage),
+        (Algorithm::FairTree, Compat::Slurm(_)) => stock_tree::compute(tree, compat, &usage),
+        (Algorithm::Classic { dampening }, _) => {
+            let power = host.power(compat);
+            classic::compute(tree, compat, &usage, dampening, power)
+        }
+        (Algorithm::DepthOblivious { dampening }, _) => {
+            depth_oblivious::compute(tree, compat, &usage, dampening, host)
+        }
+    }
 }

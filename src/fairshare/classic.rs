@@ -1,0 +1,97 @@
+//! The classic fair-share factor, `F = 2^(-(UE / S) / dampening)`.
+//!
+//! Effective usage UE: right below the root, normalised usage. Further down, with UA an
+//! association's normalised usage,
+//! `UE = UA + (UE of the parent - UA) * shares / shares on the level`.
+//! `FairShare=parent` takes UE and factor from the `fs_parent`; a level without shares takes UE
+//! from it.
+//!
+//! Sources: priority_multifactor.shtml; for the edges `priority_multifactor.c` of 22.05 and
+//! 24.11, which agree. Stock prices a user with the accounts' values of the last pass; here all
+//! values belong to the same moment.
+
+use super::host::PowerOfTwo;
+use super::{AssocFairshare, Usage};
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Shares, Tree};
+
+/// Fair-share factors, by position.
+pub(super) fn compute(
+    tree: &Tree,
+    compat: Compat,
+    usage: &Usage<'_>,
+    dampening: u16,
+    power: PowerOfTwo,
+) -> Vec<AssocFairshare> {
+    let mut results = usage.results(&tree.norm_shares_on_path(compat));
+    set_effective_usage(tree, compat, &mut results, |results, index, parent| {
+        let level = tree.level_shares(index).unwrap_or(0);
+        // Slurm adds the shares of a level in 32 bits.
+        let level = if compat.is_slurm() {
+            u64::from(level as u32)
+        } else {
+            level
+        };
+        let above = results[parent.get()].effective_usage;
+        if level == 0 {
+            return above;
+        }
+        let shares = tree.rows()[index.get()].shares.raw().unwrap_or(0);
+        let own = results[index.get()].norm_usage;
+        own + (above - own) * (Extended::from(shares) / Extended::from(level))
+    });
+    set_factors(tree, &mut results, dampening, power);
+    results
+}
+
+/// Fills in effective usage, parents first; `below` computes it for associations that have
+/// shares of their own and an `fs_parent` (its last argument) that is not the root.
+pub(super) fn set_effective_usage(
+    tree: &Tree,
+    compat: Compat,
+    results: &mut [AssocFairshare],
+    mut below: impl FnMut(&[AssocFairshare], AssocIndex, AssocIndex) -> Extended,
+) {
+    for &index in tree.parents_first() {
+        let at = index.get();
+        results[at].effective_usage = match tree.fs_parent(index) {
+            None if compat.is_slurm() => Extended::ONE,
+            None => results[at].norm_usage,
+            Some(parent) if tree.fs_parent(parent).is_none() => results[at].norm_usage,
+            Some(parent) if tree.rows()[at].shares == Shares::Parent => {
+                results[parent.get()].effective_usage
+            }
+            Some(parent) => below(results, index, parent),
+        };
+    }
+}
+
+/// Fills in the factors from shares and effective usage.
+pub(super) fn set_factors(
+    tree: &Tree,
+    results: &mut [AssocFairshare],
+    dampening: u16,
+    power: PowerOfTwo,
+) {
+    let dampening = Extended::from(u32::from(dampening.max(1)));
+    for &index in tree.parents_first() {
+        let own = &results[index.get()];
+        let factor = match tree.fs_parent(index) {
+            Some(parent) if tree.rows()[index.get()].shares == Shares::Parent => {
+                results[parent.get()].fs_factor
+            }
+            _ => Some(factor(own, dampening, &power)),
+        };
+        results[index.get()].fs_factor = factor;
+    }
+}
+
+fn factor(of: &AssocFairshare, dampening: Extended, power: &PowerOfTwo) -> f64 {
+    match Extended::from_f64(of.norm_shares) {
+        Some(shares) if shares > Extended::ZERO => {
+            power(-(of.effective_usage / shares / dampening))
+        }
+        _ => 0.0,
+    }
+}

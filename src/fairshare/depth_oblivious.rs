@@ -1,0 +1,135 @@
+//! The classic factor with the effective usage of `DEPTH_OBLIVIOUS`.
+//!
+//! `UE = Rp * Rl^k * S`, where Rp is the parent's `UE / S`, Rl the association's own `UA / S` in
+//! proportion to that of its whole level, and `k = 1 / (1 + (5 ln Rp)^2)` where Rl would undo
+//! what Rp says (one above 1, the other below), else 1. Where one of the numbers is 0, and right
+//! below the root, UE is UA.
+//!
+//! Source: `priority_multifactor.c` of Slurm 22.05 and 24.11, which agree; the documentation
+//! (slurm.conf(5), DEPTH_OBLIVIOUS) gives only the aim. Stock takes the siblings' usage of the
+//! last pass for those it has not reached yet; here all values belong to the same moment.
+
+use std::cmp::Ordering;
+
+use super::classic::{set_effective_usage, set_factors};
+use super::host::HostMath;
+use super::{AssocFairshare, Usage};
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Shares, Tree};
+
+/// The factor on `ln Rp`.
+const STEEPNESS: u64 = 5;
+
+/// Fair-share factors, by position.
+pub(super) fn compute(
+    tree: &Tree,
+    compat: Compat,
+    usage: &Usage<'_>,
+    dampening: u16,
+    host: HostMath,
+) -> Vec<AssocFairshare> {
+    let mut results = usage.results(&tree.norm_shares_on_path(compat));
+    let rule = Rule { tree, compat, host };
+    let mut levels: Vec<Option<LevelRatios>> = vec![None; tree.len()];
+    set_effective_usage(tree, compat, &mut results, |results, index, parent| {
+        let level = *levels[parent.get()].get_or_insert_with(|| rule.level(results, parent));
+        rule.effective_usage(&results[index.get()], level)
+    });
+    set_factors(tree, &mut results, dampening, host.power(compat));
+    results
+}
+
+/// What all children of one account have in common.
+#[derive(Clone, Copy)]
+struct LevelRatios {
+    /// Rp; 0 where it has no meaning.
+    parent: Extended,
+    /// The level's usage over the parent's normalised shares.
+    siblings: Extended,
+    /// k, where Rl opposes Rp.
+    exponent: Extended,
+}
+
+#[derive(Clone, Copy)]
+struct Rule<'a> {
+    tree: &'a Tree,
+    compat: Compat,
+    host: HostMath,
+}
+
+impl Rule<'_> {
+    fn level(&self, results: &[AssocFairshare], parent: AssocIndex) -> LevelRatios {
+        let shares = number(results[parent.get()].norm_shares);
+        let ratio = results[parent.get()].effective_usage / shares;
+        if shares.is_zero() || ratio.is_zero() {
+            return LevelRatios {
+                parent: Extended::ZERO,
+                siblings: Extended::ZERO,
+                exponent: Extended::ONE,
+            };
+        }
+        let log = match self.compat {
+            Compat::Documented => ratio.ln(),
+            Compat::Slurm(_) => (self.host.logl)(ratio),
+        };
+        let steep = Extended::from(STEEPNESS) * log;
+        LevelRatios {
+            parent: ratio,
+            siblings: self.usage_of_level(results, parent) / shares,
+            exponent: Extended::ONE / (Extended::ONE + steep * steep),
+        }
+    }
+
+    /// Normalised usage of all children with shares of their own.
+    fn usage_of_level(&self, results: &[AssocFairshare], parent: AssocIndex) -> Extended {
+        let children = self.tree.fs_children(parent).iter();
+        let with_shares = children.filter(|c| self.tree.rows()[c.get()].shares != Shares::Parent);
+        let usages = with_shares.map(|c| results[c.get()].norm_usage);
+        match self.compat {
+            Compat::Slurm(_) => usages.sum(),
+            Compat::Documented => {
+                // Rounded sums depend on their order; this one not on the order of rows.
+                let mut usages: Vec<Extended> = usages.collect();
+                usages.sort_unstable();
+                usages.into_iter().sum()
+            }
+        }
+    }
+
+    fn effective_usage(&self, own: &AssocFairshare, level: LevelRatios) -> Extended {
+        let shares = number(own.norm_shares);
+        if shares.is_zero() || own.norm_usage.is_zero() || level.parent.is_zero() {
+            return own.norm_usage;
+        }
+        let local = own.norm_usage / shares / level.siblings;
+        let power = if opposed(level.parent, local) {
+            self.power(local, level.exponent)
+        } else {
+            self.power(local, Extended::ONE)
+        };
+        level.parent * power * shares
+    }
+
+    fn power(&self, base: Extended, exponent: Extended) -> Extended {
+        match self.compat {
+            Compat::Documented if exponent == Extended::ONE => base,
+            Compat::Documented => base.pow(exponent),
+            Compat::Slurm(_) => number((self.host.pow)(base.to_f64(), exponent.to_f64())),
+        }
+    }
+}
+
+/// Whether one ratio is above 1 and the other below.
+fn opposed(a: Extended, b: Extended) -> bool {
+    !b.is_zero()
+        && matches!(
+            (a.cmp(&Extended::ONE), b.cmp(&Extended::ONE)),
+            (Ordering::Less, Ordering::Greater) | (Ordering::Greater, Ordering::Less)
+        )
+}
+
+/// An `f64` that cannot be NaN; one that were would count as nothing.
+fn number(value: f64) -> Extended {
+    Extended::from_f64(value).unwrap_or(Extended::ZERO)
+}

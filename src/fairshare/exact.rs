@@ -1,0 +1,199 @@
+//! Level fairshare as an exact number.
+//!
+//! `(shares / level shares) / (usage / parent's usage)` is a quotient of two products of whole
+//! numbers, each below 2^127. Its correctly rounded value decides most comparisons: rounding
+//! never swaps two numbers. Only where two rounded values are equal are the quotients themselves
+//! compared, by cross-multiplying in 256 bits.
+
+use std::cmp::Ordering;
+
+use crate::extended::Extended;
+
+/// `numerator / denominator * 2^exponent`, both parts from 1 to 2^127 - 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ratio {
+    numerator: u128,
+    denominator: u128,
+    exponent: i32,
+}
+
+/// A level fairshare: ordered by value, infinity last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// No shares.
+    Zero,
+    /// Shares and usage.
+    Finite(Ratio),
+    /// Shares, and no usage to hold against them; or a user with `FairShare=parent`.
+    Infinite,
+}
+
+impl Level {
+    /// Of `shares` among `level_shares` (below 2^63) and `usage` within `parent_usage`; usages
+    /// are finite and not negative.
+    pub(super) fn new(
+        shares: u32,
+        level_shares: u64,
+        usage: Extended,
+        parent_usage: Extended,
+    ) -> Level {
+        if shares == 0 {
+            return Level::Zero;
+        }
+        let (Some((used, used_exponent)), Some((total, total_exponent))) =
+            (usage.to_parts(), parent_usage.to_parts())
+        else {
+            return Level::Infinite;
+        };
+        if used == 0 || total == 0 {
+            return Level::Infinite;
+        }
+        debug_assert!(level_shares >= u64::from(shares) && level_shares >> 63 == 0);
+        Level::Finite(Ratio {
+            numerator: u128::from(shares) * u128::from(total),
+            denominator: u128::from(level_shares) * u128::from(used),
+            exponent: total_exponent - used_exponent,
+        })
+    }
+
+    /// Rounded to nearest, ties to even. `a <= b` implies `a.rounded() <= b.rounded()`.
+    pub(super) fn rounded(&self) -> Extended {
+        match self {
+            Level::Zero => Extended::ZERO,
+            Level::Finite(ratio) => ratio.rounded(),
+            Level::Infinite => Extended::INFINITY,
+        }
+    }
+}
+
+impl Ratio {
+    fn rounded(&self) -> Extended {
+        /// One more than the mantissa and a bit to round on need, for quotients below 1.
+        const FRACTION_BITS: i32 = 66;
+        // With both top bits at 2^126, the quotient lies between 1/2 and 2.
+        let (up, down) = (
+            self.numerator.leading_zeros() - 1,
+            self.denominator.leading_zeros() - 1,
+        );
+        let divisor = self.denominator << down;
+        let mut rest = self.numerator << up;
+        let mut quotient: u128 = 0;
+        for _ in 0..=FRACTION_BITS {
+            let fits = rest >= divisor;
+            rest -= if fits { divisor } else { 0 };
+            quotient = quotient << 1 | u128::from(fits);
+            rest <<= 1;
+        }
+        let exponent = self.exponent - up as i32 + down as i32 - FRACTION_BITS;
+        Extended::from_wide(quotient, exponent, rest != 0)
+    }
+}
+
+/// A product of two 128-bit numbers with its power of two: value `(high, low) * 2^(top - 255)`,
+/// the top bit of `high` set; so that values order as `(top, high, low)`.
+fn normalised_product(a: u128, b: u128, exponent: i32) -> (i32, u128, u128) {
+    const LOW: u128 = u64::MAX as u128;
+    let (ah, al, bh, bl) = (a >> 64, a & LOW, b >> 64, b & LOW);
+    let (hl, lh, ll) = (ah * bl, al * bh, al * bl);
+    let middle = (ll >> 64) + (hl & LOW) + (lh & LOW);
+    let high = ah * bh + (hl >> 64) + (lh >> 64) + (middle >> 64);
+    let low = middle << 64 | ll & LOW;
+    if high == 0 {
+        let zeros = low.leading_zeros();
+        return (exponent + 127 - zeros as i32, low << zeros, 0);
+    }
+    let zeros = high.leading_zeros();
+    let carried = if zeros == 0 { 0 } else { low >> (128 - zeros) };
+    let top = exponent + 255 - zeros as i32;
+    (top, high << zeros | carried, low << zeros)
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, other: &Ratio) -> Ordering {
+        // Only the difference of the exponents matters; it goes to the left side.
+        let left = normalised_product(
+            self.numerator,
+            other.denominator,
+            self.exponent - other.exponent,
+        );
+        let right = normalised_product(other.numerator, self.denominator, 0);
+        left.cmp(&right)
+    }
+}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Ratio) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Ratio) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ratio {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(shares: u32, level_shares: u64, usage: u64, parent_usage: u64) -> Level {
+        let (usage, parent_usage) = (Extended::from(usage), Extended::from(parent_usage));
+        Level::new(shares, level_shares, usage, parent_usage)
+    }
+
+    #[test]
+    fn edges() {
+        assert_eq!(level(0, 0, 0, 0), Level::Zero);
+        assert_eq!(level(0, 5, 0, 7), Level::Zero);
+        assert_eq!(level(1, 5, 0, 7), Level::Infinite);
+        assert_eq!(
+            level(1, 5, 3, 0),
+            Level::Infinite,
+            "usage unknown to the parent"
+        );
+        assert!(Level::Zero < level(1, 5, 3, 7));
+        assert!(level(1, 5, 3, 7) < Level::Infinite);
+    }
+
+    #[test]
+    fn equal_ratios_are_equal_however_written() {
+        // (40/170) / (20/110) = (50/170) / (25/110) = 22/17: two users of Slurm's test24.4.
+        let (a, b) = (level(40, 170, 20, 110), level(50, 170, 25, 110));
+        assert_eq!(a, b);
+        assert_eq!(a.rounded(), b.rounded());
+        let expected = Extended::from(22_u64) / Extended::from(17_u64);
+        assert_eq!(a.rounded(), expected);
+        // (1/3) / (7/9) = (2/6) / (14/18)
+        assert_eq!(level(1, 3, 7, 9), level(2, 6, 14, 18));
+    }
+
+    #[test]
+    fn numbers_closer_than_rounding_still_order() {
+        // 1/1 / (p/q) for neighbouring p of 63 bits: quotients that differ by 2^-125.
+        let big = u64::MAX / 2;
+        let exact = |usage, parent| level(1, 1 << 62, usage, parent);
+        let (a, b) = (exact(big, big - 1), exact(big - 1, big - 2));
+        assert_eq!(a.rounded(), b.rounded());
+        // (big - 1)/big > (big - 2)/(big - 1)
+        assert!(a > b);
+    }
+
+    #[test]
+    fn extremes_stay_in_range() {
+        let tiny = Extended::from_x87(1, 0).expect("the smallest");
+        let most = u64::MAX >> 1;
+        let large = Level::new(0x7fff_fffe, 0x7fff_fffe, tiny, Extended::MAX);
+        assert_eq!(large.rounded(), Extended::INFINITY);
+        assert!(
+            large < Level::Infinite,
+            "finite though it rounds to infinity"
+        );
+        let small = Level::new(1, most, Extended::MAX, tiny);
+        assert_eq!(small.rounded(), Extended::ZERO);
+        assert!(small > Level::Zero);
+        assert!(small < large);
+    }
+}

@@ -1,0 +1,194 @@
+//! Fair Tree as Slurm documents it.
+//!
+//! Every association has a level fairshare, `LF = S / U`: its part of the shares on its level
+//! over its part of its parent's usage. A walk from the root visits the associations of a level
+//! in descending order of LF and goes down into an account before it goes on; the users are
+//! ranked as the walk finds them, the first one first.
+//!
+//! Ties, from the rules of fair_tree.shtml:
+//! * users of a level with one LF share a rank, and as many ranks below it stay empty (4, 4, 2);
+//! * accounts with one LF are visited as one: their children form one level, which again may
+//!   hold accounts that tie across their former parents;
+//! * users that tie with accounts share the rank of the best user below these accounts, however
+//!   deep, and whatever empty accounts come before.
+//!
+//! LF values compare exactly, so equal ratios tie and the order of the rows does not matter.
+
+use super::exact::Level;
+use super::{AssocFairshare, Usage};
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// Fair-share factors, by position.
+pub(super) fn compute(tree: &Tree, usage: &Usage<'_>) -> Vec<AssocFairshare> {
+    let norm_shares = tree.norm_shares_on_level(Compat::Documented);
+    let mut results = usage.results(&norm_shares);
+    for index in tree.indices() {
+        let result = &mut results[index.get()];
+        result.effective_usage = match tree.fs_parent(index) {
+            Some(parent) => usage.ratio(index, parent),
+            None => result.norm_usage,
+        };
+        result.level_fs = level(tree, usage, index).map(|level| level.rounded());
+    }
+    if let Some(root) = tree.root() {
+        Walk::new(tree, usage, &mut results).run(root);
+    }
+    results
+}
+
+/// The exact level fairshare; `None` for the root and for accounts that stand aside.
+fn level(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> Option<Level> {
+    let parent = tree.fs_parent(index)?;
+    let row = &tree.rows()[index.get()];
+    match (row.shares, row.kind) {
+        (Shares::Parent, AssocKind::User) => Some(Level::Infinite),
+        (Shares::Parent, AssocKind::Account) => None,
+        (Shares::Raw(shares), _) => Some(Level::new(
+            shares,
+            tree.level_shares(index).unwrap_or(0),
+            usage.raw(index),
+            usage.raw(parent),
+        )),
+    }
+}
+
+/// One member of a level that is being walked.
+#[derive(Clone, Copy)]
+struct Member {
+    level_fs: Extended,
+    index: AssocIndex,
+    is_user: bool,
+}
+
+/// A level (of one account, or of several that tie), sorted, partly visited.
+struct Frame {
+    /// Its members are `members[start..end]`, and `end` is the end of the frame above it.
+    start: usize,
+    next: usize,
+    end: usize,
+    /// Users tied with the account of this level wait for its best user, but not beyond it.
+    owns_tie: bool,
+}
+
+struct Walk<'a> {
+    tree: &'a Tree,
+    usage: &'a Usage<'a>,
+    results: &'a mut [AssocFairshare],
+    members: Vec<Member>,
+    frames: Vec<Frame>,
+    user_count: usize,
+    /// What the next user gets if it ties with none.
+    next_rank: usize,
+    /// The rank of users that tie with an account on the way down to where the walk is, until
+    /// that account's best user is found.
+    tied_rank: Option<usize>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(tree: &'a Tree, usage: &'a Usage<'a>, results: &'a mut [AssocFairshare]) -> Self {
+        Walk {
+            tree,
+            usage,
+            results,
+            members: Vec::new(),
+            frames: Vec::new(),
+            user_count: tree.user_count(),
+            next_rank: tree.user_count(),
+            tied_rank: None,
+        }
+    }
+
+    fn run(mut self, root: AssocIndex) {
+        self.add_children(root);
+        self.descend(0, false);
+        while let Some(frame) = self.frames.last_mut() {
+            if frame.next == frame.end {
+                self.members.truncate(frame.start);
+                if frame.owns_tie {
+                    self.tied_rank = None;
+                }
+                self.frames.pop();
+            } else {
+                let (begin, end) = (frame.next, frame.end);
+                let group = begin..self.end_of_tie(begin, end);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.next = group.end;
+                }
+                self.visit(group);
+            }
+        }
+    }
+
+    /// Ranks the users of a group of equals (they come first), then goes down into its accounts.
+    fn visit(&mut self, group: std::ops::Range<usize>) {
+        let members = &self.members[group.clone()];
+        let users = members.iter().take_while(|m| m.is_user).count();
+        let mut rank = None;
+        if users > 0 {
+            let shared = self.tied_rank.take().unwrap_or(self.next_rank);
+            let factor = shared as f64 / self.user_count as f64;
+            for member in members.iter().take(users) {
+                self.results[member.index.get()].fs_factor = Some(factor);
+            }
+            self.next_rank -= users;
+            rank = Some(shared);
+        }
+        let start = self.members.len();
+        for at in group.skip(users) {
+            self.add_children(self.members[at].index);
+        }
+        if self.members.len() > start {
+            if rank.is_some() {
+                self.tied_rank = rank;
+            }
+            self.descend(start, rank.is_some());
+        }
+    }
+
+    /// Appends an account's children, without those that stand aside: they have no children
+    /// left and take no part.
+    fn add_children(&mut self, account: AssocIndex) {
+        for &index in self.tree.fs_children(account) {
+            if let Some(level_fs) = self.results[index.get()].level_fs {
+                let is_user = self.tree.rows()[index.get()].kind == AssocKind::User;
+                self.members.push(Member {
+                    level_fs,
+                    index,
+                    is_user,
+                });
+            }
+        }
+    }
+
+    /// Sorts the members from `start` on and makes them the level to visit.
+    fn descend(&mut self, start: usize, owns_tie: bool) {
+        let (tree, usage) = (self.tree, self.usage);
+        self.members[start..].sort_unstable_by(|a, b| {
+            b.level_fs
+                .cmp(&a.level_fs)
+                .then_with(|| level(tree, usage, b.index).cmp(&level(tree, usage, a.index)))
+                .then_with(|| b.is_user.cmp(&a.is_user))
+        });
+        self.frames.push(Frame {
+            start,
+            next: start,
+            end: self.members.len(),
+            owns_tie,
+        });
+    }
+
+    /// The end of the run of members that equal the one at `begin`.
+    fn end_of_tie(&self, begin: usize, end: usize) -> usize {
+        let first = self.members[begin];
+        let mut exact = None;
+        let run = self.members[begin + 1..end].iter().take_while(|m| {
+            m.level_fs == first.level_fs && {
+                let first = exact.get_or_insert_with(|| level(self.tree, self.usage, first.index));
+                *first == level(self.tree, self.usage, m.index)
+            }
+        });
+        begin + 1 + run.count()
+    }
+}

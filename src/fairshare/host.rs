@@ -1,0 +1,49 @@
+//! The few functions that `compat=slurm` takes from a C library.
+
+use std::hint::black_box;
+
+use crate::compat::Compat;
+use crate::extended::Extended;
+
+/// `logl` and `pow` of the host whose numbers are to be reproduced.
+///
+/// Stock `priority/multifactor` calls `pow` for classic factors and both for
+/// `DEPTH_OBLIVIOUS`. Documented mode uses neither: its factors are the same on every machine.
+///
+/// ```
+/// use fairtree::fairshare::HostMath;
+/// // A host with x87 arithmetic would lend its own `logl` here.
+/// let host = HostMath { pow: f64::powf, ..HostMath::default() };
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct HostMath {
+    /// `logl`, for positive finite numbers. The default errs by less than one unit of the 64th
+    /// bit, near 1 by less than 2^-100; its effect on a factor goes through an `f64` and stays
+    /// below 2^-51 of it, mostly 0.
+    pub logl: fn(Extended) -> Extended,
+    /// `pow` of `f64`. The default is the one of the C library that this program runs with:
+    /// with glibc on x86-64 the one that slurmctld calls.
+    pub pow: fn(f64, f64) -> f64,
+}
+
+impl Default for HostMath {
+    fn default() -> HostMath {
+        HostMath {
+            logl: Extended::ln,
+            // Hidden from the optimiser, which would turn powers of 2 into calls of `exp2`.
+            pow: |base, exponent| f64::powf(black_box(base), exponent),
+        }
+    }
+}
+
+/// `2^exponent` as an `f64`.
+pub(super) type PowerOfTwo = Box<dyn Fn(Extended) -> f64>;
+
+impl HostMath {
+    pub(super) fn power(self, compat: Compat) -> PowerOfTwo {
+        match compat {
+            Compat::Documented => Box::new(|exponent| exponent.exp2().to_f64()),
+            Compat::Slurm(_) => Box::new(move |exponent| (self.pow)(2.0, exponent.to_f64())),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Fair Tree as the stock plugin of a Slurm release computes it on x86-64, its faults included.
+//!
+//! Known and followed: `fair_tree.c` is the same in this respect in 22.05, 24.11 and 26.05.
+//! * `U = usage / parent's usage` and `LF = S / U` are each rounded to a 64-bit mantissa, with
+//!   `S` rounded to an `f64` before; equal ratios may come out unequal.
+//! * A level is sorted stably, users before accounts of equal LF; so the order of the rows
+//!   decides among equals.
+//! * Accounts of equal LF are not merged. The second one only hands a flag "tied" to the first
+//!   member of its own level, which then shares the rank of whichever user was ranked last.
+//! * An account with `FairShare=parent` has the LF 4294967294 and takes part, without children,
+//!   and the member before the first one of a level counts as having that LF, too.
+//!
+//! The walk itself has no recursion and reads nothing outside its lists.
+
+use super::{AssocFairshare, Usage};
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// `NO_VAL`: the LF of accounts that have none.
+const NO_VAL: Extended = Extended::from_u64(0xffff_fffe);
+
+/// Fair-share factors, by position.
+pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<AssocFairshare> {
+    let norm_shares = tree.norm_shares_on_level(compat);
+    let mut results = usage.results(&norm_shares);
+    for index in tree.indices() {
+        let result = &mut results[index.get()];
+        let Some(parent) = tree.fs_parent(index) else {
+            // Set once, when the plugin starts.
+            result.effective_usage = Extended::ONE;
+            continue;
+        };
+        result.effective_usage = usage.ratio(index, parent);
+        let row = &tree.rows()[index.get()];
+        result.level_fs = match (row.shares, row.kind) {
+            (Shares::Parent, AssocKind::User) => Some(Extended::INFINITY),
+            (Shares::Parent, AssocKind::Account) => None,
+            (Shares::Raw(_), _) => Some(level_fs(result)),
+        };
+    }
+    if let Some(root) = tree.root() {
+        rank(tree, root, &mut results);
+    }
+    results
+}
+
+fn level_fs(result: &AssocFairshare) -> Extended {
+    match Extended::from_f64(result.norm_shares) {
+        Some(shares) if !shares.is_zero() => shares / result.effective_usage,
+        _ => Extended::ZERO,
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Member {
+    level_fs: Extended,
+    index: AssocIndex,
+    is_user: bool,
+}
+
+/// A sorted level, partly visited.
+struct Frame {
+    start: usize,
+    next: usize,
+    end: usize,
+    /// The account of this level was tied.
+    account_tied: bool,
+    /// LF of the member before `next`.
+    previous: Extended,
+}
+
+fn rank(tree: &Tree, root: AssocIndex, results: &mut [AssocFairshare]) {
+    let user_count = tree.user_count();
+    let mut rank = user_count;
+    let mut rank_without_ties = user_count;
+    let mut members = Vec::new();
+    let mut frames = Vec::new();
+    frames.push(descend(tree, results, &mut members, root, false));
+    while let Some(frame) = frames.last_mut() {
+        if frame.next == frame.end {
+            members.truncate(frame.start);
+            frames.pop();
+            continue;
+        }
+        let member: Member = members[frame.next];
+        let tied = if frame.next == frame.start && frame.account_tied {
+            true
+        } else {
+            frame.previous == member.level_fs
+        };
+        frame.previous = member.level_fs;
+        frame.next += 1;
+        if member.is_user {
+            if !tied {
+                rank = rank_without_ties;
+            }
+            results[member.index.get()].fs_factor = Some(rank as f64 / user_count as f64);
+            rank_without_ties -= 1;
+        } else {
+            frames.push(descend(tree, results, &mut members, member.index, tied));
+        }
+    }
+}
+
+/// Appends the level of `account` to `members`, sorted.
+fn descend(
+    tree: &Tree,
+    results: &[AssocFairshare],
+    members: &mut Vec<Member>,
+    account: AssocIndex,
+    account_tied: bool,
+) -> Frame {
+    let start = members.len();
+    members.extend(tree.fs_children(account).iter().map(|&index| Member {
+        level_fs: results[index.get()].level_fs.unwrap_or(NO_VAL),
+        index,
+        is_user: tree.rows()[index.get()].kind == AssocKind::User,
+    }));
+    // Stable, as the merge sort behind glibc's qsort.
+    members[start..].sort_by(|a, b| {
+        b.level_fs
+            .cmp(&a.level_fs)
+            .then_with(|| b.is_user.cmp(&a.is_user))
+    });
+    Frame {
+        start,
+        next: start,
+        end: members.len(),
+        account_tied,
+        previous: NO_VAL,
+    }
+}

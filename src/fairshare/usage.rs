@@ -1,0 +1,68 @@
+//! Usage as the algorithms read it.
+
+use std::borrow::Cow;
+
+use super::AssocFairshare;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Tree};
+
+/// Raw usage of all associations, every number finite and from 0 up.
+pub(super) struct Usage<'a> {
+    raw: Cow<'a, [Extended]>,
+    total: Extended,
+}
+
+impl<'a> Usage<'a> {
+    /// `raw`: one per association by position.
+    pub(super) fn new(tree: &Tree, raw: &'a [Extended]) -> Usage<'a> {
+        let range = Extended::ZERO..=Extended::MAX;
+        let raw = if raw.iter().all(|number| range.contains(number)) {
+            Cow::Borrowed(raw)
+        } else {
+            let clamped = raw
+                .iter()
+                .map(|n| (*n).clamp(Extended::ZERO, Extended::MAX));
+            Cow::Owned(clamped.collect())
+        };
+        let total = tree.root().map_or(Extended::ZERO, |root| raw[root.get()]);
+        Usage { raw, total }
+    }
+
+    pub(super) fn raw(&self, index: AssocIndex) -> Extended {
+        self.raw[index.get()]
+    }
+
+    /// An association's usage over another's; 0 where that is 0.
+    pub(super) fn ratio(&self, index: AssocIndex, of: AssocIndex) -> Extended {
+        quotient(self.raw(index), self.raw(of))
+    }
+
+    /// Usage over the root's, at most 1: it can be more after usage was lost on the way up.
+    pub(super) fn norm(&self, index: AssocIndex) -> Extended {
+        quotient(self.raw(index), self.total).min(Extended::ONE)
+    }
+
+    /// Results that still lack what the algorithm says.
+    pub(super) fn results(&self, norm_shares: &[f64]) -> Vec<AssocFairshare> {
+        norm_shares
+            .iter()
+            .enumerate()
+            .map(|(at, norm_shares)| AssocFairshare {
+                norm_shares: *norm_shares,
+                raw_usage: self.raw[at],
+                norm_usage: self.norm(AssocIndex::new(at)),
+                effective_usage: Extended::ZERO,
+                level_fs: None,
+                fs_factor: None,
+            })
+            .collect()
+    }
+}
+
+fn quotient(part: Extended, whole: Extended) -> Extended {
+    if whole.is_zero() {
+        Extended::ZERO
+    } else {
+        part / whole
+    }
+}
