@@ -15,6 +15,7 @@ pub mod trees;
 pub const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
 
 /// A tree with names and usage.
+#[derive(Debug)]
 pub struct Site {
     pub names: Vec<String>,
     pub tree: Tree,

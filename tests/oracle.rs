@@ -1,0 +1,174 @@
+//! Every output against a second, naive computation in exact fractions, written from
+//! fair_tree.shtml and priority_multifactor.shtml: recursive, slow, and without rounding.
+
+mod common;
+mod oracle {
+    pub mod fractions;
+    pub mod random;
+}
+
+use common::{SLURM, Site};
+use fairtree::compat::Compat;
+use fairtree::extended::Extended;
+use fairtree::fairshare::{Algorithm, AssocFairshare, compute};
+use fairtree::tree::{AssocKind, Shares};
+use oracle::fractions::{Fraction, Level, Oracle, exact};
+use oracle::random::{order_of, sites};
+use proptest::prelude::*;
+
+const DOCUMENTED: Compat = Compat::Documented;
+
+fn fair_tree(site: &Site) -> Vec<AssocFairshare> {
+    compute(Algorithm::FairTree, DOCUMENTED, &site.tree, &site.raw_usage)
+}
+
+/// Asserts that `got` is `expected` rounded to 64 bits.
+fn assert_rounded(got: Extended, expected: &Fraction, what: &str) {
+    let error = exact(got) - expected;
+    let unit = expected * Fraction::from_float(2_f64.powi(-64)).expect("finite");
+    assert!(
+        error <= unit.clone() && -error <= unit,
+        "{what}: {got}, exactly {expected}"
+    );
+}
+
+/// Asserts that `got` is within a few roundings of `expected`.
+fn assert_close(got: f64, expected: f64, what: &str) {
+    let tolerance = 1e-12 * expected.abs();
+    assert!(
+        (got - expected).abs() <= tolerance,
+        "{what}: {got}, expected {expected}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn fair_tree_agrees_with_exact_fractions(site in sites()) {
+        let oracle = Oracle::new(&site);
+        let factors = oracle.fair_tree_factors();
+        for (at, result) in fair_tree(&site).iter().enumerate() {
+            let name = &site.names[at];
+            prop_assert_eq!(result.fs_factor, factors[at], "{}", name);
+            assert_close(result.norm_shares, oracle.share_of_level(at), name);
+            assert_rounded(result.norm_usage, &oracle.norm_usage(at), name);
+            assert_rounded(result.effective_usage, &oracle.usage_of_level(at), name);
+            match (oracle.level(at), result.level_fs) {
+                (None, None) => {}
+                (Some(Level::Finite(value)), Some(got)) => assert_rounded(got, &value, name),
+                (Some(Level::Infinite), Some(got)) => prop_assert!(got.is_infinite()),
+                (expected, got) => prop_assert!(false, "{}: {:?} {:?}", name, got, expected),
+            }
+        }
+    }
+
+    #[test]
+    fn classic_agrees_with_exact_fractions(site in sites(), dampening in 1_u16..5) {
+        let oracle = Oracle::new(&site);
+        for compat in [DOCUMENTED, SLURM] {
+            let algorithm = Algorithm::Classic { dampening };
+            let results = compute(algorithm, compat, &site.tree, &site.raw_usage);
+            for (at, result) in results.iter().enumerate() {
+                let name = &site.names[at];
+                if at > 0 {
+                    let expected = oracle.classic_usage(at);
+                    assert_close(result.effective_usage.to_f64(), expected, name);
+                }
+                assert_close(result.norm_shares, oracle.share_of_path(at), name);
+                let factor = oracle.classic_factor(at, dampening, compat);
+                assert_close(result.fs_factor.expect("for all"), factor, name);
+            }
+        }
+    }
+
+    #[test]
+    fn row_order_does_not_matter(site in sites(), seed in any::<u64>()) {
+        let order = order_of(site.tree.len(), seed);
+        let shuffled = site.reordered(&order);
+        for algorithm in [
+            Algorithm::FairTree,
+            Algorithm::Classic { dampening: 1 },
+            Algorithm::DepthOblivious { dampening: 2 },
+        ] {
+            let results = compute(algorithm, DOCUMENTED, &site.tree, &site.raw_usage);
+            let again = compute(algorithm, DOCUMENTED, &shuffled.tree, &shuffled.raw_usage);
+            for (new, old) in order.iter().enumerate() {
+                prop_assert_eq!(&again[new], &results[*old]);
+            }
+        }
+    }
+
+    #[test]
+    fn scaling_a_level_by_a_power_of_two_changes_nothing(
+        site in sites(),
+        level in any::<prop::sample::Index>(),
+        power in 1_u32..20,
+    ) {
+        let level = level.get(&site.tree.indices().collect::<Vec<_>>()).to_owned();
+        let mut scaled = site.tree.clone();
+        for child in site.tree.fs_children(level) {
+            let row = site.tree.rows()[child.get()];
+            if let Shares::Raw(count) = row.shares {
+                scaled.set_shares(row.id, Shares::Raw(count << power)).expect("in range");
+            }
+        }
+        let again = compute(Algorithm::FairTree, DOCUMENTED, &scaled, &site.raw_usage);
+        prop_assert_eq!(again, fair_tree(&site));
+    }
+
+    #[test]
+    fn factors_lie_above_0_and_up_to_1(site in sites()) {
+        for (row, result) in site.tree.rows().iter().zip(fair_tree(&site)) {
+            match row.kind {
+                AssocKind::User => {
+                    let factor = result.fs_factor.expect("users have one");
+                    prop_assert!(factor > 0.0 && factor <= 1.0);
+                }
+                AssocKind::Account => prop_assert_eq!(result.fs_factor, None),
+            }
+        }
+    }
+
+    #[test]
+    fn a_higher_account_puts_all_its_users_first(site in sites()) {
+        let results = fair_tree(&site);
+        let users_below = |top| {
+            let mut list = vec![top];
+            let mut factors = Vec::new();
+            while let Some(at) = list.pop() {
+                list.extend_from_slice(site.tree.fs_children(at));
+                factors.extend(results[at.get()].fs_factor);
+            }
+            factors
+        };
+        for parent in site.tree.indices() {
+            let children = site.tree.fs_children(parent);
+            for (a, b) in children.iter().flat_map(|a| children.iter().map(move |b| (*a, *b))) {
+                if results[a.get()].level_fs > results[b.get()].level_fs {
+                    let worst = users_below(a).into_iter().fold(2.0, f64::min);
+                    let best = users_below(b).into_iter().fold(0.0, f64::max);
+                    if results[b.get()].level_fs.is_some() {
+                        prop_assert!(worst > best);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_ties_tell_documented_from_slurm(site in sites()) {
+        // Where no two exact level fairshares anywhere are equal, no rule about ties applies,
+        // and rounding cannot swap these small fractions: both modes must agree.
+        let oracle = Oracle::new(&site);
+        let mut levels: Vec<_> = (1..site.tree.len()).filter_map(|at| oracle.level(at)).collect();
+        levels.sort();
+        let distinct = levels.windows(2).all(|pair| pair[0] != pair[1]);
+        if distinct {
+            let stock = compute(Algorithm::FairTree, SLURM, &site.tree, &site.raw_usage);
+            for (ours, theirs) in fair_tree(&site).iter().zip(stock) {
+                prop_assert_eq!(ours.fs_factor, theirs.fs_factor);
+            }
+        }
+    }
+}
