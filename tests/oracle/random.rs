@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::common::Site;
+use super::super::common::random::Random;
 use fairtree::tree::{Assoc, AssocKind, Shares};
 
 /// What one row below the root is made of: which of the accounts before it is its parent, is it
@@ -73,15 +74,8 @@ fn site(draws: &[Draw]) -> Site {
 
 /// A permutation of `0..len`.
 pub fn order_of(len: usize, seed: u64) -> Vec<usize> {
-    let mut state = seed | 1;
-    let mut keyed: Vec<(u64, usize)> = (0..len)
-        .map(|at| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state, at)
-        })
-        .collect();
+    let mut source = Random::new(seed);
+    let mut keyed: Vec<(u64, usize)> = (0..len).map(|at| (source.next(), at)).collect();
     keyed.sort_unstable();
     keyed.into_iter().map(|(_, at)| at).collect()
 }
