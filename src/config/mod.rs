@@ -1,59 +1,45 @@
 //! The settings, under slurm.conf's own names.
+//!
+//! Three ways lead to a [`Config`], with the same checks:
+//!
+//! - [`Config::from_slurm_conf`] reads slurm.conf's own lines ([`SlurmConfReader`] where there are
+//!   included files, or where every error is wanted);
+//! - [`Config::builder`] takes values;
+//! - [`Config::from_host`] takes the numbers that slurmctld holds.
+//!
+//! The syntax of single values has files of its own: [`time`], [`number`], [`tres_weights`],
+//! [`PriorityFlags::parse`], [`ResetPeriod::parse`], [`PriorityParameters::parse`]; that of lines is
+//! in [`lines`].
+
+pub mod lines;
+pub mod number;
+pub mod time;
+pub mod tres_weights;
+
+mod builder;
+mod error;
+mod flags;
+mod host;
+mod parameters;
+mod reset;
+mod slurm_conf;
+
+pub use builder::ConfigBuilder;
+pub use error::{ConfigError, Place, ValueError};
+pub use flags::PriorityFlags;
+pub use host::HostConfig;
+pub use parameters::PriorityParameters;
+pub use reset::ResetPeriod;
+pub use slurm_conf::{Include, SlurmConfReader};
 
 use crate::compat::Compat;
 use crate::fairshare::Algorithm;
 
-/// `PriorityFlags`, one field per flag.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)]
-pub struct PriorityFlags {
-    /// `ACCRUE_ALWAYS`: age counts from submission.
-    pub accrue_always: bool,
-    /// `CALCULATE_RUNNING`: running jobs are priced too.
-    pub calculate_running: bool,
-    /// `DEPTH_OBLIVIOUS`: classic fair share with that correction; excludes Fair Tree.
-    pub depth_oblivious: bool,
-    /// `NO_FAIR_TREE`: classic fair share.
-    pub no_fair_tree: bool,
-    /// `INCR_ONLY`: a pass never lowers a priority.
-    pub incr_only: bool,
-    /// `MAX_TRES`: bill the largest of the node-bound TRES.
-    pub max_tres: bool,
-    /// `MAX_TRES_GRES` (from 26.05).
-    pub max_tres_gres: bool,
-    /// `NO_NORMAL_ASSOC`.
-    pub no_normal_assoc: bool,
-    /// `NO_NORMAL_PART`.
-    pub no_normal_part: bool,
-    /// `NO_NORMAL_QOS`.
-    pub no_normal_qos: bool,
-    /// `NO_NORMAL_TRES`.
-    pub no_normal_tres: bool,
-    /// `SMALL_RELATIVE_TO_TIME`.
-    pub small_relative_to_time: bool,
-}
-
-/// `PriorityUsageResetPeriod`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ResetPeriod {
-    /// Never clear usage.
-    #[default]
-    None,
-    /// Once, at start.
-    Now,
-    /// Every midnight.
-    Daily,
-    /// Every Sunday, midnight.
-    Weekly,
-    /// The first of each month.
-    Monthly,
-    /// The first of January, April, July, October.
-    Quarterly,
-    /// The first of January.
-    Yearly,
-}
-
 /// Everything that decides factors and priorities, in slurm.conf's words.
+///
+/// The default is slurm.conf's: all weights 0, half-life and maximum age of 7 days, a pass every
+/// 5 minutes, Fair Tree. `INFINITE` times are 4294967236 seconds (136 years), the number that
+/// slurmctld makes of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `PriorityWeightAge`.
@@ -68,9 +54,10 @@ pub struct Config {
     pub priority_weight_partition: u32,
     /// `PriorityWeightQOS`.
     pub priority_weight_qos: u32,
-    /// `PriorityWeightTRES`: name (`cpu`, `gres/gpu`) and weight, in the order given.
+    /// `PriorityWeightTRES`: name (`cpu`, `gres/gpu`) and weight per unit of the TRES, in the
+    /// order given; of a name given twice the last counts.
     pub priority_weight_tres: Vec<(String, f64)>,
-    /// `PriorityMaxAge`, seconds.
+    /// `PriorityMaxAge`, seconds; 0: every job that ages is at the maximum.
     pub priority_max_age_secs: u32,
     /// `PriorityFavorSmall`.
     pub priority_favor_small: bool,
@@ -80,7 +67,7 @@ pub struct Config {
     pub priority_decay_half_life_secs: u32,
     /// `PriorityUsageResetPeriod`.
     pub priority_usage_reset_period: ResetPeriod,
-    /// `PriorityCalcPeriod`, seconds (or `calc_period=` of `PriorityParameters`).
+    /// `PriorityCalcPeriod`, seconds (or `calc_period=` of `PriorityParameters`), from 1.
     pub priority_calc_period_secs: u32,
     /// `FairShareDampeningFactor`, from 1 up.
     pub fair_share_dampening_factor: u16,
@@ -90,9 +77,126 @@ pub struct Config {
     pub max_lock_ms: u32,
 }
 
+/// Seven days, slurm.conf's default of `PriorityMaxAge` and `PriorityDecayHalfLife`.
+const WEEK_SECS: u32 = 7 * 86_400;
+
+impl Default for Config {
+    /// slurm.conf's defaults (slurm.conf(5)).
+    fn default() -> Config {
+        Config {
+            priority_weight_age: 0,
+            priority_weight_assoc: 0,
+            priority_weight_fairshare: 0,
+            priority_weight_job_size: 0,
+            priority_weight_partition: 0,
+            priority_weight_qos: 0,
+            priority_weight_tres: Vec::new(),
+            priority_max_age_secs: WEEK_SECS,
+            priority_favor_small: false,
+            priority_flags: PriorityFlags::default(),
+            priority_decay_half_life_secs: WEEK_SECS,
+            priority_usage_reset_period: ResetPeriod::None,
+            priority_calc_period_secs: 300,
+            fair_share_dampening_factor: 1,
+            compat: Compat::Documented,
+            max_lock_ms: 0,
+        }
+    }
+}
+
 impl Config {
-    /// The algorithm that the flags choose.
+    /// A builder that starts with slurm.conf's defaults.
+    pub fn builder() -> ConfigBuilder {
+        ConfigBuilder::default()
+    }
+
+    /// The algorithm that the flags choose: `DEPTH_OBLIVIOUS` before `NO_FAIR_TREE` before Fair
+    /// Tree.
     pub fn algorithm(&self) -> Algorithm {
-        todo!()
+        let dampening = self.fair_share_dampening_factor;
+        if self.priority_flags.depth_oblivious {
+            Algorithm::DepthOblivious { dampening }
+        } else if self.priority_flags.no_fair_tree {
+            Algorithm::Classic { dampening }
+        } else {
+            Algorithm::FairTree
+        }
+    }
+
+    /// Checks the ranges that the types leave open.
+    ///
+    /// # Errors
+    /// `FairShareDampeningFactor` or `PriorityCalcPeriod` of 0; in `PriorityWeightTRES` a name
+    /// that is empty or has blanks, or a weight that is not finite.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.fair_share_dampening_factor == 0 {
+            let error = ValueError::new("0", "a whole number from 1 to 65535");
+            return Err(error.of("FairShareDampeningFactor"));
+        }
+        if self.priority_calc_period_secs == 0 {
+            return Err(ValueError::new("0", "a time above 0").of("PriorityCalcPeriod"));
+        }
+        for (name, weight) in &self.priority_weight_tres {
+            if name.is_empty() || name.contains(char::is_whitespace) || !weight.is_finite() {
+                let error = ValueError::new(
+                    format!("{name}={weight}"),
+                    "a name without blanks and a finite number",
+                );
+                return Err(error.of("PriorityWeightTRES"));
+            }
+        }
+        Ok(())
+    }
+
+    /// True where the weights of factors that reach 1 add up to more than 4294967295, so that
+    /// priorities may meet their upper end; slurmctld complains of it at start.
+    pub fn weights_may_overflow(&self) -> bool {
+        let weights = [
+            self.priority_weight_age,
+            self.priority_weight_assoc,
+            self.priority_weight_fairshare,
+            self.priority_weight_job_size,
+            self.priority_weight_partition,
+            self.priority_weight_qos,
+        ];
+        let sum: u64 = weights.into_iter().map(u64::from).sum();
+        sum > u64::from(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_choose_the_algorithm() {
+        let algorithm = |flags: &str| {
+            let config = Config {
+                priority_flags: PriorityFlags::parse(flags),
+                fair_share_dampening_factor: 5,
+                ..Config::default()
+            };
+            config.algorithm()
+        };
+        assert_eq!(algorithm(""), Algorithm::FairTree);
+        assert_eq!(
+            algorithm("NO_FAIR_TREE"),
+            Algorithm::Classic { dampening: 5 }
+        );
+        assert_eq!(
+            algorithm("DEPTH_OBLIVIOUS"),
+            Algorithm::DepthOblivious { dampening: 5 }
+        );
+    }
+
+    #[test]
+    fn overflow_is_of_the_sum() {
+        let mut config = Config {
+            priority_weight_age: u32::MAX,
+            ..Config::default()
+        };
+        assert!(!config.weights_may_overflow());
+        config.priority_weight_qos = 1;
+        assert!(config.weights_may_overflow());
     }
 }

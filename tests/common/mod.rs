@@ -9,6 +9,7 @@ use fairtree::extended::Extended;
 use fairtree::fairshare::{Algorithm, AssocFairshare, compute};
 use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 
+pub mod data;
 pub mod random;
 pub mod trees;
 

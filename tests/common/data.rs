@@ -1,0 +1,30 @@
+//! The collection of real data that tests read.
+
+use std::path::PathBuf;
+
+/// The file `name` of the collection of real data: below the folder that `FAIRTREE_DATA` names,
+/// `../shared/data` where it names none.
+///
+/// `None`, after a note on stderr, where the collection is absent; where `CI` is set, that is a
+/// failure. A collection without this file is one always.
+pub fn data(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("FAIRTREE_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
+        PathBuf::from,
+    );
+    if !folder.is_dir() {
+        let message = format!("{} is absent (set FAIRTREE_DATA)", folder.display());
+        assert!(std::env::var_os("CI").is_none(), "{message}");
+        eprintln!("skipped: {message}");
+        return None;
+    }
+    let path = folder.join(name);
+    assert!(path.exists(), "{} is absent", path.display());
+    Some(path)
+}
+
+/// The text of such a file; not UTF-8 is replaced.
+pub fn data_text(name: &str) -> Option<String> {
+    let bytes = std::fs::read(data(name)?).expect("the file can be read");
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
