@@ -1,0 +1,40 @@
+//! Rows and settings that cannot be priced.
+
+/// What keeps a pass from being priced; found before the first job is.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PriorityError {
+    /// `PriorityWeightTRES` names a TRES that the site does not have.
+    #[error("PriorityWeightTRES: found \"{name}\", allowed are the site's TRES: {known}")]
+    UnknownTres {
+        /// The name, as configured.
+        name: String,
+        /// The site's TRES, separated by commas.
+        known: String,
+    },
+    /// A number of the site's tables is infinite, not a number or negative.
+    #[error("{table} {index}: {field} is {value}, allowed are finite numbers from 0 up")]
+    BadNumber {
+        /// `partition`, `QOS` or `association`.
+        table: &'static str,
+        /// Position in the table.
+        index: usize,
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A row points outside the table that it refers to.
+    #[error("{table} {index}: {field} ends at {end}, beyond the {len} entries there are")]
+    OutOfRange {
+        /// `job`, `partition`, or the list that the entry stands in.
+        table: &'static str,
+        /// Number of the job, or position in the table.
+        index: usize,
+        /// Name of the field.
+        field: &'static str,
+        /// The first position that would have to be beyond the last one used.
+        end: usize,
+        /// Number of entries in the table referred to.
+        len: usize,
+    },
+}

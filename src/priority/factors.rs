@@ -1,0 +1,133 @@
+//! The factors that come straight out of a table: age, association, fair share, partition, QOS.
+
+use super::{AssocFactors, Partition, Qos};
+
+/// The factors of a job before they are weighted, each 0..=1 unless a `NO_NORMAL_...` flag makes
+/// it a raw priority. The factor of a weight of 0 is 0: nobody asked for it. TRES factors have a
+/// weight each, so they are not here.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Factors {
+    /// Time since the job began to age over `PriorityMaxAge`, at most 1.
+    pub age: f64,
+    /// Priority of the association over the largest of all.
+    pub assoc: f64,
+    /// Fair-share factor of the association.
+    pub fairshare: f64,
+    /// Size of the job against the cluster.
+    pub job_size: f64,
+    /// `PriorityJobFactor` of the partition over the largest of all.
+    pub partition: f64,
+    /// Priority of the QOS over the largest of all.
+    pub qos: f64,
+}
+
+/// Seconds since the job began to age over the maximum age, at most 1; 0 for a job that does not
+/// age (`accrue_time` 0) or begins to in the future, 1 for any other where the maximum is 0.
+#[inline]
+pub(super) fn age(now: i64, accrue_time: i64, max_age_secs: u32, wraps: bool) -> f64 {
+    if accrue_time == 0 {
+        return 0.0;
+    }
+    let secs = now.saturating_sub(accrue_time).max(0);
+    let secs = if wraps { secs & 0xffff_ffff } else { secs };
+    if secs < i64::from(max_age_secs) {
+        secs as f64 / f64::from(max_age_secs)
+    } else {
+        1.0
+    }
+}
+
+/// 0 without an association.
+#[inline]
+pub(super) fn assoc(assoc: Option<&AssocFactors>, normal: bool) -> f64 {
+    match assoc {
+        Some(assoc) if normal => assoc.norm_priority,
+        Some(assoc) => f64::from(assoc.priority),
+        None => 0.0,
+    }
+}
+
+/// 0 without a partition.
+#[inline]
+pub(super) fn partition(partition: Option<&Partition>, normal: bool) -> f64 {
+    match partition {
+        Some(partition) if normal => partition.norm_priority,
+        Some(partition) => f64::from(partition.priority_job_factor),
+        None => 0.0,
+    }
+}
+
+/// 0 without a QOS or for one of priority 0.
+#[inline]
+pub(super) fn qos(qos: Option<&Qos>, normal: bool) -> f64 {
+    match qos {
+        None | Some(Qos { priority: 0, .. }) => 0.0,
+        Some(qos) if normal => qos.norm_priority,
+        Some(qos) => f64::from(qos.priority),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Worked by hand; "at some configurable length of time (PriorityMaxAge), the age factor will
+    // max out to 1.0".
+    #[test]
+    fn age_grows_to_1() {
+        for (now, accrue_time, max_age, factor) in [
+            (1000, 0, 100, 0.0),
+            (1000, 1000, 100, 0.0),
+            (1000, 1001, 100, 0.0),
+            (1000, 975, 100, 0.25),
+            (1000, 901, 100, 0.99),
+            (1000, 900, 100, 1.0),
+            (1000, 1, 100, 1.0),
+            (1000, 1000, 0, 1.0),
+            (1000, 2000, 0, 1.0),
+            (1000, 0, 0, 0.0),
+        ] {
+            for wraps in [false, true] {
+                assert_eq!(age(now, accrue_time, max_age, wraps), factor);
+            }
+        }
+    }
+
+    #[test]
+    fn age_wraps_only_for_slurm() {
+        let century_and_more = (1 << 32) + 25;
+        assert_eq!(age(century_and_more + 1, 1, 100, false), 1.0);
+        assert_eq!(age(century_and_more + 1, 1, 100, true), 0.25);
+        assert_eq!(age(i64::MAX, i64::MIN, 100, false), 1.0);
+    }
+
+    #[test]
+    fn raw_or_normalised() {
+        let row = AssocFactors {
+            fs_factor: 0.5,
+            priority: 30,
+            norm_priority: 0.3,
+        };
+        assert_eq!(assoc(Some(&row), true), 0.3);
+        assert_eq!(assoc(Some(&row), false), 30.0);
+        assert_eq!(assoc(None, false), 0.0);
+        let row = Partition {
+            priority_job_factor: 700,
+            norm_priority: 0.7,
+            max_time_mins: None,
+            tres: None,
+        };
+        assert_eq!(partition(Some(&row), true), 0.7);
+        assert_eq!(partition(Some(&row), false), 700.0);
+        assert_eq!(partition(None, false), 0.0);
+        let mut row = Qos {
+            priority: 20,
+            norm_priority: 0.2,
+        };
+        assert_eq!(qos(Some(&row), true), 0.2);
+        assert_eq!(qos(Some(&row), false), 20.0);
+        row.priority = 0;
+        assert_eq!(qos(Some(&row), true), 0.0);
+        assert_eq!(qos(None, true), 0.0);
+    }
+}

@@ -1,0 +1,347 @@
+//! Pricing: everything that a pass has in common prepared once, then one job after the other.
+
+use super::factors;
+use super::quirks::Quirks;
+use super::size::Size;
+use super::tres::TresWeights;
+use super::{AssocFactors, Factors, Index, Job, Partition, Priced, PriorityError, Qos, Site};
+use crate::config::{Config, PriorityFlags};
+
+/// Prices the jobs of one pass: settings, tables and time, checked and ready.
+///
+/// Pricing a job allocates nothing and cannot fail, and no job's price depends on another's, so
+/// that parts of a queue may be priced in several threads. Jobs must point into the tables that
+/// the pricer was made with ([`Site::check_job`] says whether they do); pricing panics where they
+/// do not.
+///
+/// ```
+/// use fairtree::config::Config;
+/// use fairtree::priority::{Job, Pricer, Site};
+///
+/// let config = Config::builder()
+///     .priority_weight_age(1000)
+///     .priority_max_age_secs(3600)
+///     .build()
+///     .unwrap();
+/// let job = Job { accrue_time: 500, ..Job::new(1) };
+/// let site = Site::default();
+/// let pricer = Pricer::new(&config, &site, 500 + 900).unwrap();
+/// let priced = pricer.price(&job);
+/// assert_eq!((priced.age, priced.priority), (250.0, 250));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pricer<'a> {
+    pub(super) site: &'a Site,
+    pub(super) weights: Weights,
+    pub(super) flags: PriorityFlags,
+    pub(super) quirks: Quirks,
+    tres: TresWeights,
+    size: Size,
+    now: i64,
+    max_age_secs: u32,
+}
+
+/// The weights as f64, into which every 32-bit number fits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weights {
+    age: f64,
+    assoc: f64,
+    fairshare: f64,
+    job_size: f64,
+    pub(super) partition: f64,
+    pub(super) qos: f64,
+}
+
+impl<'a> Pricer<'a> {
+    /// Prepares a pass at `now`, seconds since 1970.
+    ///
+    /// # Errors
+    /// [`PriorityError::UnknownTres`] for a name in `PriorityWeightTRES` that the site does not
+    /// have, and the errors of [`Site::check`].
+    pub fn new(config: &Config, site: &'a Site, now: i64) -> Result<Pricer<'a>, PriorityError> {
+        site.check()?;
+        Ok(Pricer {
+            site,
+            weights: Weights {
+                age: f64::from(config.priority_weight_age),
+                assoc: f64::from(config.priority_weight_assoc),
+                fairshare: f64::from(config.priority_weight_fairshare),
+                job_size: f64::from(config.priority_weight_job_size),
+                partition: f64::from(config.priority_weight_partition),
+                qos: f64::from(config.priority_weight_qos),
+            },
+            flags: config.priority_flags,
+            quirks: Quirks::of(config.compat),
+            tres: TresWeights::new(config, &site.tres_names)?,
+            size: Size::new(config, site.cluster_nodes, site.cluster_cpus),
+            now,
+            max_age_secs: config.priority_max_age_secs,
+        })
+    }
+
+    /// The price of a job in a pass.
+    ///
+    /// - A held job (priority 0) stays held: everything is 0.
+    /// - A priority that an administrator set stays; all terms are 0, as sprio shows them.
+    /// - Under `INCR_ONLY` the priority is the larger of the job's and the new one; the terms are
+    ///   the new ones.
+    #[inline]
+    pub fn price(&self, job: &Job) -> Priced {
+        if job.priority == 0 {
+            return Priced::default();
+        }
+        let mut priced = self.price_set(job);
+        if self.flags.incr_only && priced.priority < job.priority {
+            priced.priority = job.priority;
+            priced.overflow = false;
+        }
+        priced
+    }
+
+    /// The price of a job outside a pass, when slurmctld asks for it (`priority_p_set`: submitted,
+    /// updated, released). A held job gets a price, which is how it is released, and `INCR_ONLY`
+    /// does not count; a priority other than 0 that an administrator set stays here, too.
+    #[inline]
+    pub fn price_set(&self, job: &Job) -> Priced {
+        if job.is_direct() {
+            return Priced {
+                priority: job.priority,
+                ..Priced::default()
+            };
+        }
+        let factors = self.factors(job);
+        let mut priced = Priced {
+            age: factors.age * self.weights.age,
+            assoc: factors.assoc * self.weights.assoc,
+            fairshare: factors.fairshare * self.weights.fairshare,
+            job_size: factors.job_size * self.weights.job_size,
+            partition: factors.partition * self.weights.partition,
+            qos: factors.qos * self.weights.qos,
+            tres: self.tres(job, self.partition(job.partition)),
+            site: job.site_factor,
+            nice: job.nice,
+            ..Priced::default()
+        };
+        priced.settle(priced.sum());
+        priced
+    }
+
+    /// The prices of many jobs, as [`Pricer::price`]; `out` is one per job.
+    ///
+    /// # Panics
+    /// If `out` is not as long as `jobs`.
+    pub fn price_all(&self, jobs: &[Job], out: &mut [Priced]) {
+        assert_eq!(jobs.len(), out.len(), "one price per job");
+        for (job, priced) in jobs.iter().zip(out) {
+            *priced = self.price(job);
+        }
+    }
+
+    /// The factors of a job, not yet weighted.
+    #[inline]
+    pub fn factors(&self, job: &Job) -> Factors {
+        let (weights, flags) = (&self.weights, &self.flags);
+        let assoc = self.assoc(job);
+        let partition = self.partition(job.partition);
+        let mut factors = Factors::default();
+        if weights.age != 0.0 {
+            let (max_age, wraps) = (self.max_age_secs, self.quirks.age_wraps);
+            factors.age = factors::age(self.now, job.accrue_time, max_age, wraps);
+        }
+        if weights.assoc != 0.0 {
+            factors.assoc = factors::assoc(assoc, !flags.no_normal_assoc);
+        }
+        if weights.fairshare != 0.0 {
+            factors.fairshare = assoc.map_or(0.0, |assoc| assoc.fs_factor);
+        }
+        if weights.job_size != 0.0 {
+            factors.job_size = self.size.factor(job, partition.map(|p| p.max_time_mins));
+        }
+        // Of a partition without a factor Slurm does not look at the normalised one either.
+        if weights.partition != 0.0 && partition.is_some_and(|p| p.priority_job_factor != 0) {
+            factors.partition = factors::partition(partition, !flags.no_normal_part);
+        }
+        if weights.qos != 0.0 {
+            factors.qos = factors::qos(self.qos(job.qos), !flags.no_normal_qos);
+        }
+        factors
+    }
+
+    /// The weighted TRES factors of a job in its partition, one per TRES of the site; what
+    /// [`Priced::tres`] is the sum of. All 0 where [`Job::direct`] keeps the priority.
+    ///
+    /// # Panics
+    /// If `out` is not as long as [`Site::tres_names`].
+    pub fn tres_terms(&self, job: &Job, out: &mut [f64]) {
+        assert_eq!(out.len(), self.site.tres_names.len(), "one term per TRES");
+        if job.is_direct() {
+            out.fill(0.0);
+            return;
+        }
+        let of = self.partition(job.partition).and_then(|p| p.tres);
+        self.tres.fill(self.counts(job.tres), self.counts(of), out);
+    }
+
+    /// Sum of the weighted TRES factors of a job in a partition.
+    #[inline]
+    pub(super) fn tres(&self, job: &Job, partition: Option<&Partition>) -> f64 {
+        let of = partition.and_then(|partition| partition.tres);
+        self.tres.sum(self.counts(job.tres), self.counts(of))
+    }
+
+    #[inline]
+    fn counts(&self, start: Option<Index>) -> Option<&'a [u64]> {
+        let start = start?.get();
+        Some(&self.site.tres_counts[start..start + self.site.tres_names.len()])
+    }
+
+    #[inline]
+    fn assoc(&self, job: &Job) -> Option<&'a AssocFactors> {
+        job.assoc.map(|assoc| &self.site.assocs[assoc.get()])
+    }
+
+    #[inline]
+    pub(super) fn partition(&self, index: Option<Index>) -> Option<&'a Partition> {
+        index.map(|index| &self.site.partitions[index.get()])
+    }
+
+    #[inline]
+    pub(super) fn qos(&self, index: Option<Index>) -> Option<&'a Qos> {
+        index.map(|index| &self.site.qos[index.get()])
+    }
+}
+
+/// Prices one job at `now` (seconds since 1970), as [`Pricer::price`] does; for more than one,
+/// make the [`Pricer`] once.
+///
+/// # Errors
+/// Those of [`Pricer::new`] and of [`Site::check_job`].
+pub fn price(config: &Config, site: &Site, job: &Job, now: i64) -> Result<Priced, PriorityError> {
+    let pricer = Pricer::new(config, site, now)?;
+    site.check_job(job)?;
+    Ok(pricer.price(job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{NOW, config, job, site};
+    use super::*;
+
+    fn priced(config: &Config, job: &Job) -> Priced {
+        price(config, &site(), job, NOW).unwrap()
+    }
+
+    #[test]
+    fn the_sum_of_all_terms() {
+        let nice = Job {
+            nice: 30,
+            site_factor: 5,
+            ..job()
+        };
+        let expected = Priced {
+            age: 100.0,
+            assoc: 200.0,
+            fairshare: 300.0,
+            job_size: 400.0,
+            partition: 2000.0,
+            qos: 4000.0,
+            tres: 500.0,
+            site: 5,
+            nice: 30,
+            priority: 7475,
+            overflow: false,
+        };
+        assert_eq!(priced(&config(), &nice), expected);
+    }
+
+    #[test]
+    fn held_direct_and_set() {
+        let (config, site) = (config(), site());
+        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let held = Job {
+            priority: 0,
+            ..job()
+        };
+        assert_eq!(pricer.price(&held), Priced::default());
+        assert_eq!(pricer.price_set(&held).priority, 7500);
+        let direct = Job {
+            priority: 77,
+            direct: true,
+            ..job()
+        };
+        let kept = Priced {
+            priority: 77,
+            ..Priced::default()
+        };
+        assert_eq!(pricer.price(&direct), kept);
+        assert_eq!(pricer.price_set(&direct), kept);
+        let released = Job {
+            priority: 0,
+            ..direct
+        };
+        assert_eq!(pricer.price_set(&released).priority, 7500);
+    }
+
+    #[test]
+    fn incr_only_keeps_the_larger() {
+        let config = Config {
+            priority_flags: PriorityFlags::parse("INCR_ONLY"),
+            ..config()
+        };
+        for (now, then) in [(7499, 7500), (7500, 7500), (9000, 9000)] {
+            let job = Job {
+                priority: now,
+                ..job()
+            };
+            assert_eq!(priced(&config, &job).priority, then);
+            let site = site();
+            let pricer = Pricer::new(&config, &site, NOW).unwrap();
+            assert_eq!(pricer.price_set(&job).priority, 7500);
+        }
+    }
+
+    #[test]
+    fn tres_terms_add_up() {
+        let (config, site) = (config(), site());
+        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let mut out = [9.0; 2];
+        pricer.tres_terms(&job(), &mut out);
+        assert_eq!(out, [500.0, 0.0]);
+        let direct = Job {
+            direct: true,
+            ..job()
+        };
+        pricer.tres_terms(&direct, &mut out);
+        assert_eq!(out, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_queue_is_priced_job_by_job() {
+        let (config, site) = (config(), site());
+        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let jobs = [job(), Job::new(2)];
+        let mut out = [Priced::default(); 2];
+        pricer.price_all(&jobs, &mut out);
+        assert_eq!(out.map(|priced| priced.priority), [7500, 1]);
+        pricer.price_all(&[], &mut []);
+    }
+
+    #[test]
+    fn bad_settings_and_rows_are_errors() {
+        let unknown = Config {
+            priority_weight_tres: vec![("gpu".into(), 1.0)],
+            ..config()
+        };
+        let error = price(&unknown, &site(), &job(), NOW).unwrap_err();
+        assert!(matches!(error, PriorityError::UnknownTres { .. }));
+        let lost = Job {
+            qos: Some(Index::new(2)),
+            ..job()
+        };
+        let error = price(&config(), &site(), &lost, NOW).unwrap_err();
+        assert!(matches!(
+            error,
+            PriorityError::OutOfRange { field: "qos", .. }
+        ));
+    }
+}

@@ -1,0 +1,44 @@
+//! Where `priority/multifactor` departs from its documentation, per release.
+
+use crate::compat::{Compat, Release};
+
+/// Which of Slurm's own ways to follow; all false under `compat=documented`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)]
+pub(super) struct Quirks {
+    /// Age is counted in 32 bits and wraps after 136 years.
+    pub age_wraps: bool,
+    /// A job with more CPUs than the cluster is taken for the smallest one: the difference wraps
+    /// in 32 bits.
+    pub cpus_wrap: bool,
+    /// The same with nodes (before 24.11).
+    pub nodes_wrap: bool,
+    /// A cluster without nodes or CPUs, or a time limit of 0 minutes, divides by zero as it comes.
+    pub divides_by_zero: bool,
+    /// Without nodes or CPUs the size factor is worked out all the same (before 24.11).
+    pub sizes_empty_cluster: bool,
+    /// In a list of several QOS, one of priority 0 counts as the job's first QOS does.
+    pub qos_of_0_inherits: bool,
+    /// A job has no list of QOS (before 24.11).
+    pub no_qos_lists: bool,
+}
+
+impl Quirks {
+    /// Those of `compat`. Releases between 22.05.8 and 24.11 count as the former, later ones as
+    /// 24.11.5.
+    pub(super) fn of(compat: Compat) -> Quirks {
+        let Compat::Slurm(release) = compat else {
+            return Quirks::default();
+        };
+        let before_24_11 = release < Release::new(24, 11, 0);
+        Quirks {
+            age_wraps: true,
+            cpus_wrap: true,
+            nodes_wrap: before_24_11,
+            divides_by_zero: true,
+            sizes_empty_cluster: before_24_11,
+            qos_of_0_inherits: true,
+            no_qos_lists: before_24_11,
+        }
+    }
+}

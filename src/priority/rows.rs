@@ -1,0 +1,170 @@
+//! The rows that a pass prices: jobs, and the tables that they point into.
+//!
+//! A [`Job`] is plain numbers and positions; lists and TRES counts of all jobs lie one after the
+//! other in side tables of the [`Site`], so that a row costs no allocation.
+
+use crate::tree::AssocIndex;
+
+/// A position in one of the tables of [`Site`]; four bytes, an `Option` of it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Index(std::num::NonZeroU32);
+
+impl Index {
+    /// The position `index`; panics from `u32::MAX` on.
+    pub fn new(index: usize) -> Index {
+        let plus_one = u32::try_from(index).ok().and_then(|i| i.checked_add(1));
+        Index(
+            plus_one
+                .and_then(std::num::NonZeroU32::new)
+                .expect("fewer than 2^32 - 1 rows"),
+        )
+    }
+    /// As a slice index.
+    pub fn get(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// A run of entries in one of the side lists of [`Site`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// First entry.
+    pub start: u32,
+    /// Number of entries.
+    pub len: u32,
+}
+
+/// A partition, as far as priorities care.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Partition {
+    /// `PriorityJobFactor`, 0..=65533.
+    pub priority_job_factor: u16,
+    /// The same over the largest of all partitions, 0..=1.
+    pub norm_priority: f64,
+    /// `MaxTime`, minutes; `None`: unlimited.
+    pub max_time_mins: Option<u32>,
+    /// Where its TRES counts start in [`Site::tres_counts`]; `None`: unknown, its TRES factors are
+    /// 0 unless `NO_NORMAL_TRES` is set.
+    pub tres: Option<Index>,
+}
+
+/// A QOS, as far as priorities care.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Qos {
+    /// `Priority` of the QOS.
+    pub priority: u32,
+    /// The same over the largest of all, 0..=1.
+    pub norm_priority: f64,
+}
+
+/// An association, as far as priorities care.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AssocFactors {
+    /// Fair-share factor, 0..=1.
+    pub fs_factor: f64,
+    /// `Priority` of the association, raw.
+    pub priority: u32,
+    /// The same over the largest of all, 0..=1.
+    pub norm_priority: f64,
+}
+
+/// Time limit of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// Not set: the partition's `MaxTime` counts.
+    Unset,
+    /// No limit.
+    Unlimited,
+    /// Minutes.
+    Minutes(u32),
+}
+
+/// A job, as far as priorities care: a row of plain numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Job {
+    /// Job number.
+    pub id: u32,
+    /// Its association in the tree; `None`: no fair-share and association factor.
+    pub assoc: Option<AssocIndex>,
+    /// Its partition; for a job in several, the one that slurmctld looked at last.
+    pub partition: Option<Index>,
+    /// Its QOS.
+    pub qos: Option<Index>,
+    /// All partitions of a job that asked for several, in [`Site::partition_lists`].
+    pub partitions: Span,
+    /// All QOS of a job that asked for several, in [`Site::qos_lists`].
+    pub qos_list: Span,
+    /// When it began to age, seconds since 1970; 0: it does not age. The host chooses it: the time
+    /// of submission under `ACCRUE_ALWAYS`, otherwise when the job became eligible.
+    pub accrue_time: i64,
+    /// CPUs: allocated, else the most asked for, else the least.
+    pub cpus: u32,
+    /// Least number of nodes asked for.
+    pub nodes: u32,
+    /// Time limit.
+    pub time_limit: TimeLimit,
+    /// Nice value, subtracted.
+    pub nice: i32,
+    /// Site factor, added.
+    pub site_factor: i32,
+    /// Where its TRES counts start in [`Site::tres_counts`]; `None`: unknown.
+    pub tres: Option<Index>,
+    /// Its priority now, which `INCR_ONLY` and `direct` go by; 0: held.
+    pub priority: u32,
+    /// An administrator set the priority: unless it is 0, it stays.
+    pub direct: bool,
+}
+
+impl Job {
+    /// A job that is not held and has nothing that earns it priority: no association, partition,
+    /// QOS, age, size, TRES, nice value or site factor, and no time limit.
+    pub fn new(id: u32) -> Job {
+        Job {
+            id,
+            assoc: None,
+            partition: None,
+            qos: None,
+            partitions: Span::default(),
+            qos_list: Span::default(),
+            accrue_time: 0,
+            cpus: 0,
+            nodes: 0,
+            time_limit: TimeLimit::Unset,
+            nice: 0,
+            site_factor: 0,
+            tres: None,
+            priority: 1,
+            direct: false,
+        }
+    }
+
+    /// True where an administrator's priority stays: set by hand, and not 0.
+    pub(super) fn is_direct(&self) -> bool {
+        self.direct && self.priority > 0
+    }
+}
+
+/// The tables that jobs point into.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// Partitions.
+    pub partitions: Vec<Partition>,
+    /// QOS.
+    pub qos: Vec<Qos>,
+    /// Concatenated partition lists of jobs.
+    pub partition_lists: Vec<Index>,
+    /// Concatenated QOS lists of jobs.
+    pub qos_lists: Vec<Index>,
+    /// Names of the TRES, in Slurm's order.
+    pub tres_names: Vec<String>,
+    /// TRES counts of jobs and partitions, each a run of `tres_names.len()` numbers that starts
+    /// where the job or partition says; a not counted TRES is 0. Of a job the allocated count,
+    /// else the requested one.
+    pub tres_counts: Vec<u64>,
+    /// Associations, by position in the tree.
+    pub assocs: Vec<AssocFactors>,
+    /// CPUs of the cluster; 0: the size factor is 0.
+    pub cluster_cpus: u32,
+    /// Nodes of the cluster (the active ones from 24.11 on); 0: the size factor is 0.
+    pub cluster_nodes: u32,
+}

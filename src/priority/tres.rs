@@ -1,0 +1,148 @@
+//! The TRES factors: what share of its partition a job asks for, each with its own weight.
+//!
+//! factor = count / partition's count, 0 where either is 0 or unknown; under `NO_NORMAL_TRES` the
+//! count itself. Source: Slurm's priority_multifactor.html, "TRES Factors".
+
+use super::PriorityError;
+use crate::config::Config;
+
+/// The weights that are not 0, by position in the site's TRES.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TresWeights {
+    weights: Vec<(usize, f64)>,
+    normal: bool,
+}
+
+impl TresWeights {
+    /// Finds each name of `PriorityWeightTRES` among the site's, in any case of letters; of a name
+    /// given twice the last weight counts. A site that knows no TRES yet has no weights.
+    pub(super) fn new(config: &Config, names: &[String]) -> Result<TresWeights, PriorityError> {
+        let mut by_position = vec![0.0; names.len()];
+        for (name, weight) in &config.priority_weight_tres {
+            if names.is_empty() {
+                break;
+            }
+            let position = names.iter().position(|n| n.eq_ignore_ascii_case(name));
+            let position = position.ok_or_else(|| PriorityError::UnknownTres {
+                name: name.clone(),
+                known: names.join(", "),
+            })?;
+            by_position[position] = *weight;
+        }
+        let weights = by_position.into_iter().enumerate();
+        Ok(TresWeights {
+            weights: weights.filter(|(_, weight)| *weight != 0.0).collect(),
+            normal: !config.priority_flags.no_normal_tres,
+        })
+    }
+
+    /// Sum of the weighted factors, added in the order of the site's TRES; exactly 0 without
+    /// weights.
+    #[inline]
+    pub(super) fn sum(&self, job: Option<&[u64]>, partition: Option<&[u64]>) -> f64 {
+        self.terms(job, partition)
+            .fold(0.0, |sum, (_, term)| sum + term)
+    }
+
+    /// The weighted factors into `out`, one per TRES of the site.
+    pub(super) fn fill(&self, job: Option<&[u64]>, partition: Option<&[u64]>, out: &mut [f64]) {
+        out.fill(0.0);
+        for (position, term) in self.terms(job, partition) {
+            // A negative weight times 0 is -0.0, which would be printed as such.
+            out[position] = term + 0.0;
+        }
+    }
+
+    #[inline]
+    fn terms(
+        &self,
+        job: Option<&[u64]>,
+        partition: Option<&[u64]>,
+    ) -> impl Iterator<Item = (usize, f64)> {
+        let factor = move |position: usize| {
+            let count = job.map_or(0, |counts| counts[position]);
+            let of = partition.map_or(0, |counts| counts[position]);
+            match (self.normal, count, of) {
+                (false, _, _) => count as f64,
+                (true, 0, _) | (true, _, 0) => 0.0,
+                (true, _, _) => count as f64 / of as f64,
+            }
+        };
+        let weights = self.weights.iter();
+        weights.map(move |(position, weight)| (*position, factor(*position) * weight))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::PriorityFlags;
+
+    fn names() -> Vec<String> {
+        ["cpu", "mem", "gres/gpu"].map(str::to_string).into()
+    }
+
+    fn weights(text: &str, flags: &str) -> Result<TresWeights, PriorityError> {
+        let config = Config {
+            priority_weight_tres: crate::config::tres_weights::parse_tres_weights(text).unwrap(),
+            priority_flags: PriorityFlags::parse(flags),
+            ..Config::default()
+        };
+        TresWeights::new(&config, &names())
+    }
+
+    // Worked by hand: 4 of 16 CPUs, 2048 of 8192 MiB, 1 of 2 GPUs.
+    #[test]
+    fn shares_of_the_partition() {
+        let weights = weights("CPU=1000,Mem=2000,GRES/gpu=3000", "").unwrap();
+        let (job, partition) = ([4, 2048, 1], [16, 8192, 2]);
+        assert_eq!(weights.sum(Some(&job), Some(&partition)), 2250.0);
+        let mut out = [9.0; 3];
+        weights.fill(Some(&job), Some(&partition), &mut out);
+        assert_eq!(out, [250.0, 500.0, 1500.0]);
+    }
+
+    #[test]
+    fn zeros_and_unknown_counts_give_0() {
+        let plus = weights("CPU=1000,gres/gpu=5", "").unwrap();
+        let (job, partition) = ([4, 2048, 1], [0, 8192, 0]);
+        assert_eq!(plus.sum(Some(&job), Some(&partition)), 0.0);
+        assert_eq!(plus.sum(Some(&job), None), 0.0);
+        assert_eq!(plus.sum(None, Some(&partition)), 0.0);
+        let minus = weights("CPU=-1000", "").unwrap();
+        let mut out = [9.0; 3];
+        minus.fill(Some(&job), Some(&partition), &mut out);
+        assert!(out.iter().all(|term| term.to_bits() == 0));
+        assert_eq!(minus.sum(Some(&job), Some(&partition)).to_bits(), 0);
+    }
+
+    // ubhpc's slurm.conf: CPU=0,Mem=.03,GRES/gpu=30000 with NO_NORMAL_TRES.
+    #[test]
+    fn counts_without_normalisation() {
+        let weights = weights("CPU=0,Mem=.03,GRES/gpu=30000", "NO_NORMAL_TRES").unwrap();
+        let job = [12, 3000, 2];
+        assert_eq!(weights.sum(Some(&job), None), 3000.0 * 0.03 + 60_000.0);
+        assert_eq!(weights.weights.len(), 2);
+    }
+
+    #[test]
+    fn an_unknown_tres_is_named() {
+        let error = weights("cpu=1,gres/gpus=1", "").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "PriorityWeightTRES: found \"gres/gpus\", allowed are the site's TRES: \
+             cpu, mem, gres/gpu"
+        );
+    }
+
+    #[test]
+    fn the_last_weight_of_a_name_counts_and_no_tres_is_no_weight() {
+        let twice = weights("cpu=1,CPU=2", "").unwrap();
+        assert_eq!(twice.weights, [(0, 2.0)]);
+        let config = Config {
+            priority_weight_tres: vec![("cpu".into(), 1.0)],
+            ..Config::default()
+        };
+        assert_eq!(TresWeights::new(&config, &[]).unwrap().sum(None, None), 0.0);
+    }
+}
