@@ -1,7 +1,8 @@
 //! Reading the priority settings out of slurm.conf's lines.
 //!
 //! Keys that are not about priorities are passed over with their lines, and of a key given twice
-//! the last value counts, both as in slurmctld.
+//! the last value counts, both as in slurmctld. A bad value is an error even where a later one
+//! replaces it, except that of `PriorityParameters`, which is read last.
 
 use super::error::{ConfigError, Place, ValueError};
 use super::lines::{self, Statement, Word};
