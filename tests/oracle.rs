@@ -1,5 +1,5 @@
 //! Every output against a second, naive computation in exact fractions, written from
-//! fair_tree.shtml and priority_multifactor.shtml: recursive, slow, and without rounding.
+//! fair_tree.shtml and classic_fair_share.shtml: recursive, slow, and without rounding.
 
 mod common;
 mod oracle {
@@ -42,7 +42,7 @@ fn assert_close(got: f64, expected: f64, what: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn fair_tree_agrees_with_exact_fractions(site in sites()) {
@@ -71,12 +71,31 @@ proptest! {
             let results = compute(algorithm, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate() {
                 let name = &site.names[at];
-                if at > 0 {
-                    let expected = oracle.classic_usage(at);
+                let shown_apart = compat.is_slurm() && oracle.is_parent_below_root(at);
+                if at > 0 && !shown_apart {
+                    let expected = oracle.classic_usage(at, compat);
                     assert_close(result.effective_usage.to_f64(), expected, name);
                 }
                 assert_close(result.norm_shares, oracle.share_of_path(at), name);
                 let factor = oracle.classic_factor(at, dampening, compat);
+                assert_close(result.fs_factor.expect("for all"), factor, name);
+            }
+        }
+    }
+
+    #[test]
+    fn depth_oblivious_agrees_with_its_formula(site in sites(), dampening in 1_u16..5) {
+        let oracle = Oracle::new(&site);
+        for compat in [DOCUMENTED, SLURM] {
+            let algorithm = Algorithm::DepthOblivious { dampening };
+            let results = compute(algorithm, compat, &site.tree, &site.raw_usage);
+            for (at, result) in results.iter().enumerate().skip(1) {
+                let name = &site.names[at];
+                if !(compat.is_slurm() && oracle.is_parent_below_root(at)) {
+                    let expected = oracle.depth_oblivious_usage(at, compat);
+                    assert_close(result.effective_usage.to_f64(), expected, name);
+                }
+                let factor = oracle.depth_oblivious_factor(at, dampening, compat);
                 assert_close(result.fs_factor.expect("for all"), factor, name);
             }
         }

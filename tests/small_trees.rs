@@ -8,6 +8,19 @@ use common::{SLURM, Site};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Algorithm;
 
+/// `CLASSIC_EXAMPLE` under DEPTH_OBLIVIOUS.
+const DEPTH_OBLIVIOUS_STOCK: [(&str, u64); 9] = [
+    ("B/", 0x3fe2_dbdf_afcb_f6aa),    // 0.589340
+    ("user1", 0x3fe2_dbdf_afcb_f6aa), // 0.589340
+    ("C/", 0x3fc6_a09e_667f_3bcd),    // 0.176777
+    ("user2", 0x3fa0_0000_0000_0000), // 0.031250
+    ("user3", 0x3ff0_0000_0000_0000), // 1.000000
+    ("E/", 0x3fe7_aae7_eb6a_3b21),    // 0.739613
+    ("user4", 0x3fe7_aae7_eb6a_3b21), // 0.739613
+    ("F/", 0x3ff0_0000_0000_0000),    // 1.000000
+    ("user5", 0x3ff0_0000_0000_0000), // 1.000000
+];
+
 #[track_caller]
 fn ranks(text: &str, compat: Compat, expected: &[(&str, f64)]) {
     assert_eq!(Site::parse(text).ranks(compat), expected);
@@ -22,6 +35,12 @@ fn documented(text: &str, expected: &[(&str, f64)]) {
 fn small_tie() {
     // (40/170)/(20/110) = (50/170)/(25/110); 80/170 / (65/110) is less. 3, 3, 1.
     documented(SMALL_TIE, &[("u40", 3.0), ("u50", 3.0), ("u80", 1.0)]);
+    // In stock S is an f64 before it is divided by U, and the two differ in their 54th bit.
+    ranks(
+        SMALL_TIE,
+        SLURM,
+        &[("u50", 3.0), ("u40", 2.0), ("u80", 1.0)],
+    );
 }
 
 #[test]
@@ -138,6 +157,72 @@ fn parents_stand_aside() {
     assert_eq!(results["b1"].norm_shares, 0.2);
     assert_eq!(results["a2"].norm_shares, 1.0);
     assert_eq!(results["a2"].effective_usage.to_f64(), 0.6);
+}
+
+#[test]
+fn the_classic_example_of_the_documentation() {
+    // classic_fair_share.shtml, "Example": name, effective usage, factor, as printed there.
+    let expected = [
+        ("user1", 0.3875, 0.408_479),
+        ("user2", 0.275, 0.022_097),
+        ("user3", 0.15, 0.125),
+        ("user4", 0.25, 0.5),
+        ("user5", 0.1458, 0.749_154),
+    ];
+    let site = Site::parse(CLASSIC_EXAMPLE);
+    for compat in [Compat::Documented, SLURM] {
+        let results = site.compute(Algorithm::Classic { dampening: 1 }, compat);
+        for (name, effective_usage, factor) in expected {
+            let result = results[name];
+            let usage = result.effective_usage.to_f64();
+            assert!(
+                (usage - effective_usage).abs() < 0.000_05,
+                "{name}: {usage}"
+            );
+            let got = result.fs_factor.expect("for all");
+            assert!((got - factor).abs() < 0.000_000_5, "{name}: {got}");
+        }
+        assert_eq!(results["root"].fs_factor, Some(0.5));
+        assert_eq!(results["user1"].level_fs, None);
+    }
+    for (dampening, factor) in [(1, 0.125), (3, 0.5)] {
+        let algorithm = Algorithm::Classic { dampening };
+        let results = site.compute(algorithm, Compat::Documented);
+        assert_eq!(results["user3"].fs_factor, Some(factor), "{dampening}");
+    }
+}
+
+#[test]
+fn unused_is_1_and_its_own_share_is_one_half() {
+    for algorithm in [
+        Algorithm::Classic { dampening: 1 },
+        Algorithm::DepthOblivious { dampening: 1 },
+    ] {
+        for compat in [Compat::Documented, SLURM] {
+            let site = Site::parse("a 1 10\nb 1 20\nc 1 10\nd 1 0\ne 0 9");
+            let results = site.compute(algorithm, compat);
+            assert_eq!(results["d"].fs_factor, Some(1.0));
+            assert_eq!(results["e"].fs_factor, Some(0.0));
+            let site = Site::parse("a 1 10\nb 3 30");
+            let results = site.compute(algorithm, compat);
+            assert_eq!(results["a"].fs_factor, Some(0.5));
+            assert_eq!(results["b"].fs_factor, Some(0.5));
+        }
+    }
+}
+
+#[test]
+fn depth_oblivious_as_stock() {
+    // Recorded from the stock functions of Slurm 22.05.8 and 24.11.5 on x86-64, to the last bit.
+    let site = Site::parse(CLASSIC_EXAMPLE);
+    let results = site.compute(Algorithm::DepthOblivious { dampening: 1 }, SLURM);
+    for (name, factor) in DEPTH_OBLIVIOUS_STOCK {
+        assert_eq!(
+            results[name].fs_factor,
+            Some(f64::from_bits(factor)),
+            "{name}"
+        );
+    }
 }
 
 #[test]

@@ -3,12 +3,16 @@
 //! Effective usage UE: right below the root, normalised usage. Further down, with UA an
 //! association's normalised usage,
 //! `UE = UA + (UE of the parent - UA) * shares / shares on the level`.
-//! `FairShare=parent` takes UE and factor from the `fs_parent`; a level without shares takes UE
-//! from it.
+//! `FairShare=parent` takes UE and S, and so the factor, from the `fs_parent`; a level without
+//! shares takes UE from it.
 //!
-//! Sources: priority_multifactor.shtml; for the edges `priority_multifactor.c` of 22.05 and
-//! 24.11, which agree. Stock prices a user with the accounts' values of the last pass; here all
-//! values belong to the same moment.
+//! Sources: classic_fair_share.shtml; for the edges `priority_multifactor.c` of 22.05 and 24.11,
+//! which agree. Three differences:
+//! * stock shows normalised usage as UE of `parent` right below the root, though its factor
+//!   comes from the root; documented mode shows the root's;
+//! * stock has 1 as UE of the root even where there is no usage, documented mode has 0;
+//! * stock prices a user with the accounts' values of the last pass; here all values belong to
+//!   the same moment.
 
 use super::host::PowerOfTwo;
 use super::{AssocFairshare, Usage};
@@ -24,7 +28,8 @@ pub(super) fn compute(
     dampening: u16,
     power: PowerOfTwo,
 ) -> Vec<AssocFairshare> {
-    let mut results = usage.results(&tree.norm_shares_on_path(compat));
+    let shares = tree.path_shares(compat);
+    let mut results = usage.results(shares.iter().map(|s| s.to_f64()));
     set_effective_usage(tree, compat, &mut results, |results, index, parent| {
         let level = tree.level_shares(index).unwrap_or(0);
         // Slurm adds the shares of a level in 32 bits.
@@ -41,7 +46,7 @@ pub(super) fn compute(
         let own = results[index.get()].norm_usage;
         own + (above - own) * (Extended::from(shares) / Extended::from(level))
     });
-    set_factors(tree, &mut results, dampening, power);
+    set_factors(tree, &shares, &mut results, dampening, power);
     results
 }
 
@@ -55,14 +60,20 @@ pub(super) fn set_effective_usage(
 ) {
     for &index in tree.parents_first() {
         let at = index.get();
+        let on_parent = tree.rows()[at].shares == Shares::Parent;
         results[at].effective_usage = match tree.fs_parent(index) {
             None if compat.is_slurm() => Extended::ONE,
             None => results[at].norm_usage,
-            Some(parent) if tree.fs_parent(parent).is_none() => results[at].norm_usage,
-            Some(parent) if tree.rows()[at].shares == Shares::Parent => {
-                results[parent.get()].effective_usage
+            Some(parent) => {
+                let below_root = tree.fs_parent(parent).is_none();
+                if below_root && (!on_parent || compat.is_slurm()) {
+                    results[at].norm_usage
+                } else if on_parent {
+                    results[parent.get()].effective_usage
+                } else {
+                    below(results, index, parent)
+                }
             }
-            Some(parent) => below(results, index, parent),
         };
     }
 }
@@ -70,28 +81,23 @@ pub(super) fn set_effective_usage(
 /// Fills in the factors from shares and effective usage.
 pub(super) fn set_factors(
     tree: &Tree,
+    shares: &[Extended],
     results: &mut [AssocFairshare],
     dampening: u16,
     power: PowerOfTwo,
 ) {
     let dampening = Extended::from(u32::from(dampening.max(1)));
     for &index in tree.parents_first() {
-        let own = &results[index.get()];
         let factor = match tree.fs_parent(index) {
             Some(parent) if tree.rows()[index.get()].shares == Shares::Parent => {
                 results[parent.get()].fs_factor
             }
-            _ => Some(factor(own, dampening, &power)),
+            _ if shares[index.get()] > Extended::ZERO => {
+                let used = results[index.get()].effective_usage;
+                Some(power(-(used / shares[index.get()] / dampening)))
+            }
+            _ => Some(0.0),
         };
         results[index.get()].fs_factor = factor;
-    }
-}
-
-fn factor(of: &AssocFairshare, dampening: Extended, power: &PowerOfTwo) -> f64 {
-    match Extended::from_f64(of.norm_shares) {
-        Some(shares) if shares > Extended::ZERO => {
-            power(-(of.effective_usage / shares / dampening))
-        }
-        _ => 0.0,
     }
 }

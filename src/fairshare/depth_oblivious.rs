@@ -29,14 +29,20 @@ pub(super) fn compute(
     dampening: u16,
     host: HostMath,
 ) -> Vec<AssocFairshare> {
-    let mut results = usage.results(&tree.norm_shares_on_path(compat));
-    let rule = Rule { tree, compat, host };
+    let shares = tree.path_shares(compat);
+    let mut results = usage.results(shares.iter().map(|s| s.to_f64()));
+    let rule = Rule {
+        tree,
+        compat,
+        host,
+        shares: &shares,
+    };
     let mut levels: Vec<Option<LevelRatios>> = vec![None; tree.len()];
     set_effective_usage(tree, compat, &mut results, |results, index, parent| {
         let level = *levels[parent.get()].get_or_insert_with(|| rule.level(results, parent));
-        rule.effective_usage(&results[index.get()], level)
+        rule.effective_usage(results[index.get()].norm_usage, shares[index.get()], level)
     });
-    set_factors(tree, &mut results, dampening, host.power(compat));
+    set_factors(tree, &shares, &mut results, dampening, host.power(compat));
     results
 }
 
@@ -56,11 +62,12 @@ struct Rule<'a> {
     tree: &'a Tree,
     compat: Compat,
     host: HostMath,
+    shares: &'a [Extended],
 }
 
 impl Rule<'_> {
     fn level(&self, results: &[AssocFairshare], parent: AssocIndex) -> LevelRatios {
-        let shares = number(results[parent.get()].norm_shares);
+        let shares = self.shares[parent.get()];
         let ratio = results[parent.get()].effective_usage / shares;
         if shares.is_zero() || ratio.is_zero() {
             return LevelRatios {
@@ -97,12 +104,11 @@ impl Rule<'_> {
         }
     }
 
-    fn effective_usage(&self, own: &AssocFairshare, level: LevelRatios) -> Extended {
-        let shares = number(own.norm_shares);
-        if shares.is_zero() || own.norm_usage.is_zero() || level.parent.is_zero() {
-            return own.norm_usage;
+    fn effective_usage(&self, own: Extended, shares: Extended, level: LevelRatios) -> Extended {
+        if shares.is_zero() || own.is_zero() || level.parent.is_zero() {
+            return own;
         }
-        let local = own.norm_usage / shares / level.siblings;
+        let local = own / shares / level.siblings;
         let power = if opposed(level.parent, local) {
             self.power(local, level.exponent)
         } else {
@@ -115,7 +121,11 @@ impl Rule<'_> {
         match self.compat {
             Compat::Documented if exponent == Extended::ONE => base,
             Compat::Documented => base.pow(exponent),
-            Compat::Slurm(_) => number((self.host.pow)(base.to_f64(), exponent.to_f64())),
+            Compat::Slurm(_) => {
+                let power = (self.host.pow)(base.to_f64(), exponent.to_f64());
+                // A lent function could give NaN.
+                Extended::from_f64(power).unwrap_or(Extended::ZERO)
+            }
         }
     }
 }
@@ -127,9 +137,4 @@ fn opposed(a: Extended, b: Extended) -> bool {
             (a.cmp(&Extended::ONE), b.cmp(&Extended::ONE)),
             (Ordering::Less, Ordering::Greater) | (Ordering::Greater, Ordering::Less)
         )
-}
-
-/// An `f64` that cannot be NaN; one that were would count as nothing.
-fn number(value: f64) -> Extended {
-    Extended::from_f64(value).unwrap_or(Extended::ZERO)
 }

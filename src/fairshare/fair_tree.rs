@@ -23,7 +23,7 @@ use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 /// Fair-share factors, by position.
 pub(super) fn compute(tree: &Tree, usage: &Usage<'_>) -> Vec<AssocFairshare> {
     let norm_shares = tree.norm_shares_on_level(Compat::Documented);
-    let mut results = usage.results(&norm_shares);
+    let mut results = usage.results(norm_shares);
     for index in tree.indices() {
         let result = &mut results[index.get()];
         result.effective_usage = match tree.fs_parent(index) {

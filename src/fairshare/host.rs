@@ -18,8 +18,9 @@ use crate::extended::Extended;
 #[derive(Clone, Copy, Debug)]
 pub struct HostMath {
     /// `logl`, for positive finite numbers. The default errs by less than one unit of the 64th
-    /// bit, near 1 by less than 2^-100; its effect on a factor goes through an `f64` and stays
-    /// below 2^-51 of it, mostly 0.
+    /// bit, near 1 by less than 2^-100. It enters only through an exponent that is rounded to an
+    /// `f64`, so that effective usage mostly comes out the same as stock's to the last bit (in
+    /// all but 4 of 900,000 associations of random trees), and else within 2^-48 of it.
     pub logl: fn(Extended) -> Extended,
     /// `pow` of `f64`. The default is the one of the C library that this program runs with:
     /// with glibc on x86-64 the one that slurmctld calls.

@@ -75,7 +75,8 @@ pub struct AssocFairshare {
 ///   all; 0 without shares. `FairShare=parent` takes the factor of the `fs_parent`.
 ///
 /// An empty tree gives an empty result. Documented mode does not depend on the order of rows;
-/// `compat=slurm` does where Slurm does. Sources: fair_tree.shtml, priority_multifactor.shtml.
+/// `compat=slurm` does where Slurm does. Sources: fair_tree.shtml,
+/// classic_fair_share.shtml.
 ///
 /// ```
 /// use fairtree::compat::Compat;

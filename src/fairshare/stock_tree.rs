@@ -23,7 +23,7 @@ const NO_VAL: Extended = Extended::from_u64(0xffff_fffe);
 /// Fair-share factors, by position.
 pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<AssocFairshare> {
     let norm_shares = tree.norm_shares_on_level(compat);
-    let mut results = usage.results(&norm_shares);
+    let mut results = usage.results(norm_shares);
     for index in tree.indices() {
         let result = &mut results[index.get()];
         let Some(parent) = tree.fs_parent(index) else {

@@ -43,12 +43,15 @@ impl<'a> Usage<'a> {
     }
 
     /// Results that still lack what the algorithm says.
-    pub(super) fn results(&self, norm_shares: &[f64]) -> Vec<AssocFairshare> {
+    pub(super) fn results(
+        &self,
+        norm_shares: impl IntoIterator<Item = f64>,
+    ) -> Vec<AssocFairshare> {
         norm_shares
-            .iter()
+            .into_iter()
             .enumerate()
             .map(|(at, norm_shares)| AssocFairshare {
-                norm_shares: *norm_shares,
+                norm_shares,
                 raw_usage: self.raw[at],
                 norm_usage: self.norm(AssocIndex::new(at)),
                 effective_usage: Extended::ZERO,

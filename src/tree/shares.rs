@@ -2,6 +2,7 @@
 
 use super::{AssocIndex, Shares, Tree};
 use crate::compat::Compat;
+use crate::extended::Extended;
 
 /// What Slurm leaves as the sum of shares on the root's own level, its `NO_VAL`.
 const ROOT_LEVEL_SHARES: u32 = 0xffff_fffe;
@@ -37,22 +38,32 @@ impl Tree {
     /// root, 0..=1. The root has 1, and `FairShare=parent` takes the value of the
     /// [`Tree::fs_parent`].
     ///
-    /// Rounding: documented, each product is the parent's value times one quotient;
-    /// `compat=slurm` multiplies from the association upwards, and sums of a level wrap at 2^32.
+    /// Rounding: documented, once for the output; `compat=slurm` multiplies `f64`s from the
+    /// association upwards, and sums of a level wrap at 2^32.
     ///
-    /// Source: priority_multifactor.shtml, "Normalized Shares".
+    /// Source: classic_fair_share.shtml, "Normalized Shares".
     pub fn norm_shares_on_path(&self, compat: Compat) -> Vec<f64> {
+        let values = self.path_shares(compat);
+        values.into_iter().map(Extended::to_f64).collect()
+    }
+
+    /// [`Tree::norm_shares_on_path`] before its last rounding.
+    pub(crate) fn path_shares(&self, compat: Compat) -> Vec<Extended> {
         if compat.is_slurm() {
-            return self.norm_shares_upwards(compat);
+            let values = self.norm_shares_upwards(compat).into_iter();
+            return values.filter_map(Extended::from_f64).collect();
         }
-        let mut values = vec![1.0; self.len()];
+        let mut values = vec![Extended::ONE; self.len()];
         for &index in self.parents_first() {
-            if let Some(fs_parent) = self.fs_parent(index) {
+            if let (Some(fs_parent), Shares::Raw(count)) =
+                (self.fs_parent(index), self.rows[index.get()].shares)
+            {
+                let level = Extended::from(self.level_shares(index).unwrap_or(0));
                 let above = values[fs_parent.get()];
-                values[index.get()] = match self.rows[index.get()].shares {
-                    Shares::Parent => above,
-                    Shares::Raw(_) => above * self.share_of_level(index, compat),
-                };
+                // A level without shares: 0 / 0 is 0.
+                values[index.get()] = above * (Extended::from(count) / level);
+            } else if let Some(fs_parent) = self.fs_parent(index) {
+                values[index.get()] = values[fs_parent.get()];
             }
         }
         values

@@ -102,3 +102,20 @@ B/ 1
   b2 1 1
 c 1
 ";
+
+/// The example of classic_fair_share.shtml; usage in hundredths of the machine, of which
+/// another account outside the example has used 30.
+pub const CLASSIC_EXAMPLE: &str = "
+A/ 40
+  B/ 30
+    user1 1 20
+  C/ 10
+    user2 1 25
+    user3 1
+D/ 60
+  E/ 25
+    user4 1 25
+  F/ 35
+    user5 1
+G/ 0 30
+";

@@ -206,44 +206,100 @@ impl Oracle {
         self.share_of_path_exact(at).to_f64().expect("finite")
     }
 
-    /// UE = UA + (UE of the parent - UA) * shares / shares of all siblings.
-    fn classic_usage_exact(&self, at: usize) -> Fraction {
+    /// `FairShare=parent` right below the root, where stock shows one number and uses another.
+    pub fn is_parent_below_root(&self, at: usize) -> bool {
+        self.shares[at] == Shares::Parent && self.real_parent(at) == Some(0)
+    }
+
+    /// Stock says that the root's effective usage is 1, used or not.
+    fn root_usage(&self, compat: Compat) -> Fraction {
+        if compat.is_slurm() {
+            Fraction::one()
+        } else {
+            self.norm_usage(0)
+        }
+    }
+
+    /// UE = UA + (UE of the parent - UA) * shares / shares of all siblings; below the root UA;
+    /// for `parent` the parent's.
+    fn classic_usage_exact(&self, at: usize, compat: Compat) -> Fraction {
         let own = self.norm_usage(at);
-        let Some(parent) = self.real_parent(at).filter(|p| self.parents[*p].is_some()) else {
-            return own;
+        let Some(parent) = self.real_parent(at) else {
+            return self.root_usage(compat);
         };
-        let above = self.classic_usage_exact(parent);
+        let above = self.classic_usage_exact(parent, compat);
         match (self.shares[at], self.own_share(at)) {
-            (Shares::Parent, _) | (_, None) => above,
+            (Shares::Parent, _) => above,
+            _ if parent == 0 => own,
+            (_, None) => above,
             (_, Some(share)) => own.clone() + (above - own) * share,
         }
     }
 
-    pub fn classic_usage(&self, at: usize) -> f64 {
-        self.classic_usage_exact(at).to_f64().expect("finite")
+    pub fn classic_usage(&self, at: usize, compat: Compat) -> f64 {
+        float(&self.classic_usage_exact(at, compat))
     }
 
-    /// F = 2^(-(UE / S) / dampening), with the parent's UE and S for `parent`.
+    /// F = 2^(-(UE / S) / dampening).
     pub fn classic_factor(&self, at: usize, dampening: u16, compat: Compat) -> f64 {
-        let Some(parent) = self.real_parent(at) else {
-            // The root: stock says that its effective usage is 1.
-            let used = compat.is_slurm() || !self.usage[at].is_zero();
-            return if used {
-                (-1.0 / f64::from(dampening)).exp2()
-            } else {
-                1.0
-            };
-        };
-        if self.shares[at] == Shares::Parent {
-            return self.classic_factor(parent, dampening, compat);
-        }
         let shares = self.share_of_path_exact(at);
         if shares.is_zero() {
             return 0.0;
         }
-        let exponent = self.classic_usage_exact(at) / shares;
-        (-exponent.to_f64().expect("finite") / f64::from(dampening)).exp2()
+        let exponent = self.classic_usage_exact(at, compat) / shares;
+        (-float(&exponent) / f64::from(dampening)).exp2()
     }
+
+    /// UE = Rp * Rl^k * S of `priority_multifactor.c`; below the root UA; for `parent` the
+    /// parent's.
+    pub fn depth_oblivious_usage(&self, at: usize, compat: Compat) -> f64 {
+        let Some(parent) = self.real_parent(at) else {
+            return float(&self.root_usage(compat));
+        };
+        let above = self.depth_oblivious_usage(parent, compat);
+        if self.shares[at] == Shares::Parent {
+            return above;
+        }
+        let (shares, above_shares) = (self.share_of_path(at), self.share_of_path(parent));
+        let own = float(&self.norm_usage(at));
+        if parent == 0 || [shares, above_shares, above, own].contains(&0.0) {
+            return own;
+        }
+        let children = self.children_with_shares(parent);
+        let level: Fraction = children.iter().map(|c| self.norm_usage(*c)).sum();
+        // Whether the ratio is above or below 1 must not depend on rounding.
+        let local = self.norm_usage(at) * self.share_of_path_exact(parent)
+            / self.share_of_path_exact(at)
+            / level;
+        let (up, down) = (above / above_shares, float(&local));
+        let opposed = (up - 1.0) * (down - 1.0) < 0.0 && (up - 1.0).abs() > 1e-15;
+        let power = if opposed {
+            1.0 / (1.0 + (5.0 * up.ln()).powi(2))
+        } else {
+            1.0
+        };
+        up * down.powf(power) * shares
+    }
+
+    /// The level of `account`, without `parent`.
+    fn children_with_shares(&self, account: usize) -> Vec<usize> {
+        let mut children = self.children(account);
+        children.retain(|at| self.shares[*at] != Shares::Parent);
+        children
+    }
+
+    pub fn depth_oblivious_factor(&self, at: usize, dampening: u16, compat: Compat) -> f64 {
+        let shares = self.share_of_path(at);
+        if shares == 0.0 {
+            return 0.0;
+        }
+        let exponent = self.depth_oblivious_usage(at, compat) / shares;
+        (-exponent / f64::from(dampening)).exp2()
+    }
+}
+
+fn float(value: &Fraction) -> f64 {
+    value.to_f64().expect("finite")
 }
 
 fn ratio(part: &Fraction, whole: &Fraction) -> Fraction {
