@@ -142,16 +142,25 @@ impl Div for Extended {
         if other.exponent == INFINITE {
             return Extended::ZERO;
         }
+        // Shifted so that the quotient has exactly 64 bits.
+        let shift = if self.mantissa < other.mantissa {
+            64
+        } else {
+            63
+        };
         let divisor = u128::from(other.mantissa);
-        let dividend = u128::from(self.mantissa) << 64;
-        let (high, rest) = (dividend / divisor, dividend % divisor);
-        // 64 or 65 bits so far; 32 more leave no doubt about the rounding.
-        let rest = rest << 32;
-        let wide = (high << 32) | (rest / divisor);
-        let sticky = rest % divisor != 0;
-        // `wide` is the quotient of the mantissas times 2^96.
-        let top = self.exponent - other.exponent + 127 - 96;
-        rounded(negative, wide, top, sticky)
+        let dividend = u128::from(self.mantissa) << shift;
+        let quotient = dividend / divisor;
+        let rest = dividend - quotient * divisor;
+        // Below the quotient only this matters: nothing, less than half, half, or more.
+        let below: u128 = match (2 * rest).cmp(&divisor) {
+            Ordering::Less if rest == 0 => 0,
+            Ordering::Less => 1 << 62,
+            Ordering::Equal => 1 << 63,
+            Ordering::Greater => 3 << 62,
+        };
+        let top = self.exponent - other.exponent + 63 - shift;
+        rounded(negative, quotient << 64 | below, top, false)
     }
 }
 
