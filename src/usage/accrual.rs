@@ -1,0 +1,224 @@
+//! What one job is charged for one period.
+//!
+//! A pass asks for every running job what it used since the pass before; the end of a job asks
+//! for the rest. Both are pure functions of a row of numbers.
+//!
+//! Usage is charged from the last pass (or the job's start) to now (or the job's end). The
+//! *run seconds* are another account: when a job starts, slurmctld adds its whole time limit to
+//! the counters behind `GrpTRESRunMins` and its kin, and what has been used is taken away
+//! again, so that the counter holds what running jobs may still use.
+//!
+//! | | documented | `compat=slurm` (priority/multifactor) |
+//! |---|---|---|
+//! | decay within the period | exact integral | as if all use came at its start |
+//! | run seconds | telescoping: what is taken away over a job's life is exactly what was added | truncated per pass; a fractional `UsageFactor` leaves a remainder for ever |
+//! | resize | the time before it is charged once; counters end at zero | charged again by the next pass; counters keep a remainder |
+//! | end of a job that never started (simulations of slurmctld) | nothing | charged in 26.05 |
+//! | run seconds used before a restart | running and suspended jobs, at most the time limit | running jobs only, without bound |
+//!
+//! Suspended jobs accrue in both, as they keep memory and licenses; a job over its time limit
+//! accrues usage but no run seconds. Source: slurm.conf(5), sacctmgr(1) (`UsageFactor`), and
+//! `_apply_new_usage`, `_init_grp_used_tres_run_secs` of priority/multifactor.
+
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::usage::run::scaled;
+use crate::usage::{Decay, Period, Phase, Run, RunState};
+
+/// Wall time and billable usage of one charge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Amounts {
+    /// Seconds, times usage factor (for `grp_used_wall`).
+    pub wall_secs: f64,
+    /// Billing-TRES-seconds (raw usage).
+    pub usage: f64,
+}
+
+impl Amounts {
+    /// Usage of a TRES of which the job has `alloc`: TRES-seconds.
+    pub fn tres(&self, alloc: u64) -> Extended {
+        let wall = Extended::from_f64(self.wall_secs).unwrap_or(Extended::ZERO);
+        wall * Extended::from_u64(alloc)
+    }
+}
+
+/// What one job is charged for one period.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Charge {
+    /// Faded: for associations, and QOS whose usage fades.
+    pub decayed: Amounts,
+    /// In full: for QOS with `NoDecay`.
+    pub undecayed: Amounts,
+    /// Seconds to take from the run seconds, times the allocated count of each TRES but energy
+    /// (see [`Charge::tres_run_secs`]).
+    pub run_secs: u64,
+}
+
+impl Charge {
+    /// The amounts for a QOS with or without `NoDecay`.
+    pub fn amounts(&self, no_decay: bool) -> Amounts {
+        if no_decay {
+            self.undecayed
+        } else {
+            self.decayed
+        }
+    }
+
+    /// Run seconds of a TRES of which the job has `alloc`. Wraps like the addition at the
+    /// start of the job, which slurmctld does in 64 bits.
+    pub fn tres_run_secs(&self, alloc: u64) -> u64 {
+        self.run_secs.wrapping_mul(alloc)
+    }
+}
+
+/// Whether a pass charges a job in this state at all; the host adds "has an association".
+///
+/// Pending jobs never under documented; under Slurm with `CALCULATE_RUNNING`, where one with an
+/// estimated start in the past adds wall time.
+pub fn accrues(compat: Compat, calculate_running: bool, state: RunState, start_time: i64) -> bool {
+    if state.phase == Phase::Finished || state.completing || state.powering_up || start_time == 0 {
+        return false;
+    }
+    state.phase != Phase::Pending || (compat.is_slurm() && calculate_running)
+}
+
+/// What a job is charged for `period`; with `at_end`, for all that was not charged yet.
+///
+/// `None`: leave the job alone, its end was charged before, or (documented) it never started.
+/// After a charge `at_end` the host marks the end as charged (`end_time_exp`). A period that
+/// lies before the job or is empty charges no usage, but an end still settles the run seconds.
+///
+/// ```
+/// use fairtree::compat::Compat;
+/// use fairtree::priority::TimeLimit;
+/// use fairtree::usage::{charge, Decay, Period, Run, RunState};
+/// let run = Run {
+///     state: RunState::default(),
+///     start_time: 1_000,
+///     end_time: 0,
+///     end_time_exp: Some(1_000 + 3_600),
+///     time_limit: TimeLimit::Minutes(60),
+///     billable_tres: 8.0,
+///     usage_factor: 0.5,
+///     charged_until: None,
+///     run_secs_renewed: false,
+/// };
+/// let never = Decay::new(0, Compat::Documented);
+/// let charge = charge(&never, &run, &Period::pass(Some(900), 1_200), false).unwrap();
+/// assert_eq!(charge.decayed.usage, 200.0 * 8.0 * 0.5);
+/// assert_eq!(charge.tres_run_secs(8), 100 * 8);
+/// ```
+pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option<Charge> {
+    let end_time_exp = run.end_time_exp?;
+    let mut to = period.now;
+    if at_end && run.end_time != 0 {
+        to = to.min(run.end_time);
+    }
+    let passed = period.last_ran.unwrap_or(0).max(run.start_time);
+    let (from, run_secs) = match decay.compat() {
+        Compat::Slurm(_) => {
+            let secs = slurm_run_secs(run, passed, to, end_time_exp);
+            (passed, scaled(secs, run.factor()))
+        }
+        Compat::Documented => {
+            if run.start_time <= 0 {
+                return None;
+            }
+            let from = passed.max(run.charged_until.unwrap_or(passed));
+            (from, documented_run_secs(run, passed, to, at_end))
+        }
+    };
+    let secs = to.saturating_sub(from).max(0) as f64;
+    Some(Charge {
+        decayed: amounts(decay.weight(from, to, period.valued_at), run),
+        undecayed: amounts(secs, run),
+        run_secs,
+    })
+}
+
+/// `secs * billable * factor` in this order, as Slurm rounds it.
+fn amounts(secs: f64, run: &Run) -> Amounts {
+    Amounts {
+        wall_secs: secs * run.factor(),
+        usage: secs * run.billable_tres * run.factor(),
+    }
+}
+
+fn documented_run_secs(run: &Run, passed: i64, to: i64, at_end: bool) -> u64 {
+    let taken = if run.run_secs_renewed {
+        0
+    } else {
+        run.run_secs_until(passed)
+    };
+    let due = if at_end || run.state.is_ending() {
+        run.run_secs_in_all()
+    } else {
+        run.run_secs_until(to)
+    };
+    due.saturating_sub(taken)
+}
+
+/// Slurm's own rule, before the usage factor.
+fn slurm_run_secs(run: &Run, from: i64, to: i64, end_time_exp: i64) -> u64 {
+    // Times are compared unsigned there; none is negative in a real cluster.
+    let limit_ends = (run.start_time as u64).wrapping_add(run.limit_secs());
+    let start = from as u64;
+    if start >= limit_ends {
+        0
+    } else if run.state.is_ending() {
+        limit_ends - start
+    } else if to > end_time_exp {
+        // The difference is kept in a C int: what does not fit becomes negative, that is 0.
+        let left = i32::try_from(end_time_exp.saturating_sub(from)).unwrap_or(0);
+        u64::try_from(left).unwrap_or(0)
+    } else {
+        u64::try_from(to.saturating_sub(from)).unwrap_or(0)
+    }
+}
+
+/// Run seconds that a job had used by the last pass before a restart.
+///
+/// After a restart (and after `scontrol reconfigure` of releases that keep the process)
+/// slurmctld adds the whole time limit of every running and suspended job again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Consumed {
+    /// Documented: seconds as they were added, truncated before the count multiplies them.
+    Whole(u64),
+    /// Slurm: seconds times usage factor, truncated after the count has multiplied them.
+    Scaled(f64),
+}
+
+impl Consumed {
+    /// Run seconds of a TRES of which the job has `alloc`.
+    pub fn tres_run_secs(&self, alloc: u64) -> u64 {
+        match *self {
+            Consumed::Whole(secs) => secs.wrapping_mul(alloc),
+            Consumed::Scaled(secs) => (alloc as f64 * secs) as u64,
+        }
+    }
+}
+
+/// What to take from the run seconds at start-up for a job; `None`: nothing.
+///
+/// `last_ran`: the last pass before the restart; `None`: not known.
+pub fn consumed_at_start(compat: Compat, run: &Run, last_ran: Option<i64>) -> Option<Consumed> {
+    run.end_time_exp?;
+    match compat {
+        Compat::Slurm(_) => {
+            let last_ran = last_ran.unwrap_or(0);
+            if run.state.phase != Phase::Running || run.start_time > last_ran {
+                return None;
+            }
+            let secs = last_ran.saturating_sub(run.start_time) as f64;
+            Some(Consumed::Scaled(run.factor() * secs))
+        }
+        Compat::Documented => {
+            let counted = matches!(run.state.phase, Phase::Running | Phase::Suspended);
+            let secs = run.run_secs_until(last_ran?);
+            (counted && run.start_time > 0 && secs > 0).then_some(Consumed::Whole(secs))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

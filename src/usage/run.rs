@@ -1,0 +1,134 @@
+//! A job as far as its use of resources is concerned, and the period it is charged for.
+
+use crate::priority::TimeLimit;
+
+/// Slurm's base state of a job, as far as usage cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Phase {
+    /// Waiting, or requeued.
+    Pending,
+    /// Running.
+    #[default]
+    Running,
+    /// Suspended: it keeps what it was allocated.
+    Suspended,
+    /// Any final state.
+    Finished,
+}
+
+/// State of a job: base state and flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct RunState {
+    /// Base state.
+    pub phase: Phase,
+    /// `COMPLETING`: ended or requeued, its nodes are being cleaned.
+    pub completing: bool,
+    /// `RESIZING`: between the end of the old size and the begin of the new one.
+    pub resizing: bool,
+    /// `POWER_UP_NODE`: allocated, waiting for its nodes to start.
+    pub powering_up: bool,
+}
+
+impl RunState {
+    /// True when the job (or this size of it) is over.
+    pub fn is_ending(self) -> bool {
+        self.phase == Phase::Finished || self.completing || self.resizing
+    }
+}
+
+/// A job as far as its use of resources is concerned. Times are seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// State now.
+    pub state: RunState,
+    /// When it started; 0: it has not.
+    pub start_time: i64,
+    /// When it ended; 0: not known.
+    pub end_time: i64,
+    /// When it should end; `None`: its end has been charged.
+    pub end_time_exp: Option<i64>,
+    /// Time limit.
+    pub time_limit: TimeLimit,
+    /// Billing TRES per second (see [`crate::usage::billable_tres`]).
+    pub billable_tres: f64,
+    /// `UsageFactor` of the job's QOS, from 0 up; 1 without QOS. Negative (unset) or NaN: 1.
+    pub usage_factor: f64,
+    /// Documented: use before this moment was charged although no pass has run since: the
+    /// moment of the last resize whose end was charged. `None`: no such resize.
+    ///
+    /// slurmctld stores a resize's time before it reports the end of the old size, so for that
+    /// end the host has to remember the resize before.
+    pub charged_until: Option<i64>,
+    /// Documented: since the last pass the whole time limit was added to the run seconds anew,
+    /// as happens after a resize.
+    pub run_secs_renewed: bool,
+}
+
+impl Run {
+    pub(super) fn factor(&self) -> f64 {
+        if self.usage_factor >= 0.0 {
+            self.usage_factor
+        } else {
+            1.0
+        }
+    }
+
+    /// The time limit in seconds, as slurmctld multiplies it: "unlimited" and "unset" are the
+    /// two largest numbers of minutes.
+    pub(super) fn limit_secs(&self) -> u64 {
+        let minutes = match self.time_limit {
+            TimeLimit::Unset => u32::MAX - 1,
+            TimeLimit::Unlimited => u32::MAX,
+            TimeLimit::Minutes(minutes) => minutes,
+        };
+        u64::from(minutes) * 60
+    }
+
+    /// Run seconds used up to `until`, counted as slurmctld counts the whole time limit at the
+    /// start of the job: multiplied by the usage factor, then truncated.
+    pub(super) fn run_secs_until(&self, until: i64) -> u64 {
+        let secs = u64::try_from(until.saturating_sub(self.start_time)).unwrap_or(0);
+        scaled(secs.min(self.limit_secs()), self.factor())
+    }
+
+    pub(super) fn run_secs_in_all(&self) -> u64 {
+        scaled(self.limit_secs(), self.factor())
+    }
+}
+
+/// `secs * factor` in `f64`, truncated; saturates.
+pub(super) fn scaled(secs: u64, factor: f64) -> u64 {
+    (secs as f64 * factor) as u64
+}
+
+/// The time that a charge is about, seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// The last pass; `None`: there was none.
+    pub last_ran: Option<i64>,
+    /// Now.
+    pub now: i64,
+    /// The moment that the usage which is charged is worth its number
+    /// (see [`Decay::weight`]); Slurm's formulas do not look at it.
+    pub valued_at: i64,
+}
+
+impl Period {
+    /// A pass at `now`: all usage has faded up to `now`.
+    pub fn pass(last_ran: Option<i64>, now: i64) -> Period {
+        Period {
+            last_ran,
+            now,
+            valued_at: now,
+        }
+    }
+
+    /// A charge between two passes, at `now`: usage is still worth what it was at `last_ran`.
+    pub fn between_passes(last_ran: Option<i64>, now: i64) -> Period {
+        Period {
+            last_ran,
+            now,
+            valued_at: last_ran.unwrap_or(now),
+        }
+    }
+}
