@@ -253,3 +253,6 @@ fn check_all(tree: &Tree, usages: &[Extended]) -> Result<(), UsageError> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,25 @@
 //! | [`ResetSchedule`] | when `PriorityUsageResetPeriod` clears everything |
 //! | [`billable_tres`] | what a job counts per second |
 //! | [`Run`], [`charge`] | what a job is charged for a period |
+//!
+//! ```
+//! use fairtree::compat::Compat;
+//! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+//! use fairtree::usage::{Decay, Ledger};
+//! let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
+//! let tree = Tree::from_rows([
+//!     row(1, None, AssocKind::Account),
+//!     row(2, Some(1), AssocKind::Account),
+//!     row(3, Some(2), AssocKind::User),
+//! ])?;
+//! let mut ledger = Ledger::new(&tree);
+//! let user = tree.index_of(3).unwrap();
+//! ledger.charge(&tree, user, 1_000.0)?;
+//! ledger.decay(Decay::new(604_800, Compat::Documented).factor(604_800));
+//! assert!(ledger.raw().iter().all(|usage| usage.to_f64() == 500.0));
+//! assert!(ledger.charge(&tree, user, f64::NAN).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod accrual;
 mod billing;
