@@ -13,6 +13,7 @@
 //! | decay within the period | exact integral | as if all use came at its start |
 //! | run seconds | telescoping: what is taken away over a job's life is exactly what was added | truncated per pass; a fractional `UsageFactor` leaves a remainder for ever |
 //! | resize | the time before it is charged once; counters end at zero | charged again by the next pass; counters keep a remainder |
+//! | negative billing (negative `TRESBillingWeights`) | usage 0: nobody earns by running | usage is subtracted |
 //! | end of a job that never started (simulations of slurmctld) | nothing | charged in 26.05 |
 //! | run seconds used before a restart | running and suspended jobs, at most the time limit | running jobs only, without bound |
 //!
@@ -129,18 +130,21 @@ pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option
         }
     };
     let secs = to.saturating_sub(from).max(0) as f64;
+    let weighted = decay.weight(from, to, period.valued_at);
     Some(Charge {
-        decayed: amounts(decay.weight(from, to, period.valued_at), run),
-        undecayed: amounts(secs, run),
+        decayed: amounts(weighted, run, decay.compat()),
+        undecayed: amounts(secs, run, decay.compat()),
         run_secs,
     })
 }
 
 /// `secs * billable * factor` in this order, as Slurm rounds it.
-fn amounts(secs: f64, run: &Run) -> Amounts {
+fn amounts(secs: f64, run: &Run, compat: Compat) -> Amounts {
+    let usage = secs * run.billable_tres * run.factor();
+    let refund = usage < 0.0 && !compat.is_slurm();
     Amounts {
         wall_secs: secs * run.factor(),
-        usage: secs * run.billable_tres * run.factor(),
+        usage: if refund { 0.0 } else { usage },
     }
 }
 

@@ -279,6 +279,19 @@ fn an_unset_usage_factor_is_one_and_zero_is_zero() {
 }
 
 #[test]
+fn negative_billing_is_free_or_as_in_slurm() {
+    let run = Run {
+        billable_tres: -2.0,
+        ..running()
+    };
+    for (compat, usage) in [(Compat::Documented, 0.0), (SLURM, -120.0)] {
+        let tick = charge(&never(compat), &run, &pass(START, START + 60), false).unwrap();
+        assert_eq!((tick.decayed.usage, tick.undecayed.usage), (usage, usage));
+        assert_eq!(tick.decayed.wall_secs, 60.0);
+    }
+}
+
+#[test]
 fn run_seconds_before_a_restart() {
     let at = |compat, run: &Run, last_ran| {
         consumed_at_start(compat, run, last_ran).map(|used| used.tres_run_secs(7))
