@@ -109,7 +109,7 @@ pub struct Period {
     /// Now.
     pub now: i64,
     /// The moment that the usage which is charged is worth its number
-    /// (see [`Decay::weight`]); Slurm's formulas do not look at it.
+    /// (see [`crate::usage::Decay::weight`]); Slurm's formulas do not look at it.
     pub valued_at: i64,
 }
 
