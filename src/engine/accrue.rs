@@ -1,0 +1,90 @@
+//! The first half of a pass: usage fades, then jobs are charged, one by one in their order.
+
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Tree};
+use crate::usage::{Charge, Decay, Ledger, Period, Run, UsageError, charge};
+
+/// A job that used resources since the last pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accruing {
+    /// The association that pays.
+    pub assoc: AssocIndex,
+    /// The job.
+    pub run: Run,
+    /// The job has ended, and this charges its end.
+    pub at_end: bool,
+}
+
+/// A charge that is no number; it changed nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refused {
+    /// Position in the accruing jobs.
+    pub job: usize,
+    /// Association and number.
+    pub error: UsageError,
+}
+
+/// Lets all usage fade from `last_ran` to `now`; nothing without a last pass.
+pub fn fade(ledger: &mut Ledger, decay: &Decay, last_ran: Option<i64>, now: i64) {
+    if let Some(last_ran) = last_ran {
+        ledger.decay(decay.factor(now.saturating_sub(last_ran)));
+    }
+}
+
+/// Charges jobs for `period`, in their order, each to its association and all above.
+///
+/// Returns what each was charged, and the charges that were refused: NaN and infinite ones.
+/// Negative ones, which only `compat=slurm` makes, are subtracted.
+///
+/// Panics when the ledger is not of this tree.
+pub fn accrue(
+    tree: &Tree,
+    ledger: &mut Ledger,
+    decay: &Decay,
+    period: &Period,
+    jobs: &[Accruing],
+) -> (Vec<Option<Charge>>, Vec<Refused>) {
+    assert_eq!(
+        ledger.raw().len(),
+        tree.len(),
+        "a ledger belongs to one tree"
+    );
+    let mut refused = Vec::new();
+    let charges = jobs
+        .iter()
+        .enumerate()
+        .map(|(position, job)| {
+            let charged = charge_one(tree, ledger, decay, period, job);
+            charged.unwrap_or_else(|error| {
+                refused.push(Refused {
+                    job: position,
+                    error,
+                });
+                None
+            })
+        })
+        .collect();
+    (charges, refused)
+}
+
+/// Charges one job; see [`accrue`].
+pub(super) fn charge_one(
+    tree: &Tree,
+    ledger: &mut Ledger,
+    decay: &Decay,
+    period: &Period,
+    job: &Accruing,
+) -> Result<Option<Charge>, UsageError> {
+    let Some(charged) = charge(decay, &job.run, period, job.at_end) else {
+        return Ok(None);
+    };
+    let usage = charged.decayed.usage;
+    let exact = Extended::from_f64(usage)
+        .filter(|usage| !usage.is_infinite())
+        .ok_or(UsageError::NotANumber {
+            id: tree.rows()[job.assoc.get()].id,
+            value: usage,
+        })?;
+    ledger.add(tree, job.assoc, exact);
+    Ok(Some(charged))
+}

@@ -1,0 +1,333 @@
+//! Numbers by hand: four CPUs for five minutes are 1,200 CPU-seconds.
+
+use super::*;
+use crate::compat::{Compat, Release};
+use crate::config::PriorityFlags;
+use crate::extended::Extended;
+use crate::priority::{AssocFactors, Index, TimeLimit};
+use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
+use crate::usage::{Run, RunState};
+
+const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
+const START: i64 = 1_700_000_000;
+
+/// root 1 -> accounts 2, 3; 2 -> users 4, 5; 3 -> user 6. All shares 1.
+fn tree() -> Tree {
+    let row = |id, parent, kind| Assoc {
+        id,
+        parent,
+        kind,
+        shares: Shares::Raw(1),
+    };
+    Tree::from_rows([
+        row(1, None, AssocKind::Account),
+        row(2, Some(1), AssocKind::Account),
+        row(3, Some(1), AssocKind::Account),
+        row(4, Some(2), AssocKind::User),
+        row(5, Some(2), AssocKind::User),
+        row(6, Some(3), AssocKind::User),
+    ])
+    .unwrap()
+}
+
+fn at(tree: &Tree, id: AssocId) -> AssocIndex {
+    tree.index_of(id).unwrap()
+}
+
+fn config(compat: Compat, no_fair_tree: bool) -> Config {
+    Config {
+        priority_weight_fairshare: 10_000,
+        priority_decay_half_life_secs: 0,
+        priority_flags: PriorityFlags {
+            no_fair_tree,
+            ..PriorityFlags::default()
+        },
+        compat,
+        ..Config::default()
+    }
+}
+
+fn running(tree: &Tree, id: AssocId, billable_tres: f64) -> Accruing {
+    Accruing {
+        assoc: at(tree, id),
+        run: Run {
+            state: RunState::default(),
+            start_time: START,
+            end_time: 0,
+            end_time_exp: Some(START + 3_600),
+            time_limit: TimeLimit::Minutes(60),
+            billable_tres,
+            usage_factor: 1.0,
+            charged_until: None,
+            run_secs_renewed: false,
+        },
+        at_end: false,
+    }
+}
+
+fn waiting(tree: &Tree, id: AssocId) -> Job {
+    Job {
+        assoc: Some(at(tree, id)),
+        ..Job::new(id)
+    }
+}
+
+fn site(tree: &Tree) -> Site {
+    Site {
+        assocs: vec![AssocFactors::default(); tree.len()],
+        cluster_cpus: 16,
+        cluster_nodes: 4,
+        ..Site::default()
+    }
+}
+
+fn raw(ledger: &Ledger) -> Vec<f64> {
+    ledger.raw().iter().map(|usage| usage.to_f64()).collect()
+}
+
+fn priorities(pass: &Pass) -> Vec<u32> {
+    let priced = pass.priced.as_ref().unwrap();
+    priced.iter().map(|priced| priced.priority).collect()
+}
+
+fn input<'a>(config: &'a Config, tree: &'a Tree, accruing: &'a [Accruing]) -> PassInput<'a> {
+    PassInput {
+        config,
+        tree,
+        accruing,
+        jobs: &[],
+        accruing_before: None,
+        last_ran: Some(START),
+        now: START + 300,
+    }
+}
+
+#[test]
+fn usage_then_ranks_then_priorities() {
+    let tree = tree();
+    for compat in [Compat::Documented, SLURM] {
+        let config = config(compat, false);
+        let accruing = [running(&tree, 4, 4.0), running(&tree, 6, 2.0)];
+        let jobs = [waiting(&tree, 4), waiting(&tree, 5), waiting(&tree, 6)];
+        let mut ledger = Ledger::new(&tree);
+        let mut site = site(&tree);
+        let input = PassInput {
+            jobs: &jobs,
+            ..input(&config, &tree, &accruing)
+        };
+        let found = pass(&input, &mut ledger, &mut site).unwrap();
+        assert_eq!(raw(&ledger), [1_800.0, 1_200.0, 600.0, 1_200.0, 0.0, 600.0]);
+        // Account 3 used a third of its half and comes first; in account 2 the idle user does.
+        let factors = found.fairshare.iter().map(|row| row.fs_factor);
+        assert_eq!(
+            factors.skip(3).collect::<Vec<_>>(),
+            [Some(1.0 / 3.0), Some(2.0 / 3.0), Some(1.0)]
+        );
+        assert_eq!(site.assocs[5].fs_factor, 1.0);
+        assert_eq!(priorities(&found), [3_333, 6_666, 10_000]);
+        assert_eq!(found.charges[1].unwrap().decayed.usage, 600.0);
+        assert_eq!(found.last_ran, START + 300);
+        assert!(found.refused.is_empty());
+    }
+}
+
+#[test]
+fn two_passes_charge_what_one_does() {
+    let tree = tree();
+    let config = Config {
+        priority_decay_half_life_secs: 600,
+        ..config(Compat::Documented, false)
+    };
+    let accruing = [running(&tree, 4, 4.0)];
+    let run = |times: &[i64]| {
+        let mut ledger = Ledger::new(&tree);
+        ledger.charge(&tree, at(&tree, 6), 1_000.0).unwrap();
+        let mut last_ran = START;
+        for secs in times {
+            let input = PassInput {
+                last_ran: Some(last_ran),
+                now: START + secs,
+                ..input(&config, &tree, &accruing)
+            };
+            last_ran = pass(&input, &mut ledger, &mut site(&tree))
+                .unwrap()
+                .last_ran;
+        }
+        raw(&ledger)
+    };
+    let (once, twice) = (run(&[600]), run(&[1, 250, 100, 600]));
+    // 1,000 halved; 4 * 600 / (2 ln 2) of the job.
+    assert_eq!(once[5], 500.0);
+    assert!((once[3] - 1_200.0 / std::f64::consts::LN_2).abs() < 1e-9);
+    for (once, twice) in once.iter().zip(&twice) {
+        assert!((once - twice).abs() < 1e-9, "{once} {twice}");
+    }
+}
+
+#[test]
+fn a_clock_that_steps_back_charges_nothing_twice() {
+    let tree = tree();
+    let accruing = [running(&tree, 4, 4.0)];
+    for (compat, expected) in [(Compat::Documented, 1_200.0), (SLURM, 1_600.0)] {
+        let config = config(compat, false);
+        let mut ledger = Ledger::new(&tree);
+        let mut last_ran = Some(START);
+        for secs in [200, 100, 300] {
+            let input = PassInput {
+                last_ran,
+                now: START + secs,
+                ..input(&config, &tree, &accruing)
+            };
+            last_ran = Some(
+                pass(&input, &mut ledger, &mut site(&tree))
+                    .unwrap()
+                    .last_ran,
+            );
+        }
+        assert_eq!(ledger.raw()[0].to_f64(), expected);
+    }
+}
+
+#[test]
+fn a_first_pass_charges_from_the_start_and_fades_nothing() {
+    let tree = tree();
+    let config = Config {
+        priority_decay_half_life_secs: 60,
+        ..config(Compat::Documented, false)
+    };
+    let mut ledger = Ledger::new(&tree);
+    ledger.charge(&tree, at(&tree, 6), 1_000.0).unwrap();
+    let input = PassInput {
+        last_ran: None,
+        ..input(&config, &tree, &[])
+    };
+    pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+    assert_eq!(ledger.raw()[5].to_f64(), 1_000.0);
+}
+
+#[test]
+fn a_charge_that_is_no_number_is_refused_and_the_rest_goes_on() {
+    let tree = tree();
+    let config = config(Compat::Documented, false);
+    let accruing = [
+        running(&tree, 4, f64::NAN),
+        running(&tree, 5, f64::INFINITY),
+        running(&tree, 6, 2.0),
+    ];
+    let mut ledger = Ledger::new(&tree);
+    let found = pass(
+        &input(&config, &tree, &accruing),
+        &mut ledger,
+        &mut site(&tree),
+    )
+    .unwrap();
+    let refused: Vec<usize> = found.refused.iter().map(|refused| refused.job).collect();
+    assert_eq!(refused, [0, 1]);
+    assert!(found.refused[1].error.to_string().contains("association 5"));
+    assert_eq!(raw(&ledger), [600.0, 0.0, 600.0, 0.0, 0.0, 600.0]);
+    assert!(found.charges[0].is_none() && found.charges[2].is_some());
+}
+
+#[test]
+fn negative_billing_counts_nothing_or_as_in_slurm() {
+    let tree = tree();
+    let accruing = [running(&tree, 4, -1.0)];
+    for (compat, expected) in [(Compat::Documented, 1_000.0), (SLURM, 700.0)] {
+        let config = config(compat, false);
+        let mut ledger = Ledger::new(&tree);
+        ledger.charge(&tree, at(&tree, 4), 1_000.0).unwrap();
+        pass(
+            &input(&config, &tree, &accruing),
+            &mut ledger,
+            &mut site(&tree),
+        )
+        .unwrap();
+        assert_eq!(ledger.raw()[0].to_f64(), expected);
+    }
+}
+
+/// Usage before: 100 each of users 4 and 6. In the pass user 4 uses 200 more.
+fn classic(compat: Compat, before: usize) -> (f64, Vec<AssocFairshare>) {
+    let tree = tree();
+    let config = config(compat, true);
+    let accruing = [running(&tree, 4, 2.0)];
+    let jobs = [waiting(&tree, 4)];
+    let mut ledger = Ledger::new(&tree);
+    ledger.charge(&tree, at(&tree, 4), 100.0).unwrap();
+    ledger.charge(&tree, at(&tree, 6), 100.0).unwrap();
+    let mut site = site(&tree);
+    let input = PassInput {
+        jobs: &jobs,
+        accruing_before: Some(&[before]),
+        now: START + 100,
+        ..input(&config, &tree, &accruing)
+    };
+    let found = pass(&input, &mut ledger, &mut site).unwrap();
+    assert_eq!(ledger.raw()[0].to_f64(), 400.0);
+    assert_eq!(found.fairshare[3].raw_usage, Extended::from(300_u32));
+    (site.assocs[3].fs_factor, found.fairshare)
+}
+
+#[test]
+fn classic_order_of_the_stock_plugin() {
+    // Documented: 300 of 400 used by user 4 and by account 2:
+    // 0.75 + (0.75 - 0.75) / 2 over a share of 1/4.
+    let (factor, _) = classic(Compat::Documented, 0);
+    assert!((factor - 2_f64.powf(-3.0)).abs() < 1e-15);
+    // Account 2 as before the pass: 100 of 200. User 4 charged first: 0.75 + (0.5 - 0.75) / 2.
+    let (factor, fairshare) = classic(SLURM, 1);
+    assert!((factor - 2_f64.powf(-2.5)).abs() < 1e-15);
+    assert_eq!(fairshare[1].effective_usage.to_f64(), 0.5);
+    // User 4 priced first: 100 of 200 both.
+    let (factor, fairshare) = classic(SLURM, 0);
+    assert!((factor - 2_f64.powf(-2.0)).abs() < 1e-15);
+    // User 5 was asked for by nobody: 0 + (0.5 - 0) / 2 over 1/4.
+    assert!((fairshare[4].fs_factor.unwrap() - 0.5).abs() < 1e-15);
+    // User 6 after all: 0.25 of all + (0.5 - 0.25) * 1 over 1/2.
+    assert!((fairshare[5].fs_factor.unwrap() - 0.5).abs() < 1e-15);
+}
+
+#[test]
+fn classic_stock_does_nothing_on_a_first_pass_or_backwards() {
+    let tree = tree();
+    let config = config(SLURM, true);
+    let accruing = [running(&tree, 4, 4.0)];
+    let jobs = [waiting(&tree, 4)];
+    for last_ran in [None, Some(START + 300), Some(START + 301)] {
+        let mut ledger = Ledger::new(&tree);
+        let input = PassInput {
+            jobs: &jobs,
+            last_ran,
+            ..input(&config, &tree, &accruing)
+        };
+        let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+        assert_eq!(found.priced, None);
+        assert_eq!(found.charges, [None]);
+        assert_eq!(found.last_ran, START + 300);
+        assert!(ledger.raw()[0].is_zero());
+    }
+}
+
+#[test]
+fn a_pass_that_cannot_price_changes_nothing() {
+    let tree = tree();
+    let accruing = [running(&tree, 4, 4.0)];
+    let lost = Job {
+        qos: Some(Index::new(7)),
+        ..waiting(&tree, 4)
+    };
+    for no_fair_tree in [false, true] {
+        for compat in [Compat::Documented, SLURM] {
+            let config = config(compat, no_fair_tree);
+            let input = PassInput {
+                jobs: &[lost],
+                ..input(&config, &tree, &accruing)
+            };
+            let mut ledger = Ledger::new(&tree);
+            let mut site = site(&tree);
+            assert!(pass(&input, &mut ledger, &mut site).is_err());
+            assert_eq!(ledger, Ledger::new(&tree));
+            assert_eq!(site.assocs, vec![AssocFactors::default(); tree.len()]);
+        }
+    }
+}
