@@ -1,8 +1,7 @@
 //! The half-life: how much of old usage is left, and what use over a period counts.
 
-use std::f64::consts::LN_2;
-
 use crate::compat::Compat;
+use crate::extended::Extended;
 
 /// How usage fades with time (`PriorityDecayHalfLife`).
 ///
@@ -11,6 +10,7 @@ use crate::compat::Compat;
 /// | factor over `t` s | `2^(-t/h)` | `d^t`, `d = 1 - 0.693/h`, at least the smallest normal `f64` |
 /// | one unit in use for `t` s | the integral of the factor | `t * d^t`, as if all use came at the start |
 ///
+/// Documented numbers come from whole-number arithmetic and are the same on every machine.
 /// `h` is the half-life in seconds. The constant 0.693 stands for ln 2 = 0.6931…: after one
 /// half-life 0.50007 is left. Source: the manual page slurm.conf(5), `PriorityDecayHalfLife`,
 /// and the comment at `_decay_thread` in Slurm's priority/multifactor.
@@ -27,7 +27,7 @@ impl Decay {
     pub const INFINITE_SECS: u32 = u32::MAX - 59;
 
     /// Use never counts for more than this many doublings (see [`Decay::weight`]).
-    const MAX_DOUBLINGS: f64 = 512.0;
+    const MAX_DOUBLINGS: u32 = 512;
 
     /// Halves in `half_life_secs` seconds; 0 means that usage never fades.
     pub const fn new(half_life_secs: u32, compat: Compat) -> Decay {
@@ -71,7 +71,7 @@ impl Decay {
             return 1.0;
         }
         match self.compat {
-            Compat::Documented => (-(secs as f64) / f64::from(self.half_life_secs)).exp2(),
+            Compat::Documented => self.half_lives(secs.saturating_neg()).exp2().to_f64(),
             Compat::Slurm(_) => self.slurm_power(secs as f64).max(f64::MIN_POSITIVE),
         }
     }
@@ -99,20 +99,45 @@ impl Decay {
         if secs <= 0 {
             return 0.0;
         }
-        let secs = secs as f64;
         if self.is_none() {
-            return secs;
+            return secs as f64;
         }
         match self.compat {
             Compat::Documented => {
-                let half_life = f64::from(self.half_life_secs);
-                let doublings = to.saturating_sub(valued_at) as f64 / half_life;
-                // expm1 keeps all digits of periods that are short against the half-life.
-                let at_end = half_life / LN_2 * -(-LN_2 * secs / half_life).exp_m1();
-                at_end * doublings.min(Self::MAX_DOUBLINGS).exp2()
+                let doublings = self.half_lives(to.saturating_sub(valued_at));
+                let doublings = doublings.min(Extended::from(Self::MAX_DOUBLINGS));
+                (self.weight_at_end(secs) * doublings.exp2()).to_f64()
             }
-            Compat::Slurm(_) => secs * self.slurm_power(secs),
+            Compat::Slurm(_) => secs as f64 * self.slurm_power(secs as f64),
         }
+    }
+
+    /// A time in half-lives.
+    fn half_lives(&self, secs: i64) -> Extended {
+        let size = Extended::from(secs.unsigned_abs()) / Extended::from(self.half_life_secs);
+        if secs < 0 { -size } else { size }
+    }
+
+    /// The integral of `2^(-t/h)` over `0..secs`: `h/ln 2 (1 - 2^(-secs/h))`.
+    fn weight_at_end(&self, secs: i64) -> Extended {
+        let half_lives = self.half_lives(secs);
+        if half_lives + half_lives > Extended::ONE {
+            let left = (-half_lives).exp2();
+            return Extended::from(self.half_life_secs) / ln_2() * (Extended::ONE - left);
+        }
+        // Of a short period little fades, and the difference would lose digits. Its series:
+        // secs (1 - y/2! + y^2/3! - ...), y = secs/h ln 2.
+        let y = half_lives * ln_2();
+        let (mut term, mut sum) = (Extended::ONE, Extended::ONE);
+        for k in 2..20_u32 {
+            term *= -y / Extended::from(k);
+            let next = sum + term;
+            if next == sum {
+                break;
+            }
+            sum = next;
+        }
+        Extended::from(secs.unsigned_abs()) * sum
     }
 
     /// `pow(1 - 0.693/half_life, secs)`: [`f64::powf`] is the C library's `pow`, the function
@@ -122,8 +147,15 @@ impl Decay {
     }
 }
 
+/// ln 2, to 64 bits.
+fn ln_2() -> Extended {
+    Extended::from_x87(0xb172_17f7_d1cf_79ac, 0x3ffe).expect("a number")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::LN_2;
+
     use super::*;
     use crate::compat::Release;
     use proptest::prelude::*;
@@ -199,6 +231,27 @@ mod tests {
         let by_hand = 604_800.0 / (2.0 * LN_2);
         assert!(close(decay.weight(0, week, week), by_hand, 1e-15));
         assert!(close(decay.weight(0, week, 0), 2.0 * by_hand, 1e-15));
+    }
+
+    #[test]
+    fn recorded_digits() {
+        // h/ln 2 (1 - e^(-s ln 2/h)) and e^(-s ln 2/h) to 60 digits (Python's decimal), as f64.
+        for (half_life, secs, weight, factor) in [
+            (604_800, 300, 299.94843245927046, 0.9996562360941261),
+            (604_800, 1, 0.9999994269618752, 0.9999988539239694),
+            (3_600, 1_799, 1520.4929645927882, 0.7072429412586878),
+            (3_600, 1_801, 1521.9071781638993, 0.7069706473282641),
+            (
+                1_209_600,
+                2_000_000,
+                1190354.0714104683,
+                0.31788147448229337,
+            ),
+        ] {
+            let decay = Decay::new(half_life, Compat::Documented);
+            assert_eq!(decay.weight(0, secs, secs), weight);
+            assert_eq!(decay.factor(secs), factor);
+        }
     }
 
     #[test]
