@@ -6,7 +6,7 @@ use crate::config::PriorityFlags;
 use crate::extended::Extended;
 use crate::priority::{AssocFactors, Index, TimeLimit};
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
-use crate::usage::{Run, RunState};
+use crate::usage::{Phase, Run, RunState};
 
 const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
 const START: i64 = 1_700_000_000;
@@ -161,6 +161,32 @@ fn two_passes_charge_what_one_does() {
     assert!((once[3] - 1_200.0 / std::f64::consts::LN_2).abs() < 1e-9);
     for (once, twice) in once.iter().zip(&twice) {
         assert!((once - twice).abs() < 1e-9, "{once} {twice}");
+    }
+}
+
+#[test]
+fn jobs_between_two_passes_are_charged_to_their_end() {
+    let tree = tree();
+    let ended = |id, start, end| {
+        let mut job = running(&tree, id, 4.0);
+        job.at_end = true;
+        job.run.state.phase = Phase::Finished;
+        job.run.start_time = START + start;
+        job.run.end_time = START + end;
+        job
+    };
+    // One ran from before the last pass, one fits between the passes, one was charged before.
+    let mut charged = ended(5, 10, 20);
+    charged.run.end_time_exp = None;
+    let accruing = [ended(4, -500, 100), ended(6, 50, 60), charged];
+    for compat in [Compat::Documented, SLURM] {
+        let config = config(compat, false);
+        let mut ledger = Ledger::new(&tree);
+        let input = input(&config, &tree, &accruing);
+        let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+        assert_eq!(raw(&ledger), [440.0, 400.0, 40.0, 400.0, 0.0, 40.0]);
+        assert_eq!(found.charges[1].unwrap().run_secs, 3_600);
+        assert_eq!(found.charges[2], None);
     }
 }
 
