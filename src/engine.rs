@@ -14,7 +14,6 @@
 
 mod accrue;
 mod classic_order;
-mod late_user;
 
 use crate::config::Config;
 use crate::fairshare::{self, Algorithm, AssocFairshare};

@@ -11,9 +11,8 @@
 //! the end of the pass.
 
 use super::accrue::charge_one;
-use super::late_user::late_user;
 use super::{Pass, PassInput, Refused, decay, fade, price_all, publish, rank};
-use crate::fairshare::{Algorithm, AssocFairshare};
+use crate::fairshare::{Algorithm, AssocFairshare, recompute_user};
 use crate::priority::{Job, PriorityError, Site};
 use crate::tree::{AssocIndex, AssocKind, Shares};
 use crate::usage::{Charge, Ledger, Period};
@@ -107,8 +106,9 @@ impl Users {
             return;
         };
         if has_own_usage(input, assoc) && !std::mem::replace(&mut self.seen[assoc.get()], true) {
-            let raw = ledger.raw();
-            late_user(input.tree, assoc, raw, dampening, &mut self.fairshare);
+            let (tree, compat) = (input.tree, input.config.compat);
+            let results = &mut self.fairshare;
+            recompute_user(tree, compat, ledger.raw(), dampening, assoc, results);
         }
     }
 

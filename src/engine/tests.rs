@@ -357,3 +357,24 @@ fn a_pass_that_cannot_price_changes_nothing() {
         }
     }
 }
+
+#[test]
+fn without_use_in_between_late_users_are_as_all_others() {
+    let tree = tree();
+    for depth_oblivious in [false, true] {
+        let mut config = config(SLURM, true);
+        config.priority_flags.depth_oblivious = depth_oblivious;
+        let mut ledger = Ledger::new(&tree);
+        for (id, usage) in [(4, 100.1), (5, 3.3), (6, 1e9 / 7.0)] {
+            ledger.charge(&tree, at(&tree, id), usage).unwrap();
+        }
+        let expected = rank(&config, &tree, &ledger);
+        let jobs = [waiting(&tree, 5)];
+        let input = PassInput {
+            jobs: &jobs,
+            ..input(&config, &tree, &[])
+        };
+        let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+        assert_eq!(found.fairshare, expected);
+    }
+}

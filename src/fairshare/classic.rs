@@ -14,7 +14,8 @@
 //! * stock prices a user with the accounts' values of the last pass; here all values belong to
 //!   the same moment.
 
-use super::host::PowerOfTwo;
+use super::host::{HostMath, PowerOfTwo};
+use super::usage::norm;
 use super::{AssocFairshare, Usage};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -31,23 +32,63 @@ pub(super) fn compute(
     let shares = tree.path_shares(compat);
     let mut results = usage.results(shares.iter().map(|s| s.to_f64()));
     set_effective_usage(tree, compat, &mut results, |results, index, parent| {
-        let level = tree.level_shares(index).unwrap_or(0);
-        // Slurm adds the shares of a level in 32 bits.
-        let level = if compat.is_slurm() {
-            u64::from(level as u32)
-        } else {
-            level
-        };
-        let above = results[parent.get()].effective_usage;
-        if level == 0 {
-            return above;
-        }
-        let shares = tree.rows()[index.get()].shares.raw().unwrap_or(0);
-        let own = results[index.get()].norm_usage;
-        own + (above - own) * (Extended::from(shares) / Extended::from(level))
+        below(tree, compat, results, index, parent)
     });
     set_factors(tree, &shares, &mut results, dampening, power);
     results
+}
+
+/// Computes one user anew from `raw`, the usage of this moment, under `compat=slurm`; what
+/// `results` say of the accounts above stays. For users with shares of their own.
+pub(crate) fn recompute_user(
+    tree: &Tree,
+    compat: Compat,
+    raw: &[Extended],
+    dampening: u16,
+    index: AssocIndex,
+    results: &mut [AssocFairshare],
+) {
+    let (Some(root), Some(parent)) = (tree.root(), tree.fs_parent(index)) else {
+        return;
+    };
+    let norm_usage = norm(raw[index.get()], raw[root.get()]);
+    results[index.get()].norm_usage = norm_usage;
+    let effective_usage = if parent == root {
+        norm_usage
+    } else {
+        below(tree, compat, results, index, parent)
+    };
+    let user = &mut results[index.get()];
+    user.effective_usage = effective_usage;
+    // Slurm keeps normalised shares in an f64.
+    let shares = Extended::from_f64(user.norm_shares).unwrap_or(Extended::ZERO);
+    let power = HostMath::default().power(compat);
+    let dampening = Extended::from(u32::from(dampening.max(1)));
+    user.fs_factor = Some(factor(effective_usage, shares, dampening, &power));
+}
+
+/// Effective usage of an association with shares of its own, not right below the root.
+fn below(
+    tree: &Tree,
+    compat: Compat,
+    results: &[AssocFairshare],
+    index: AssocIndex,
+    parent: AssocIndex,
+) -> Extended {
+    let level = tree.level_shares(index).unwrap_or(0);
+    // Slurm adds the shares of a level in 32 bits.
+    let level = if compat.is_slurm() {
+        u64::from(level as u32)
+    } else {
+        level
+    };
+    let above = results[parent.get()].effective_usage;
+    if level == 0 {
+        return above;
+    }
+    let shares = tree.rows()[index.get()].shares.raw().unwrap_or(0);
+    let own = results[index.get()].norm_usage;
+    own + (above - own) * (Extended::from(shares) / Extended::from(level))
 }
 
 /// Fills in effective usage, parents first; `below` computes it for associations that have
@@ -92,12 +133,20 @@ pub(super) fn set_factors(
             Some(parent) if tree.rows()[index.get()].shares == Shares::Parent => {
                 results[parent.get()].fs_factor
             }
-            _ if shares[index.get()] > Extended::ZERO => {
+            _ => {
                 let used = results[index.get()].effective_usage;
-                Some(power(-(used / shares[index.get()] / dampening)))
+                Some(factor(used, shares[index.get()], dampening, &power))
             }
-            _ => Some(0.0),
         };
         results[index.get()].fs_factor = factor;
+    }
+}
+
+/// `2^(-(used / shares) / dampening)`, 0 without shares.
+fn factor(used: Extended, shares: Extended, dampening: Extended, power: &PowerOfTwo) -> f64 {
+    if shares > Extended::ZERO {
+        power(-(used / shares / dampening))
+    } else {
+        0.0
     }
 }

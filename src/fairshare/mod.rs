@@ -20,6 +20,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
+pub(crate) use classic::recompute_user;
 pub use host::HostMath;
 use usage::Usage;
 

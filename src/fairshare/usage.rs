@@ -39,7 +39,7 @@ impl<'a> Usage<'a> {
 
     /// Usage over the root's, at most 1: it can be more after usage was lost on the way up.
     pub(super) fn norm(&self, index: AssocIndex) -> Extended {
-        quotient(self.raw(index), self.total).min(Extended::ONE)
+        norm(self.raw(index), self.total)
     }
 
     /// Results that still lack what the algorithm says.
@@ -60,6 +60,11 @@ impl<'a> Usage<'a> {
             })
             .collect()
     }
+}
+
+/// Usage over the root's, at most 1.
+pub(super) fn norm(usage: Extended, total: Extended) -> Extended {
+    quotient(usage, total).min(Extended::ONE)
 }
 
 fn quotient(part: Extended, whole: Extended) -> Extended {

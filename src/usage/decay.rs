@@ -104,9 +104,13 @@ impl Decay {
         }
         match self.compat {
             Compat::Documented => {
+                let at_end = self.weight_at_end(secs);
+                if to == valued_at {
+                    return at_end.to_f64();
+                }
                 let doublings = self.half_lives(to.saturating_sub(valued_at));
                 let doublings = doublings.min(Extended::from(Self::MAX_DOUBLINGS));
-                (self.weight_at_end(secs) * doublings.exp2()).to_f64()
+                (at_end * doublings.exp2()).to_f64()
             }
             Compat::Slurm(_) => secs as f64 * self.slurm_power(secs as f64),
         }
