@@ -6,6 +6,7 @@ mod common;
 use common::trees::*;
 use common::{SLURM, Site};
 use fairtree::compat::Compat;
+use fairtree::extended::Extended;
 use fairtree::fairshare::Algorithm;
 
 /// `CLASSIC_EXAMPLE` under DEPTH_OBLIVIOUS.
@@ -47,6 +48,23 @@ fn small_tie() {
 fn small_tie_all() {
     let all = [("a", 4.0), ("b", 4.0), ("c", 4.0), ("d", 4.0)];
     documented(SMALL_TIE_ALL, &all);
+}
+
+#[test]
+fn numbers_too_close_for_a_mantissa_still_rank_apart() {
+    // Usages that differ in their 64th bit, in an account that has used five times 2^64: the
+    // quotients lie above 1, where numbers are twice as far apart as these are.
+    let mut site = Site::parse("most 3\nmore 3\nless 3\nleast 3");
+    let used = [u64::MAX, u64::MAX - 1, u64::MAX - 2, u64::MAX - 3].map(Extended::from);
+    site.raw_usage[1..].copy_from_slice(&used);
+    site.raw_usage[0] = Extended::from(5 * (1_u64 << 60)) * Extended::from(16_u64);
+    let results = site.compute(Algorithm::FairTree, Compat::Documented);
+    let levels = ["most", "more", "less", "least"].map(|name| results[name].level_fs);
+    assert!(levels.windows(2).any(|pair| pair[0] == pair[1]));
+    let expected = [("least", 4.0), ("less", 3.0), ("more", 2.0), ("most", 1.0)];
+    for order in [[0, 1, 2, 3, 4], [0, 3, 1, 4, 2]] {
+        assert_eq!(site.reordered(&order).ranks(Compat::Documented), expected);
+    }
 }
 
 #[test]

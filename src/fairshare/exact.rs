@@ -182,6 +182,41 @@ mod tests {
     }
 
     #[test]
+    fn products_are_compared_to_the_last_bit() {
+        // k/(k + 1) > (k - 1)/k, as k^2 > k^2 - 1: these differ in the last of 201 bits only.
+        let k = (1 << 100) + 1;
+        let ratio = |numerator, denominator| Ratio {
+            numerator,
+            denominator,
+            exponent: 0,
+        };
+        assert!(ratio(k, k + 1) > ratio(k - 1, k));
+        assert_eq!(ratio(k, k + 1), ratio(k, k + 1));
+        // Powers of two count.
+        assert!(
+            ratio(3, 2)
+                < Ratio {
+                    exponent: 1,
+                    ..ratio(1, 1)
+                }
+        );
+        assert_eq!(
+            ratio(4, 2),
+            Ratio {
+                exponent: 1,
+                ..ratio(1, 1)
+            }
+        );
+        assert_eq!(
+            ratio(1, 1 << 126),
+            Ratio {
+                exponent: -126,
+                ..ratio(1, 1)
+            }
+        );
+    }
+
+    #[test]
     fn extremes_stay_in_range() {
         let tiny = Extended::from_x87(1, 0).expect("the smallest");
         let most = u64::MAX >> 1;
