@@ -68,25 +68,44 @@ impl Level {
 
 impl Ratio {
     fn rounded(&self) -> Extended {
-        /// One more than the mantissa and a bit to round on need, for quotients below 1.
-        const FRACTION_BITS: i32 = 66;
-        // With both top bits at 2^126, the quotient lies between 1/2 and 2.
         let (up, down) = (
-            self.numerator.leading_zeros() - 1,
-            self.denominator.leading_zeros() - 1,
+            self.numerator.leading_zeros(),
+            self.denominator.leading_zeros(),
         );
+        let mut dividend = self.numerator << up;
         let divisor = self.denominator << down;
-        let mut rest = self.numerator << up;
-        let mut quotient: u128 = 0;
-        for _ in 0..=FRACTION_BITS {
-            let fits = rest >= divisor;
-            rest -= if fits { divisor } else { 0 };
-            quotient = quotient << 1 | u128::from(fits);
-            rest <<= 1;
+        let mut exponent = self.exponent - up as i32 + down as i32;
+        if dividend >= divisor {
+            // Loses nothing: the numerator is below 2^127, so it was shifted up by at least one.
+            dividend >>= 1;
+            exponent += 1;
         }
-        let exponent = self.exponent - up as i32 + down as i32 - FRACTION_BITS;
-        Extended::from_wide(quotient, exponent, rest != 0)
+        let (quotient, rest) = divide(dividend, divisor);
+        // Below the quotient only this matters: nothing, less than half, half, or more.
+        let below: u128 = match rest.cmp(&(divisor - rest)) {
+            Ordering::Less if rest == 0 => 0,
+            Ordering::Less => 1 << 62,
+            Ordering::Equal => 1 << 63,
+            Ordering::Greater => 3 << 62,
+        };
+        Extended::from_wide(u128::from(quotient) << 64 | below, exponent - 128, false)
     }
+}
+
+/// `dividend * 2^64 / divisor` and its remainder, for `dividend < divisor` and a divisor with the
+/// top bit set. (Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D.)
+fn divide(dividend: u128, divisor: u128) -> (u64, u128) {
+    const DIGIT: u128 = 1 << 64;
+    let (high, low) = (divisor >> 64, divisor & (DIGIT - 1));
+    let mut quotient = (dividend / high).min(DIGIT - 1);
+    let mut rest = dividend - quotient * high;
+    // The estimate leaves out `low` and is at most two too large.
+    while rest < DIGIT && quotient * low > rest << 64 {
+        quotient -= 1;
+        rest += high;
+    }
+    // The remainder fits, though what it is computed from may not.
+    (quotient as u64, (rest << 64).wrapping_sub(quotient * low))
 }
 
 /// A product of two 128-bit numbers with its power of two: value `(high, low) * 2^(top - 255)`,
@@ -137,6 +156,9 @@ impl Eq for Ratio {}
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigUint;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn level(shares: u32, level_shares: u64, usage: u64, parent_usage: u64) -> Level {
@@ -179,6 +201,40 @@ mod tests {
         assert_eq!(a.rounded(), b.rounded());
         // (big - 1)/big > (big - 2)/(big - 1)
         assert!(a > b);
+    }
+
+    #[test]
+    fn wide_division() {
+        let top = 1 << 127;
+        assert_eq!(divide(top >> 1, top), (1 << 63, 0));
+        assert_eq!(divide(top, top + 1), (u64::MAX, top - u128::from(u64::MAX)));
+        assert_eq!(
+            divide(u128::MAX - 1, u128::MAX),
+            (u64::MAX, u128::MAX - (1 << 64))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn wide_division_agrees_with_big_integers(
+            divisor in digits(), dividend in digits(),
+        ) {
+            let divisor = divisor | 1 << 127;
+            let dividend = dividend % divisor;
+            let (quotient, rest) = divide(dividend, divisor);
+            let (whole, divisor) = (BigUint::from(dividend) << 64, BigUint::from(divisor));
+            prop_assert_eq!(BigUint::from(quotient), &whole / &divisor);
+            prop_assert_eq!(BigUint::from(rest), whole % divisor);
+        }
+    }
+
+    /// Two 64-bit digits, each often at an end of its range: there an estimate goes wrong.
+    fn digits() -> impl Strategy<Value = u128> {
+        let ends = [0_u64, 1 << 63, u64::MAX - 2];
+        let near = (prop::sample::select(ends.to_vec()), 0..3_u64).prop_map(|(end, by)| end + by);
+        let digit = prop_oneof![near, any::<u64>()];
+        let number = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
+        (digit.clone(), digit).prop_map(number)
     }
 
     #[test]
