@@ -97,9 +97,9 @@ impl Ratio {
 fn divide(dividend: u128, divisor: u128) -> (u64, u128) {
     const DIGIT: u128 = 1 << 64;
     let (high, low) = (divisor >> 64, divisor & (DIGIT - 1));
-    let mut quotient = (dividend / high).min(DIGIT - 1);
+    let mut quotient = dividend / high;
     let mut rest = dividend - quotient * high;
-    // The estimate leaves out `low` and is at most two too large.
+    // The estimate leaves out `low` and is at most two too large, so at most 2^64 + 1.
     while rest < DIGIT && quotient * low > rest << 64 {
         quotient -= 1;
         rest += high;
