@@ -12,6 +12,8 @@
 //! | [`priority`] | the factors of a job, the weights and the one integer |
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
+//!
+//! With the feature `cli`, `input` reads real-world files.
 
 pub mod compat;
 pub mod config;
@@ -24,3 +26,6 @@ pub mod usage;
 
 #[cfg(feature = "capi")]
 pub mod capi;
+
+#[cfg(feature = "cli")]
+pub mod input;

@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn one_priority_per_partition_and_qos() {
         let config = config();
-        assert_eq!(variants(&config, &job()), []);
+        assert!(variants(&config, &job()).is_empty());
         let partitions = Job {
             partitions: BOTH,
             ..job()
@@ -164,7 +164,7 @@ mod tests {
             qos_list: BOTH,
             ..job()
         };
-        assert_eq!(variants(&slurm(Release::V22_05_8), &qos_only), []);
+        assert!(variants(&slurm(Release::V22_05_8), &qos_only).is_empty());
     }
 
     #[test]

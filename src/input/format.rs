@@ -1,0 +1,91 @@
+//! Which format an input is in.
+
+use super::error::{InputError, Problem};
+use super::sshare;
+
+/// A format with a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The text that `sshare` prints.
+    Sshare,
+    /// A site described in TOML.
+    Site,
+}
+
+impl Format {
+    /// The format of an input whose beginning is `head`, judged by the first line that says
+    /// anything. `file` names the input in the error.
+    ///
+    /// # Errors
+    /// [`Problem::Empty`] without such a line, [`Problem::UnknownFormat`] when it belongs to
+    /// neither format.
+    pub fn detect(file: &str, head: &str) -> Result<Format, InputError> {
+        let mut said = head
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty());
+        let Some((number, first)) = said.next() else {
+            return Err(InputError::new(file, Problem::Empty)
+                .hint("give the output of sshare, or a site in TOML"));
+        };
+        if sshare::begins(first) {
+            return Ok(Format::Sshare);
+        }
+        if begins_toml(first) {
+            return Ok(Format::Site);
+        }
+        let found = first.trim().chars().take(60).collect();
+        Err(InputError::new(file, Problem::UnknownFormat { found })
+            .at_line(number + 1, first)
+            .hint(
+                "known are the output of sshare with its header line, or without it under the \
+                 command (`$ sshare -n -o Account,User,...`), and a site in TOML; \
+                 --input-format names the format",
+            ))
+    }
+}
+
+/// Whether a line can be the first of a TOML file.
+fn begins_toml(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches('\u{feff}');
+    if line.starts_with(['#', '[']) {
+        return true;
+    }
+    let Some((key, _)) = line.split_once('=') else {
+        return false;
+    };
+    let key = key.trim();
+    let bare = |c: char| c.is_ascii_alphanumeric() || "-_.\"' ".contains(c);
+    !key.is_empty() && key.chars().all(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_each_format() {
+        for (head, format) in [
+            ("\n  $ sshare -l\n", Format::Sshare),
+            ("Account|User|RawShares\n", Format::Sshare),
+            ("             Account  RawShares \n", Format::Sshare),
+            ("CLUSTER: alpha\n", Format::Sshare),
+            ("# a site\n", Format::Site),
+            ("cluster = 'x'\n", Format::Site),
+            ("[accounts.a]\n", Format::Site),
+        ] {
+            assert_eq!(Format::detect("f", head).unwrap(), format, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_an_error() {
+        assert!(matches!(
+            *Format::detect("f", " \n\n").unwrap_err().problem,
+            Problem::Empty
+        ));
+        let error = Format::detect("f", "\nJOBID PARTITION PRIORITY\n").unwrap_err();
+        assert_eq!(error.line, Some(2));
+        assert!(matches!(*error.problem, Problem::UnknownFormat { .. }));
+    }
+}

@@ -1,0 +1,18 @@
+//! Readers of real-world files: one per format, the format found by content or named.
+//!
+//! | module | reads |
+//! |---|---|
+//! | [`sshare`] | the text that `sshare` prints: columns, `-p`, `-P`, any `-o` |
+//! | [`site`] | a site described in TOML (`docs/site-format.md`) |
+//!
+//! Every reader takes a stream and the name to use in messages, and answers with rows or with an
+//! [`InputError`] that names the place, the value, what is allowed and a way out. A reader never
+//! answers with part of a file that it did not understand.
+
+pub mod error;
+pub mod format;
+pub mod site;
+pub mod sshare;
+
+pub use error::{InputError, Problem};
+pub use format::Format;

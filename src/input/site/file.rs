@@ -1,0 +1,80 @@
+//! The keys of the format.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::place::Text;
+use crate::input::error::{InputError, Problem};
+
+/// The whole file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub cluster: Option<Spanned<String>>,
+    pub usage_time: Option<Spanned<Value>>,
+    pub now: Option<Spanned<Value>>,
+    #[serde(default)]
+    pub settings: BTreeMap<Spanned<String>, Spanned<Value>>,
+    #[serde(default)]
+    pub accounts: BTreeMap<Spanned<String>, Account>,
+    #[serde(default, rename = "use")]
+    pub uses: Vec<Use>,
+}
+
+/// `[accounts.NAME]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Account {
+    pub parent: Option<Spanned<String>>,
+    pub shares: Option<Spanned<Value>>,
+    #[serde(default)]
+    pub users: BTreeMap<Spanned<String>, User>,
+    pub grp_tres_mins: Option<Spanned<String>>,
+    pub grp_tres_raw: Option<Spanned<String>>,
+    pub tres_run_mins: Option<Spanned<String>>,
+}
+
+/// `[accounts.NAME.users.NAME]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct User {
+    pub shares: Option<Spanned<Value>>,
+    pub usage: Option<Spanned<Value>>,
+    pub grp_tres_mins: Option<Spanned<String>>,
+    pub grp_tres_raw: Option<Spanned<String>>,
+    pub tres_run_mins: Option<Spanned<String>>,
+    #[serde(default)]
+    pub partitions: BTreeMap<Spanned<String>, InPartition>,
+}
+
+/// `[accounts.NAME.users.NAME.partitions.NAME]`: an association for one partition.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InPartition {
+    pub shares: Option<Spanned<Value>>,
+    pub usage: Option<Spanned<Value>>,
+}
+
+/// `[[use]]`: TRES in use from one moment to another.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Use {
+    pub account: Spanned<String>,
+    pub user: Spanned<String>,
+    pub partition: Option<Spanned<String>>,
+    pub billing: Spanned<Value>,
+    pub start: Spanned<Value>,
+    pub end: Spanned<Value>,
+}
+
+/// The keys and values of a text.
+pub(super) fn parse(text: &Text<'_>) -> Result<File, InputError> {
+    toml::from_str(text.text).map_err(|error| {
+        let why = error.message().trim().replace('\n', "; ");
+        let at = error.span().map_or(0, |span| span.start);
+        text.error(at, Problem::Structure(why))
+            .hint("docs/site-format.md and `fairtree share --help` show the format")
+    })
+}

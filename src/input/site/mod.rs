@@ -1,0 +1,52 @@
+//! A site described in TOML: accounts, users, shares, usage, settings. See `docs/site-format.md`.
+
+mod file;
+mod order;
+mod place;
+mod rows;
+mod settings;
+mod value;
+
+pub use rows::{Site, SiteRow};
+
+use std::io::Read;
+
+use super::error::{InputError, Problem};
+
+/// The largest description that is read, in bytes; a million associations need less.
+pub const MAX_BYTES: u64 = 1 << 30;
+
+/// Reads a site. `file` names the stream in messages.
+///
+/// # Errors
+/// A stream that breaks, is no UTF-8 or longer than [`MAX_BYTES`]; text that is no TOML; keys that
+/// the format does not know; values out of range; accounts whose parents are missing or run in a
+/// circle; settings that slurm.conf would not take.
+pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
+    let mut bytes = Vec::new();
+    let read = input.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| InputError::new(file, error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let problem = Problem::Structure(format!("is longer than {MAX_BYTES} bytes"));
+        return Err(InputError::new(file, problem));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid]
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count()
+            + 1;
+        InputError::new(
+            file,
+            Problem::Structure("is not UTF-8, as TOML must be".into()),
+        )
+        .at_line(line, "")
+    })?;
+    let place = place::Text::new(file, &text);
+    let described = file::parse(&place)?;
+    rows::build(&place, described)
+}
+
+#[cfg(test)]
+mod tests;

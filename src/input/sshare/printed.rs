@@ -1,0 +1,99 @@
+//! A number as it stands on paper: rounded to the digits that are there.
+
+/// A printed number and the values that print so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// The number itself; infinity for `inf`, NaN for `nan`.
+    pub value: f64,
+    /// The smallest value that rounds to it.
+    pub low: f64,
+    /// The largest value that rounds to it.
+    pub high: f64,
+}
+
+impl Printed {
+    /// A number as C prints it with `%f` or `%e`: digits, a point, an exponent; or `inf`, `nan`.
+    /// `None` for anything else, negative numbers included.
+    pub fn parse(text: &str) -> Option<Printed> {
+        match text {
+            "inf" => return Some(Printed::exactly(f64::INFINITY)),
+            "nan" | "-nan" => return Some(Printed::exactly(f64::NAN)),
+            _ => {}
+        }
+        let (mantissa, exponent) = match text.split_once('e') {
+            Some((mantissa, exponent)) => (mantissa, exponent_of(exponent)?),
+            None => (text, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || !digits(whole) || !digits(fraction) || text.ends_with('.') {
+            return None;
+        }
+        let value: f64 = text.parse().ok()?;
+        let decimals = i32::try_from(fraction.len()).ok()?;
+        // Half a unit of the last digit, and the noise of computing so in floating point.
+        let half = 0.5 * 10f64.powi(exponent.saturating_sub(decimals)) + value * 4.0 * f64::EPSILON;
+        Some(Printed {
+            value,
+            low: (value - half).max(0.0),
+            high: value + half,
+        })
+    }
+
+    /// A number without any rounding.
+    pub const fn exactly(value: f64) -> Printed {
+        Printed {
+            value,
+            low: value,
+            high: value,
+        }
+    }
+}
+
+/// An exponent as `%e` prints it: a sign and at least two digits.
+fn exponent_of(text: &str) -> Option<i32> {
+    let digits = text.strip_prefix(['+', '-'])?;
+    if digits.len() < 2 || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_reaches_half_a_unit_of_the_last_digit() {
+        let near = |a: f64, b: f64| (a - b).abs() <= b.abs() * 1e-12;
+        let p = Printed::parse("0.013736").unwrap();
+        assert!(near(p.low, 0.0137355) && near(p.high, 0.0137365));
+        let p = Printed::parse("1.5085e+04").unwrap();
+        assert!(near(p.low, 15084.5) && near(p.high, 15085.5));
+        let p = Printed::parse("0.000000").unwrap();
+        assert_eq!(p.low, 0.0);
+        assert!(near(p.high, 5e-7));
+        assert_eq!(Printed::parse("inf"), Some(Printed::exactly(f64::INFINITY)));
+    }
+
+    #[test]
+    fn what_c_never_prints_is_refused() {
+        for text in [
+            "",
+            "-1.0",
+            "1e5",
+            "1.0e+5",
+            "1,5",
+            "0x10",
+            "1.",
+            ".5",
+            "1.5+",
+            "infinity",
+            "NaN",
+            "1.0e+99999",
+            "١",
+        ] {
+            assert_eq!(Printed::parse(text), None, "{text:?}");
+        }
+    }
+}
