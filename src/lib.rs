@@ -13,7 +13,8 @@
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
 //!
-//! With the feature `cli`, `input` reads real-world files.
+//! With the feature `cli`, `input` reads real-world files, `report` shows what the engine makes of
+//! them.
 
 pub mod compat;
 pub mod config;
@@ -29,3 +30,5 @@ pub mod capi;
 
 #[cfg(feature = "cli")]
 pub mod input;
+#[cfg(feature = "cli")]
+pub mod report;
