@@ -14,7 +14,7 @@
 //! | [`engine`] | one pass: usage, ranks, priorities |
 //!
 //! With the feature `cli`, `input` reads real-world files, `report` shows what the engine makes of
-//! them.
+//! them, and `cli` is the command line over both.
 
 pub mod compat;
 pub mod config;
@@ -28,6 +28,8 @@ pub mod usage;
 #[cfg(feature = "capi")]
 pub mod capi;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 #[cfg(feature = "cli")]
 pub mod input;
 #[cfg(feature = "cli")]

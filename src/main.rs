@@ -1,3 +1,7 @@
 //! The `fairtree` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fairtree::cli::run()
+}

@@ -1,0 +1,191 @@
+//! The arguments, from which help, man pages and completions are made.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+/// Fair-share factors and job priorities, as Slurm computes them and as its documentation states
+/// them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fairtree",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Colour messages: where a terminal shows them and NO_COLOR is not set, always, or never
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Leave out notes; errors are still told
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all is well
+  1  a comparison that was asked for found differences
+  2  the input, the options or the output are at fault; a message says which";
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show shares, usage and fair-share factors in sshare's columns
+    Share(ShareArgs),
+    /// Write what a package needs beside the program
+    #[command(hide = true)]
+    Generate(GenerateArgs),
+}
+
+/// `fairtree share`.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    long_about = SHARE_ABOUT,
+    after_long_help = SHARE_EXAMPLES,
+    after_help = EXIT_CODES
+)]
+#[allow(clippy::struct_excessive_bools)] // One per flag of sshare.
+pub struct ShareArgs {
+    /// The output of sshare, or a site in TOML; `-` or nothing reads standard input
+    pub file: Option<PathBuf>,
+    /// Show all users; a file is shown whole without it, too
+    #[arg(short = 'a', long, conflicts_with = "users")]
+    pub all: bool,
+    /// Show only these accounts and their users
+    #[arg(short = 'A', long, value_name = "NAMES", value_delimiter = ',')]
+    pub accounts: Vec<String>,
+    /// Of the users show only these
+    #[arg(short = 'u', long, value_name = "NAMES", value_delimiter = ',')]
+    pub users: Vec<String>,
+    /// Show users only, no accounts
+    #[arg(short = 'U', long = "Users")]
+    pub users_only: bool,
+    /// Show normalised usage, level fairshare and TRES minutes, too
+    #[arg(short = 'l', long)]
+    pub long: bool,
+    /// Show the partition of each association
+    #[arg(short = 'm', long)]
+    pub partition: bool,
+    /// Leave out the header
+    #[arg(short = 'n', short_alias = 'h', long)]
+    pub noheader: bool,
+    /// Show these columns: beginnings of their names, each with an optional %width (negative:
+    /// flush left), as Account,User%15,LevelFS
+    #[arg(short = 'o', long, value_name = "COLUMNS", allow_hyphen_values = true)]
+    pub format: Vec<String>,
+    /// List the columns for --format
+    #[arg(short = 'e', long)]
+    pub helpformat: bool,
+    /// Put a | after each value
+    #[arg(short = 'p', long, overrides_with = "parsable2")]
+    pub parsable: bool,
+    /// Put a | between values
+    #[arg(short = 'P', long, overrides_with = "parsable")]
+    pub parsable2: bool,
+    /// Print JSON, of the schema fairtree.share/1
+    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check"])]
+    pub json: bool,
+    /// Compare the numbers that sshare printed with those computed from its RawShares and
+    /// RawUsage, and list the differences; exit code 1 if there are any
+    #[arg(long)]
+    pub check: bool,
+    /// Whose behaviour to follow: documented, slurm, or slurm:RELEASE as slurm:22.05.8; otherwise
+    /// what the site's settings say, or documented
+    #[arg(long, value_name = "WHOSE")]
+    pub compat: Option<String>,
+    /// How shares and usage become factors; otherwise what the site's settings say, or what the
+    /// listing looks like
+    #[arg(long, value_name = "NAME", value_enum)]
+    pub algorithm: Option<AlgorithmName>,
+    /// FairShareDampeningFactor of the classic algorithms
+    #[arg(long, value_name = "FACTOR", value_parser = clap::value_parser!(u16).range(1..))]
+    pub dampening: Option<u16>,
+    /// The format of the input, instead of what its content looks like
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub input_format: Option<FormatName>,
+    /// Print help
+    #[arg(long, action = ArgAction::Help)]
+    pub help: Option<bool>,
+}
+
+/// A fair-share algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AlgorithmName {
+    /// Ranks by depth-first walk (FAIR_TREE).
+    FairTree,
+    /// 2^(-usage/shares) (NO_FAIR_TREE).
+    Classic,
+    /// The same, siblings compared first (DEPTH_OBLIVIOUS).
+    DepthOblivious,
+}
+
+/// A format of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// The output of sshare: columns, -p, -P.
+    Sshare,
+    /// A site in TOML.
+    Site,
+}
+
+/// `fairtree generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// What to write.
+    pub what: Generated,
+    /// The folder to write to; it is made if need be.
+    pub folder: PathBuf,
+}
+
+/// What `fairtree generate` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generated {
+    /// Manual pages.
+    Man,
+    /// Completions for bash, zsh and fish.
+    Completions,
+}
+
+const SHARE_ABOUT: &str = "\
+Show shares, usage and fair-share factors in sshare's columns.
+
+The input is the output of sshare, in any of its forms, or a site described in TOML. From a site \
+everything is computed. From sshare's output every derived column is computed anew from RawShares \
+and RawUsage, as far as the rows allow; where they do not, the number that sshare printed is shown \
+and a note says why. Columns, widths and number forms are those of sshare 22.05 and 24.11.";
+
+const SHARE_EXAMPLES: &str = "\
+Examples:
+  sshare -a -l -P | fairtree share -l         the same table, computed here
+  sshare -a -l -P | fairtree share --check    do Slurm and fairtree agree?
+  fairtree share -A physics -o User,LevelFS,FairShare site.toml
+  fairtree share --json site.toml | jq '.rows[] | select(.user == \"alice\")'
+  fairtree share --compat slurm:22.05.8 site.toml
+
+A site in TOML:
+  [accounts.physics]
+  shares = 40
+  users.alice = { shares = 1, usage = 86400 }
+  users.bob = { shares = \"parent\" }
+
+Exit codes:
+  0  all is well
+  1  --check found differences
+  2  the input, the options or the output are at fault; a message says which";

@@ -1,0 +1,35 @@
+//! Manual pages and completions, from the definitions of the arguments.
+
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::args::{Cli, GenerateArgs, Generated};
+use super::{Failure, Outcome};
+
+/// Writes what was asked for into its folder.
+pub(super) fn run(args: &GenerateArgs) -> Result<Outcome, Failure> {
+    let failed = |error| Failure::File(args.folder.display().to_string(), error);
+    fs::create_dir_all(&args.folder).map_err(failed)?;
+    match args.what {
+        Generated::Man => man(&args.folder).map_err(failed)?,
+        Generated::Completions => completions(&args.folder).map_err(failed)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn man(folder: &Path) -> std::io::Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::generate_to(command, folder)
+}
+
+fn completions(folder: &Path) -> std::io::Result<()> {
+    let mut command = Cli::command();
+    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+        clap_complete::generate_to(shell, &mut command, "fairtree", folder)?;
+    }
+    Ok(())
+}

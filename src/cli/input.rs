@@ -1,0 +1,67 @@
+//! Opening what a command reads.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::Path;
+
+use super::Failure;
+use crate::input::site::Site;
+use crate::input::sshare::Listing;
+use crate::input::{Format, InputError, site, sshare};
+
+/// An input, read.
+pub(super) enum Input {
+    /// The output of sshare.
+    Listing(Listing),
+    /// A site.
+    Site(Box<Site>),
+}
+
+/// As much of an input as its format is found by.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.
+pub(super) fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
+    match file {
+        Some(path) if path != Path::new("-") => {
+            let name = path.display().to_string();
+            let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
+            read_from(&name, opened, format)
+        }
+        None if io::stdin().is_terminal() => Err(Failure::Usage(
+            "no input\nhint: name a file, or pipe sshare's output in: \
+             sshare -a -l -P | fairtree share -l"
+                .into(),
+        )),
+        _ => read_from("standard input", io::stdin().lock(), format),
+    }
+}
+
+fn read_from(name: &str, input: impl io::Read, format: Option<Format>) -> Result<Input, Failure> {
+    let mut input = BufReader::with_capacity(HEAD_BYTES, input);
+    let format = match format {
+        Some(format) => format,
+        None => detect(name, &mut input)?,
+    };
+    Ok(match format {
+        Format::Sshare => Input::Listing(sshare::read(name, input)?),
+        Format::Site => Input::Site(Box::new(site::read(name, input)?)),
+    })
+}
+
+fn detect(name: &str, input: &mut impl BufRead) -> Result<Format, InputError> {
+    // A pipe gives what is there; the first line that says anything comes in one piece in practice,
+    // and blank pieces before it are passed over.
+    loop {
+        let head = input
+            .fill_buf()
+            .map_err(|error| InputError::new(name, error))?;
+        let (empty, blank) = (head.is_empty(), head.trim_ascii().is_empty());
+        if !empty && blank && !head.contains(&b'\n') {
+            let length = head.len();
+            input.consume(length);
+            continue;
+        }
+        return Format::detect(name, &String::from_utf8_lossy(head));
+    }
+}

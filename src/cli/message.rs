@@ -1,0 +1,50 @@
+//! Messages: standard error, coloured only where someone looks.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use super::args::Color;
+
+/// Where messages go, and how they look.
+pub(super) struct Messages {
+    color: bool,
+    quiet: bool,
+}
+
+impl Messages {
+    /// `quiet` leaves notes out; errors are always told.
+    pub fn new(color: Color, quiet: bool) -> Messages {
+        let color = match color {
+            Color::Always => true,
+            Color::Never => false,
+            // https://no-color.org: set and not empty.
+            Color::Auto => {
+                stderr().is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                    && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
+            }
+        };
+        Messages { color, quiet }
+    }
+
+    /// Why the command stopped.
+    pub fn error(&self, text: &str) {
+        self.say("error", "\x1b[1;31m", text);
+    }
+
+    /// What a reader of the output should know.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            self.say("note", "\x1b[1;36m", text);
+        }
+    }
+
+    fn say(&self, what: &str, paint: &str, text: &str) {
+        let (paint, end) = if self.color {
+            (paint, "\x1b[0m")
+        } else {
+            ("", "")
+        };
+        // Nobody is left to tell when standard error is closed.
+        let _ = writeln!(stderr(), "fairtree: {paint}{what}:{end} {text}");
+    }
+}

@@ -1,0 +1,67 @@
+//! The command line.
+//!
+//! Data goes to standard output, messages to standard error. Exit codes: 0, all is well; 1, the
+//! command was asked to compare and found differences; 2, it could not do what it was asked. A
+//! reader that closes the pipe early is not an error.
+
+pub mod args;
+mod generate;
+mod input;
+mod message;
+mod share;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::input::InputError;
+use args::{Cli, Command};
+use message::Messages;
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Done,
+    /// A comparison found differences.
+    Differences,
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// An input was refused.
+    #[error("{}", .0.explained())]
+    Input(#[from] InputError),
+    /// The output could not be written.
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+    /// A file of the output could not be written.
+    #[error("{0}: {1}")]
+    File(String, io::Error),
+    /// The options do not fit.
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// Runs the command with the arguments of this process.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let messages = Messages::new(cli.color, cli.quiet);
+    let outcome = match &cli.command {
+        Command::Share(args) => share::run(args, &messages),
+        Command::Generate(args) => generate::run(args),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Differences) => ExitCode::from(1),
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            messages.error(&failure.to_string());
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! `fairtree share`.
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::{AlgorithmName, FormatName, ShareArgs};
+use super::input::{self, Input};
+use super::message::Messages;
+use super::{Failure, Outcome};
+use crate::compat::Compat;
+use crate::config::PriorityParameters;
+use crate::fairshare::Algorithm;
+use crate::input::Format;
+use crate::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
+use crate::report::share::{
+    Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
+    select, to_json, write_agreement,
+};
+
+/// Reads, computes, prints.
+pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    if args.helpformat {
+        list_columns(&mut out)?;
+        out.flush()?;
+        return Ok(Outcome::Done);
+    }
+    let compat = args.compat.as_deref().map(compat_of).transpose()?;
+    // Wrong columns are told before a long input is read.
+    let format = args.format.join(",");
+    let fields = (!args.format.is_empty())
+        .then(|| parse_fields(&format))
+        .transpose();
+    let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
+    let format = args.input_format.map(|name| match name {
+        FormatName::Sshare => Format::Sshare,
+        FormatName::Site => Format::Site,
+    });
+    let outcome = match input::read(args.file.as_deref(), format)? {
+        Input::Site(_) if args.check => {
+            return Err(Failure::Usage(
+                "--check compares what sshare printed; a site holds no such numbers".into(),
+            ));
+        }
+        Input::Site(site) => {
+            let algorithm = algorithm(args, site.config.algorithm());
+            let report = from_site(&site, algorithm, compat.unwrap_or(site.config.compat));
+            show(args, fields, &report, &mut out, messages)?;
+            Outcome::Done
+        }
+        Input::Listing(listing) => {
+            let algorithm = algorithm(args, algorithm_of(&listing));
+            let report = from_listing(&listing, algorithm, compat.unwrap_or_default())?;
+            if args.check {
+                compare(&listing, &report, &mut out, messages)?
+            } else {
+                show(args, fields, &report, &mut out, messages)?;
+                Outcome::Done
+            }
+        }
+    };
+    out.flush()?;
+    Ok(outcome)
+}
+
+fn compat_of(text: &str) -> Result<Compat, Failure> {
+    let parameters = PriorityParameters::parse(&format!("compat={text}"), None);
+    match parameters {
+        Ok(parameters) => Ok(parameters.compat.unwrap_or_default()),
+        Err(error) => Err(Failure::Usage(format!(
+            "--compat: found {text:?}, allowed is {}",
+            error.allowed
+        ))),
+    }
+}
+
+/// The algorithm of the input, as far as the options do not name another.
+fn algorithm(args: &ShareArgs, own: Algorithm) -> Algorithm {
+    let dampening = args.dampening.unwrap_or(match own {
+        Algorithm::FairTree => 1,
+        Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+    });
+    match (args.algorithm, own) {
+        (Some(AlgorithmName::FairTree), _) | (None, Algorithm::FairTree) => Algorithm::FairTree,
+        (Some(AlgorithmName::Classic), _) | (None, Algorithm::Classic { .. }) => {
+            Algorithm::Classic { dampening }
+        }
+        (Some(AlgorithmName::DepthOblivious), _) | (None, Algorithm::DepthOblivious { .. }) => {
+            Algorithm::DepthOblivious { dampening }
+        }
+    }
+}
+
+fn show(
+    args: &ShareArgs,
+    fields: Option<Vec<Field>>,
+    report: &ShareReport,
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let shown = select(
+        report,
+        &Select {
+            accounts: args.accounts.clone(),
+            users: args.users.clone(),
+            users_only: args.users_only,
+        },
+    );
+    if args.json {
+        return Ok(to_json(out, report, &shown)?);
+    }
+    let fair_tree = report.algorithm == Algorithm::FairTree;
+    let table = Table {
+        fields: fields.unwrap_or_else(|| default_fields(args.long, args.partition, fair_tree)),
+        header: !args.noheader,
+        separator: match (args.parsable, args.parsable2) {
+            (true, _) => Separator::BarAfter,
+            (_, true) => Separator::BarBetween,
+            _ => Separator::Columns,
+        },
+    };
+    table.write(out, report, &shown)?;
+    // The table first, its footnotes after it.
+    out.flush()?;
+    let columns: Vec<Column> = table.fields.iter().map(|field| field.column).collect();
+    note(report, messages, |column| columns.contains(&column));
+    Ok(())
+}
+
+fn compare(
+    listing: &Listing,
+    report: &ShareReport,
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let agreement = check(listing, report)?;
+    write_agreement(out, report, &agreement)?;
+    out.flush()?;
+    note(report, messages, |column| listing.has(column));
+    Ok(if agreement.differences.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Differences
+    })
+}
+
+/// Tells what could not be computed and what was taken for granted: a few reasons per column.
+fn note(report: &ShareReport, messages: &Messages, wanted: impl Fn(Column) -> bool) {
+    const REASONS: usize = 3;
+    for column in Column::ALL.into_iter().filter(|&column| wanted(column)) {
+        let gaps: Vec<&Gap> = report
+            .gaps
+            .iter()
+            .filter(|gap| gap.column == column)
+            .collect();
+        for gap in gaps.iter().take(REASONS) {
+            messages.note(&format!(
+                "{} of {} is not computed but left as in the input: {}",
+                column.name(),
+                names(report, &gap.rows),
+                gap.why
+            ));
+        }
+        let rest = gaps.get(REASONS..).unwrap_or_default();
+        if !rest.is_empty() {
+            let rows: usize = rest.iter().map(|gap| gap.rows.len()).sum();
+            messages.note(&format!(
+                "{} of {rows} more rows is not computed, for {} more reasons; --json lists them",
+                column.name(),
+                rest.len()
+            ));
+        }
+    }
+    for assumption in &report.assumptions {
+        messages.note(assumption);
+    }
+}
+
+/// A few rows by name, the rest by number.
+fn names(report: &ShareReport, rows: &[usize]) -> String {
+    const SHOWN: usize = 3;
+    let first: Vec<String> = rows
+        .iter()
+        .take(SHOWN)
+        .map(|&row| report.rows[row].name())
+        .collect();
+    match rows.len().saturating_sub(SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more rows", first.join(", ")),
+    }
+}
+
+/// The columns, four to a line, as `sshare --helpformat` lists them.
+fn list_columns(out: &mut impl Write) -> std::io::Result<()> {
+    for line in Column::ALL.chunks(4) {
+        let names: Vec<String> = line.iter().map(|c| format!("{:<17}", c.name())).collect();
+        writeln!(out, "{}", names.join(" "))?;
+    }
+    Ok(())
+}
