@@ -76,6 +76,12 @@ fn options_choose_rows_columns_and_separators() {
         rows(&["-p", "-A", "PHYSICS", "-u", "bob", "-o", "acc,user"]),
         "physics||\n physics|bob|\n"
     );
+    let users =
+        |args: &[&str]| rows(&[&["-U", "-P", "-o", "User", "-A", "physics"][..], args].concat());
+    assert_eq!(users(&["-u", "bob,erin", "-u", "alice"]), "alice\nbob\n");
+    assert_eq!(users(&["-u", "bob", "-a"]), "alice\nbob\n");
+    assert_eq!(users(&["-u", "-1"]), "alice\nbob\n");
+    assert_eq!(users(&["-a", "-u", "bob"]), "bob\n");
     assert_eq!(
         rows(&["-A", "root", "-o", "Cluster%-8,RawUsage%4"]),
         "alpha    120000080000 \n"
@@ -314,6 +320,7 @@ fn help_version_and_columns() {
     );
     let help = fairtree(&["share", "--help"], b"").out;
     for part in [
+        "The input is the output of sshare",
         "Examples:",
         "Exit codes:",
         "--format",

@@ -47,6 +47,7 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show shares, usage and fair-share factors in sshare's columns
+    #[command(long_about = SHARE_ABOUT)]
     Share(ShareArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
@@ -57,7 +58,6 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(
     disable_help_flag = true,
-    long_about = SHARE_ABOUT,
     after_long_help = SHARE_EXAMPLES,
     after_help = EXIT_CODES
 )]
@@ -66,13 +66,20 @@ pub struct ShareArgs {
     /// The output of sshare, or a site in TOML; `-` or nothing reads standard input
     pub file: Option<PathBuf>,
     /// Show all users; a file is shown whole without it, too
-    #[arg(short = 'a', long, conflicts_with = "users")]
+    #[arg(short = 'a', long, overrides_with = "users")]
     pub all: bool,
     /// Show only these accounts and their users
     #[arg(short = 'A', long, value_name = "NAMES", value_delimiter = ',')]
     pub accounts: Vec<String>,
-    /// Of the users show only these
-    #[arg(short = 'u', long, value_name = "NAMES", value_delimiter = ',')]
+    /// Of the users show only these; -1 shows all
+    #[arg(
+        short = 'u',
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        overrides_with = "all"
+    )]
     pub users: Vec<String>,
     /// Show users only, no accounts
     #[arg(short = 'U', long = "Users")]

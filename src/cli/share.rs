@@ -97,11 +97,16 @@ fn show(
     out: &mut impl Write,
     messages: &Messages,
 ) -> Result<(), Failure> {
+    let all_users = args.users.iter().any(|user| user == "-1");
     let shown = select(
         report,
         &Select {
             accounts: args.accounts.clone(),
-            users: args.users.clone(),
+            users: if all_users {
+                Vec::new()
+            } else {
+                args.users.clone()
+            },
             users_only: args.users_only,
         },
     );

@@ -16,7 +16,7 @@ mod hierarchy;
 mod printed;
 mod reader;
 
-pub use column::{Column, Field, FieldError, default_fields, parse_fields};
+pub use column::{Column, Field, FieldError, MAX_WIDTH, default_fields, parse_fields};
 pub use header::begins;
 pub use hierarchy::{Link, RowKind, links};
 pub use printed::Printed;
