@@ -55,6 +55,14 @@ pub struct Word {
 }
 
 impl Word {
+    /// A word that stands alone, on the first line.
+    pub(super) fn alone(text: &str) -> Word {
+        Word {
+            text: text.to_owned(),
+            places: (1..=text.chars().count() + 1).map(|at| (1, at)).collect(),
+        }
+    }
+
     /// The place of the character `offset` of this word in `file`; beyond its end, the end.
     pub fn place(&self, file: &str, offset: usize) -> Place {
         let last = self.places.len() - 1;

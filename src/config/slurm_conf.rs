@@ -126,6 +126,34 @@ impl SlurmConfReader {
         includes
     }
 
+    /// Takes one setting by itself, as if it stood on a line: `value` without quotes, comments and
+    /// escapes. It outranks what was read earlier.
+    ///
+    /// # Errors
+    /// A key that is not about priorities, and a bad value, without a place; the setting is then
+    /// as before. What only shows when all settings are known, [`SlurmConfReader::finish`] tells.
+    ///
+    /// ```
+    /// use fairtree::config::SlurmConfReader;
+    /// let mut reader = SlurmConfReader::new();
+    /// reader.set("PriorityMaxAge", "7-0").unwrap();
+    /// assert!(reader.set("PriorityMaximumAge", "7-0").is_err());
+    /// assert_eq!(reader.finish().unwrap().priority_max_age_secs, 604_800);
+    /// ```
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), ConfigError> {
+        let Some((setting, apply)) = known(key) else {
+            let names = SETTINGS.map(|(setting, _)| setting).join(", ");
+            let error = ValueError::new(key, format!("one of {names}"));
+            return Err(error.of("setting"));
+        };
+        let applied = apply(self.builder.clone(), value);
+        self.builder = applied.map_err(|error| error.of(setting))?;
+        self.found.retain(|(known, _, _)| *known != setting);
+        self.found
+            .push((setting, String::new(), Word::alone(value)));
+        Ok(())
+    }
+
     /// The settings, or every error in the order of the lines.
     ///
     /// # Errors

@@ -91,6 +91,20 @@ impl Ledger {
         })
     }
 
+    /// A ledger as it was: what [`Ledger::own`] and [`Ledger::raw`] gave, to the last bit.
+    ///
+    /// # Errors
+    /// [`UsageError::Length`], [`UsageError::NotANumber`].
+    pub fn from_own_and_raw(
+        tree: &Tree,
+        own: Vec<Extended>,
+        raw: Vec<Extended>,
+    ) -> Result<Ledger, UsageError> {
+        check_all(tree, &own)?;
+        check_all(tree, &raw)?;
+        Ok(Ledger { own, raw })
+    }
+
     /// Raw usage by position: own and of all below, TRES-seconds.
     pub fn raw(&self) -> &[Extended] {
         &self.raw
