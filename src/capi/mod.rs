@@ -1,1 +1,49 @@
-//! The C ABI over the engine.
+//! The C ABI over the engine: what `include/fairtree.h` declares.
+//!
+//! How the border works sits in small files: [`guard`] stops panics, [`view`] checks the
+//! caller's pointers, [`handle`] what is opaque to C, [`error`] tells what went wrong,
+//! [`version`] which header fits. Then comes one file per C noun. The doc comments of exported
+//! items are the C reader's manual, so they speak C; what each function demands of its caller
+//! stands in the opening comment of the header (`cbindgen.toml`), once.
+//!
+//! Each function checks its arguments first, then makes one call into safe Rust, and writes its
+//! outputs last and only on success.
+
+#![allow(
+    unsafe_code,
+    reason = "the border to C: pointers of the caller are checked and followed here"
+)]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the header's opening comment states what every function demands of its caller"
+)]
+
+mod config;
+mod error;
+mod explain;
+mod fairshare;
+mod guard;
+mod handle;
+mod job_rows;
+mod jobs;
+mod site;
+mod state;
+mod tree;
+mod usage;
+mod version;
+mod view;
+
+pub use config::*;
+pub use error::{Status, ft_last_error, ft_status_str};
+pub use explain::*;
+pub use fairshare::*;
+pub use job_rows::*;
+pub use jobs::*;
+pub use site::{
+    FT_JOB_FACTOR_MAX, FT_UNLIMITED, SiteHandle, SiteModel, ft_site_add_partition, ft_site_add_qos,
+    ft_site_free, ft_site_new, ft_site_set_assoc_priorities,
+};
+pub use state::*;
+pub use tree::*;
+pub use usage::*;
+pub use version::*;

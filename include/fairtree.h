@@ -1,0 +1,1475 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * fairtree.h - Fair Tree fair-share factors and multifactor job priorities
+ *
+ * This header is generated from the sources of the library; do not edit it.
+ *
+ * What it is for
+ * --------------
+ * A machine is shared by accounts and their users. Each has shares: what it may claim. Each has
+ * usage: what it had lately. This library says who goes next. A program
+ *
+ *   1. builds a tree of associations: accounts, and users in accounts, with shares
+ *      (ft_tree_new, ft_tree_load, ft_tree_add);
+ *   2. charges what was used (ft_usage_charge, ft_usage_charge_periods), and lets time pass, so
+ *      that old usage fades (ft_usage_advance);
+ *   3. ranks (ft_fairshare_compute) and reads the factors (ft_fairshare_get, _rows, _column);
+ *   4. prices waiting jobs (ft_jobs_price), a million in one call;
+ *   5. keeps the tree over a restart (ft_state_save, ft_state_restore);
+ *   6. explains why one user comes before another (ft_explain, ft_explain_text).
+ *
+ * Numbers, names and settings are those of Slurm's manual pages: slurm.conf(5), sshare(1),
+ * sprio(1). Nothing here needs Slurm.
+ *
+ *     ft_tree *tree = NULL;
+ *     ft_config *config = NULL;
+ *     const ft_assoc rows[] = {
+ *         {1, FT_NONE, 1, FT_ACCOUNT},     // root
+ *         {2, 1, 60, FT_ACCOUNT},          // physics, 60 shares
+ *         {3, 1, 40, FT_ACCOUNT},          // biology, 40 shares
+ *         {4, 2, 1, FT_USER},              // anna in physics
+ *         {5, 3, 1, FT_USER},              // bert in biology
+ *     };
+ *     const uint32_t who[] = {4, 5};
+ *     const double tres_seconds[] = {3600.0, 3600.0};
+ *     double factors[5];
+ *     if (ft_abi_version() != FT_ABI_VERSION
+ *         || ft_tree_new(1700000000, &tree) || ft_config_new(&config)
+ *         || ft_tree_load(tree, rows, 5, sizeof rows[0])
+ *         || ft_usage_charge(tree, who, 2, tres_seconds, 2)
+ *         || ft_fairshare_compute(tree, config)
+ *         || ft_fairshare_column(tree, FT_COLUMN_FS_FACTOR, factors, 5))
+ *         fprintf(stderr, "%s\n", ft_last_error());
+ *     else
+ *         printf("anna %.2f bert %.2f\n", factors[3], factors[4]);  // anna 1.00 bert 0.50
+ *     ft_config_free(config);
+ *     ft_tree_free(tree);
+ *
+ * Rules that hold for every function
+ * ----------------------------------
+ * Results. A function that can fail returns a status: FT_OK, which is 0, or a negative number of
+ * enum ft_status. ft_last_error() then tells in one sentence which function, which argument,
+ * which value. Outputs are written only on success, unless a function says otherwise; and what a
+ * failed call was to change is unchanged.
+ *
+ * Arguments. The handle comes first, then inputs, then outputs. An array is followed by its
+ * length, in entries. (NULL, 0) is an empty array. A pointer must be aligned for its type.
+ * Numbers are checked: what is out of range is an error, never an accident.
+ *
+ * Structs may get more fields at their end in later versions. So an array of structs comes with
+ * its sizeof, or a struct begins with its own, struct_size. An old program works with a newer
+ * library; a new one with an older library, as long as it leaves newer fields zero.
+ *
+ * Strings are UTF-8. They end with NUL, or come with a length, as the function says.
+ *
+ * Ownership. A handle (ft_tree, ft_config, ft_site) is yours: free it once, with the function of
+ * its name; NULL is harmless there. Handles do not refer to each other and may be freed in any
+ * order. Arrays and strings that you pass stay yours and are not kept after the call. Nothing is
+ * ever handed to you that you would have to free() yourself.
+ *
+ * Threads. There is no global state but the last error, of which every thread has its own. A
+ * function that takes a const handle only reads it: any number of threads may do so at a time.
+ * Any other function needs its handle for itself: no other thread may use that handle meanwhile.
+ * Different handles have nothing to do with each other.
+ *
+ * Defects. A defect in the library is caught and becomes FT_ERR_PANIC; a message goes to stderr,
+ * and your program goes on. A handle that it left half-changed answers FT_ERR_POISONED from then
+ * on. Lack of memory ends the program.
+ *
+ * Time is an argument: seconds since 1970, as from time(NULL). The library never looks at a
+ * clock, and reads no file but the system's time zones (ft_usage_advance).
+ */
+
+#ifndef FAIRTREE_H
+#define FAIRTREE_H
+
+
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header; ft_version() is that of the library. */
+#define FT_VERSION "0.1.0"
+#define FT_VERSION_MAJOR 0
+#define FT_VERSION_MINOR 1
+#define FT_VERSION_PATCH 0
+/* One number that grows with the version: major, and three digits each for the rest. */
+#define FT_VERSION_NUMBER 1000
+
+/* A status that is not looked at is a mistake, and compilers that can say so do. */
+#if !defined(FT_MUST_USE)
+#if defined(__GNUC__) || defined(__clang__)
+#define FT_MUST_USE __attribute__((warn_unused_result))
+#else
+#define FT_MUST_USE
+#endif
+#endif
+
+/**
+ * The number of the C ABI that this header describes, also that of the SONAME.
+ *
+ * It changes when a program that was built with an older header would go wrong with a newer
+ * library. Adding functions, status codes, or fields at the end of a struct does not change it.
+ * Compare it with ft_abi_version() before anything else.
+ */
+#define FT_ABI_VERSION 0u
+
+/**
+ * No association, partition, QOS or row: the parent of the root, for instance.
+ */
+#define FT_NONE 4294967295u
+
+/**
+ * The largest number of shares.
+ */
+#define FT_SHARES_MAX 2147483646u
+
+/**
+ * Instead of a number of shares: share as the parent does (FairShare=parent in Slurm).
+ */
+#define FT_SHARES_PARENT 2147483647u
+
+/**
+ * No limit: the longest time of a partition, or the time limit of a job.
+ */
+#define FT_UNLIMITED 4294967295u
+
+/**
+ * The largest PriorityJobFactor of a partition.
+ */
+#define FT_JOB_FACTOR_MAX 65533u
+
+/**
+ * No time limit was set: the longest time of the partition counts.
+ */
+#define FT_UNSET 4294967294u
+
+/**
+ * ft_job.flags: an administrator set the priority, so it stays.
+ */
+#define FT_JOB_DIRECT 1u
+
+/**
+ * What a call says of itself: 0 is success, everything else is negative.
+ *
+ * Numbers are grouped by area with gaps between the groups and are never re-used, so code may
+ * compare with them across versions. ft_status_str() has a sentence for each;
+ * ft_last_error() says what exactly was wrong in the last call.
+ */
+enum ft_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Success.
+     */
+    FT_OK = 0,
+    /**
+     * A pointer is NULL that must not be; (NULL, 0) is an empty array, (NULL, n) is this error.
+     */
+    FT_ERR_NULL = -1,
+    /**
+     * A length is too large for any memory, or does not agree with the rest.
+     */
+    FT_ERR_LENGTH = -2,
+    /**
+     * A pointer is not aligned for what it points to.
+     */
+    FT_ERR_ALIGN = -3,
+    /**
+     * A struct_size or row size that no version of this header has.
+     */
+    FT_ERR_STRUCT_SIZE = -4,
+    /**
+     * A string is not UTF-8.
+     */
+    FT_ERR_UTF8 = -5,
+    /**
+     * An enumeration or flag that this version does not know.
+     */
+    FT_ERR_ENUM = -6,
+    /**
+     * A number is outside its range, or not a number.
+     */
+    FT_ERR_RANGE = -7,
+    /**
+     * A handle that is not of this kind, or was freed.
+     */
+    FT_ERR_HANDLE = -8,
+    /**
+     * A handle that an earlier FT_ERR_PANIC left half-changed: only free it.
+     */
+    FT_ERR_POISONED = -9,
+    /**
+     * A defect in this library was caught. The program may go on; please report it.
+     */
+    FT_ERR_PANIC = -10,
+    /**
+     * A buffer is too small; the needed length was written.
+     */
+    FT_ERR_BUFFER = -11,
+    /**
+     * Two associations with one id.
+     */
+    FT_ERR_DUPLICATE_ID = -20,
+    /**
+     * No association has this id.
+     */
+    FT_ERR_UNKNOWN_ID = -21,
+    /**
+     * A parent that is not in the tree.
+     */
+    FT_ERR_UNKNOWN_PARENT = -22,
+    /**
+     * A parent that is a user: only accounts have children.
+     */
+    FT_ERR_PARENT_IS_USER = -23,
+    /**
+     * An association that would be its own ancestor.
+     */
+    FT_ERR_CYCLE = -24,
+    /**
+     * Not exactly one root, a root that is a user, or an edit that the root does not allow.
+     */
+    FT_ERR_ROOT = -25,
+    /**
+     * Shares above FT_SHARES_MAX that are not FT_SHARES_PARENT.
+     */
+    FT_ERR_SHARES = -26,
+    /**
+     * An account that still has children cannot be removed.
+     */
+    FT_ERR_HAS_CHILDREN = -27,
+    /**
+     * More associations than positions.
+     */
+    FT_ERR_TOO_MANY = -28,
+    /**
+     * Usage that is negative, infinite or not a number.
+     */
+    FT_ERR_USAGE = -40,
+    /**
+     * A time before the one that the usage is valued at, or a period that ends before it starts.
+     */
+    FT_ERR_TIME = -41,
+    /**
+     * A time zone that is neither known to the system nor a POSIX TZ string.
+     */
+    FT_ERR_TIME_ZONE = -42,
+    /**
+     * Factors are asked for that were not computed since the tree was last edited.
+     */
+    FT_ERR_NOT_COMPUTED = -50,
+    /**
+     * Only users are ranked, but this association is an account.
+     */
+    FT_ERR_NOT_A_USER = -51,
+    /**
+     * A setting whose name or value is not allowed.
+     */
+    FT_ERR_CONFIG = -60,
+    /**
+     * No partition or QOS has this position, or no TRES row, or a list ends outside its array.
+     */
+    FT_ERR_UNKNOWN_INDEX = -80,
+    /**
+     * A TRES that the site does not have.
+     */
+    FT_ERR_UNKNOWN_TRES = -81,
+    /**
+     * Saved bytes are cut short, altered, or no saved state at all.
+     */
+    FT_ERR_STATE_DAMAGED = -100,
+    /**
+     * Saved by a version whose format this one does not read.
+     */
+    FT_ERR_STATE_VERSION = -101,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_status ft_status;
+#else
+typedef int32_t ft_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an association is.
+ */
+enum ft_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * An account: it may have children.
+     */
+    FT_ACCOUNT = 0,
+    /**
+     * A user in an account: a leaf. Users are what is ranked.
+     */
+    FT_USER = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_kind ft_kind;
+#else
+typedef uint32_t ft_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which usage of an association.
+ */
+enum ft_usage_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * What was charged to the association itself.
+     */
+    FT_USAGE_OWN = 0,
+    /**
+     * The same and that of all below it (RawUsage of sshare).
+     */
+    FT_USAGE_RAW = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_usage_kind ft_usage_kind;
+#else
+typedef uint32_t ft_usage_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * One column of ft_fairshare; what sshare calls it stands in brackets.
+ */
+enum ft_column
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Normalized shares (NormShares).
+     */
+    FT_COLUMN_NORM_SHARES = 0,
+    /**
+     * Raw usage (RawUsage).
+     */
+    FT_COLUMN_RAW_USAGE = 1,
+    /**
+     * Normalized usage (NormUsage).
+     */
+    FT_COLUMN_NORM_USAGE = 2,
+    /**
+     * Effective usage (EffectvUsage).
+     */
+    FT_COLUMN_EFFECTIVE_USAGE = 3,
+    /**
+     * Level fairshare (LevelFS).
+     */
+    FT_COLUMN_LEVEL_FS = 4,
+    /**
+     * Fair-share factor (FairShare).
+     */
+    FT_COLUMN_FS_FACTOR = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_column ft_column;
+#else
+typedef uint32_t ft_column;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * When jobs are priced.
+ */
+enum ft_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * In a regular pass over waiting jobs: held jobs stay held, and INCR_ONLY of PriorityFlags
+     * counts.
+     */
+    FT_MODE_PASS = 0,
+    /**
+     * When jobs are submitted, changed or released: held jobs get a priority, and INCR_ONLY
+     * does not count.
+     */
+    FT_MODE_SET = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_mode ft_mode;
+#else
+typedef uint32_t ft_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What decides between two users.
+ */
+enum ft_basis
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Fair Tree: the level fairshare of the two sides, at the level where the users part.
+     */
+    FT_BASIS_LEVEL_FS = 0,
+    /**
+     * Otherwise: the fair-share factors of the users themselves.
+     */
+    FT_BASIS_FS_FACTOR = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_basis ft_basis;
+#else
+typedef uint32_t ft_basis;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Settings, in the words and the syntax of slurm.conf.
+ *
+ * The settings are FairShareDampeningFactor, PriorityCalcPeriod, PriorityDecayHalfLife,
+ * PriorityFavorSmall, PriorityFlags, PriorityMaxAge, PriorityParameters,
+ * PriorityUsageResetPeriod, PriorityWeightAge, PriorityWeightAssoc, PriorityWeightFairshare,
+ * PriorityWeightJobSize, PriorityWeightPartition, PriorityWeightQOS and PriorityWeightTRES; the
+ * manual page slurm.conf(5) describes them. PriorityParameters has the keys compat=documented
+ * (the default) or compat=slurm:24.11.5 (compute as that release does, with its defects),
+ * calc_period=SECONDS and max_lock_ms=MILLISECONDS.
+ * Made by ft_config_new(); freed by ft_config_free().
+ */
+typedef struct ft_config ft_config;
+
+/**
+ * The tables that jobs point into: the size of the cluster, its TRES, partitions and QOS.
+ *
+ * Partitions and QOS have positions, from 0 up, in the order in which they were added.
+ * Made by ft_site_new(); freed by ft_site_free().
+ */
+typedef struct ft_site ft_site;
+
+/**
+ * A tree of accounts and users, their usage, and their factors.
+ *
+ * The usage is valued at a moment that ft_usage_advance() moves on. Associations have an id of
+ * your choice, and a position: their place in the order in which they were added, from 0 up.
+ * Arrays with one entry per association are in the order of position.
+ * Made by ft_tree_new(), ft_tree_clone(); freed by ft_tree_free().
+ */
+typedef struct ft_tree ft_tree;
+
+/**
+ * One association.
+ */
+typedef struct {
+    /**
+     * Unique in the tree; any number but FT_NONE.
+     */
+    uint32_t id;
+    /**
+     * The id of the account above it; FT_NONE for the root, of which there is exactly one.
+     */
+    uint32_t parent;
+    /**
+     * 0..FT_SHARES_MAX, compared with those of its siblings; or FT_SHARES_PARENT.
+     */
+    uint32_t raw_shares;
+    /**
+     * FT_ACCOUNT or FT_USER (enum ft_kind). The root is an account.
+     */
+    uint32_t kind;
+} ft_assoc;
+
+/**
+ * TRES in use over a period, to be charged.
+ */
+typedef struct {
+    /**
+     * The association to charge.
+     */
+    uint32_t id;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * Start of the period, in seconds since 1970.
+     */
+    int64_t from;
+    /**
+     * Its end, not before its start.
+     */
+    int64_t to;
+    /**
+     * Billable TRES in use throughout, from 0 up: CPUs, for instance.
+     */
+    double tres;
+} ft_use;
+
+/**
+ * What a computation says of one association.
+ *
+ * NaN stands for a value that an association does not have: test it with isnan().
+ */
+typedef struct {
+    /**
+     * The association.
+     */
+    uint32_t id;
+    /**
+     * FT_ACCOUNT or FT_USER.
+     */
+    uint32_t kind;
+    /**
+     * Its shares over those of itself and its siblings, 0..1.
+     */
+    double norm_shares;
+    /**
+     * Its usage and that of all below it, in TRES-seconds.
+     */
+    double raw_usage;
+    /**
+     * Raw usage over that of the root, 0..1.
+     */
+    double norm_usage;
+    /**
+     * Fair Tree: raw usage over that of its parent, 0..1. Otherwise as PriorityFlags defines
+     * it, from 0 up.
+     */
+    double effective_usage;
+    /**
+     * Shares over usage, 0..infinity (HUGE_VAL, when nothing was used). NaN for the root, for
+     * accounts that share as their parent does, and without Fair Tree.
+     */
+    double level_fs;
+    /**
+     * Fair-share factor, 0..1: larger goes first. NaN for accounts under Fair Tree.
+     */
+    double fs_factor;
+} ft_fairshare;
+
+/**
+ * One side of a comparison: the user, or the account above it that stands for it.
+ */
+typedef struct {
+    /**
+     * The association whose numbers decide.
+     */
+    uint32_t id;
+    /**
+     * FT_ACCOUNT or FT_USER.
+     */
+    uint32_t kind;
+    /**
+     * Its shares, or FT_SHARES_PARENT.
+     */
+    uint32_t raw_shares;
+    /**
+     * The user that it stands for.
+     */
+    uint32_t user;
+    /**
+     * As in ft_fairshare, of the association.
+     */
+    double norm_shares;
+    /**
+     * As in ft_fairshare, of the association.
+     */
+    double raw_usage;
+    /**
+     * As in ft_fairshare, of the association.
+     */
+    double effective_usage;
+    /**
+     * As in ft_fairshare, of the association; NaN without Fair Tree.
+     */
+    double level_fs;
+    /**
+     * Fair-share factor of the user.
+     */
+    double fs_factor;
+} ft_side;
+
+/**
+ * Why one user comes before another.
+ */
+typedef struct {
+    /**
+     * -1: a goes first; 1: b goes first; 0: they are tied.
+     */
+    int32_t order;
+    /**
+     * What decides: FT_BASIS_LEVEL_FS or FT_BASIS_FS_FACTOR.
+     */
+    uint32_t basis;
+    /**
+     * The nearest account above both that shares are taken from.
+     */
+    uint32_t common;
+    /**
+     * How many levels below it the sides stand, from 1 up: those between were tied.
+     */
+    uint32_t depth;
+    /**
+     * The first user's side.
+     */
+    ft_side a;
+    /**
+     * The second user's side.
+     */
+    ft_side b;
+} ft_comparison;
+
+/**
+ * A job, as far as priorities care.
+ */
+typedef struct {
+    /**
+     * A number of your choice, for messages.
+     */
+    uint32_t id;
+    /**
+     * Id of the user's association; FT_NONE: no fair-share and association factor.
+     */
+    uint32_t assoc;
+    /**
+     * Position of its partition; FT_NONE for none.
+     */
+    uint32_t partition;
+    /**
+     * Position of its QOS; FT_NONE for none.
+     */
+    uint32_t qos;
+    /**
+     * Of a job that asked for several partitions: where they start in batch->partition_lists.
+     */
+    uint32_t partitions_start;
+    /**
+     * How many there are; 0 for a job in one partition.
+     */
+    uint32_t partitions_len;
+    /**
+     * Of a job that asked for several QOS: where they start in batch->qos_lists.
+     */
+    uint32_t qos_start;
+    /**
+     * How many there are; 0 for a job with one QOS.
+     */
+    uint32_t qos_len;
+    /**
+     * When it began to age, in seconds since 1970; 0: it does not age.
+     */
+    int64_t accrue_time;
+    /**
+     * CPUs it asks for.
+     */
+    uint32_t cpus;
+    /**
+     * Least number of nodes it asks for.
+     */
+    uint32_t nodes;
+    /**
+     * Time limit in minutes, FT_UNLIMITED or FT_UNSET.
+     */
+    uint32_t time_limit_mins;
+    /**
+     * Nice value, subtracted.
+     */
+    int32_t nice;
+    /**
+     * Site factor, added.
+     */
+    int32_t site_factor;
+    /**
+     * Which row of batch->tres_counts tells its TRES, from 0 up; FT_NONE: unknown.
+     */
+    uint32_t tres_row;
+    /**
+     * Its priority now; 0: it is held. 1 for a new job.
+     */
+    uint32_t priority;
+    /**
+     * 0 or FT_JOB_DIRECT.
+     */
+    uint32_t flags;
+} ft_job;
+
+/**
+ * Jobs to price, and the lists that they point into. The arrays stay yours.
+ */
+typedef struct {
+    /**
+     * sizeof(ft_batch).
+     */
+    size_t struct_size;
+    /**
+     * sizeof(ft_job).
+     */
+    size_t job_size;
+    /**
+     * The jobs.
+     */
+    const ft_job *jobs;
+    /**
+     * How many there are.
+     */
+    size_t jobs_len;
+    /**
+     * Positions of partitions: the lists of all jobs, one behind the other. May be (NULL, 0).
+     */
+    const uint32_t *partition_lists;
+    /**
+     * How many there are in all.
+     */
+    size_t partition_lists_len;
+    /**
+     * Positions of QOS: the lists of all jobs, one behind the other. May be (NULL, 0).
+     */
+    const uint32_t *qos_lists;
+    /**
+     * How many there are in all.
+     */
+    size_t qos_lists_len;
+    /**
+     * Rows of counts, one number per TRES in the order of the names given to ft_site_new();
+     * jobs that ask for the same may share a row. May be (NULL, 0).
+     */
+    const uint64_t *tres_counts;
+    /**
+     * How many numbers there are in all: rows times TRES.
+     */
+    size_t tres_counts_len;
+    /**
+     * The time, in seconds since 1970, that ages are counted to.
+     */
+    int64_t now;
+    /**
+     * FT_MODE_PASS or FT_MODE_SET.
+     */
+    uint32_t mode;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+} ft_batch;
+
+/**
+ * The weighted terms of a job, and their sum.
+ */
+typedef struct {
+    /**
+     * Age factor times PriorityWeightAge.
+     */
+    double age;
+    /**
+     * Association factor times PriorityWeightAssoc.
+     */
+    double assoc;
+    /**
+     * Fair-share factor times PriorityWeightFairshare.
+     */
+    double fairshare;
+    /**
+     * Job size factor times PriorityWeightJobSize.
+     */
+    double job_size;
+    /**
+     * Partition factor times PriorityWeightPartition.
+     */
+    double partition;
+    /**
+     * QOS factor times PriorityWeightQOS.
+     */
+    double qos;
+    /**
+     * Sum of the TRES factors, each times its weight in PriorityWeightTRES.
+     */
+    double tres;
+    /**
+     * Site factor.
+     */
+    int32_t site;
+    /**
+     * Nice value.
+     */
+    int32_t nice;
+    /**
+     * The priority, 1..4294967295; 0: held.
+     */
+    uint32_t priority;
+    /**
+     * 1 when the sum was above 4294967295 and was cut to that, else 0.
+     */
+    uint32_t overflow;
+} ft_priced;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The C ABI of the library that is loaded: works when it equals FT_ABI_VERSION.
+ *
+ * Threads: any.
+ */
+FT_MUST_USE uint32_t ft_abi_version(void);
+
+/**
+ * The version of the library that is loaded, as "0.1.0".
+ *
+ * Returns a string that lives as long as the program; never NULL.
+ * Threads: any.
+ */
+FT_MUST_USE const char *ft_version(void);
+
+/**
+ * The fixed sentence for a status, in English without a full stop.
+ *
+ * status: any number; "unknown status" for one that is none.
+ *
+ * Returns a string that lives as long as the program; never NULL.
+ * Threads: any.
+ */
+FT_MUST_USE const char *ft_status_str(int32_t status);
+
+/**
+ * What was wrong in this thread's last call that returned a status.
+ *
+ * One sentence that names the function, the argument and the value; empty after success.
+ *
+ * Returns a string that is valid until this thread's next ft_ call that returns a status;
+ * never NULL. Copy it to keep it.
+ * Threads: any; each has a last error of its own.
+ */
+FT_MUST_USE const char *ft_last_error(void);
+
+/**
+ * Makes settings with the defaults of slurm.conf: all weights 0, a half-life of 7 days, Fair
+ * Tree.
+ *
+ * config: receives them, which are yours to free.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN.
+ * Threads: any.
+ */
+FT_MUST_USE
+int32_t ft_config_new(ft_config **config);
+
+/**
+ * Frees settings. NULL is harmless; freeing them twice is not.
+ *
+ * Nothing keeps a reference to them: trees and sites may outlive them.
+ * Threads: no other thread may use the settings.
+ */
+void ft_config_free(ft_config *config);
+
+/**
+ * Changes one setting: ft_config_set(config, "PriorityDecayHalfLife", "7-0").
+ *
+ * key: in any case of letters. value: as on a line of slurm.conf, without quotes. As in
+ * slurmctld, a word in PriorityFlags that is no flag is passed over, and a half-life of 0 needs
+ * PriorityUsageResetPeriod: set that one first.
+ *
+ * Errors: FT_ERR_CONFIG (ft_last_error() tells the setting, what was found, and what is
+ * allowed), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The settings
+ * are then unchanged.
+ * Threads: one at a time per handle.
+ */
+FT_MUST_USE
+int32_t ft_config_set(ft_config *config,
+                      const char *key,
+                      const char *value);
+
+/**
+ * Reads the settings that a slurm.conf has, on top of those there are; other lines are passed
+ * over, include lines too.
+ *
+ * text: the file's text. name: its name, for messages.
+ *
+ * Errors: FT_ERR_CONFIG (ft_last_error() begins with file:line:column), FT_ERR_UTF8,
+ * FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The settings are
+ * then unchanged.
+ * Threads: one at a time per handle.
+ */
+FT_MUST_USE
+int32_t ft_config_load(ft_config *config,
+                       const char *text,
+                       size_t text_len,
+                       const char *name);
+
+/**
+ * Makes an empty tree.
+ *
+ * now: the moment that its usage is valued at, in seconds since 1970; also counts as the
+ * last reset of usage.
+ * tree: receives the tree, which is yours to free.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN.
+ * Threads: any.
+ */
+FT_MUST_USE
+int32_t ft_tree_new(int64_t now,
+                    ft_tree **tree);
+
+/**
+ * Makes a second tree that equals the first: to try something out, or to compute on one while
+ * the other serves readers.
+ *
+ * copy: receives the tree, which is yours to free.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_tree_clone(const ft_tree *tree,
+                      ft_tree **copy);
+
+/**
+ * Frees a tree. NULL is harmless; freeing one twice is not.
+ *
+ * Threads: no other thread may use the tree.
+ */
+void ft_tree_free(ft_tree *tree);
+
+/**
+ * Replaces all associations by these, in one go; there is no usage afterwards.
+ *
+ * A million rows are fine, and so is any depth.
+ *
+ * rows: in any order, children may come before parents. No rows make an empty tree.
+ * row_size: sizeof(ft_assoc).
+ *
+ * Errors, naming the association: FT_ERR_DUPLICATE_ID, FT_ERR_UNKNOWN_PARENT,
+ * FT_ERR_PARENT_IS_USER, FT_ERR_CYCLE, FT_ERR_ROOT, FT_ERR_SHARES, FT_ERR_ENUM, FT_ERR_RANGE;
+ * FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. The tree is then unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_tree_load(ft_tree *tree,
+                     const ft_assoc *rows,
+                     size_t rows_len,
+                     size_t row_size);
+
+/**
+ * Adds one association, without usage, at the last position.
+ *
+ * row: its parent must be in the tree already; the first one is the root.
+ * row_size: sizeof(ft_assoc).
+ *
+ * Errors: FT_ERR_DUPLICATE_ID, FT_ERR_UNKNOWN_PARENT, FT_ERR_PARENT_IS_USER, FT_ERR_ROOT,
+ * FT_ERR_SHARES, FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_TOO_MANY, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED. The tree is then unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE int32_t ft_tree_add(ft_tree *tree, const ft_assoc *row, size_t row_size);
+
+/**
+ * Gives an association other shares.
+ *
+ * raw_shares: 0..FT_SHARES_MAX, or FT_SHARES_PARENT.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_SHARES, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. The tree is then unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE int32_t ft_tree_set_shares(ft_tree *tree, uint32_t id, uint32_t raw_shares);
+
+/**
+ * Hangs an association with all below it, and their usage, under another account.
+ *
+ * Positions stay as they are.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_UNKNOWN_PARENT, FT_ERR_PARENT_IS_USER, FT_ERR_CYCLE,
+ * FT_ERR_ROOT, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The tree is then
+ * unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_tree_move(ft_tree *tree,
+                     uint32_t id,
+                     uint32_t parent);
+
+/**
+ * Removes an association that has no children. Its usage stays with its account.
+ *
+ * Positions behind it move up by one.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_HAS_CHILDREN, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. The tree is then unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_tree_remove(ft_tree *tree,
+                       uint32_t id);
+
+/**
+ * Counts the associations: the length of arrays with one entry per association.
+ *
+ * len: receives the number of associations, accounts and users.
+ * users: receives the number of users; may be NULL.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE int32_t ft_tree_len(const ft_tree *tree, size_t *len, size_t *users);
+
+/**
+ * Finds the position of an association.
+ *
+ * position: receives it; it holds until an association is removed, or the tree is replaced.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_tree_find(const ft_tree *tree,
+                     uint32_t id,
+                     size_t *position);
+
+/**
+ * Reads all associations, in the order of position.
+ *
+ * rows: receives one row per association. rows_len: as from ft_tree_len().
+ * row_size: sizeof(ft_assoc).
+ *
+ * Errors: FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_tree_rows(const ft_tree *tree,
+                     ft_assoc *rows,
+                     size_t rows_len,
+                     size_t row_size);
+
+/**
+ * Charges associations, and thereby all accounts above them, at the tree's moment.
+ *
+ * ids: associations, as often as you like. tres_seconds: billable TRES times seconds, from
+ * 0 up, one per id. Either all are charged or, on an error, none. Factors stay as they are
+ * until ft_fairshare_compute().
+ *
+ * Errors, naming the entry: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_LENGTH (the two lengths
+ * differ); FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_usage_charge(ft_tree *tree,
+                        const uint32_t *ids,
+                        size_t ids_len,
+                        const double *tres_seconds,
+                        size_t tres_seconds_len);
+
+/**
+ * Charges what was in use over periods, faded to the tree's moment.
+ *
+ * With a half-life h, one TRES from from to to counts the integral of 2^(-(moment - t)/h)
+ * over t, in TRES-seconds; without one (PriorityDecayHalfLife=0) it counts to - from. So it
+ * makes no difference whether a period is charged at once or in pieces, before or after time
+ * passes. Periods after the moment count for more than their seconds, and fade to their due.
+ * Either all are charged or, on an error, none.
+ *
+ * config: its PriorityDecayHalfLife and compat= count.
+ * uses: what was used. row_size: sizeof(ft_use).
+ *
+ * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RANGE
+ * (reserved is not zero); FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree; the configuration is only read.
+ */
+FT_MUST_USE
+int32_t ft_usage_charge_periods(ft_tree *tree,
+                                const ft_config *config,
+                                const ft_use *uses,
+                                size_t uses_len,
+                                size_t row_size);
+
+/**
+ * Lets time pass: all usage fades to now, and is cleared when a reset is due.
+ *
+ * Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
+ * the last reset, all usage is forgotten. Calling it twice with the same now changes nothing.
+ *
+ * now: seconds since 1970, not before the tree's moment.
+ * time_zone: where midnight is, for PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
+ * POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), or NULL for the machine's own.
+ * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
+ *
+ * Errors: FT_ERR_TIME, FT_ERR_TIME_ZONE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
+ * Threads: one at a time per tree; the configuration is only read.
+ */
+FT_MUST_USE
+int32_t ft_usage_advance(ft_tree *tree,
+                         const ft_config *config,
+                         int64_t now,
+                         const char *time_zone,
+                         int32_t *was_reset);
+
+/**
+ * Tells the moment that the usage is valued at, and when it was cleared last.
+ *
+ * moment, last_reset: receive them, in seconds since 1970; either may be NULL.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_usage_time(const ft_tree *tree,
+                      int64_t *moment,
+                      int64_t *last_reset);
+
+/**
+ * Forgets the usage of an association and of all below it; FT_NONE means of all.
+ *
+ * The accounts above it lose that usage too.
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE int32_t ft_usage_reset(ft_tree *tree, uint32_t id);
+
+/**
+ * Replaces the usage of all associations, as known from elsewhere, valued at the tree's moment.
+ *
+ * kind: FT_USAGE_OWN, and the usage of accounts is summed up; or FT_USAGE_RAW, as sshare
+ * prints it, and what an account used itself is what its children do not explain.
+ * usage: TRES-seconds from 0 up, one per association in the order of position.
+ *
+ * Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. The usage is then unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_usage_load(ft_tree *tree,
+                      uint32_t kind,
+                      const double *usage,
+                      size_t usage_len);
+
+/**
+ * Reads the usage of all associations, valued at the tree's moment.
+ *
+ * kind: FT_USAGE_OWN or FT_USAGE_RAW.
+ * usage: receives TRES-seconds, one per association in the order of position.
+ * usage_len: as from ft_tree_len().
+ *
+ * Errors: FT_ERR_ENUM, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_usage_read(const ft_tree *tree,
+                      uint32_t kind,
+                      double *usage,
+                      size_t usage_len);
+
+/**
+ * Computes all factors from shares and usage, and keeps them in the tree.
+ *
+ * They stay as they are, also while usage is charged and time passes, until the next
+ * computation or until the tree is edited (ft_tree_load, _add, _set_shares, _move, _remove).
+ *
+ * config: PriorityFlags, FairShareDampeningFactor and compat= of PriorityParameters count.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree; the configuration is only read.
+ */
+FT_MUST_USE
+int32_t ft_fairshare_compute(ft_tree *tree,
+                             const ft_config *config);
+
+/**
+ * Reads what the last computation says of one association.
+ *
+ * row: receives it. row_size: sizeof(ft_fairshare).
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NOT_COMPUTED, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_fairshare_get(const ft_tree *tree,
+                         uint32_t id,
+                         ft_fairshare *row,
+                         size_t row_size);
+
+/**
+ * Reads what the last computation says of all associations.
+ *
+ * rows: receives one row per association, in the order of position.
+ * rows_len: as from ft_tree_len(). row_size: sizeof(ft_fairshare).
+ *
+ * Errors: FT_ERR_NOT_COMPUTED, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_fairshare_rows(const ft_tree *tree,
+                          ft_fairshare *rows,
+                          size_t rows_len,
+                          size_t row_size);
+
+/**
+ * Reads one column of the last computation for all associations.
+ *
+ * column: one of enum ft_column.
+ * values: receives one value per association, in the order of position; what NaN means says
+ * ft_fairshare. values_len: as from ft_tree_len().
+ *
+ * Errors: FT_ERR_ENUM, FT_ERR_NOT_COMPUTED, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_fairshare_column(const ft_tree *tree,
+                            uint32_t column,
+                            double *values,
+                            size_t values_len);
+
+/**
+ * Explains why one user comes before another, in numbers.
+ *
+ * Under Fair Tree, two users are told apart at the first level below their common account where
+ * level fairshare differs; their accounts stand for them there.
+ *
+ * a, b: ids of users. comparison: receives the reason. row_size:
+ * sizeof(ft_comparison).
+ *
+ * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NOT_A_USER, FT_ERR_NOT_COMPUTED, FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_explain(const ft_tree *tree,
+                   uint32_t a,
+                   uint32_t b,
+                   ft_comparison *comparison,
+                   size_t row_size);
+
+/**
+ * Explains why one user comes before another, in words: English, some lines, in ASCII.
+ *
+ * Call it with (NULL, 0) to learn the length first.
+ *
+ * a, b: ids of users.
+ * text: receives the lines and a NUL. text_size: bytes there are for both.
+ * text_len: receives the length without the NUL, also with FT_ERR_BUFFER; may be NULL.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_ID, FT_ERR_NOT_A_USER, FT_ERR_NOT_COMPUTED,
+ * FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_explain_text(const ft_tree *tree,
+                        uint32_t a,
+                        uint32_t b,
+                        char *text,
+                        size_t text_size,
+                        size_t *text_len);
+
+/**
+ * Makes a site without partitions and QOS.
+ *
+ * cpus, nodes: size of the cluster, for the job size factor; 0 makes that factor 0.
+ * tres_names: names of what jobs may ask for, as PriorityWeightTRES spells them ("cpu",
+ * "mem", "gres/gpu"), in the order that counts of TRES will have; may be empty.
+ * site: receives the site, which is yours to free.
+ *
+ * Errors: FT_ERR_UTF8, FT_ERR_RANGE (two TRES with one name, or an empty one), FT_ERR_NULL,
+ * FT_ERR_LENGTH, FT_ERR_ALIGN.
+ * Threads: any.
+ */
+FT_MUST_USE
+int32_t ft_site_new(uint32_t cpus,
+                    uint32_t nodes,
+                    const char *const *tres_names,
+                    size_t tres_names_len,
+                    ft_site **site);
+
+/**
+ * Frees a site. NULL is harmless; freeing one twice is not.
+ *
+ * Threads: no other thread may use the site.
+ */
+void ft_site_free(ft_site *site);
+
+/**
+ * Adds a partition.
+ *
+ * priority_job_factor: PriorityJobFactor of the partition, 0..FT_JOB_FACTOR_MAX.
+ * max_time_mins: MaxTime in minutes, or FT_UNLIMITED.
+ * tres: how much of each TRES the partition has, in the order of the names given to
+ * ft_site_new(); or (NULL, 0), if that is not known: its jobs then have no TRES factors.
+ * position: receives the position of the partition; may be NULL.
+ *
+ * Errors: FT_ERR_RANGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. The site is then unchanged.
+ * Threads: one at a time per site.
+ */
+FT_MUST_USE
+int32_t ft_site_add_partition(ft_site *site,
+                              uint32_t priority_job_factor,
+                              uint32_t max_time_mins,
+                              const uint64_t *tres,
+                              size_t tres_len,
+                              uint32_t *position);
+
+/**
+ * Adds a QOS.
+ *
+ * priority: Priority of the QOS.
+ * position: receives the position of the QOS; may be NULL.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The site is then
+ * unchanged.
+ * Threads: one at a time per site.
+ */
+FT_MUST_USE int32_t ft_site_add_qos(ft_site *site, uint32_t priority, uint32_t *position);
+
+/**
+ * Gives associations a priority of their own, for PriorityWeightAssoc; others have 0.
+ *
+ * ids: associations, in the tree or not (yet). priorities: one per id.
+ *
+ * Errors: FT_ERR_LENGTH (the two lengths differ), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. The site is then unchanged.
+ * Threads: one at a time per site.
+ */
+FT_MUST_USE
+int32_t ft_site_set_assoc_priorities(ft_site *site,
+                                     const uint32_t *ids,
+                                     size_t ids_len,
+                                     const uint32_t *priorities,
+                                     size_t priorities_len);
+
+/**
+ * Prices jobs: a million in one call is fine.
+ *
+ * The priority of a job is the sum of its factors, each times its weight, plus the site factor,
+ * minus nice, cut to an integer in 1..4294967295. A job that is held, priority 0, stays held
+ * (unless batch->mode says otherwise), and one with FT_JOB_DIRECT keeps its priority.
+ *
+ * tree: its last computed factors count; NULL when no job has an association.
+ * priorities: receives one priority per job, in the order of the jobs.
+ * terms: receives the weighted terms of each job; (NULL, 0) when they are not wanted.
+ * row_size: sizeof(ft_priced).
+ *
+ * Errors, naming the job: FT_ERR_UNKNOWN_ID, FT_ERR_NOT_A_USER, FT_ERR_UNKNOWN_INDEX,
+ * FT_ERR_ENUM; FT_ERR_UNKNOWN_TRES (in PriorityWeightTRES), FT_ERR_NOT_COMPUTED, FT_ERR_RANGE,
+ * FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
+ * FT_ERR_POISONED. Nothing is written then.
+ * Threads: any number may read the same handles at a time: split a queue among them if you
+ * like.
+ */
+FT_MUST_USE
+int32_t ft_jobs_price(const ft_config *config,
+                      const ft_site *site,
+                      const ft_tree *tree,
+                      const ft_batch *batch,
+                      uint32_t *priorities,
+                      size_t priorities_len,
+                      ft_priced *terms,
+                      size_t terms_len,
+                      size_t row_size);
+
+/**
+ * Prices jobs that asked for several partitions or several QOS: one priority for each way in
+ * which a job could run.
+ *
+ * Of a job with p partitions and q QOS there are p * q priorities: partition by partition in
+ * the order of its list, and QOS by QOS within each. A job without any list has none.
+ *
+ * offsets: receives, per job, where its priorities start, and behind the last job their
+ * total: one more than there are jobs.
+ * priorities: receives them, as many as the total; or (NULL, 0) to learn the offsets first.
+ * It must be initialised (to 0, or with the last pass's priorities): those of held and
+ * FT_JOB_DIRECT jobs stay as they are, and under INCR_ONLY numbers only grow.
+ *
+ * Errors: as ft_jobs_price().
+ * Threads: as ft_jobs_price().
+ */
+FT_MUST_USE
+int32_t ft_jobs_price_lists(const ft_config *config,
+                            const ft_site *site,
+                            const ft_tree *tree,
+                            const ft_batch *batch,
+                            size_t *offsets,
+                            size_t offsets_len,
+                            uint32_t *priorities,
+                            size_t priorities_len);
+
+/**
+ * Reads the weighted TRES factors of jobs one by one, of which the terms have the sum.
+ *
+ * terms: receives one row per job, in the order of the jobs, each with one number per TRES,
+ * in the order of the names given to ft_site_new().
+ *
+ * Errors: as ft_jobs_price().
+ * Threads: as ft_jobs_price().
+ */
+FT_MUST_USE
+int32_t ft_jobs_tres_terms(const ft_config *config,
+                           const ft_site *site,
+                           const ft_tree *tree,
+                           const ft_batch *batch,
+                           double *terms,
+                           size_t terms_len);
+
+/**
+ * Tells how many bytes ft_state_save() writes for this tree.
+ *
+ * bytes_len: receives the number; it holds until associations are added or removed.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE int32_t ft_state_size(const ft_tree *tree, size_t *bytes_len);
+
+/**
+ * Saves associations, shares, usage, its moment and the last reset into bytes, for you to keep.
+ *
+ * The bytes have a version and a checksum, and are the same on every machine. Factors are not
+ * saved: they follow from the rest.
+ *
+ * bytes: receives them. bytes_len: as from ft_state_size().
+ *
+ * Errors: FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_state_save(const ft_tree *tree,
+                      uint8_t *bytes,
+                      size_t bytes_len);
+
+/**
+ * Replaces the tree by a saved one. Its usage is to the last bit what it was; compute factors
+ * next.
+ *
+ * bytes: as from ft_state_save(), of this version of the format.
+ *
+ * Errors: FT_ERR_STATE_DAMAGED, FT_ERR_STATE_VERSION, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_HANDLE, FT_ERR_POISONED. The tree is then unchanged.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_state_restore(ft_tree *tree,
+                         const uint8_t *bytes,
+                         size_t bytes_len);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* FAIRTREE_H */

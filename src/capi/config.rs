@@ -1,0 +1,152 @@
+//! `ft_config`: the settings, in slurm.conf's words.
+
+use std::ffi::c_char;
+
+use crate::config::{Config, ConfigError, SlurmConfReader};
+
+use super::error::{Failure, Status};
+use super::guard;
+use super::handle::{self, Handle};
+use super::view::{self, Out};
+
+/// Settings, in the words and the syntax of slurm.conf.
+///
+/// The settings are FairShareDampeningFactor, PriorityCalcPeriod, PriorityDecayHalfLife,
+/// PriorityFavorSmall, PriorityFlags, PriorityMaxAge, PriorityParameters,
+/// PriorityUsageResetPeriod, PriorityWeightAge, PriorityWeightAssoc, PriorityWeightFairshare,
+/// PriorityWeightJobSize, PriorityWeightPartition, PriorityWeightQOS and PriorityWeightTRES; the
+/// manual page slurm.conf(5) describes them. PriorityParameters has the keys compat=documented
+/// (the default) or compat=slurm:24.11.5 (compute as that release does, with its defects),
+/// calc_period=SECONDS and max_lock_ms=MILLISECONDS.
+/// Made by ft_config_new(); freed by ft_config_free().
+pub struct ConfigHandle {
+    _opaque: [u8; 0],
+}
+
+impl Handle for ConfigHandle {
+    const TAG: u64 = 0x6674_5f63_6f6e_6602;
+    const NAME: &'static str = "ft_config";
+    type Model = ConfigModel;
+}
+
+/// What stands behind an `ft_config`: valid at all times.
+#[derive(Default)]
+pub struct ConfigModel {
+    reader: SlurmConfReader,
+    pub(super) config: Config,
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Failure {
+        Failure::new(Status::FT_ERR_CONFIG, error.to_string())
+    }
+}
+
+/// Makes settings with the defaults of slurm.conf: all weights 0, a half-life of 7 days, Fair
+/// Tree.
+///
+/// `config`: receives them, which are yours to free.
+///
+/// Errors: FT_ERR_NULL, FT_ERR_ALIGN.
+/// Threads: any.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_config_new(config: *mut *mut ConfigHandle) -> i32 {
+    guard::status("ft_config_new", || {
+        let out = Out::new(config, "config")?;
+        // SAFETY: the caller passes a writable pointer.
+        unsafe { out.write(handle::new(ConfigModel::default())) };
+        Ok(())
+    })
+}
+
+/// Frees settings. NULL is harmless; freeing them twice is not.
+///
+/// Nothing keeps a reference to them: trees and sites may outlive them.
+/// Threads: no other thread may use the settings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ft_config_free(config: *mut ConfigHandle) {
+    guard::value("ft_config_free", (), || {
+        // SAFETY: the caller passes NULL or a handle of its own and does not use it again.
+        unsafe { handle::free(config) };
+    });
+}
+
+/// Changes one setting: ft_config_set(config, "PriorityDecayHalfLife", "7-0").
+///
+/// `key`: in any case of letters. `value`: as on a line of slurm.conf, without quotes. As in
+/// slurmctld, a word in PriorityFlags that is no flag is passed over, and a half-life of 0 needs
+/// PriorityUsageResetPeriod: set that one first.
+///
+/// Errors: FT_ERR_CONFIG (ft_last_error() tells the setting, what was found, and what is
+/// allowed), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The settings
+/// are then unchanged.
+/// Threads: one at a time per handle.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_config_set(
+    config: *mut ConfigHandle,
+    key: *const c_char,
+    value: *const c_char,
+) -> i32 {
+    guard::status("ft_config_set", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and terminated strings.
+        let (mut handle, key, value) = unsafe {
+            (
+                handle::exclusive(config, "config")?,
+                view::string(key, "key")?,
+                view::string(value, "value")?,
+            )
+        };
+        let mut reader = handle.get().reader.clone();
+        reader.set(key, value)?;
+        let config = finish(&reader).map_err(|error| ConfigError {
+            place: None,
+            ..error
+        })?;
+        handle.edit(|model| *model = ConfigModel { reader, config });
+        Ok(())
+    })
+}
+
+/// Reads the settings that a slurm.conf has, on top of those there are; other lines are passed
+/// over, `include` lines too.
+///
+/// `text`: the file's text. `name`: its name, for messages.
+///
+/// Errors: FT_ERR_CONFIG (ft_last_error() begins with file:line:column), FT_ERR_UTF8,
+/// FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The settings are
+/// then unchanged.
+/// Threads: one at a time per handle.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_config_load(
+    config: *mut ConfigHandle,
+    text: *const c_char,
+    text_len: usize,
+    name: *const c_char,
+) -> i32 {
+    guard::status("ft_config_load", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, a readable text and a
+        // terminated string.
+        let (mut handle, text, name) = unsafe {
+            (
+                handle::exclusive(config, "config")?,
+                view::text(text, text_len, "text")?,
+                view::string(name, "name")?,
+            )
+        };
+        let mut reader = handle.get().reader.clone();
+        reader.read(text, name);
+        let config = finish(&reader)?;
+        handle.edit(|model| *model = ConfigModel { reader, config });
+        Ok(())
+    })
+}
+
+fn finish(reader: &SlurmConfReader) -> Result<Config, ConfigError> {
+    reader
+        .clone()
+        .finish()
+        .map_err(|mut errors| errors.swap_remove(0))
+}

@@ -1,0 +1,282 @@
+//! Status codes, and the sentence behind the last one of each thread.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+
+use crate::tree::TreeError;
+use crate::usage::UsageError;
+
+use super::guard;
+
+/// What a call says of itself: 0 is success, everything else is negative.
+///
+/// Numbers are grouped by area with gaps between the groups and are never re-used, so code may
+/// compare with them across versions. ft_status_str() has a sentence for each;
+/// ft_last_error() says what exactly was wrong in the last call.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Status {
+    /// Success.
+    FT_OK = 0,
+    /// A pointer is NULL that must not be; (NULL, 0) is an empty array, (NULL, n) is this error.
+    FT_ERR_NULL = -1,
+    /// A length is too large for any memory, or does not agree with the rest.
+    FT_ERR_LENGTH = -2,
+    /// A pointer is not aligned for what it points to.
+    FT_ERR_ALIGN = -3,
+    /// A struct_size or row size that no version of this header has.
+    FT_ERR_STRUCT_SIZE = -4,
+    /// A string is not UTF-8.
+    FT_ERR_UTF8 = -5,
+    /// An enumeration or flag that this version does not know.
+    FT_ERR_ENUM = -6,
+    /// A number is outside its range, or not a number.
+    FT_ERR_RANGE = -7,
+    /// A handle that is not of this kind, or was freed.
+    FT_ERR_HANDLE = -8,
+    /// A handle that an earlier FT_ERR_PANIC left half-changed: only free it.
+    FT_ERR_POISONED = -9,
+    /// A defect in this library was caught. The program may go on; please report it.
+    FT_ERR_PANIC = -10,
+    /// A buffer is too small; the needed length was written.
+    FT_ERR_BUFFER = -11,
+
+    /// Two associations with one id.
+    FT_ERR_DUPLICATE_ID = -20,
+    /// No association has this id.
+    FT_ERR_UNKNOWN_ID = -21,
+    /// A parent that is not in the tree.
+    FT_ERR_UNKNOWN_PARENT = -22,
+    /// A parent that is a user: only accounts have children.
+    FT_ERR_PARENT_IS_USER = -23,
+    /// An association that would be its own ancestor.
+    FT_ERR_CYCLE = -24,
+    /// Not exactly one root, a root that is a user, or an edit that the root does not allow.
+    FT_ERR_ROOT = -25,
+    /// Shares above FT_SHARES_MAX that are not FT_SHARES_PARENT.
+    FT_ERR_SHARES = -26,
+    /// An account that still has children cannot be removed.
+    FT_ERR_HAS_CHILDREN = -27,
+    /// More associations than positions.
+    FT_ERR_TOO_MANY = -28,
+
+    /// Usage that is negative, infinite or not a number.
+    FT_ERR_USAGE = -40,
+    /// A time before the one that the usage is valued at, or a period that ends before it starts.
+    FT_ERR_TIME = -41,
+    /// A time zone that is neither known to the system nor a POSIX TZ string.
+    FT_ERR_TIME_ZONE = -42,
+
+    /// Factors are asked for that were not computed since the tree was last edited.
+    FT_ERR_NOT_COMPUTED = -50,
+    /// Only users are ranked, but this association is an account.
+    FT_ERR_NOT_A_USER = -51,
+
+    /// A setting whose name or value is not allowed.
+    FT_ERR_CONFIG = -60,
+
+    /// No partition or QOS has this position, or no TRES row, or a list ends outside its array.
+    FT_ERR_UNKNOWN_INDEX = -80,
+    /// A TRES that the site does not have.
+    FT_ERR_UNKNOWN_TRES = -81,
+
+    /// Saved bytes are cut short, altered, or no saved state at all.
+    FT_ERR_STATE_DAMAGED = -100,
+    /// Saved by a version whose format this one does not read.
+    FT_ERR_STATE_VERSION = -101,
+}
+
+use Status::*;
+
+impl Status {
+    /// All of them, for ft_status_str().
+    const ALL: [Status; 31] = [
+        FT_OK,
+        FT_ERR_NULL,
+        FT_ERR_LENGTH,
+        FT_ERR_ALIGN,
+        FT_ERR_STRUCT_SIZE,
+        FT_ERR_UTF8,
+        FT_ERR_ENUM,
+        FT_ERR_RANGE,
+        FT_ERR_HANDLE,
+        FT_ERR_POISONED,
+        FT_ERR_PANIC,
+        FT_ERR_BUFFER,
+        FT_ERR_DUPLICATE_ID,
+        FT_ERR_UNKNOWN_ID,
+        FT_ERR_UNKNOWN_PARENT,
+        FT_ERR_PARENT_IS_USER,
+        FT_ERR_CYCLE,
+        FT_ERR_ROOT,
+        FT_ERR_SHARES,
+        FT_ERR_HAS_CHILDREN,
+        FT_ERR_TOO_MANY,
+        FT_ERR_USAGE,
+        FT_ERR_TIME,
+        FT_ERR_TIME_ZONE,
+        FT_ERR_NOT_COMPUTED,
+        FT_ERR_NOT_A_USER,
+        FT_ERR_CONFIG,
+        FT_ERR_UNKNOWN_INDEX,
+        FT_ERR_UNKNOWN_TRES,
+        FT_ERR_STATE_DAMAGED,
+        FT_ERR_STATE_VERSION,
+    ];
+
+    const fn sentence(self) -> &'static CStr {
+        match self {
+            FT_OK => c"success",
+            FT_ERR_NULL => c"a pointer is NULL that must not be",
+            FT_ERR_LENGTH => c"a length is too large or does not agree with the rest",
+            FT_ERR_ALIGN => c"a pointer is not aligned",
+            FT_ERR_STRUCT_SIZE => c"a struct size that no version of the header has",
+            FT_ERR_UTF8 => c"a string is not UTF-8",
+            FT_ERR_ENUM => c"an unknown enumeration value or flag",
+            FT_ERR_RANGE => c"a number is outside its range",
+            FT_ERR_HANDLE => c"not a handle of this kind, or a freed one",
+            FT_ERR_POISONED => c"the handle was left half-changed by a caught defect",
+            FT_ERR_PANIC => c"a defect in the library was caught",
+            FT_ERR_BUFFER => c"the buffer is too small",
+            FT_ERR_DUPLICATE_ID => c"two associations with one id",
+            FT_ERR_UNKNOWN_ID => c"no association has this id",
+            FT_ERR_UNKNOWN_PARENT => c"the parent is not in the tree",
+            FT_ERR_PARENT_IS_USER => c"the parent is a user",
+            FT_ERR_CYCLE => c"an association would be its own ancestor",
+            FT_ERR_ROOT => c"not exactly one root account, or not possible with the root",
+            FT_ERR_SHARES => c"shares out of range",
+            FT_ERR_HAS_CHILDREN => c"the account still has children",
+            FT_ERR_TOO_MANY => c"too many associations",
+            FT_ERR_USAGE => c"usage is not a number from 0 up",
+            FT_ERR_TIME => c"a time lies before the one it must follow",
+            FT_ERR_TIME_ZONE => c"unknown time zone",
+            FT_ERR_NOT_COMPUTED => c"not computed since the tree was last edited",
+            FT_ERR_NOT_A_USER => c"the association is an account, but only users are ranked",
+            FT_ERR_CONFIG => c"a setting is not allowed",
+            FT_ERR_UNKNOWN_INDEX => c"no such partition, QOS, TRES row or list entry",
+            FT_ERR_UNKNOWN_TRES => c"the site has no such TRES",
+            FT_ERR_STATE_DAMAGED => c"the saved state is damaged",
+            FT_ERR_STATE_VERSION => c"the saved state is of an unknown version",
+        }
+    }
+}
+
+/// A status and the sentence that explains it, on the way to the guard.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) status: Status,
+    pub(super) sentence: String,
+}
+
+impl Failure {
+    pub(super) fn new(status: Status, sentence: impl Into<String>) -> Failure {
+        Failure {
+            status,
+            sentence: sentence.into(),
+        }
+    }
+}
+
+impl From<TreeError> for Failure {
+    fn from(error: TreeError) -> Failure {
+        let status = match error {
+            TreeError::DuplicateId { .. } => FT_ERR_DUPLICATE_ID,
+            TreeError::UnknownParent { .. } => FT_ERR_UNKNOWN_PARENT,
+            TreeError::UnknownId { .. } => FT_ERR_UNKNOWN_ID,
+            TreeError::Cycle { .. } | TreeError::BelowItself { .. } => FT_ERR_CYCLE,
+            TreeError::NoRoot
+            | TreeError::TwoRoots { .. }
+            | TreeError::RootIsUser { .. }
+            | TreeError::RootMoved { .. } => FT_ERR_ROOT,
+            TreeError::ParentIsUser { .. } => FT_ERR_PARENT_IS_USER,
+            TreeError::SharesOutOfRange { .. } => FT_ERR_SHARES,
+            TreeError::HasChildren { .. } => FT_ERR_HAS_CHILDREN,
+            TreeError::TooManyRows { .. } => FT_ERR_TOO_MANY,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl From<UsageError> for Failure {
+    fn from(error: UsageError) -> Failure {
+        let status = match error {
+            UsageError::NotANumber { .. } => FT_ERR_USAGE,
+            UsageError::Length { .. } => FT_ERR_LENGTH,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+/// Keeps `sentence` as the last error of this thread; empty after success.
+///
+/// A thread that is being torn down keeps nothing.
+pub(super) fn remember(sentence: String) {
+    // C strings end at the first NUL; a name that came with one is told without.
+    let sentence = CString::new(sentence.replace('\0', "")).unwrap_or_default();
+    let _ = LAST.try_with(|last| last.replace(sentence));
+}
+
+/// The fixed sentence for a status, in English without a full stop.
+///
+/// `status`: any number; "unknown status" for one that is none.
+///
+/// Returns a string that lives as long as the program; never NULL.
+/// Threads: any.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ft_status_str(status: i32) -> *const c_char {
+    guard::value("ft_status_str", c"".as_ptr(), || {
+        let known = Status::ALL.into_iter().find(|each| *each as i32 == status);
+        known.map_or(c"unknown status", Status::sentence).as_ptr()
+    })
+}
+
+/// What was wrong in this thread's last call that returned a status.
+///
+/// One sentence that names the function, the argument and the value; empty after success.
+///
+/// Returns a string that is valid until this thread's next ft_ call that returns a status;
+/// never NULL. Copy it to keep it.
+/// Threads: any; each has a last error of its own.
+#[unsafe(no_mangle)]
+#[must_use]
+pub extern "C" fn ft_last_error() -> *const c_char {
+    guard::value("ft_last_error", c"".as_ptr(), || {
+        LAST.try_with(|last| last.borrow().as_ptr())
+            .unwrap_or(c"".as_ptr())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_has_a_number_and_a_sentence_of_its_own() {
+        let mut numbers = Status::ALL.map(|status| status as i32).to_vec();
+        let mut sentences = Status::ALL.map(Status::sentence).to_vec();
+        numbers.sort_unstable();
+        numbers.dedup();
+        sentences.sort_unstable();
+        sentences.dedup();
+        assert_eq!(numbers.len(), Status::ALL.len());
+        assert_eq!(sentences.len(), Status::ALL.len());
+        assert_eq!(numbers.last(), Some(&0));
+    }
+
+    #[test]
+    fn a_sentence_with_nul_is_kept_without() {
+        remember("a\0b".into());
+        // SAFETY: the string lives until this thread's next call.
+        let kept = unsafe { CStr::from_ptr(ft_last_error()) };
+        assert_eq!(kept, c"ab");
+    }
+}

@@ -1,0 +1,221 @@
+//! Factors of an `ft_tree`: who comes first.
+
+use crate::fairshare::{self, AssocFairshare};
+use crate::tree::{Assoc, AssocKind};
+
+use super::config::ConfigHandle;
+use super::error::{Failure, Status};
+use super::guard;
+use super::handle;
+use super::tree::{Factors, Kind, TreeHandle};
+use super::view::{OutArray, Plain};
+
+/// One column of ft_fairshare; what sshare calls it stands in brackets.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Column {
+    /// Normalized shares (NormShares).
+    FT_COLUMN_NORM_SHARES = 0,
+    /// Raw usage (RawUsage).
+    FT_COLUMN_RAW_USAGE = 1,
+    /// Normalized usage (NormUsage).
+    FT_COLUMN_NORM_USAGE = 2,
+    /// Effective usage (EffectvUsage).
+    FT_COLUMN_EFFECTIVE_USAGE = 3,
+    /// Level fairshare (LevelFS).
+    FT_COLUMN_LEVEL_FS = 4,
+    /// Fair-share factor (FairShare).
+    FT_COLUMN_FS_FACTOR = 5,
+}
+
+/// What a computation says of one association.
+///
+/// NaN stands for a value that an association does not have: test it with isnan().
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct FairshareRow {
+    /// The association.
+    pub id: u32,
+    /// FT_ACCOUNT or FT_USER.
+    pub kind: u32,
+    /// Its shares over those of itself and its siblings, 0..1.
+    pub norm_shares: f64,
+    /// Its usage and that of all below it, in TRES-seconds.
+    pub raw_usage: f64,
+    /// Raw usage over that of the root, 0..1.
+    pub norm_usage: f64,
+    /// Fair Tree: raw usage over that of its parent, 0..1. Otherwise as PriorityFlags defines
+    /// it, from 0 up.
+    pub effective_usage: f64,
+    /// Shares over usage, 0..infinity (HUGE_VAL, when nothing was used). NaN for the root, for
+    /// accounts that share as their parent does, and without Fair Tree.
+    pub level_fs: f64,
+    /// Fair-share factor, 0..1: larger goes first. NaN for accounts under Fair Tree.
+    pub fs_factor: f64,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for FairshareRow {}
+
+impl FairshareRow {
+    fn new(assoc: &Assoc, row: &AssocFairshare) -> FairshareRow {
+        FairshareRow {
+            id: assoc.id,
+            kind: match assoc.kind {
+                AssocKind::Account => Kind::FT_ACCOUNT as u32,
+                AssocKind::User => Kind::FT_USER as u32,
+            },
+            norm_shares: row.norm_shares,
+            raw_usage: row.raw_usage.to_f64(),
+            norm_usage: row.norm_usage.to_f64(),
+            effective_usage: row.effective_usage.to_f64(),
+            level_fs: row.level_fs.map_or(f64::NAN, |level| level.to_f64()),
+            fs_factor: row.fs_factor.unwrap_or(f64::NAN),
+        }
+    }
+}
+
+/// Computes all factors from shares and usage, and keeps them in the tree.
+///
+/// They stay as they are, also while usage is charged and time passes, until the next
+/// computation or until the tree is edited (ft_tree_load, _add, _set_shares, _move, _remove).
+///
+/// `config`: PriorityFlags, FairShareDampeningFactor and compat= of PriorityParameters count.
+///
+/// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per tree; the configuration is only read.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_fairshare_compute(
+    tree: *mut TreeHandle,
+    config: *const ConfigHandle,
+) -> i32 {
+    guard::status("ft_fairshare_compute", || {
+        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // the configuration.
+        let (mut handle, config) = unsafe {
+            (
+                handle::exclusive(tree, "tree")?,
+                &handle::shared(config, "config")?.config,
+            )
+        };
+        let (model, algorithm) = (handle.get(), config.algorithm());
+        let raw_usage = model.ledger.raw();
+        let rows = fairshare::compute(algorithm, config.compat, &model.tree, raw_usage);
+        handle.edit(|model| model.factors = Some(Factors { algorithm, rows }));
+        Ok(())
+    })
+}
+
+/// Reads what the last computation says of one association.
+///
+/// `row`: receives it. `row_size`: sizeof(ft_fairshare).
+///
+/// Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NOT_COMPUTED, FT_ERR_NULL, FT_ERR_ALIGN,
+/// FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: any number may read one tree at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_fairshare_get(
+    tree: *const TreeHandle,
+    id: u32,
+    row: *mut FairshareRow,
+    row_size: usize,
+) -> i32 {
+    guard::status("ft_fairshare_get", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(tree, "tree")? };
+        let out = OutArray::rows(row, 1, row_size, "row")?;
+        let position = model.index_of(id, "id")?.get();
+        let factors = model.factors()?;
+        let found = FairshareRow::new(&model.tree.rows()[position], &factors.rows[position]);
+        // SAFETY: the caller passes a writable row.
+        unsafe { out.write([found]) };
+        Ok(())
+    })
+}
+
+/// Reads what the last computation says of all associations.
+///
+/// `rows`: receives one row per association, in the order of position.
+/// `rows_len`: as from ft_tree_len(). `row_size`: sizeof(ft_fairshare).
+///
+/// Errors: FT_ERR_NOT_COMPUTED, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+/// FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: any number may read one tree at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_fairshare_rows(
+    tree: *const TreeHandle,
+    rows: *mut FairshareRow,
+    rows_len: usize,
+    row_size: usize,
+) -> i32 {
+    guard::status("ft_fairshare_rows", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(tree, "tree")? };
+        let out = OutArray::rows(rows, rows_len, row_size, "rows")?;
+        let factors = model.factors()?;
+        out.expect_len(factors.rows.len(), "associations", "rows")?;
+        let found = model.tree.rows().iter().zip(&factors.rows);
+        // SAFETY: the caller passes a writable array.
+        unsafe { out.write(found.map(|(assoc, row)| FairshareRow::new(assoc, row))) };
+        Ok(())
+    })
+}
+
+/// Reads one column of the last computation for all associations.
+///
+/// `column`: one of enum ft_column.
+/// `values`: receives one value per association, in the order of position; what NaN means says
+/// ft_fairshare. `values_len`: as from ft_tree_len().
+///
+/// Errors: FT_ERR_ENUM, FT_ERR_NOT_COMPUTED, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN,
+/// FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: any number may read one tree at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_fairshare_column(
+    tree: *const TreeHandle,
+    column: u32,
+    values: *mut f64,
+    values_len: usize,
+) -> i32 {
+    guard::status("ft_fairshare_column", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(tree, "tree")? };
+        let out = OutArray::new(values, values_len, "values")?;
+        let read = reader(column)?;
+        let factors = model.factors()?;
+        out.expect_len(factors.rows.len(), "associations", "values")?;
+        let found = model.tree.rows().iter().zip(&factors.rows);
+        // SAFETY: the caller passes a writable array.
+        unsafe { out.write(found.map(|(assoc, row)| read(&FairshareRow::new(assoc, row)))) };
+        Ok(())
+    })
+}
+
+/// What reads a column out of a row.
+type Reader = fn(&FairshareRow) -> f64;
+
+fn reader(column: u32) -> Result<Reader, Failure> {
+    const COLUMNS: [(Column, Reader); 6] = [
+        (Column::FT_COLUMN_NORM_SHARES, |row| row.norm_shares),
+        (Column::FT_COLUMN_RAW_USAGE, |row| row.raw_usage),
+        (Column::FT_COLUMN_NORM_USAGE, |row| row.norm_usage),
+        (Column::FT_COLUMN_EFFECTIVE_USAGE, |row| row.effective_usage),
+        (Column::FT_COLUMN_LEVEL_FS, |row| row.level_fs),
+        (Column::FT_COLUMN_FS_FACTOR, |row| row.fs_factor),
+    ];
+    let found = COLUMNS.into_iter().find(|(each, _)| *each as u32 == column);
+    found.map(|(_, read)| read).ok_or_else(|| {
+        Failure::new(
+            Status::FT_ERR_ENUM,
+            format!("column {column} is none of enum ft_column"),
+        )
+    })
+}

@@ -1,0 +1,155 @@
+//! The rows that jobs are priced from and to.
+
+use crate::priority::Priced;
+
+use super::view::Plain;
+
+/// No time limit was set: the longest time of the partition counts.
+pub const FT_UNSET: u32 = 0xffff_fffe;
+
+/// ft_job.flags: an administrator set the priority, so it stays.
+pub const FT_JOB_DIRECT: u32 = 1;
+
+/// When jobs are priced.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Mode {
+    /// In a regular pass over waiting jobs: held jobs stay held, and INCR_ONLY of PriorityFlags
+    /// counts.
+    FT_MODE_PASS = 0,
+    /// When jobs are submitted, changed or released: held jobs get a priority, and INCR_ONLY
+    /// does not count.
+    FT_MODE_SET = 1,
+}
+
+/// A job, as far as priorities care.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct JobRow {
+    /// A number of your choice, for messages.
+    pub id: u32,
+    /// Id of the user's association; FT_NONE: no fair-share and association factor.
+    pub assoc: u32,
+    /// Position of its partition; FT_NONE for none.
+    pub partition: u32,
+    /// Position of its QOS; FT_NONE for none.
+    pub qos: u32,
+    /// Of a job that asked for several partitions: where they start in batch->partition_lists.
+    pub partitions_start: u32,
+    /// How many there are; 0 for a job in one partition.
+    pub partitions_len: u32,
+    /// Of a job that asked for several QOS: where they start in batch->qos_lists.
+    pub qos_start: u32,
+    /// How many there are; 0 for a job with one QOS.
+    pub qos_len: u32,
+    /// When it began to age, in seconds since 1970; 0: it does not age.
+    pub accrue_time: i64,
+    /// CPUs it asks for.
+    pub cpus: u32,
+    /// Least number of nodes it asks for.
+    pub nodes: u32,
+    /// Time limit in minutes, FT_UNLIMITED or FT_UNSET.
+    pub time_limit_mins: u32,
+    /// Nice value, subtracted.
+    pub nice: i32,
+    /// Site factor, added.
+    pub site_factor: i32,
+    /// Which row of batch->tres_counts tells its TRES, from 0 up; FT_NONE: unknown.
+    pub tres_row: u32,
+    /// Its priority now; 0: it is held. 1 for a new job.
+    pub priority: u32,
+    /// 0 or FT_JOB_DIRECT.
+    pub flags: u32,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for JobRow {}
+
+/// Jobs to price, and the lists that they point into. The arrays stay yours.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct BatchRow {
+    /// sizeof(ft_batch).
+    pub struct_size: usize,
+    /// sizeof(ft_job).
+    pub job_size: usize,
+    /// The jobs.
+    pub jobs: *const JobRow,
+    /// How many there are.
+    pub jobs_len: usize,
+    /// Positions of partitions: the lists of all jobs, one behind the other. May be (NULL, 0).
+    pub partition_lists: *const u32,
+    /// How many there are in all.
+    pub partition_lists_len: usize,
+    /// Positions of QOS: the lists of all jobs, one behind the other. May be (NULL, 0).
+    pub qos_lists: *const u32,
+    /// How many there are in all.
+    pub qos_lists_len: usize,
+    /// Rows of counts, one number per TRES in the order of the names given to ft_site_new();
+    /// jobs that ask for the same may share a row. May be (NULL, 0).
+    pub tres_counts: *const u64,
+    /// How many numbers there are in all: rows times TRES.
+    pub tres_counts_len: usize,
+    /// The time, in seconds since 1970, that ages are counted to.
+    pub now: i64,
+    /// FT_MODE_PASS or FT_MODE_SET.
+    pub mode: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+// SAFETY: numbers, and pointers that are checked before they are followed.
+unsafe impl Plain for BatchRow {}
+
+/// The weighted terms of a job, and their sum.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PricedRow {
+    /// Age factor times PriorityWeightAge.
+    pub age: f64,
+    /// Association factor times PriorityWeightAssoc.
+    pub assoc: f64,
+    /// Fair-share factor times PriorityWeightFairshare.
+    pub fairshare: f64,
+    /// Job size factor times PriorityWeightJobSize.
+    pub job_size: f64,
+    /// Partition factor times PriorityWeightPartition.
+    pub partition: f64,
+    /// QOS factor times PriorityWeightQOS.
+    pub qos: f64,
+    /// Sum of the TRES factors, each times its weight in PriorityWeightTRES.
+    pub tres: f64,
+    /// Site factor.
+    pub site: i32,
+    /// Nice value.
+    pub nice: i32,
+    /// The priority, 1..4294967295; 0: held.
+    pub priority: u32,
+    /// 1 when the sum was above 4294967295 and was cut to that, else 0.
+    pub overflow: u32,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for PricedRow {}
+
+impl From<&Priced> for PricedRow {
+    fn from(priced: &Priced) -> PricedRow {
+        PricedRow {
+            age: priced.age,
+            assoc: priced.assoc,
+            fairshare: priced.fairshare,
+            job_size: priced.job_size,
+            partition: priced.partition,
+            qos: priced.qos,
+            tres: priced.tres,
+            site: priced.site,
+            nice: priced.nice,
+            priority: priced.priority,
+            overflow: u32::from(priced.overflow),
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Usage of an `ft_tree`: what was used, and how it fades.
+
+use std::ffi::c_char;
+
+use jiff::tz::TimeZone;
+
+use crate::config::Config;
+use crate::extended::Extended;
+use crate::tree::AssocIndex;
+use crate::usage::{Decay, Ledger};
+
+use super::config::ConfigHandle;
+use super::error::{Failure, Status};
+use super::guard;
+use super::handle;
+use super::tree::{TreeHandle, TreeModel};
+use super::view::{self, Out, OutArray, Plain};
+
+/// Which usage of an association.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum UsageKind {
+    /// What was charged to the association itself.
+    FT_USAGE_OWN = 0,
+    /// The same and that of all below it (RawUsage of sshare).
+    FT_USAGE_RAW = 1,
+}
+
+fn usage_kind(kind: u32) -> Result<UsageKind, Failure> {
+    match kind {
+        0 => Ok(UsageKind::FT_USAGE_OWN),
+        1 => Ok(UsageKind::FT_USAGE_RAW),
+        _ => Err(Failure::new(
+            Status::FT_ERR_ENUM,
+            format!("kind {kind} is neither FT_USAGE_OWN nor FT_USAGE_RAW"),
+        )),
+    }
+}
+
+/// TRES in use over a period, to be charged.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct UseRow {
+    /// The association to charge.
+    pub id: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Start of the period, in seconds since 1970.
+    pub from: i64,
+    /// Its end, not before its start.
+    pub to: i64,
+    /// Billable TRES in use throughout, from 0 up: CPUs, for instance.
+    pub tres: f64,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for UseRow {}
+
+fn check_usage(usage: f64, argument: &str) -> Result<(), Failure> {
+    if usage.is_finite() && usage >= 0.0 {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Status::FT_ERR_USAGE,
+        format!("{argument}: {usage} is not a number from 0 up"),
+    ))
+}
+
+/// Charges all or, when one of them is refused, none.
+fn charge_all(model: &mut TreeModel, charges: &[(AssocIndex, f64)]) -> Result<(), Failure> {
+    for (index, tres_seconds) in charges {
+        model.ledger.charge(&model.tree, *index, *tres_seconds)?;
+    }
+    Ok(())
+}
+
+/// Charges associations, and thereby all accounts above them, at the tree's moment.
+///
+/// `ids`: associations, as often as you like. `tres_seconds`: billable TRES times seconds, from
+/// 0 up, one per id. Either all are charged or, on an error, none. Factors stay as they are
+/// until ft_fairshare_compute().
+///
+/// Errors, naming the entry: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_LENGTH (the two lengths
+/// differ); FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per tree.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_charge(
+    tree: *mut TreeHandle,
+    ids: *const u32,
+    ids_len: usize,
+    tres_seconds: *const f64,
+    tres_seconds_len: usize,
+) -> i32 {
+    guard::status("ft_usage_charge", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and readable arrays.
+        let (mut handle, ids, amounts) = unsafe {
+            (
+                handle::exclusive(tree, "tree")?,
+                view::slice(ids, ids_len, "ids")?,
+                view::slice(tres_seconds, tres_seconds_len, "tres_seconds")?,
+            )
+        };
+        view::expect_len(amounts.len(), ids.len(), "ids", "tres_seconds")?;
+        let mut charges = Vec::with_capacity(ids.len());
+        for (number, (id, amount)) in ids.iter().zip(amounts).enumerate() {
+            check_usage(*amount, &format!("tres_seconds[{number}]"))?;
+            let index = handle.get().index_of(*id, &format!("ids[{number}]"))?;
+            charges.push((index, *amount));
+        }
+        handle.edit(|model| charge_all(model, &charges))
+    })
+}
+
+/// Charges what was in use over periods, faded to the tree's moment.
+///
+/// With a half-life h, one TRES from `from` to `to` counts the integral of 2^(-(moment - t)/h)
+/// over t, in TRES-seconds; without one (PriorityDecayHalfLife=0) it counts to - from. So it
+/// makes no difference whether a period is charged at once or in pieces, before or after time
+/// passes. Periods after the moment count for more than their seconds, and fade to their due.
+/// Either all are charged or, on an error, none.
+///
+/// `config`: its PriorityDecayHalfLife and compat= count.
+/// `uses`: what was used. `row_size`: sizeof(ft_use).
+///
+/// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RANGE
+/// (reserved is not zero); FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+/// FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per tree; the configuration is only read.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_charge_periods(
+    tree: *mut TreeHandle,
+    config: *const ConfigHandle,
+    uses: *const UseRow,
+    uses_len: usize,
+    row_size: usize,
+) -> i32 {
+    guard::status("ft_usage_charge_periods", || {
+        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // the configuration, and readable rows.
+        let (mut handle, config, uses) = unsafe {
+            (
+                handle::exclusive(tree, "tree")?,
+                &handle::shared(config, "config")?.config,
+                view::rows(uses, uses_len, row_size, "uses")?,
+            )
+        };
+        let charges: Result<Vec<_>, Failure> = uses
+            .iter()
+            .enumerate()
+            .map(|(number, row)| period_charge(handle.get(), config, number, row))
+            .collect();
+        let charges = charges?;
+        handle.edit(|model| charge_all(model, &charges))
+    })
+}
+
+fn period_charge(
+    model: &TreeModel,
+    config: &Config,
+    number: usize,
+    row: &UseRow,
+) -> Result<(AssocIndex, f64), Failure> {
+    let argument = format!("uses[{number}]");
+    if row.reserved != 0 {
+        return Err(Failure::new(
+            Status::FT_ERR_RANGE,
+            format!("{argument}: reserved is {}, but must be 0", row.reserved),
+        ));
+    }
+    check_usage(row.tres, &argument)?;
+    if row.to < row.from {
+        return Err(Failure::new(
+            Status::FT_ERR_TIME,
+            format!(
+                "{argument}: the period ends at {}, before it starts at {}",
+                row.to, row.from
+            ),
+        ));
+    }
+    let index = model.index_of(row.id, &argument)?;
+    let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
+    let charge = row.tres * decay.weight(row.from, row.to, model.as_of);
+    check_usage(charge, &argument)?;
+    Ok((index, charge))
+}
+
+/// Lets time pass: all usage fades to `now`, and is cleared when a reset is due.
+///
+/// Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
+/// the last reset, all usage is forgotten. Calling it twice with the same `now` changes nothing.
+///
+/// `now`: seconds since 1970, not before the tree's moment.
+/// `time_zone`: where midnight is, for PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
+/// POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), or NULL for the machine's own.
+/// `was_reset`: receives 1 when usage was cleared, else 0; may be NULL.
+///
+/// Errors: FT_ERR_TIME, FT_ERR_TIME_ZONE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+/// FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
+/// Threads: one at a time per tree; the configuration is only read.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_advance(
+    tree: *mut TreeHandle,
+    config: *const ConfigHandle,
+    now: i64,
+    time_zone: *const c_char,
+    was_reset: *mut i32,
+) -> i32 {
+    guard::status("ft_usage_advance", || {
+        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // the configuration.
+        let (mut handle, config) = unsafe {
+            (
+                handle::exclusive(tree, "tree")?,
+                &handle::shared(config, "config")?.config,
+            )
+        };
+        // SAFETY: the caller passes NULL or a terminated string.
+        let zone = unsafe { zone(time_zone)? };
+        let out = Out::optional(was_reset, "was_reset")?;
+        let as_of = handle.get().as_of;
+        if now < as_of {
+            return Err(Failure::new(
+                Status::FT_ERR_TIME,
+                format!("now is {now}, but the usage is valued at {as_of} already"),
+            ));
+        }
+        let cleared = handle.edit(|model| advance(model, config, now, &zone));
+        if let Some(out) = out {
+            // SAFETY: the caller passes a writable pointer.
+            unsafe { out.write(i32::from(cleared)) };
+        }
+        Ok(())
+    })
+}
+
+fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: &TimeZone) -> bool {
+    let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
+    model
+        .ledger
+        .decay(decay.factor(now.saturating_sub(model.as_of)));
+    model.as_of = now;
+    let resets_for = (config.priority_usage_reset_period, config.compat);
+    if model.resets_for != resets_for {
+        model.resets.set_period(resets_for.0, resets_for.1);
+        model.resets_for = resets_for;
+    }
+    let due = model.resets.take_due(now, zone);
+    if due {
+        model.ledger.reset();
+    }
+    due
+}
+
+/// # Safety
+/// As for [`view::string`].
+unsafe fn zone(name: *const c_char) -> Result<TimeZone, Failure> {
+    if name.is_null() {
+        return Ok(TimeZone::system());
+    }
+    // SAFETY: as promised by the caller of this function.
+    let name = unsafe { view::string(name, "time_zone")? };
+    TimeZone::get(name)
+        .or_else(|_| TimeZone::posix(name))
+        .map_err(|_| {
+            Failure::new(
+                Status::FT_ERR_TIME_ZONE,
+                format!("time_zone {name:?} is neither a known name nor a POSIX TZ string"),
+            )
+        })
+}
+
+/// Tells the moment that the usage is valued at, and when it was cleared last.
+///
+/// `moment`, `last_reset`: receive them, in seconds since 1970; either may be NULL.
+///
+/// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: any number may read one tree at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_time(
+    tree: *const TreeHandle,
+    moment: *mut i64,
+    last_reset: *mut i64,
+) -> i32 {
+    guard::status("ft_usage_time", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(tree, "tree")? };
+        let moment = Out::optional(moment, "moment")?;
+        let last_reset = Out::optional(last_reset, "last_reset")?;
+        // SAFETY: the caller passes writable pointers.
+        unsafe {
+            if let Some(moment) = moment {
+                moment.write(model.as_of);
+            }
+            if let Some(last_reset) = last_reset {
+                last_reset.write(model.resets.last_reset());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Forgets the usage of an association and of all below it; FT_NONE means of all.
+///
+/// The accounts above it lose that usage too.
+///
+/// Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per tree.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
+    guard::status("ft_usage_reset", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(tree, "tree")? };
+        if id == super::FT_NONE {
+            handle.edit(|model| model.ledger.reset());
+            return Ok(());
+        }
+        let index = handle.get().index_of(id, "id")?;
+        handle.edit(|model| model.ledger.reset_assoc(&model.tree, index));
+        Ok(())
+    })
+}
+
+/// Replaces the usage of all associations, as known from elsewhere, valued at the tree's moment.
+///
+/// `kind`: FT_USAGE_OWN, and the usage of accounts is summed up; or FT_USAGE_RAW, as sshare
+/// prints it, and what an account used itself is what its children do not explain.
+/// `usage`: TRES-seconds from 0 up, one per association in the order of position.
+///
+/// Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED. The usage is then unchanged.
+/// Threads: one at a time per tree.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_load(
+    tree: *mut TreeHandle,
+    kind: u32,
+    usage: *const f64,
+    usage_len: usize,
+) -> i32 {
+    guard::status("ft_usage_load", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and a readable array.
+        let (mut handle, usage) = unsafe {
+            (
+                handle::exclusive(tree, "tree")?,
+                view::slice(usage, usage_len, "usage")?,
+            )
+        };
+        let kind = usage_kind(kind)?;
+        let tree = &handle.get().tree;
+        view::expect_len(usage.len(), tree.len(), "associations", "usage")?;
+        for (number, usage) in usage.iter().enumerate() {
+            check_usage(*usage, &format!("usage[{number}]"))?;
+        }
+        let usage: Vec<Extended> = usage
+            .iter()
+            .filter_map(|u| Extended::from_f64(*u))
+            .collect();
+        let ledger = match kind {
+            UsageKind::FT_USAGE_OWN => Ledger::from_own(tree, &usage)?,
+            UsageKind::FT_USAGE_RAW => Ledger::from_raw(tree, &usage)?,
+        };
+        handle.edit(|model| model.ledger = ledger);
+        Ok(())
+    })
+}
+
+/// Reads the usage of all associations, valued at the tree's moment.
+///
+/// `kind`: FT_USAGE_OWN or FT_USAGE_RAW.
+/// `usage`: receives TRES-seconds, one per association in the order of position.
+/// `usage_len`: as from ft_tree_len().
+///
+/// Errors: FT_ERR_ENUM, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
+/// Threads: any number may read one tree at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_usage_read(
+    tree: *const TreeHandle,
+    kind: u32,
+    usage: *mut f64,
+    usage_len: usize,
+) -> i32 {
+    guard::status("ft_usage_read", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(tree, "tree")? };
+        let found = match usage_kind(kind)? {
+            UsageKind::FT_USAGE_OWN => model.ledger.own(),
+            UsageKind::FT_USAGE_RAW => model.ledger.raw(),
+        };
+        let out = OutArray::new(usage, usage_len, "usage")?;
+        out.expect_len(found.len(), "associations", "usage")?;
+        // SAFETY: the caller passes a writable array.
+        unsafe { out.write(found.iter().map(|usage| usage.to_f64())) };
+        Ok(())
+    })
+}

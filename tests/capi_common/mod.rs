@@ -1,0 +1,183 @@
+//! What the tests of the C ABI share: the exported functions, compilers, the built library.
+//!
+//! A compiler or checker that is missing fails the test: nothing here is skipped.
+
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// All warnings, as errors.
+pub const WARNINGS: [&str; 8] = [
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wshadow",
+    "-Wconversion",
+    "-Wundef",
+    "-Wcast-align",
+    "-Werror",
+];
+
+pub fn crate_dir() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// "1.2.3" as 1002003, worked out digit by digit: not the way the header does it.
+pub fn version_number(version: &str) -> u32 {
+    let parts: Vec<String> = version
+        .split('.')
+        .map(|part| format!("{part:0>3}"))
+        .collect();
+    parts.concat().parse().expect("digits")
+}
+
+/// A function with `#[unsafe(no_mangle)]` in `src/capi/`.
+pub struct Function {
+    pub name: String,
+    pub doc: String,
+    /// From its signature to the end of its body.
+    pub text: String,
+}
+
+/// The files of `src/capi/`: name without `.rs`, and text.
+pub fn sources() -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = fs::read_dir(crate_dir().join("src/capi"))
+        .expect("src/capi is there")
+        .map(|entry| entry.expect("a readable folder").path())
+        .map(|path| {
+            let name = path
+                .file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
+            (name, fs::read_to_string(&path).expect("a text file"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+pub fn exported_functions() -> Vec<Function> {
+    let mut functions = Vec::new();
+    for (_, text) in sources() {
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find("#[unsafe(no_mangle)]\n") {
+            let doc: Vec<&str> = rest[..at]
+                .lines()
+                .rev()
+                .take_while(|line| line.starts_with("///"))
+                .collect();
+            let doc = doc.into_iter().rev().collect::<Vec<_>>().join("\n");
+            rest = &rest[at..];
+            let end = rest.find("\n}\n").expect("a function ends");
+            let text = rest[..end].to_owned();
+            let name = text
+                .split("fn ")
+                .nth(1)
+                .and_then(|after| after.split('(').next());
+            let name = name.expect("a function has a name").to_owned();
+            rest = &rest[end..];
+            functions.push(Function { name, doc, text });
+        }
+    }
+    assert!(
+        functions.len() > 30,
+        "the exported functions were not found"
+    );
+    functions
+}
+
+/// Runs a command and returns what it printed; anything but success fails the test.
+pub fn run(command: &mut Command) -> Output {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    output
+}
+
+/// The shared library, built as this test is, in a folder of its own under the name that
+/// programs ask for at run time.
+pub struct Library {
+    dir: tempfile::TempDir,
+}
+
+impl Library {
+    pub fn build() -> Library {
+        let built = cargo_build();
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for name in ["libfairtree.so", "libfairtree.so.0"] {
+            std::os::unix::fs::symlink(built.join("libfairtree.so"), dir.path().join(name))
+                .expect("the folder is writable");
+        }
+        std::os::unix::fs::symlink(
+            built.join("libfairtree.a"),
+            dir.path().join("libfairtree.a"),
+        )
+        .expect("the folder is writable");
+        Library { dir }
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Compiles a C program with this library, all warnings on; `flags` go to the compiler.
+    pub fn compile(&self, source: &str, standard: &str, flags: &[&str]) -> PathBuf {
+        let name = format!("program{}", flags.concat().len());
+        let program = self.dir.path().join(name);
+        let compiler = match standard.contains("++") {
+            true => "c++",
+            false => "cc",
+        };
+        let language = match standard.contains("++") {
+            true => "c++",
+            false => "c",
+        };
+        run(Command::new(compiler)
+            .args(["-x", language, standard, "-g", "-O1"])
+            .args(WARNINGS)
+            .args(flags)
+            .arg("-I")
+            .arg(crate_dir().join("include"))
+            .arg(crate_dir().join(source))
+            .args(["-x", "none", "-L"])
+            .arg(self.dir())
+            .args(["-lfairtree", "-lm", "-o"])
+            .arg(&program));
+        program
+    }
+
+    /// A command that finds this library at run time.
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env("LD_LIBRARY_PATH", self.dir());
+        command
+    }
+}
+
+/// Builds the libraries with the features and the profile of this test, which costs nothing when
+/// they are there, and returns their folder.
+fn cargo_build() -> PathBuf {
+    let test = std::env::current_exe().expect("this test has a path");
+    // target/debug/deps/this_test
+    let folder = test.ancestors().nth(2).expect("a build folder");
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .current_dir(crate_dir())
+        .args(["build", "--lib", "--locked", "--target-dir"])
+        .arg(folder.parent().expect("a target folder"));
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    run(&mut command);
+    folder.to_owned()
+}
