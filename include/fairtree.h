@@ -67,10 +67,10 @@
  * order. Arrays and strings that you pass stay yours and are not kept after the call. Nothing is
  * ever handed to you that you would have to free() yourself.
  *
- * Threads. There is no global state but the last error, of which every thread has its own. A
- * function that takes a const handle only reads it: any number of threads may do so at a time.
- * Any other function needs its handle for itself: no other thread may use that handle meanwhile.
- * Different handles have nothing to do with each other.
+ * Threads. There is no global state but the last error, of which every thread has its own, and
+ * the time zones that were looked up. A function that takes a const handle only reads it: any
+ * number of threads may do so at a time. Any other function needs its handle for itself: no other
+ * thread may use that handle meanwhile. Different handles have nothing to do with each other.
  *
  * Defects. A defect in the library is caught and becomes FT_ERR_PANIC; a message goes to stderr,
  * and your program goes on. A handle that it left half-changed answers FT_ERR_POISONED from then

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use jiff::tz::TimeZone;
 
-use crate::config::Config;
+use crate::config::{Config, ResetPeriod};
 use crate::extended::Extended;
 use crate::tree::AssocIndex;
 use crate::usage::{Decay, Ledger};
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn ft_usage_advance(
             )
         };
         // SAFETY: the caller passes NULL or a terminated string.
-        let zone = unsafe { zone(time_zone)? };
+        let zone = unsafe { zone(time_zone, config.priority_usage_reset_period)? };
         let out = Out::optional(was_reset, "was_reset")?;
         let as_of = handle.get().as_of;
         if now < as_of {
@@ -260,19 +260,24 @@ fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: &TimeZone) ->
 
 /// # Safety
 /// As for [`view::string`].
-unsafe fn zone(name: *const c_char) -> Result<TimeZone, Failure> {
+unsafe fn zone(name: *const c_char, period: ResetPeriod) -> Result<TimeZone, Failure> {
+    let unknown = |what: &str| Failure::new(Status::FT_ERR_TIME_ZONE, format!("time_zone {what}"));
     if name.is_null() {
-        return Ok(TimeZone::system());
+        return match period {
+            // Midnight does not matter, so the system's files stay closed.
+            ResetPeriod::None | ResetPeriod::Now => Ok(TimeZone::UTC),
+            _ => TimeZone::try_system()
+                .map_err(|error| unknown(&format!("is NULL, but the system's own: {error}"))),
+        };
     }
     // SAFETY: as promised by the caller of this function.
     let name = unsafe { view::string(name, "time_zone")? };
     TimeZone::get(name)
         .or_else(|_| TimeZone::posix(name))
         .map_err(|_| {
-            Failure::new(
-                Status::FT_ERR_TIME_ZONE,
-                format!("time_zone {name:?} is neither a known name nor a POSIX TZ string"),
-            )
+            unknown(&format!(
+                "{name:?} is neither a known name nor a POSIX TZ string"
+            ))
         })
 }
 

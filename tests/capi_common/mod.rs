@@ -131,29 +131,40 @@ impl Library {
     }
 
     /// Compiles a C program with this library, all warnings on; `flags` go to the compiler.
-    pub fn compile(&self, source: &str, standard: &str, flags: &[&str]) -> PathBuf {
-        let name = format!("program{}", flags.concat().len());
-        let program = self.dir.path().join(name);
-        let compiler = match standard.contains("++") {
-            true => "c++",
-            false => "cc",
-        };
-        let language = match standard.contains("++") {
-            true => "c++",
-            false => "c",
+    pub fn compile(&self, sources: &[&str], standard: &str, flags: &[&str]) -> PathBuf {
+        let program = self.dir().join("program");
+        let (compiler, language) = match standard.contains("++") {
+            true => ("c++", "c++"),
+            false => ("cc", "c"),
         };
         run(Command::new(compiler)
-            .args(["-x", language, standard, "-g", "-O1"])
+            .args([standard, "-g", "-O1", "-x", language])
             .args(WARNINGS)
             .args(flags)
             .arg("-I")
             .arg(crate_dir().join("include"))
-            .arg(crate_dir().join(source))
+            .args(sources.iter().map(|source| crate_dir().join(source)))
             .args(["-x", "none", "-L"])
             .arg(self.dir())
             .args(["-lfairtree", "-lm", "-o"])
             .arg(&program));
         program
+    }
+
+    /// A program under valgrind, which finds this library; errors and leaks end it with 9.
+    pub fn valgrind(&self, program: &Path) -> Command {
+        let mut command = self.command("valgrind");
+        command.args([
+            "--quiet",
+            "--error-exitcode=9",
+            "--leak-check=full",
+            "--show-leak-kinds=definite,indirect,possible",
+            "--errors-for-leak-kinds=definite,indirect,possible",
+        ]);
+        let mut suppressions = std::ffi::OsString::from("--suppressions=");
+        suppressions.push(crate_dir().join("tests/c/valgrind.supp"));
+        command.arg(suppressions).arg(program);
+        command
     }
 
     /// A command that finds this library at run time.

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the parts of the hostile program share.
+ */
+
+#ifndef HOSTILE_H
+#define HOSTILE_H
+
+#include <fairtree.h>
+
+#include <stdint.h>
+
+/* The call gives this status and, in case of an error, a sentence that begins with its name. */
+#define EXPECT(status, call) expect(__LINE__, #call, (status), (call))
+
+/* An address inside `memory` that is not aligned for `type`. */
+#define MISALIGNED(type, memory) ((type *)(void *)((char *)(memory) + 1))
+
+/* How many calls were refused as they should be. */
+extern int refusals;
+
+void expect(int line, const char *function, int32_t wanted, int32_t found);
+
+ft_tree *sample_tree(void);
+ft_config *sample_config(void);
+
+void hostile_usage(void);
+void hostile_state(void);
+void hostile_jobs(void);
+void random_life(void);
+
+#endif
