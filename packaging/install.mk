@@ -1,0 +1,72 @@
+# `make install PREFIX=/usr/local DESTDIR=`: library, header, pkg-config file, command, manual
+# pages and completions. `make uninstall` with the same variables takes them away again.
+#
+# Works alone, from the folder above: make -f packaging/install.mk install
+
+CARGO ?= cargo
+INSTALL ?= install
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+# cargo's profile: `release`, or `dev` to see quickly whether installing works.
+PROFILE ?= release
+
+# Built apart from the developers' own builds: the library without the command's features, the
+# command without the library's.
+BUILD = target/install
+PROFILE_DIR = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
+LIB_BUILT = $(BUILD)/lib/$(PROFILE_DIR)
+BIN_BUILT = $(BUILD)/bin/$(PROFILE_DIR)
+CARGO_ARGS = --locked --profile $(PROFILE) --no-default-features --target-dir $(BUILD)
+
+VERSION = $(shell sed -n 's/^\#define FT_VERSION "\(.*\)"$$/\1/p' include/fairtree.h)
+ABI = $(shell sed -n 's/^\#define FT_ABI_VERSION \([0-9]*\)u$$/\1/p' include/fairtree.h)
+
+SHARED = $(DESTDIR)$(LIBDIR)/libfairtree.so
+PKGCONFIG = $(DESTDIR)$(LIBDIR)/pkgconfig/fairtree.pc
+HEADER = $(DESTDIR)$(INCLUDEDIR)/fairtree.h
+BASH_COMPLETION = $(DESTDIR)$(DATADIR)/bash-completion/completions/fairtree
+ZSH_COMPLETION = $(DESTDIR)$(DATADIR)/zsh/site-functions/_fairtree
+FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fairtree.fish
+
+.PHONY: install install-lib install-command uninstall
+
+install: install-lib install-command ## install library, header and command (PREFIX=, DESTDIR=)
+
+install-lib: ## install only library, header and pkg-config file
+	$(CARGO) rustc --lib $(CARGO_ARGS)/lib --features capi -- \
+	    --print native-static-libs=$(abspath $(BUILD))/native-static-libs
+	$(INSTALL) -d $(dir $(SHARED)) $(dir $(PKGCONFIG)) $(dir $(HEADER))
+	$(INSTALL) -m 755 $(LIB_BUILT)/libfairtree.so $(SHARED).$(VERSION)
+	ln -sf libfairtree.so.$(VERSION) $(SHARED).$(ABI)
+	ln -sf libfairtree.so.$(ABI) $(SHARED)
+	$(INSTALL) -m 644 $(LIB_BUILT)/libfairtree.a $(DESTDIR)$(LIBDIR)/libfairtree.a
+	$(INSTALL) -m 644 include/fairtree.h $(HEADER)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	    -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	    -e "s|@LIBS_PRIVATE@|$$(cat $(BUILD)/native-static-libs)|" \
+	    packaging/fairtree.pc.in > $(PKGCONFIG)
+	chmod 644 $(PKGCONFIG)
+
+install-command: ## install only the command, its manual pages and completions
+	$(CARGO) build --bin fairtree $(CARGO_ARGS)/bin --features cli
+	rm -rf $(BUILD)/man $(BUILD)/completions
+	$(BIN_BUILT)/fairtree generate man $(BUILD)/man
+	$(BIN_BUILT)/fairtree generate completions $(BUILD)/completions
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(dir $(BASH_COMPLETION)) \
+	    $(dir $(ZSH_COMPLETION)) $(dir $(FISH_COMPLETION))
+	$(INSTALL) -m 755 $(BIN_BUILT)/fairtree $(DESTDIR)$(BINDIR)/fairtree
+	$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(MANDIR)/man1/
+	$(INSTALL) -m 644 $(BUILD)/completions/fairtree.bash $(BASH_COMPLETION)
+	$(INSTALL) -m 644 $(BUILD)/completions/_fairtree $(ZSH_COMPLETION)
+	$(INSTALL) -m 644 $(BUILD)/completions/fairtree.fish $(FISH_COMPLETION)
+
+uninstall: ## remove what `make install` put there, given the same variables
+	rm -f $(SHARED) $(SHARED).* $(DESTDIR)$(LIBDIR)/libfairtree.a $(PKGCONFIG) $(HEADER) \
+	    $(DESTDIR)$(BINDIR)/fairtree $(DESTDIR)$(MANDIR)/man1/fairtree.1 \
+	    $(DESTDIR)$(MANDIR)/man1/fairtree-*.1 $(BASH_COMPLETION) $(ZSH_COMPLETION) \
+	    $(FISH_COMPLETION)

@@ -1,0 +1,134 @@
+//! `make install`: a C program finds library and header through pkg-config, shared and static,
+//! and `make uninstall` leaves nothing.
+
+mod capi_common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use capi_common::{WARNINGS, crate_dir, run};
+
+/// An installation in a folder of its own, as a packager makes one.
+struct Installation {
+    destdir: tempfile::TempDir,
+}
+
+const PREFIX: &str = "/opt/fairtree";
+
+impl Installation {
+    fn make(&self, target: &str) {
+        // What this test asks for, not what a calling `make test` was asked.
+        run(Command::new("make")
+            .current_dir(crate_dir())
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
+            .args(["-f", "packaging/install.mk", "PROFILE=dev", target])
+            .arg(format!("CARGO={}", env!("CARGO")))
+            .arg(format!("PREFIX={PREFIX}"))
+            .arg(format!("DESTDIR={}", self.destdir.path().display())));
+    }
+
+    fn path(&self, below_prefix: &str) -> PathBuf {
+        let prefix = PREFIX.trim_start_matches('/');
+        self.destdir.path().join(prefix).join(below_prefix)
+    }
+
+    fn pkg_config(&self, args: &[&str]) -> Vec<String> {
+        let output = run(Command::new("pkg-config")
+            .env("PKG_CONFIG_LIBDIR", self.path("lib/pkgconfig"))
+            .env("PKG_CONFIG_SYSROOT_DIR", self.destdir.path())
+            .args(args)
+            .arg("fairtree"));
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn compile_harness(&self, name: &str, flags: &[String]) -> PathBuf {
+        let program = self.destdir.path().join(name);
+        run(Command::new("cc")
+            .arg("-std=c11")
+            .args(WARNINGS)
+            .arg(crate_dir().join("examples/c/harness.c"))
+            .args(flags)
+            .args(["-lm", "-o"])
+            .arg(&program));
+        program
+    }
+
+    /// Every file and link, below the prefix.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.destdir.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a readable folder") {
+                let path = entry.expect("a readable entry").path();
+                match path.is_dir() && !path.is_symlink() {
+                    true => folders.push(path),
+                    false => files.push(path),
+                }
+            }
+        }
+        files
+    }
+}
+
+fn soname(library: &Path) -> String {
+    let output = run(Command::new("readelf").arg("--dynamic").arg(library));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let line = text.lines().find(|line| line.contains("(SONAME)"));
+    let line = line.expect("the library has a SONAME");
+    let name = line.split(['[', ']']).nth(1).expect("a name in brackets");
+    name.to_owned()
+}
+
+#[test]
+fn a_program_builds_against_the_installation() {
+    let installation = Installation {
+        destdir: tempfile::tempdir().expect("a temporary folder"),
+    };
+    installation.make("install-lib");
+
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(installation.pkg_config(&["--modversion"]), [version]);
+    let links = ["lib/libfairtree.so", "lib/libfairtree.so.0"];
+    for link in links {
+        assert!(installation.path(link).is_symlink(), "{link} is a link");
+    }
+    let real = fs::canonicalize(installation.path("lib/libfairtree.so")).expect("a library");
+    let name = real
+        .file_name()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned();
+    assert_eq!(name, format!("libfairtree.so.{version}"));
+    assert_eq!(
+        soname(&real),
+        format!("libfairtree.so.{}", fairtree::capi::FT_ABI_VERSION)
+    );
+
+    let shared = installation.pkg_config(&["--cflags", "--libs"]);
+    let program = installation.compile_harness("shared", &shared);
+    let printed = run(Command::new(program).env("LD_LIBRARY_PATH", installation.path("lib")));
+
+    let statically: Vec<String> = installation
+        .pkg_config(&["--static", "--cflags", "--libs"])
+        .into_iter()
+        .map(|flag| flag.replace("-lfairtree", "-l:libfairtree.a"))
+        .collect();
+    let program = installation.compile_harness("static", &statically);
+    let needed = run(Command::new("readelf").arg("--dynamic").arg(&program)).stdout;
+    assert!(!String::from_utf8_lossy(&needed).contains("libfairtree"));
+    assert_eq!(run(&mut Command::new(program)).stdout, printed.stdout);
+    let printed = String::from_utf8(printed.stdout).expect("UTF-8");
+    assert!(
+        printed.starts_with(&format!("fairtree {version}\n")),
+        "{printed}"
+    );
+
+    for program in ["shared", "static"] {
+        fs::remove_file(installation.destdir.path().join(program)).expect("it was there");
+    }
+    installation.make("uninstall");
+    assert_eq!(installation.files(), Vec::<PathBuf>::new());
+}
