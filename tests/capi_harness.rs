@@ -93,12 +93,42 @@ fn it_prints_the_numbers_worked_out_by_hand() {
 
 #[test]
 fn it_is_clean_under_address_sanitizer() {
-    let library = Library::build();
-    let flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let program = library.compile(&[HARNESS], "-std=c11", &flags);
-    let mut command = library.command(program);
-    command.env("ASAN_OPTIONS", "detect_leaks=1:halt_on_error=1");
+    let (_library, mut command) = Library::sanitized(&[HARNESS], "-std=c11");
     assert_prints_what_is_expected(&mut command);
+}
+
+/// The program in the opening comment of the header: indented lines, the printed line behind it.
+#[test]
+fn the_example_in_the_header_prints_what_it_says() {
+    let header = std::fs::read_to_string(capi_common::crate_dir().join("include/fairtree.h"));
+    let header = header.expect("the header");
+    let lines = header
+        .lines()
+        .filter_map(|line| line.strip_prefix(" *     "));
+    let body: Vec<&str> = lines
+        .skip_while(|line| !line.starts_with("ft_tree *tree"))
+        .collect();
+    assert!(body.len() >= 20, "the example was not found");
+    let print = body.iter().find(|line| line.contains("printf(\"anna"));
+    let promise = print.and_then(|line| line.split("// anna ").nth(1));
+    let promise = format!(
+        "anna {}\n",
+        promise.expect("the example says what it prints")
+    );
+
+    let library = Library::build();
+    let source = library.dir().join("example.c");
+    let text = format!(
+        "#include <fairtree.h>\n#include <stdio.h>\nint main(void)\n{{\n{}\nreturn 0;\n}}\n",
+        body.join("\n")
+    );
+    std::fs::write(&source, text).expect("the folder is writable");
+    let source = source.to_str().expect("UTF-8").to_owned();
+    for standard in ["-std=c11", "-std=c++17"] {
+        let program = library.compile(&[&source], standard, &[]);
+        let printed = run(&mut library.command(program)).stdout;
+        assert_eq!(String::from_utf8_lossy(&printed), promise);
+    }
 }
 
 #[test]

@@ -32,11 +32,7 @@ fn hostile_input_is_refused() {
 
 #[test]
 fn hostile_input_is_refused_under_sanitizers() {
-    let library = Library::build();
-    let flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let program = library.compile(&HOSTILE, "-std=c11", &flags);
-    let mut command = library.command(program);
-    command.env("ASAN_OPTIONS", "detect_leaks=1:halt_on_error=1");
+    let (_library, mut command) = Library::sanitized(&HOSTILE, "-std=c11");
     assert_refusals(&mut command);
 }
 

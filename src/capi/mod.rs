@@ -1,8 +1,8 @@
 //! The C ABI over the engine: what `include/fairtree.h` declares.
 //!
-//! How the border works sits in small files: [`guard`] stops panics, [`view`] checks the
-//! caller's pointers, [`handle`] what is opaque to C, [`error`] tells what went wrong,
-//! [`version`] which header fits. Then comes one file per C noun. The doc comments of exported
+//! How the border works sits in small files: `guard` stops panics, `view` checks the
+//! caller's pointers, `handle` what is opaque to C, `error` tells what went wrong,
+//! `version` which header fits. Then comes one file per C noun. The doc comments of exported
 //! items are the C reader's manual, so they speak C; what each function demands of its caller
 //! stands in the opening comment of the header (`cbindgen.toml`), once.
 //!

@@ -10,7 +10,7 @@ use std::mem::{align_of, size_of};
 
 use super::error::{Failure, Status};
 
-/// A type of which every bit pattern is a value and no byte is padding.
+/// A type of which every bit pattern is a value.
 ///
 /// # Safety
 /// The implementor keeps that promise: any bytes of C memory may be read as it.
@@ -184,7 +184,7 @@ pub(super) unsafe fn string<'a>(
 /// A UTF-8 text with a length; (NULL, 0) is empty.
 ///
 /// # Safety
-/// As for [`slice`].
+/// As for [`slice()`].
 pub(super) unsafe fn text<'a>(
     pointer: *const c_char,
     len: usize,
@@ -311,4 +311,93 @@ pub(super) fn expect_len(
         Status::FT_ERR_LENGTH,
         format!("{argument} has {len} entries, but there are {expected} {what}"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    fn status<T>(result: Result<T, Failure>) -> Status {
+        match result {
+            Ok(_) => Status::FT_OK,
+            Err(failure) => failure.status,
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(C)]
+    struct Pair(u32, u32);
+    // SAFETY: numbers only.
+    unsafe impl Plain for Pair {}
+
+    // Nothing is read where a check fails, so the pointers may be anything.
+    #[test]
+    fn arrays_that_cannot_be() {
+        let numbers = [1_u32, 2];
+        let start = numbers.as_ptr();
+        // SAFETY: refused before anything is read, or of the right length.
+        unsafe {
+            assert_eq!(slice(start, 2, "x").unwrap(), numbers);
+            assert!(slice(ptr::null::<u32>(), 0, "x").unwrap().is_empty());
+            assert_eq!(
+                status(slice(ptr::null::<u32>(), 1, "x")),
+                Status::FT_ERR_NULL
+            );
+            let odd = start.wrapping_byte_add(1);
+            assert_eq!(status(slice(odd, 1, "x")), Status::FT_ERR_ALIGN);
+            for len in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4 + 1] {
+                assert_eq!(status(slice(start, len, "x")), Status::FT_ERR_LENGTH);
+            }
+            // It would end behind the last address.
+            let last = ptr::without_provenance::<u32>(usize::MAX - 7);
+            assert_eq!(status(slice(last, 2, "x")), Status::FT_ERR_LENGTH);
+        }
+    }
+
+    #[test]
+    fn rows_of_a_newer_caller() {
+        let mut longer = [1_u32, 2, 0, 3, 4, 0];
+        // SAFETY: two rows of three numbers.
+        let found = unsafe { rows(longer.as_ptr().cast::<Pair>(), 2, 12, "x").unwrap() };
+        assert_eq!(*found, [Pair(1, 2), Pair(3, 4)]);
+        longer[5] = 9;
+        // SAFETY: as above.
+        let unknown = unsafe { rows(longer.as_ptr().cast::<Pair>(), 2, 12, "x") };
+        assert_eq!(
+            unknown.err().unwrap().sentence,
+            "x[1] uses fields that this version does not know"
+        );
+        // SAFETY: refused before anything is read.
+        unsafe {
+            for row_size in [0, 4, 7, 9] {
+                let found = rows(longer.as_ptr().cast::<Pair>(), 1, row_size, "x");
+                assert_eq!(status(found), Status::FT_ERR_STRUCT_SIZE);
+            }
+        }
+    }
+
+    #[test]
+    fn results_for_a_newer_caller() {
+        let mut longer = [7_u32; 7];
+        let start = longer.as_mut_ptr().cast::<Pair>();
+        let out = OutArray::rows(start, 2, 12, "x").unwrap();
+        // SAFETY: two rows of three numbers; a third one does not fit and is not written.
+        unsafe { out.write([Pair(1, 2), Pair(3, 4), Pair(5, 6)]) };
+        assert_eq!(longer, [1, 2, 0, 3, 4, 0, 7]);
+    }
+
+    #[test]
+    fn strings_say_where_they_are_not_utf8() {
+        let bytes = b"ab\xff\0";
+        // SAFETY: terminated.
+        let found = unsafe { string(bytes.as_ptr().cast(), "x") };
+        assert_eq!(
+            found.err().unwrap().sentence,
+            "x is not UTF-8 from byte 2 on"
+        );
+        // SAFETY: two readable bytes.
+        let found = unsafe { text(bytes.as_ptr().cast(), 2, "x") };
+        assert_eq!(found.unwrap(), "ab");
+    }
 }

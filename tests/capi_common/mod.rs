@@ -104,25 +104,31 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// The shared library, built as this test is, in a folder of its own under the name that
-/// programs ask for at run time.
+/// What makes the C compiler add checks of memory and of undefined behaviour.
+pub const SANITIZE: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// The shared library in a folder of its own, under the name that programs ask for at run time.
 pub struct Library {
     dir: tempfile::TempDir,
 }
 
 impl Library {
+    /// Built as this test is.
     pub fn build() -> Library {
-        let built = cargo_build();
+        Library::of(&cargo_build())
+    }
+
+    /// Built with AddressSanitizer in it, for programs compiled with [`SANITIZE`].
+    pub fn build_sanitized() -> Library {
+        Library::of(&cargo_build_sanitized())
+    }
+
+    fn of(built: &Path) -> Library {
         let dir = tempfile::tempdir().expect("a temporary folder");
         for name in ["libfairtree.so", "libfairtree.so.0"] {
             std::os::unix::fs::symlink(built.join("libfairtree.so"), dir.path().join(name))
                 .expect("the folder is writable");
         }
-        std::os::unix::fs::symlink(
-            built.join("libfairtree.a"),
-            dir.path().join("libfairtree.a"),
-        )
-        .expect("the folder is writable");
         Library { dir }
     }
 
@@ -167,6 +173,15 @@ impl Library {
         command
     }
 
+    /// Compiles a C program that checks memory and undefined behaviour, as the library under it.
+    pub fn sanitized(sources: &[&str], standard: &str) -> (Library, Command) {
+        let library = Library::build_sanitized();
+        let program = library.compile(sources, standard, &SANITIZE);
+        let mut command = library.command(program);
+        command.env("ASAN_OPTIONS", "detect_leaks=1:halt_on_error=1");
+        (library, command)
+    }
+
     /// A command that finds this library at run time.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
@@ -178,9 +193,7 @@ impl Library {
 /// Builds the libraries with the features and the profile of this test, which costs nothing when
 /// they are there, and returns their folder.
 fn cargo_build() -> PathBuf {
-    let test = std::env::current_exe().expect("this test has a path");
-    // target/debug/deps/this_test
-    let folder = test.ancestors().nth(2).expect("a build folder");
+    let folder = build_folder();
     let mut command = Command::new(env!("CARGO"));
     command
         .current_dir(crate_dir())
@@ -190,5 +203,29 @@ fn cargo_build() -> PathBuf {
         command.arg("--release");
     }
     run(&mut command);
-    folder.to_owned()
+    folder
+}
+
+/// Builds the libraries with AddressSanitizer, which stable compilers have behind a variable,
+/// and returns their folder.
+fn cargo_build_sanitized() -> PathBuf {
+    let version = run(Command::new("rustc").arg("-vV")).stdout;
+    let version = String::from_utf8(version).expect("UTF-8");
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.expect("rustc names its host");
+    let target = build_folder().with_file_name("sanitized");
+    run(Command::new(env!("CARGO"))
+        .current_dir(crate_dir())
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .args(["build", "--lib", "--locked", "--no-default-features"])
+        .args(["--features", "capi", "--target", host, "--target-dir"])
+        .arg(&target));
+    target.join(host).join("debug")
+}
+
+/// The folder that this test was built in: `target/debug` of `target/debug/deps/this_test`.
+fn build_folder() -> PathBuf {
+    let test = std::env::current_exe().expect("this test has a path");
+    test.ancestors().nth(2).expect("a build folder").to_owned()
 }
