@@ -7,8 +7,9 @@ use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
 use super::job_rows::{BatchRow, JobRow, PricedRow};
-use super::site::{FT_UNLIMITED, SiteHandle, SiteModel, user_of};
+use super::site::{FT_UNLIMITED, SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
+use super::users::Users;
 use super::view::{self, OutArray};
 
 impl From<PriorityError> for Failure {
@@ -26,7 +27,7 @@ impl From<PriorityError> for Failure {
 struct Batch<'a> {
     tables: Site,
     config: &'a crate::config::Config,
-    tree: Option<&'a TreeModel>,
+    users: Users<'a>,
     jobs: std::borrow::Cow<'a, [JobRow]>,
     /// Where the first row of TRES counts of jobs starts in the tables.
     tres_base: usize,
@@ -124,7 +125,7 @@ impl<'a> Batch<'a> {
         Ok(Batch {
             tables,
             config,
-            tree,
+            users: Users::new(tree),
             jobs,
             tres_base,
             tres_rows: counts.len().checked_div(tres_len).unwrap_or(0),
@@ -165,7 +166,7 @@ impl<'a> Batch<'a> {
         }
         let job = Job {
             id: row.id,
-            assoc: user_of(self.tree, row.assoc, at)?,
+            assoc: self.users.find(row.assoc, at)?,
             partition: index(row.partition),
             qos: index(row.qos),
             partitions: Span {

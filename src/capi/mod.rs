@@ -30,6 +30,7 @@ mod site;
 mod state;
 mod tree;
 mod usage;
+mod users;
 mod version;
 mod view;
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::c_char;
 
 use crate::priority::{AssocFactors, Index, Partition, Qos, Site};
-use crate::tree::AssocKind;
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -92,31 +91,6 @@ fn normalised(priority: u32, largest: u32) -> f64 {
         return 0.0;
     }
     f64::from(priority) / f64::from(largest)
-}
-
-/// The position of an association that a job runs under.
-pub(super) fn user_of(
-    tree: Option<&TreeModel>,
-    id: u32,
-    argument: impl Fn() -> String,
-) -> Result<Option<crate::tree::AssocIndex>, Failure> {
-    if id == FT_NONE {
-        return Ok(None);
-    }
-    let found = tree.and_then(|tree| Some((tree, tree.tree.index_of(id)?)));
-    match found {
-        Some((tree, index)) if tree.tree.rows()[index.get()].kind == AssocKind::User => {
-            Ok(Some(index))
-        }
-        Some(_) => Err(Failure::new(
-            Status::FT_ERR_NOT_A_USER,
-            format!("{}: association {id} is an account", argument()),
-        )),
-        None => Err(Failure::new(
-            Status::FT_ERR_UNKNOWN_ID,
-            format!("{}: association {id} is not in the tree", argument()),
-        )),
-    }
 }
 
 /// Makes a site without partitions and QOS.

@@ -1,5 +1,7 @@
 //! `ft_tree`: who shares with whom.
 
+use std::fmt::Display;
+
 use crate::compat::Compat;
 use crate::config::ResetPeriod;
 use crate::fairshare::{Algorithm, AssocFairshare};
@@ -85,7 +87,7 @@ impl TreeModel {
         }
     }
 
-    pub(super) fn index_of(&self, id: u32, argument: &str) -> Result<AssocIndex, Failure> {
+    pub(super) fn index_of(&self, id: u32, argument: impl Display) -> Result<AssocIndex, Failure> {
         self.tree.index_of(id).ok_or_else(|| {
             Failure::new(
                 Status::FT_ERR_UNKNOWN_ID,

@@ -1,6 +1,7 @@
 //! Usage of an `ft_tree`: what was used, and how it fades.
 
 use std::ffi::c_char;
+use std::fmt::Display;
 
 use jiff::tz::TimeZone;
 
@@ -60,7 +61,7 @@ pub struct UseRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for UseRow {}
 
-fn check_usage(usage: f64, argument: &str) -> Result<(), Failure> {
+fn check_usage(usage: f64, argument: impl Display) -> Result<(), Failure> {
     if usage.is_finite() && usage >= 0.0 {
         return Ok(());
     }
@@ -108,8 +109,8 @@ pub unsafe extern "C" fn ft_usage_charge(
         view::expect_len(amounts.len(), ids.len(), "ids", "tres_seconds")?;
         let mut charges = Vec::with_capacity(ids.len());
         for (number, (id, amount)) in ids.iter().zip(amounts).enumerate() {
-            check_usage(*amount, &format!("tres_seconds[{number}]"))?;
-            let index = handle.get().index_of(*id, &format!("ids[{number}]"))?;
+            check_usage(*amount, format_args!("tres_seconds[{number}]"))?;
+            let index = handle.get().index_of(*id, format_args!("ids[{number}]"))?;
             charges.push((index, *amount));
         }
         handle.edit(|model| charge_all(model, &charges))
@@ -166,27 +167,29 @@ fn period_charge(
     number: usize,
     row: &UseRow,
 ) -> Result<(AssocIndex, f64), Failure> {
-    let argument = format!("uses[{number}]");
     if row.reserved != 0 {
         return Err(Failure::new(
             Status::FT_ERR_RANGE,
-            format!("{argument}: reserved is {}, but must be 0", row.reserved),
+            format!(
+                "uses[{number}]: reserved is {}, but must be 0",
+                row.reserved
+            ),
         ));
     }
-    check_usage(row.tres, &argument)?;
+    check_usage(row.tres, format_args!("uses[{number}]"))?;
     if row.to < row.from {
         return Err(Failure::new(
             Status::FT_ERR_TIME,
             format!(
-                "{argument}: the period ends at {}, before it starts at {}",
+                "uses[{number}]: the period ends at {}, before it starts at {}",
                 row.to, row.from
             ),
         ));
     }
-    let index = model.index_of(row.id, &argument)?;
+    let index = model.index_of(row.id, format_args!("uses[{number}]"))?;
     let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
     let charge = row.tres * decay.weight(row.from, row.to, model.as_of);
-    check_usage(charge, &argument)?;
+    check_usage(charge, format_args!("uses[{number}]"))?;
     Ok((index, charge))
 }
 
@@ -363,7 +366,7 @@ pub unsafe extern "C" fn ft_usage_load(
         let tree = &handle.get().tree;
         view::expect_len(usage.len(), tree.len(), "associations", "usage")?;
         for (number, usage) in usage.iter().enumerate() {
-            check_usage(*usage, &format!("usage[{number}]"))?;
+            check_usage(*usage, format_args!("usage[{number}]"))?;
         }
         let usage: Vec<Extended> = usage
             .iter()
