@@ -1,11 +1,12 @@
 //! `make install`: a C program finds library and header through pkg-config, shared and static,
-//! and `make uninstall` leaves nothing.
+//! the command comes with manual page and completions, and `make uninstall` leaves nothing.
 
 mod capi_common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use capi_common::{WARNINGS, crate_dir, run};
 
@@ -14,10 +15,14 @@ struct Installation {
     destdir: tempfile::TempDir,
 }
 
+/// Installing writes to one build folder, so one test does it at a time.
+static BUILD_FOLDER: Mutex<()> = Mutex::new(());
+
 const PREFIX: &str = "/opt/fairtree";
 
 impl Installation {
     fn make(&self, target: &str) {
+        let _alone = BUILD_FOLDER.lock();
         // What this test asks for, not what a calling `make test` was asked.
         run(Command::new("make")
             .current_dir(crate_dir())
@@ -128,6 +133,32 @@ fn a_program_builds_against_the_installation() {
 
     for program in ["shared", "static"] {
         fs::remove_file(installation.destdir.path().join(program)).expect("it was there");
+    }
+    installation.make("uninstall");
+    assert_eq!(installation.files(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn the_command_comes_with_its_manual_and_completions() {
+    let installation = Installation {
+        destdir: tempfile::tempdir().expect("a temporary folder"),
+    };
+    installation.make("install");
+    let printed = run(Command::new(installation.path("bin/fairtree")).arg("--version")).stdout;
+    let version = format!("fairtree {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(String::from_utf8_lossy(&printed), version);
+    for (file, contains) in [
+        ("share/man/man1/fairtree.1", ".TH fairtree 1"),
+        ("share/bash-completion/completions/fairtree", "complete "),
+        ("share/zsh/site-functions/_fairtree", "#compdef fairtree"),
+        (
+            "share/fish/vendor_completions.d/fairtree.fish",
+            "complete -c fairtree",
+        ),
+        ("include/fairtree.h", "#define FAIRTREE_H"),
+    ] {
+        let text = fs::read_to_string(installation.path(file)).expect(file);
+        assert!(text.contains(contains), "{file}");
     }
     installation.make("uninstall");
     assert_eq!(installation.files(), Vec::<PathBuf>::new());
