@@ -1,0 +1,102 @@
+/*
+ * host.h - Slurm's headers, for the files of the shim only.
+ *
+ * Every symbol that lives in slurmctld itself is declared weak here, because sshare loads the
+ * plugin, too, and has none of them: their addresses are NULL there (see shim_in_slurmctld).
+ * Symbols of libslurmfull need nothing: both programs have them.
+ */
+#ifndef FAIRTREE_HOST_H
+#define FAIRTREE_HOST_H
+
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "slurm/slurm.h"
+#include "slurm/slurm_errno.h"
+
+#include "src/common/assoc_mgr.h"
+#include "src/common/list.h"
+#include "src/common/log.h"
+#include "src/common/slurm_protocol_api.h"
+#include "src/common/slurm_protocol_defs.h"
+#include "src/common/xmalloc.h"
+#include "src/slurmctld/acct_policy.h"
+#include "src/slurmctld/locks.h"
+#include "src/slurmctld/slurmctld.h"
+
+#include "release.h"
+
+#include HOST_PRIORITY_HEADER
+#include HOST_SITE_FACTOR_HEADER
+#include HOST_MCS_HEADER
+
+#include "shim.h"
+
+#pragma weak accounting_enforce
+#pragma weak acct_db_conn
+#pragma weak acct_policy_get_acct_used_limits
+#pragma weak acct_policy_get_user_used_limits
+#pragma weak cluster_cpus
+#pragma weak find_job_record
+#pragma weak find_part_record
+#pragma weak job_list
+#pragma weak last_job_update
+#pragma weak last_part_update
+#pragma weak lock_slurmctld
+#pragma weak part_list
+#pragma weak part_list_to_xstr
+#pragma weak slurmctld_tres_cnt
+#pragma weak unlock_slurmctld
+#pragma weak validate_operator
+
+_Static_assert(sizeof(long double) == 16, "usage is kept in x87's 80-bit format");
+_Static_assert(sizeof(time_t) == 8, "times are 64 bits wide");
+
+/* A list of either spelling (`List` before 23.02, `list_t *` from there on). */
+typedef struct xlist *host_list;
+
+/* `long double` in the two integers that x86-64 keeps it in. */
+static inline shim_extended host_to_extended(long double value)
+{
+	shim_extended out = { 0 };
+
+	memcpy(&out.mantissa, &value, sizeof(out.mantissa));
+	memcpy(&out.sign_exponent, (const char *) &value + 8, sizeof(out.sign_exponent));
+	return out;
+}
+
+static inline long double host_from_extended(shim_extended value)
+{
+	long double out = 0;
+
+	memcpy(&out, &value.mantissa, sizeof(value.mantissa));
+	memcpy((char *) &out + 8, &value.sign_exponent, sizeof(value.sign_exponent));
+	return out;
+}
+
+/*
+ * Makes room for `more` elements behind the `len` that `*array` has; false without memory, and
+ * then `snapshot` remembers it. New room is not cleared.
+ */
+extern bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len,
+			 size_t *cap, size_t more);
+
+/* Appends room for `count` elements to a row array of a snapshot; NULL without memory. */
+#define HOST_PUSH(snapshot, rows, count)							\
+	(host_reserve((snapshot), (void **) &(rows).at, sizeof(*(rows).at), (rows).len,		\
+		      &(rows).cap, (count)) ?							\
+	 ((rows).len += (count), (rows).at + (rows).len - (count)) : NULL)
+
+extern void host_copy_site(shim_snapshot *snapshot);
+extern void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc);
+extern void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos);
+extern void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres);
+extern uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts);
+extern void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
+			  uint32_t order);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * jobs.c - copies of jobs: those that may get a priority, and those that may be charged.
+ */
+#include "host.h"
+
+void host_copy_site(shim_snapshot *snapshot)
+{
+	snapshot->tres_count = slurmctld_tres_cnt > 0 ? (uint32_t) slurmctld_tres_cnt : 0;
+	snapshot->cluster_cpus = cluster_cpus;
+	snapshot->cluster_nodes = HOST_NODE_COUNT > 0 ? (uint32_t) HOST_NODE_COUNT : 0;
+	snapshot->last_part_update = last_part_update;
+	snapshot->enforces_limits = shim_enforces_limits();
+}
+
+static int copy_partition_key(void *part, void *arg)
+{
+	shim_snapshot *snapshot = arg;
+	uint64_t *key = HOST_PUSH(snapshot, snapshot->partition_keys, 1);
+
+	if (key)
+		*key = (uintptr_t) part;
+	return 0;
+}
+
+/*
+ * The keys of a job's partitions, highest tier first: slurmctld looks priorities up in that
+ * order. Where it does not keep the list sorted, the copy is: stable, as its list_sort is.
+ */
+static void copy_partition_list(shim_snapshot *snapshot, const job_record_t *job,
+				shim_waiting *row)
+{
+	size_t start = snapshot->partition_keys.len;
+	uint64_t *keys;
+
+	row->partitions = (uint32_t) start;
+	if (!job->part_ptr_list)
+		return;
+	(void) list_for_each_ro(job->part_ptr_list, copy_partition_key, snapshot);
+	row->partitions_len = (uint32_t) (snapshot->partition_keys.len - start);
+	keys = snapshot->partition_keys.at + start;
+	for (uint32_t i = 1; i < row->partitions_len; i++) {
+		uint64_t key = keys[i];
+		uint16_t tier = ((part_record_t *) (uintptr_t) key)->priority_tier;
+		uint32_t j = i;
+
+		for (; j > 0; j--) {
+			part_record_t *before = (part_record_t *) (uintptr_t) keys[j - 1];
+
+			if (before->priority_tier >= tier)
+				break;
+			keys[j] = keys[j - 1];
+		}
+		keys[j] = key;
+	}
+}
+
+#if HOST_HAS_QOS_LISTS
+static int copy_qos_id(void *qos, void *arg)
+{
+	shim_snapshot *snapshot = arg;
+	uint32_t *id = HOST_PUSH(snapshot, snapshot->qos_ids, 1);
+
+	if (id)
+		*id = ((slurmdb_qos_rec_t *) qos)->id;
+	return 0;
+}
+#endif
+
+static void copy_qos_list(shim_snapshot *snapshot, const job_record_t *job, shim_waiting *row)
+{
+	row->qos_list = (uint32_t) snapshot->qos_ids.len;
+#if HOST_HAS_QOS_LISTS
+	if (!job->qos_list)
+		return;
+	(void) list_for_each_ro(job->qos_list, copy_qos_id, snapshot);
+	row->qos_list_len = (uint32_t) snapshot->qos_ids.len - row->qos_list;
+#else
+	(void) job;
+#endif
+}
+
+/* Allocated TRES where there are any and they are counted, else requested ones. */
+static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const job_record_t *job)
+{
+	size_t start = snapshot->tres.len;
+	uint64_t *row;
+
+	if (!snapshot->tres_count)
+		return SHIM_NONE;
+	row = HOST_PUSH(snapshot, snapshot->tres, snapshot->tres_count);
+	if (!row)
+		return SHIM_NONE;
+	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
+		if (job->tres_alloc_cnt && job->tres_alloc_cnt[i] != NO_CONSUME_VAL64)
+			row[i] = job->tres_alloc_cnt[i];
+		else
+			row[i] = job->tres_req_cnt ? job->tres_req_cnt[i] : 0;
+	}
+	return (uint32_t) (start / snapshot->tres_count);
+}
+
+static uint32_t wanted_cpus(const job_record_t *job)
+{
+	if (job->total_cpus)
+		return job->total_cpus;
+	if (!job->details)
+		return 0;
+	return job->details->max_cpus != NO_VAL ? job->details->max_cpus : job->details->min_cpus;
+}
+
+static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
+			 uint32_t order)
+{
+	shim_waiting *row = HOST_PUSH(snapshot, snapshot->waiting, 1);
+
+	if (!row)
+		return;
+	*row = (shim_waiting) {
+		.partition = (uintptr_t) job->part_ptr,
+		.accrue_time = job->details ? job->details->accrue_time : 0,
+		.job_id = job->job_id,
+		.assoc_id = job->assoc_ptr ? job->assoc_id : 0,
+		.qos_id = job->qos_ptr ? job->qos_id : 0,
+		.priority = job->priority,
+		.cpus = wanted_cpus(job),
+		.nodes = job->details ? job->details->min_nodes : 1,
+		.time_limit = job->time_limit,
+		.nice = job->details ? (int32_t) (job->details->nice - NICE_OFFSET) : 0,
+		.site_factor = (int32_t) (job->site_factor - NICE_OFFSET),
+		.tres = SHIM_NONE,
+		.order = order,
+		.time_limit_infinite = job->time_limit == INFINITE,
+		.time_limit_unset = job->time_limit == NO_VAL,
+		.direct = job->direct_set_prio,
+		.has_details = job->details != NULL,
+		.pending = IS_JOB_PENDING(job),
+		.powering_up = IS_JOB_POWER_UP_NODE(job),
+	};
+	copy_partition_list(snapshot, job, row);
+	copy_qos_list(snapshot, job, row);
+	if (want->waiting_tres)
+		row->tres = copy_wanted_tres(snapshot, job);
+}
+
+/* What calc_job_billable_tres of slurmctld would say, without keeping it in the job. */
+static double billable_now(const job_record_t *job, uint32_t flags)
+{
+	const part_record_t *part = job->part_ptr;
+
+	if (!part || !part->billing_weights)
+		return job->total_cpus;
+	return assoc_mgr_tres_weighted(job->tres_alloc_cnt, part->billing_weights,
+				       (uint16_t) flags, true);
+}
+
+static void copy_accruing(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
+			  uint32_t order)
+{
+	const slurmdb_qos_rec_t *part_qos = job->part_ptr ? job->part_ptr->qos_ptr : NULL;
+	shim_accruing *row = HOST_PUSH(snapshot, snapshot->accruing, 1);
+
+	if (!row)
+		return;
+	*row = (shim_accruing) {
+		.start_time = job->start_time,
+		.end_time = job->end_time,
+		.end_time_exp = job->end_time_exp,
+		.resize_time = job->resize_time,
+		.billable_tres = job->billable_tres,
+		.job_id = job->job_id,
+		.user_id = job->user_id,
+		.assoc_id = job->assoc_ptr ? job->assoc_id : 0,
+		.qos_id = job->qos_ptr ? job->qos_id : 0,
+		.partition_qos_id = part_qos ? part_qos->id : 0,
+		.time_limit = job->time_limit,
+		.order = order,
+		.time_limit_infinite = job->time_limit == INFINITE,
+		.already_charged = job->end_time_exp == (time_t) NO_VAL,
+		.billable_known = !fuzzy_equal(job->billable_tres, NO_VAL),
+		.pending = IS_JOB_PENDING(job),
+		.running = IS_JOB_RUNNING(job),
+		.suspended = IS_JOB_SUSPENDED(job),
+		.finished = IS_JOB_FINISHED(job),
+		.completing = IS_JOB_COMPLETING(job),
+		.resizing = IS_JOB_RESIZING(job),
+		.powering_up = IS_JOB_POWER_UP_NODE(job),
+	};
+	row->tres = host_copy_tres(snapshot, job->tres_alloc_cnt);
+	if (job->tres_alloc_cnt && (!row->billable_known || job->resize_time))
+		row->billable_now = billable_now(job, want->flags);
+}
+
+void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
+		   uint32_t order)
+{
+	bool waits = IS_JOB_PENDING(job);
+
+	if (job->priority != 0 && (waits || want->all_jobs))
+		copy_waiting(snapshot, want, job, order);
+	if (want->accruing && job->start_time && job->end_time_exp != (time_t) NO_VAL &&
+	    (!waits || IS_JOB_COMPLETING(job) || want->all_jobs))
+		copy_accruing(snapshot, want, job, order);
+}
+
+/* ---- one job, for the hooks ------------------------------------------------------------ */
+
+static int copy_listed_partition(void *part, void *arg)
+{
+	shim_snapshot *snapshot = arg;
+
+	host_copy_partition(snapshot, part, true);
+	return 0;
+}
+
+#if HOST_HAS_QOS_LISTS
+static int copy_listed_qos(void *qos, void *snapshot)
+{
+	host_copy_qos(snapshot, qos);
+	return 0;
+}
+#endif
+
+void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
+{
+	const job_record_t *job = arg;
+	assoc_mgr_lock_t locks = { .assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK };
+
+	shim_snapshot_clear(snapshot);
+	assoc_mgr_lock(&locks);
+	host_copy_site(snapshot);
+	for (const slurmdb_assoc_rec_t *assoc = job->assoc_ptr; assoc;
+	     assoc = assoc->usage->parent_assoc_ptr)
+		host_copy_assoc(snapshot, assoc);
+	if (job->qos_ptr)
+		host_copy_qos(snapshot, job->qos_ptr);
+	if (job->part_ptr)
+		host_copy_partition(snapshot, job->part_ptr, want->waiting_tres);
+	if (job->part_ptr_list)
+		(void) list_for_each_ro(job->part_ptr_list, copy_listed_partition, snapshot);
+#if HOST_HAS_QOS_LISTS
+	if (job->qos_list)
+		(void) list_for_each_ro(job->qos_list, copy_listed_qos, snapshot);
+#endif
+	copy_waiting(snapshot, want, job, 0);
+	assoc_mgr_unlock(&locks);
+	snapshot->assoc_at.len = 0;
+	snapshot->qos_at.len = 0;
+}
+
+void shim_snapshot_ending_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
+{
+	const job_record_t *job = arg;
+
+	shim_snapshot_clear(snapshot);
+	host_copy_site(snapshot);
+	if (job->assoc_ptr)
+		host_copy_assoc(snapshot, job->assoc_ptr);
+	if (job->qos_ptr)
+		host_copy_qos(snapshot, job->qos_ptr);
+	if (job->part_ptr && job->part_ptr->qos_ptr)
+		host_copy_qos(snapshot, job->part_ptr->qos_ptr);
+	copy_accruing(snapshot, want, job, 0);
+}

@@ -1,0 +1,284 @@
+/*
+ * snapshot.c - copies of associations, QOS, partitions and jobs, as flat rows.
+ */
+#include "host.h"
+
+bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len, size_t *cap,
+		  size_t more)
+{
+	size_t want = len + more;
+	void *grown;
+
+	if (want <= *cap)
+		return true;
+	if (want < 2 * *cap)
+		want = 2 * *cap;
+	if (want < 64)
+		want = 64;
+	grown = reallocarray(*array, want, element);
+	if (!grown) {
+		snapshot->out_of_memory = true;
+		return false;
+	}
+	*array = grown;
+	*cap = want;
+	return true;
+}
+
+void shim_snapshot_clear(shim_snapshot *snapshot)
+{
+	snapshot->assocs.len = 0;
+	snapshot->listed.len = 0;
+	snapshot->by_id.len = 0;
+	snapshot->qos.len = 0;
+	snapshot->partitions.len = 0;
+	snapshot->waiting.len = 0;
+	snapshot->accruing.len = 0;
+	snapshot->partition_keys.len = 0;
+	snapshot->qos_ids.len = 0;
+	snapshot->tres.len = 0;
+	snapshot->assoc_at.len = 0;
+	snapshot->qos_at.len = 0;
+	snapshot->out_of_memory = false;
+	snapshot->broken_tree = false;
+}
+
+void shim_snapshot_free(shim_snapshot *snapshot)
+{
+	free(snapshot->assocs.at);
+	free(snapshot->listed.at);
+	free(snapshot->by_id.at);
+	free(snapshot->qos.at);
+	free(snapshot->partitions.at);
+	free(snapshot->waiting.at);
+	free(snapshot->accruing.at);
+	free(snapshot->partition_keys.at);
+	free(snapshot->qos_ids.at);
+	free(snapshot->tres.at);
+	free(snapshot->assoc_at.at);
+	free(snapshot->qos_at.at);
+	*snapshot = (shim_snapshot) { 0 };
+}
+
+/* ---- associations ---------------------------------------------------------------------- */
+
+void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
+{
+	const slurmdb_assoc_rec_t *parent = assoc->usage->parent_assoc_ptr;
+	shim_assoc *row = HOST_PUSH(snapshot, snapshot->assocs, 1);
+	void **at = HOST_PUSH(snapshot, snapshot->assoc_at, 1);
+
+	if (!row || !at)
+		return;
+	*at = (void *) assoc;
+	*row = (shim_assoc) {
+		.usage_raw = host_to_extended(assoc->usage->usage_raw),
+		.priority_norm = assoc->usage->priority_norm,
+		.id = assoc->id,
+		.parent_id = parent ? parent->id : 0,
+		.shares_raw = assoc->shares_raw,
+		.priority = assoc->priority,
+		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
+		.is_user = assoc->user != NULL,
+	};
+}
+
+static int copy_child(void *assoc, void *snapshot)
+{
+	host_copy_assoc(snapshot, assoc);
+	return 0;
+}
+
+static int copy_listed(void *assoc, void *arg)
+{
+	shim_snapshot *snapshot = arg;
+	shim_assoc_place *place = HOST_PUSH(snapshot, snapshot->listed, 1);
+
+	if (place)
+		*place = (shim_assoc_place) {
+			.id = ((slurmdb_assoc_rec_t *) assoc)->id,
+			.row = SHIM_NONE,
+		};
+	return 0;
+}
+
+/*
+ * Level by level from the root: the rows themselves are the queue of what is still to be
+ * visited, so that depth costs no stack.
+ */
+static void copy_tree(shim_snapshot *snapshot)
+{
+	size_t most;
+
+	if (!assoc_mgr_assoc_list)
+		return;
+	most = (size_t) list_count(assoc_mgr_assoc_list);
+	(void) list_for_each_ro(assoc_mgr_assoc_list, copy_listed, snapshot);
+	if (!assoc_mgr_root_assoc)
+		return;
+	host_copy_assoc(snapshot, assoc_mgr_root_assoc);
+	for (size_t i = 0; i < snapshot->assoc_at.len; i++) {
+		slurmdb_assoc_rec_t *assoc = snapshot->assoc_at.at[i];
+
+		if (snapshot->out_of_memory)
+			return;
+		if (snapshot->assocs.len > most) {
+			snapshot->broken_tree = true;
+			return;
+		}
+		if (assoc->usage->children_list)
+			(void) list_for_each_ro(assoc->usage->children_list, copy_child, snapshot);
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const shim_assoc_place *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void shim_snapshot_index(shim_snapshot *snapshot)
+{
+	shim_assoc_place *places = HOST_PUSH(snapshot, snapshot->by_id, snapshot->assocs.len);
+
+	if (!places)
+		return;
+	for (size_t i = 0; i < snapshot->assocs.len; i++)
+		places[i] = (shim_assoc_place) {
+			.id = snapshot->assocs.at[i].id,
+			.row = (uint32_t) i,
+		};
+	qsort(places, snapshot->assocs.len, sizeof(*places), by_id);
+	for (size_t i = 0; i < snapshot->listed.len; i++) {
+		shim_assoc_place *place = &snapshot->listed.at[i];
+		shim_assoc_place *found = bsearch(place, places, snapshot->by_id.len,
+						  sizeof(*places), by_id);
+
+		if (found)
+			place->row = found->row;
+	}
+}
+
+/* ---- QOS and partitions ---------------------------------------------------------------- */
+
+void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos)
+{
+	shim_qos *row = HOST_PUSH(snapshot, snapshot->qos, 1);
+	void **at = HOST_PUSH(snapshot, snapshot->qos_at, 1);
+
+	if (!row || !at)
+		return;
+	*at = (void *) qos;
+	*row = (shim_qos) {
+		.norm_priority = qos->usage ? qos->usage->norm_priority : 0,
+		.usage_factor = qos->usage_factor,
+		.id = qos->id,
+		.priority = qos->priority,
+		.no_decay = qos->flags & QOS_FLAG_NO_DECAY,
+	};
+}
+
+static int copy_qos(void *qos, void *snapshot)
+{
+	host_copy_qos(snapshot, qos);
+	return 0;
+}
+
+/* Copies TRES counts; not counted ones become 0. NONE for NULL. */
+uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts)
+{
+	size_t start = snapshot->tres.len;
+	uint64_t *row;
+
+	if (!counts || !snapshot->tres_count)
+		return SHIM_NONE;
+	row = HOST_PUSH(snapshot, snapshot->tres, snapshot->tres_count);
+	if (!row)
+		return SHIM_NONE;
+	for (uint32_t i = 0; i < snapshot->tres_count; i++)
+		row[i] = counts[i] == NO_CONSUME_VAL64 ? 0 : counts[i];
+	return (uint32_t) (start / snapshot->tres_count);
+}
+
+void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres)
+{
+	const slurmdb_qos_rec_t *qos = part->qos_ptr;
+	shim_partition *row = HOST_PUSH(snapshot, snapshot->partitions, 1);
+
+	if (!row)
+		return;
+	*row = (shim_partition) {
+		.key = (uintptr_t) part,
+		.norm_priority = part->norm_priority,
+		.max_time = part->max_time,
+		.qos_id = qos ? qos->id : 0,
+		.tres = SHIM_NONE,
+		.priority_job_factor = part->priority_job_factor,
+		.max_time_infinite = part->max_time == INFINITE,
+	};
+	if (tres)
+		row->tres = host_copy_tres(snapshot, part->tres_cnt);
+}
+
+typedef struct {
+	shim_snapshot *snapshot;
+	const shim_want *want;
+	uint32_t order;
+} walk;
+
+static int copy_partition(void *part, void *arg)
+{
+	walk *w = arg;
+
+	host_copy_partition(w->snapshot, part, w->want->waiting_tres);
+	return 0;
+}
+
+/* ---- the whole ------------------------------------------------------------------------- */
+
+static int copy_job(void *job, void *arg)
+{
+	walk *w = arg;
+
+	host_copy_job(w->snapshot, w->want, job, w->order++);
+	return w->snapshot->out_of_memory ? -1 : 0;
+}
+
+static const slurmctld_lock_t job_locks = {
+	.job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK };
+
+void shim_snapshot_lock(void)
+{
+	assoc_mgr_lock_t locks = { .assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK };
+
+	lock_slurmctld(job_locks);
+	assoc_mgr_lock(&locks);
+}
+
+void shim_snapshot_unlock(void)
+{
+	assoc_mgr_lock_t locks = { .assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK };
+
+	assoc_mgr_unlock(&locks);
+	unlock_slurmctld(job_locks);
+}
+
+void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
+{
+	walk w = { .snapshot = snapshot, .want = want };
+
+	shim_snapshot_clear(snapshot);
+	host_copy_site(snapshot);
+	if (want->assocs)
+		copy_tree(snapshot);
+	if (assoc_mgr_qos_list)
+		(void) list_for_each_ro(assoc_mgr_qos_list, copy_qos, snapshot);
+	if (part_list)
+		(void) list_for_each_ro(part_list, copy_partition, &w);
+	if (job_list)
+		(void) list_for_each_ro(job_list, copy_job, &w);
+	/* The records may go away after the lock: shim_usage_bind finds those that remain. */
+	snapshot->assoc_at.len = 0;
+	snapshot->qos_at.len = 0;
+}
