@@ -136,6 +136,7 @@ mod slurm {
             .rust_target(bindgen::RustTarget::stable(85, 0).expect("a release of Rust"))
             .rust_edition(bindgen::RustEdition::Edition2024)
             .layout_tests(true)
+            .derive_default(true)
             .generate_comments(false)
             .generate()
             .expect("c_shim/shim.h is translated")

@@ -96,7 +96,7 @@ static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const job_record_t *jo
 		else
 			row[i] = job->tres_req_cnt ? job->tres_req_cnt[i] : 0;
 	}
-	return (uint32_t) (start / snapshot->tres_count);
+	return (uint32_t) start;
 }
 
 static uint32_t wanted_cpus(const job_record_t *job)

@@ -154,7 +154,7 @@ typedef struct {
 	shim_accruing_rows accruing;
 	shim_u64_rows partition_keys;
 	shim_u32_rows qos_ids;
-	shim_u64_rows tres; /* rows of tres_count numbers */
+	shim_u64_rows tres; /* runs of tres_count numbers, each from its index on */
 	shim_pointer_rows assoc_at; /* set by the shim while usage is locked */
 	shim_pointer_rows qos_at;
 	uint32_t tres_count;

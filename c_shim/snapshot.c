@@ -198,7 +198,7 @@ uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts)
 		return SHIM_NONE;
 	for (uint32_t i = 0; i < snapshot->tres_count; i++)
 		row[i] = counts[i] == NO_CONSUME_VAL64 ? 0 : counts[i];
-	return (uint32_t) (start / snapshot->tres_count);
+	return (uint32_t) start;
 }
 
 void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres)

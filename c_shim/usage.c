@@ -199,7 +199,7 @@ static const uint64_t *charged_tres(const shim_snapshot *snapshot, const shim_ch
 {
 	if (charge->tres == SHIM_NONE)
 		return NULL;
-	return snapshot->tres.at + (size_t) charge->tres * snapshot->tres_count;
+	return snapshot->tres.at + charge->tres;
 }
 
 static uint32_t common_count(const shim_snapshot *snapshot, uint32_t tres_cnt)

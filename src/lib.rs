@@ -34,3 +34,8 @@ pub mod cli;
 pub mod input;
 #[cfg(feature = "cli")]
 pub mod report;
+
+#[cfg(any(feature = "slurm", test))]
+#[cfg_attr(not(feature = "slurm"), allow(dead_code))]
+#[cfg_attr(feature = "slurm", allow(unsafe_code))]
+mod slurm;

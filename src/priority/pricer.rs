@@ -182,6 +182,15 @@ impl<'a> Pricer<'a> {
         self.tres.fill(self.counts(job.tres), self.counts(of), out);
     }
 
+    /// The weights of `PriorityWeightTRES`, one per TRES of the site, 0 where there is none.
+    ///
+    /// # Panics
+    /// If `out` is not as long as [`Site::tres_names`].
+    pub fn tres_weights(&self, out: &mut [f64]) {
+        assert_eq!(out.len(), self.site.tres_names.len(), "one weight per TRES");
+        self.tres.weights(out);
+    }
+
     /// Sum of the weighted TRES factors of a job in a partition.
     #[inline]
     pub(super) fn tres(&self, job: &Job, partition: Option<&Partition>) -> f64 {

@@ -53,6 +53,14 @@ impl TresWeights {
         }
     }
 
+    /// The weights into `out`, one per TRES of the site.
+    pub(super) fn weights(&self, out: &mut [f64]) {
+        out.fill(0.0);
+        for (position, weight) in &self.weights {
+            out[*position] = *weight;
+        }
+    }
+
     #[inline]
     fn terms(
         &self,

@@ -1,0 +1,234 @@
+//! The end of a pass: what was computed goes into slurmctld's records.
+
+use super::compute::Computed;
+use super::host::{self, JobsLock, UsageLock, ffi};
+use super::log;
+use super::pass::{Moment, Workspace};
+use super::plugin::Plugin;
+use super::ranking::Ranking;
+use super::settings::Settings;
+use super::snapshot::SnapshotError;
+use super::state::Collected;
+use crate::fairshare::{Algorithm, AssocFairshare};
+use crate::priority::Priced;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What is to be saved of an applied pass.
+pub(super) struct Applied {
+    pub(super) collected: Option<Collected>,
+}
+
+/// Forgets all usage.
+pub(super) fn reset(_lock: &UsageLock) {
+    // SAFETY: the usage lock is held.
+    unsafe { ffi::shim_usage_reset() }
+}
+
+/// Lets usage fade, adds the charges, publishes the factors, and moves `last_ran`: all in one
+/// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone.
+pub(super) fn usage(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+    computed: &Computed,
+) -> Result<Applied, SnapshotError> {
+    plugin.fault.strike("apply");
+    if !computed.has_usage {
+        return Ok(Applied { collected: None });
+    }
+    to_factors(settings, &computed.fairshare, &mut work.factors);
+    let ranking = Ranking::new(Arc::clone(&work.tables.tree), computed.fairshare.clone());
+
+    let lock = UsageLock::lock();
+    work.snapshot.bind(&lock)?;
+    let mut shared = plugin.shared.lock();
+    if computed.fading != 1.0 {
+        // SAFETY: the usage lock is held.
+        unsafe { ffi::shim_usage_decay(computed.fading) }
+    }
+    let meanwhile = shared.recent.get(moment.recent..).unwrap_or(&[]);
+    let mut underflows = 0;
+    for (charge, start_time) in computed.charges.iter().zip(&computed.start_times) {
+        // A job that ended (or was resized) since the snapshot was charged then, to its end.
+        let charged = meanwhile
+            .iter()
+            .any(|recent| recent.job_id == charge.job_id && recent.start_time == *start_time);
+        if !charged {
+            underflows += work.snapshot.charge(&lock, charge);
+        }
+    }
+    work.snapshot.publish(&lock, &work.factors);
+    shared.last_ran = Some(computed.last_ran);
+    shared.recent.retain(|recent| recent.until > computed.last_ran);
+    let last_reset = shared.resets.last_reset();
+    drop(shared);
+    let previous = moment.last_ran.unwrap_or(0);
+    let collected = Collected::new(&lock, computed.last_ran, previous, last_reset);
+    drop(lock);
+
+    *plugin.ranking.write() = Arc::new(ranking);
+    if underflows > 0 {
+        log::error(format_args!(
+            "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
+        ));
+    }
+    Ok(Applied {
+        collected: Some(collected),
+    })
+}
+
+/// What slurmctld's records are to hold, one per association.
+fn to_factors(
+    settings: &Settings,
+    fairshare: &[AssocFairshare],
+    factors: &mut Vec<ffi::shim_assoc_factors>,
+) {
+    let config = &settings.config;
+    let fair_tree = config.algorithm() == Algorithm::FairTree;
+    factors.clear();
+    for (row, found) in fairshare.iter().enumerate() {
+        // The root comes first. Its effective usage is all there is; it has no normalised one.
+        let root = row == 0;
+        let effective = if root {
+            crate::extended::Extended::ONE
+        } else {
+            found.effective_usage
+        };
+        // Stock writes no factor outside Fair Tree: sshare computes it there.
+        let publishes = fair_tree || !config.compat.is_slurm();
+        factors.push(ffi::shim_assoc_factors {
+            usage_efctv: host::shim_extended(effective),
+            usage_norm: host::shim_extended(found.norm_usage),
+            level_fs: host::shim_extended(found.level_fs.unwrap_or_default()),
+            fs_factor: found.fs_factor.unwrap_or(0.0),
+            row: u32::try_from(row).unwrap_or(host::NONE),
+            has_usage_efctv: true,
+            has_usage_norm: !root,
+            has_level_fs: found.level_fs.is_some(),
+            has_fs_factor: publishes && found.fs_factor.is_some(),
+            keeps_level_fs: !fair_tree,
+        });
+    }
+}
+
+/// How many jobs are written between two looks at the clock.
+const AT_ONCE: usize = 64;
+
+/// Writes priorities, and notes on jobs, in pieces of at most `max_lock_ms`.
+pub(super) fn priorities(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &Workspace,
+    computed: &Computed,
+) {
+    plugin.fault.strike("prices");
+    let limit = settings.config.max_lock_ms;
+    let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
+    let mut next = 0;
+    let mut lock = JobsLock::lock();
+    note(&lock, computed);
+    let mut since = Instant::now();
+    let mut written = false;
+    while next < work.pending.priced.len() {
+        let end = (next + AT_ONCE).min(work.pending.priced.len());
+        for job in next..end {
+            written |= write(&lock, settings, work, job);
+        }
+        next = end;
+        if limit.is_some_and(|limit| since.elapsed() >= limit) && next < work.pending.priced.len() {
+            changed(&lock, &mut written);
+            drop(lock);
+            std::thread::yield_now();
+            lock = JobsLock::lock();
+            since = Instant::now();
+        }
+    }
+    changed(&lock, &mut written);
+}
+
+fn changed(_lock: &JobsLock, written: &mut bool) {
+    if std::mem::take(written) {
+        // SAFETY: the job lock is held.
+        unsafe { ffi::shim_jobs_changed() }
+    }
+}
+
+fn note(_lock: &JobsLock, computed: &Computed) {
+    for &(job_id, start_time) in &computed.ends {
+        // SAFETY: the job write lock is held.
+        unsafe { ffi::shim_job_mark_charged(job_id, start_time) }
+    }
+    for &(job_id, billable_tres) in &computed.billables {
+        // SAFETY: the job write lock is held.
+        unsafe { ffi::shim_job_keep_billable(job_id, billable_tres) }
+    }
+}
+
+/// Writes one job; false if it is gone, or if someone else set its priority meanwhile.
+fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, job: usize) -> bool {
+    let pending = &work.pending;
+    let row = &work.snapshot.waiting()[pending.rows[job] as usize];
+    let priced = &pending.priced[job];
+    let start = if job == 0 { 0 } else { pending.variant_ends[job - 1] as usize };
+    let variants = &pending.variants[start..pending.variant_ends[job] as usize];
+    let count = pending.tres_weights.len();
+    let terms = &pending.tres_terms[job * count..(job + 1) * count];
+    let partitions = row.partitions as usize;
+    let partitions =
+        &work.snapshot.partition_keys()[partitions..partitions + row.partitions_len as usize];
+    if priced.overflow {
+        log::error(format_args!(
+            "job {}: the priority does not fit 32 bits and is 4294967295",
+            row.job_id
+        ));
+    }
+    let price = ffi::shim_price {
+        job_id: row.job_id,
+        seen_priority: row.priority,
+        seen_direct: row.direct,
+        clear: row.direct,
+        only_raise: settings.config.priority_flags.incr_only,
+        ..to_shim(priced, variants, partitions, terms, &pending.tres_weights)
+    };
+    // SAFETY: the job write lock is held; the slices live as long as the call.
+    let outcome = unsafe { ffi::shim_price_write(work.snapshot.raw(), &price) };
+    outcome == ffi::SHIM_WRITTEN
+}
+
+/// A price as the shim takes it; its pointers are valid as long as the slices.
+pub(super) fn to_shim(
+    priced: &Priced,
+    variants: &[u32],
+    partitions: &[u64],
+    tres: &[f64],
+    tres_weights: &[f64],
+) -> ffi::shim_price {
+    let or_null = |numbers: &[f64]| {
+        if numbers.is_empty() {
+            std::ptr::null()
+        } else {
+            numbers.as_ptr()
+        }
+    };
+    ffi::shim_price {
+        age: priced.age,
+        assoc: priced.assoc,
+        fairshare: priced.fairshare,
+        job_size: priced.job_size,
+        partition: priced.partition,
+        qos: priced.qos,
+        tres: or_null(tres),
+        tres_weights: or_null(tres_weights),
+        variants: variants.as_ptr(),
+        partitions: partitions.as_ptr(),
+        tres_len: tres.len(),
+        variants_len: variants.len(),
+        partitions_len: partitions.len(),
+        priority: priced.priority,
+        site: priced.site,
+        nice: priced.nice,
+        ..ffi::shim_price::default()
+    }
+}

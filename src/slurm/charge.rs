@@ -1,0 +1,291 @@
+//! Charging jobs between passes: the end of a job, and what start-up takes from the run-seconds.
+
+use super::host::{self, NONE, UsageLock, ffi};
+use super::log;
+use super::plugin::{Plugin, Recent, Shared};
+use super::settings::Settings;
+use super::snapshot::Snapshot;
+use crate::engine;
+use crate::usage::{Charge, Consumed, Period, Phase, Run, RunState, charge, consumed_at_start};
+use std::ffi::c_void;
+
+/// A row of slurmctld as the engine's run.
+///
+/// `usage_factor`: that of the job's QOS, 1 without one. `from`: where the charge begins, which
+/// decides whether the job's billing is worked out anew.
+pub(super) fn run_of(
+    row: &ffi::shim_accruing,
+    usage_factor: f64,
+    charged_until: Option<i64>,
+    last_ran: Option<i64>,
+) -> Run {
+    let from = last_ran.unwrap_or(0).max(row.start_time);
+    Run {
+        state: state_of(row),
+        start_time: row.start_time,
+        end_time: row.end_time,
+        end_time_exp: (!row.already_charged).then_some(row.end_time_exp),
+        time_limit: host::time_limit(row.time_limit, row.time_limit_infinite, false),
+        billable_tres: billable_tres(row, from),
+        usage_factor,
+        charged_until,
+        run_secs_renewed: charged_until.is_some_and(|until| last_ran.is_none_or(|ran| until >= ran)),
+    }
+}
+
+/// State of a job.
+pub(super) fn state_of(row: &ffi::shim_accruing) -> RunState {
+    let phase = if row.pending {
+        Phase::Pending
+    } else if row.running {
+        Phase::Running
+    } else if row.suspended {
+        Phase::Suspended
+    } else {
+        Phase::Finished
+    };
+    RunState {
+        phase,
+        completing: row.completing,
+        resizing: row.resizing,
+        powering_up: row.powering_up,
+    }
+}
+
+/// Does slurmctld's record of the job's billing have to be renewed for a charge from `from` on?
+pub(super) fn recounts(row: &ffi::shim_accruing, from: i64) -> bool {
+    row.tres != NONE && (!row.billable_known || row.resize_time >= from)
+}
+
+fn billable_tres(row: &ffi::shim_accruing, from: i64) -> f64 {
+    if row.tres == NONE {
+        0.0
+    } else if recounts(row, from) {
+        row.billable_now
+    } else {
+        row.billable_tres
+    }
+}
+
+/// What the shim is to add for a charge.
+pub(super) fn to_shim(
+    charge: &Charge,
+    row: &ffi::shim_accruing,
+    assoc: u32,
+    qos: u32,
+    partition_qos: u32,
+) -> ffi::shim_charge {
+    ffi::shim_charge {
+        wall_decayed: charge.decayed.wall_secs,
+        wall: charge.undecayed.wall_secs,
+        usage_decayed: charge.decayed.usage,
+        usage: charge.undecayed.usage,
+        run_secs_scaled: 0.0,
+        run_secs: charge.run_secs,
+        job_id: row.job_id,
+        user_id: row.user_id,
+        assoc,
+        qos,
+        partition_qos,
+        tres: row.tres,
+    }
+}
+
+impl Shared {
+    /// Up to when a running job was charged beyond the last pass: the last resize whose old size
+    /// was charged. While the job is being resized its record has the new resize's time already.
+    pub(super) fn charged_until(&self, row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64> {
+        let remembered = self
+            .recent
+            .iter()
+            .rev()
+            .find(|recent| recent.job_id == row.job_id && recent.start_time == row.start_time)
+            .map(|recent| recent.until);
+        // Ends of sizes are reported only while limits are enforced.
+        let recorded = (enforces_limits && !row.resizing && row.resize_time > row.start_time)
+            .then_some(row.resize_time);
+        remembered.max(recorded)
+    }
+}
+
+/// The end of a job (or of one size of it), reported with the job write lock held.
+///
+/// # Safety
+/// `job` is slurmctld's job record, and the caller holds the job write lock.
+pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
+    plugin.fault.strike("job_end");
+    let settings = plugin.settings();
+    let want = ffi::shim_want {
+        flags: settings.flags,
+        ..Default::default()
+    };
+    let mut snapshot = plugin.scratch();
+    let lock = UsageLock::lock();
+    plugin.restore(&lock);
+    // SAFETY: the caller's promise; the usage lock is held.
+    let taken = unsafe { snapshot.take_ending_job(&lock, &want, job) };
+    if let Err(error) = taken {
+        log::error(format_args!("the end of a job is not charged: {error}"));
+        return;
+    }
+    let now = host::now();
+    let Some(row) = snapshot.accruing().first().copied() else {
+        return;
+    };
+    let mut shared = plugin.shared.lock();
+    let until = shared.charged_until(&row, snapshot.enforces_limits());
+    let run = run_of(&row, usage_factor(&snapshot), until, shared.last_ran);
+    let period = Period::between_passes(shared.last_ran, now);
+    let charged = charge(&engine::decay(&settings.config), &run, &period, true);
+    if let Some(charged) = charged {
+        shared.recent.push(Recent {
+            job_id: row.job_id,
+            start_time: row.start_time,
+            until: if row.end_time != 0 { now.min(row.end_time) } else { now },
+        });
+    }
+    let from = shared.last_ran.unwrap_or(0).max(row.start_time);
+    drop(shared);
+    if let Some(charged) = charged {
+        settle(&snapshot, &lock, &row, &charged);
+    }
+    drop(lock);
+    // SAFETY: the caller's promise: the record and its lock.
+    unsafe {
+        if charged.is_some() {
+            ffi::shim_ending_job_mark_charged(job);
+        }
+        if recounts(&row, from) && !row.already_charged {
+            ffi::shim_ending_job_keep_billable(job, row.billable_now);
+        }
+    }
+    plugin.give_back(snapshot);
+}
+
+/// The rows of an ending job are fixed: its association is row 0, its QOS row 0 if it has one,
+/// and its partition's QOS the next.
+fn settle(snapshot: &Snapshot, lock: &UsageLock, row: &ffi::shim_accruing, charged: &Charge) {
+    let qos = if row.qos_id != 0 { 0 } else { NONE };
+    let partition_qos = match (row.partition_qos_id, row.qos_id) {
+        (0, _) => NONE,
+        (partition, job) if partition == job => NONE,
+        (_, 0) => 0,
+        _ => 1,
+    };
+    let assoc = if row.assoc_id != 0 { 0 } else { NONE };
+    let underflows = snapshot.charge(lock, &to_shim(charged, row, assoc, qos, partition_qos));
+    log::priority(|| {
+        format!(
+            "job {} ended: {} TRES-seconds, {} run-seconds",
+            row.job_id, charged.decayed.usage, charged.run_secs
+        )
+    });
+    if underflows > 0 {
+        log::error(format_args!(
+            "job {}: {underflows} counters of GrpTRESRunMins held less than the job's rest",
+            row.job_id
+        ));
+    }
+}
+
+fn usage_factor(snapshot: &Snapshot) -> f64 {
+    let job = snapshot.accruing().first();
+    job.filter(|row| row.qos_id != 0)
+        .and(snapshot.qos().first())
+        .map_or(1.0, |qos| qos.usage_factor)
+}
+
+/// After slurmctld has built its records anew: run-seconds, and shares if their normalisation is
+/// now another one.
+pub(super) fn after_reconfigure(plugin: &Plugin, settings: &Settings, normalizes: bool) {
+    take_consumed(plugin, settings);
+    if !normalizes || !settings.has_slurmdbd {
+        return;
+    }
+    let want = ffi::shim_want {
+        assocs: true,
+        ..Default::default()
+    };
+    let mut snapshot = plugin.scratch();
+    {
+        let lock = host::SnapshotLock::lock();
+        snapshot.take(&lock, &want);
+    }
+    let indexed = snapshot.index();
+    let lock = UsageLock::lock();
+    match indexed.and_then(|()| snapshot.bind(&lock)) {
+        Ok(()) => snapshot.normalize_shares(&lock),
+        Err(error) => log::error(format_args!("shares are not normalised anew: {error}")),
+    }
+    drop(lock);
+    plugin.give_back(snapshot);
+}
+
+/// Takes from the run-seconds what jobs had used up to the last pass: slurmctld adds the whole
+/// time limit of every job when it starts (and 22.05 also on `scontrol reconfigure`).
+pub(super) fn take_consumed(plugin: &Plugin, settings: &Settings) {
+    if !host::enforces_limits() {
+        return;
+    }
+    let want = ffi::shim_want {
+        assocs: true,
+        accruing: true,
+        flags: settings.flags,
+        ..Default::default()
+    };
+    let mut snapshot = plugin.scratch();
+    {
+        let lock = host::SnapshotLock::lock();
+        snapshot.take(&lock, &want);
+    }
+    if let Err(error) = snapshot.index() {
+        log::error(format_args!("run-seconds are not adjusted: {error}"));
+        return;
+    }
+    let lock = UsageLock::lock();
+    if let Err(error) = snapshot.bind(&lock) {
+        log::error(format_args!("run-seconds are not adjusted: {error}"));
+        return;
+    }
+    let last_ran = plugin.shared.lock().last_ran;
+    let mut underflows = 0;
+    for row in snapshot.accruing() {
+        underflows += take_consumed_of(&snapshot, &lock, settings, row, last_ran);
+    }
+    drop(lock);
+    if underflows > 0 {
+        log::error(format_args!(
+            "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
+        ));
+    }
+    plugin.give_back(snapshot);
+}
+
+fn take_consumed_of(
+    snapshot: &Snapshot,
+    lock: &UsageLock,
+    settings: &Settings,
+    row: &ffi::shim_accruing,
+    last_ran: Option<i64>,
+) -> u32 {
+    let qos_row = |id: u32| snapshot.qos().iter().position(|qos| qos.id == id);
+    let qos = qos_row(row.qos_id);
+    let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos].usage_factor);
+    let run = run_of(row, factor, None, last_ran);
+    let Some(consumed) = consumed_at_start(settings.config.compat, &run, last_ran) else {
+        return 0;
+    };
+    let place = |row: Option<usize>| row.and_then(|row| u32::try_from(row).ok()).unwrap_or(NONE);
+    let partition_qos = if row.partition_qos_id == row.qos_id {
+        NONE
+    } else {
+        place(qos_row(row.partition_qos_id))
+    };
+    let assoc = snapshot.assoc_row(row.assoc_id).unwrap_or(NONE);
+    let mut taken = to_shim(&Charge::default(), row, assoc, place(qos), partition_qos);
+    match consumed {
+        Consumed::Whole(secs) => taken.run_secs = secs,
+        Consumed::Scaled(secs) => taken.run_secs_scaled = secs,
+    }
+    snapshot.charge(lock, &taken)
+}

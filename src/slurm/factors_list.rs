@@ -1,0 +1,176 @@
+//! The rows of sprio: the factors of the last pricing, partition by partition and QOS by QOS.
+
+use super::host::{self, ffi};
+use super::plugin::Plugin;
+use super::settings::Settings;
+use super::snapshot::Snapshot;
+use super::tables::Tables;
+use crate::priority::{Pricer, Variant};
+use std::ffi::c_void;
+
+/// Makes the list; NULL without rows. `request`: the filters of sprio, NULL where slurmctld does
+/// not hand them over.
+///
+/// # Safety
+/// `request` is NULL or slurmctld's request; the caller holds read locks of jobs, nodes and
+/// partitions.
+pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32) -> *mut c_void {
+    plugin.fault.strike("factors_list");
+    let settings = plugin.settings();
+    let mut wanted = Wanted {
+        now: host::now(),
+        settings: &settings,
+        request,
+        user_id,
+        rows: Vec::new(),
+        seen: None,
+    };
+    // SAFETY: `each` gets `wanted` back and nobody else uses it meanwhile.
+    unsafe { ffi::shim_each_listed(Some(each), (&raw mut wanted).cast()) };
+    let mut list = std::ptr::null_mut();
+    let names = if settings.weighs_tres() {
+        host::tres_names()
+    } else {
+        Vec::new()
+    };
+    let mut snapshot = plugin.scratch();
+    for row in &wanted.rows {
+        // SAFETY: the job lock is held since the rows were collected.
+        unsafe { append(&mut list, &wanted, &mut snapshot, &names, row) };
+    }
+    plugin.give_back(snapshot);
+    list
+}
+
+/// What sprio's caller may see, and the jobs found.
+struct Wanted<'a> {
+    now: i64,
+    settings: &'a Settings,
+    request: *const c_void,
+    user_id: u32,
+    rows: Vec<ffi::shim_listed>,
+    /// The last job's owner and whether he may be seen: owners repeat.
+    seen: Option<(u32, bool)>,
+}
+
+impl Wanted<'_> {
+    /// Waiting (or, with CALCULATE_RUNNING, any), not another cluster's, eligible, not held.
+    fn lists(&self, job: &ffi::shim_listed) -> bool {
+        let flags = &self.settings.config.priority_flags;
+        let since = if flags.accrue_always {
+            job.submit_time
+        } else {
+            job.begin_time
+        };
+        (flags.calculate_running || job.pending)
+            && !job.revoked
+            && since != 0
+            && since <= self.now
+            && job.priority != 0
+            && job.has_partition
+            && (job.has_factors || job.direct)
+    }
+}
+
+extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
+    // SAFETY: `list` passed its `Wanted`; the shim passes a row that lives as long as the call.
+    let (wanted, job) = unsafe { (&mut *context.cast::<Wanted>(), *job) };
+    if wanted.lists(&job) {
+        // SAFETY: the job lock is held.
+        let visible = unsafe { ffi::shim_may_see(job.job, wanted.user_id) };
+        if visible {
+            wanted.rows.push(job);
+        }
+    }
+    true
+}
+
+/// # Safety
+/// The caller holds the job lock since `row` was collected.
+unsafe fn append(
+    list: &mut *mut c_void,
+    wanted: &Wanted,
+    snapshot: &mut Snapshot,
+    names: &[String],
+    row: &ffi::shim_listed,
+) {
+    if !row.many {
+        // SAFETY: the caller's promise; the request is slurmctld's.
+        unsafe {
+            if ffi::shim_request_wants(wanted.request, row.job, 0) {
+                ffi::shim_factors_append(list, row.job, &ffi::shim_factors_row::default());
+            }
+        }
+        return;
+    }
+    let settings = wanted.settings;
+    let want = ffi::shim_want {
+        waiting_tres: settings.weighs_tres(),
+        flags: settings.flags,
+        ..Default::default()
+    };
+    // SAFETY: the caller's promise.
+    if unsafe { snapshot.take_waiting_job(&want, row.job) }.is_err() {
+        return;
+    }
+    let mut names = names.to_vec();
+    if settings.weighs_tres() {
+        names.resize(snapshot.tres_count(), String::new());
+    }
+    let mut tables = Tables::default();
+    tables.fill_job(snapshot, names);
+    let Some(waiting) = snapshot.waiting().first() else {
+        return;
+    };
+    let job = tables.job(waiting, None);
+    let Ok(pricer) = Pricer::new(&settings.config, &tables.site, wanted.now) else {
+        return;
+    };
+    for (position, variant) in pricer.variants(&job).enumerate() {
+        let per_partition = job.qos_list.len.max(1) as usize;
+        let partition = snapshot.partition_keys().get(position / per_partition);
+        let partition = partition.copied().unwrap_or(0);
+        let qos = snapshot.qos_ids().get(position % per_partition);
+        let mut tres = vec![0.0; tables.site.tres_names.len()];
+        let terms = terms(&pricer, &job, variant, &mut tres);
+        let out = ffi::shim_factors_row {
+            partition,
+            qos_id: qos.copied().unwrap_or(0),
+            partition_term: terms.0,
+            qos_term: terms.1.unwrap_or(0.0),
+            tres: tres.as_ptr(),
+            tres_len: tres.len(),
+            replaces_partition: partition != 0,
+            replaces_qos: terms.1.is_some(),
+        };
+        // SAFETY: the caller's promise; the slice lives as long as the call.
+        unsafe {
+            if ffi::shim_request_wants(wanted.request, row.job, partition) {
+                ffi::shim_factors_append(list, row.job, &out);
+            }
+        }
+    }
+}
+
+/// Terms of one variant: partition, QOS if it has one of its own, and TRES.
+fn terms(
+    pricer: &Pricer,
+    job: &crate::priority::Job,
+    variant: Variant,
+    tres: &mut [f64],
+) -> (f64, Option<f64>) {
+    let base = pricer.price_set(&crate::priority::Job {
+        direct: false,
+        ..*job
+    });
+    let priced = pricer.price_variant(job, &base, variant);
+    if !tres.is_empty() {
+        let there = crate::priority::Job {
+            partition: variant.partition,
+            direct: false,
+            ..*job
+        };
+        pricer.tres_terms(&there, tres);
+    }
+    (priced.partition, variant.qos.map(|_| priced.qos))
+}

@@ -1,0 +1,313 @@
+//! The symbols that slurmctld (and sshare) look up by name.
+//!
+//! Every hook runs inside a guard: a panic is logged once and ends there, and what slurmctld gets
+//! is what it had. Which symbols a release wants is decided by the build script.
+
+use super::charge;
+use super::factors_list;
+use super::guard::{self, Hook};
+use super::host::{self, SLURM_VERSION_NUMBER, UsageLock, ffi};
+use super::log;
+use super::pass;
+use super::plugin::{self, Plugin};
+use super::price;
+use super::state::{self, Collected};
+use crate::extended::Extended;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+const SUCCESS: c_int = 0;
+const FAILURE: c_int = -1;
+
+const TYPE: &[u8; 18] = b"priority/fairtree\0";
+const NAME: &[u8; 25] = b"Priority FAIRTREE plugin\0";
+
+/// Shown by `scontrol show config` and in the log.
+#[unsafe(no_mangle)]
+pub static plugin_name: [u8; NAME.len()] = *NAME;
+
+/// `PriorityType`.
+#[unsafe(no_mangle)]
+pub static plugin_type: [u8; TYPE.len()] = *TYPE;
+
+/// The release that the plugin fits: major, minor, micro.
+#[unsafe(no_mangle)]
+pub static plugin_version: u32 = SLURM_VERSION_NUMBER;
+
+static INIT: Hook = Hook::new("init");
+static FINI: Hook = Hook::new("fini");
+static SET: Hook = Hook::new("set");
+static RECONFIG: Hook = Hook::new("reconfig");
+static SET_ASSOC_USAGE: Hook = Hook::new("set_assoc_usage");
+static FACTORS_LIST: Hook = Hook::new("get_priority_factors_list");
+static JOB_END: Hook = Hook::new("job_end");
+#[cfg(slurm_has_calc_fs_factor)]
+static CALC_FS_FACTOR: Hook = Hook::new("calc_fs_factor");
+
+/// Called by every pass: failures of hooks are worth a line in the log once more.
+pub(super) fn forget_failures() {
+    for hook in [&SET, &RECONFIG, &SET_ASSOC_USAGE, &FACTORS_LIST, &JOB_END] {
+        hook.forget();
+    }
+}
+
+/// Called once after loading. Takes no lock of slurmctld: some releases hold all of them here.
+#[unsafe(no_mangle)]
+pub extern "C" fn init() -> c_int {
+    INIT.run(|| {
+        if !host::in_slurmctld() {
+            return SUCCESS;
+        }
+        match start() {
+            Ok(()) => SUCCESS,
+            Err(error) => {
+                log::error(format_args!("{error}; slurmctld cannot start with this"));
+                FAILURE
+            }
+        }
+    })
+    .unwrap_or(FAILURE)
+}
+
+fn start() -> Result<(), String> {
+    if !host::site_init() {
+        return Err("the site factor plugin does not load".to_string());
+    }
+    let plugin = plugin::init()?;
+    if !plugin.settings().has_slurmdbd {
+        log::error("without slurmdbd there is no usage: fair share counts nothing");
+    }
+    if cfg!(not(slurm_has_recover)) {
+        start_thread(&plugin);
+    }
+    Ok(())
+}
+
+fn start_thread(plugin: &Arc<Plugin>) {
+    let inside = Arc::clone(plugin);
+    if let Err(error) = plugin.thread.start(move || pass::run(&inside)) {
+        log::error(format_args!("no thread for passes: {error}; priorities will not change"));
+    }
+}
+
+/// Called before unloading, with nothing locked. Nothing of the plugin runs afterwards.
+#[unsafe(no_mangle)]
+pub extern "C" fn fini() -> c_int {
+    FINI.run(|| {
+        let Some(plugin) = plugin::take() else {
+            return;
+        };
+        plugin.thread.stop();
+        save_last(&plugin);
+        host::site_fini();
+        guard::restore();
+    });
+    SUCCESS
+}
+
+/// slurmctld has saved usage by now, in a text that cuts it short; ours is exact.
+fn save_last(plugin: &Plugin) {
+    let settings = plugin.settings();
+    if !settings.has_slurmdbd || !host::has_root() {
+        return;
+    }
+    let collected = {
+        let lock = UsageLock::lock();
+        let shared = plugin.shared.lock();
+        // Without a pass, or with usage still to be put back, the files are right as they are.
+        let Some(last_ran) = shared.last_ran.filter(|_| !shared.is_restoring()) else {
+            return;
+        };
+        let last_reset = shared.resets.last_reset();
+        drop(shared);
+        Collected::new(&lock, last_ran, last_ran, last_reset)
+    };
+    let stored = match collected.state() {
+        Some(saved) => state::store(&settings.state_dir, &saved),
+        None => Err("no memory".to_string()),
+    };
+    if let Err(error) = stored {
+        log::error(format_args!("state is not saved: {error}"));
+    }
+}
+
+/// Called when slurmctld is ready for passes.
+#[cfg(slurm_has_recover)]
+#[unsafe(no_mangle)]
+pub extern "C" fn priority_p_thread_start() {
+    INIT.run(|| {
+        if let Some(plugin) = plugin::get() {
+            start_thread(&plugin);
+        }
+    });
+}
+
+/// Asked once after start for a boost of the lowest priority: none.
+#[cfg(slurm_has_recover)]
+#[unsafe(no_mangle)]
+pub extern "C" fn priority_p_recover(_prio_boost: u32) -> u32 {
+    0
+}
+
+/// The priority of a job that is submitted, updated or released.
+///
+/// # Safety
+/// `job` is slurmctld's job record; the caller holds the job write lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn priority_p_set(_last_prio: u32, job: *mut c_void) -> u32 {
+    let set = SET.run(|| {
+        let plugin = plugin::get()?;
+        // SAFETY: the caller's promise.
+        match unsafe { price::set(&plugin, job) } {
+            Ok(priority) => Some(priority),
+            Err(error) => {
+                log::error(format_args!("a job's priority stays as it is: {error}"));
+                None
+            }
+        }
+    });
+    set.flatten().unwrap_or_else(|| {
+        let mut unset = false;
+        // SAFETY: the caller's promise.
+        let now = unsafe { ffi::shim_job_priority(job, &mut unset) };
+        // A job without one gets the least that is not held, until the next pass.
+        if unset || now == 0 { 1 } else { now }
+    })
+}
+
+/// Settings may have changed. `assoc_clear`: slurmctld has built its records anew; only then no
+/// lock is held by the caller.
+#[unsafe(no_mangle)]
+pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
+    RECONFIG.run(|| {
+        let Some(plugin) = plugin::get() else {
+            return;
+        };
+        plugin.fault.strike("reconfig");
+        let before = plugin.settings();
+        plugin.reconfigure(assoc_clear);
+        let settings = plugin.settings();
+        if assoc_clear {
+            let both = [&before, &settings].map(|settings| settings.config.algorithm());
+            charge::after_reconfigure(&plugin, &settings, both[0] != both[1]);
+        }
+        host::site_reconfig();
+    });
+}
+
+/// Effective and normalised usage of an association that has none yet.
+///
+/// # Safety
+/// `assoc` is slurmctld's association; the caller holds at least its read lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn priority_p_set_assoc_usage(assoc: *mut c_void) {
+    SET_ASSOC_USAGE.run(|| {
+        let Some(plugin) = plugin::get() else {
+            return;
+        };
+        plugin.fault.strike("set_assoc_usage");
+        // SAFETY: the caller's promise.
+        let id = unsafe { ffi::shim_assoc_id(assoc) };
+        let ranking = plugin.ranking();
+        // Nothing is known of a new one but that it is unused.
+        let (effective, norm) = ranking.of(id).map_or((Extended::ZERO, Extended::ZERO), |found| {
+            (found.effective_usage, found.norm_usage)
+        });
+        let (effective, norm) = (host::shim_extended(effective), host::shim_extended(norm));
+        // SAFETY: the caller's promise.
+        unsafe { ffi::shim_assoc_write_usage(assoc, effective, norm) }
+    });
+}
+
+/// Two `long double` arguments. x86-64 passes each in memory, 16 bytes apart and 16-byte aligned,
+/// which is where it passes one structure of 32 bytes; Rust has no `long double`.
+#[cfg(slurm_has_calc_fs_factor)]
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+pub struct LongDoubles {
+    usage_efctv: [u64; 2],
+    shares_norm: [u64; 2],
+}
+
+/// The classic fair-share factor `2^(-usage/shares/dampening)`; also for sshare.
+#[cfg(slurm_has_calc_fs_factor)]
+#[unsafe(no_mangle)]
+pub extern "C" fn priority_p_calc_fs_factor(arguments: LongDoubles) -> f64 {
+    CALC_FS_FACTOR
+        .run(|| {
+            if let Some(plugin) = plugin::get() {
+                plugin.fault.strike("calc_fs_factor");
+            }
+            let number = |halves: [u64; 2]| Extended::from_x87(halves[0], halves[1] as u16);
+            let usage = number(arguments.usage_efctv);
+            let shares = number(arguments.shares_norm);
+            match (usage, shares) {
+                (Some(usage), Some(shares)) => fs_factor(usage, shares),
+                _ => 0.0,
+            }
+        })
+        .unwrap_or(0.0)
+}
+
+#[cfg(slurm_has_calc_fs_factor)]
+fn fs_factor(usage: Extended, shares: Extended) -> f64 {
+    /// slurmctld's number for "not computed yet".
+    const NO_VAL: f64 = 4_294_967_294.0;
+    if (usage.to_f64() - NO_VAL).abs() < 0.00001 || shares <= Extended::ZERO {
+        return 0.0;
+    }
+    let dampening = host::settings(false).numbers.fs_dampening_factor.max(1);
+    let ratio = usage / shares / Extended::from_u64(dampening.into());
+    2f64.powf(-ratio.to_f64())
+}
+
+/// The rows of sprio.
+///
+/// # Safety
+/// `request` is slurmctld's; the caller holds no lock.
+#[cfg(slurm_has_factors_request)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn priority_p_get_priority_factors_list(
+    request: *const c_void,
+    user_id: u32,
+) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { factors(request, user_id) }
+}
+
+/// The rows of sprio.
+///
+/// # Safety
+/// The caller holds read locks of jobs, nodes, partitions and QOS.
+#[cfg(not(slurm_has_factors_request))]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn priority_p_get_priority_factors_list(user_id: u32) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { factors(std::ptr::null(), user_id) }
+}
+
+/// # Safety
+/// As the hooks above.
+unsafe fn factors(request: *const c_void, user_id: u32) -> *mut c_void {
+    let list = FACTORS_LIST.run(|| {
+        let plugin = plugin::get()?;
+        let _lock = host::FactorsLock::lock();
+        // SAFETY: the caller's promise; the locks are held now, if not before.
+        Some(unsafe { factors_list::list(&plugin, request, user_id) })
+    });
+    list.flatten().unwrap_or(std::ptr::null_mut())
+}
+
+/// A job, or one size of it, has ended.
+///
+/// # Safety
+/// `job` is slurmctld's job record; the caller holds the job write lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn priority_p_job_end(job: *mut c_void) {
+    JOB_END.run(|| {
+        if let Some(plugin) = plugin::get() {
+            // SAFETY: the caller's promise.
+            unsafe { charge::job_end(&plugin, job) }
+        }
+    });
+}

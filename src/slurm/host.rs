@@ -1,0 +1,217 @@
+//! The shim, made safe: locks as guards, settings as owned strings, the log.
+
+use super::log::Level;
+use crate::extended::Extended;
+use crate::priority::TimeLimit;
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+#[allow(non_camel_case_types, non_upper_case_globals, missing_docs, dead_code)]
+#[allow(clippy::all)]
+pub(super) mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/shim.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/release.rs"));
+
+/// `SHIM_NONE`: no row, no index.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Seconds since 1970, from the C library, as slurmctld asks for them.
+pub(super) fn now() -> i64 {
+    // SAFETY: time(NULL) writes nowhere and cannot fail.
+    unsafe { libc::time(std::ptr::null_mut()) }
+}
+
+pub(super) fn extended(value: ffi::shim_extended) -> Option<Extended> {
+    Extended::from_x87(value.mantissa, value.sign_exponent)
+}
+
+pub(super) fn shim_extended(value: Extended) -> ffi::shim_extended {
+    let (mantissa, sign_exponent) = value.to_x87();
+    ffi::shim_extended {
+        mantissa,
+        sign_exponent,
+    }
+}
+
+pub(super) fn time_limit(minutes: u32, infinite: bool, unset: bool) -> TimeLimit {
+    match (infinite, unset) {
+        (true, _) => TimeLimit::Unlimited,
+        (_, true) => TimeLimit::Unset,
+        _ => TimeLimit::Minutes(minutes),
+    }
+}
+
+macro_rules! questions {
+    ($($(#[$meta:meta])* $name:ident = $shim:ident;)*) => {$(
+        $(#[$meta])*
+        pub(super) fn $name() -> bool {
+            // SAFETY: the shim reads one global of the process; no lock is needed for it.
+            unsafe { ffi::$shim() }
+        }
+    )*};
+}
+
+questions! {
+    /// False in sshare, which loads the plugin, too.
+    in_slurmctld = shim_in_slurmctld;
+    has_slurmdbd = shim_has_slurmdbd;
+    /// False while slurmctld has no associations.
+    has_root = shim_has_root;
+    enforces_limits = shim_enforces_limits;
+    debug_priority = shim_debug_priority;
+    /// Loads the site factor plugin, which the priority plugin owns.
+    site_init = shim_site_init;
+}
+
+pub(super) fn site_fini() {
+    // SAFETY: called once, from fini, after the thread has ended.
+    unsafe { ffi::shim_site_fini() }
+}
+
+pub(super) fn site_reconfig() {
+    // SAFETY: the site factor plugin is loaded from init to fini.
+    unsafe { ffi::shim_site_reconfig() }
+}
+
+/// Takes the job write lock.
+pub(super) fn site_update() {
+    // SAFETY: as above; the caller holds no lock.
+    unsafe { ffi::shim_site_update() }
+}
+
+fn level(level: Level) -> ffi::shim_log_level {
+    match level {
+        Level::Error => ffi::SHIM_LOG_ERROR,
+        Level::Info => ffi::SHIM_LOG_INFO,
+        Level::Verbose => ffi::SHIM_LOG_VERBOSE,
+        Level::Debug => ffi::SHIM_LOG_DEBUG,
+        Level::Debug2 => ffi::SHIM_LOG_DEBUG2,
+    }
+}
+
+pub(super) fn log_enabled(at: Level) -> bool {
+    // SAFETY: reads Slurm's log level.
+    unsafe { ffi::shim_log_enabled(level(at)) }
+}
+
+pub(super) fn log(at: Level, message: &CStr) {
+    // SAFETY: a NUL-terminated string that Slurm copies.
+    unsafe { ffi::shim_log(level(at), message.as_ptr()) }
+}
+
+/// slurm.conf's settings as slurmctld holds them, with strings of our own.
+pub(super) struct HostSettings {
+    pub(super) numbers: ffi::shim_settings,
+    pub(super) priority_params: String,
+    pub(super) priority_weight_tres: String,
+    pub(super) state_save_location: PathBuf,
+}
+
+/// Copies the settings. `locked`: the caller's hook came without locks, take a read lock.
+pub(super) fn settings(locked: bool) -> HostSettings {
+    let mut numbers = ffi::shim_settings::default();
+    // SAFETY: the strings that `numbers` points to are valid as long as the configuration does
+    // not change: under the read lock, or under the write lock that the caller of the hook holds,
+    // or (init) before there is anyone else. They are copied before that ends.
+    unsafe {
+        if locked {
+            ffi::shim_settings_lock();
+        }
+        ffi::shim_settings_read(&mut numbers);
+        let settings = HostSettings {
+            priority_params: text(numbers.priority_params),
+            priority_weight_tres: text(numbers.priority_weight_tres),
+            state_save_location: path(numbers.state_save_location),
+            numbers: ffi::shim_settings {
+                priority_params: std::ptr::null(),
+                priority_weight_tres: std::ptr::null(),
+                state_save_location: std::ptr::null(),
+                ..numbers
+            },
+        };
+        if locked {
+            ffi::shim_settings_unlock();
+        }
+        settings
+    }
+}
+
+/// # Safety
+/// `text` is NULL or a NUL-terminated string.
+unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}
+
+/// # Safety
+/// As [`bytes`].
+unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: the caller's promise.
+    String::from_utf8_lossy(unsafe { bytes(text) }).into_owned()
+}
+
+/// # Safety
+/// As [`bytes`].
+unsafe fn path(text: *const c_char) -> PathBuf {
+    // SAFETY: the caller's promise.
+    PathBuf::from(OsStr::from_bytes(unsafe { bytes(text) }))
+}
+
+/// Names of all TRES in Slurm's order. Takes the TRES read lock.
+pub(super) fn tres_names() -> Vec<String> {
+    extern "C" fn push(context: *mut c_void, name: *const c_char) {
+        // SAFETY: `context` is the vector below, borrowed by nobody else during the call; the
+        // name is a string of slurmctld under the TRES lock.
+        unsafe {
+            let names = &mut *context.cast::<Vec<String>>();
+            names.push(text(name));
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    // SAFETY: `push` gets the vector back and keeps nothing.
+    unsafe { ffi::shim_each_tres(Some(push), (&raw mut names).cast()) };
+    names
+}
+
+macro_rules! guards {
+    ($($(#[$meta:meta])* $name:ident = $lock:ident, $unlock:ident;)*) => {$(
+        $(#[$meta])*
+        ///
+        /// Released when dropped, by the thread that took it.
+        pub(super) struct $name(PhantomData<*const ()>);
+
+        impl $name {
+            pub(super) fn lock() -> $name {
+                // SAFETY: the caller holds no lock of the plugin and none of slurmctld that comes
+                // later in its order (each place that locks says so); unlocked once, by Drop.
+                unsafe { ffi::$lock() };
+                $name(PhantomData)
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: `lock` took it in this thread: the guard cannot be sent.
+                unsafe { ffi::$unlock() }
+            }
+        }
+    )*};
+}
+
+guards! {
+    /// Read locks of jobs, nodes, partitions, associations, QOS and TRES.
+    SnapshotLock = shim_snapshot_lock, shim_snapshot_unlock;
+    /// Write lock of jobs, read locks of nodes and partitions.
+    JobsLock = shim_jobs_lock, shim_jobs_unlock;
+    /// The read locks that the hook for sprio has to take itself, in some releases.
+    FactorsLock = shim_factors_lock, shim_factors_unlock;
+    /// Write locks of association and QOS usage, read lock of TRES.
+    UsageLock = shim_usage_lock, shim_usage_unlock;
+}

@@ -1,0 +1,70 @@
+//! The Slurm priority plugin `priority/fairtree` (feature `slurm`).
+//!
+//! slurmctld loads the plugin in place of `priority/multifactor` and calls its hooks; a thread of
+//! the plugin makes a pass every `PriorityCalcPeriod`. A pass has three steps:
+//!
+//! 1. *snapshot*, under read locks: copy associations, QOS, partitions and jobs into flat rows;
+//! 2. *compute*, without any lock: the engine;
+//! 3. *apply*, under write locks: let usage fade and add the charges to what is there by now,
+//!    publish the factors; then write the priorities of the jobs that are still as they were.
+//!
+//! | module | noun |
+//! |---|---|
+//! | `hooks` | the symbols that slurmctld looks up |
+//! | `plugin` | the one global: what hooks and thread share |
+//! | `settings` | slurm.conf's settings, checked |
+//! | `thread` | the thread and its period |
+//! | `snapshot`, `tables` | the rows of slurmctld, and the engine's tables made from them |
+//! | `pass`, `compute`, `apply` | a pass |
+//! | `charge` | the end of a job, and what start-up takes from the run-seconds |
+//! | `price` | one job's priority between passes |
+//! | `ranking` | what the last pass found: for new associations and for sshare |
+//! | `factors_list` | the rows of sprio |
+//! | `state` | files that outlive slurmctld |
+//! | `guard`, `fault` | panics stop here; panics on order, for tests |
+//! | `host`, `log` | the shim, made safe |
+//!
+//! Locks. slurmctld's come first and in its own order: jobs (with nodes and partitions), then
+//! association manager. The plugin's own mutexes are leaves: whoever holds one asks for no lock
+//! of slurmctld. Usage in slurmctld's records is always worth its number at `last_ran`, the time
+//! of the last pass; the end of a job is charged in that currency, too. So whatever happens
+//! between snapshot and apply, nothing is lost and nothing counts twice.
+
+#[cfg(all(feature = "slurm", not(target_arch = "x86_64")))]
+compile_error!("the plugin reads usage as x86-64's 80-bit long double");
+
+#[cfg(feature = "slurm")]
+mod apply;
+#[cfg(feature = "slurm")]
+mod charge;
+#[cfg(feature = "slurm")]
+mod compute;
+#[cfg(feature = "slurm")]
+mod factors_list;
+#[cfg(feature = "slurm")]
+mod guard;
+#[cfg(feature = "slurm")]
+mod hooks;
+#[cfg(feature = "slurm")]
+mod host;
+#[cfg(feature = "slurm")]
+mod log;
+#[cfg(feature = "slurm")]
+mod pass;
+#[cfg(feature = "slurm")]
+mod plugin;
+#[cfg(feature = "slurm")]
+mod price;
+#[cfg(feature = "slurm")]
+mod settings;
+#[cfg(feature = "slurm")]
+mod snapshot;
+#[cfg(feature = "slurm")]
+mod tables;
+#[cfg(feature = "slurm")]
+mod thread;
+
+// Without Slurm these are still tested.
+mod fault;
+mod ranking;
+mod state;

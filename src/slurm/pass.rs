@@ -1,0 +1,149 @@
+//! A pass: snapshot, compute, apply.
+
+use super::apply::{self, Applied};
+use super::charge;
+use super::compute::{ComputeError, Computed, Pending};
+use super::guard::Hook;
+use super::hooks;
+use super::host::{self, SnapshotLock, UsageLock, ffi};
+use super::log;
+use super::plugin::Plugin;
+use super::settings::Settings;
+use super::snapshot::{Snapshot, SnapshotError};
+use super::state;
+use super::tables::Tables;
+use super::thread;
+use jiff::tz::TimeZone;
+use std::time::Duration;
+
+/// Memory that passes use one after the other.
+#[derive(Default)]
+pub(super) struct Workspace {
+    pub(super) snapshot: Snapshot,
+    pub(super) tables: Tables,
+    pub(super) pending: Pending,
+    pub(super) factors: Vec<ffi::shim_assoc_factors>,
+}
+
+/// Why a pass left everything as it was.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PassError {
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    #[error(transparent)]
+    Compute(#[from] ComputeError),
+}
+
+/// When a snapshot was taken, and what had happened until then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) now: i64,
+    pub(super) last_ran: Option<i64>,
+    /// Charges of job ends up to here are in the snapshot's usage.
+    pub(super) recent: usize,
+}
+
+/// One pass. On error nothing has changed.
+pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassError> {
+    let settings = plugin.settings();
+    begin(plugin, &settings);
+
+    let moment = snapshot(plugin, &settings, work)?;
+    let computed = Computed::new(plugin, &settings, work, &moment)?;
+    let applied = apply::usage(plugin, &settings, work, &moment, &computed)?;
+    save(plugin, &settings, &applied);
+    apply::priorities(plugin, &settings, work, &computed);
+
+    log::debug(format_args!(
+        "pass over {} associations, {} charged jobs, {} waiting jobs",
+        work.snapshot.assocs().len(),
+        work.snapshot.accruing().len(),
+        work.snapshot.waiting().len()
+    ));
+    Ok(())
+}
+
+/// What precedes a pass: usage from the state file, the reset that is due, the site factors.
+fn begin(plugin: &Plugin, settings: &Settings) {
+    let now = host::now();
+    let has_usage = settings.has_slurmdbd && host::has_root();
+    if has_usage {
+        let lock = UsageLock::lock();
+        plugin.restore(&lock);
+        if plugin.shared.lock().resets.take_due(now, &TimeZone::system()) {
+            apply::reset(&lock);
+            log::info("all usage is reset (PriorityUsageResetPeriod)");
+        }
+    }
+    // As the stock plugin: not on a first pass, nor after the clock stepped back.
+    if plugin.shared.lock().last_ran.is_some_and(|last_ran| now > last_ran) {
+        host::site_update();
+    }
+}
+
+fn snapshot(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+) -> Result<Moment, SnapshotError> {
+    plugin.fault.strike("snapshot");
+    let want = ffi::shim_want {
+        assocs: true,
+        waiting_tres: settings.weighs_tres(),
+        all_jobs: settings.config.priority_flags.calculate_running,
+        accruing: true,
+        flags: settings.flags,
+    };
+    let moment = {
+        let lock = SnapshotLock::lock();
+        work.snapshot.take(&lock, &want);
+        let shared = plugin.shared.lock();
+        Moment {
+            now: host::now(),
+            last_ran: shared.last_ran,
+            recent: shared.recent.len(),
+        }
+    };
+    work.snapshot.index()?;
+    Ok(moment)
+}
+
+fn save(plugin: &Plugin, settings: &Settings, applied: &Applied) {
+    plugin.fault.strike("state");
+    let Some(collected) = &applied.collected else {
+        return;
+    };
+    let stored = match collected.state() {
+        Some(saved) => state::store(&settings.state_dir, &saved),
+        None => Err("no memory".to_string()),
+    };
+    if let Err(error) = stored {
+        log::error(format_args!("state is not saved: {error}; the next pass tries again"));
+    }
+}
+
+static PASS: Hook = Hook::new("pass");
+
+/// The thread: a pass now, then one every period.
+pub(super) fn run(plugin: &Plugin) {
+    let mut work = Box::<Workspace>::default();
+    let mut deadline = thread::monotonic();
+    PASS.run(|| charge::take_consumed(plugin, &plugin.settings()));
+    while !plugin.thread.stopping() {
+        PASS.forget();
+        hooks::forget_failures();
+        let ended = PASS.run(|| {
+            if let Err(error) = pass(plugin, &mut work) {
+                log::error(format_args!("{error}; priorities stay as they are"));
+            }
+        });
+        if ended.is_none() {
+            // What a panic left behind is not worth keeping.
+            work = Box::default();
+        }
+        let period = plugin.settings().config.priority_calc_period_secs;
+        let period = Duration::from_secs(period.into());
+        deadline = thread::next_deadline(deadline, period, thread::monotonic());
+        plugin.thread.wait_until(deadline);
+    }
+}

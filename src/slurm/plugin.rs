@@ -1,0 +1,209 @@
+//! The one global: what the hooks and the thread share, from init to fini.
+
+use super::fault::{self, Fault};
+use super::guard;
+use super::host::{self, UsageLock};
+use super::log;
+use super::ranking::Ranking;
+use super::settings::{RELEASE, Settings};
+use super::snapshot::Snapshot;
+use super::state::{self, Saved};
+use super::thread::Thread;
+use crate::usage::ResetSchedule;
+use once_cell::unsync::OnceCell;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+
+/// Set by init, emptied by fini: slurmctld may go through both several times in one process.
+static PLUGIN: Mutex<OnceCell<Arc<Plugin>>> = Mutex::new(OnceCell::new());
+
+/// Everything that the plugin knows.
+pub(super) struct Plugin {
+    pub(super) fault: Fault,
+    settings: RwLock<Arc<Settings>>,
+    pub(super) shared: Mutex<Shared>,
+    /// What the last pass found.
+    pub(super) ranking: RwLock<Arc<Ranking>>,
+    /// Snapshots of one job, for the hooks.
+    scratch: Mutex<Vec<Box<Snapshot>>>,
+    pub(super) thread: Thread,
+}
+
+/// A charge that slurmctld reported since the last pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recent {
+    pub(super) job_id: u32,
+    /// Tells one run of a requeued job from the next.
+    pub(super) start_time: i64,
+    pub(super) until: i64,
+}
+
+/// What changes with passes and ends of jobs. Its mutex is a leaf.
+pub(super) struct Shared {
+    /// The last pass; all usage in slurmctld's records is worth its number then.
+    pub(super) last_ran: Option<i64>,
+    pub(super) resets: ResetSchedule,
+    /// Charges of the job_end hook that the last pass did not know of.
+    pub(super) recent: Vec<Recent>,
+    /// Usage from our own state file that is still to be put back.
+    restore: Option<Box<Saved>>,
+}
+
+impl Shared {
+    pub(super) fn is_restoring(&self) -> bool {
+        self.restore.is_some()
+    }
+}
+
+impl Plugin {
+    fn start() -> Result<Plugin, String> {
+        let settings = Settings::read(false).map_err(|error| error.to_string())?;
+        check_tres(&settings)?;
+        let fault = fault_on_order();
+        let start = host::now();
+        let found = state::load(&settings.state_dir);
+        for line in &found.complaints {
+            log::error(line);
+        }
+        for line in &found.notes {
+            log::verbose(line);
+        }
+        let last_reset = found.last_reset.unwrap_or(start);
+        let shared = Shared {
+            last_ran: found.last_ran,
+            resets: ResetSchedule::new(
+                settings.config.priority_usage_reset_period,
+                settings.config.compat,
+                last_reset,
+            ),
+            recent: Vec::new(),
+            restore: found.saved.map(Box::new),
+        };
+        Ok(Plugin {
+            fault,
+            settings: RwLock::new(Arc::new(settings)),
+            shared: Mutex::new(shared),
+            ranking: RwLock::default(),
+            scratch: Mutex::default(),
+            thread: Thread::default(),
+        })
+    }
+
+    pub(super) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read())
+    }
+
+    /// Takes other settings; bad ones are refused by name and leave the old ones in place.
+    pub(super) fn reconfigure(&self, lock: bool) {
+        let settings = match Settings::read(lock).map_err(|error| error.to_string()) {
+            Ok(settings) => check_tres(&settings).map(|()| settings),
+            Err(error) => Err(error),
+        };
+        match settings {
+            Ok(settings) => {
+                let config = &settings.config;
+                let mut shared = self.shared.lock();
+                shared
+                    .resets
+                    .set_period(config.priority_usage_reset_period, config.compat);
+                drop(shared);
+                *self.settings.write() = Arc::new(settings);
+            }
+            Err(error) => log::error(format_args!("{error}; the old settings stay")),
+        }
+    }
+
+    /// A snapshot for one job; comes back through [`Plugin::give_back`].
+    pub(super) fn scratch(&self) -> Box<Snapshot> {
+        self.scratch.lock().pop().unwrap_or_default()
+    }
+
+    pub(super) fn give_back(&self, snapshot: Box<Snapshot>) {
+        let mut kept = self.scratch.lock();
+        if kept.len() < 4 {
+            kept.push(snapshot);
+        }
+    }
+
+    /// Puts usage from our own state file back, once, before anything is charged. While slurmctld
+    /// has no associations there is nothing to put it into.
+    pub(super) fn restore(&self, lock: &UsageLock) {
+        if !host::has_root() {
+            return;
+        }
+        let saved = self.shared.lock().restore.take();
+        if let Some(saved) = saved {
+            saved.put_back(lock);
+            log::info(format_args!(
+                "usage is that of the last pass, from {}",
+                state::OWN_FILE
+            ));
+        }
+    }
+
+    pub(super) fn ranking(&self) -> Arc<Ranking> {
+        Arc::clone(&self.ranking.read())
+    }
+}
+
+/// Names in PriorityWeightTRES that slurmctld does not know. Without a list of TRES (slurmctld
+/// has not heard from its database yet) nothing can be said.
+fn check_tres(settings: &Settings) -> Result<(), String> {
+    if !settings.weighs_tres() {
+        return Ok(());
+    }
+    let names = host::tres_names();
+    let unknown = settings
+        .config
+        .priority_weight_tres
+        .iter()
+        .find(|(name, _)| !names.is_empty() && !names.iter().any(|n| n.eq_ignore_ascii_case(name)));
+    match unknown {
+        None => Ok(()),
+        Some((name, _)) => Err(format!(
+            "PriorityWeightTRES: found \"{name}\", allowed are the site's TRES: {}",
+            names.join(", ")
+        )),
+    }
+}
+
+fn fault_on_order() -> Fault {
+    let Ok(text) = std::env::var(fault::VARIABLE) else {
+        return Fault::default();
+    };
+    match Fault::parse(&text) {
+        Ok(fault) => {
+            let place = fault.place().unwrap_or("nowhere");
+            log::info(format_args!("{}={text}: faults in {place} are on order", fault::VARIABLE));
+            fault
+        }
+        Err(error) => {
+            log::error(error);
+            Fault::default()
+        }
+    }
+}
+
+/// Sets the plugin up; what hooks and thread need is there afterwards. Twice is once.
+pub(super) fn init() -> Result<Arc<Plugin>, String> {
+    let plugin = PLUGIN.lock();
+    let plugin = plugin.get_or_try_init(|| {
+        guard::silence();
+        Plugin::start().map(Arc::new)
+    })?;
+    log::verbose(format_args!(
+        "fairtree {} for Slurm {RELEASE} loaded",
+        env!("CARGO_PKG_VERSION")
+    ));
+    Ok(Arc::clone(plugin))
+}
+
+/// The plugin, between init and fini.
+pub(super) fn get() -> Option<Arc<Plugin>> {
+    PLUGIN.lock().get().cloned()
+}
+
+/// Forgets everything.
+pub(super) fn take() -> Option<Arc<Plugin>> {
+    PLUGIN.lock().take()
+}

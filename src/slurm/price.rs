@@ -1,0 +1,110 @@
+//! One job's price between passes: submitted, updated, released.
+
+use super::apply;
+use super::host::{self, ffi};
+use super::plugin::Plugin;
+use super::ranking::Ancestor;
+use super::settings::Settings;
+use super::snapshot::{Snapshot, SnapshotError};
+use super::tables::{self, Tables};
+use crate::priority::{AssocFactors, Job, Pricer, PriorityError};
+use crate::tree::AssocIndex;
+use std::ffi::c_void;
+
+/// Why a job keeps the priority it has.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PriceError {
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
+    #[error(transparent)]
+    Priority(#[from] PriorityError),
+    #[error("its record has no details")]
+    NoDetails,
+}
+
+/// The priority of a job now; its factors are written into the record.
+///
+/// # Safety
+/// `job` is slurmctld's job record, and the caller holds the job write lock.
+pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, PriceError> {
+    plugin.fault.strike("set");
+    let settings = plugin.settings();
+    // SAFETY: the caller's promise; a site factor plugin is loaded, if only the empty one.
+    unsafe { ffi::shim_site_set(job) }
+    let want = ffi::shim_want {
+        waiting_tres: settings.weighs_tres(),
+        flags: settings.flags,
+        ..Default::default()
+    };
+    let mut snapshot = plugin.scratch();
+    // SAFETY: the caller's promise.
+    unsafe { snapshot.take_waiting_job(&want, job) }?;
+    let names = if settings.weighs_tres() {
+        host::tres_names()
+    } else {
+        Vec::new()
+    };
+    let (tables, row) = one_job(plugin, &settings, &snapshot, names)?;
+    let pricer = Pricer::new(&settings.config, &tables.site, host::now())?;
+    let priced = pricer.price_set(&row);
+    let mut variants = vec![0; pricer.variants(&row).len()];
+    pricer.price_variants(&row, &priced, &mut variants);
+    let (mut terms, mut weights) = (Vec::new(), Vec::new());
+    if settings.weighs_tres() {
+        terms.resize(tables.site.tres_names.len(), 0.0);
+        weights.resize(tables.site.tres_names.len(), 0.0);
+        pricer.tres_terms(&row, &mut terms);
+        pricer.tres_weights(&mut weights);
+    }
+    let price = ffi::shim_price {
+        job_id: row.id,
+        clear: row.direct && row.priority != 0,
+        only_raise: settings.config.priority_flags.incr_only,
+        ..apply::to_shim(&priced, &variants, snapshot.partition_keys(), &terms, &weights)
+    };
+    // SAFETY: the caller's promise; the slices live as long as the call.
+    unsafe { ffi::shim_price_write_factors(snapshot.raw(), job, &price) }
+    plugin.give_back(snapshot);
+    Ok(priced.priority)
+}
+
+/// Tables that hold what one job refers to, its association at position 0.
+fn one_job(
+    plugin: &Plugin,
+    settings: &Settings,
+    snapshot: &Snapshot,
+    mut names: Vec<String>,
+) -> Result<(Tables, Job), PriceError> {
+    let row = snapshot.waiting().first().ok_or(SnapshotError::OutOfMemory)?;
+    if !row.has_details {
+        return Err(PriceError::NoDetails);
+    }
+    if settings.weighs_tres() {
+        names.resize(snapshot.tres_count(), String::new());
+    }
+    let mut tables = Tables::default();
+    tables.fill_job(snapshot, names);
+    let own = snapshot.assocs().first().filter(|_| settings.has_slurmdbd);
+    let assoc = own.map(|own| {
+        let chain: Vec<Ancestor> = snapshot
+            .assocs()
+            .iter()
+            .map(|row| {
+                let assoc = tables::assoc(row);
+                Ancestor {
+                    id: assoc.id,
+                    shares: assoc.shares,
+                }
+            })
+            .collect();
+        let guess = !settings.config.compat.is_slurm();
+        tables.site.assocs.push(AssocFactors {
+            fs_factor: plugin.ranking().factor(&chain, guess).unwrap_or(0.0),
+            priority: own.priority,
+            norm_priority: own.priority_norm,
+        });
+        AssocIndex::new(0)
+    });
+    let job = tables.job(row, assoc);
+    Ok((tables, job))
+}

@@ -1,0 +1,163 @@
+//! The rows of slurmctld, copied.
+
+use super::host::{SnapshotLock, UsageLock, ffi};
+use std::ffi::c_void;
+
+/// Rows of slurmctld's associations, QOS, partitions and jobs. Memory is kept from one use to
+/// the next.
+#[derive(Default)]
+pub(super) struct Snapshot(ffi::shim_snapshot);
+
+// SAFETY: the arrays belong to the snapshot alone. The pointers in `assoc_at` and `qos_at` are
+// only followed by the shim, in calls that ask for the lock under which they were set.
+unsafe impl Send for Snapshot {}
+
+/// Why there is no snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum SnapshotError {
+    #[error("no memory for a copy of associations and jobs")]
+    OutOfMemory,
+    #[error("slurmctld's tree of associations has more children than associations")]
+    BrokenTree,
+}
+
+macro_rules! rows {
+    ($($name:ident: $row:ty;)*) => {$(
+        pub(super) fn $name(&self) -> &[$row] {
+            let rows = &self.0.$name;
+            if rows.len == 0 {
+                return &[];
+            }
+            // SAFETY: the shim keeps `len` initialised elements at `at`, which nobody else has;
+            // it changes them only in calls that borrow the snapshot mutably.
+            unsafe { std::slice::from_raw_parts(rows.at, rows.len) }
+        }
+    )*};
+}
+
+impl Snapshot {
+    rows! {
+        assocs: ffi::shim_assoc;
+        by_id: ffi::shim_assoc_place;
+        qos: ffi::shim_qos;
+        partitions: ffi::shim_partition;
+        waiting: ffi::shim_waiting;
+        accruing: ffi::shim_accruing;
+        partition_keys: u64;
+        qos_ids: u32;
+        tres: u64;
+    }
+
+    /// Copies everything.
+    pub(super) fn take(&mut self, _lock: &SnapshotLock, want: &ffi::shim_want) {
+        // SAFETY: the snapshot is ours; the lock is the one that the shim asks for.
+        unsafe { ffi::shim_snapshot_take(&mut self.0, want) }
+    }
+
+    /// Makes associations findable; after [`Snapshot::take`], without lock.
+    pub(super) fn index(&mut self) -> Result<(), SnapshotError> {
+        // SAFETY: the snapshot is ours; nothing of slurmctld is touched.
+        unsafe { ffi::shim_snapshot_index(&mut self.0) }
+        self.check()
+    }
+
+    /// The row of the association `id`, after [`Snapshot::index`].
+    pub(super) fn assoc_row(&self, id: u32) -> Option<u32> {
+        let places = self.by_id();
+        let position = places.binary_search_by_key(&id, |place| place.id).ok()?;
+        Some(places[position].row)
+    }
+
+    /// Copies one waiting job and what it refers to.
+    ///
+    /// # Safety
+    /// `job` is slurmctld's job record, and the caller's hook came with the job lock.
+    pub(super) unsafe fn take_waiting_job(
+        &mut self,
+        want: &ffi::shim_want,
+        job: *const c_void,
+    ) -> Result<(), SnapshotError> {
+        // SAFETY: the caller's promise.
+        unsafe { ffi::shim_snapshot_waiting_job(&mut self.0, want, job) }
+        self.check()
+    }
+
+    /// Copies one job that ends, its association and QOS bound to their rows.
+    ///
+    /// # Safety
+    /// `job` is slurmctld's job record, and the caller's hook came with the job write lock.
+    pub(super) unsafe fn take_ending_job(
+        &mut self,
+        _lock: &UsageLock,
+        want: &ffi::shim_want,
+        job: *const c_void,
+    ) -> Result<(), SnapshotError> {
+        // SAFETY: the caller's promise; the usage lock is held.
+        unsafe { ffi::shim_snapshot_ending_job(&mut self.0, want, job) }
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), SnapshotError> {
+        if self.0.out_of_memory {
+            Err(SnapshotError::OutOfMemory)
+        } else if self.0.broken_tree {
+            Err(SnapshotError::BrokenTree)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Finds slurmctld's records of the rows.
+    pub(super) fn bind(&mut self, _lock: &UsageLock) -> Result<(), SnapshotError> {
+        // SAFETY: the snapshot is ours; the usage lock is held.
+        unsafe { ffi::shim_usage_bind(&mut self.0) }
+        self.check()
+    }
+
+    /// Charges one job; returns the number of run-second counters that were too small.
+    pub(super) fn charge(&self, _lock: &UsageLock, charge: &ffi::shim_charge) -> u32 {
+        // SAFETY: the usage lock is held since the records were bound; rows outside the tables
+        // are ignored by the shim, and `tres` comes from a row of this snapshot.
+        unsafe { ffi::shim_usage_charge(&self.0, charge) }
+    }
+
+    /// Writes factors into slurmctld's associations.
+    pub(super) fn publish(&self, _lock: &UsageLock, factors: &[ffi::shim_assoc_factors]) {
+        // SAFETY: as for `charge`.
+        unsafe { ffi::shim_usage_publish(&self.0, factors.as_ptr(), factors.len()) }
+    }
+
+    /// Lets slurmctld normalise all shares anew.
+    pub(super) fn normalize_shares(&self, _lock: &UsageLock) {
+        // SAFETY: as for `charge`.
+        unsafe { ffi::shim_shares_normalize(&self.0) }
+    }
+
+    /// What the shim's functions on jobs take.
+    pub(super) fn raw(&self) -> *const ffi::shim_snapshot {
+        &raw const self.0
+    }
+
+    pub(super) fn tres_count(&self) -> usize {
+        self.0.tres_count as usize
+    }
+
+    pub(super) fn cluster_cpus(&self) -> u32 {
+        self.0.cluster_cpus
+    }
+
+    pub(super) fn cluster_nodes(&self) -> u32 {
+        self.0.cluster_nodes
+    }
+
+    pub(super) fn enforces_limits(&self) -> bool {
+        self.0.enforces_limits
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        // SAFETY: the arrays came from the shim and are not used afterwards.
+        unsafe { ffi::shim_snapshot_free(&mut self.0) }
+    }
+}

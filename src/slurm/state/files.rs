@@ -1,0 +1,32 @@
+//! Replacing a file so that there is always a whole one.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Puts `bytes` in place of the file `name`: after this, or after any crash, the file is either
+/// the old one or the new one, and on disk.
+///
+/// # Errors
+/// Those of the file system; the old file stays, no other one is left behind.
+pub(super) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let temporary = dir.join(format!("{name}.new"));
+    let written = write(&temporary, bytes).and_then(|()| fs::rename(&temporary, dir.join(name)));
+    if let Err(error) = written {
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
+    File::open(dir)?.sync_all()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

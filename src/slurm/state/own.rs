@@ -1,0 +1,228 @@
+//! `priority_fairtree_state`: the times of the last pass and all usage, to the last bit.
+//!
+//! All numbers are little-endian.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `FAIRTREE` |
+//! | 4 | version of the format, 1 |
+//! | 4 | CRC-32 of the payload |
+//! | 8 | length of the payload |
+//! | payload | written_at, last_ran, previous_ran, last_reset (8 each); number of association records (4); these; number of QOS records (4); these |
+//!
+//! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
+//! clock seconds (8), number of TRES (4), and usage of each (10). Records ascend by id. Records
+//! without any usage are left out.
+
+use super::Times;
+
+const MAGIC: &[u8; 8] = b"FAIRTREE";
+const VERSION: u32 = 1;
+const HEADER: usize = 24;
+
+/// An 80-bit number as x87 keeps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::slurm) struct Number {
+    pub(in crate::slurm) mantissa: u64,
+    pub(in crate::slurm) sign_exponent: u16,
+}
+
+/// Usage of an association or a QOS.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::slurm) struct Record {
+    pub(in crate::slurm) id: u32,
+    pub(in crate::slurm) usage_raw: Number,
+    pub(in crate::slurm) wall: f64,
+    /// First of its TRES in [`State::tres`].
+    pub(in crate::slurm) tres: usize,
+    pub(in crate::slurm) tres_len: usize,
+}
+
+/// The whole file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::slurm) struct State {
+    /// When it was written, seconds since 1970.
+    pub(in crate::slurm) written_at: i64,
+    /// The pass that this is the usage of.
+    pub(in crate::slurm) last_ran: i64,
+    /// The pass before that.
+    pub(in crate::slurm) previous_ran: i64,
+    pub(in crate::slurm) last_reset: i64,
+    /// Users, and what removed users left in accounts.
+    pub(in crate::slurm) assocs: Vec<Record>,
+    pub(in crate::slurm) qos: Vec<Record>,
+    pub(in crate::slurm) tres: Vec<Number>,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in crate::slurm) enum Damage {
+    #[error("it does not begin like one")]
+    Magic,
+    #[error("format version {0}, known is {VERSION}")]
+    Version(u32),
+    #[error("{found} bytes instead of {expected}")]
+    Length { found: u64, expected: u64 },
+    #[error("its checksum does not agree")]
+    Checksum,
+    #[error("its records do not add up")]
+    Records,
+}
+
+impl State {
+    pub(in crate::slurm) fn times(&self) -> Times {
+        Times {
+            last_ran: self.last_ran,
+            last_reset: self.last_reset,
+        }
+    }
+
+    pub(in crate::slurm) fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER];
+        for time in [
+            self.written_at,
+            self.last_ran,
+            self.previous_ran,
+            self.last_reset,
+        ] {
+            bytes.extend_from_slice(&time.to_le_bytes());
+        }
+        self.encode_records(&self.assocs, &mut bytes);
+        self.encode_records(&self.qos, &mut bytes);
+        let payload = &bytes[HEADER..];
+        let (checksum, length) = (crc32fast::hash(payload), payload.len() as u64);
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+        bytes[16..24].copy_from_slice(&length.to_le_bytes());
+        bytes
+    }
+
+    fn encode_records(&self, records: &[Record], bytes: &mut Vec<u8>) {
+        let used = |record: &&Record| self.is_used(record);
+        let mut used: Vec<&Record> = records.iter().filter(used).collect();
+        used.sort_by_key(|record| record.id);
+        bytes.extend_from_slice(&(used.len() as u32).to_le_bytes());
+        for record in used {
+            let tres = self.tres_of(record);
+            bytes.extend_from_slice(&record.id.to_le_bytes());
+            record.usage_raw.encode(bytes);
+            bytes.extend_from_slice(&record.wall.to_bits().to_le_bytes());
+            bytes.extend_from_slice(&(tres.len() as u32).to_le_bytes());
+            for number in tres {
+                number.encode(bytes);
+            }
+        }
+    }
+
+    fn tres_of(&self, record: &Record) -> &[Number] {
+        &self.tres[record.tres..record.tres + record.tres_len]
+    }
+
+    fn is_used(&self, record: &Record) -> bool {
+        let zero = |number: &Number| number.mantissa == 0;
+        !zero(&record.usage_raw) || record.wall != 0.0 || !self.tres_of(record).iter().all(zero)
+    }
+
+    /// # Errors
+    /// Any difference from what [`State::encode`] writes.
+    pub(in crate::slurm) fn decode(bytes: &[u8]) -> Result<State, Damage> {
+        let mut header = Reader(bytes);
+        if header.take::<8>() != Some(*MAGIC) {
+            return Err(Damage::Magic);
+        }
+        let version = header.u32().ok_or(Damage::Magic)?;
+        if version != VERSION {
+            return Err(Damage::Version(version));
+        }
+        let checksum = header.u32().ok_or(Damage::Magic)?;
+        let length = header.u64().ok_or(Damage::Magic)?;
+        let payload = header.0;
+        if payload.len() as u64 != length {
+            return Err(Damage::Length {
+                found: bytes.len() as u64,
+                expected: length.saturating_add(HEADER as u64),
+            });
+        }
+        if crc32fast::hash(payload) != checksum {
+            return Err(Damage::Checksum);
+        }
+        let mut reader = Reader(payload);
+        State::read(&mut reader)
+            .filter(|_| reader.0.is_empty())
+            .ok_or(Damage::Records)
+    }
+
+    fn read(reader: &mut Reader) -> Option<State> {
+        let mut state = State {
+            written_at: reader.i64()?,
+            last_ran: reader.i64()?,
+            previous_ran: reader.i64()?,
+            last_reset: reader.i64()?,
+            ..State::default()
+        };
+        state.assocs = reader.records(&mut state.tres)?;
+        state.qos = reader.records(&mut state.tres)?;
+        Some(state)
+    }
+}
+
+impl Number {
+    fn encode(self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.mantissa.to_le_bytes());
+        bytes.extend_from_slice(&self.sign_exponent.to_le_bytes());
+    }
+}
+
+/// What is left to read.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn i64(&mut self) -> Option<i64> {
+        self.take().map(i64::from_le_bytes)
+    }
+
+    fn number(&mut self) -> Option<Number> {
+        Some(Number {
+            mantissa: self.u64()?,
+            sign_exponent: u16::from_le_bytes(self.take()?),
+        })
+    }
+
+    fn records(&mut self, tres: &mut Vec<Number>) -> Option<Vec<Record>> {
+        let count = self.u32()?;
+        let mut records: Vec<Record> = Vec::new();
+        for _ in 0..count {
+            let mut record = Record {
+                id: self.u32()?,
+                usage_raw: self.number()?,
+                wall: f64::from_bits(self.u64()?),
+                tres: tres.len(),
+                tres_len: self.u32()? as usize,
+            };
+            for _ in 0..record.tres_len {
+                tres.push(self.number()?);
+            }
+            record.tres_len = tres.len() - record.tres;
+            if !record.wall.is_finite() || records.last().is_some_and(|last| last.id >= record.id) {
+                return None;
+            }
+            records.push(record);
+        }
+        Some(records)
+    }
+}

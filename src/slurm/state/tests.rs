@@ -1,0 +1,194 @@
+use super::own::{Damage, Number, Record};
+use super::*;
+use std::path::PathBuf;
+
+/// A folder of its own that goes away with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("fairtree-state-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.0.join(name), bytes).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// x87's encodings by hand: 1.0 and 2.5.
+const ONE: Number = Number {
+    mantissa: 1 << 63,
+    sign_exponent: 0x3fff,
+};
+const TWO_AND_A_HALF: Number = Number {
+    mantissa: 0xa000_0000_0000_0000,
+    sign_exponent: 0x4000,
+};
+
+fn state() -> State {
+    let record = |id, usage_raw, wall, tres, tres_len| Record {
+        id,
+        usage_raw,
+        wall,
+        tres,
+        tres_len,
+    };
+    State {
+        written_at: 2_000,
+        last_ran: 1_990,
+        previous_ran: 1_690,
+        last_reset: 7,
+        assocs: vec![record(3, ONE, 0.5, 0, 2), record(9, TWO_AND_A_HALF, 0.0, 2, 0)],
+        qos: vec![record(1, ONE, 60.25, 2, 1)],
+        tres: vec![ONE, TWO_AND_A_HALF, ONE],
+    }
+}
+
+fn dump(time: i64) -> Vec<u8> {
+    let mut bytes = vec![0x26, 0x00];
+    bytes.extend_from_slice(&time.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn what_is_written_is_read() {
+    assert_eq!(State::decode(&state().encode()), Ok(state()));
+    let nothing = State::default();
+    assert_eq!(State::decode(&nothing.encode()), Ok(nothing));
+}
+
+#[test]
+fn unused_records_are_left_out_and_the_rest_is_in_order() {
+    let mut unordered = state();
+    unordered.assocs.reverse();
+    unordered.assocs.push(Record {
+        id: 1,
+        ..Record::default()
+    });
+    let read = State::decode(&unordered.encode()).unwrap();
+    let ids: Vec<u32> = read.assocs.iter().map(|record| record.id).collect();
+    assert_eq!(ids, [3, 9]);
+}
+
+#[test]
+fn any_damage_is_noticed() {
+    let good = state().encode();
+    for position in 0..good.len() {
+        let mut bad = good.clone();
+        bad[position] ^= 0x10;
+        assert!(State::decode(&bad).is_err(), "byte {position}");
+    }
+    for length in 0..good.len() {
+        assert!(State::decode(&good[..length]).is_err(), "{length} bytes");
+    }
+    let mut longer = good.clone();
+    longer.push(0);
+    assert!(matches!(State::decode(&longer), Err(Damage::Length { .. })));
+    assert_eq!(State::decode(b""), Err(Damage::Magic));
+}
+
+#[test]
+fn slurms_file_is_two_big_endian_times() {
+    let folder = Folder::new("times");
+    store(&folder.0, &state()).unwrap();
+    let bytes = fs::read(folder.0.join(SLURM_FILE)).unwrap();
+    assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 7, 0xc6, 0, 0, 0, 0, 0, 0, 0, 7]);
+}
+
+#[test]
+fn our_state_counts_while_it_is_the_newest() {
+    let folder = Folder::new("newest");
+    store(&folder.0, &state()).unwrap();
+    folder.write(DUMP_FILE, &dump(1_999));
+    let found = load(&folder.0);
+    assert_eq!(found.last_ran, Some(1_990));
+    assert_eq!(found.last_reset, Some(7));
+    assert_eq!(found.saved, Some(state()));
+    assert!(found.complaints.is_empty());
+
+    folder.write(DUMP_FILE, &dump(2_001));
+    let found = load(&folder.0);
+    assert_eq!(found.last_ran, Some(1_990));
+    assert_eq!(found.saved, None);
+}
+
+#[test]
+fn a_pass_of_another_plugin_makes_our_state_old() {
+    let folder = Folder::new("other");
+    store(&folder.0, &state()).unwrap();
+    let other = Times {
+        last_ran: 2_500,
+        last_reset: 8,
+    };
+    folder.write(SLURM_FILE, &other.encode());
+    let found = load(&folder.0);
+    assert_eq!((found.last_ran, found.last_reset), (Some(2_500), Some(8)));
+    assert_eq!(found.saved, None);
+}
+
+#[test]
+fn a_crash_between_the_two_files_loses_nothing() {
+    let folder = Folder::new("between");
+    store(&folder.0, &state()).unwrap();
+    let before = Times {
+        last_ran: 1_690,
+        last_reset: 7,
+    };
+    folder.write(SLURM_FILE, &before.encode());
+    let found = load(&folder.0);
+    assert_eq!(found.last_ran, Some(1_990));
+    assert_eq!(found.saved, Some(state()));
+}
+
+#[test]
+fn a_damaged_state_is_set_aside() {
+    let folder = Folder::new("damaged");
+    store(&folder.0, &state()).unwrap();
+    folder.write(OWN_FILE, b"FAIRTREEgarbage");
+    let found = load(&folder.0);
+    assert_eq!(found.saved, None);
+    assert_eq!(found.last_ran, Some(1_990));
+    assert_eq!(found.complaints.len(), 1);
+    assert!(found.complaints[0].contains("damaged"), "{:?}", found.complaints);
+    assert!(!folder.0.join(OWN_FILE).exists());
+    assert!(folder.0.join("priority_fairtree_state.damaged").exists());
+    assert!(load(&folder.0).complaints.is_empty());
+}
+
+#[test]
+fn a_short_file_of_slurms_gives_way_to_the_one_before() {
+    let folder = Folder::new("short");
+    folder.write(SLURM_FILE, &[0; 9]);
+    assert_eq!(load(&folder.0).last_ran, None);
+    let before = Times {
+        last_ran: 1_690,
+        last_reset: 0,
+    };
+    folder.write("priority_last_decay_ran.old", &before.encode());
+    let found = load(&folder.0);
+    assert_eq!((found.last_ran, found.last_reset), (Some(1_690), None));
+    assert!(found.complaints[0].contains("9 bytes"));
+}
+
+#[test]
+fn a_failed_write_leaves_the_old_file() {
+    let folder = Folder::new("failed");
+    store(&folder.0, &state()).unwrap();
+    // A folder in the place of the new file: it can be neither written nor replaced.
+    fs::create_dir(folder.0.join("priority_fairtree_state.new")).unwrap();
+    let later = State {
+        last_ran: 3_000,
+        ..state()
+    };
+    assert!(store(&folder.0, &later).unwrap_err().contains(OWN_FILE));
+    assert_eq!(load(&folder.0).last_ran, Some(1_990));
+    assert!(store(Path::new("/dev/null"), &state()).is_err());
+}
