@@ -7,7 +7,11 @@ mod soname;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     soname::link();
-    for name in ["slurm_has_recover", "slurm_has_calc_fs_factor", "slurm_has_factors_request"] {
+    for name in [
+        "slurm_has_recover",
+        "slurm_has_calc_fs_factor",
+        "slurm_has_factors_request",
+    ] {
         println!("cargo::rustc-check-cfg=cfg({name})");
     }
     #[cfg(feature = "slurm")]
@@ -72,7 +76,11 @@ mod slurm {
             )
         });
         let source = PathBuf::from(source);
-        for file in ["config.h", "slurm/slurm_version.h", "src/slurmctld/slurmctld.h"] {
+        for file in [
+            "config.h",
+            "slurm/slurm_version.h",
+            "src/slurmctld/slurmctld.h",
+        ] {
             assert!(
                 source.join(file).is_file(),
                 "{SOURCE}={} has no {file}: is it a Slurm source tree, and has ./configure run?",

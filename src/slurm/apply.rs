@@ -61,7 +61,9 @@ pub(super) fn usage(
     }
     work.snapshot.publish(&lock, &work.factors);
     shared.last_ran = Some(computed.last_ran);
-    shared.recent.retain(|recent| recent.until > computed.last_ran);
+    shared
+        .recent
+        .retain(|recent| recent.until > computed.last_ran);
     let last_reset = shared.resets.last_reset();
     drop(shared);
     let previous = moment.last_ran.unwrap_or(0);
@@ -171,7 +173,11 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, job: usize) ->
     let pending = &work.pending;
     let row = &work.snapshot.waiting()[pending.rows[job] as usize];
     let priced = &pending.priced[job];
-    let start = if job == 0 { 0 } else { pending.variant_ends[job - 1] as usize };
+    let start = if job == 0 {
+        0
+    } else {
+        pending.variant_ends[job - 1] as usize
+    };
     let variants = &pending.variants[start..pending.variant_ends[job] as usize];
     let count = pending.tres_weights.len();
     let terms = &pending.tres_terms[job * count..(job + 1) * count];

@@ -29,7 +29,8 @@ pub(super) fn run_of(
         billable_tres: billable_tres(row, from),
         usage_factor,
         charged_until,
-        run_secs_renewed: charged_until.is_some_and(|until| last_ran.is_none_or(|ran| until >= ran)),
+        run_secs_renewed: charged_until
+            .is_some_and(|until| last_ran.is_none_or(|ran| until >= ran)),
     }
 }
 
@@ -94,7 +95,11 @@ pub(super) fn to_shim(
 impl Shared {
     /// Up to when a running job was charged beyond the last pass: the last resize whose old size
     /// was charged. While the job is being resized its record has the new resize's time already.
-    pub(super) fn charged_until(&self, row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64> {
+    pub(super) fn charged_until(
+        &self,
+        row: &ffi::shim_accruing,
+        enforces_limits: bool,
+    ) -> Option<i64> {
         let remembered = self
             .recent
             .iter()
@@ -137,11 +142,15 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let run = run_of(&row, usage_factor(&snapshot), until, shared.last_ran);
     let period = Period::between_passes(shared.last_ran, now);
     let charged = charge(&engine::decay(&settings.config), &run, &period, true);
-    if let Some(charged) = charged {
+    if charged.is_some() {
         shared.recent.push(Recent {
             job_id: row.job_id,
             start_time: row.start_time,
-            until: if row.end_time != 0 { now.min(row.end_time) } else { now },
+            until: if row.end_time != 0 {
+                now.min(row.end_time)
+            } else {
+                now
+            },
         });
     }
     let from = shared.last_ran.unwrap_or(0).max(row.start_time);

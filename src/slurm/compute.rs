@@ -86,7 +86,8 @@ impl Computed {
             prices = computed.usage(plugin, settings, work, moment)?;
         }
         if prices {
-            work.pending.price(settings, &work.tables.site, moment.now)?;
+            work.pending
+                .price(settings, &work.tables.site, moment.now)?;
         } else {
             work.pending.clear();
         }
@@ -113,12 +114,16 @@ impl Computed {
             tree: &tree,
             accruing: &accruing,
             // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
-            jobs: if interleaved { &work.pending.jobs } else { &[] },
+            jobs: if interleaved {
+                &work.pending.jobs[..]
+            } else {
+                &[]
+            },
             accruing_before: before.as_deref(),
             last_ran: moment.last_ran,
             now: moment.now,
         };
-        let found = engine::pass(&input, &mut ledger, &mut tables.site);
+        let found = engine::pass(&input, &mut ledger, &mut tables.site)?;
         for refused in &found.refused {
             let job = work.snapshot.accruing()[rows[refused.job]].job_id;
             log::error(format_args!("job {job} is not charged: {}", refused.error));
@@ -148,7 +153,8 @@ impl Computed {
     ) {
         let place = |id: u32| {
             let row = (id != 0).then(|| tables.qos_row(id)).flatten();
-            row.and_then(|row| u32::try_from(row.get()).ok()).unwrap_or(NONE)
+            row.and_then(|row| u32::try_from(row.get()).ok())
+                .unwrap_or(NONE)
         };
         let qos = place(row.qos_id);
         let partition_qos = if row.partition_qos_id == row.qos_id {
@@ -157,7 +163,8 @@ impl Computed {
             place(row.partition_qos_id)
         };
         let assoc = u32::try_from(assoc).unwrap_or(NONE);
-        self.charges.push(to_shim(charge, row, assoc, qos, partition_qos));
+        self.charges
+            .push(to_shim(charge, row, assoc, qos, partition_qos));
         self.start_times.push(row.start_time);
     }
 
@@ -224,7 +231,12 @@ impl Pending {
     }
 
     /// Takes the waiting jobs of a snapshot that a pass prices.
-    fn collect(&mut self, settings: &Settings, snapshot: &Snapshot, tables: &super::tables::Tables) {
+    fn collect(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &super::tables::Tables,
+    ) {
         self.clear();
         for (position, row) in snapshot.waiting().iter().enumerate() {
             if row.powering_up || !row.has_details {
@@ -263,7 +275,11 @@ impl Pending {
         now: i64,
     ) -> Result<(), PriorityError> {
         let pricer = Pricer::new(&settings.config, site, now)?;
-        let tres = if settings.weighs_tres() { site.tres_names.len() } else { 0 };
+        let tres = if settings.weighs_tres() {
+            site.tres_names.len()
+        } else {
+            0
+        };
         if tres > 0 {
             self.tres_weights.resize(tres, 0.0);
             pricer.tres_weights(&mut self.tres_weights);

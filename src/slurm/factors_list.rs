@@ -23,7 +23,6 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
         request,
         user_id,
         rows: Vec::new(),
-        seen: None,
     };
     // SAFETY: `each` gets `wanted` back and nobody else uses it meanwhile.
     unsafe { ffi::shim_each_listed(Some(each), (&raw mut wanted).cast()) };
@@ -49,8 +48,6 @@ struct Wanted<'a> {
     request: *const c_void,
     user_id: u32,
     rows: Vec<ffi::shim_listed>,
-    /// The last job's owner and whether he may be seen: owners repeat.
-    seen: Option<(u32, bool)>,
 }
 
 impl Wanted<'_> {

@@ -41,7 +41,9 @@ impl Fault {
     pub(super) fn parse(text: &str) -> Result<Fault, String> {
         let refused = || {
             let places = PLACES.join(", ");
-            format!("{VARIABLE}: found \"{text}\", allowed is PLACE:panic or PLACE:panic:TIMES, with PLACE one of {places}")
+            format!(
+                "{VARIABLE}: found \"{text}\", allowed is PLACE:panic or PLACE:panic:TIMES, with PLACE one of {places}"
+            )
         };
         let mut words = text.split(':');
         let place = words.next().unwrap_or_default();
@@ -106,8 +108,18 @@ mod tests {
 
     #[test]
     fn other_words_are_refused() {
-        for text in ["", "set", "set:exit", "sets:panic", "set:panic:x", "set:panic:1:2"] {
-            assert!(Fault::parse(text).unwrap_err().contains("allowed"), "{text}");
+        for text in [
+            "",
+            "set",
+            "set:exit",
+            "sets:panic",
+            "set:panic:x",
+            "set:panic:1:2",
+        ] {
+            assert!(
+                Fault::parse(text).unwrap_err().contains("allowed"),
+                "{text}"
+            );
         }
     }
 }

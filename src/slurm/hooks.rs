@@ -86,7 +86,9 @@ fn start() -> Result<(), String> {
 fn start_thread(plugin: &Arc<Plugin>) {
     let inside = Arc::clone(plugin);
     if let Err(error) = plugin.thread.start(move || pass::run(&inside)) {
-        log::error(format_args!("no thread for passes: {error}; priorities will not change"));
+        log::error(format_args!(
+            "no thread for passes: {error}; priorities will not change"
+        ));
     }
 }
 
@@ -210,9 +212,11 @@ pub unsafe extern "C" fn priority_p_set_assoc_usage(assoc: *mut c_void) {
         let id = unsafe { ffi::shim_assoc_id(assoc) };
         let ranking = plugin.ranking();
         // Nothing is known of a new one but that it is unused.
-        let (effective, norm) = ranking.of(id).map_or((Extended::ZERO, Extended::ZERO), |found| {
-            (found.effective_usage, found.norm_usage)
-        });
+        let (effective, norm) = ranking
+            .of(id)
+            .map_or((Extended::ZERO, Extended::ZERO), |found| {
+                (found.effective_usage, found.norm_usage)
+            });
         let (effective, norm) = (host::shim_extended(effective), host::shim_extended(norm));
         // SAFETY: the caller's promise.
         unsafe { ffi::shim_assoc_write_usage(assoc, effective, norm) }

@@ -70,13 +70,23 @@ fn begin(plugin: &Plugin, settings: &Settings) {
     if has_usage {
         let lock = UsageLock::lock();
         plugin.restore(&lock);
-        if plugin.shared.lock().resets.take_due(now, &TimeZone::system()) {
+        if plugin
+            .shared
+            .lock()
+            .resets
+            .take_due(now, &TimeZone::system())
+        {
             apply::reset(&lock);
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
     }
     // As the stock plugin: not on a first pass, nor after the clock stepped back.
-    if plugin.shared.lock().last_ran.is_some_and(|last_ran| now > last_ran) {
+    if plugin
+        .shared
+        .lock()
+        .last_ran
+        .is_some_and(|last_ran| now > last_ran)
+    {
         host::site_update();
     }
 }
@@ -118,7 +128,9 @@ fn save(plugin: &Plugin, settings: &Settings, applied: &Applied) {
         None => Err("no memory".to_string()),
     };
     if let Err(error) = stored {
-        log::error(format_args!("state is not saved: {error}; the next pass tries again"));
+        log::error(format_args!(
+            "state is not saved: {error}; the next pass tries again"
+        ));
     }
 }
 

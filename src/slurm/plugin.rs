@@ -174,7 +174,10 @@ fn fault_on_order() -> Fault {
     match Fault::parse(&text) {
         Ok(fault) => {
             let place = fault.place().unwrap_or("nowhere");
-            log::info(format_args!("{}={text}: faults in {place} are on order", fault::VARIABLE));
+            log::info(format_args!(
+                "{}={text}: faults in {place} are on order",
+                fault::VARIABLE
+            ));
             fault
         }
         Err(error) => {

@@ -2,6 +2,7 @@
 
 use super::apply;
 use super::host::{self, ffi};
+use super::log;
 use super::plugin::Plugin;
 use super::ranking::Ancestor;
 use super::settings::Settings;
@@ -60,11 +61,18 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
         job_id: row.id,
         clear: row.direct && row.priority != 0,
         only_raise: settings.config.priority_flags.incr_only,
-        ..apply::to_shim(&priced, &variants, snapshot.partition_keys(), &terms, &weights)
+        ..apply::to_shim(
+            &priced,
+            &variants,
+            snapshot.partition_keys(),
+            &terms,
+            &weights,
+        )
     };
     // SAFETY: the caller's promise; the slices live as long as the call.
     unsafe { ffi::shim_price_write_factors(snapshot.raw(), job, &price) }
     plugin.give_back(snapshot);
+    log::debug2(format_args!("job {}: {priced:?}", row.id));
     Ok(priced.priority)
 }
 
@@ -75,7 +83,10 @@ fn one_job(
     snapshot: &Snapshot,
     mut names: Vec<String>,
 ) -> Result<(Tables, Job), PriceError> {
-    let row = snapshot.waiting().first().ok_or(SnapshotError::OutOfMemory)?;
+    let row = snapshot
+        .waiting()
+        .first()
+        .ok_or(SnapshotError::OutOfMemory)?;
     if !row.has_details {
         return Err(PriceError::NoDetails);
     }

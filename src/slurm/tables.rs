@@ -25,7 +25,11 @@ impl Tables {
     ///
     /// # Errors
     /// Associations that are no tree.
-    pub(super) fn fill(&mut self, snapshot: &Snapshot, tres_names: Vec<String>) -> Result<(), TreeError> {
+    pub(super) fn fill(
+        &mut self,
+        snapshot: &Snapshot,
+        tres_names: Vec<String>,
+    ) -> Result<(), TreeError> {
         self.fill_tree(snapshot)?;
         self.fill_usage(snapshot);
         self.fill_job(snapshot, tres_names);
@@ -47,7 +51,12 @@ impl Tables {
     fn fill_tree(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
         let rows = snapshot.assocs();
         let same = self.tree.len() == rows.len()
-            && self.tree.rows().iter().zip(rows).all(|(old, row)| *old == assoc(row));
+            && self
+                .tree
+                .rows()
+                .iter()
+                .zip(rows)
+                .all(|(old, row)| *old == assoc(row));
         if !same {
             self.tree = Arc::new(Tree::from_rows(rows.iter().map(assoc))?);
         }

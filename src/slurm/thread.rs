@@ -68,7 +68,11 @@ pub(super) fn monotonic() -> Duration {
 /// more than a period one period from now.
 pub(super) fn next_deadline(last: Duration, period: Duration, now: Duration) -> Duration {
     let next = last + period;
-    if now > next + period { now + period } else { next }
+    if now > next + period {
+        now + period
+    } else {
+        next
+    }
 }
 
 /// A condition variable of the C library with its mutex.

@@ -113,9 +113,9 @@ fn load_own(dir: &Path, found: &mut Found) -> Option<State> {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(error) => {
-            found
-                .complaints
-                .push(format!("{OWN_FILE} cannot be read: {error}; usage is what slurmctld saved"));
+            found.complaints.push(format!(
+                "{OWN_FILE} cannot be read: {error}; usage is what slurmctld saved"
+            ));
             return None;
         }
     };
@@ -142,16 +142,16 @@ fn belongs(dir: &Path, state: &State, times: Option<Times>, found: &mut Found) -
         times.last_ran == state.last_ran || times.last_ran == state.previous_ran
     });
     if !last {
-        found
-            .notes
-            .push(format!("{OWN_FILE} is not of the last pass: usage is what slurmctld saved"));
+        found.notes.push(format!(
+            "{OWN_FILE} is not of the last pass: usage is what slurmctld saved"
+        ));
         return false;
     }
     let newer = is_newer_than_dump(dir, state);
     if !newer {
-        found
-            .notes
-            .push(format!("{DUMP_FILE} is newer than {OWN_FILE}: usage is what slurmctld saved"));
+        found.notes.push(format!(
+            "{DUMP_FILE} is newer than {OWN_FILE}: usage is what slurmctld saved"
+        ));
     }
     newer
 }
@@ -163,7 +163,10 @@ fn is_newer_than_dump(dir: &Path, state: &State) -> bool {
     if state.written_at != dumped_at {
         return state.written_at > dumped_at;
     }
-    match (modified(&dir.join(OWN_FILE)), modified(&dir.join(DUMP_FILE))) {
+    match (
+        modified(&dir.join(OWN_FILE)),
+        modified(&dir.join(DUMP_FILE)),
+    ) {
         (Some(own), Some(dump)) => own >= dump,
         _ => true,
     }

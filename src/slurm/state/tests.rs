@@ -7,7 +7,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("fairtree-state-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("fairtree-state-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
@@ -46,7 +47,10 @@ fn state() -> State {
         last_ran: 1_990,
         previous_ran: 1_690,
         last_reset: 7,
-        assocs: vec![record(3, ONE, 0.5, 0, 2), record(9, TWO_AND_A_HALF, 0.0, 2, 0)],
+        assocs: vec![
+            record(3, ONE, 0.5, 0, 2),
+            record(9, TWO_AND_A_HALF, 0.0, 2, 0),
+        ],
         qos: vec![record(1, ONE, 60.25, 2, 1)],
         tres: vec![ONE, TWO_AND_A_HALF, ONE],
     }
@@ -157,7 +161,11 @@ fn a_damaged_state_is_set_aside() {
     assert_eq!(found.saved, None);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.complaints.len(), 1);
-    assert!(found.complaints[0].contains("damaged"), "{:?}", found.complaints);
+    assert!(
+        found.complaints[0].contains("damaged"),
+        "{:?}",
+        found.complaints
+    );
     assert!(!folder.0.join(OWN_FILE).exists());
     assert!(folder.0.join("priority_fairtree_state.damaged").exists());
     assert!(load(&folder.0).complaints.is_empty());
