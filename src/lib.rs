@@ -37,5 +37,5 @@ pub mod report;
 
 #[cfg(any(feature = "slurm", test))]
 #[cfg_attr(not(feature = "slurm"), allow(dead_code))]
-#[cfg_attr(feature = "slurm", allow(unsafe_code))]
+#[allow(unsafe_code)]
 mod slurm;

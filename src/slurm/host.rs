@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 #[allow(non_camel_case_types, non_upper_case_globals, missing_docs, dead_code)]
-#[allow(clippy::all)]
+#[allow(clippy::all, clippy::undocumented_unsafe_blocks)]
 pub(super) mod ffi {
     include!(concat!(env!("OUT_DIR"), "/shim.rs"));
 }

@@ -61,10 +61,9 @@ mod settings;
 mod snapshot;
 #[cfg(feature = "slurm")]
 mod tables;
-#[cfg(feature = "slurm")]
-mod thread;
 
 // Without Slurm these are still tested.
 mod fault;
 mod ranking;
 mod state;
+mod thread;

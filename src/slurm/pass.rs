@@ -138,7 +138,7 @@ static PASS: Hook = Hook::new("pass");
 
 /// The thread: a pass now, then one every period.
 pub(super) fn run(plugin: &Plugin) {
-    let mut work = Box::<Workspace>::default();
+    let mut work = Workspace::default();
     let mut deadline = thread::monotonic();
     PASS.run(|| charge::take_consumed(plugin, &plugin.settings()));
     while !plugin.thread.stopping() {
@@ -151,7 +151,7 @@ pub(super) fn run(plugin: &Plugin) {
         });
         if ended.is_none() {
             // What a panic left behind is not worth keeping.
-            work = Box::default();
+            work = Workspace::default();
         }
         let period = plugin.settings().config.priority_calc_period_secs;
         let period = Duration::from_secs(period.into());

@@ -7,7 +7,7 @@ use super::log;
 use super::ranking::Ranking;
 use super::settings::{RELEASE, Settings};
 use super::snapshot::Snapshot;
-use super::state::{self, Saved};
+use super::state::{self, State};
 use super::thread::Thread;
 use crate::usage::ResetSchedule;
 use once_cell::unsync::OnceCell;
@@ -25,7 +25,7 @@ pub(super) struct Plugin {
     /// What the last pass found.
     pub(super) ranking: RwLock<Arc<Ranking>>,
     /// Snapshots of one job, for the hooks.
-    scratch: Mutex<Vec<Box<Snapshot>>>,
+    scratch: Mutex<Vec<Snapshot>>,
     pub(super) thread: Thread,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Shared {
     /// Charges of the job_end hook that the last pass did not know of.
     pub(super) recent: Vec<Recent>,
     /// Usage from our own state file that is still to be put back.
-    restore: Option<Box<Saved>>,
+    restore: Option<Box<State>>,
 }
 
 impl Shared {
@@ -114,11 +114,11 @@ impl Plugin {
     }
 
     /// A snapshot for one job; comes back through [`Plugin::give_back`].
-    pub(super) fn scratch(&self) -> Box<Snapshot> {
+    pub(super) fn scratch(&self) -> Snapshot {
         self.scratch.lock().pop().unwrap_or_default()
     }
 
-    pub(super) fn give_back(&self, snapshot: Box<Snapshot>) {
+    pub(super) fn give_back(&self, snapshot: Snapshot) {
         let mut kept = self.scratch.lock();
         if kept.len() < 4 {
             kept.push(snapshot);

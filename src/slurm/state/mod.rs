@@ -18,7 +18,7 @@ mod own;
 #[cfg(feature = "slurm")]
 mod collected;
 
-use own::State;
+pub(super) use own::State;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -26,7 +26,6 @@ use std::time::SystemTime;
 
 #[cfg(feature = "slurm")]
 pub(super) use collected::Collected;
-pub(super) use own::State as Saved;
 
 /// Slurm's file.
 pub(super) const SLURM_FILE: &str = "priority_last_decay_ran";
