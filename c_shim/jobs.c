@@ -135,6 +135,9 @@ static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, const j
 		.has_details = job->details != NULL,
 		.pending = IS_JOB_PENDING(job),
 		.powering_up = IS_JOB_POWER_UP_NODE(job),
+		.ended = IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job),
+		.started = job->start_time != 0,
+		.already_charged = job->end_time_exp == (time_t) NO_VAL,
 	};
 	copy_partition_list(snapshot, job, row);
 	copy_qos_list(snapshot, job, row);

@@ -91,6 +91,9 @@ typedef struct {
 	bool has_details;
 	bool pending;
 	bool powering_up;
+	bool ended; /* finished or completing */
+	bool started;
+	bool already_charged; /* up to its end */
 } shim_waiting;
 
 /* A job that may have used something since the last pass. */
@@ -261,10 +264,35 @@ extern void shim_usage_reset(void);
 /* Writes what a pass found. */
 extern void shim_usage_publish(const shim_snapshot *snapshot, const shim_assoc_factors *factors,
 			       size_t len);
-/* For the hook that fills in one association: its id, its usage. Needs no more than a read lock. */
-extern uint32_t shim_assoc_id(const void *assoc);
+
+/* Usage of one association and of those it depends on, as their records have it now. */
+typedef struct {
+	shim_extended usage_raw;
+	shim_extended usage_norm;
+	shim_extended usage_efctv;
+	shim_extended root_usage_raw;
+	shim_extended parent_usage_efctv;
+	shim_extended level_usage_norm; /* sum over the level's entries with shares of their own */
+	double shares_norm;
+	double parent_shares_norm;
+	uint32_t id;
+	uint32_t shares_raw;
+	uint32_t level_shares;
+	bool shares_from_parent;
+	bool has_parent; /* that its shares are taken from */
+	bool below_root; /* and that is the root */
+	bool is_computed; /* usage_efctv is a number */
+} shim_assoc_usage;
+
+/* Read lock of associations, for a hook that comes without. */
+extern void shim_assocs_lock(void);
+extern void shim_assocs_unlock(void);
+/* The next two need no more than a read lock of associations. */
+extern void shim_assoc_read_usage(const void *assoc, bool level, shim_assoc_usage *usage);
 extern void shim_assoc_write_usage(void *assoc, shim_extended usage_efctv,
 				   shim_extended usage_norm);
+/* The association that a job's fair share comes from: its own, or where that takes its shares. */
+extern void *shim_job_fs_assoc(const void *job);
 /* The root's effective usage as sshare shows it before the first pass: all of it. */
 extern void shim_usage_init_root(void);
 /* Renormalises shares after PriorityFlags changed between Fair Tree and classic. */

@@ -9,7 +9,7 @@ use super::ranking::Ranking;
 use super::settings::Settings;
 use super::snapshot::SnapshotError;
 use super::state::Collected;
-use crate::fairshare::{Algorithm, AssocFairshare};
+use crate::fairshare::Algorithm;
 use crate::priority::Priced;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub(super) fn usage(
     if !computed.has_usage {
         return Ok(Applied { collected: None });
     }
-    to_factors(settings, &computed.fairshare, &mut work.factors);
+    to_factors(settings, computed, &mut work.factors);
     let ranking = Ranking::new(Arc::clone(&work.tables.tree), computed.fairshare.clone());
 
     let lock = UsageLock::lock();
@@ -84,13 +84,14 @@ pub(super) fn usage(
 /// What slurmctld's records are to hold, one per association.
 fn to_factors(
     settings: &Settings,
-    fairshare: &[AssocFairshare],
+    computed: &Computed,
     factors: &mut Vec<ffi::shim_assoc_factors>,
 ) {
     let config = &settings.config;
     let fair_tree = config.algorithm() == Algorithm::FairTree;
     factors.clear();
-    for (row, found) in fairshare.iter().enumerate() {
+    for (row, found) in computed.fairshare.iter().enumerate() {
+        let open = computed.uncomputed.get(row).copied().unwrap_or(false);
         // The root comes first. Its effective usage is all there is; it has no normalised one.
         let root = row == 0;
         let effective = if root {
@@ -106,8 +107,8 @@ fn to_factors(
             level_fs: host::shim_extended(found.level_fs.unwrap_or_default()),
             fs_factor: found.fs_factor.unwrap_or(0.0),
             row: u32::try_from(row).unwrap_or(host::NONE),
-            has_usage_efctv: true,
-            has_usage_norm: !root,
+            has_usage_efctv: !open,
+            has_usage_norm: !root && !open,
             has_level_fs: found.level_fs.is_some(),
             has_fs_factor: publishes && found.fs_factor.is_some(),
             keeps_level_fs: !fair_tree,
@@ -200,7 +201,8 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, job: usize) ->
     };
     // SAFETY: the job write lock is held; the slices live as long as the call.
     let outcome = unsafe { ffi::shim_price_write(work.snapshot.raw(), &price) };
-    outcome == ffi::SHIM_WRITTEN
+    let moved = !price.only_raise || priced.priority > row.priority;
+    outcome == ffi::SHIM_WRITTEN && moved
 }
 
 /// A price as the shim takes it; its pointers are valid as long as the slices.

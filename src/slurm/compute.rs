@@ -8,9 +8,9 @@ use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use crate::engine::{self, Accruing, PassInput};
-use crate::fairshare::{Algorithm, AssocFairshare};
+use crate::fairshare::AssocFairshare;
 use crate::priority::{Job, Priced, Pricer, PriorityError};
-use crate::tree::{AssocIndex, TreeError};
+use crate::tree::{AssocIndex, AssocKind, Shares, TreeError};
 use crate::usage::{Ledger, UsageError, accrues};
 
 /// Why nothing was computed.
@@ -40,6 +40,8 @@ pub(super) struct Computed {
     pub(super) ends: Vec<(u32, i64)>,
     /// Jobs whose billing was worked out anew.
     pub(super) billables: Vec<(u32, f64)>,
+    /// Under stock's classic order, by position: left for whoever asks. Empty elsewhere.
+    pub(super) uncomputed: Vec<bool>,
     /// By position in the tree.
     pub(super) fairshare: Vec<AssocFairshare>,
 }
@@ -105,7 +107,7 @@ impl Computed {
         let config = &settings.config;
         let tables = &mut work.tables;
         let (accruing, rows) = self.accruing(plugin, settings, &work.snapshot, tables, moment);
-        let interleaved = config.compat.is_slurm() && config.algorithm() != Algorithm::FairTree;
+        let interleaved = settings.is_stock_classic();
         let before = interleaved.then(|| work.pending.accruing_before(&work.snapshot, &rows));
         let tree = std::sync::Arc::clone(&tables.tree);
         let mut ledger = Ledger::from_raw(&tree, &tables.raw_usage)?;
@@ -140,6 +142,9 @@ impl Computed {
         let passed = moment.now - moment.last_ran.unwrap_or(moment.now);
         self.fading = engine::decay(config).factor(passed);
         self.last_ran = found.last_ran;
+        if interleaved {
+            self.uncomputed = users_nobody_asked_for(settings, work, found.priced.is_some());
+        }
         self.fairshare = found.fairshare;
         Ok(found.priced.is_some())
     }
@@ -219,6 +224,33 @@ fn ended_unreported(settings: &Settings, snapshot: &Snapshot, row: &ffi::shim_ac
         && (row.finished || row.completing)
 }
 
+/// Users whose effective usage stock leaves open: no job of theirs asked for it in this pass.
+fn users_nobody_asked_for(settings: &Settings, work: &Workspace, priced: bool) -> Vec<bool> {
+    let rows = work.tables.tree.rows();
+    let mut open: Vec<bool> = rows.iter().map(|row| row.kind == AssocKind::User).collect();
+    if priced && settings.config.priority_weight_fairshare != 0 {
+        for job in work.pending.jobs.iter().filter(|job| !job.direct) {
+            if let Some(assoc) = job.assoc {
+                open[assoc.get()] &= rows[assoc.get()].shares == Shares::Parent;
+            }
+        }
+    }
+    open
+}
+
+/// Jobs that a pass does not price although their state is one of those it prices.
+fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
+    if settings.is_stock_classic() {
+        // Stock prices a job right after it was charged, and not if it was not to be charged.
+        let charges = settings.config.priority_flags.calculate_running || !row.pending;
+        let charged = row.started && row.already_charged && row.assoc_id != 0;
+        row.ended || (charges && charged)
+    } else {
+        // What has ended for good needs no priority any more.
+        !settings.config.compat.is_slurm() && row.ended && !row.pending
+    }
+}
+
 impl Pending {
     pub(super) fn clear(&mut self) {
         self.rows.clear();
@@ -239,7 +271,7 @@ impl Pending {
     ) {
         self.clear();
         for (position, row) in snapshot.waiting().iter().enumerate() {
-            if row.powering_up || !row.has_details {
+            if row.powering_up || !row.has_details || passed_over(settings, row) {
                 continue;
             }
             let assoc = settings

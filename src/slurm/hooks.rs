@@ -7,6 +7,7 @@ use super::charge;
 use super::factors_list;
 use super::guard::{self, Hook};
 use super::host::{self, SLURM_VERSION_NUMBER, UsageLock, ffi};
+use super::late;
 use super::log;
 use super::pass;
 use super::plugin::{self, Plugin};
@@ -191,7 +192,11 @@ pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
         let settings = plugin.settings();
         if assoc_clear {
             let both = [&before, &settings].map(|settings| settings.config.algorithm());
-            charge::after_reconfigure(&plugin, &settings, both[0] != both[1]);
+            charge::after_reconfigure(
+                &plugin,
+                &settings,
+                both[0] != both[1] && !settings.config.compat.is_slurm(),
+            );
         }
         host::site_reconfig();
     });
@@ -209,17 +214,7 @@ pub unsafe extern "C" fn priority_p_set_assoc_usage(assoc: *mut c_void) {
         };
         plugin.fault.strike("set_assoc_usage");
         // SAFETY: the caller's promise.
-        let id = unsafe { ffi::shim_assoc_id(assoc) };
-        let ranking = plugin.ranking();
-        // Nothing is known of a new one but that it is unused.
-        let (effective, norm) = ranking
-            .of(id)
-            .map_or((Extended::ZERO, Extended::ZERO), |found| {
-                (found.effective_usage, found.norm_usage)
-            });
-        let (effective, norm) = (host::shim_extended(effective), host::shim_extended(norm));
-        // SAFETY: the caller's promise.
-        unsafe { ffi::shim_assoc_write_usage(assoc, effective, norm) }
+        unsafe { late::compute(&plugin.settings(), assoc) }
     });
 }
 
@@ -257,12 +252,14 @@ pub extern "C" fn priority_p_calc_fs_factor(arguments: LongDoubles) -> f64 {
 fn fs_factor(usage: Extended, shares: Extended) -> f64 {
     /// slurmctld's number for "not computed yet".
     const NO_VAL: f64 = 4_294_967_294.0;
-    if (usage.to_f64() - NO_VAL).abs() < 0.00001 || shares <= Extended::ZERO {
+    if (usage.to_f64() - NO_VAL).abs() < 0.00001 {
         return 0.0;
     }
-    let dampening = host::settings(false).numbers.fs_dampening_factor.max(1);
-    let ratio = usage / shares / Extended::from_u64(dampening.into());
-    2f64.powf(-ratio.to_f64())
+    late::classic_factor(
+        usage,
+        shares,
+        host::settings(false).numbers.fs_dampening_factor,
+    )
 }
 
 /// The rows of sprio.

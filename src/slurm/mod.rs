@@ -18,6 +18,7 @@
 //! | `pass`, `compute`, `apply` | a pass |
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
 //! | `price` | one job's priority between passes |
+//! | `late` | usage of one association, computed on demand as stock does |
 //! | `ranking` | what the last pass found: for new associations and for sshare |
 //! | `factors_list` | the rows of sprio |
 //! | `state` | files that outlive slurmctld |
@@ -47,6 +48,8 @@ mod guard;
 mod hooks;
 #[cfg(feature = "slurm")]
 mod host;
+#[cfg(feature = "slurm")]
+mod late;
 #[cfg(feature = "slurm")]
 mod log;
 #[cfg(feature = "slurm")]

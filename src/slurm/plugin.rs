@@ -61,7 +61,7 @@ impl Plugin {
         check_tres(&settings)?;
         let fault = fault_on_order();
         let start = host::now();
-        let found = state::load(&settings.state_dir);
+        let found = state::load(&settings.state_dir, !settings.config.compat.is_slurm());
         for line in &found.complaints {
             log::error(line);
         }
@@ -106,6 +106,10 @@ impl Plugin {
                 shared
                     .resets
                     .set_period(config.priority_usage_reset_period, config.compat);
+                if config.compat.is_slurm() {
+                    // Stock resets again (RESET NOW) after whatever made it look at settings.
+                    shared.resets.arm();
+                }
                 drop(shared);
                 *self.settings.write() = Arc::new(settings);
             }

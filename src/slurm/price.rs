@@ -2,6 +2,7 @@
 
 use super::apply;
 use super::host::{self, ffi};
+use super::late;
 use super::log;
 use super::plugin::Plugin;
 use super::ranking::Ancestor;
@@ -45,7 +46,14 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
     } else {
         Vec::new()
     };
-    let (tables, row) = one_job(plugin, &settings, &snapshot, names)?;
+    let (mut tables, row) = one_job(plugin, &settings, &snapshot, names)?;
+    if settings.is_stock_classic() && settings.config.priority_weight_fairshare != 0 {
+        // SAFETY: the caller's promise.
+        let factor = unsafe { late::fs_factor(&settings, job) };
+        if let (Some(assoc), Some(factor)) = (tables.site.assocs.first_mut(), factor) {
+            assoc.fs_factor = factor;
+        }
+    }
     let pricer = Pricer::new(&settings.config, &tables.site, host::now())?;
     let priced = pricer.price_set(&row);
     let mut variants = vec![0; pricer.variants(&row).len()];

@@ -3,6 +3,7 @@
 use super::host::{self, SLURM_VERSION_NUMBER};
 use crate::compat::Release;
 use crate::config::{Config, ConfigError, HostConfig};
+use crate::fairshare::Algorithm;
 use std::path::PathBuf;
 
 /// The release that this plugin was built for.
@@ -56,6 +57,12 @@ impl Settings {
             state_dir: host.state_save_location,
             has_slurmdbd: host::has_slurmdbd(),
         })
+    }
+
+    /// True where stock's order of things decides fair share: outside Fair Tree, under
+    /// `compat=slurm`.
+    pub(super) fn is_stock_classic(&self) -> bool {
+        self.config.compat.is_slurm() && self.config.algorithm() != Algorithm::FairTree
     }
 
     /// True when TRES counts of waiting jobs matter.

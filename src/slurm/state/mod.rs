@@ -73,10 +73,11 @@ impl Times {
 }
 
 /// Reads what the last slurmctld left. Never fails: what cannot be read is complained of.
-pub(super) fn load(dir: &Path) -> Found {
+/// Without `own`, our file is left alone and Slurm's count, as for the stock plugin.
+pub(super) fn load(dir: &Path, own: bool) -> Found {
     let mut found = Found::default();
     let times = load_times(dir, &mut found);
-    let state = load_own(dir, &mut found);
+    let state = own.then(|| load_own(dir, &mut found)).flatten();
     let state = state.filter(|state| belongs(dir, state, times, &mut found));
     let times = state.as_ref().map(State::times).or(times);
     let known = |time: i64| (time != 0).then_some(time);

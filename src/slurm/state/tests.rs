@@ -112,14 +112,17 @@ fn our_state_counts_while_it_is_the_newest() {
     let folder = Folder::new("newest");
     store(&folder.0, &state()).unwrap();
     folder.write(DUMP_FILE, &dump(1_999));
-    let found = load(&folder.0);
+    let found = load(&folder.0, true);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.last_reset, Some(7));
     assert_eq!(found.saved, Some(state()));
     assert!(found.complaints.is_empty());
 
+    let without = load(&folder.0, false);
+    assert_eq!((without.last_ran, without.saved), (Some(1_990), None));
+
     folder.write(DUMP_FILE, &dump(2_001));
-    let found = load(&folder.0);
+    let found = load(&folder.0, true);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.saved, None);
 }
@@ -133,7 +136,7 @@ fn a_pass_of_another_plugin_makes_our_state_old() {
         last_reset: 8,
     };
     folder.write(SLURM_FILE, &other.encode());
-    let found = load(&folder.0);
+    let found = load(&folder.0, true);
     assert_eq!((found.last_ran, found.last_reset), (Some(2_500), Some(8)));
     assert_eq!(found.saved, None);
 }
@@ -147,7 +150,7 @@ fn a_crash_between_the_two_files_loses_nothing() {
         last_reset: 7,
     };
     folder.write(SLURM_FILE, &before.encode());
-    let found = load(&folder.0);
+    let found = load(&folder.0, true);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.saved, Some(state()));
 }
@@ -157,7 +160,7 @@ fn a_damaged_state_is_set_aside() {
     let folder = Folder::new("damaged");
     store(&folder.0, &state()).unwrap();
     folder.write(OWN_FILE, b"FAIRTREEgarbage");
-    let found = load(&folder.0);
+    let found = load(&folder.0, true);
     assert_eq!(found.saved, None);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.complaints.len(), 1);
@@ -168,20 +171,20 @@ fn a_damaged_state_is_set_aside() {
     );
     assert!(!folder.0.join(OWN_FILE).exists());
     assert!(folder.0.join("priority_fairtree_state.damaged").exists());
-    assert!(load(&folder.0).complaints.is_empty());
+    assert!(load(&folder.0, true).complaints.is_empty());
 }
 
 #[test]
 fn a_short_file_of_slurms_gives_way_to_the_one_before() {
     let folder = Folder::new("short");
     folder.write(SLURM_FILE, &[0; 9]);
-    assert_eq!(load(&folder.0).last_ran, None);
+    assert_eq!(load(&folder.0, true).last_ran, None);
     let before = Times {
         last_ran: 1_690,
         last_reset: 0,
     };
     folder.write("priority_last_decay_ran.old", &before.encode());
-    let found = load(&folder.0);
+    let found = load(&folder.0, true);
     assert_eq!((found.last_ran, found.last_reset), (Some(1_690), None));
     assert!(found.complaints[0].contains("9 bytes"));
 }
@@ -197,6 +200,6 @@ fn a_failed_write_leaves_the_old_file() {
         ..state()
     };
     assert!(store(&folder.0, &later).unwrap_err().contains(OWN_FILE));
-    assert_eq!(load(&folder.0).last_ran, Some(1_990));
+    assert_eq!(load(&folder.0, true).last_ran, Some(1_990));
     assert!(store(Path::new("/dev/null"), &state()).is_err());
 }
