@@ -153,13 +153,23 @@ static HOST_FACTORS *copy_factors(priority_factors_object_t *row, const job_reco
 }
 #endif
 
+static void replace_tres(HOST_FACTORS *factors, const shim_factors_row *row)
+{
+	if (!factors->priority_tres || row->tres_len > factors->tres_cnt)
+		return;
+	for (size_t i = 0; i < row->tres_len; i++) {
+		if (row->tres_again[i] != 0)
+			factors->priority_tres[i] *= row->tres_again[i];
+		else
+			factors->priority_tres[i] = row->tres[i];
+	}
+}
+
 static void replace_terms(HOST_FACTORS *factors, const shim_factors_row *row)
 {
 	if (row->replaces_partition) {
 		factors->priority_part = row->partition_term;
-		if (factors->priority_tres && row->tres && row->tres_len <= factors->tres_cnt)
-			memcpy(factors->priority_tres, row->tres,
-			       row->tres_len * sizeof(*row->tres));
+		replace_tres(factors, row);
 	}
 	if (row->replaces_qos)
 		factors->priority_qos = row->qos_term;

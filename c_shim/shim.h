@@ -399,7 +399,8 @@ typedef struct {
 	uint32_t qos_id;    /* 0: the job's own */
 	double partition_term;
 	double qos_term;
-	const double *tres;
+	const double *tres;	/* weighted TRES terms */
+	const double *tres_again; /* where not 0: the job's own term times this instead */
 	size_t tres_len;
 	bool replaces_partition;
 	bool replaces_qos;

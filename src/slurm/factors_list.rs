@@ -5,7 +5,7 @@ use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
-use crate::priority::{Pricer, Variant};
+use crate::priority::{Job, Pricer, Variant};
 use std::ffi::c_void;
 
 /// Makes the list; NULL without rows. `request`: the filters of sprio, NULL where slurmctld does
@@ -129,6 +129,7 @@ unsafe fn append(
         let partition = partition.copied().unwrap_or(0);
         let qos = snapshot.qos_ids().get(position % per_partition);
         let mut tres = vec![0.0; tables.site.tres_names.len()];
+        let again = stock_tres_again(settings, &pricer, &tables, &job, variant);
         let terms = terms(&pricer, &job, variant, &mut tres);
         let out = ffi::shim_factors_row {
             partition,
@@ -136,6 +137,7 @@ unsafe fn append(
             partition_term: terms.0,
             qos_term: terms.1.unwrap_or(0.0),
             tres: tres.as_ptr(),
+            tres_again: again.as_ptr(),
             tres_len: tres.len(),
             replaces_partition: partition != 0,
             replaces_qos: terms.1.is_some(),
@@ -149,20 +151,46 @@ unsafe fn append(
     }
 }
 
-/// Terms of one variant: partition, QOS if it has one of its own, and TRES.
-fn terms(
+/// Stock starts from the weighted terms of the job's own partition, works out anew what the other
+/// partition has a count for, and then weights all of them: those that it left, once more.
+/// Under `compat=slurm` the weights of these, else 0.
+fn stock_tres_again(
+    settings: &Settings,
     pricer: &Pricer,
-    job: &crate::priority::Job,
+    tables: &Tables,
+    job: &Job,
     variant: Variant,
-    tres: &mut [f64],
-) -> (f64, Option<f64>) {
-    let base = pricer.price_set(&crate::priority::Job {
+) -> Vec<f64> {
+    let site = &tables.site;
+    let mut again = vec![0.0; site.tres_names.len()];
+    let config = &settings.config;
+    if !config.compat.is_slurm() || config.priority_flags.no_normal_tres {
+        return again;
+    }
+    pricer.tres_weights(&mut again);
+    let partition = variant
+        .partition
+        .and_then(|row| site.partitions[row.get()].tres);
+    if let (Some(counts), Some(job)) = (partition, job.tres) {
+        for (position, weight) in again.iter_mut().enumerate() {
+            let counted = |start: usize| site.tres_counts[start + position] != 0;
+            if counted(counts.get()) && counted(job.get()) {
+                *weight = 0.0;
+            }
+        }
+    }
+    again
+}
+
+/// Terms of one variant: partition, QOS if it has one of its own, and TRES.
+fn terms(pricer: &Pricer, job: &Job, variant: Variant, tres: &mut [f64]) -> (f64, Option<f64>) {
+    let base = pricer.price_set(&Job {
         direct: false,
         ..*job
     });
     let priced = pricer.price_variant(job, &base, variant);
     if !tres.is_empty() {
-        let there = crate::priority::Job {
+        let there = Job {
             partition: variant.partition,
             direct: false,
             ..*job

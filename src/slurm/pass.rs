@@ -153,6 +153,9 @@ pub(super) fn run(plugin: &Plugin) {
             // What a panic left behind is not worth keeping.
             work = Workspace::default();
         }
+        if plugin.settings().passes_once() {
+            return;
+        }
         let period = plugin.settings().config.priority_calc_period_secs;
         let period = Duration::from_secs(period.into());
         deadline = thread::next_deadline(deadline, period, thread::monotonic());

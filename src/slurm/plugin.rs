@@ -58,6 +58,7 @@ impl Shared {
 impl Plugin {
     fn start() -> Result<Plugin, String> {
         let settings = Settings::read(false).map_err(|error| error.to_string())?;
+        let settings = settings.at_start();
         check_tres(&settings)?;
         let fault = fault_on_order();
         let start = host::now();

@@ -47,7 +47,9 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
         Vec::new()
     };
     let (mut tables, row) = one_job(plugin, &settings, &snapshot, names)?;
-    if settings.is_stock_classic() && settings.config.priority_weight_fairshare != 0 {
+    let keeps = row.direct && row.priority != 0;
+    let asks = !keeps && settings.config.priority_weight_fairshare != 0 && settings.has_slurmdbd;
+    if asks && settings.is_stock_classic() {
         // SAFETY: the caller's promise.
         let factor = unsafe { late::fs_factor(&settings, job) };
         if let (Some(assoc), Some(factor)) = (tables.site.assocs.first_mut(), factor) {
@@ -67,7 +69,7 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
     }
     let price = ffi::shim_price {
         job_id: row.id,
-        clear: row.direct && row.priority != 0,
+        clear: keeps,
         only_raise: settings.config.priority_flags.incr_only,
         ..apply::to_shim(
             &priced,

@@ -59,10 +59,25 @@ impl Settings {
         })
     }
 
+    /// Without slurmdbd stock starts with neither age nor fair share, although age could be had;
+    /// a reconfigure brings it back.
+    pub(super) fn at_start(mut self) -> Settings {
+        if self.config.compat.is_slurm() && !self.has_slurmdbd {
+            self.config.priority_weight_age = 0;
+            self.config.priority_weight_fairshare = 0;
+        }
+        self
+    }
+
     /// True where stock's order of things decides fair share: outside Fair Tree, under
     /// `compat=slurm`.
     pub(super) fn is_stock_classic(&self) -> bool {
         self.config.compat.is_slurm() && self.config.algorithm() != Algorithm::FairTree
+    }
+
+    /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
+    pub(super) fn passes_once(&self) -> bool {
+        cfg!(not(slurm_has_recover)) && self.config.compat.is_slurm() && !self.has_slurmdbd
     }
 
     /// True when TRES counts of waiting jobs matter.
