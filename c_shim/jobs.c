@@ -198,7 +198,7 @@ void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_rec
 {
 	bool waits = IS_JOB_PENDING(job);
 
-	if (job->priority != 0 && (waits || want->all_jobs))
+	if (want->waiting && job->priority != 0 && (waits || want->all_jobs))
 		copy_waiting(snapshot, want, job, order);
 	if (want->accruing && job->start_time && job->end_time_exp != (time_t) NO_VAL &&
 	    (!waits || IS_JOB_COMPLETING(job) || want->all_jobs))

@@ -172,6 +172,7 @@ typedef struct {
 /* What to copy beyond the tables. */
 typedef struct {
 	bool assocs;
+	bool waiting;	    /* jobs that may get a priority */
 	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES */
 	bool all_jobs;	    /* PriorityFlags=CALCULATE_RUNNING */
 	bool accruing;	    /* jobs that may be charged */

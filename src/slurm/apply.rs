@@ -1,6 +1,7 @@
 //! The end of a pass: what was computed goes into slurmctld's records.
 
 use super::compute::Computed;
+use super::harvest;
 use super::host::{self, JobsLock, UsageLock, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
@@ -36,6 +37,9 @@ pub(super) fn usage(
 ) -> Result<Applied, SnapshotError> {
     plugin.fault.strike("apply");
     if !computed.has_usage {
+        if settings.counts_passes_only() {
+            plugin.shared.lock().last_ran = Some(moment.now);
+        }
         return Ok(Applied { collected: None });
     }
     to_factors(settings, computed, &mut work.factors);
@@ -158,11 +162,8 @@ fn changed(_lock: &JobsLock, written: &mut bool) {
     }
 }
 
-fn note(_lock: &JobsLock, computed: &Computed) {
-    for &(job_id, start_time) in &computed.ends {
-        // SAFETY: the job write lock is held.
-        unsafe { ffi::shim_job_mark_charged(job_id, start_time) }
-    }
+fn note(lock: &JobsLock, computed: &Computed) {
+    harvest::mark(lock, &computed.ends);
     for &(job_id, billable_tres) in &computed.billables {
         // SAFETY: the job write lock is held.
         unsafe { ffi::shim_job_keep_billable(job_id, billable_tres) }

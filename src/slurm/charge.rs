@@ -277,21 +277,15 @@ fn take_consumed_of(
     row: &ffi::shim_accruing,
     last_ran: Option<i64>,
 ) -> u32 {
-    let qos_row = |id: u32| snapshot.qos().iter().position(|qos| qos.id == id);
-    let qos = qos_row(row.qos_id);
-    let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos].usage_factor);
+    let (qos, partition_qos) = snapshot.qos_rows(row);
+    let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
     let run = run_of(row, factor, None, last_ran);
     let Some(consumed) = consumed_at_start(settings.config.compat, &run, last_ran) else {
         return 0;
     };
-    let place = |row: Option<usize>| row.and_then(|row| u32::try_from(row).ok()).unwrap_or(NONE);
-    let partition_qos = if row.partition_qos_id == row.qos_id {
-        NONE
-    } else {
-        place(qos_row(row.partition_qos_id))
-    };
+    let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
     let assoc = snapshot.assoc_row(row.assoc_id).unwrap_or(NONE);
-    let mut taken = to_shim(&Charge::default(), row, assoc, place(qos), partition_qos);
+    let mut taken = to_shim(&Charge::default(), row, assoc, qos, partition_qos);
     match consumed {
         Consumed::Whole(secs) => taken.run_secs = secs,
         Consumed::Scaled(secs) => taken.run_secs_scaled = secs,

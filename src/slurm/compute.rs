@@ -1,6 +1,7 @@
 //! The middle of a pass: from a snapshot to charges, factors and priorities. No lock is held.
 
 use super::charge::{run_of, state_of, to_shim};
+use super::harvest::ended_unreported;
 use super::host::{self, NONE, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
@@ -134,7 +135,7 @@ impl Computed {
             let Some(charge) = charge else { continue };
             let row = &work.snapshot.accruing()[rows[position]];
             let assoc = accruing[position].assoc.get();
-            self.add_charge(charge, row, assoc, tables);
+            self.add_charge(charge, row, assoc, &work.snapshot);
             if accruing[position].at_end {
                 self.ends.push((row.job_id, row.start_time));
             }
@@ -154,19 +155,10 @@ impl Computed {
         charge: &crate::usage::Charge,
         row: &ffi::shim_accruing,
         assoc: usize,
-        tables: &super::tables::Tables,
+        snapshot: &Snapshot,
     ) {
-        let place = |id: u32| {
-            let row = (id != 0).then(|| tables.qos_row(id)).flatten();
-            row.and_then(|row| u32::try_from(row.get()).ok())
-                .unwrap_or(NONE)
-        };
-        let qos = place(row.qos_id);
-        let partition_qos = if row.partition_qos_id == row.qos_id {
-            NONE
-        } else {
-            place(row.partition_qos_id)
-        };
+        let (qos, partition_qos) = snapshot.qos_rows(row);
+        let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
         let assoc = u32::try_from(assoc).unwrap_or(NONE);
         self.charges
             .push(to_shim(charge, row, assoc, qos, partition_qos));
@@ -213,15 +205,6 @@ impl Computed {
         }
         (jobs, rows)
     }
-}
-
-/// slurmctld reports the end of a job only while it enforces limits. Otherwise (documented) the
-/// pass charges the rest of jobs that have ended.
-fn ended_unreported(settings: &Settings, snapshot: &Snapshot, row: &ffi::shim_accruing) -> bool {
-    !settings.config.compat.is_slurm()
-        && !snapshot.enforces_limits()
-        && !row.already_charged
-        && (row.finished || row.completing)
 }
 
 /// Users whose effective usage stock leaves open: no job of theirs asked for it in this pass.

@@ -17,6 +17,7 @@
 //! | `snapshot`, `tables` | the rows of slurmctld, and the engine's tables made from them |
 //! | `pass`, `compute`, `apply` | a pass |
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
+//! | `harvest` | ends of jobs that nobody reports |
 //! | `price` | one job's priority between passes |
 //! | `late` | usage of one association, computed on demand as stock does |
 //! | `ranking` | what the last pass found: for new associations and for sshare |
@@ -44,6 +45,8 @@ mod compute;
 mod factors_list;
 #[cfg(feature = "slurm")]
 mod guard;
+#[cfg(feature = "slurm")]
+mod harvest;
 #[cfg(feature = "slurm")]
 mod hooks;
 #[cfg(feature = "slurm")]

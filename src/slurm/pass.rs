@@ -4,13 +4,14 @@ use super::apply::{self, Applied};
 use super::charge;
 use super::compute::{ComputeError, Computed, Pending};
 use super::guard::Hook;
+use super::harvest;
 use super::hooks;
 use super::host::{self, SnapshotLock, UsageLock, ffi};
 use super::log;
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotError};
-use super::state;
+use super::state::{self, Times};
 use super::tables::Tables;
 use super::thread;
 use jiff::tz::TimeZone;
@@ -99,6 +100,7 @@ fn snapshot(
     plugin.fault.strike("snapshot");
     let want = ffi::shim_want {
         assocs: true,
+        waiting: true,
         waiting_tres: settings.weighs_tres(),
         all_jobs: settings.config.priority_flags.calculate_running,
         accruing: true,
@@ -120,12 +122,25 @@ fn snapshot(
 
 fn save(plugin: &Plugin, settings: &Settings, applied: &Applied) {
     plugin.fault.strike("state");
-    let Some(collected) = &applied.collected else {
-        return;
-    };
-    let stored = match collected.state() {
-        Some(saved) => state::store(&settings.state_dir, &saved),
-        None => Err("no memory".to_string()),
+    let stored = match &applied.collected {
+        None if settings.counts_passes_only() => {
+            let shared = plugin.shared.lock();
+            let last_ran = shared.last_ran.unwrap_or(0);
+            let last_reset = shared.resets.last_reset();
+            drop(shared);
+            state::store_times(
+                &settings.state_dir,
+                Times {
+                    last_ran,
+                    last_reset,
+                },
+            )
+        }
+        None => return,
+        Some(collected) => match collected.state() {
+            Some(saved) => state::store(&settings.state_dir, &saved),
+            None => Err("no memory".to_string()),
+        },
     };
     if let Err(error) = stored {
         log::error(format_args!(
@@ -159,6 +174,29 @@ pub(super) fn run(plugin: &Plugin) {
         let period = plugin.settings().config.priority_calc_period_secs;
         let period = Duration::from_secs(period.into());
         deadline = thread::next_deadline(deadline, period, thread::monotonic());
-        plugin.thread.wait_until(deadline);
+        wait(plugin, &mut work, deadline);
     }
+}
+
+/// Waits for the next pass; where ends of jobs are not reported, looks for them before slurmctld
+/// forgets the jobs.
+fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) {
+    while let Some(every) = harvest::interval(&plugin.settings()) {
+        let next = thread::monotonic() + every;
+        if next >= deadline {
+            break;
+        }
+        plugin.thread.wait_until(next);
+        if plugin.thread.stopping() {
+            return;
+        }
+        PASS.run(|| {
+            if let Err(error) = harvest::harvest(plugin, work) {
+                log::error(format_args!(
+                    "{error}; ended jobs are charged by the next pass"
+                ));
+            }
+        });
+    }
+    plugin.thread.wait_until(deadline);
 }

@@ -21,6 +21,8 @@ pub(super) struct Settings {
     pub(super) flags: u32,
     /// `StateSaveLocation`.
     pub(super) state_dir: PathBuf,
+    /// `MinJobAge`: how long slurmctld remembers ended jobs, 0 for ever.
+    pub(super) min_job_age_secs: u32,
     /// Does slurmctld account through slurmdbd? Without it there is no usage to speak of.
     pub(super) has_slurmdbd: bool,
 }
@@ -54,6 +56,7 @@ impl Settings {
         Ok(Settings {
             config,
             flags: u32::from(n.priority_flags),
+            min_job_age_secs: n.min_job_age,
             state_dir: host.state_save_location,
             has_slurmdbd: host::has_slurmdbd(),
         })
@@ -78,6 +81,12 @@ impl Settings {
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
     pub(super) fn passes_once(&self) -> bool {
         cfg!(not(slurm_has_recover)) && self.config.compat.is_slurm() && !self.has_slurmdbd
+    }
+
+    /// True where stock makes passes without usage and notes their time: its newer releases
+    /// without slurmdbd.
+    pub(super) fn counts_passes_only(&self) -> bool {
+        cfg!(slurm_has_recover) && self.config.compat.is_slurm() && !self.has_slurmdbd
     }
 
     /// True when TRES counts of waiting jobs matter.

@@ -68,6 +68,20 @@ impl Snapshot {
         Some(places[position].row)
     }
 
+    /// The rows of a job's QOS, and of its partition's QOS if that is another one.
+    pub(super) fn qos_rows(&self, job: &ffi::shim_accruing) -> (Option<u32>, Option<u32>) {
+        let row = |id: u32| {
+            let found = self.qos().iter().position(|qos| id != 0 && qos.id == id);
+            found.and_then(|row| u32::try_from(row).ok())
+        };
+        let own = row(job.qos_id);
+        let partitions = row(job.partition_qos_id);
+        (
+            own,
+            partitions.filter(|_| job.partition_qos_id != job.qos_id),
+        )
+    }
+
     /// Copies one waiting job and what it refers to.
     ///
     /// # Safety

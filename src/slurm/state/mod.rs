@@ -188,12 +188,21 @@ fn modified(path: &Path) -> Option<SystemTime> {
 /// # Errors
 /// The first that occurred, with the name of the file. The old files stay.
 pub(super) fn store(dir: &Path, state: &State) -> Result<(), String> {
-    let write = |name: &str, bytes: &[u8]| {
-        files::replace(dir, name, bytes)
-            .map_err(|error| format!("{}: {error}", dir.join(name).display()))
-    };
-    write(OWN_FILE, &state.encode())?;
-    write(SLURM_FILE, &state.times().encode())
+    write(dir, OWN_FILE, &state.encode())?;
+    store_times(dir, state.times())
+}
+
+/// Writes Slurm's file alone.
+///
+/// # Errors
+/// As [`store`].
+pub(super) fn store_times(dir: &Path, times: Times) -> Result<(), String> {
+    write(dir, SLURM_FILE, &times.encode())
+}
+
+fn write(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
+    files::replace(dir, name, bytes)
+        .map_err(|error| format!("{}: {error}", dir.join(name).display()))
 }
 
 #[cfg(test)]
