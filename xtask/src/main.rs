@@ -1,3 +1,150 @@
-//! Developer's tools of fairtree.
+//! Developer's tools of fairtree: `cargo xtask help`.
 
-fn main() {}
+mod checks;
+mod cluster;
+mod demo;
+mod deps;
+mod interrupt;
+mod plugin;
+mod process;
+mod progress;
+mod project;
+mod release;
+mod source;
+mod suite;
+mod wait;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, ensure};
+use clap::{Parser, Subcommand};
+
+use cluster::conf::PriorityType;
+use progress::Progress;
+use release::Release;
+
+/// Developer's tools of fairtree.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    tool: Tool,
+}
+
+#[derive(Subcommand)]
+enum Tool {
+    /// Install the Debian packages that building, testing and the demo need
+    Deps,
+    /// Fetch and configure the source of a Slurm release; prints its folder
+    SlurmSrc {
+        /// For instance 22.05.8
+        release: Release,
+    },
+    /// Build priority_fairtree.so; prints where it is
+    Plugin {
+        /// Slurm's release; its source is fetched
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// A configured source tree of Slurm to use instead
+        #[arg(long, env = "SLURM_SRC")]
+        slurm_src: Option<PathBuf>,
+    },
+    /// Show a private cluster at work
+    Demo {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// Which priority plugin decides
+        #[arg(long, value_enum, default_value = "fairtree")]
+        priority: PriorityType,
+        /// Leave the cluster running
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Run every test there is; ends with `N passed, N failed`
+    Test {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+    },
+    /// Run the checks that need a private cluster
+    TestCluster {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// Only those whose name contains this
+        #[arg(default_value = "")]
+        filter: String,
+    },
+    /// A private Slurm cluster
+    #[command(subcommand)]
+    Cluster(ClusterTool),
+}
+
+#[derive(Subcommand)]
+enum ClusterTool {
+    /// Take a cluster down that was left running
+    Stop {
+        /// The cluster's folder
+        folder: PathBuf,
+    },
+    /// Wait for the end of standard input, then take a cluster down
+    #[command(hide = true)]
+    Guard {
+        /// The cluster's folder
+        folder: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments.tool) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<interrupt::Interrupted>() => {
+            eprintln!("interrupted");
+            ExitCode::from(130)
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(tool: Tool) -> Result<()> {
+    if let Tool::Cluster(ClusterTool::Guard { folder }) = tool {
+        return cluster::folder::stand_guard(&folder);
+    }
+    interrupt::install()?;
+    let progress = Progress::new();
+    match tool {
+        Tool::Deps => deps::install(&progress),
+        Tool::SlurmSrc { release } => {
+            progress.print(source::fetch(&release, &progress)?.display().to_string());
+            Ok(())
+        }
+        Tool::Plugin { slurm, slurm_src } => {
+            let plugin = plugin::build(Some(&slurm), slurm_src.as_deref(), &progress)?;
+            progress.print(plugin.display().to_string());
+            Ok(())
+        }
+        Tool::Demo {
+            slurm,
+            priority,
+            keep,
+        } => demo::run(&slurm, priority, keep, &progress),
+        Tool::Test { slurm } => suite::run(&slurm, &progress),
+        Tool::TestCluster { slurm, filter } => {
+            let outcome = checks::run(&slurm, &filter, &progress)?;
+            progress.print(format!(
+                "{} passed, {} failed",
+                outcome.passed, outcome.failed
+            ));
+            ensure!(outcome.failed == 0, "a check failed");
+            Ok(())
+        }
+        Tool::Cluster(ClusterTool::Stop { folder }) => cluster::folder::tear_down(&folder),
+        Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),
+    }
+}

@@ -1,0 +1,137 @@
+//! Printed numbers against the engine's, digit for digit.
+
+use anyhow::{Context, Result, bail};
+use fairtree::extended::Extended;
+use fairtree::fairshare::AssocFairshare;
+use fairtree::priority::{Job, Priced};
+use fairtree::tree::{Assoc, AssocKind, Shares};
+
+use super::model::Model;
+use crate::cluster::table::{Row, Table};
+
+/// Fails with every field of sshare that is not what the engine says.
+pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
+    let mut wrong = Vec::new();
+    let rows = model.tree.rows().iter().zip(&model.fairshare);
+    for (printed, (assoc, computed)) in sshare.rows().iter().zip(rows) {
+        // The root shares with nobody; what is printed for it is decoration.
+        if assoc.parent.is_none() {
+            continue;
+        }
+        for (column, expected) in share_fields(assoc, computed) {
+            let found = printed.text(column)?.trim();
+            if found != expected {
+                wrong.push(format!(
+                    "{} {}: {column} is {found}, the engine says {expected}",
+                    printed.text("Account")?.trim(),
+                    printed.text("User")?
+                ));
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        bail!("sshare differs from the engine:\n{}", wrong.join("\n"));
+    }
+    Ok(())
+}
+
+/// The derived columns of one association as sshare prints them.
+fn share_fields(assoc: &Assoc, computed: &AssocFairshare) -> [(&'static str, String); 5] {
+    let extended = |value: Extended| six(value.to_f64());
+    let level_fs = match (assoc.shares, computed.level_fs) {
+        (Shares::Parent, _) | (_, None) => String::new(),
+        (_, Some(value)) => extended(value),
+    };
+    let fs_factor = match (assoc.kind, computed.level_fs, computed.fs_factor) {
+        (AssocKind::User, _, Some(factor)) => six(factor),
+        _ => String::new(),
+    };
+    [
+        ("NormShares", six(computed.norm_shares)),
+        ("NormUsage", extended(computed.norm_usage)),
+        ("EffectvUsage", extended(computed.effective_usage)),
+        ("LevelFS", level_fs),
+        ("FairShare", fs_factor),
+    ]
+}
+
+/// As C's `%f`.
+fn six(value: f64) -> String {
+    if value.is_infinite() {
+        return "inf".to_owned();
+    }
+    format!("{:.6}", value + 0.0)
+}
+
+/// One job in one partition, as sprio and squeue print it.
+pub struct Printed<'a> {
+    /// The job as the engine sees it.
+    pub job: Job,
+    /// sprio's row.
+    pub sprio: &'a Row,
+    /// squeue's priority; `None` for a job in several partitions, where it is that of
+    /// whichever slurmctld looked at last.
+    pub squeue: Option<u32>,
+}
+
+/// Fails unless there is one moment in `earliest..=latest` at which the engine gives every
+/// printed number.
+///
+/// The moment is that of the pass that set the priorities; it is printed nowhere.
+pub fn priorities(model: &Model, printed: &[Printed], earliest: i64, latest: i64) -> Result<()> {
+    let mut best: Option<Vec<String>> = None;
+    for now in earliest..=latest {
+        let mut wrong = Vec::new();
+        for entry in printed {
+            wrong.extend(differences(entry, &model.price(&entry.job, now))?);
+        }
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        if best.as_ref().is_none_or(|known| wrong.len() < known.len()) {
+            best = Some(wrong);
+        }
+    }
+    let best = best.context("no moment to compare at")?;
+    bail!(
+        "priorities differ from the engine at every moment; at the best one:\n{}",
+        best.join("\n")
+    )
+}
+
+fn differences(printed: &Printed, priced: &Priced) -> Result<Vec<String>> {
+    let points = |value: f64| format!("{:.0}", value + 0.0);
+    let mut fields = vec![
+        ("PRIORITY", priced.priority.to_string()),
+        ("AGE", points(priced.age)),
+        ("ASSOC", points(priced.assoc)),
+        ("FAIRSHARE", points(priced.fairshare)),
+        ("JOBSIZE", points(priced.job_size)),
+        ("PARTITION_FACTOR", points(priced.partition)),
+        ("QOS", points(priced.qos)),
+        ("SITE", priced.site.to_string()),
+        ("NICE", priced.nice.to_string()),
+    ];
+    fields.push(("TRES", format!("cpu={}", points(priced.tres))));
+    let mut wrong = Vec::new();
+    for (column, expected) in fields {
+        let found = printed.sprio.text(column)?.trim();
+        if found != expected {
+            wrong.push(format!(
+                "job {} in {}: sprio's {column} is {found}, the engine says {expected}",
+                printed.job.id,
+                printed.sprio.text("PARTITION")?.trim()
+            ));
+        }
+    }
+    if printed
+        .squeue
+        .is_some_and(|priority| priority != priced.priority)
+    {
+        wrong.push(format!(
+            "job {}: squeue's priority is {:?}, the engine says {}",
+            printed.job.id, printed.squeue, priced.priority
+        ));
+    }
+    Ok(wrong)
+}

@@ -1,0 +1,74 @@
+//! A fault inside the plugin: slurmctld lives on with the previous priorities.
+
+use anyhow::{Result, ensure};
+
+use super::Bench;
+use super::world::{self, DEADLINE, job};
+use crate::cluster::Cluster;
+use crate::cluster::conf::PriorityType;
+use crate::wait;
+
+/// The variable that makes the plugin fail, read once when it is loaded.
+const VARIABLE: &str = "FAIRTREE_FAULT";
+
+/// Passes panic, then the hook that prices new jobs does.
+pub fn survives(bench: &Bench) -> Result<()> {
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        world::use_every_account(cluster)?;
+        world::stop_partitions(cluster)?;
+        for (user, account) in [("ann", "left"), ("bob", "left"), ("eve", "lower")] {
+            cluster.submit(&job(user, account, 60))?;
+        }
+        world::next_pass(cluster)?;
+
+        bench.step("passes that panic");
+        restart_with(cluster, Some("pass:panic"))?;
+        let before = priorities(cluster)?;
+        let lines = fault_lines(cluster)?;
+        wait::until_true("two passes have failed", DEADLINE, || {
+            Ok(fault_lines(cluster)? >= lines + 2)
+        })?;
+        let after = priorities(cluster)?;
+        ensure!(
+            before == after,
+            "priorities changed: {before:?} became {after:?}"
+        );
+
+        bench.step("pricing that panics");
+        restart_with(cluster, Some("priority_p_set:panic"))?;
+        let lines = fault_lines(cluster)?;
+        cluster.submit(&job("cyd", "right", 60))?;
+        let new = fault_lines(cluster)? - lines;
+        ensure!(new == 1, "{new} lines of the log tell of one fault");
+
+        bench.step("without a fault again");
+        restart_with(cluster, None)?;
+        let held = priorities(cluster)?;
+        wait::until_true("priorities move again", DEADLINE, || {
+            Ok(priorities(cluster)? != held)
+        })
+    })
+}
+
+fn restart_with(cluster: &mut Cluster, fault: Option<&str>) -> Result<()> {
+    cluster.stop_slurmctld()?;
+    cluster.set_slurmctld_variable(VARIABLE, fault);
+    cluster.start_slurmctld()
+}
+
+/// Job numbers and priorities.
+fn priorities(cluster: &Cluster) -> Result<Vec<String>> {
+    let table = cluster.squeue("PD")?;
+    table
+        .rows()
+        .iter()
+        .map(|row| Ok(format!("{}: {}", row.text("JOBID")?, row.text("PRIORITY")?)))
+        .collect()
+}
+
+fn fault_lines(cluster: &Cluster) -> Result<usize> {
+    let log = cluster.slurmctld_log()?;
+    let tells = |line: &&str| line.contains("error:") && line.contains("panic");
+    Ok(log.lines().filter(tells).count())
+}

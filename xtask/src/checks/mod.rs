@@ -1,0 +1,133 @@
+//! Checks in a private cluster: real users, real jobs, Slurm's own commands as witnesses.
+//!
+//! Each check starts a cluster of its own. Waiting is for conditions; nothing depends on how
+//! fast the machine is.
+
+mod compare;
+mod fault;
+mod model;
+mod numbers;
+mod settings;
+mod usage;
+mod world;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cluster::Cluster;
+use crate::progress::Progress;
+use crate::project;
+use crate::release::Release;
+
+/// What a check gets: how to start its cluster.
+pub struct Bench<'a> {
+    /// Slurm's release.
+    pub release: &'a Release,
+    progress: &'a Progress,
+    name: &'static str,
+}
+
+impl Bench<'_> {
+    /// Starts a cluster, runs `check` in it, and saves the daemons' logs if that fails.
+    pub fn in_cluster(
+        &self,
+        plan: &crate::cluster::Plan,
+        check: impl FnOnce(&mut Cluster) -> Result<()>,
+    ) -> Result<()> {
+        let mut cluster = Cluster::start(plan, self.progress)?;
+        self.step("at work");
+        check(&mut cluster).with_context(|| match self.save_logs(&cluster) {
+            Ok(folder) => format!("the daemons' logs are in {folder}"),
+            Err(error) => format!("the daemons' logs could not be saved ({error:#})"),
+        })
+    }
+
+    /// Says what the check does now.
+    pub fn step(&self, what: &str) {
+        self.progress.step(format!("{}: {what}", self.name));
+    }
+
+    fn save_logs(&self, cluster: &Cluster) -> Result<String> {
+        let folder = project::root().join("target/cluster-logs").join(self.name);
+        fs::create_dir_all(&folder)?;
+        copy_files(&cluster.path().join("log"), &folder)?;
+        copy_files(&cluster.path().join("etc"), &folder)?;
+        Ok(folder.display().to_string())
+    }
+}
+
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+type Check = fn(&Bench) -> Result<()>;
+
+const CHECKS: &[(&str, Check)] = &[
+    ("numbers_are_the_engines", numbers::documented),
+    (
+        "numbers_with_compat_slurm_are_the_engines",
+        numbers::compat_slurm,
+    ),
+    (
+        "numbers_of_the_stock_plugin_are_those_of_compat_slurm",
+        numbers::stock,
+    ),
+    ("classic_numbers_are_the_engines", numbers::classic),
+    ("restarts_lose_no_usage", usage::restarts_lose_nothing),
+    (
+        "switching_plugins_keeps_usage",
+        usage::switching_keeps_usage,
+    ),
+    ("reconfigure_takes_weights_and_flags", settings::reconfigure),
+    ("bad_parameters_are_refused", settings::bad_parameters),
+    ("a_fault_leaves_slurmctld_running", fault::survives),
+];
+
+/// How many checks passed and failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome {
+    /// Passed.
+    pub passed: usize,
+    /// Failed.
+    pub failed: usize,
+}
+
+/// Runs the checks whose name contains `filter`.
+///
+/// # Errors
+/// An interruption; failures are counted, not returned.
+pub fn run(release: &Release, filter: &str, progress: &Progress) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    for &(name, check) in CHECKS.iter().filter(|(name, _)| name.contains(filter)) {
+        let bench = Bench {
+            release,
+            progress,
+            name,
+        };
+        let start = Instant::now();
+        let result = check(&bench);
+        crate::interrupt::check()?;
+        let secs = start.elapsed().as_secs();
+        match result {
+            Ok(()) => {
+                outcome.passed += 1;
+                progress.print(format!("cluster {release} {name} ... ok ({secs} s)"));
+            }
+            Err(error) => {
+                outcome.failed += 1;
+                progress.print(format!("cluster {release} {name} ... FAILED\n{error:?}\n"));
+            }
+        }
+    }
+    if outcome.passed + outcome.failed == 0 {
+        bail!("no check is named like `{filter}`");
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,187 @@
+//! What sshare, sprio and squeue print is what the engine computes from the same inputs.
+
+use anyhow::{Context, Result, ensure};
+use fairtree::compat::{Compat, Release as EngineRelease};
+use fairtree::config::Config;
+
+use super::Bench;
+use super::compare::{self, Printed};
+use super::model::{Model, SSHARE_COLUMNS};
+use super::world::{self, DEADLINE, job, now};
+use crate::cluster::client::NewJob;
+use crate::cluster::conf::PriorityType;
+use crate::cluster::table::Table;
+use crate::cluster::{Cluster, Plan};
+use crate::wait;
+
+/// Our plugin as it comes: also with accounts that tie.
+pub fn documented(bench: &Bench) -> Result<()> {
+    let plan = world::with_tied_accounts(world::plan(bench.release, PriorityType::Fairtree));
+    check(bench, plan, None)
+}
+
+/// Our plugin told to follow the stock one.
+pub fn compat_slurm(bench: &Bench) -> Result<()> {
+    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+    let parameters = format!("calc_period={},compat=slurm", world::PERIOD);
+    plan.settings.push(("PriorityParameters", parameters));
+    check(bench, plan, Some(stock_compat(bench)?))
+}
+
+/// Classic fair share.
+pub fn classic(bench: &Bench) -> Result<()> {
+    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+    plan.settings
+        .push(("PriorityFlags", "NO_FAIR_TREE".to_owned()));
+    plan.settings
+        .push(("FairShareDampeningFactor", "2".to_owned()));
+    check(bench, plan, None)
+}
+
+/// The stock plugin itself, against the engine told to follow it.
+pub fn stock(bench: &Bench) -> Result<()> {
+    let plan = world::plan(bench.release, PriorityType::Multifactor);
+    check(bench, plan, Some(stock_compat(bench)?))
+}
+
+fn stock_compat(bench: &Bench) -> Result<Compat> {
+    let [major, minor, micro] = bench.release.numbers();
+    let release = EngineRelease::new(major.try_into()?, minor.try_into()?, micro.try_into()?);
+    Ok(Compat::Slurm(release))
+}
+
+/// `compat`: what the engine is told, where slurm.conf does not say it to the last number.
+fn check(bench: &Bench, plan: Plan, compat: Option<Compat>) -> Result<()> {
+    bench.in_cluster(&plan, |cluster| {
+        let (bob, cyd) = (
+            cluster.user("bob")?.name.clone(),
+            cluster.user("cyd")?.name.clone(),
+        );
+        cluster.sacctmgr(&["modify", "user", &bob, "set", "priority=30"])?;
+        cluster.sacctmgr(&["modify", "user", &cyd, "set", "priority=100"])?;
+        bench.step("running jobs that leave usage");
+        world::use_every_account(cluster)?;
+        world::stop_partitions(cluster)?;
+        let first = now()?;
+        let submitted = submit_waiting(cluster)?;
+        bench.step("waiting for a pass over the pending jobs");
+        world::next_pass(cluster)?;
+        let text = without_parameters(&cluster.conf().render(), compat);
+        let mut config = Config::from_slurm_conf(&text, "slurm.conf")?;
+        if let Some(compat) = compat {
+            config.compat = compat;
+        }
+        compare_all(cluster, config, &submitted, first)
+    })
+}
+
+/// slurm.conf's text; where `compat` overrides it, without the line that says `compat=slurm`
+/// (which means the running slurmctld's release, and there is none in this process).
+fn without_parameters(text: &str, compat: Option<Compat>) -> String {
+    text.lines()
+        .filter(|line| compat.is_none() || !line.starts_with("PriorityParameters="))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+/// Jobs that differ in every factor.
+fn submit_waiting(cluster: &Cluster) -> Result<Vec<u32>> {
+    let mut ids = Vec::new();
+    let mut submit = |new: &NewJob, options: &[&str]| -> Result<()> {
+        let mut new = new.clone();
+        new.options
+            .extend(options.iter().map(|option| (*option).to_owned()));
+        ids.push(cluster.submit(&new)?);
+        Ok(())
+    };
+    for (user, account) in [
+        ("ann", "left"),
+        ("bob", "left"),
+        ("cyd", "right"),
+        ("dan", "right"),
+        ("eve", "lower"),
+        ("ann", "lower"),
+    ] {
+        let plain = job(user, account, 60);
+        submit(&plain, &[])?;
+        submit(
+            &NewJob {
+                cpus: 5,
+                nodes: 2,
+                ..plain.clone()
+            },
+            &["--nice=137"],
+        )?;
+        submit(
+            &NewJob {
+                partition: "debug",
+                qos: "low",
+                ..plain.clone()
+            },
+            &[],
+        )?;
+        submit(
+            &NewJob {
+                qos: "high",
+                cpus: 3,
+                ..plain.clone()
+            },
+            &[],
+        )?;
+        submit(
+            &NewJob {
+                partition: "main,debug",
+                ..plain
+            },
+            &[],
+        )?;
+    }
+    Ok(ids)
+}
+
+/// Takes everything down between two passes, and compares.
+fn compare_all(cluster: &Cluster, config: Config, submitted: &[u32], earliest: i64) -> Result<()> {
+    let (sshare, sprio, squeue) = wait::until("two equal looks", DEADLINE, || {
+        let before = cluster.sprio()?;
+        let (sshare, squeue) = (cluster.sshare(SSHARE_COLUMNS)?, cluster.squeue("PD")?);
+        let same = cluster.sprio()?.rows() == before.rows();
+        Ok(same.then_some((sshare, before, squeue)))
+    })?;
+    let latest = now()?;
+    let mut model = Model::of(cluster, config, &sshare)?;
+    compare::shares(&model, &sshare)?;
+    let jobs = cluster.show("job")?;
+    let printed = printed_jobs(&mut model, &jobs, &sprio, &squeue)?;
+    for id in submitted {
+        ensure!(
+            printed.iter().any(|entry| entry.job.id == *id),
+            "sprio has no job {id}"
+        );
+    }
+    compare::priorities(&model, &printed, earliest, latest)
+}
+
+fn printed_jobs<'a>(
+    model: &mut Model,
+    jobs: &Table,
+    sprio: &'a Table,
+    squeue: &Table,
+) -> Result<Vec<Printed<'a>>> {
+    let mut printed = Vec::new();
+    for row in sprio.rows() {
+        let id = row.text("JOBID")?.trim();
+        let job = jobs.find("JobId", id)?;
+        let in_several = job.text("Partition")?.contains(',');
+        let priority = squeue.find("JOBID", id)?.get("PRIORITY");
+        printed.push(Printed {
+            job: model.job(job, row.text("PARTITION")?.trim())?,
+            sprio: row,
+            squeue: if in_several {
+                None
+            } else {
+                Some(priority.context("squeue")?)
+            },
+        });
+    }
+    Ok(printed)
+}

@@ -1,0 +1,161 @@
+//! Usage survives restarts, crashes and a change of plugin.
+//!
+//! Without decay one job's usage is its CPUs times the seconds that it has run: what must be
+//! there is known at any moment, and what was lost never comes back.
+
+use anyhow::{Context, Result, ensure};
+
+use super::Bench;
+use super::world::{self, CPUS, DEADLINE, PERIOD, job, now, total_usage};
+use crate::cluster::Cluster;
+use crate::cluster::client::NewJob;
+use crate::cluster::conf::PriorityType;
+use crate::wait;
+
+/// How long a job runs before slurmctld is hit, seconds: far more than may be lost.
+const RUN: i64 = 8 * PERIOD as i64;
+
+/// Restarts slurmctld in good order and by force, under a running job and after it.
+pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        let whole = NewJob {
+            cpus: CPUS,
+            nodes: 2,
+            ..job("ann", "left", 3600)
+        };
+        let id = cluster.submit(&whole)?;
+        let start = world::started(cluster, id)?;
+        all_usage_is_there(cluster, start, RUN)?;
+
+        bench.step("restarting slurmctld");
+        cluster.stop_slurmctld()?;
+        cluster.start_slurmctld()?;
+        all_usage_is_there(cluster, start, RUN)?;
+
+        for run in 2..=3 {
+            bench.step("killing slurmctld");
+            all_usage_is_there(cluster, start, RUN * run)?;
+            cluster.kill_slurmctld()?;
+            cluster.start_slurmctld()?;
+            all_usage_is_there(cluster, start, RUN * run)?;
+        }
+
+        bench.step("killing slurmctld after the job");
+        cluster.run(&["scancel", &id.to_string()])?;
+        let (start, end) = world::ended(cluster, id)?;
+        world::next_pass(cluster)?;
+        let used = u64::from(CPUS) * u64::try_from(end - start)?;
+        ensure_usage(cluster, used, "after the job's end")?;
+        cluster.kill_slurmctld()?;
+        cluster.start_slurmctld()?;
+        ensure_usage(cluster, used, "after slurmctld was killed")?;
+        world::next_pass(cluster)?;
+        ensure_usage(cluster, used, "after the first pass of the new slurmctld")
+    })
+}
+
+/// Waits until the job has run `secs` and its usage is there but for that of two periods: the
+/// one that is being counted and the one that a crash may cost.
+///
+/// More usage than the job can have made is an error at once.
+fn all_usage_is_there(cluster: &Cluster, start: i64, secs: i64) -> Result<()> {
+    let allowance = 2 * i64::from(PERIOD);
+    wait::until_true("all usage is there", DEADLINE, || {
+        let before = now()? - start;
+        let usage = i64::try_from(total_usage(cluster)?)?;
+        let after = now()? - start;
+        let most = after * i64::from(CPUS);
+        ensure!(
+            usage <= most,
+            "{usage} TRES-seconds are charged, only {most} can have been used"
+        );
+        let least = (before - allowance) * i64::from(CPUS);
+        Ok(before >= secs && usage >= least)
+    })
+    .with_context(|| format!("a job that has run since {start}"))
+}
+
+/// Switches to the stock plugin and back: each finds what the other left.
+pub fn switching_keeps_usage(bench: &Bench) -> Result<()> {
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        world::use_every_account(cluster)?;
+        world::next_pass(cluster)?;
+        let first = usages(cluster)?;
+        ensure!(total_usage(cluster)? > 0, "no usage to keep");
+
+        bench.step("switching to priority/multifactor");
+        cluster.switch_to(PriorityType::Multifactor)?;
+        ensure_same(
+            &first,
+            &usages(cluster)?,
+            "after the switch to priority/multifactor",
+        )?;
+        run_one(cluster)?;
+        let second = usages(cluster)?;
+        ensure!(second != first, "priority/multifactor charged nothing");
+
+        bench.step("switching back to priority/fairtree");
+        cluster.switch_to(PriorityType::Fairtree)?;
+        ensure_same(
+            &second,
+            &usages(cluster)?,
+            "after the switch to priority/fairtree",
+        )?;
+        world::next_pass(cluster)?;
+        ensure_same(&second, &usages(cluster)?, "after its first pass")?;
+        run_one(cluster)?;
+        ensure!(
+            usages(cluster)? != second,
+            "priority/fairtree charged nothing"
+        );
+        Ok(())
+    })
+}
+
+/// A job that is charged when it ends.
+fn run_one(cluster: &Cluster) -> Result<()> {
+    let before = total_usage(cluster)?;
+    let id = cluster.submit(&job("eve", "lower", 3))?;
+    world::ended(cluster, id)?;
+    wait::until_true("the job is charged", DEADLINE, || {
+        Ok(total_usage(cluster)? > before)
+    })
+}
+
+/// Account, user and raw usage of every association.
+fn usages(cluster: &Cluster) -> Result<Vec<String>> {
+    let table = cluster.sshare("Account,User,RawUsage")?;
+    table
+        .rows()
+        .iter()
+        .map(|row| {
+            let account = row.text("Account")?.trim();
+            Ok(format!(
+                "{account} {}: {}",
+                row.text("User")?,
+                row.text("RawUsage")?
+            ))
+        })
+        .collect()
+}
+
+fn ensure_same(expected: &[String], found: &[String], when: &str) -> Result<()> {
+    ensure!(
+        expected == found,
+        "usage changed {when}:\n{}\nbecame\n{}",
+        expected.join("\n"),
+        found.join("\n")
+    );
+    Ok(())
+}
+
+fn ensure_usage(cluster: &Cluster, expected: u64, when: &str) -> Result<()> {
+    let found = total_usage(cluster)?;
+    ensure!(
+        found == expected,
+        "{when}: {found} TRES-seconds, {expected} were used"
+    );
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! The site that the checks share, and the conditions that they wait for.
+
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+
+use crate::cluster::client::NewJob;
+use crate::cluster::conf::{Nodes, Partition, PriorityType};
+use crate::cluster::site::{Account, FairShare, Qos, Site};
+use crate::cluster::{Cluster, Plan};
+use crate::release::Release;
+use crate::wait;
+
+/// Seconds between two passes of our plugin in the checks.
+pub const PERIOD: u32 = 2;
+/// CPUs of the whole cluster.
+pub const CPUS: u32 = 8;
+/// Nodes of the whole cluster.
+pub const NODES: u32 = 2;
+/// Far longer than anything takes that happens at all (stock passes come once a minute).
+pub const DEADLINE: Duration = Duration::from_secs(240);
+
+/// A small site without decay: usage is then a whole number of TRES-seconds, and what sshare
+/// prints of it is all there is to know.
+pub fn plan(release: &Release, priority: PriorityType) -> Plan {
+    let mut settings: Vec<(&'static str, String)> = [
+        ("PriorityDecayHalfLife", "0"),
+        ("PriorityUsageResetPeriod", "NONE"),
+        ("PriorityCalcPeriod", "1"),
+        ("PriorityMaxAge", "1-0"),
+        // High enough that a second of waiting shows.
+        ("PriorityWeightAge", "1000000"),
+        ("PriorityWeightAssoc", "3000"),
+        ("PriorityWeightFairshare", "100000"),
+        ("PriorityWeightJobSize", "7000"),
+        ("PriorityWeightPartition", "5000"),
+        ("PriorityWeightQOS", "11000"),
+        ("PriorityWeightTRES", "cpu=1300"),
+    ]
+    .map(|(key, value)| (key, value.to_owned()))
+    .into();
+    if priority == PriorityType::Fairtree {
+        settings.push(("PriorityParameters", format!("calc_period={PERIOD}")));
+    }
+    Plan {
+        release: release.clone(),
+        priority,
+        nodes: Nodes {
+            count: NODES as usize,
+            cpus: CPUS / NODES,
+        },
+        partitions: vec![
+            Partition {
+                name: "main",
+                priority_job_factor: 30,
+                max_time: "1-0",
+            },
+            Partition {
+                name: "debug",
+                priority_job_factor: 70,
+                max_time: "30",
+            },
+        ],
+        site: site(),
+        settings,
+    }
+}
+
+/// Three levels, `parent` shares, zero shares; every account with users is used by a check, so
+/// that no two accounts tie (there stock depends on the order of its lists).
+fn site() -> Site {
+    use FairShare::{Parent, Raw};
+    let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
+        name,
+        parent,
+        fair_share: Raw(shares),
+        users: users.to_vec(),
+    };
+    Site {
+        accounts: vec![
+            account("upper", None, 5, &[]),
+            account(
+                "left",
+                Some("upper"),
+                2,
+                &[("ann", Raw(1)), ("bob", Raw(3))],
+            ),
+            account(
+                "right",
+                Some("upper"),
+                3,
+                &[("cyd", Parent), ("dan", Raw(0))],
+            ),
+            account("lower", None, 4, &[("eve", Raw(1)), ("ann", Raw(1))]),
+        ],
+        qos: vec![
+            Qos {
+                name: "high",
+                priority: 900,
+            },
+            Qos {
+                name: "low",
+                priority: 170,
+            },
+        ],
+    }
+}
+
+/// Two accounts that nobody uses and that tie: each with a user of one share and one of none.
+pub fn with_tied_accounts(mut plan: Plan) -> Plan {
+    for (name, users) in [("tie1", ["fay", "gil"]), ("tie2", ["hal", "ivy"])] {
+        plan.site.accounts.push(Account {
+            name,
+            parent: None,
+            fair_share: FairShare::Raw(1),
+            users: vec![(users[0], FairShare::Raw(1)), (users[1], FairShare::Raw(0))],
+        });
+    }
+    plan
+}
+
+/// A job on one CPU in the default partition and QOS; change what matters.
+pub fn job<'a>(user: &'a str, account: &'a str, secs: u32) -> NewJob<'a> {
+    NewJob {
+        user,
+        account,
+        partition: "main",
+        qos: "normal",
+        cpus: 1,
+        nodes: 1,
+        secs,
+        options: vec!["--time=20".to_owned()],
+    }
+}
+
+/// Seconds since 1970.
+pub fn now() -> Result<i64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    Ok(i64::try_from(since.as_secs())?)
+}
+
+/// Raw usage of the whole site, TRES-seconds, as sshare prints it.
+pub fn total_usage(cluster: &Cluster) -> Result<u64> {
+    let table = cluster.sshare("Account,RawUsage")?;
+    table.find("Account", "root")?.get("RawUsage")
+}
+
+/// Waits until a pass has begun and ended after this call.
+///
+/// Each pass ends by writing Slurm's own file of the time of the last pass; the first write may
+/// be that of a pass that was under way already.
+pub fn next_pass(cluster: &Cluster) -> Result<()> {
+    let file = cluster.path().join("state/priority_last_decay_ran");
+    let stamp = || fs::metadata(&file).and_then(|meta| meta.modified()).ok();
+    for _ in 0..2 {
+        let before = stamp();
+        wait::until_true("the next pass", DEADLINE, || {
+            let now = stamp();
+            Ok(now.is_some() && now != before)
+        })?;
+    }
+    Ok(())
+}
+
+/// Waits until a job runs, and gives the time of its start.
+pub fn started(cluster: &Cluster, id: u32) -> Result<i64> {
+    wait::until("the job runs", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let job = jobs.find("JobId", &id.to_string())?;
+        match job.text("JobState")? {
+            "RUNNING" => Ok(Some(job.get("StartTime")?)),
+            _ => Ok(None),
+        }
+    })
+}
+
+/// Waits until a job has ended wholly, and gives the times of its start and end.
+pub fn ended(cluster: &Cluster, id: u32) -> Result<(i64, i64)> {
+    wait::until("the job has ended", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let job = jobs.find("JobId", &id.to_string())?;
+        match job.text("JobState")? {
+            "COMPLETED" | "CANCELLED" => Ok(Some((job.get("StartTime")?, job.get("EndTime")?))),
+            _ => Ok(None),
+        }
+    })
+}
+
+/// Runs jobs to their end so that every account has been used, none as much as another.
+pub fn use_every_account(cluster: &Cluster) -> Result<()> {
+    let mut ids = Vec::new();
+    for (user, account, cpus, secs) in [
+        ("ann", "left", 1, 2),
+        ("bob", "left", 2, 4),
+        ("cyd", "right", 1, 5),
+        ("eve", "lower", 3, 6),
+        ("ann", "lower", 1, 3),
+    ] {
+        let new = NewJob {
+            cpus,
+            ..job(user, account, secs)
+        };
+        ids.push(cluster.submit(&new)?);
+    }
+    for id in ids {
+        ended(cluster, id)?;
+    }
+    Ok(())
+}
+
+/// Keeps what is submitted from now on pending.
+pub fn stop_partitions(cluster: &Cluster) -> Result<()> {
+    for partition in ["main", "debug"] {
+        let name = format!("partitionname={partition}");
+        cluster
+            .run(&["scontrol", "update", &name, "state=down"])
+            .context("cannot stop a partition")?;
+    }
+    Ok(())
+}

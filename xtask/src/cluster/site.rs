@@ -1,0 +1,108 @@
+//! Who shares the cluster: accounts, users and QOS, told to slurmdbd through sacctmgr.
+
+use anyhow::Result;
+
+use super::Cluster;
+use super::conf::CLUSTER_NAME;
+
+/// `FairShare=` of an association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FairShare {
+    /// A count.
+    Raw(u32),
+    /// `parent`.
+    Parent,
+}
+
+impl std::fmt::Display for FairShare {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FairShare::Raw(count) => write!(f, "{count}"),
+            FairShare::Parent => f.write_str("parent"),
+        }
+    }
+}
+
+/// An account with its users.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Name.
+    pub name: &'static str,
+    /// The account above; `None`: root.
+    pub parent: Option<&'static str>,
+    /// Its shares among its siblings.
+    pub fair_share: FairShare,
+    /// Short names of its users (without the cluster's prefix) and their shares.
+    pub users: Vec<(&'static str, FairShare)>,
+}
+
+/// A quality of service.
+#[derive(Clone, Copy, Debug)]
+pub struct Qos {
+    /// Name.
+    pub name: &'static str,
+    /// `Priority`.
+    pub priority: u32,
+}
+
+/// All of them; parents stand before children.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// Accounts.
+    pub accounts: Vec<Account>,
+    /// QOS beside `normal`, which every cluster has.
+    pub qos: Vec<Qos>,
+}
+
+impl Site {
+    /// Short names of all users, each once.
+    pub fn users(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self
+            .accounts
+            .iter()
+            .flat_map(|account| account.users.iter().map(|(name, _)| *name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Tells slurmdbd.
+    pub(super) fn register(&self, cluster: &Cluster) -> Result<()> {
+        let sacctmgr = |words: &[&str]| cluster.sacctmgr(words).map(drop);
+        sacctmgr(&["add", "cluster", CLUSTER_NAME])?;
+        for qos in &self.qos {
+            sacctmgr(&[
+                "add",
+                "qos",
+                qos.name,
+                &format!("priority={}", qos.priority),
+            ])?;
+        }
+        if !self.qos.is_empty() {
+            // Whoever is added below root from now on may use them.
+            let names: Vec<_> = self.qos.iter().map(|qos| qos.name).collect();
+            let all = format!("qos=normal,{}", names.join(","));
+            sacctmgr(&[
+                "modify",
+                "account",
+                "root",
+                "set",
+                &all,
+                "defaultqos=normal",
+            ])?;
+        }
+        for account in &self.accounts {
+            let parent = format!("parent={}", account.parent.unwrap_or("root"));
+            let shares = format!("fairshare={}", account.fair_share);
+            sacctmgr(&["add", "account", account.name, &parent, &shares])?;
+            for (short, shares) in &account.users {
+                let user = cluster.user(short)?.name.clone();
+                let account = format!("account={}", account.name);
+                let shares = format!("fairshare={shares}");
+                sacctmgr(&["add", "user", &user, &account, &shares])?;
+            }
+        }
+        Ok(())
+    }
+}

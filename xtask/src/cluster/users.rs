@@ -1,0 +1,88 @@
+//! Real Unix users, created for a cluster and removed with it.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use nix::unistd;
+
+/// The list of the users that we created, in a cluster's `run/` folder.
+const RECORD: &str = "users";
+
+/// A Unix user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// Login name.
+    pub name: String,
+    /// User number.
+    pub uid: u32,
+    /// Number of the user's own group.
+    pub gid: u32,
+}
+
+/// Looks a user up by name.
+pub fn find(name: &str) -> Result<Option<User>> {
+    Ok(unistd::User::from_name(name)?.map(|user| User {
+        name: user.name,
+        uid: user.uid.as_raw(),
+        gid: user.gid.as_raw(),
+    }))
+}
+
+/// The user of this name, created and written down if there is none.
+pub fn ensure(name: &str, records: &Path) -> Result<User> {
+    if let Some(user) = find(name)? {
+        return Ok(user);
+    }
+    // Written down first: a user that was recorded but not created is harmless.
+    let mut record = File::options()
+        .create(true)
+        .append(true)
+        .open(records.join(RECORD))?;
+    writeln!(record, "{name}")?;
+    run(Command::new("useradd")
+        .args([
+            "--no-create-home",
+            "--home-dir",
+            "/nonexistent",
+            "--user-group",
+        ])
+        .args([
+            "--no-log-init",
+            "--shell",
+            "/bin/sh",
+            "--comment",
+            "fairtree cluster",
+            name,
+        ]))?;
+    find(name)?.with_context(|| format!("useradd did not create {name}"))
+}
+
+/// Removes the users that [`ensure`] created.
+pub fn remove_recorded(records: &Path) -> Result<()> {
+    let Ok(names) = fs::read_to_string(records.join(RECORD)) else {
+        return Ok(());
+    };
+    for name in names.lines() {
+        if find(name)?.is_some() {
+            run(Command::new("userdel").arg(name))?;
+        }
+    }
+    Ok(())
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let answer = command
+        .output()
+        .with_context(|| format!("cannot run {command:?}"))?;
+    if !answer.status.success() {
+        bail!(
+            "{command:?} failed ({}): {}",
+            answer.status,
+            String::from_utf8_lossy(&answer.stderr).trim()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! What changed between two passes: who moved, and at which level of the tree it was decided.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use anyhow::Result;
+
+use crate::cluster::table::Table;
+
+/// What [`Shares::read`] needs of sshare.
+pub const COLUMNS: &str = "Account,User,RawUsage,LevelFS,FairShare";
+
+/// The tree as sshare printed it.
+#[derive(Clone, Debug)]
+pub struct Shares {
+    rows: Vec<Share>,
+}
+
+/// One association.
+#[derive(Clone, Debug)]
+struct Share {
+    account: String,
+    user: String,
+    parent: Option<usize>,
+    raw_usage: u64,
+    level_fs: Option<f64>,
+    fs_factor: Option<f64>,
+}
+
+impl Share {
+    fn name(&self) -> String {
+        match self.user.as_str() {
+            "" => self.account.clone(),
+            user => format!("{user}@{}", self.account),
+        }
+    }
+}
+
+impl Shares {
+    /// From sshare's rows; a row's depth is the number of blanks before its account.
+    pub fn read(table: &Table) -> Result<Shares> {
+        let mut rows: Vec<Share> = Vec::new();
+        let mut path: Vec<usize> = Vec::new();
+        for row in table.rows() {
+            let account = row.text("Account")?;
+            let depth = account.len() - account.trim_start().len();
+            path.truncate(depth);
+            let share = Share {
+                account: account.trim().to_owned(),
+                user: row.text("User")?.trim().to_owned(),
+                parent: path.last().copied(),
+                raw_usage: row.get("RawUsage")?,
+                level_fs: row.get("LevelFS").ok(),
+                fs_factor: row.get("FairShare").ok(),
+            };
+            path.push(rows.len());
+            rows.push(share);
+        }
+        Ok(Shares { rows })
+    }
+
+    /// Usage of the whole site, TRES-seconds.
+    pub fn total_usage(&self) -> u64 {
+        self.rows.first().map_or(0, |root| root.raw_usage)
+    }
+
+    /// Positions of the users, best factor first.
+    fn ranking(&self) -> Vec<usize> {
+        let mut users: Vec<usize> = (0..self.rows.len())
+            .filter(|&index| !self.rows[index].user.is_empty())
+            .collect();
+        users.sort_by(|&a, &b| descending(self.rows[a].fs_factor, self.rows[b].fs_factor));
+        users
+    }
+
+    /// True if the users stand in another order than in `other`.
+    pub fn ranks_differ(&self, other: &Shares) -> bool {
+        self.ranking() != other.ranking()
+    }
+
+    /// From the root down to `index`.
+    fn path(&self, index: usize) -> Vec<usize> {
+        let mut path = vec![index];
+        while let Some(parent) = self.rows[path[path.len() - 1]].parent {
+            path.push(parent);
+        }
+        path.reverse();
+        path
+    }
+}
+
+fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
+    b.unwrap_or(-1.0).total_cmp(&a.unwrap_or(-1.0))
+}
+
+/// The table of users, and for each pair that changed places the level that decided it.
+///
+/// Both must be of the same tree, in the same order.
+pub fn describe(before: &Shares, after: &Shares) -> String {
+    let mut text = String::from(
+        "user                     used meanwhile    level fairshare      fair-share factor\n",
+    );
+    for index in after.ranking() {
+        let (old, new) = (&before.rows[index], &after.rows[index]);
+        let _ = writeln!(
+            text,
+            "{:<24} {:>14} {:>9} -> {:<9} {:>8} -> {:<8}{}",
+            new.name(),
+            format!("{:+}", signed_difference(old.raw_usage, new.raw_usage)),
+            number(old.level_fs),
+            number(new.level_fs),
+            number(old.fs_factor),
+            number(new.fs_factor),
+            match descending(old.fs_factor, new.fs_factor) {
+                Ordering::Less => "  down",
+                Ordering::Equal => "",
+                Ordering::Greater => "  up",
+            }
+        );
+    }
+    for (winner, loser) in overtakings(before, after) {
+        text += &reason(before, after, winner, loser);
+    }
+    text
+}
+
+fn signed_difference(old: u64, new: u64) -> i128 {
+    i128::from(new) - i128::from(old)
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// Pairs of users of whom the second was before the first, and no longer is.
+fn overtakings(before: &Shares, after: &Shares) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    let ranking = after.ranking();
+    for (place, &winner) in ranking.iter().enumerate() {
+        for &loser in &ranking[place + 1..] {
+            let was = descending(before.rows[winner].fs_factor, before.rows[loser].fs_factor);
+            let is = descending(after.rows[winner].fs_factor, after.rows[loser].fs_factor);
+            if was == Ordering::Greater && is == Ordering::Less {
+                pairs.push((winner, loser));
+            }
+        }
+    }
+    pairs
+}
+
+/// One sentence: the first level at which the paths of the two part, before and after.
+fn reason(before: &Shares, after: &Shares, winner: usize, loser: usize) -> String {
+    let (win, lose) = (after.path(winner), after.path(loser));
+    let fork = win.iter().zip(&lose).position(|(a, b)| a != b).unwrap_or(0);
+    let side = |index: usize| {
+        let (old, new) = (&before.rows[index], &after.rows[index]);
+        format!(
+            "{} {} -> {} ({:+} TRES-seconds)",
+            new.name(),
+            number(old.level_fs),
+            number(new.level_fs),
+            signed_difference(old.raw_usage, new.raw_usage)
+        )
+    };
+    format!(
+        "{} overtook {}: below {}, level fairshare of {}, of {}\n",
+        after.rows[winner].name(),
+        after.rows[loser].name(),
+        after.rows[win[fork.saturating_sub(1)]].account,
+        side(win[fork]),
+        side(lose[fork]),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two accounts; use of `a` lets `b` pass it. Numbers by hand: level = shares / use.
+    fn shares(a_usage: u64, a_level: &str, b_level: &str, factors: [&str; 3]) -> Shares {
+        let text = format!(
+            "Account|User|RawUsage|LevelFS|FairShare\n\
+             root||{}||\n \
+             a||{a_usage}|{a_level}|\n  \
+             a|ann|{a_usage}|0.5|{}\n  \
+             a|al|0|inf|{}\n \
+             b||100|{b_level}|\n  \
+             b|ben|100|1.0|{}\n",
+            a_usage + 100,
+            factors[0],
+            factors[1],
+            factors[2],
+        );
+        Shares::read(&Table::parse(&text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_pair_that_changed_places_names_the_level_that_decided() {
+        let before = shares(50, "1.5", "0.75", ["0.666667", "1.0", "0.333333"]);
+        let after = shares(300, "0.666667", "2.0", ["0.333333", "0.666667", "1.0"]);
+        assert!(after.ranks_differ(&before));
+        let text = describe(&before, &after);
+        let sentence = "ben@b overtook al@a: below root, level fairshare of b 0.7500 -> 2.0000 \
+                        (+0 TRES-seconds), of a 1.5000 -> 0.6667 (+250 TRES-seconds)";
+        assert!(text.contains(sentence), "{text}");
+        assert!(!text.contains("al@a overtook"), "{text}");
+    }
+
+    #[test]
+    fn nothing_moves_in_the_same_tree() {
+        let shares = shares(50, "1.5", "0.75", ["0.666667", "1.0", "0.333333"]);
+        assert!(!shares.ranks_differ(&shares));
+        assert!(!describe(&shares, &shares).contains("overtook"));
+    }
+}

@@ -1,0 +1,87 @@
+//! What is going on, on standard error: a line that moves on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// The display of one run.
+pub struct Progress {
+    start: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// A display that starts its clock now.
+    pub fn new() -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner().with_style(spinner());
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        Progress {
+            start: Instant::now(),
+            bar,
+        }
+    }
+
+    /// Says what begins now.
+    pub fn step(&self, what: impl AsRef<str>) {
+        let what = what.as_ref();
+        match &self.bar {
+            Some(bar) => {
+                bar.set_style(spinner());
+                bar.set_message(what.to_owned());
+            }
+            None => eprintln!("[{:5.1} s] {what}", self.start.elapsed().as_secs_f64()),
+        }
+    }
+
+    /// Says that `total` things of one kind begin now; [`Progress::count`] counts them.
+    pub fn steps(&self, total: usize, what: &str) {
+        self.step(what);
+        if let Some(bar) = &self.bar {
+            bar.set_length(total as u64);
+            bar.set_position(0);
+            bar.set_style(counter());
+        }
+    }
+
+    /// How many of them are done.
+    pub fn count(&self, done: usize) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+        }
+    }
+
+    /// Prints to standard output without tearing the moving line.
+    pub fn print(&self, text: impl AsRef<str>) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| println!("{}", text.as_ref())),
+            None => println!("{}", text.as_ref()),
+        }
+    }
+
+    /// Seconds since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn spinner() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}").expect("a valid template")
+}
+
+fn counter() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {elapsed:>4} {msg} [{bar:30}] {pos}/{len}")
+        .expect("a valid template")
+        .progress_chars("=> ")
+}

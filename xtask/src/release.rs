@@ -1,0 +1,100 @@
+//! A Slurm release, and the Debian release that ships it.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+
+/// A Slurm release by its three numbers, for instance 22.05.8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    major: u16,
+    minor: u16,
+    micro: u16,
+}
+
+impl Release {
+    /// Major, minor, micro.
+    pub fn numbers(&self) -> [u16; 3] {
+        [self.major, self.minor, self.micro]
+    }
+
+    /// The Debian release whose source package is this one; `None`: not one that is known.
+    pub fn debian_suite(&self) -> Option<&'static str> {
+        match (self.major, self.minor, self.micro) {
+            (22, 5, 8) => Some("bookworm"),
+            (24, 11, 5) => Some("trixie"),
+            _ => None,
+        }
+    }
+
+    /// The release that a source tree says it is, from its `META` file.
+    pub fn of_source(folder: &Path) -> Result<Release> {
+        let meta = folder.join("META");
+        let text = fs::read_to_string(&meta)
+            .with_context(|| format!("{} is no Slurm source tree", folder.display()))?;
+        let field = |name: &str| {
+            text.lines()
+                .filter_map(|line| line.trim().strip_prefix(name))
+                .find_map(|rest| rest.trim().parse().ok())
+                .with_context(|| format!("{}: no line `{name} NUMBER`", meta.display()))
+        };
+        Ok(Release {
+            major: field("Major:")?,
+            minor: field("Minor:")?,
+            micro: field("Micro:")?,
+        })
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:02}.{}", self.major, self.minor, self.micro)
+    }
+}
+
+impl FromStr for Release {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Release> {
+        let numbers: Vec<u16> = text
+            .split('.')
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .with_context(|| format!("`{text}` is no Slurm release like 22.05.8"))?;
+        let [major, minor, micro] = numbers[..] else {
+            bail!("`{text}` is no Slurm release like 22.05.8");
+        };
+        Ok(Release {
+            major,
+            minor,
+            micro,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_written_as_slurm_writes_it() {
+        let release: Release = "22.5.8".parse().unwrap();
+        assert_eq!(release.to_string(), "22.05.8");
+        assert_eq!("22.05.8".parse::<Release>().unwrap(), release);
+        assert!("22.05".parse::<Release>().is_err());
+        assert!("22.05.8-rc1".parse::<Release>().is_err());
+    }
+
+    #[test]
+    fn is_read_from_meta() {
+        let folder = tempfile::tempdir().unwrap();
+        let meta = "  Meta:\t\t1\n  Name:\t\tslurm\n  Major:\t22\n  Minor:\t05\n  Micro:\t8\n";
+        fs::write(folder.path().join("META"), meta).unwrap();
+        let release = Release::of_source(folder.path()).unwrap();
+        assert_eq!(release.to_string(), "22.05.8");
+        assert_eq!(release.debian_suite(), Some("bookworm"));
+    }
+}

@@ -1,0 +1,186 @@
+//! The source of a Slurm release, from the Debian release that ships it, configured.
+//!
+//! The plugin is compiled against Slurm's internal headers, which no package carries, and
+//! against `config.h`, which only `./configure` makes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::progress::Progress;
+use crate::project;
+use crate::release::Release;
+
+/// Where Debian keeps the keys of its archive.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// What Debian passes to `./configure` that reaches the headers.
+const CONFIGURE: &[&str] = &["--disable-debug"];
+
+/// The folder of a release's configured source; fetched, unpacked and configured if need be.
+///
+/// It appears in one step, by a rename, so that a broken download leaves nothing behind.
+///
+/// # Errors
+/// A release that no known Debian release ships, a mirror without it, a failing `./configure`,
+/// and a source that says it is another release.
+pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
+    let folder = project::slurm_source(release);
+    if folder.join("config.h").exists() {
+        expect_release(&folder, release)?;
+        return Ok(folder);
+    }
+    let Some(suite) = release.debian_suite() else {
+        bail!(
+            "no known Debian release ships Slurm {release}; unpack and configure its source \
+             yourself and name the folder: make plugin SLURM_SRC=<folder>"
+        );
+    };
+    let parent = folder.parent().context("a folder below target/")?;
+    fs::create_dir_all(parent)?;
+    let work = tempfile::Builder::new()
+        .prefix(".fetch-")
+        .tempdir_in(parent)?;
+    progress.step(format!(
+        "fetching the source of Slurm {release} (Debian {suite})"
+    ));
+    let tarball = download(suite, release, work.path())?;
+    let source = work.path().join("source");
+    fs::create_dir(&source)?;
+    let mut tar = Command::new("tar");
+    tar.arg("--extract").arg("--file").arg(&tarball);
+    tar.arg("--directory")
+        .arg(&source)
+        .arg("--strip-components=1");
+    run(&mut tar)?;
+    expect_release(&source, release)?;
+    progress.step(format!("configuring the source of Slurm {release}"));
+    run(Command::new("./configure")
+        .args(CONFIGURE)
+        .current_dir(&source))?;
+    fs::rename(&source, &folder)
+        .with_context(|| format!("cannot move the source to {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Fails unless the source tree is of this release.
+pub fn expect_release(folder: &Path, release: &Release) -> Result<()> {
+    let found = Release::of_source(folder)?;
+    if found != *release {
+        bail!("{} is Slurm {found}, not {release}", folder.display());
+    }
+    Ok(())
+}
+
+/// Downloads the upstream tarball of Debian's source package into `work`.
+///
+/// apt-get runs on lists and settings of its own, so the machine's are not touched.
+fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
+    let mirror = debian_mirror()?;
+    let sources = work.join("debian.sources");
+    fs::write(
+        &sources,
+        format!(
+            "Types: deb-src\nURIs: {mirror}\nSuites: {suite}\nComponents: main\n\
+             Signed-By: {KEYRING}\n"
+        ),
+    )?;
+    for folder in ["lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(work.join(folder))?;
+    }
+    let apt_get = || {
+        let mut command = Command::new("apt-get");
+        command.current_dir(work).arg("--quiet");
+        for (key, path) in [
+            ("Dir::Etc::SourceList", sources.as_path()),
+            ("Dir::Etc::SourceParts", Path::new("/dev/null")),
+            ("Dir::State::Lists", &work.join("lists")),
+            ("Dir::Cache", &work.join("cache")),
+        ] {
+            command.arg(format!("--option={key}={}", path.display()));
+        }
+        // The lists lie in a folder that apt's own user may not be able to enter.
+        command.arg("--option=APT::Sandbox::User=root");
+        command
+    };
+    run(apt_get().arg("update"))?;
+    run(apt_get().args(["source", "--download-only", "--tar-only", "slurm-wlm"]))?;
+    let wanted = format!("slurm-wlm_{release}");
+    fs::read_dir(work)?
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&wanted) && name.contains(".orig.tar.")
+        })
+        .with_context(|| {
+            format!("the mirror's source package slurm-wlm of {suite} is not {release}")
+        })
+}
+
+/// Where this machine gets its Debian packages from.
+///
+/// Asked of apt, whose answer covers every way to write a source down.
+fn debian_mirror() -> Result<String> {
+    let os_release = fs::read_to_string("/etc/os-release").context("cannot read os-release")?;
+    let suite = os_release
+        .lines()
+        .find_map(|line| line.strip_prefix("VERSION_CODENAME="))
+        .context("/etc/os-release has no VERSION_CODENAME")?;
+    let answer = Command::new("apt-get")
+        .args(["indextargets", "--no-release-info"])
+        .args(["--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)"])
+        .arg("Created-By: Packages")
+        .output()
+        .context("cannot run apt-get")?;
+    let listed = String::from_utf8_lossy(&answer.stdout);
+    mirror_of(suite, &listed)
+        .with_context(|| format!("no mirror of Debian {suite} among apt's sources:\n{listed}"))
+}
+
+/// The address in the line of `suite`'s `main`; other archives use other suite names.
+fn mirror_of(suite: &str, listed: &str) -> Option<String> {
+    listed
+        .lines()
+        .filter_map(|line| line.strip_prefix(suite)?.strip_prefix(" main "))
+        .next()
+        .map(str::to_owned)
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let answer = command
+        .output()
+        .with_context(|| format!("cannot run {command:?}"))?;
+    if !answer.status.success() {
+        let text = [answer.stdout, answer.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        let tail: Vec<&str> = text.lines().rev().take(30).collect();
+        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        bail!(
+            "{command:?} failed ({}):\n{}",
+            answer.status,
+            tail.join("\n")
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mirror_is_that_of_the_release_itself() {
+        let listed = "cloud-bookworm main http://other/apt/\n\
+                      bookworm-updates main http://mirror/debian/\n\
+                      bookworm contrib http://mirror/contrib/\n\
+                      bookworm main http://mirror/debian/\n";
+        assert_eq!(
+            mirror_of("bookworm", listed).unwrap(),
+            "http://mirror/debian/"
+        );
+        assert_eq!(mirror_of("trixie", listed), None);
+    }
+}

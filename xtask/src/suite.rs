@@ -1,0 +1,147 @@
+//! `make test`: every section in order, up to the first that fails, and one line at the end.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::checks::{self, Outcome};
+use crate::progress::Progress;
+use crate::project;
+use crate::release::Release;
+use crate::{deps, plugin};
+
+/// A section that is one call of cargo.
+struct Section {
+    title: &'static str,
+    arguments: &'static [&'static str],
+}
+
+const SECTIONS: &[Section] = &[
+    Section {
+        title: "formatting",
+        arguments: &["fmt", "--all", "--check"],
+    },
+    Section {
+        title: "lints",
+        arguments: &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny=warnings",
+        ],
+    },
+    Section {
+        title: "documentation",
+        arguments: &[
+            "doc",
+            "--quiet",
+            "--no-deps",
+            "--workspace",
+            "--document-private-items",
+        ],
+    },
+    Section {
+        title: "libraries and command (the C programs of the tests link them)",
+        arguments: &["build", "--workspace"],
+    },
+    Section {
+        title: "tests: Rust, C programs, header, command",
+        arguments: &["test", "--workspace", "--no-fail-fast"],
+    },
+];
+
+/// Runs every section.
+///
+/// # Errors
+/// The first section that fails, by title. The summary line is printed in any case.
+pub fn run(release: &Release, progress: &Progress) -> Result<()> {
+    let mut total = Outcome::default();
+    let result = sections(release, progress, &mut total);
+    progress.print(format!(
+        "\n{} passed, {} failed",
+        total.passed, total.failed
+    ));
+    result
+}
+
+fn sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    title(progress, "dependencies");
+    deps::install(progress)?;
+    for section in SECTIONS {
+        title(progress, section.title);
+        let status = cargo(section.arguments, total)?;
+        if !status {
+            // A section without tests of its own counts as one.
+            total.failed += usize::from(total.failed == 0);
+            bail!("failed: {}", section.title);
+        }
+    }
+    title(progress, &format!("plugin for Slurm {release}"));
+    let built = plugin::build(Some(release), None, progress).inspect_err(|_| total.failed += 1)?;
+    progress.print(format!("built {}", built.display()));
+    title(progress, "private cluster");
+    let outcome = checks::run(release, "", progress)?;
+    total.passed += outcome.passed;
+    total.failed += outcome.failed;
+    if outcome.failed > 0 {
+        bail!("failed: private cluster");
+    }
+    Ok(())
+}
+
+fn title(progress: &Progress, text: &str) {
+    progress.print(format!("\n== {text}"));
+}
+
+/// Runs cargo, passes its output on, and adds up the results of test programs in it.
+fn cargo(arguments: &[&str], total: &mut Outcome) -> Result<bool> {
+    crate::interrupt::check()?;
+    let mut child = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .current_dir(project::root())
+        .args(arguments)
+        .env("RUSTDOCFLAGS", "--deny=warnings")
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot run cargo")?;
+    let output = child.stdout.take().context("cargo's output")?;
+    for line in BufReader::new(output).lines() {
+        let line = line?;
+        println!("{line}");
+        if let Some(outcome) = parse_result(&line) {
+            total.passed += outcome.passed;
+            total.failed += outcome.failed;
+        }
+    }
+    Ok(child.wait()?.success())
+}
+
+/// The counts in `test result: ok. 12 passed; 0 failed; 0 ignored; ...`.
+fn parse_result(line: &str) -> Option<Outcome> {
+    let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
+    let count = |word: &str| {
+        counts
+            .split("; ")
+            .find_map(|part| part.strip_suffix(word))
+            .and_then(|number| number.trim().parse().ok())
+    };
+    Some(Outcome {
+        passed: count("passed")?,
+        failed: count("failed")?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_test_programs_are_counted() {
+        let line = "test result: FAILED. 17 passed; 1 failed; 0 ignored; 0 measured; \
+                    0 filtered out; finished in 0.30s";
+        let outcome = parse_result(line).unwrap();
+        assert_eq!((outcome.passed, outcome.failed), (17, 1));
+        assert!(parse_result("test wait::tests::x ... ok").is_none());
+    }
+}
