@@ -146,9 +146,8 @@ fn command_line_names(identity: Identity, folder: &Path) -> bool {
     String::from_utf8_lossy(&line).contains(&*folder.to_string_lossy())
 }
 
-/// Every process whose environment carries the mark of this cluster: daemons, steps and jobs.
+/// Every process of this cluster: daemons, steps and jobs.
 pub fn marked(folder: &Path) -> Vec<Identity> {
-    let mark = format!("{MARK}={}", folder.display());
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -156,11 +155,25 @@ pub fn marked(folder: &Path) -> Vec<Identity> {
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter_map(Identity::of)
-        .filter(|identity| {
-            fs::read(format!("/proc/{}/environ", identity.pid))
-                .is_ok_and(|bytes| bytes.split(|b| *b == 0).any(|v| v == mark.as_bytes()))
-        })
+        .filter(|identity| has_mark(*identity, folder) || is_step_in(*identity, folder))
         .collect()
+}
+
+fn has_mark(identity: Identity, folder: &Path) -> bool {
+    let mark = format!("{MARK}={}", folder.display());
+    fs::read(format!("/proc/{}/environ", identity.pid))
+        .is_ok_and(|bytes| bytes.split(|b| *b == 0).any(|v| v == mark.as_bytes()))
+}
+
+/// slurmstepd writes its title over its environment, and has left its parent; what remains is
+/// the working folder that it inherits from its slurmd.
+fn is_step_in(identity: Identity, folder: &Path) -> bool {
+    let link = |name: &str| fs::read_link(format!("/proc/{}/{name}", identity.pid));
+    link("cwd").is_ok_and(|cwd| cwd.starts_with(folder))
+        && link("exe").is_ok_and(|exe| {
+            let name = exe.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("slurmstepd")
+        })
 }
 
 /// Ends processes: first asks, then insists; `find` is asked anew, since they may start others.

@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 
 use super::conf::{self, node_name};
 use super::{Cluster, users};
-use crate::process::{Daemon, MARK};
+use crate::process::Daemon;
 use crate::wait;
 
 /// Time enough for any daemon on a machine that is busy with other things.
@@ -191,7 +191,8 @@ impl Cluster {
     }
 
     fn spawn(&mut self, name: &str, mut command: Command) -> Result<()> {
-        command.env(MARK, self.folder.path());
+        // Steps are told by the folder that they inherit from slurmd.
+        command.current_dir(self.folder.path());
         let log = self.folder.join("log").join(format!("{name}.out"));
         let daemon = Daemon::spawn(name, command, &log, &self.folder.join("run"))?;
         self.daemons.insert(name.to_owned(), daemon);
