@@ -83,7 +83,7 @@ pub fn priorities(model: &Model, printed: &[Printed], earliest: i64, latest: i64
     for now in earliest..=latest {
         let mut wrong = Vec::new();
         for entry in printed {
-            wrong.extend(differences(entry, &model.price(&entry.job, now))?);
+            wrong.extend(differences(entry, &model.price(&entry.job, now)?)?);
         }
         if wrong.is_empty() {
             return Ok(());

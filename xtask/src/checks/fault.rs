@@ -11,7 +11,7 @@ use crate::wait;
 /// The variable that makes the plugin fail, read once when it is loaded.
 const VARIABLE: &str = "FAIRTREE_FAULT";
 
-/// Passes panic, then the hook that prices new jobs does.
+/// The steps of a pass, and the hook that prices a new job, panic in turn.
 pub fn survives(bench: &Bench) -> Result<()> {
     let plan = world::plan(bench.release, PriorityType::Fairtree);
     bench.in_cluster(&plan, |cluster| {
@@ -21,34 +21,46 @@ pub fn survives(bench: &Bench) -> Result<()> {
             cluster.submit(&job(user, account, 60))?;
         }
         world::next_pass(cluster)?;
-
-        bench.step("passes that panic");
-        restart_with(cluster, Some("pass:panic"))?;
-        let before = priorities(cluster)?;
-        let lines = fault_lines(cluster)?;
-        wait::until_true("two passes have failed", DEADLINE, || {
-            Ok(fault_lines(cluster)? >= lines + 2)
-        })?;
-        let after = priorities(cluster)?;
-        ensure!(
-            before == after,
-            "priorities changed: {before:?} became {after:?}"
-        );
-
+        for step in ["snapshot", "compute", "prices"] {
+            bench.step(&format!("passes that panic in: {step}"));
+            passes_fail(cluster, &format!("{step}:panic"))?;
+        }
         bench.step("pricing that panics");
-        restart_with(cluster, Some("priority_p_set:panic"))?;
+        restart_with(cluster, Some("set:panic"))?;
         let lines = fault_lines(cluster)?;
         cluster.submit(&job("cyd", "right", 60))?;
         let new = fault_lines(cluster)? - lines;
         ensure!(new == 1, "{new} lines of the log tell of one fault");
 
-        bench.step("without a fault again");
-        restart_with(cluster, None)?;
+        bench.step("one fault only");
+        let lines = fault_lines(cluster)?;
+        restart_with(cluster, Some("compute:panic:1"))?;
         let held = priorities(cluster)?;
         wait::until_true("priorities move again", DEADLINE, || {
             Ok(priorities(cluster)? != held)
-        })
+        })?;
+        let new = fault_lines(cluster)? - lines;
+        ensure!(new == 1, "{new} lines of the log tell of one fault");
+        Ok(())
     })
+}
+
+/// Two passes fail; slurmctld answers and nothing has moved.
+fn passes_fail(cluster: &mut Cluster, fault: &str) -> Result<()> {
+    cluster.stop_slurmctld()?;
+    let lines = fault_lines(cluster)?;
+    cluster.set_slurmctld_variable(VARIABLE, Some(fault));
+    cluster.start_slurmctld()?;
+    let before = priorities(cluster)?;
+    wait::until_true("two passes have failed", DEADLINE, || {
+        Ok(fault_lines(cluster)? >= lines + 2)
+    })?;
+    let after = priorities(cluster)?;
+    ensure!(
+        before == after,
+        "priorities changed: {before:?} became {after:?}"
+    );
+    Ok(())
 }
 
 fn restart_with(cluster: &mut Cluster, fault: Option<&str>) -> Result<()> {
@@ -69,6 +81,10 @@ fn priorities(cluster: &Cluster) -> Result<Vec<String>> {
 
 fn fault_lines(cluster: &Cluster) -> Result<usize> {
     let log = cluster.slurmctld_log()?;
-    let tells = |line: &&str| line.contains("error:") && line.contains("panic");
+    let tells = |line: &&str| {
+        line.contains("error:")
+            && line.contains("priority/fairtree: ")
+            && line.contains("internal error")
+    };
     Ok(log.lines().filter(tells).count())
 }

@@ -159,8 +159,8 @@ impl Model {
     }
 
     /// What the engine says of a job at a moment.
-    pub fn price(&self, job: &Job, now: i64) -> Priced {
-        priority::price(&self.config, &self.site, job, now)
+    pub fn price(&self, job: &Job, now: i64) -> Result<Priced> {
+        Ok(priority::price(&self.config, &self.site, job, now)?)
     }
 }
 
