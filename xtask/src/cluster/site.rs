@@ -1,5 +1,7 @@
 //! Who shares the cluster: accounts, users and QOS, told to slurmdbd through sacctmgr.
 
+use std::fmt::Write as _;
+
 use anyhow::Result;
 
 use super::Cluster;
@@ -92,17 +94,36 @@ impl Site {
                 "defaultqos=normal",
             ])?;
         }
-        for account in &self.accounts {
-            let parent = format!("parent={}", account.parent.unwrap_or("root"));
-            let shares = format!("fairshare={}", account.fair_share);
-            sacctmgr(&["add", "account", account.name, &parent, &shares])?;
-            for (short, shares) in &account.users {
-                let user = cluster.user(short)?.name.clone();
-                let account = format!("account={}", account.name);
-                let shares = format!("fairshare={shares}");
-                sacctmgr(&["add", "user", &user, &account, &shares])?;
+        let file = cluster.path().join("etc/accounts.dump");
+        std::fs::write(&file, self.dump(cluster)?)?;
+        sacctmgr(&["load", &format!("file={}", file.display())])
+    }
+
+    /// Accounts and users as `sacctmgr dump` writes them: one command instead of one for each.
+    fn dump(&self, cluster: &Cluster) -> Result<String> {
+        let mut text = format!("Cluster - '{CLUSTER_NAME}'\n");
+        let parents = [None]
+            .into_iter()
+            .chain(self.accounts.iter().map(|row| Some(row.name)));
+        for parent in parents {
+            let _ = writeln!(text, "Parent - '{}'", parent.unwrap_or("root"));
+            for account in self.accounts.iter().filter(|row| row.parent == parent) {
+                let _ = writeln!(
+                    text,
+                    "Account - '{}':Fairshare={}",
+                    account.name, account.fair_share
+                );
+            }
+            let users = self
+                .accounts
+                .iter()
+                .filter(|account| Some(account.name) == parent)
+                .flat_map(|account| &account.users);
+            for (short, shares) in users {
+                let user = &cluster.user(short)?.name;
+                let _ = writeln!(text, "User - '{user}':Fairshare={shares}");
             }
         }
-        Ok(())
+        Ok(text)
     }
 }

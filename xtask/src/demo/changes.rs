@@ -64,6 +64,12 @@ impl Shares {
         self.rows.first().map_or(0, |root| root.raw_usage)
     }
 
+    /// True once a pass has looked at usage: until then every level fairshare is infinite.
+    pub fn is_ranked(&self) -> bool {
+        let finite = |share: &Share| share.level_fs.is_some_and(f64::is_finite);
+        self.rows.iter().any(finite)
+    }
+
     /// Positions of the users, best factor first.
     fn ranking(&self) -> Vec<usize> {
         let mut users: Vec<usize> = (0..self.rows.len())

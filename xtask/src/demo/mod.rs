@@ -93,7 +93,7 @@ fn after_first_use(
     progress.step("jobs run; waiting for the first pass that charges them");
     let shares = wait::until("usage accrues", patience(priority), || {
         let shares = Shares::read(&cluster.sshare(changes::COLUMNS)?)?;
-        Ok((shares.total_usage() > 0).then_some(shares))
+        Ok(shares.is_ranked().then_some(shares))
     })?;
     Ok((shares, Queue::read(&cluster.sprio()?)?))
 }
