@@ -125,7 +125,9 @@ fn run(tool: Tool) -> Result<()> {
             Ok(())
         }
         Tool::Plugin { slurm, slurm_src } => {
-            let plugin = plugin::build(Some(&slurm), slurm_src.as_deref(), &progress)?;
+            // make passes an empty word where none was given.
+            let source = slurm_src.filter(|folder| !folder.as_os_str().is_empty());
+            let plugin = plugin::build(&slurm, source.as_deref(), &progress)?;
             progress.print(plugin.display().to_string());
             Ok(())
         }
@@ -133,9 +135,13 @@ fn run(tool: Tool) -> Result<()> {
             slurm,
             priority,
             keep,
-        } => demo::run(&slurm, priority, keep, &progress),
+        } => {
+            prepare(&slurm, &progress)?;
+            demo::run(&slurm, priority, keep, &progress)
+        }
         Tool::Test { slurm } => suite::run(&slurm, &progress),
         Tool::TestCluster { slurm, filter } => {
+            prepare(&slurm, &progress)?;
             let outcome = checks::run(&slurm, &filter, &progress)?;
             progress.print(format!(
                 "{} passed, {} failed",
@@ -147,4 +153,10 @@ fn run(tool: Tool) -> Result<()> {
         Tool::Cluster(ClusterTool::Stop { folder }) => cluster::folder::tear_down(&folder),
         Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),
     }
+}
+
+/// What a cluster needs: Debian's packages and our plugin, built from the sources as they are.
+fn prepare(release: &Release, progress: &Progress) -> Result<()> {
+    deps::install(progress)?;
+    plugin::build(release, None, progress).map(drop)
 }

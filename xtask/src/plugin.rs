@@ -13,17 +13,12 @@ use crate::source;
 
 /// Builds `priority_fairtree.so` and says where it is.
 ///
-/// `source`: a configured source tree of Slurm; without it, the one of `release` is fetched.
-/// With it, `release` is what the tree says it is.
-pub fn build(
-    release: Option<&Release>,
-    source: Option<&Path>,
-    progress: &Progress,
-) -> Result<PathBuf> {
-    let (release, source) = match (release, source) {
-        (_, Some(folder)) => (Release::of_source(folder)?, folder.to_path_buf()),
-        (Some(release), None) => (release.clone(), source::fetch(release, progress)?),
-        (None, None) => bail!("name a Slurm release or the folder of its source"),
+/// `source`: a configured source tree of Slurm to build against; the plugin is then for the
+/// release that the tree says it is. Without it, the source of `release` is fetched.
+pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> Result<PathBuf> {
+    let (release, source) = match source {
+        Some(folder) => (Release::of_source(folder)?, folder.to_path_buf()),
+        None => (release.clone(), source::fetch(release, progress)?),
     };
     if !source.join("config.h").exists() {
         bail!(
@@ -35,17 +30,21 @@ pub fn build(
     let folder = project::slurm(&release);
     let build = folder.join("build");
     progress.step(format!("building the plugin for Slurm {release}"));
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let answer = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(project::root())
         .args(["build", "--quiet", "--release", "--lib"])
         .args(["--no-default-features", "--features", "slurm"])
         .arg("--target-dir")
         .arg(&build)
         .env("FAIRTREE_SLURM_SRC", &source)
-        .status()
+        .output()
         .context("cannot run cargo")?;
-    if !status.success() {
-        bail!("cargo could not build the plugin ({status})");
+    if !answer.status.success() {
+        let text = String::from_utf8_lossy(&answer.stderr);
+        bail!(
+            "cargo could not build the plugin ({}):\n{text}",
+            answer.status
+        );
     }
     // A running slurmctld may have the old file mapped: replace it, do not write into it.
     let plugin = project::plugin(&release);

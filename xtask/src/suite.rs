@@ -79,7 +79,7 @@ fn sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Resu
         }
     }
     title(progress, &format!("plugin for Slurm {release}"));
-    let built = plugin::build(Some(release), None, progress).inspect_err(|_| total.failed += 1)?;
+    let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
     progress.print(format!("built {}", built.display()));
     title(progress, "private cluster");
     let outcome = checks::run(release, "", progress)?;

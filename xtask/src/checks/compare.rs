@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use fairtree::extended::Extended;
 use fairtree::fairshare::AssocFairshare;
 use fairtree::priority::{Job, Priced};
-use fairtree::tree::{Assoc, AssocKind, Shares};
+use fairtree::tree::{Assoc, Shares};
 
 use super::model::Model;
 use crate::cluster::table::{Row, Table};
@@ -18,7 +18,7 @@ pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
         if assoc.parent.is_none() {
             continue;
         }
-        for (column, expected) in share_fields(assoc, computed) {
+        for (column, expected) in share_fields(model, assoc, computed) {
             let found = printed.text(column)?.trim();
             if found != expected {
                 wrong.push(format!(
@@ -36,23 +36,31 @@ pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
 }
 
 /// The derived columns of one association as sshare prints them.
-fn share_fields(assoc: &Assoc, computed: &AssocFairshare) -> [(&'static str, String); 5] {
+///
+/// Outside Fair Tree sshare prints a factor for accounts, too, and LevelFS means nothing.
+fn share_fields(
+    model: &Model,
+    assoc: &Assoc,
+    computed: &AssocFairshare,
+) -> Vec<(&'static str, String)> {
     let extended = |value: Extended| six(value.to_f64());
-    let level_fs = match (assoc.shares, computed.level_fs) {
-        (Shares::Parent, _) | (_, None) => String::new(),
-        (_, Some(value)) => extended(value),
-    };
-    let fs_factor = match (assoc.kind, computed.level_fs, computed.fs_factor) {
-        (AssocKind::User, _, Some(factor)) => six(factor),
-        _ => String::new(),
-    };
-    [
+    let mut fields = vec![
         ("NormShares", six(computed.norm_shares)),
         ("NormUsage", extended(computed.norm_usage)),
         ("EffectvUsage", extended(computed.effective_usage)),
-        ("LevelFS", level_fs),
-        ("FairShare", fs_factor),
-    ]
+        (
+            "FairShare",
+            computed.fs_factor.map_or_else(String::new, six),
+        ),
+    ];
+    if model.is_fair_tree() {
+        let level_fs = match assoc.shares {
+            Shares::Parent => String::new(),
+            Shares::Raw(_) => computed.level_fs.map_or_else(String::new, extended),
+        };
+        fields.push(("LevelFS", level_fs));
+    }
+    fields
 }
 
 /// As C's `%f`.

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use fairtree::config::Config;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, AssocFairshare};
+use fairtree::fairshare::{self, Algorithm, AssocFairshare};
 use fairtree::priority::{
     self, AssocFactors, Index, Job, Partition, Priced, Qos, Site, Span, TimeLimit,
 };
@@ -13,7 +13,7 @@ use super::world::{CPUS, NODES};
 use crate::cluster::Cluster;
 use crate::cluster::table::{Row, Table};
 
-/// What [`Model::of`] asks sshare for.
+/// What [`Model::of`] and the comparison need of sshare.
 pub const SSHARE_COLUMNS: &str =
     "ID,Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
 
@@ -54,6 +54,11 @@ impl Model {
         model.read_partitions(cluster)?;
         model.read_qos(cluster)?;
         Ok(model)
+    }
+
+    /// True where accounts get a level fairshare and no factor.
+    pub fn is_fair_tree(&self) -> bool {
+        self.config.algorithm() == Algorithm::FairTree
     }
 
     fn read_associations(&mut self, cluster: &Cluster) -> Result<()> {
