@@ -84,6 +84,15 @@ enum Tool {
 
 #[derive(Subcommand)]
 enum ClusterTool {
+    /// Start a cluster and hold it until Ctrl-C
+    Up {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// Which priority plugin decides; ours must have been built
+        #[arg(long, value_enum, default_value = "fairtree")]
+        priority: PriorityType,
+    },
     /// Take a cluster down that was left running
     Stop {
         /// The cluster's folder
@@ -149,6 +158,9 @@ fn run(tool: Tool) -> Result<()> {
             ));
             ensure!(outcome.failed == 0, "a check failed");
             Ok(())
+        }
+        Tool::Cluster(ClusterTool::Up { slurm, priority }) => {
+            demo::hold(&slurm, priority, &progress)
         }
         Tool::Cluster(ClusterTool::Stop { folder }) => cluster::folder::tear_down(&folder),
         Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),

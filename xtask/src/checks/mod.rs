@@ -8,6 +8,7 @@ mod fault;
 mod model;
 mod numbers;
 mod settings;
+mod teardown;
 mod usage;
 mod world;
 
@@ -70,6 +71,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
 type Check = fn(&Bench) -> Result<()>;
 
 const CHECKS: &[(&str, Check)] = &[
+    ("a_cluster_leaves_nothing", teardown::leaves_nothing),
     ("numbers_are_the_engines", numbers::documented),
     (
         "numbers_with_compat_slurm_are_the_engines",

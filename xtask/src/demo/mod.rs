@@ -49,6 +49,19 @@ pub fn run(
     Ok(())
 }
 
+/// Starts the tour's cluster and holds it until a signal comes.
+pub fn hold(release: &Release, priority: PriorityType, progress: &Progress) -> Result<()> {
+    let cluster = Cluster::start(&site::plan(release, priority), progress)?;
+    progress.print(format!("folder {}", cluster.path().display()));
+    progress.print(format!("user   {}", cluster.user("alice")?.name));
+    progress.print(format!(
+        "export SLURM_CONF={}",
+        cluster.conf_file().display()
+    ));
+    progress.step("the cluster runs until Ctrl-C");
+    wait::until("Ctrl-C", Duration::MAX, || Ok(None))
+}
+
 fn introduce(cluster: &Cluster, plan: &Plan, progress: &Progress) -> Result<()> {
     let version = cluster.run(&["scontrol", "--version"])?;
     progress.print(format!(

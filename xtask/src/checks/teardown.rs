@@ -1,0 +1,85 @@
+//! A cluster leaves nothing behind: neither after Ctrl-C nor when its run is killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::Bench;
+use super::world::DEADLINE;
+use crate::cluster::users;
+use crate::process;
+use crate::wait;
+
+/// SIGINT as from a terminal, then SIGKILL, which no program sees coming.
+pub fn leaves_nothing(bench: &Bench) -> Result<()> {
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        bench.step(&format!("a run that gets {signal}"));
+        let mut run = Run::start(bench)?;
+        let outcome = run.hit(signal);
+        if outcome.is_err() {
+            // Do not leave it to the next run.
+            let _ = run.child.kill();
+        }
+        run.child.wait()?;
+        outcome.with_context(|| format!("after {signal}"))?;
+    }
+    Ok(())
+}
+
+/// Another run of this program, which holds a cluster.
+struct Run {
+    child: Child,
+    /// Kept open: a program whose output is closed ends for that reason.
+    output: BufReader<ChildStdout>,
+    folder: PathBuf,
+    user: String,
+}
+
+impl Run {
+    fn start(bench: &Bench) -> Result<Run> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["cluster", "up", "--priority", "multifactor", "--slurm"])
+            .arg(bench.release.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let output = BufReader::new(child.stdout.take().context("its output")?);
+        let mut run = Run {
+            child,
+            output,
+            folder: PathBuf::new(),
+            user: String::new(),
+        };
+        run.folder = PathBuf::from(run.value("folder")?);
+        run.user = run.value("user")?;
+        Ok(run)
+    }
+
+    /// The next line, without the word that it must begin with.
+    fn value(&mut self, key: &str) -> Result<String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        let rest = line.trim().strip_prefix(key).map(str::trim);
+        Ok(rest
+            .with_context(|| format!("`{line}` is no line {key}"))?
+            .to_owned())
+    }
+
+    fn hit(&self, signal: Signal) -> Result<()> {
+        let (folder, user) = (&self.folder, &self.user);
+        ensure!(
+            !process::marked(folder).is_empty(),
+            "no process carries the mark"
+        );
+        ensure!(users::find(user)?.is_some(), "{user} does not exist");
+        kill(Pid::from_raw(self.child.id().try_into()?), signal)?;
+        wait::until_true("everything is gone", DEADLINE, || {
+            let processes = process::marked(folder);
+            Ok(!folder.exists() && processes.is_empty() && users::find(user)?.is_none())
+        })
+    }
+}
