@@ -11,6 +11,9 @@ use crate::project;
 use crate::release::Release;
 use crate::source;
 
+/// Tells the build script where the configured source of Slurm is.
+pub const SOURCE_VARIABLE: &str = "FAIRTREE_SLURM_SRC";
+
 /// Builds `priority_fairtree.so` and says where it is.
 ///
 /// `source`: a configured source tree of Slurm to build against; the plugin is then for the
@@ -36,7 +39,7 @@ pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> R
         .args(["--no-default-features", "--features", "slurm"])
         .arg("--target-dir")
         .arg(&build)
-        .env("FAIRTREE_SLURM_SRC", &source)
+        .env(SOURCE_VARIABLE, &source)
         .output()
         .context("cannot run cargo")?;
     if !answer.status.success() {

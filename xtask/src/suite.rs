@@ -1,6 +1,7 @@
 //! `make test`: every section in order, up to the first that fails, and one line at the end.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -9,7 +10,7 @@ use crate::checks::{self, Outcome};
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, plugin};
+use crate::{deps, plugin, source};
 
 /// A section that is one call of cargo.
 struct Section {
@@ -70,17 +71,9 @@ fn sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Resu
     title(progress, "dependencies");
     deps::install(progress)?;
     for section in SECTIONS {
-        title(progress, section.title);
-        let status = cargo(section.arguments, total)?;
-        if !status {
-            // A section without tests of its own counts as one.
-            total.failed += usize::from(total.failed == 0);
-            bail!("failed: {}", section.title);
-        }
+        run_section(section.title, section.arguments, None, progress, total)?;
     }
-    title(progress, &format!("plugin for Slurm {release}"));
-    let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
-    progress.print(format!("built {}", built.display()));
+    plugin_sections(release, progress, total)?;
     title(progress, "private cluster");
     let outcome = checks::run(release, "", progress)?;
     total.passed += outcome.passed;
@@ -91,14 +84,67 @@ fn sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Resu
     Ok(())
 }
 
+/// Lints, unit tests and the build of the plugin, which needs a release's source.
+fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let source = source::fetch(release, progress)?;
+    let folder = project::slurm(release).join("build").display().to_string();
+    let with_feature = |first: &[&'static str], last: &[&'static str]| -> Vec<String> {
+        let feature = [
+            "--no-default-features",
+            "--features",
+            "slurm",
+            "--target-dir",
+        ];
+        let mut all: Vec<String> = first
+            .iter()
+            .chain(&feature)
+            .map(|w| (*w).to_owned())
+            .collect();
+        all.push(folder.clone());
+        all.extend(last.iter().map(|w| (*w).to_owned()));
+        all
+    };
+    let lints = with_feature(&["clippy", "--lib", "--tests"], &["--", "--deny=warnings"]);
+    let tests = with_feature(&["test", "--lib"], &[]);
+    for (what, arguments) in [("lints", lints), ("tests", tests)] {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let name = format!("{what} of the plugin for Slurm {release}");
+        run_section(&name, &words, Some(&source), progress, total)?;
+    }
+    title(progress, &format!("plugin for Slurm {release}"));
+    let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
+    progress.print(format!("built {}", built.display()));
+    Ok(())
+}
+
+fn run_section(
+    name: &str,
+    arguments: &[&str],
+    slurm_source: Option<&Path>,
+    progress: &Progress,
+    total: &mut Outcome,
+) -> Result<()> {
+    title(progress, name);
+    if cargo(arguments, slurm_source, total)? {
+        return Ok(());
+    }
+    // A section without tests of its own counts as one.
+    total.failed += usize::from(total.failed == 0);
+    bail!("failed: {name}")
+}
+
 fn title(progress: &Progress, text: &str) {
     progress.print(format!("\n== {text}"));
 }
 
 /// Runs cargo, passes its output on, and adds up the results of test programs in it.
-fn cargo(arguments: &[&str], total: &mut Outcome) -> Result<bool> {
+fn cargo(arguments: &[&str], slurm_source: Option<&Path>, total: &mut Outcome) -> Result<bool> {
     crate::interrupt::check()?;
-    let mut child = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if let Some(source) = slurm_source {
+        command.env(plugin::SOURCE_VARIABLE, source);
+    }
+    let mut child = command
         .current_dir(project::root())
         .args(arguments)
         .env("RUSTDOCFLAGS", "--deny=warnings")
