@@ -16,7 +16,7 @@ pub fn survives(bench: &Bench) -> Result<()> {
     let plan = world::plan(bench.release, PriorityType::Fairtree);
     bench.in_cluster(&plan, |cluster| {
         world::use_every_account(cluster)?;
-        world::stop_partitions(cluster)?;
+        world::occupy(cluster)?;
         for (user, account) in [("ann", "left"), ("bob", "left"), ("eve", "lower")] {
             cluster.submit(&job(user, account, 60))?;
         }

@@ -124,7 +124,7 @@ pub fn run(release: &Release, filter: &str, progress: &Progress) -> Result<Outco
             }
             Err(error) => {
                 outcome.failed += 1;
-                progress.print(format!("cluster {release} {name} ... FAILED\n{error:?}\n"));
+                progress.print(format!("cluster {release} {name} ... FAILED\n{error:#}\n"));
             }
         }
     }

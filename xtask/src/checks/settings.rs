@@ -11,7 +11,7 @@ use crate::wait;
 
 /// A pending job in the partition with the largest factor.
 fn waiting_job(cluster: &Cluster) -> Result<u32> {
-    world::stop_partitions(cluster)?;
+    world::occupy(cluster)?;
     let debug = NewJob {
         partition: "debug",
         ..job("ann", "left", 60)

@@ -41,7 +41,7 @@ struct Run {
 
 impl Run {
     fn start(bench: &Bench) -> Result<Run> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut child = Command::new("/proc/self/exe")
             .args(["cluster", "up", "--priority", "multifactor", "--slurm"])
             .arg(bench.release.to_string())
             .stdout(Stdio::piped())

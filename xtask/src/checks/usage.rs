@@ -8,7 +8,6 @@ use anyhow::{Context, Result, ensure};
 use super::Bench;
 use super::world::{self, CPUS, DEADLINE, PERIOD, job, now, total_usage};
 use crate::cluster::Cluster;
-use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::wait;
 
@@ -19,12 +18,7 @@ const RUN: i64 = 8 * PERIOD as i64;
 pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
     let plan = world::plan(bench.release, PriorityType::Fairtree);
     bench.in_cluster(&plan, |cluster| {
-        let whole = NewJob {
-            cpus: CPUS,
-            nodes: 2,
-            ..job("ann", "left", 3600)
-        };
-        let id = cluster.submit(&whole)?;
+        let id = world::occupy(cluster)?;
         let start = world::started(cluster, id)?;
         all_usage_is_there(cluster, start, RUN)?;
 

@@ -148,19 +148,19 @@ pub fn total_usage(cluster: &Cluster) -> Result<u64> {
 
 /// Waits until a pass has begun and ended after this call.
 ///
-/// Each pass ends by writing Slurm's own file of the time of the last pass; the first write may
-/// be that of a pass that was under way already.
+/// Each pass ends by writing the time of its begin to a file, in the same form under either
+/// plugin: seconds since 1970 as eight bytes, the highest first.
 pub fn next_pass(cluster: &Cluster) -> Result<()> {
     let file = cluster.path().join("state/priority_last_decay_ran");
-    let stamp = || fs::metadata(&file).and_then(|meta| meta.modified()).ok();
-    for _ in 0..2 {
-        let before = stamp();
-        wait::until_true("the next pass", DEADLINE, || {
-            let now = stamp();
-            Ok(now.is_some() && now != before)
-        })?;
-    }
-    Ok(())
+    let called = now()?;
+    wait::until_true("the next pass", DEADLINE, || {
+        // Stock takes the file away for an instant while it replaces it.
+        let bytes = fs::read(&file).unwrap_or_default();
+        let Some(begin) = bytes.first_chunk() else {
+            return Ok(false);
+        };
+        Ok(i64::from_be_bytes(*begin) > called)
+    })
 }
 
 /// Waits until a job runs, and gives the time of its start.
@@ -209,7 +209,23 @@ pub fn use_every_account(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// Keeps what is submitted from now on pending.
+/// A job that takes the whole cluster for an hour; gives its number.
+///
+/// What is submitted afterwards stays pending, also when slurmctld is restarted or reads
+/// slurm.conf anew (which opens a stopped partition).
+pub fn occupy(cluster: &Cluster) -> Result<u32> {
+    let whole = NewJob {
+        cpus: CPUS,
+        nodes: NODES,
+        options: vec!["--time=120".to_owned()],
+        ..job("ann", "left", 3600)
+    };
+    let id = cluster.submit(&whole)?;
+    started(cluster, id)?;
+    Ok(id)
+}
+
+/// Keeps what is submitted from now on pending, without use going on.
 pub fn stop_partitions(cluster: &Cluster) -> Result<()> {
     for partition in ["main", "debug"] {
         let name = format!("partitionname={partition}");

@@ -169,7 +169,9 @@ impl Guard {
     /// Starts the guard of a folder.
     pub fn post(folder: &Folder) -> Result<Guard> {
         use std::os::unix::process::CommandExt;
-        let child = Command::new(std::env::current_exe()?)
+        // Also right when a new build has replaced the file meanwhile.
+        let child = Command::new("/proc/self/exe")
+            .arg0("xtask")
             .args(["cluster", "guard"])
             .arg(folder.path())
             .process_group(0)

@@ -79,11 +79,6 @@ impl Shares {
         users
     }
 
-    /// True if the users stand in another order than in `other`.
-    pub fn ranks_differ(&self, other: &Shares) -> bool {
-        self.ranking() != other.ranking()
-    }
-
     /// From the root down to `index`.
     fn path(&self, index: usize) -> Vec<usize> {
         let mut path = vec![index];
@@ -136,6 +131,11 @@ fn signed_difference(old: u64, new: u64) -> i128 {
 
 fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// True if some user overtook another.
+pub fn places_changed(before: &Shares, after: &Shares) -> bool {
+    !overtakings(before, after).is_empty()
 }
 
 /// Pairs of users of whom the second was before the first, and no longer is.
@@ -204,7 +204,7 @@ mod tests {
     fn a_pair_that_changed_places_names_the_level_that_decided() {
         let before = shares(50, "1.5", "0.75", ["0.666667", "1.0", "0.333333"]);
         let after = shares(300, "0.666667", "2.0", ["0.333333", "0.666667", "1.0"]);
-        assert!(after.ranks_differ(&before));
+        assert!(places_changed(&before, &after));
         let text = describe(&before, &after);
         let sentence = "ben@b overtook al@a: below root, level fairshare of b 0.7500 -> 2.0000 \
                         (+0 TRES-seconds), of a 1.5000 -> 0.6667 (+250 TRES-seconds)";
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn nothing_moves_in_the_same_tree() {
         let shares = shares(50, "1.5", "0.75", ["0.666667", "1.0", "0.333333"]);
-        assert!(!shares.ranks_differ(&shares));
+        assert!(!places_changed(&shares, &shares));
         assert!(!describe(&shares, &shares).contains("overtook"));
     }
 }

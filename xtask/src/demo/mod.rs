@@ -18,6 +18,8 @@ use queue::Queue;
 
 /// Enough to keep the cluster busy for longer than the tour lasts.
 const JOBS: u32 = 300;
+/// TRES-seconds after which the tour looks: all CPUs busy for some fifteen seconds.
+const USAGE: u64 = 240;
 /// Rows of a long table that are printed.
 const ROWS: usize = 24;
 
@@ -97,16 +99,16 @@ fn submit(cluster: &Cluster, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// Waits for a pass that has seen use, and takes down what it left.
+/// Waits for a pass that has seen some use, and takes down what it left.
 fn after_first_use(
     cluster: &Cluster,
     priority: PriorityType,
     progress: &Progress,
 ) -> Result<(Shares, Queue)> {
-    progress.step("jobs run; waiting for the first pass that charges them");
+    progress.step("jobs run; waiting until their use shows");
     let shares = wait::until("usage accrues", patience(priority), || {
         let shares = Shares::read(&cluster.sshare(changes::COLUMNS)?)?;
-        Ok(shares.is_ranked().then_some(shares))
+        Ok((shares.is_ranked() && shares.total_usage() >= USAGE).then_some(shares))
     })?;
     Ok((shares, Queue::read(&cluster.sprio()?)?))
 }
@@ -139,7 +141,8 @@ fn show_changes(
     let later = wait::until("a later pass", patience(priority) * 2, || {
         let later = Shares::read(&cluster.sshare(changes::COLUMNS)?)?;
         let passed = later.total_usage() != shares.total_usage();
-        let done = passed && (later.ranks_differ(shares) || start.elapsed() > patience(priority));
+        let done = passed
+            && (changes::places_changed(shares, &later) || start.elapsed() > patience(priority));
         Ok(done.then_some(later))
     })?;
     progress.print("== 6. What changed between two passes");
