@@ -1,6 +1,6 @@
 //! A private Slurm cluster on loopback: munged, MariaDB, slurmdbd, slurmctld and several slurmd.
 //!
-//! Everything lies in one [folder](folder) and listens on ports that were free. Several clusters
+//! Everything lies in one [folder] and listens on ports that were free. Several clusters
 //! run beside each other. A cluster is taken down when its value is dropped, and by a guard
 //! process should this program be killed.
 

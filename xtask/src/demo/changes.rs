@@ -99,7 +99,7 @@ fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
 /// Both must be of the same tree, in the same order.
 pub fn describe(before: &Shares, after: &Shares) -> String {
     let mut text = String::from(
-        "user                     used meanwhile    level fairshare      fair-share factor\n",
+        "user                          raw usage    level fairshare      fair-share factor\n",
     );
     for index in after.ranking() {
         let (old, new) = (&before.rows[index], &after.rows[index]);
@@ -119,8 +119,8 @@ pub fn describe(before: &Shares, after: &Shares) -> String {
             }
         );
     }
-    for (winner, loser) in overtakings(before, after) {
-        text += &reason(before, after, winner, loser);
+    for overtaking in by_fork(before, after) {
+        text += &overtaking.sentence(before, after);
     }
     text
 }
@@ -154,28 +154,74 @@ fn overtakings(before: &Shares, after: &Shares) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// One sentence: the first level at which the paths of the two part, before and after.
-fn reason(before: &Shares, after: &Shares, winner: usize, loser: usize) -> String {
-    let (win, lose) = (after.path(winner), after.path(loser));
-    let fork = win.iter().zip(&lose).position(|(a, b)| a != b).unwrap_or(0);
-    let side = |index: usize| {
-        let (old, new) = (&before.rows[index], &after.rows[index]);
+/// Two siblings that changed places, and the users below them who did so for that reason.
+struct Overtaking {
+    /// The sibling that is now before the other, and the other.
+    fork: (usize, usize),
+    winners: Vec<usize>,
+    losers: Vec<usize>,
+}
+
+/// The overtakings by the first level at which the paths of the two users part.
+fn by_fork(before: &Shares, after: &Shares) -> Vec<Overtaking> {
+    let mut found: Vec<Overtaking> = Vec::new();
+    for (winner, loser) in overtakings(before, after) {
+        let (win, lose) = (after.path(winner), after.path(loser));
+        let Some(level) = win.iter().zip(&lose).position(|(a, b)| a != b) else {
+            continue;
+        };
+        let fork = (win[level], lose[level]);
+        let at = found.iter().position(|known| known.fork == fork);
+        let at = at.unwrap_or_else(|| {
+            found.push(Overtaking {
+                fork,
+                winners: Vec::new(),
+                losers: Vec::new(),
+            });
+            found.len() - 1
+        });
+        let Overtaking {
+            winners, losers, ..
+        } = &mut found[at];
+        for (users, user) in [(winners, winner), (losers, loser)] {
+            if !users.contains(&user) {
+                users.push(user);
+            }
+        }
+    }
+    found
+}
+
+impl Overtaking {
+    fn sentence(&self, before: &Shares, after: &Shares) -> String {
+        let side = |index: usize| {
+            let (old, new) = (&before.rows[index], &after.rows[index]);
+            format!(
+                "{} -> {} ({:+} TRES-seconds)",
+                number(old.level_fs),
+                number(new.level_fs),
+                signed_difference(old.raw_usage, new.raw_usage)
+            )
+        };
+        let names = |users: &[usize]| {
+            let names: Vec<String> = users.iter().map(|&user| after.rows[user].name()).collect();
+            names.join(", ")
+        };
+        let (winner, loser) = self.fork;
+        let parent = after.rows[winner]
+            .parent
+            .map_or("", |parent| &after.rows[parent].account);
         format!(
-            "{} {} -> {} ({:+} TRES-seconds)",
-            new.name(),
-            number(old.level_fs),
-            number(new.level_fs),
-            signed_difference(old.raw_usage, new.raw_usage)
+            "\nBelow {parent}, {} passed {}: level fairshare {} against {}.\n\
+             Therefore now before {}: {}\n",
+            after.rows[winner].name(),
+            after.rows[loser].name(),
+            side(winner),
+            side(loser),
+            names(&self.losers),
+            names(&self.winners),
         )
-    };
-    format!(
-        "{} overtook {}: below {}, level fairshare of {}, of {}\n",
-        after.rows[winner].name(),
-        after.rows[loser].name(),
-        after.rows[win[fork.saturating_sub(1)]].account,
-        side(win[fork]),
-        side(lose[fork]),
-    )
+    }
 }
 
 #[cfg(test)]
@@ -206,16 +252,17 @@ mod tests {
         let after = shares(300, "0.666667", "2.0", ["0.333333", "0.666667", "1.0"]);
         assert!(places_changed(&before, &after));
         let text = describe(&before, &after);
-        let sentence = "ben@b overtook al@a: below root, level fairshare of b 0.7500 -> 2.0000 \
-                        (+0 TRES-seconds), of a 1.5000 -> 0.6667 (+250 TRES-seconds)";
+        let sentence = "Below root, b passed a: level fairshare 0.7500 -> 2.0000 \
+                        (+0 TRES-seconds) against 1.5000 -> 0.6667 (+250 TRES-seconds).\n\
+                        Therefore now before al@a, ann@a: ben@b\n";
         assert!(text.contains(sentence), "{text}");
-        assert!(!text.contains("al@a overtook"), "{text}");
+        assert_eq!(text.matches(" passed ").count(), 1, "{text}");
     }
 
     #[test]
     fn nothing_moves_in_the_same_tree() {
         let shares = shares(50, "1.5", "0.75", ["0.666667", "1.0", "0.333333"]);
         assert!(!places_changed(&shares, &shares));
-        assert!(!describe(&shares, &shares).contains("overtook"));
+        assert!(!describe(&shares, &shares).contains(" passed "));
     }
 }
