@@ -3,6 +3,9 @@
 //! Without decay one job's usage is its CPUs times the seconds that it has run: what must be
 //! there is known at any moment, and what was lost never comes back.
 
+use std::fs;
+use std::time::SystemTime;
+
 use anyhow::{Context, Result, ensure};
 
 use super::Bench;
@@ -38,6 +41,7 @@ pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
         bench.step("killing slurmctld after the job");
         cluster.run(&["scancel", &id.to_string()])?;
         let (start, end) = world::ended(cluster, id)?;
+        jobs_are_saved(cluster)?;
         world::next_pass(cluster)?;
         let used = u64::from(CPUS) * u64::try_from(end - start)?;
         ensure_usage(cluster, used, "after the job's end")?;
@@ -46,6 +50,23 @@ pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
         ensure_usage(cluster, used, "after slurmctld was killed")?;
         world::next_pass(cluster)?;
         ensure_usage(cluster, used, "after the first pass of the new slurmctld")
+    })
+}
+
+/// Waits until slurmctld has written its jobs down as they are now.
+///
+/// It does so some seconds after a change; killed before, it would believe that an ended job
+/// still runs, and give it a later end when the nodes deny that.
+fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
+    let file = cluster.path().join("state/job_state");
+    let called = SystemTime::now();
+    // A change that asks for a new file even if the last one has been written.
+    let mut held = job("bob", "left", 60);
+    held.options.push("--hold".to_owned());
+    cluster.submit(&held)?;
+    wait::until_true("jobs are saved", DEADLINE, || {
+        let written = fs::metadata(&file).and_then(|meta| meta.modified());
+        Ok(written.is_ok_and(|written| written > called))
     })
 }
 
