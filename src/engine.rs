@@ -1,7 +1,7 @@
 //! One pass: usage, ranks, priorities. Knows no host, no clock, no files.
 //!
 //! [`pass`] does the three in the order of the algorithm and returns what a host publishes.
-//! A host that keeps usage elsewhere calls the steps one by one: [`fade`], [`accrue`], [`rank`],
+//! A host that keeps usage elsewhere calls the steps one by one: [`fade`], [`accrue()`], [`rank`],
 //! [`publish`] and [`crate::priority::Pricer`].
 //!
 //! | step | Fair Tree, and documented | classic under `compat=slurm` |

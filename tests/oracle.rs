@@ -177,14 +177,17 @@ proptest! {
 
     #[test]
     fn only_ties_tell_documented_from_slurm(site in sites()) {
-        // Where no two exact level fairshares anywhere are equal, no rule about ties applies,
-        // and rounding cannot swap these small fractions: both modes must agree.
+        // Where no two level fairshares anywhere are equal, neither exactly nor as stock rounds
+        // them, no rule about ties applies, and rounding keeps the order: both modes must agree.
         let oracle = Oracle::new(&site);
-        let mut levels: Vec<_> = (1..site.tree.len()).filter_map(|at| oracle.level(at)).collect();
-        levels.sort();
-        let distinct = levels.windows(2).all(|pair| pair[0] != pair[1]);
+        let mut exact: Vec<_> = (1..site.tree.len()).filter_map(|at| oracle.level(at)).collect();
+        exact.sort();
+        let stock = compute(Algorithm::FairTree, SLURM, &site.tree, &site.raw_usage);
+        let mut rounded: Vec<_> = stock.iter().filter_map(|row| row.level_fs).collect();
+        rounded.sort();
+        let distinct = exact.windows(2).all(|pair| pair[0] != pair[1])
+            && rounded.windows(2).all(|pair| pair[0] != pair[1]);
         if distinct {
-            let stock = compute(Algorithm::FairTree, SLURM, &site.tree, &site.raw_usage);
             for (ours, theirs) in fair_tree(&site).iter().zip(stock) {
                 prop_assert_eq!(ours.fs_factor, theirs.fs_factor);
             }
