@@ -104,7 +104,7 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
         all.extend(last.iter().map(|w| (*w).to_owned()));
         all
     };
-    let lints = with_feature(&["clippy", "--lib", "--tests"], &["--", "--deny=warnings"]);
+    let lints = with_feature(&["clippy", "--lib"], &["--", "--deny=warnings"]);
     let tests = with_feature(&["test", "--lib"], &[]);
     for (what, arguments) in [("lints", lints), ("tests", tests)] {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
