@@ -74,7 +74,7 @@ fn start() -> Result<(), String> {
     if !host::site_init() {
         return Err("the site factor plugin does not load".to_string());
     }
-    let plugin = plugin::init()?;
+    let plugin = plugin::init().inspect_err(|_| host::site_fini())?;
     if !plugin.settings().has_slurmdbd {
         log::error("without slurmdbd there is no usage: fair share counts nothing");
     }
