@@ -28,11 +28,6 @@ bool shim_debug_priority(void)
 	return slurm_conf.debug_flags & DEBUG_FLAG_PRIO;
 }
 
-uint32_t shim_slurm_version(void)
-{
-	return SLURM_VERSION_NUMBER;
-}
-
 void shim_settings_read(shim_settings *settings)
 {
 	*settings = (shim_settings) {

@@ -42,7 +42,6 @@
 #pragma weak acct_policy_get_user_used_limits
 #pragma weak cluster_cpus
 #pragma weak find_job_record
-#pragma weak find_part_record
 #pragma weak job_list
 #pragma weak last_job_update
 #pragma weak last_part_update

@@ -172,7 +172,8 @@ shim_outcome shim_price_write(const shim_snapshot *snapshot, const shim_price *p
 	if (!job)
 		return SHIM_GONE;
 	if (job->priority != price->seen_priority ||
-	    (job->direct_set_prio != 0) != price->seen_direct)
+	    (job->direct_set_prio != 0) != price->seen_direct ||
+	    IS_JOB_PENDING(job) != price->seen_pending)
 		return SHIM_CHANGED;
 	shim_price_write_factors(snapshot, job, price);
 	job->priority = price->priority;

@@ -294,8 +294,6 @@ extern void shim_assoc_write_usage(void *assoc, shim_extended usage_efctv,
 				   shim_extended usage_norm);
 /* The association that a job's fair share comes from: its own, or where that takes its shares. */
 extern void *shim_job_fs_assoc(const void *job);
-/* The root's effective usage as sshare shows it before the first pass: all of it. */
-extern void shim_usage_init_root(void);
 /* Renormalises shares after PriorityFlags changed between Fair Tree and classic. */
 extern void shim_shares_normalize(const shim_snapshot *snapshot);
 
@@ -343,13 +341,14 @@ typedef struct {
 	int32_t site;
 	int32_t nice;
 	bool seen_direct;
+	bool seen_pending;
 	bool clear;	 /* no factors: the priority is an administrator's */
 	bool only_raise; /* elements of `variants` never lower what is there */
 } shim_price;
 
 typedef enum {
 	SHIM_WRITTEN,	/* as asked */
-	SHIM_CHANGED,	/* someone set another priority meanwhile: left alone */
+	SHIM_CHANGED,	/* it has started, or someone set another priority: left alone */
 	SHIM_GONE,	/* no such job any more */
 } shim_outcome;
 
@@ -455,8 +454,6 @@ extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);
 extern bool shim_enforces_limits(void);
 extern bool shim_debug_priority(void);
-/* SLURM_VERSION_NUMBER of the headers. */
-extern uint32_t shim_slurm_version(void);
 extern void shim_settings_read(shim_settings *settings);
 /* Configuration read lock, for a hook that comes without locks. */
 extern void shim_settings_lock(void);

@@ -392,12 +392,6 @@ void shim_assoc_write_usage(void *arg, shim_extended usage_efctv, shim_extended 
 	assoc->usage->usage_efctv = host_from_extended(usage_efctv);
 }
 
-void shim_usage_init_root(void)
-{
-	if (assoc_mgr_root_assoc)
-		assoc_mgr_root_assoc->usage->usage_efctv = 1.0;
-}
-
 void shim_shares_normalize(const shim_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->assoc_at.len; i++) {

@@ -196,6 +196,7 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, job: usize) ->
         job_id: row.job_id,
         seen_priority: row.priority,
         seen_direct: row.direct,
+        seen_pending: row.pending,
         clear: row.direct,
         only_raise: settings.config.priority_flags.incr_only,
         ..to_shim(priced, variants, partitions, terms, &pending.tres_weights)

@@ -301,6 +301,7 @@ impl Pending {
         }
         for job in &self.jobs {
             let priced = pricer.price(job);
+            log::priority(|| describe(job, &priced));
             let start = self.variants.len();
             self.variants.resize(start + pricer.variants(job).len(), 0);
             pricer.price_variants(job, &priced, &mut self.variants[start..]);
@@ -315,4 +316,23 @@ impl Pending {
         }
         Ok(())
     }
+}
+
+/// A line of the log, as `DebugFlags=Priority` asks for it.
+fn describe(job: &Job, priced: &Priced) -> String {
+    format!(
+        "job {}: {} = age {:.2} + assoc {:.2} + fairshare {:.2} + size {:.2} + partition {:.2} \
+         + QOS {:.2} + TRES {:.2} + site {} - nice {}",
+        job.id,
+        priced.priority,
+        priced.age,
+        priced.assoc,
+        priced.fairshare,
+        priced.job_size,
+        priced.partition,
+        priced.qos,
+        priced.tres,
+        priced.site,
+        priced.nice
+    )
 }
