@@ -34,6 +34,7 @@ typedef struct {
 typedef struct {
 	shim_extended usage_raw;
 	double priority_norm;
+	double fs_factor; /* as published last */
 	uint32_t id;
 	uint32_t parent_id; /* direct parent; 0 for the root */
 	uint32_t shares_raw;

@@ -74,6 +74,7 @@ void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
 	*row = (shim_assoc) {
 		.usage_raw = host_to_extended(assoc->usage->usage_raw),
 		.priority_norm = assoc->usage->priority_norm,
+		.fs_factor = assoc->usage->fs_factor,
 		.id = assoc->id,
 		.parent_id = parent ? parent->id : 0,
 		.shares_raw = assoc->shares_raw,

@@ -223,7 +223,7 @@ fn users_nobody_asked_for(settings: &Settings, work: &Workspace, priced: bool) -
 
 /// Jobs that a pass does not price although their state is one of those it prices.
 fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
-    if settings.is_stock_classic() {
+    if settings.is_stock_classic() || settings.passes_once() {
         // Stock prices a job right after it was charged, and not if it was not to be charged.
         let charges = settings.config.priority_flags.calculate_running || !row.pending;
         let charged = row.started && row.already_charged && row.assoc_id != 0;

@@ -130,7 +130,11 @@ unsafe fn append(
         let qos = snapshot.qos_ids().get(position % per_partition);
         let mut tres = vec![0.0; tables.site.tres_names.len()];
         let again = stock_tres_again(settings, &pricer, &tables, &job, variant);
-        let terms = terms(&pricer, &job, variant, &mut tres);
+        let mut terms = terms(&pricer, &job, variant, &mut tres);
+        if settings.config.compat.is_slurm() && has_no_priority(&tables, variant) {
+            // There the row keeps what the job's first QOS gave it.
+            terms.1 = None;
+        }
         let out = ffi::shim_factors_row {
             partition,
             qos_id: qos.copied().unwrap_or(0),
@@ -149,6 +153,11 @@ unsafe fn append(
             }
         }
     }
+}
+
+fn has_no_priority(tables: &Tables, variant: Variant) -> bool {
+    let qos = variant.qos.map(|row| &tables.site.qos[row.get()]);
+    qos.is_some_and(|qos| qos.priority == 0)
 }
 
 /// Stock starts from the weighted terms of the job's own partition, works out anew what the other

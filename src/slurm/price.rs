@@ -107,20 +107,14 @@ fn one_job(
     tables.fill_job(snapshot, names);
     let own = snapshot.assocs().first().filter(|_| settings.has_slurmdbd);
     let assoc = own.map(|own| {
-        let chain: Vec<Ancestor> = snapshot
-            .assocs()
-            .iter()
-            .map(|row| {
-                let assoc = tables::assoc(row);
-                Ancestor {
-                    id: assoc.id,
-                    shares: assoc.shares,
-                }
-            })
-            .collect();
-        let guess = !settings.config.compat.is_slurm();
+        let fs_factor = if settings.config.compat.is_slurm() {
+            own.fs_factor
+        } else {
+            let chain: Vec<Ancestor> = snapshot.assocs().iter().map(ancestor).collect();
+            plugin.ranking().factor(&chain).unwrap_or(0.0)
+        };
         tables.site.assocs.push(AssocFactors {
-            fs_factor: plugin.ranking().factor(&chain, guess).unwrap_or(0.0),
+            fs_factor,
             priority: own.priority,
             norm_priority: own.priority_norm,
         });
@@ -128,4 +122,12 @@ fn one_job(
     });
     let job = tables.job(row, assoc);
     Ok((tables, job))
+}
+
+fn ancestor(row: &ffi::shim_assoc) -> Ancestor {
+    let assoc = tables::assoc(row);
+    Ancestor {
+        id: assoc.id,
+        shares: assoc.shares,
+    }
 }

@@ -52,16 +52,13 @@ impl Ranking {
         self.fairshare.get(index.get())
     }
 
-    /// The fair-share factor of an association: found, or (`guess`) what is most likely.
+    /// The fair-share factor of an association: found, or what is most likely.
     ///
     /// `chain`: the association and those above it, nearest first. `None` where nothing is known.
-    pub(super) fn factor(&self, chain: &[Ancestor], guess: bool) -> Option<f64> {
+    pub(super) fn factor(&self, chain: &[Ancestor]) -> Option<f64> {
         let first = chain.first()?;
         if let Some(found) = self.of(first.id) {
             return found.fs_factor;
-        }
-        if !guess {
-            return None;
         }
         let unentitled = chain
             .iter()
@@ -127,30 +124,27 @@ mod tests {
 
     #[test]
     fn what_was_found_is_told() {
-        assert_eq!(ranking().factor(&chain(&[5, 2, 1], 1), true), Some(0.5));
-        assert_eq!(ranking().factor(&chain(&[5, 2, 1], 1), false), Some(0.5));
+        assert_eq!(ranking().factor(&chain(&[5, 2, 1], 1)), Some(0.5));
         assert_eq!(ranking().of(8), None);
     }
 
     #[test]
     fn a_new_user_is_as_good_as_the_best_beside_him() {
-        assert_eq!(ranking().factor(&chain(&[8, 3, 1], 1), true), Some(0.25));
-        assert_eq!(ranking().factor(&chain(&[8, 2, 1], 1), true), Some(1.0));
-        assert_eq!(ranking().factor(&chain(&[8, 2, 1], 0), true), Some(0.5));
-        assert_eq!(ranking().factor(&chain(&[8, 2, 1], 1), false), None);
+        assert_eq!(ranking().factor(&chain(&[8, 3, 1], 1)), Some(0.25));
+        assert_eq!(ranking().factor(&chain(&[8, 2, 1], 1)), Some(1.0));
+        assert_eq!(ranking().factor(&chain(&[8, 2, 1], 0)), Some(0.5));
     }
 
     #[test]
     fn a_new_account_is_before_the_others() {
-        assert_eq!(ranking().factor(&chain(&[9, 8, 1], 1), true), Some(1.0));
+        assert_eq!(ranking().factor(&chain(&[9, 8, 1], 1)), Some(1.0));
         // An account without users says nothing, its parent does.
-        assert_eq!(ranking().factor(&chain(&[8, 7, 1], 1), true), Some(1.0));
+        assert_eq!(ranking().factor(&chain(&[8, 7, 1], 1)), Some(1.0));
     }
 
     #[test]
     fn before_the_first_pass_the_first_user_is_alone() {
-        assert_eq!(Ranking::default().factor(&chain(&[1], 1), true), Some(1.0));
-        assert_eq!(Ranking::default().factor(&chain(&[1], 1), false), None);
-        assert_eq!(Ranking::default().factor(&[], true), None);
+        assert_eq!(Ranking::default().factor(&chain(&[1], 1)), Some(1.0));
+        assert_eq!(Ranking::default().factor(&[]), None);
     }
 }
