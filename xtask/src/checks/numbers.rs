@@ -64,6 +64,7 @@ fn check(bench: &Bench, plan: Plan, compat: Option<Compat>) -> Result<()> {
         world::stop_partitions(cluster)?;
         let first = now()?;
         let submitted = submit_waiting(cluster)?;
+        all_age(cluster)?;
         bench.step("waiting for a pass over the pending jobs");
         world::next_pass(cluster)?;
         let text = without_parameters(&cluster.conf().render(), compat);
@@ -137,6 +138,19 @@ fn submit_waiting(cluster: &Cluster) -> Result<Vec<u32>> {
         )?;
     }
     Ok(ids)
+}
+
+/// Waits until slurmctld has decided for every job since when it ages; only then do its age
+/// and the time that scontrol shows belong together.
+fn all_age(cluster: &Cluster) -> Result<()> {
+    wait::until_true("all jobs age", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let mut pending = jobs
+            .rows()
+            .iter()
+            .filter(|job| job.text("JobState").is_ok_and(|state| state == "PENDING"));
+        Ok(pending.all(|job| job.get::<i64>("AccrueTime").is_ok()))
+    })
 }
 
 /// Takes everything down between two passes, and compares.
