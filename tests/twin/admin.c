@@ -1,0 +1,300 @@
+/* What happens to the daemon, its configuration and its associations. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "host.h"
+
+static bool booted;
+
+static void before_boot(const twin_line *line)
+{
+	if (booted)
+		twin_usage_error("line %d: %s after boot", line->number,
+				 line->verb);
+}
+
+/* ---- before boot ---------------------------------------------------------------- */
+
+static void clock_is(const twin_line *line)
+{
+	before_boot(line);
+	twin_clock_step(twin_arg_i64(line) - twin_clock_now());
+}
+
+static void zone(const twin_line *line)
+{
+	before_boot(line);
+	setenv("TZ", line->arg ? line->arg : "UTC", 1);
+	tzset();
+}
+
+static void cluster(const twin_line *line)
+{
+	before_boot(line);
+	cluster_cpus = twin_word_u32(line, "cpus", 1);
+	node_record_count = twin_word_u32(line, "nodes", 1);
+#if TWIN_THREAD_START
+	active_node_record_count = node_record_count;
+#endif
+}
+
+static void settings(const twin_line *line)
+{
+	for (int i = 0; i < line->count; i++)
+		twin_conf_set(line->key[i], line->value[i]);
+}
+
+static void conf(const twin_line *line)
+{
+	before_boot(line);
+	settings(line);
+}
+
+static void define_tres(const twin_line *line)
+{
+	before_boot(line);
+	twin_database_tres(line);
+}
+
+static void define_qos(const twin_line *line)
+{
+	before_boot(line);
+	twin_database_qos(line);
+}
+
+static void define_part(const twin_line *line)
+{
+	before_boot(line);
+	twin_part_define(line);
+}
+
+static void define_assoc(const twin_line *line)
+{
+	before_boot(line);
+	twin_database_assoc(line);
+}
+
+static void define_usage(const twin_line *line)
+{
+	before_boot(line);
+	twin_database_usage(line);
+}
+
+/* ---- start and stop ----------------------------------------------------------------- */
+
+static void start_daemon(bool again)
+{
+	twin_conf_load(twin_option.state, twin_option.plugin, again);
+	twin_database_connect();
+	twin_parts_ready();
+	if (!again) {
+		twin_database_first_usage();
+		if (!job_list)
+			job_list = list_create(NULL);
+		if (twin_mcs_init())
+			twin_usage_error("no MCS plugin");
+	}
+	twin_jobs_relink();
+	twin_plugin_start();
+}
+
+static void boot(const twin_line *line)
+{
+	before_boot(line);
+	booted = true;
+	start_daemon(false);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+	char buffer[65536];
+	size_t got;
+	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+
+	if (!in || !out)
+		twin_usage_error("%s to %s: %s", from, to, strerror(errno));
+	while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0)
+		fwrite(buffer, 1, got, out);
+	fclose(in);
+	if (fclose(out))
+		twin_usage_error("%s: %s", to, strerror(errno));
+}
+
+/* Copies the state files into, or back from, the names that end in .kept. */
+static void keep_state(bool back)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+	struct dirent *entry;
+	DIR *folder = opendir(twin_option.state);
+
+	if (!folder)
+		twin_usage_error("%s: %s", twin_option.state, strerror(errno));
+	while ((entry = readdir(folder))) {
+		size_t length = strlen(entry->d_name);
+		bool kept = (length > 5) &&
+			    !strcmp(entry->d_name + length - 5, ".kept");
+
+		if ((entry->d_name[0] == '.') || (kept != back))
+			continue;
+		snprintf(from, sizeof(from), "%s/%s", twin_option.state,
+			 entry->d_name);
+		if (back)
+			snprintf(to, sizeof(to), "%.*s",
+				 (int)(strlen(from) - 5), from);
+		else
+			snprintf(to, sizeof(to), "%.4000s.kept", from);
+		copy_file(from, to);
+		if (back)
+			unlink(from);
+	}
+	closedir(folder);
+}
+
+static void start_again(const twin_line *line)
+{
+	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
+	start_daemon(true);
+}
+
+static void restart(const twin_line *line)
+{
+	dump_assoc_mgr_state();
+	twin_plugin_stop();
+	assoc_mgr_fini(false);
+	start_again(line);
+}
+
+/* Nothing is saved, and the next start finds the files of this moment. */
+static void crash(const twin_line *line)
+{
+	keep_state(false);
+	twin_plugin_stop();
+	assoc_mgr_fini(false);
+	keep_state(true);
+	start_again(line);
+}
+
+static void save(const twin_line *line)
+{
+	(void)line;
+	dump_assoc_mgr_state();
+}
+
+/* Newer releases reconfigure by starting over. */
+static void reconfig(const twin_line *line)
+{
+#if TWIN_THREAD_START
+	dump_assoc_mgr_state();
+	twin_plugin_stop();
+	assoc_mgr_fini(false);
+	settings(line);
+	start_daemon(true);
+#else
+	slurmctld_lock_t locks = { WRITE_LOCK, WRITE_LOCK, WRITE_LOCK,
+				   WRITE_LOCK, WRITE_LOCK };
+
+	settings(line);
+	lock_slurmctld(locks);
+	twin_conf_load(twin_option.state, twin_option.plugin, true);
+	twin_policy_restore();
+	unlock_slurmctld(locks);
+	twin_plugin_reconfig(true);
+#endif
+}
+
+/* Calls that only tell the plugin that something may have changed. */
+static void retell(uint16_t dampening)
+{
+	slurmctld_lock_t locks = { WRITE_LOCK, WRITE_LOCK, READ_LOCK, READ_LOCK,
+				   READ_LOCK };
+
+	lock_slurmctld(locks);
+	slurm_conf.fs_dampening_factor = dampening;
+	twin_plugin_reconfig(false);
+	unlock_slurmctld(locks);
+}
+
+static void debugflags(const twin_line *line)
+{
+	(void)line;
+	retell(slurm_conf.fs_dampening_factor);
+}
+
+static void dampening(const twin_line *line)
+{
+	retell(twin_arg_u32(line));
+}
+
+/* ---- time ------------------------------------------------------------------------------ */
+
+static void step(const twin_line *line)
+{
+	twin_clock_step(twin_arg_i64(line));
+}
+
+static void pass(const twin_line *line)
+{
+	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
+	twin_clock_pass();
+}
+
+/* ---- questions ------------------------------------------------------------------------- */
+
+static void sprio(const twin_line *line)
+{
+	twin_dump_ask_sprio(line->arg ? twin_arg_u32(line) : 0);
+}
+
+static void sshare(const twin_line *line)
+{
+	(void)line;
+	twin_dump_ask_sshare();
+}
+
+bool twin_booted(void)
+{
+	return booted;
+}
+
+twin_event twin_admin_event(const char *verb)
+{
+	static const struct {
+		const char *verb;
+		twin_event event;
+		bool early;
+	} table[] = {
+		{ "clock", clock_is, true },
+		{ "zone", zone, true },
+		{ "cluster", cluster, true },
+		{ "conf", conf, true },
+		{ "tres", define_tres, true },
+		{ "qos", define_qos, true },
+		{ "part", define_part, true },
+		{ "assoc", define_assoc, true },
+		{ "usage", define_usage, true },
+		{ "boot", boot, true },
+		{ "step", step, false },
+		{ "pass", pass, false },
+		{ "restart", restart, false },
+		{ "crash", crash, false },
+		{ "save", save, false },
+		{ "reconfig", reconfig, false },
+		{ "debugflags", debugflags, false },
+		{ "dampening", dampening, false },
+		{ "assoc_add", twin_database_assoc_add, false },
+		{ "assoc_set", twin_database_assoc_set, false },
+		{ "assoc_del", twin_database_assoc_del, false },
+		{ "assoc_zero", twin_database_assoc_zero, false },
+		{ "qos_set", twin_database_qos_set, false },
+		{ "sprio", sprio, false },
+		{ "sshare", sshare, false },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(table[i].verb, verb))
+			return (booted || table[i].early) ? table[i].event :
+							    NULL;
+	return NULL;
+}

@@ -1,0 +1,285 @@
+/* Every field that a priority plugin may write. */
+#include <limits.h>
+
+#include "sink.h"
+
+static FILE *file;
+static bool asked_sprio, asked_sshare;
+static uid_t asked_uid;
+
+void twin_dump_open(FILE *out)
+{
+	file = out;
+	twin_sink_open(out);
+}
+
+void twin_dump_ask_sprio(uid_t uid)
+{
+	asked_sprio = true;
+	asked_uid = uid;
+}
+
+void twin_dump_ask_sshare(void)
+{
+	asked_sshare = true;
+}
+
+/* ---- jobs ------------------------------------------------------------------- */
+
+static void put_factors(const twin_factors *factors)
+{
+	if (!factors) {
+		twin_put_text("factors", NULL);
+		return;
+	}
+	twin_put_f64("age", factors->priority_age);
+	twin_put_f64("assoc", factors->priority_assoc);
+	twin_put_f64("fs", factors->priority_fs);
+	twin_put_f64("js", factors->priority_js);
+	twin_put_f64("part", factors->priority_part);
+	twin_put_f64("qos", factors->priority_qos);
+	twin_put_u64("site", factors->priority_site);
+	twin_put_u64("nice", factors->nice);
+	twin_put_u64("tres_cnt", factors->tres_cnt);
+	twin_put_f64s("tres", factors->priority_tres, factors->tres_cnt);
+	twin_put_f64s("tres_weights", factors->tres_weights,
+		      factors->tres_cnt);
+}
+
+static int put_part_name(void *part, void *unused)
+{
+	(void)unused;
+	twin_put_text("part", ((part_record_t *)part)->name);
+	return 0;
+}
+
+static int put_job(void *each, void *unused)
+{
+	job_record_t *job = each;
+	int parts = job->part_ptr_list ? list_count(job->part_ptr_list) : 0;
+
+	(void)unused;
+	twin_sink_record("job", job->job_id, NULL);
+	twin_put_u64("state", job->job_state);
+	twin_put_u64("priority", job->priority);
+	twin_put_u64("direct_set_prio", job->direct_set_prio);
+	twin_put_u64("site_factor", job->site_factor);
+	twin_put_u64("end_time_exp", job->end_time_exp);
+	twin_put_f64("billable_tres", job->billable_tres);
+	twin_put_u64("accrue_time", job->details->accrue_time);
+#ifdef TWIN_PRIO_MULT
+	twin_put_u64("array_exists", TWIN_PRIO_MULT(job) != NULL);
+	if (TWIN_PRIO_MULT(job)) {
+		twin_put_u32s("array", TWIN_PRIO_MULT(job)->priority_array,
+			      parts);
+		twin_put_text("array_names",
+			      TWIN_PRIO_MULT(job)->priority_array_names);
+		twin_put_u64("array_update", TWIN_PRIO_MULT(job)->last_update);
+	}
+#else
+	twin_put_u32s("array", job->priority_array, parts);
+#endif
+	if (parts)
+		list_for_each(job->part_ptr_list, put_part_name, NULL);
+	put_factors(job->prio_factors);
+	return 0;
+}
+
+/* ---- associations and QOS --------------------------------------------------------- */
+
+static int put_assoc(void *each, void *unused)
+{
+	slurmdb_assoc_rec_t *assoc = each;
+	slurmdb_assoc_usage_t *usage = assoc->usage;
+	slurmdb_assoc_usage_t *leaf = assoc->leaf_usage;
+
+	(void)unused;
+	twin_sink_record("assoc", assoc->id, NULL);
+	twin_put_u64("shares_raw", assoc->shares_raw);
+	twin_put_u64("level_shares", usage->level_shares);
+	twin_put_f64("shares_norm", usage->shares_norm);
+	twin_put_f64("priority_norm", usage->priority_norm);
+	twin_put_f80("usage_raw", usage->usage_raw);
+	twin_put_f80("usage_norm", usage->usage_norm);
+	twin_put_f80("usage_efctv", usage->usage_efctv);
+	twin_put_f80("level_fs", usage->level_fs);
+	twin_put_f64("fs_factor", usage->fs_factor);
+	twin_put_f64("wall", usage->grp_used_wall);
+	twin_put_f80s("tres_raw", usage->usage_tres_raw, usage->tres_cnt);
+	twin_put_u64s("run_secs", usage->grp_used_tres_run_secs,
+		      usage->tres_cnt);
+	twin_put_u64("leaf", leaf ? 1 + (leaf == usage) : 0);
+	if (leaf && (leaf != usage)) {
+		twin_put_f80("leaf_raw", leaf->usage_raw);
+		twin_put_f64("leaf_wall", leaf->grp_used_wall);
+		twin_put_f80s("leaf_tres_raw", leaf->usage_tres_raw,
+			      leaf->tres_cnt);
+	}
+	return 0;
+}
+
+#if TWIN_USED_LIMITS
+static int put_limits(void *each, void *kind)
+{
+	slurmdb_used_limits_t *limits = each;
+
+	twin_put_text(kind, limits->acct);
+	twin_put_u64("uid", limits->uid);
+	twin_put_u64s("used_run_secs", limits->tres_run_secs,
+		      slurmctld_tres_cnt);
+	return 0;
+}
+#endif
+
+static int put_qos(void *each, void *unused)
+{
+	slurmdb_qos_rec_t *qos = each;
+	slurmdb_qos_usage_t *usage = qos->usage;
+
+	(void)unused;
+	twin_sink_record("qos", qos->id, NULL);
+	twin_put_f64("norm_priority", usage->norm_priority);
+	twin_put_f80("usage_raw", usage->usage_raw);
+	twin_put_f64("wall", usage->grp_used_wall);
+	twin_put_f80s("tres_raw", usage->usage_tres_raw, usage->tres_cnt);
+	twin_put_u64s("run_secs", usage->grp_used_tres_run_secs,
+		      usage->tres_cnt);
+#if TWIN_USED_LIMITS
+	if (usage->acct_limit_list)
+		list_for_each(usage->acct_limit_list, put_limits, "acct");
+	if (usage->user_limit_list)
+		list_for_each(usage->user_limit_list, put_limits, "user");
+#endif
+	return 0;
+}
+
+/* ---- the daemon ---------------------------------------------------------------------- */
+
+static void put_state_file(const char *name)
+{
+	unsigned char bytes[64];
+	char path[PATH_MAX], hex[2 * sizeof(bytes) + 1] = "";
+	size_t got;
+	FILE *state;
+
+	snprintf(path, sizeof(path), "%s/%s", twin_option.state, name);
+	if (!(state = fopen(path, "rb"))) {
+		twin_put_text(name, NULL);
+		return;
+	}
+	got = fread(bytes, 1, sizeof(bytes), state);
+	fclose(state);
+	for (size_t i = 0; i < got; i++)
+		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+	twin_put_text(name, hex);
+}
+
+static void put_daemon(void)
+{
+	twin_sink_record("daemon", 0, NULL);
+	twin_put_u64("now", twin_clock_now());
+	twin_put_u64("last_job_update", last_job_update);
+	put_state_file("priority_last_decay_ran");
+}
+
+/* ---- what sprio and sshare would get --------------------------------------------------- */
+
+static int put_sprio_row(void *each, void *count)
+{
+	priority_factors_object_t *row = each;
+
+	twin_sink_record("sprio", (*(uint64_t *)count)++, NULL);
+	twin_put_u64("job_id", row->job_id);
+	twin_put_u64("user_id", row->user_id);
+	twin_put_text("partition", row->partition);
+	twin_put_f64("direct_prio", row->direct_prio);
+	put_factors(twin_row_factors(row));
+	return 0;
+}
+
+static twin_list sprio_rows(uid_t uid)
+{
+#ifdef twin_factors_list
+	slurmctld_lock_t locks = { .job = READ_LOCK, .node = READ_LOCK,
+				   .part = READ_LOCK };
+	assoc_mgr_lock_t qos = { .qos = READ_LOCK };
+	uint64_t held;
+	twin_list rows;
+
+	lock_slurmctld(locks);
+	assoc_mgr_lock(&qos);
+	held = twin_locks_held();
+	rows = twin_factors_list(uid);
+	twin_locks_same(held, "priority_p_get_priority_factors_list");
+	assoc_mgr_unlock(&qos);
+	unlock_slurmctld(locks);
+	return rows;
+#else
+	priority_factors_request_msg_t request = { 0 };
+	uint64_t held = twin_locks_held();
+	twin_list rows = priority_g_get_priority_factors_list(&request, uid);
+
+	twin_locks_same(held, "priority_p_get_priority_factors_list");
+	return rows;
+#endif
+}
+
+static void put_sprio(void)
+{
+	twin_list rows = sprio_rows(asked_uid);
+	uint64_t count = 0;
+
+	twin_sink_record("sprio_list", 0, NULL);
+	twin_put_u64("exists", rows != NULL);
+	if (rows)
+		list_for_each(rows, put_sprio_row, &count);
+	FREE_NULL_LIST(rows);
+}
+
+static int put_sshare_row(void *each, void *unused)
+{
+	assoc_shares_object_t *row = each;
+
+	(void)unused;
+	twin_sink_record("sshare", row->assoc_id, NULL);
+	twin_put_f64("shares_norm", row->shares_norm);
+	twin_put_u64("shares_raw", row->shares_raw);
+	twin_put_u64("usage_raw", row->usage_raw);
+	twin_put_f64("usage_norm", row->usage_norm);
+	twin_put_f64("usage_efctv", row->usage_efctv);
+	twin_put_f64("level_fs", row->level_fs);
+	twin_put_f64("fs_factor", row->fs_factor);
+	twin_put_u64s("run_secs", row->tres_run_secs, slurmctld_tres_cnt);
+	twin_put_f80s("tres_raw", row->usage_tres_raw, slurmctld_tres_cnt);
+	return 0;
+}
+
+static void put_sshare(void)
+{
+	shares_request_msg_t request = { 0 };
+	shares_response_msg_t *answer = xmalloc(sizeof(*answer));
+	uint64_t held = twin_locks_held();
+
+	assoc_mgr_get_shares(NULL, 0, &request, answer);
+	twin_locks_same(held, "priority_p_set_assoc_usage");
+	if (answer->assoc_shares_list)
+		list_for_each(answer->assoc_shares_list, put_sshare_row, NULL);
+	/* The names are the association manager's own. */
+	answer->tres_names = NULL;
+	slurm_free_shares_response_msg(answer);
+}
+
+void twin_dump_state(int event, const char *what, twin_dump_mode mode)
+{
+	twin_sink_begin(mode);
+	if (asked_sprio)
+		put_sprio();
+	if (asked_sshare)
+		put_sshare();
+	asked_sprio = asked_sshare = false;
+	put_daemon();
+	list_for_each(job_list, put_job, NULL);
+	list_for_each(assoc_mgr_assoc_list, put_assoc, NULL);
+	list_for_each(assoc_mgr_qos_list, put_qos, NULL);
+	fprintf(file, "= %d %s %016" PRIx64 "\n", event, what, twin_sink_end());
+}

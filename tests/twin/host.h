@@ -1,0 +1,209 @@
+/*
+ * The twin host: a program that plays slurmctld for a priority plugin, so that
+ * two plugins can be given the same life and every field they write compared.
+ *
+ * A life is a text of one event a line (life.c). The host owns the clock
+ * (clock.c), the locks (locks.c), slurmctld's own symbols (host.c), the
+ * database of associations (database.c), the jobs (jobs.c) and what slurmctld
+ * does to them (events.c, admin.c, policy.c). dump.c prints what came out.
+ */
+#ifndef TWIN_HOST_H
+#define TWIN_HOST_H
+
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "slurm/slurm.h"
+#include "slurm/slurmdb.h"
+#include "slurm/slurm_version.h"
+#include "src/common/assoc_mgr.h"
+#include "src/common/list.h"
+#include "src/common/log.h"
+#include "src/common/read_config.h"
+#include "src/common/slurmdb_defs.h"
+#include "src/common/xmalloc.h"
+#include "src/common/xstring.h"
+#include "src/slurmctld/acct_policy.h"
+#include "src/slurmctld/locks.h"
+#include "src/slurmctld/slurmctld.h"
+
+#include "release.h"
+
+/* Ends the program: the life or the command line is wrong (exit code 2). */
+void twin_usage_error(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* Ends the program: the plugin broke a rule of its host (exit code 3). */
+void twin_violation(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* ---- words.c: one line of a life --------------------------------------- */
+
+#define TWIN_MAX_WORDS 64
+
+/* "verb arg key=value key=value"; the words point into the line itself. */
+typedef struct {
+	int number;
+	const char *verb;
+	const char *arg;
+	int count;
+	const char *key[TWIN_MAX_WORDS];
+	const char *value[TWIN_MAX_WORDS];
+} twin_line;
+
+/* Splits a line in place; false for an empty line or a comment. */
+bool twin_words_split(char *text, int number, twin_line *line);
+/* The value of a key, NULL when absent. */
+const char *twin_word(const twin_line *line, const char *key);
+/* Numbers: absent keys give `otherwise`; "inf" is INFINITE, "unset" NO_VAL. */
+uint32_t twin_word_u32(const twin_line *line, const char *key,
+		       uint32_t otherwise);
+uint64_t twin_word_u64(const twin_line *line, const char *key,
+		       uint64_t otherwise);
+int64_t twin_word_i64(const twin_line *line, const char *key,
+		      int64_t otherwise);
+double twin_word_f64(const twin_line *line, const char *key, double otherwise);
+/* The argument as an id; ends the program when it is not one. */
+uint32_t twin_arg_u32(const twin_line *line);
+int64_t twin_arg_i64(const twin_line *line);
+
+/* ---- clock.c: time, and the plugin's thread ---------------------------- */
+
+time_t twin_clock_now(void);
+/* Moves the clock without letting the plugin's thread run. */
+void twin_clock_step(int64_t seconds);
+/* Waits until the plugin's thread sleeps or is gone. */
+void twin_clock_settle(void);
+/* Lets the plugin's thread wake from its sleep once; false without thread. */
+bool twin_clock_pass(void);
+/* Real nanoseconds, for the time locks are held. */
+uint64_t twin_clock_real_ns(void);
+
+/* ---- locks.c ------------------------------------------------------------ */
+
+/* What the calling thread holds now, to be compared later. */
+uint64_t twin_locks_held(void);
+/* Fails unless the calling thread holds what it held then. */
+void twin_locks_same(uint64_t then, const char *where);
+void twin_locks_report(FILE *out);
+
+/* ---- host.c: slurmctld's own symbols ------------------------------------ */
+
+extern twin_list job_list;
+/* Every lock of slurmctld that an RPC which changes jobs takes. */
+extern const slurmctld_lock_t twin_rpc_locks;
+
+/* ---- conf.c: slurm.conf -------------------------------------------------- */
+
+/* Remembers a line `Key=Value` for the file, replacing the key's last one. */
+void twin_conf_set(const char *key, const char *value);
+/* Writes the file and reads it, for the first time or again. */
+void twin_conf_load(const char *state_dir, const char *plugin, bool again);
+
+/* ---- database.c: what slurmdbd would answer ------------------------------ */
+
+void twin_database_tres(const twin_line *line);
+void twin_database_qos(const twin_line *line);
+void twin_database_assoc(const twin_line *line);
+void twin_database_usage(const twin_line *line);
+/* Fills the association manager as slurmctld's start does. */
+void twin_database_connect(void);
+/* Adds the usage that the life's first lines stated. */
+void twin_database_first_usage(void);
+/* Changes while slurmctld runs, pushed as slurmdbd pushes them. */
+void twin_database_assoc_add(const twin_line *line);
+void twin_database_assoc_set(const twin_line *line);
+void twin_database_assoc_del(const twin_line *line);
+void twin_database_assoc_zero(const twin_line *line);
+void twin_database_qos_set(const twin_line *line);
+
+/* ---- parts.c: partitions -------------------------------------------------- */
+
+void twin_part_define(const twin_line *line);
+/* Norms and pointers, once associations and QOS are known. */
+void twin_parts_ready(void);
+/* The record of a name; ends the program when there is none. */
+part_record_t *twin_part(const char *name);
+/* The partitions of "a,b,c", by tier as slurmctld sorts them; NULL for one. */
+twin_list twin_part_list(const char *names, part_record_t **first);
+
+/* ---- jobs.c ----------------------------------------------------------------- */
+
+/* The job of an id, NULL when there is none. */
+job_record_t *twin_job(uint32_t id);
+/* A new pending job, or NULL when the id is taken. */
+job_record_t *twin_job_new(const twin_line *line);
+/* The second task of an array splits off, as slurmctld copies records. */
+job_record_t *twin_job_split(job_record_t *job, uint32_t id);
+void twin_job_purge(job_record_t *job);
+void twin_job_set_assoc(job_record_t *job, uint32_t assoc_id);
+void twin_job_set_qos(job_record_t *job, uint32_t qos_id);
+void twin_job_set_parts(job_record_t *job, const char *names);
+/* The allocation of a starting or resized job. */
+void twin_job_allocate(job_record_t *job, const twin_line *line);
+void twin_job_unallocate(job_record_t *job);
+/* Forgets multi-partition priorities, as an update of partitions does. */
+void twin_job_drop_array(job_record_t *job);
+void twin_job_fill_array(job_record_t *job, uint32_t priority);
+/* Pointers into the association manager, after its lists were rebuilt. */
+void twin_jobs_relink(void);
+void twin_jobs_unlink_assoc(slurmdb_assoc_rec_t *assoc);
+
+/* ---- policy.c: run-seconds and ends as acct_policy accounts for them -------- */
+
+void twin_policy_begin(job_record_t *job);
+void twin_policy_fini(job_record_t *job);
+void twin_policy_new_limit(job_record_t *job, uint32_t minutes);
+/* Clears all counters and counts running and suspended jobs again. */
+void twin_policy_restore(void);
+
+/* ---- plugin.c: the calls into the plugin ------------------------------------- */
+
+void twin_plugin_start(void);
+void twin_plugin_stop(void);
+void twin_plugin_set(job_record_t *job);
+void twin_plugin_job_end(job_record_t *job);
+void twin_plugin_reconfig(bool assoc_clear);
+
+/* ---- events.c, admin.c ---------------------------------------------------------- */
+
+typedef void (*twin_event)(const twin_line *line);
+/* The function of a verb; NULL when the table has none. */
+twin_event twin_job_event(const char *verb);
+twin_event twin_admin_event(const char *verb);
+/* Whether the line `boot` is behind us. */
+bool twin_booted(void);
+
+/* ---- dump.c ---------------------------------------------------------------------- */
+
+typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL } twin_dump_mode;
+
+void twin_dump_open(FILE *out);
+/* Every field that a plugin may write, or a hash of them. */
+void twin_dump_state(int event, const char *what, twin_dump_mode mode);
+/* The rows behind sprio and sshare belong to the next dump. */
+void twin_dump_ask_sprio(uid_t uid);
+void twin_dump_ask_sshare(void);
+
+/* ---- main.c: the command line -------------------------------------------------------- */
+
+typedef struct {
+	const char *plugin;
+	const char *life;
+	const char *dump;
+	const char *state;
+	const char *log;
+	const char *locks;
+	int full_from, full_to;
+} twin_options;
+
+extern twin_options twin_option;
+
+#endif

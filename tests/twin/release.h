@@ -1,0 +1,51 @@
+/*
+ * What differs between the Slurm releases that the host can be built for; no
+ * other file tests the version.
+ */
+#ifndef TWIN_RELEASE_H
+#define TWIN_RELEASE_H
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+#include "src/common/job_record.h"
+#include "src/common/part_record.h"
+#include "src/common/state_save.h"
+#include "src/interfaces/accounting_storage.h"
+#include "src/interfaces/mcs.h"
+#include "src/interfaces/priority.h"
+
+typedef list_t *twin_list;
+typedef list_itr_t *twin_itr;
+typedef job_details_t twin_details;
+typedef priority_factors_t twin_factors;
+
+/* init, then jobs, then thread_start: all in one process per configuration. */
+#define TWIN_THREAD_START 1
+/* Associations carry their path. */
+#define TWIN_LINEAGE 1
+/* A job may ask for several QOS; its priorities are one record. */
+#define TWIN_PRIO_MULT(job) ((job)->part_prio)
+/* Run-seconds are also kept per user and per account of a QOS. */
+#define TWIN_USED_LIMITS 1
+#define twin_mcs_init mcs_g_init
+#define twin_row_factors(row) ((row)->prio_factors)
+#define twin_factors_list(uid) priority_g_get_priority_factors_list(uid)
+#define twin_factors_free slurm_destroy_priority_factors
+#else
+#include "src/common/slurm_accounting_storage.h"
+#include "src/common/slurm_mcs.h"
+#include "src/common/slurm_priority.h"
+
+typedef List twin_list;
+typedef ListIterator twin_itr;
+typedef struct job_details twin_details;
+typedef priority_factors_object_t twin_factors;
+
+#define TWIN_THREAD_START 0
+#define TWIN_LINEAGE 0
+#define TWIN_USED_LIMITS 0
+#define twin_mcs_init slurm_mcs_init
+#define twin_row_factors(row) (row)
+#define twin_factors_free slurm_destroy_priority_factors_object
+#endif
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * Where dumped fields go. As text, a line is "kind id[/name] field value", a
+ * number with a fraction as the bits of its memory and in decimals. A hash of
+ * the same values is what two long lives are first compared by.
+ */
+#include "sink.h"
+
+static FILE *file;
+static bool full;
+static uint64_t hash;
+static char record[256];
+
+void twin_sink_open(FILE *out)
+{
+	file = out;
+}
+
+static void mix(uint64_t value)
+{
+	hash = (hash ^ value) * 0x100000001b3ULL;
+	hash ^= hash >> 29;
+}
+
+static void mix_text(const char *text)
+{
+	for (; *text; text++)
+		mix((unsigned char)*text);
+	mix(0);
+}
+
+void twin_sink_begin(twin_dump_mode mode)
+{
+	full = (mode == TWIN_DUMP_FULL);
+	hash = 0xcbf29ce484222325ULL;
+}
+
+uint64_t twin_sink_end(void)
+{
+	return hash;
+}
+
+void twin_sink_record(const char *kind, uint64_t id, const char *name)
+{
+	mix_text(kind);
+	mix(id);
+	if (name)
+		mix_text(name);
+	if (full)
+		snprintf(record, sizeof(record), "%s %" PRIu64 "%s%s", kind, id,
+			 name ? "/" : "", name ? name : "");
+}
+
+void twin_put_u64(const char *field, uint64_t value)
+{
+	mix(value);
+	if (full)
+		fprintf(file, "%s %s %" PRIu64 "\n", record, field, value);
+}
+
+void twin_put_f64(const char *field, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	mix(bits);
+	if (full)
+		fprintf(file, "%s %s f64:%016" PRIx64 " %.17g\n", record, field,
+			bits, value);
+}
+
+void twin_put_f80(const char *field, long double value)
+{
+	uint64_t mantissa;
+	uint16_t high;
+
+	memcpy(&mantissa, &value, sizeof(mantissa));
+	memcpy(&high, (const char *)&value + sizeof(mantissa), sizeof(high));
+	mix(mantissa);
+	mix(high);
+	if (full)
+		fprintf(file, "%s %s f80:%04x%016" PRIx64 " %.21Lg\n", record,
+			field, high, mantissa, value);
+}
+
+void twin_put_text(const char *field, const char *value)
+{
+	mix_text(value ? value : "-");
+	if (full)
+		fprintf(file, "%s %s %s\n", record, field, value ? value : "-");
+}
+
+/* "field[3]"; NULL where the name is not needed. */
+static const char *indexed(const char *field, int i)
+{
+	static char name[96];
+
+	if (!full)
+		return NULL;
+	snprintf(name, sizeof(name), "%s[%d]", field, i);
+	return name;
+}
+
+#define PUT_ARRAY(put)                                                         \
+	do {                                                                   \
+		if (!value)                                                    \
+			twin_put_text(field, NULL);                            \
+		for (int i = 0; value && (i < count); i++)                     \
+			put(indexed(field, i), value[i]);                      \
+	} while (0)
+
+void twin_put_u64s(const char *field, const uint64_t *value, int count)
+{
+	PUT_ARRAY(twin_put_u64);
+}
+
+void twin_put_u32s(const char *field, const uint32_t *value, int count)
+{
+	PUT_ARRAY(twin_put_u64);
+}
+
+void twin_put_f64s(const char *field, const double *value, int count)
+{
+	PUT_ARRAY(twin_put_f64);
+}
+
+void twin_put_f80s(const char *field, const long double *value, int count)
+{
+	PUT_ARRAY(twin_put_f80);
+}
