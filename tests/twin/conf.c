@@ -39,7 +39,7 @@ static void write_plugin(FILE *file, const char *plugin)
 	if (strncmp(name, "priority_", 9) || !(dot = strrchr(name, '.')))
 		twin_usage_error("%s: not a file priority_NAME.so", plugin);
 	*dot = '\0';
-	fprintf(file, "PluginDir=%s:%s\n", dirname(folder), TWIN_PLUGIN_DIR);
+	fprintf(file, "PluginDir=%s:%s\n", dirname(folder), twin_option.plugin_dir);
 	fprintf(file, "PriorityType=priority/%s\n", name + 9);
 }
 

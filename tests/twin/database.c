@@ -333,9 +333,9 @@ void twin_database_connect(void)
 		.cache_level = ASSOC_MGR_CACHE_ALL,
 		.running_cache = &cached,
 		.remove_assoc_notify = assoc_was_removed,
-		.state_save_location = &slurm_conf.state_save_location,
 	};
 
+	twin_set_state_folder(args);
 	if (assoc_mgr_init(NULL, &args, SLURM_SUCCESS))
 		twin_usage_error("assoc_mgr_init failed");
 	slurmctld_tres_cnt = g_tres_count;

@@ -196,6 +196,7 @@ void twin_dump_ask_sshare(void);
 
 typedef struct {
 	const char *plugin;
+	const char *plugin_dir;
 	const char *life;
 	const char *dump;
 	const char *state;

@@ -1,10 +1,11 @@
 /*
- * twin --plugin FILE --life FILE --state FOLDER [--dump FILE] [--full N|N-M]
- *      [--log FILE] [--locks FILE]
+ * twin --plugin FILE --plugin-dir FOLDER --life FILE --state FOLDER
+ *      [--dump FILE] [--full N|N-M] [--log FILE] [--locks FILE]
  *
  * Plays a life with a plugin and writes, after each event that follows `boot`,
  * a line "= NUMBER VERB HASH"; for the events of --full, before that line,
- * every field. The number of an event is its line in the life.
+ * every field. The number of an event is its line in the life. FOLDER of
+ * --plugin-dir holds Slurm's other plugins, that of --state is empty.
  *
  * Exit code 0; 2 when the life or the command line is wrong, 3 when the plugin
  * broke a rule of its host, 4 when its thread did not come back.
@@ -139,6 +140,7 @@ static void read_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "plugin", required_argument, NULL, 'p' },
+		{ "plugin-dir", required_argument, NULL, 'i' },
 		{ "life", required_argument, NULL, 'l' },
 		{ "state", required_argument, NULL, 's' },
 		{ "dump", required_argument, NULL, 'd' },
@@ -153,6 +155,7 @@ static void read_options(int argc, char **argv)
 	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (letter) {
 		case 'p': twin_option.plugin = optarg; break;
+		case 'i': twin_option.plugin_dir = optarg; break;
 		case 'l': twin_option.life = optarg; break;
 		case 's': twin_option.state = optarg; break;
 		case 'd': twin_option.dump = optarg; break;
@@ -162,8 +165,9 @@ static void read_options(int argc, char **argv)
 		default: exit(2);
 		}
 	}
-	if (!twin_option.plugin || !twin_option.life || !twin_option.state)
-		twin_usage_error("--plugin, --life and --state are needed");
+	if (!twin_option.plugin || !twin_option.plugin_dir ||
+	    !twin_option.life || !twin_option.state)
+		twin_usage_error("--plugin, --plugin-dir, --life and --state are needed");
 }
 
 /* The library takes the program for the controller by this name. */

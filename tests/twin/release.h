@@ -22,6 +22,8 @@ typedef priority_factors_t twin_factors;
 #define TWIN_THREAD_START 1
 /* Associations carry their path. */
 #define TWIN_LINEAGE 1
+/* The association manager looks up its folder itself. */
+#define twin_set_state_folder(args) ((void)(args))
 /* A job may ask for several QOS; its priorities are one record. */
 #define TWIN_PRIO_MULT(job) ((job)->part_prio)
 /* Run-seconds are also kept per user and per account of a QOS. */
@@ -42,6 +44,8 @@ typedef priority_factors_object_t twin_factors;
 
 #define TWIN_THREAD_START 0
 #define TWIN_LINEAGE 0
+#define twin_set_state_folder(args) \
+	((args).state_save_location = &slurm_conf.state_save_location)
 #define TWIN_USED_LIMITS 0
 #define twin_mcs_init slurm_mcs_init
 #define twin_row_factors(row) (row)

@@ -12,6 +12,7 @@ mod project;
 mod release;
 mod source;
 mod suite;
+mod twin;
 mod wait;
 
 use std::path::PathBuf;
@@ -80,6 +81,8 @@ enum Tool {
     /// A private Slurm cluster
     #[command(subcommand)]
     Cluster(ClusterTool),
+    /// Compare a priority plugin with Slurm's own on the same lives
+    Twin(twin::Arguments),
 }
 
 #[derive(Subcommand)]
@@ -164,6 +167,7 @@ fn run(tool: Tool) -> Result<()> {
         }
         Tool::Cluster(ClusterTool::Stop { folder }) => cluster::folder::tear_down(&folder),
         Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),
+        Tool::Twin(arguments) => twin::run(arguments),
     }
 }
 

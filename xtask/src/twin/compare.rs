@@ -1,0 +1,206 @@
+//! Two plugins with the same life: the first event after which a field differs, and how.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use super::host::{Dump, Host};
+use super::life::Life;
+
+/// The two plugins of a comparison; the host's fields are Slurm's own.
+pub struct Pair<'a> {
+    /// What plays the lives.
+    pub host: &'a Host,
+    /// The plugin that is right by definition.
+    pub stock: &'a Path,
+    /// The plugin under test.
+    pub ours: &'a Path,
+}
+
+/// One field with two values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Record, id and field: `job 3 priority`.
+    pub name: String,
+    /// The value that stock left, or `(absent)`.
+    pub stock: String,
+    /// The value that ours left, or `(absent)`.
+    pub ours: String,
+}
+
+/// Where two runs part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The line of the life, from 1; 0 when only the endings differ.
+    pub line: usize,
+    /// The event on that line.
+    pub event: String,
+    /// The ends of the two programs, when they differ.
+    pub endings: Option<(String, String)>,
+    /// All fields that differ after that line.
+    pub fields: Vec<Field>,
+}
+
+impl Field {
+    /// The field without id and position: `job priority`.
+    pub fn kind(&self) -> String {
+        let mut words = self.name.split(' ');
+        let record = words.next().unwrap_or_default();
+        let field = words.next_back().unwrap_or_default();
+        format!("{record} {}", field.split('[').next().unwrap_or_default())
+    }
+}
+
+impl Difference {
+    /// What kind of difference this is; shrinking keeps one kind of it.
+    pub fn kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<String> = self.fields.iter().map(Field::kind).collect();
+        if self.endings.is_some() {
+            kinds.push("ending".to_owned());
+        }
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    }
+}
+
+/// Fields printed of one difference; the others are counted.
+const SHOWN: usize = 40;
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "first difference after line {}: {}",
+            self.line, self.event
+        )?;
+        if let Some((stock, ours)) = &self.endings {
+            writeln!(f, "  ending\n    stock {stock}\n    ours  {ours}")?;
+        }
+        for field in self.fields.iter().take(SHOWN) {
+            writeln!(
+                f,
+                "  {}\n    stock {}\n    ours  {}",
+                field.name, field.stock, field.ours
+            )?;
+        }
+        if self.fields.len() > SHOWN {
+            writeln!(f, "  and {} fields more", self.fields.len() - SHOWN)?;
+        }
+        Ok(())
+    }
+}
+
+/// Plays a life twice; `None` when nothing differs.
+///
+/// # Errors
+///
+/// The host does not run, or the life is none: stock itself does not play it to its end.
+pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Option<Difference>> {
+    let stock = pair.host.play(pair.stock, life, None)?;
+    if stock.ending != "exit 0" {
+        bail!("stock does not play this life: {}", stock.ending);
+    }
+    let ours = pair.host.play(pair.ours, life, None)?;
+    let endings =
+        (stock.ending != ours.ending).then(|| (stock.ending.clone(), ours.ending.clone()));
+    let Some(line) = first_line(&stock, &ours) else {
+        return Ok(endings.map(|endings| Difference {
+            line: 0,
+            event: String::new(),
+            endings: Some(endings),
+            fields: vec![],
+        }));
+    };
+    let stock = fields_after(&pair.host.play(pair.stock, life, Some((line, line)))?);
+    let ours = fields_after(&pair.host.play(pair.ours, life, Some((line, line)))?);
+    Ok(Some(Difference {
+        line,
+        event: life.lines[line - 1].clone(),
+        endings,
+        fields: differing(&stock, &ours),
+    }))
+}
+
+/// The life's line after which the dumps differ, where both have one or one has ended.
+fn first_line(stock: &Dump, ours: &Dump) -> Option<usize> {
+    let length = stock.lines.len().max(ours.lines.len());
+    let at = (0..length).find(|index| stock.lines.get(*index) != ours.lines.get(*index))?;
+    let line = stock.lines.get(at).or_else(|| ours.lines.get(at))?;
+    line.split(' ').nth(1)?.parse().ok()
+}
+
+/// `record id field` and value of a full dump.
+fn fields_after(dump: &Dump) -> BTreeMap<String, String> {
+    let mut fields = BTreeMap::new();
+    for line in dump.lines.iter().filter(|line| !line.starts_with('=')) {
+        let mut words = line.splitn(4, ' ');
+        let name: Vec<&str> = words.by_ref().take(3).collect();
+        let value = words.next().unwrap_or_default();
+        let mut key = name.join(" ");
+        // A field that stands twice in a record, as the names of a list do, is numbered.
+        for copy in 2.. {
+            if !fields.contains_key(&key) {
+                break;
+            }
+            key = format!("{}[{copy}]", name.join(" "));
+        }
+        fields.insert(key, value.to_owned());
+    }
+    fields
+}
+
+fn differing(stock: &BTreeMap<String, String>, ours: &BTreeMap<String, String>) -> Vec<Field> {
+    let absent = || "(absent)".to_owned();
+    let mut names: Vec<&String> = stock.keys().chain(ours.keys()).collect();
+    names.sort();
+    names.dedup();
+    names
+        .into_iter()
+        .filter(|name| stock.get(*name) != ours.get(*name))
+        .map(|name| Field {
+            name: name.clone(),
+            stock: stock.get(name).cloned().unwrap_or_else(absent),
+            ours: ours.get(name).cloned().unwrap_or_else(absent),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dump(lines: &[&str]) -> Dump {
+        Dump {
+            ending: "exit 0".to_owned(),
+            lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_first_line_that_differs() {
+        let stock = dump(&["= 4 boot aa", "= 5 pass bb", "= 6 pass cc"]);
+        assert_eq!(first_line(&stock, &stock), None);
+        let ours = dump(&["= 4 boot aa", "= 5 pass bc", "= 6 pass cd"]);
+        assert_eq!(first_line(&stock, &ours), Some(5));
+        let short = dump(&["= 4 boot aa", "= 5 pass bb"]);
+        assert_eq!(first_line(&stock, &short), Some(6));
+    }
+
+    #[test]
+    fn fields_by_name_and_copy() {
+        let stock = fields_after(&dump(&[
+            "job 3 part p1",
+            "job 3 part p2",
+            "job 3 array[1] 7",
+        ]));
+        let ours = fields_after(&dump(&["job 3 part p2", "job 3 part p2"]));
+        let fields = differing(&stock, &ours);
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        assert_eq!(names, ["job 3 array[1]", "job 3 part"]);
+        assert_eq!(fields[0].ours, "(absent)");
+        assert_eq!(fields[0].kind(), "job array");
+    }
+}

@@ -1,0 +1,108 @@
+//! The twin host: building it, and playing lives with it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use super::life::Life;
+
+/// Where Debian keeps libslurmfull.so and Slurm's plugins.
+const LIBRARY: &str = "usr/lib/x86_64-linux-gnu/slurm-wlm";
+
+/// A built host and the Slurm that it runs with.
+pub struct Host {
+    program: PathBuf,
+    root: PathBuf,
+}
+
+/// What one run of a life gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// How the program ended: "exit 0", or otherwise with what it said.
+    pub ending: String,
+    /// The dump's lines, see `tests/twin/main.c`.
+    pub lines: Vec<String>,
+}
+
+impl Host {
+    /// Builds the host against a configured source of Slurm; `root` is the folder of the Debian
+    /// system that holds the same release, `/` for this one.
+    pub fn build(source: &Path, root: &Path, program: &Path) -> Result<Host> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/twin");
+        if let Some(folder) = program.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut make = Command::new("make");
+        make.arg("--quiet").arg("-C").arg(&here);
+        for (key, value) in [
+            ("SLURM_SRC", source),
+            ("SLURM_LIB", &root.join(LIBRARY)),
+            ("OUT", program),
+        ] {
+            let mut word = OsString::from(key);
+            word.push("=");
+            word.push(std::path::absolute(value)?);
+            make.arg(word);
+        }
+        if !make.status().context("make")?.success() {
+            bail!("the twin host does not build");
+        }
+        Ok(Host {
+            program: program.to_owned(),
+            root: root.to_owned(),
+        })
+    }
+
+    /// Slurm's own plugin of this release.
+    pub fn stock(&self) -> PathBuf {
+        self.root.join(LIBRARY).join("priority_multifactor.so")
+    }
+
+    /// The command that starts the host: through the loader of another system where the
+    /// library belongs to one.
+    fn command(&self) -> Command {
+        if self.root == Path::new("/") {
+            return Command::new(&self.program);
+        }
+        let own = self.root.join("usr/lib/x86_64-linux-gnu");
+        let mut path = OsString::from(&own);
+        path.push(":");
+        path.push(self.root.join(LIBRARY));
+        let mut command = Command::new(self.root.join("lib64/ld-linux-x86-64.so.2"));
+        command.arg("--library-path").arg(path).arg(&self.program);
+        command
+    }
+
+    /// Plays a life in a folder of its own; `full` names the lines, first and last, after which
+    /// every field is wanted.
+    pub fn play(&self, plugin: &Path, life: &Life, full: Option<(usize, usize)>) -> Result<Dump> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("state"))?;
+        fs::write(at("life"), life.text())?;
+        let mut command = self.command();
+        command.arg("--plugin").arg(plugin);
+        command.arg("--plugin-dir").arg(self.root.join(LIBRARY));
+        command.arg("--life").arg(at("life"));
+        command.arg("--state").arg(at("state"));
+        command.arg("--dump").arg(at("dump"));
+        command.arg("--log").arg(at("log"));
+        if let Some((first, last)) = full {
+            command.arg("--full").arg(format!("{first}-{last}"));
+        }
+        let output = command.output().context("the twin host")?;
+        let dump = fs::read_to_string(at("dump")).unwrap_or_default();
+        let mut ending = output.status.to_string().replace("exit status:", "exit");
+        if !output.stderr.is_empty() {
+            ending.push_str(": ");
+        }
+        ending.push_str(&String::from_utf8_lossy(&output.stderr));
+        Ok(Dump {
+            ending: ending.trim_end().to_owned(),
+            lines: dump.lines().map(str::to_owned).collect(),
+        })
+    }
+}

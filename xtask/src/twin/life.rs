@@ -1,0 +1,68 @@
+//! A life: what happens to a cluster, one event a line.
+//!
+//! The host (`tests/twin`) plays any selection of a life's lines that keeps `boot`, which is
+//! what lets a long life be shrunk.
+
+use std::fmt::Write as _;
+
+/// The lines of a life, without line ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Life {
+    /// Events and definitions in order; the host numbers them from 1.
+    pub lines: Vec<String>,
+}
+
+impl Life {
+    /// The life that a text holds; comments and empty lines are dropped.
+    pub fn parse(text: &str) -> Life {
+        let lines = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim())
+            .filter(|line| !line.is_empty());
+        Life {
+            lines: lines.map(str::to_owned).collect(),
+        }
+    }
+
+    /// The text for the host.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for line in &self.lines {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "{line}");
+        }
+        text
+    }
+
+    /// Adds one line.
+    pub fn push(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    /// The same life under another setting of slurm.conf, set just before `boot`.
+    pub fn with_setting(&self, setting: &str) -> Life {
+        let mut life = self.clone();
+        let at = life.lines.iter().position(|line| line == "boot");
+        life.lines
+            .insert(at.unwrap_or(0), format!("conf {setting}"));
+        life
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_empty_lines_go() {
+        let life = Life::parse("clock 5 # start\n\n# nothing\nboot\n");
+        assert_eq!(life.lines, ["clock 5", "boot"]);
+        assert_eq!(life.text(), "clock 5\nboot\n");
+    }
+
+    #[test]
+    fn a_setting_stands_before_boot() {
+        let life = Life::parse("clock 5\nboot\npass 1").with_setting("A=b");
+        assert_eq!(life.lines, ["clock 5", "conf A=b", "boot", "pass 1"]);
+    }
+}

@@ -1,0 +1,302 @@
+//! `cargo xtask twin`: a priority plugin against Slurm's own, on the same lives.
+//!
+//! The twin host (`tests/twin`) plays a life with either plugin and prints every field that a
+//! plugin may write; here lives are drawn from seeds, the prints compared, and a life that shows
+//! a difference is shrunk to a small one.
+
+mod compare;
+mod draw;
+mod events;
+mod host;
+mod life;
+mod settings;
+mod shrink;
+mod world;
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::{Args, Subcommand};
+
+use compare::{Difference, Pair, compare};
+use draw::Draw;
+use host::Host;
+use life::Life;
+
+/// Compare a priority plugin with Slurm's own.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Play the lives of seeds; the first that differs is shrunk and printed
+    Seeds {
+        /// One seed, or FIRST-LAST
+        #[arg(value_parser = seeds)]
+        seeds: RangeInclusive<u64>,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        plugins: Plugins,
+        /// Print the first difference as it is
+        #[arg(long)]
+        no_shrink: bool,
+        /// Go on after a difference; print only where each differs
+        #[arg(long)]
+        survey: bool,
+    },
+    /// Play the life in a file
+    Play {
+        /// The life
+        file: PathBuf,
+        #[command(flatten)]
+        plugins: Plugins,
+        /// Print a smaller life with the same difference
+        #[arg(long)]
+        shrink: bool,
+    },
+    /// Print the life of a seed
+    Life {
+        /// The seed
+        seed: u64,
+        #[command(flatten)]
+        size: Size,
+    },
+}
+
+/// How large the lives are at most.
+#[derive(Args, Clone, Copy)]
+struct Size {
+    /// Associations
+    #[arg(long, default_value_t = 200)]
+    assocs: u32,
+    /// Jobs that are there before the first event
+    #[arg(long, default_value_t = 300)]
+    jobs: u32,
+    /// Events
+    #[arg(long, default_value_t = 50)]
+    events: u32,
+}
+
+#[derive(Args)]
+struct Plugins {
+    /// A configured source tree of the release
+    #[arg(long, env = "SLURM_SRC")]
+    slurm_src: PathBuf,
+    /// The Debian system with that release's libraries and plugins
+    #[arg(long, default_value = "/")]
+    root: PathBuf,
+    /// The plugin under test; Slurm's own against itself when absent
+    #[arg(long)]
+    plugin: Option<PathBuf>,
+    /// The built host
+    #[arg(long, default_value = "target/twin/host")]
+    host: PathBuf,
+    /// A further line of slurm.conf
+    #[arg(long, default_value = "PriorityParameters=compat=slurm")]
+    setting: String,
+    /// How many lives to play at the same time
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |word: &str| word.parse().map_err(|_| anyhow!("{word:?} is not a seed"));
+    Ok(number(first)?..=number(last)?)
+}
+
+impl Plugins {
+    fn build(&self) -> Result<(Host, PathBuf, PathBuf)> {
+        let host = Host::build(&self.slurm_src, &self.root, &self.host)?;
+        let stock = host.stock();
+        let ours = self.plugin.clone().unwrap_or_else(|| stock.clone());
+        for plugin in [&stock, &ours] {
+            if !plugin.is_file() {
+                bail!("{}: no such plugin", plugin.display());
+            }
+        }
+        Ok((host, stock, ours))
+    }
+}
+
+/// The life of a seed. Most are far smaller than the limits, so that many fit into a minute.
+fn generate(seed: u64, size: Size) -> Life {
+    let mut draw = Draw::new(seed);
+    let mut life = Life::default();
+    let assocs = 1 + draw.magnitude(size.assocs.saturating_sub(1));
+    let jobs = draw.magnitude(size.jobs);
+    let mut world = world::build(&mut draw, &mut life, assocs);
+    events::live(&mut draw, &mut world, &mut life, jobs, size.events);
+    life
+}
+
+/// Runs a task of `cargo xtask twin`.
+///
+/// # Errors
+///
+/// A host that does not build or run, an unreadable life, or a difference.
+pub fn run(arguments: Arguments) -> Result<()> {
+    match arguments.task {
+        Task::Life { seed, size } => {
+            print!("{}", generate(seed, size).text());
+            Ok(())
+        }
+        Task::Play {
+            file,
+            plugins,
+            shrink,
+        } => play(&file, &plugins, shrink),
+        Task::Seeds {
+            seeds,
+            size,
+            plugins,
+            no_shrink,
+            survey,
+        } => {
+            let (host, stock, ours) = plugins.build()?;
+            let pair = Pair {
+                host: &host,
+                stock: &stock,
+                ours: &ours,
+            };
+            let run = Run {
+                pair,
+                size,
+                setting: &plugins.setting,
+                survey,
+            };
+            run.seeds(seeds, plugins.threads.max(1), !no_shrink)
+        }
+    }
+}
+
+fn play(file: &Path, plugins: &Plugins, shrink: bool) -> Result<()> {
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let life = Life::parse(&text).with_setting(&plugins.setting);
+    let (host, stock, ours) = plugins.build()?;
+    let pair = Pair {
+        host: &host,
+        stock: &stock,
+        ours: &ours,
+    };
+    match compare(&pair, &life)? {
+        None => {
+            println!("no difference");
+            Ok(())
+        }
+        Some(difference) => report(&pair, &life, &difference, shrink),
+    }
+}
+
+/// Prints a difference and its life, shrunk if asked; always an error.
+fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -> Result<()> {
+    if shrink {
+        let (life, difference) = shrink::shrink(pair, life, difference);
+        println!("{difference}--- the life ---\n{}", life.text());
+    } else {
+        println!("{difference}");
+    }
+    bail!("the plugins differ: {}", difference.kinds().join(", "))
+}
+
+/// Many seeds.
+struct Run<'a> {
+    pair: Pair<'a>,
+    size: Size,
+    setting: &'a str,
+    survey: bool,
+}
+
+impl Run<'_> {
+    fn life(&self, seed: u64) -> Life {
+        generate(seed, self.size).with_setting(self.setting)
+    }
+
+    fn seeds(&self, seeds: RangeInclusive<u64>, threads: usize, shrink: bool) -> Result<()> {
+        let next = AtomicU64::new(*seeds.start());
+        let found = thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| scope.spawn(|| self.worker(&next, *seeds.end())))
+                .collect();
+            workers
+                .into_iter()
+                .map(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
+                .collect::<Result<Vec<Vec<(u64, Difference)>>>>()
+        })?;
+        let mut found: Vec<(u64, Difference)> = found.into_iter().flatten().collect();
+        found.sort_by_key(|(seed, _)| *seed);
+        let count = seeds.end() - seeds.start() + 1;
+        let Some((seed, difference)) = found.first() else {
+            println!("{count} lives, no difference");
+            return Ok(());
+        };
+        if self.survey {
+            bail!("{} of {count} lives differ", found.len());
+        }
+        println!("seed {seed}");
+        report(&self.pair, &self.life(*seed), difference, shrink)
+    }
+
+    /// Plays the next seed until they are used up or, without survey, one differs.
+    fn worker(&self, next: &AtomicU64, last: u64) -> Result<Vec<(u64, Difference)>> {
+        let mut found = vec![];
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed > last {
+                return Ok(found);
+            }
+            let life = self.life(seed);
+            let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
+            if let Some(difference) = compared {
+                if self.survey {
+                    let kinds = difference.kinds().join(", ");
+                    println!(
+                        "seed {seed}, line {}: {}: {kinds}",
+                        difference.line, difference.event
+                    );
+                } else {
+                    // The others finish the seed they are at.
+                    next.store(last.saturating_add(1), Ordering::Relaxed);
+                }
+                found.push((seed, difference));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size {
+        assocs: 30,
+        jobs: 30,
+        events: 50,
+    };
+
+    #[test]
+    fn a_seed_is_a_life() {
+        assert_eq!(generate(7, SIZE), generate(7, SIZE));
+        assert_ne!(generate(7, SIZE), generate(8, SIZE));
+        for seed in 0..50 {
+            let life = generate(seed, SIZE);
+            assert_eq!(life.lines.iter().filter(|line| *line == "boot").count(), 1);
+            assert_eq!(Life::parse(&life.text()), life);
+        }
+    }
+
+    #[test]
+    fn ranges_of_seeds() {
+        assert_eq!(seeds("5").ok(), Some(5..=5));
+        assert_eq!(seeds("5-9").ok(), Some(5..=9));
+        assert!(seeds("five").is_err());
+    }
+}
