@@ -244,7 +244,7 @@ static void pass(const twin_line *line)
 
 static void sprio(const twin_line *line)
 {
-	twin_dump_ask_sprio(line->arg ? twin_arg_u32(line) : 0);
+	twin_dump_ask_sprio(line);
 }
 
 static void sshare(const twin_line *line)

@@ -50,6 +50,7 @@ static struct {
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *,
 			      const struct timespec *);
+	int (*cond_init)(pthread_cond_t *, const pthread_condattr_t *);
 	int (*cond_signal)(pthread_cond_t *);
 	int (*cond_broadcast)(pthread_cond_t *);
 	int (*thread_create)(pthread_t *, const pthread_attr_t *,
@@ -70,6 +71,7 @@ static void libc_find(void)
 {
 	libc_own.clock_gettime = libc_symbol("clock_gettime");
 	libc_own.cond_timedwait = libc_symbol("pthread_cond_timedwait");
+	libc_own.cond_init = libc_symbol("pthread_cond_init");
 	libc_own.cond_signal = libc_symbol("pthread_cond_signal");
 	libc_own.cond_broadcast = libc_symbol("pthread_cond_broadcast");
 	libc_own.thread_create = libc_symbol("pthread_create");
@@ -82,6 +84,11 @@ static void libc_ready(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, libc_find);
+}
+
+static int64_t nanoseconds(const struct timespec *time)
+{
+	return time->tv_sec * NS_PER_S + time->tv_nsec;
 }
 
 /* ---- what time it is ---------------------------------------------------- */
@@ -236,14 +243,34 @@ static void signal_ticker(const void *cond, const void *futex)
 
 /* ---- sleeping on a condition variable --------------------------------------- */
 
+/* The condition variable, if any, whose waits end on the steady clock. */
+static _Atomic(pthread_cond_t *) steady_cond;
+
+int pthread_cond_init(pthread_cond_t *restrict cond,
+		      const pthread_condattr_t *restrict attributes)
+{
+	clockid_t which = CLOCK_REALTIME;
+
+	libc_ready();
+	if (attributes)
+		pthread_condattr_getclock(attributes, &which);
+	if (which == CLOCK_MONOTONIC)
+		steady_cond = cond;
+	else if (steady_cond == cond)
+		steady_cond = NULL;
+	return libc_own.cond_init(cond, attributes);
+}
+
 int pthread_cond_timedwait(pthread_cond_t *restrict cond,
 			   pthread_mutex_t *restrict mutex,
 			   const struct timespec *restrict until)
 {
+	bool steady = (steady_cond == cond);
+
 	libc_ready();
 	if (!is_ticker())
 		return libc_own.cond_timedwait(cond, mutex, until);
-	fall_asleep(cond, mutex, NULL, 0);
+	fall_asleep(cond, mutex, NULL, steady ? nanoseconds(until) : 0);
 	while (!ticker.granted && !ticker.signalled)
 		pthread_cond_wait(cond, mutex);
 	ticker.awake = true;
@@ -269,9 +296,9 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 /* The wait's end on the steady clock, whichever way the caller states it. */
 static int64_t futex_deadline(int command, const struct timespec *until)
 {
-	int64_t ns = until->tv_sec * NS_PER_S + until->tv_nsec;
+	int64_t from = (command == FUTEX_WAIT) ? atomic_load(&steady_ns) : 0;
 
-	return (command == FUTEX_WAIT) ? atomic_load(&steady_ns) + ns : ns;
+	return from + nanoseconds(until);
 }
 
 static long futex_sleep(uint32_t *word, long operation, long expected,

@@ -27,6 +27,30 @@ void twin_conf_set(const char *key, const char *value)
 	setting[settings++].value = xstrdup(value);
 }
 
+/* What a life may leave out. */
+static void set_defaults(const char *state_dir)
+{
+	const struct {
+		const char *key, *value;
+	} defaults[] = {
+		{ "ClusterName", TWIN_CLUSTER },
+		{ "SlurmctldHost", "localhost" },
+		{ "SlurmUser", "root" },
+		{ "AuthType", "auth/none" },
+		{ "AccountingStorageType", "accounting_storage/slurmdbd" },
+		{ "StateSaveLocation", state_dir },
+	};
+
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+		bool known = false;
+
+		for (int k = 0; k < settings; k++)
+			known |= !strcasecmp(setting[k].key, defaults[i].key);
+		if (!known)
+			twin_conf_set(defaults[i].key, defaults[i].value);
+	}
+}
+
 /* "DIR/priority_fairtree.so" is PriorityType=priority/fairtree in DIR. */
 static void write_plugin(FILE *file, const char *plugin)
 {
@@ -48,19 +72,11 @@ void twin_conf_load(const char *state_dir, const char *plugin, bool again)
 	char path[PATH_MAX];
 	FILE *file;
 
+	set_defaults(state_dir);
 	snprintf(path, sizeof(path), "%s/slurm.conf", state_dir);
 	if (!(file = fopen(path, "w")))
 		twin_usage_error("%s: %s", path, strerror(errno));
-	fprintf(file,
-		"ClusterName=twin\n"
-		"SlurmctldHost=localhost\n"
-		"SlurmUser=root\n"
-		"AuthType=auth/none\n"
-		"AccountingStorageType=accounting_storage/slurmdbd\n"
-		"StateSaveLocation=%s\n"
-		"NodeName=n1 CPUs=1\n"
-		"PartitionName=all Nodes=n1\n",
-		state_dir);
+	fprintf(file, "NodeName=n1 CPUs=1\nPartitionName=all Nodes=n1\n");
 	write_plugin(file, plugin);
 	for (int i = 0; i < settings; i++)
 		fprintf(file, "%s=%s\n", setting[i].key, setting[i].value);

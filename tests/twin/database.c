@@ -1,33 +1,18 @@
 /*
  * The accounting database as slurmctld sees it: rows of TRES, QOS and
  * associations, handed out through the calls that a storage plugin would
- * answer, and changes pushed through assoc_mgr_update() as slurmdbd does.
- * So children lists, shares and norms are what Slurm makes of them.
+ * answer. So children lists, shares and norms are what Slurm makes of them.
  */
-#include "host.h"
+#include "database.h"
 
-#define CLUSTER "twin"
 #define USE_PARENT SLURMDB_FS_USE_PARENT
 
-typedef struct {
-	uint32_t id, parent, shares, priority;
-	const char *acct, *user, *part;
-	long double raw;
-	double wall;
-	bool gone;
-} assoc_row;
-
 /* Associations in the order of the life; parents stand before children. */
-static assoc_row *row;
+static twin_assoc_row *row;
 static uint32_t rows, rows_room;
 static uint32_t *row_of_id, ids_room;
 
-typedef struct {
-	uint32_t id, priority, flags;
-	double factor;
-} qos_row;
-
-static qos_row qos[128];
+static twin_qos_row qos[128];
 static const char *tres_name[64];
 static int qoses, tres;
 
@@ -45,7 +30,7 @@ void twin_database_qos(const twin_line *line)
 {
 	if (qoses == 128)
 		twin_usage_error("line %d: more than 128 QOS", line->number);
-	qos[qoses++] = (qos_row){
+	qos[qoses++] = (twin_qos_row){
 		.id = twin_arg_u32(line),
 		.priority = twin_word_u32(line, "prio", 0),
 		.flags = twin_word_u32(line, "nodecay", 0) ?
@@ -54,15 +39,27 @@ void twin_database_qos(const twin_line *line)
 	};
 }
 
-/* The row of an association that exists, or NULL. */
-static assoc_row *find_row(uint32_t id)
+twin_assoc_row *twin_assoc_row_at(uint32_t position)
+{
+	return (position < rows) ? &row[position] : NULL;
+}
+
+twin_assoc_row *twin_assoc_row_of(uint32_t id)
 {
 	if ((id >= ids_room) || !row_of_id[id] || row[row_of_id[id] - 1].gone)
 		return NULL;
 	return &row[row_of_id[id] - 1];
 }
 
-static uint32_t shares_of(const twin_line *line, uint32_t otherwise)
+twin_qos_row *twin_qos_row_of(uint32_t id)
+{
+	for (int i = 0; i < qoses; i++)
+		if (qos[i].id == id)
+			return &qos[i];
+	return NULL;
+}
+
+uint32_t twin_shares_of(const twin_line *line, uint32_t otherwise)
 {
 	const char *text = twin_word(line, "shares");
 
@@ -71,10 +68,10 @@ static uint32_t shares_of(const twin_line *line, uint32_t otherwise)
 	return twin_word_u32(line, "shares", otherwise);
 }
 
-static assoc_row *new_row(const twin_line *line)
+twin_assoc_row *twin_assoc_row_new(const twin_line *line)
 {
 	uint32_t id = twin_arg_u32(line);
-	assoc_row *new;
+	twin_assoc_row *new;
 
 	if (id >= ids_room) {
 		uint32_t room = id * 2 + 64;
@@ -88,10 +85,10 @@ static assoc_row *new_row(const twin_line *line)
 	}
 	new = &row[rows++];
 	row_of_id[id] = rows;
-	*new = (assoc_row){
+	*new = (twin_assoc_row){
 		.id = id,
 		.parent = twin_word_u32(line, "parent", 0),
-		.shares = shares_of(line, 1),
+		.shares = twin_shares_of(line, 1),
 		.priority = twin_word_u32(line, "prio", 0),
 		.acct = twin_word(line, "acct"),
 		.user = twin_word(line, "user"),
@@ -106,18 +103,18 @@ void twin_database_assoc(const twin_line *line)
 {
 	uint32_t parent = twin_word_u32(line, "parent", 0);
 
-	if (find_row(twin_arg_u32(line)))
+	if (twin_assoc_row_of(twin_arg_u32(line)))
 		twin_usage_error("line %d: two associations %s", line->number,
 				 line->arg);
 	/* A life may lose lines: an association without parent is not there. */
-	if (parent && !find_row(parent))
+	if (parent && !twin_assoc_row_of(parent))
 		return;
-	new_row(line);
+	twin_assoc_row_new(line);
 }
 
 void twin_database_usage(const twin_line *line)
 {
-	assoc_row *of = find_row(twin_arg_u32(line));
+	twin_assoc_row *of = twin_assoc_row_of(twin_arg_u32(line));
 
 	if (!of || !of->user)
 		return;
@@ -128,13 +125,12 @@ void twin_database_usage(const twin_line *line)
 /* ---- records -------------------------------------------------------------------- */
 
 #if TWIN_LINEAGE
-/* "/a/b/0-user/": the path that newer releases sort by. */
-static char *lineage_of(const assoc_row *of)
+char *twin_lineage_of(const twin_assoc_row *of)
 {
 	char *path = NULL, *longer;
 
-	for (const assoc_row *up = of; up && up->parent;
-	     up = find_row(up->parent)) {
+	for (const twin_assoc_row *up = of; up && up->parent;
+	     up = twin_assoc_row_of(up->parent)) {
 		longer = NULL;
 		if (up->user)
 			xstrfmtcat(longer, "0-%s/%s%s", up->user,
@@ -152,15 +148,15 @@ static char *lineage_of(const assoc_row *of)
 }
 #endif
 
-static slurmdb_assoc_rec_t *assoc_record(const assoc_row *of)
+slurmdb_assoc_rec_t *twin_assoc_record(const twin_assoc_row *of)
 {
 	slurmdb_assoc_rec_t *rec = xmalloc(sizeof(*rec));
-	const assoc_row *parent = find_row(of->parent);
+	const twin_assoc_row *parent = twin_assoc_row_of(of->parent);
 
 	slurmdb_init_assoc_rec(rec, false);
 	rec->id = of->id;
 	rec->parent_id = of->parent;
-	rec->cluster = xstrdup(CLUSTER);
+	rec->cluster = xstrdup(TWIN_CLUSTER);
 	rec->acct = xstrdup(of->acct);
 	rec->user = xstrdup(of->user);
 	rec->partition = xstrdup(of->part);
@@ -172,20 +168,8 @@ static slurmdb_assoc_rec_t *assoc_record(const assoc_row *of)
 	if (parent && !of->user)
 		rec->parent_acct = xstrdup(parent->acct);
 #if TWIN_LINEAGE
-	rec->lineage = lineage_of(of);
+	rec->lineage = twin_lineage_of(of);
 #endif
-	return rec;
-}
-
-/* What an update that touches nothing looks like. */
-static slurmdb_assoc_rec_t *empty_update(const assoc_row *of)
-{
-	slurmdb_assoc_rec_t *rec = xmalloc(sizeof(*rec));
-
-	slurmdb_init_assoc_rec(rec, false);
-	rec->id = of->id;
-	rec->parent_id = 0;
-	rec->cluster = xstrdup(CLUSTER);
 	return rec;
 }
 
@@ -203,7 +187,7 @@ static void add_tres(twin_list list, uint32_t id, const char *name)
 	list_append(list, rec);
 }
 
-static slurmdb_qos_rec_t *qos_record(const qos_row *of)
+static slurmdb_qos_rec_t *qos_record(const twin_qos_row *of)
 {
 	slurmdb_qos_rec_t *rec = xmalloc(sizeof(*rec));
 	char name[16];
@@ -243,12 +227,12 @@ twin_list acct_storage_g_get_qos(void *connection, uint32_t uid,
 	twin_list list = list_create(slurmdb_destroy_qos_rec);
 
 	(void)connection, (void)uid, (void)condition;
-	for (int i = 0; i < qoses; i++)
+	for (int i = 0; slurm_with_slurmdbd() && (i < qoses); i++)
 		list_append(list, qos_record(&qos[i]));
 	return list;
 }
 
-/* Depth first, as the database answers. */
+/* Depth first, as the database answers; none without slurmdbd. */
 twin_list acct_storage_g_get_assocs(void *connection, uint32_t uid,
 				    slurmdb_assoc_cond_t *condition)
 {
@@ -259,8 +243,8 @@ twin_list acct_storage_g_get_assocs(void *connection, uint32_t uid,
 	(void)connection, (void)uid, (void)condition;
 	/* Position 0 stands above the root; the others are row numbers + 1. */
 	for (uint32_t i = rows; i > 0; i--) {
-		const assoc_row *of = &row[i - 1];
-		const assoc_row *up = find_row(of->parent);
+		const twin_assoc_row *of = &row[i - 1];
+		const twin_assoc_row *up = twin_assoc_row_of(of->parent);
 		uint32_t at = up ? (uint32_t)(up - row) + 1 : 0;
 
 		if (of->gone || (of->parent && !up))
@@ -268,14 +252,14 @@ twin_list acct_storage_g_get_assocs(void *connection, uint32_t uid,
 		next[i] = child[at];
 		child[at] = i;
 	}
-	for (uint32_t i = child[0]; i;) {
-		list_append(list, assoc_record(&row[i - 1]));
+	for (uint32_t i = slurm_with_slurmdbd() ? child[0] : 0; i;) {
+		list_append(list, twin_assoc_record(&row[i - 1]));
 		if (child[i]) {
 			i = child[i];
 			continue;
 		}
 		while (i && !next[i]) {
-			const assoc_row *up = find_row(row[i - 1].parent);
+			const twin_assoc_row *up = twin_assoc_row_of(row[i - 1].parent);
 
 			i = up ? (uint32_t)(up - row) + 1 : 0;
 		}
@@ -317,185 +301,4 @@ int uid_from_string(const char *name, uid_t *uid)
 		return SLURM_ERROR;
 	*uid = root ? 0 : 10000 + atoi(name + 1);
 	return SLURM_SUCCESS;
-}
-
-/* ---- start --------------------------------------------------------------------------- */
-
-static void assoc_was_removed(slurmdb_assoc_rec_t *assoc)
-{
-	twin_jobs_unlink_assoc(assoc);
-}
-
-void twin_database_connect(void)
-{
-	static uint16_t cached = RUNNING_CACHE_STATE_NOTRUNNING;
-	assoc_init_args_t args = {
-		.cache_level = ASSOC_MGR_CACHE_ALL,
-		.running_cache = &cached,
-		.remove_assoc_notify = assoc_was_removed,
-	};
-
-	twin_set_state_folder(args);
-	if (assoc_mgr_init(NULL, &args, SLURM_SUCCESS))
-		twin_usage_error("assoc_mgr_init failed");
-	slurmctld_tres_cnt = g_tres_count;
-	load_assoc_usage();
-	load_qos_usage();
-}
-
-static slurmdb_assoc_rec_t *loaded_assoc(uint32_t id)
-{
-	slurmdb_assoc_rec_t key = { .id = id }, *found = NULL;
-
-	assoc_mgr_fill_in_assoc(NULL, &key, 0, &found, true);
-	return found;
-}
-
-void twin_database_first_usage(void)
-{
-	assoc_mgr_lock_t locks = { .assoc = WRITE_LOCK };
-
-	assoc_mgr_lock(&locks);
-	for (uint32_t i = 0; i < rows; i++) {
-		if (!row[i].raw && !row[i].wall)
-			continue;
-		for (slurmdb_assoc_rec_t *up = loaded_assoc(row[i].id); up;
-		     up = up->usage->parent_assoc_ptr) {
-			up->usage->usage_raw += row[i].raw;
-			up->usage->usage_tres_raw[TRES_ARRAY_CPU] += row[i].raw;
-			up->usage->grp_used_wall += row[i].wall;
-		}
-	}
-	assoc_mgr_unlock(&locks);
-}
-
-/* ---- changes while slurmctld runs ---------------------------------------------------- */
-
-static void push(uint16_t type, twin_list objects)
-{
-	twin_list updates = list_create(slurmdb_destroy_update_object);
-	slurmdb_update_object_t *update = xmalloc(sizeof(*update));
-
-	update->type = type;
-	update->objects = objects;
-	list_append(updates, update);
-	assoc_mgr_update(updates, false);
-	FREE_NULL_LIST(updates);
-}
-
-static void push_one(uint16_t type, slurmdb_assoc_rec_t *rec)
-{
-	twin_list objects = list_create(slurmdb_destroy_assoc_rec);
-
-	list_append(objects, rec);
-	push(type, objects);
-}
-
-static bool has_children(uint32_t id)
-{
-	for (uint32_t i = 0; i < rows; i++)
-		if (!row[i].gone && (row[i].parent == id))
-			return true;
-	return false;
-}
-
-void twin_database_assoc_add(const twin_line *line)
-{
-	const assoc_row *parent = find_row(twin_word_u32(line, "parent", 0));
-
-	if (find_row(twin_arg_u32(line)) || !parent || parent->user)
-		return;
-	push_one(SLURMDB_ADD_ASSOC, assoc_record(new_row(line)));
-}
-
-/* True when `id` lies in the branch that starts at `top`. */
-static bool in_branch(const assoc_row *of, uint32_t top)
-{
-	for (; of; of = find_row(of->parent))
-		if (of->id == top)
-			return true;
-	return false;
-}
-
-static void move(assoc_row *of, uint32_t parent_id, slurmdb_assoc_rec_t *rec)
-{
-	const assoc_row *parent = find_row(parent_id);
-
-	if (!parent || parent->user || of->user || !of->parent ||
-	    in_branch(parent, of->id))
-		return;
-	of->parent = parent_id;
-	rec->parent_id = parent_id;
-	rec->parent_acct = xstrdup(parent->acct);
-}
-
-void twin_database_assoc_set(const twin_line *line)
-{
-	assoc_row *of = find_row(twin_arg_u32(line));
-	uint32_t parent = twin_word_u32(line, "parent", 0);
-	twin_list objects;
-	slurmdb_assoc_rec_t *rec;
-
-	if (!of)
-		return;
-	objects = list_create(slurmdb_destroy_assoc_rec);
-	rec = empty_update(of);
-	if (twin_word(line, "shares"))
-		rec->shares_raw = of->shares = shares_of(line, 1);
-	if (twin_word(line, "prio"))
-		rec->priority = of->priority = twin_word_u32(line, "prio", 0);
-	if (parent)
-		move(of, parent, rec);
-	list_append(objects, rec);
-#if TWIN_LINEAGE
-	for (uint32_t i = 0; parent && (i < rows); i++)
-		if (!row[i].gone && in_branch(&row[i], of->id)) {
-			rec = empty_update(&row[i]);
-			rec->lineage = lineage_of(&row[i]);
-			list_append(objects, rec);
-		}
-#endif
-	push(SLURMDB_MODIFY_ASSOC, objects);
-}
-
-void twin_database_assoc_del(const twin_line *line)
-{
-	assoc_row *of = find_row(twin_arg_u32(line));
-
-	if (!of || !of->parent || has_children(of->id))
-		return;
-	of->gone = true;
-	push_one(SLURMDB_REMOVE_ASSOC, empty_update(of));
-}
-
-void twin_database_assoc_zero(const twin_line *line)
-{
-	const assoc_row *of = find_row(twin_arg_u32(line));
-
-	if (of)
-		push_one(SLURMDB_REMOVE_ASSOC_USAGE, empty_update(of));
-}
-
-void twin_database_qos_set(const twin_line *line)
-{
-	twin_list objects;
-	slurmdb_qos_rec_t *rec;
-	uint32_t id = twin_arg_u32(line);
-	qos_row *of = NULL;
-
-	for (int i = 0; i < qoses; i++)
-		if (qos[i].id == id)
-			of = &qos[i];
-	if (!of)
-		return;
-	of->priority = twin_word_u32(line, "prio", of->priority);
-	of->factor = twin_word_f64(line, "factor", of->factor);
-	rec = xmalloc(sizeof(*rec));
-	slurmdb_init_qos_rec(rec, false, NO_VAL);
-	rec->id = id;
-	rec->priority = of->priority;
-	rec->usage_factor = of->factor;
-	objects = list_create(slurmdb_destroy_qos_rec);
-	list_append(objects, rec);
-	push(SLURMDB_MODIFY_QOS, objects);
 }

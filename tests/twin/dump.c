@@ -5,7 +5,7 @@
 
 static FILE *file;
 static bool asked_sprio, asked_sshare;
-static uid_t asked_uid;
+static twin_line sprio_line;
 
 void twin_dump_open(FILE *out)
 {
@@ -13,10 +13,10 @@ void twin_dump_open(FILE *out)
 	twin_sink_open(out);
 }
 
-void twin_dump_ask_sprio(uid_t uid)
+void twin_dump_ask_sprio(const twin_line *line)
 {
 	asked_sprio = true;
-	asked_uid = uid;
+	sprio_line = *line;
 }
 
 void twin_dump_ask_sshare(void)
@@ -57,6 +57,7 @@ static int put_job(void *each, void *unused)
 {
 	job_record_t *job = each;
 	int parts = job->part_ptr_list ? list_count(job->part_ptr_list) : 0;
+	int entries = parts;
 
 	(void)unused;
 	twin_sink_record("job", job->job_id, NULL);
@@ -68,16 +69,18 @@ static int put_job(void *each, void *unused)
 	twin_put_f64("billable_tres", job->billable_tres);
 	twin_put_u64("accrue_time", job->details->accrue_time);
 #ifdef TWIN_PRIO_MULT
+	entries = (parts || job->qos_list) ? (parts ? parts : 1) : 0;
+	entries *= job->qos_list ? list_count(job->qos_list) : 1;
 	twin_put_u64("array_exists", TWIN_PRIO_MULT(job) != NULL);
 	if (TWIN_PRIO_MULT(job)) {
 		twin_put_u32s("array", TWIN_PRIO_MULT(job)->priority_array,
-			      parts);
+			      entries);
 		twin_put_text("array_names",
 			      TWIN_PRIO_MULT(job)->priority_array_names);
 		twin_put_u64("array_update", TWIN_PRIO_MULT(job)->last_update);
 	}
 #else
-	twin_put_u32s("array", job->priority_array, parts);
+	twin_put_u32s("array", job->priority_array, entries);
 #endif
 	if (parts)
 		list_for_each(job->part_ptr_list, put_part_name, NULL);
@@ -193,9 +196,28 @@ static int put_sprio_row(void *each, void *count)
 	twin_put_u64("user_id", row->user_id);
 	twin_put_text("partition", row->partition);
 	twin_put_f64("direct_prio", row->direct_prio);
+	twin_put_row_names(row);
 	put_factors(twin_row_factors(row));
 	return 0;
 }
+
+#ifndef twin_factors_list
+/* "1,2,3" as the list that sprio sends; NULL stays NULL. */
+static twin_list ids(const char *text)
+{
+	twin_list list = text ? list_create(xfree_ptr) : NULL;
+
+	while (text && *text) {
+		uint32_t *id = xmalloc(sizeof(*id));
+		char *end;
+
+		*id = strtoul(text, &end, 10);
+		list_append(list, id);
+		text = *end ? end + 1 : end;
+	}
+	return list;
+}
+#endif
 
 static twin_list sprio_rows(uid_t uid)
 {
@@ -215,18 +237,25 @@ static twin_list sprio_rows(uid_t uid)
 	unlock_slurmctld(locks);
 	return rows;
 #else
-	priority_factors_request_msg_t request = { 0 };
+	priority_factors_request_msg_t request = {
+		.job_id_list = ids(twin_word(&sprio_line, "jobs")),
+		.partitions = xstrdup(twin_word(&sprio_line, "parts")),
+		.uid_list = ids(twin_word(&sprio_line, "uids")),
+	};
 	uint64_t held = twin_locks_held();
 	twin_list rows = priority_g_get_priority_factors_list(&request, uid);
 
 	twin_locks_same(held, "priority_p_get_priority_factors_list");
+	FREE_NULL_LIST(request.job_id_list);
+	FREE_NULL_LIST(request.uid_list);
+	xfree(request.partitions);
 	return rows;
 #endif
 }
 
 static void put_sprio(void)
 {
-	twin_list rows = sprio_rows(asked_uid);
+	twin_list rows = sprio_rows(sprio_line.arg ? twin_arg_u32(&sprio_line) : 0);
 	uint64_t count = 0;
 
 	twin_sink_record("sprio_list", 0, NULL);

@@ -36,6 +36,9 @@
 
 #include "release.h"
 
+/* ClusterName of slurm.conf, and of every association. */
+#define TWIN_CLUSTER "twin"
+
 /* Ends the program: the life or the command line is wrong (exit code 2). */
 void twin_usage_error(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
@@ -113,6 +116,9 @@ void twin_database_tres(const twin_line *line);
 void twin_database_qos(const twin_line *line);
 void twin_database_assoc(const twin_line *line);
 void twin_database_usage(const twin_line *line);
+
+/* ---- updates.c: the association manager ------------------------------------ */
+
 /* Fills the association manager as slurmctld's start does. */
 void twin_database_connect(void);
 /* Adds the usage that the life's first lines stated. */
@@ -189,7 +195,7 @@ void twin_dump_open(FILE *out);
 /* Every field that a plugin may write, or a hash of them. */
 void twin_dump_state(int event, const char *what, twin_dump_mode mode);
 /* The rows behind sprio and sshare belong to the next dump. */
-void twin_dump_ask_sprio(uid_t uid);
+void twin_dump_ask_sprio(const twin_line *line);
 void twin_dump_ask_sshare(void);
 
 /* ---- main.c: the command line -------------------------------------------------------- */

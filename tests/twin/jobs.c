@@ -85,6 +85,73 @@ void twin_job_set_parts(job_record_t *job, const char *names)
 	twin_job_drop_array(job);
 }
 
+#ifdef TWIN_PRIO_MULT
+/* "1,2" as the list of a job, by priority; its first is the job's own QOS. */
+static void set_qos_list(job_record_t *job, const char *ids)
+{
+	FREE_NULL_LIST(job->qos_list);
+	job->details->qos_req = (char *)ids;
+	while (ids && *ids) {
+		uint32_t id = strtoul(ids, (char **)&ids, 10);
+		slurmdb_qos_rec_t *qos = list_find_first(
+			assoc_mgr_qos_list, slurmdb_find_qos_in_list, &id);
+
+		if (!job->qos_list)
+			job->qos_list = list_create(NULL);
+		if (qos && !list_find_first(job->qos_list,
+					    slurmdb_find_qos_in_list, &id))
+			list_append(job->qos_list, qos);
+		ids += (*ids == ',');
+	}
+	if (job->qos_list && (list_count(job->qos_list) < 2))
+		FREE_NULL_LIST(job->qos_list);
+	if (!job->qos_list)
+		return;
+	list_sort(job->qos_list, priority_sort_qos_desc);
+	job->qos_ptr = list_peek(job->qos_list);
+	job->qos_id = job->qos_ptr->id;
+}
+
+
+/* After the association manager's records were made anew. */
+static void relink_qos_list(job_record_t *job)
+{
+	if (job->qos_list)
+		set_qos_list(job, job->details->qos_req);
+}
+
+static void copy_qos_list(job_record_t *to, job_record_t *from)
+{
+	if (from->qos_list)
+		to->qos_list = list_shallow_copy(from->qos_list);
+}
+
+static void free_qos_list(job_record_t *job)
+{
+	FREE_NULL_LIST(job->qos_list);
+}
+#else
+static void set_qos_list(job_record_t *job, const char *ids)
+{
+	(void)job, (void)ids;
+}
+
+static void relink_qos_list(job_record_t *job)
+{
+	(void)job;
+}
+
+static void copy_qos_list(job_record_t *to, job_record_t *from)
+{
+	(void)to, (void)from;
+}
+
+static void free_qos_list(job_record_t *job)
+{
+	(void)job;
+}
+#endif
+
 job_record_t *twin_job_new(const twin_line *line)
 {
 	uint32_t id = twin_arg_u32(line);
@@ -114,6 +181,7 @@ job_record_t *twin_job_new(const twin_line *line)
 	details->min_cpus = job->tres_req_cnt[TRES_ARRAY_CPU];
 	details->max_cpus = twin_word_u32(line, "maxcpus", NO_VAL);
 	details->min_nodes = job->tres_req_cnt[TRES_ARRAY_NODE];
+	set_qos_list(job, twin_word(line, "qoslist"));
 	job->direct_set_prio = twin_word_u32(line, "direct", 0) != 0;
 	job->priority = twin_word_u32(line, "direct", NO_VAL);
 	remember(job);
@@ -163,7 +231,7 @@ void twin_job_drop_array(job_record_t *job)
 
 static void copy_array(job_record_t *to, job_record_t *from)
 {
-	size_t size = list_count(from->part_ptr_list) * sizeof(uint32_t);
+	size_t size = xsize(array_of(from));
 
 	TWIN_PRIO_MULT(to) = xmalloc(sizeof(*TWIN_PRIO_MULT(to)));
 	TWIN_PRIO_MULT(to)->priority_array = xmalloc(size);
@@ -184,13 +252,14 @@ void twin_job_drop_array(job_record_t *job)
 
 static void copy_array(job_record_t *to, job_record_t *from)
 {
-	size_t size = list_count(from->part_ptr_list) * sizeof(uint32_t);
+	size_t size = xsize(array_of(from));
 
 	to->priority_array = xmalloc(size);
 	memcpy(to->priority_array, from->priority_array, size);
 }
 #endif
 
+/* Of a job with several QOS only the first entries, as slurmctld does. */
 void twin_job_fill_array(job_record_t *job, uint32_t priority)
 {
 	if (!job->part_ptr_list || !array_of(job))
@@ -231,11 +300,11 @@ job_record_t *twin_job_split(job_record_t *job, uint32_t id)
 	slurm_copy_priority_factors_object(copy->prio_factors,
 					   job->prio_factors);
 #endif
-	if (job->part_ptr_list) {
+	copy_qos_list(copy, job);
+	if (job->part_ptr_list)
 		copy->part_ptr_list = list_shallow_copy(job->part_ptr_list);
-		if (array_of(job))
-			copy_array(copy, job);
-	}
+	if (array_of(job))
+		copy_array(copy, job);
 	remember(copy);
 	return copy;
 }
@@ -251,6 +320,7 @@ void twin_job_purge(job_record_t *job)
 	job_of_id[job->job_id] = NULL;
 	twin_job_drop_array(job);
 	FREE_NULL_LIST(job->part_ptr_list);
+	free_qos_list(job);
 	twin_factors_free(job->prio_factors);
 	xfree(job->tres_req_cnt);
 	xfree(job->tres_alloc_cnt);
@@ -269,6 +339,7 @@ static int relink(void *each, void *unused)
 	(void)unused;
 	twin_job_set_assoc(job, job->assoc_id);
 	twin_job_set_qos(job, job->qos_id);
+	relink_qos_list(job);
 	/* The saved state of a job has no factors. */
 	twin_factors_free(job->prio_factors);
 	job->prio_factors = xmalloc(sizeof(twin_factors));

@@ -30,6 +30,9 @@ typedef priority_factors_t twin_factors;
 #define TWIN_USED_LIMITS 1
 #define twin_mcs_init mcs_g_init
 #define twin_row_factors(row) ((row)->prio_factors)
+#define twin_put_row_names(row)                                              \
+	(twin_put_text("account", (row)->account),                           \
+	 twin_put_text("qos", (row)->qos))
 #define twin_factors_list(uid) priority_g_get_priority_factors_list(uid)
 #define twin_factors_free slurm_destroy_priority_factors
 #else
@@ -49,6 +52,7 @@ typedef priority_factors_object_t twin_factors;
 #define TWIN_USED_LIMITS 0
 #define twin_mcs_init slurm_mcs_init
 #define twin_row_factors(row) (row)
+#define twin_put_row_names(row)
 #define twin_factors_free slurm_destroy_priority_factors_object
 #endif
 

@@ -93,35 +93,53 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Plays a life twice; `None` when nothing differs.
+/// What a comparison came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every field after every event is the same.
+    Same,
+    /// Stock died of a memory error of its own, with this; ours lived to the end.
+    StockDies(String),
+    /// Something differs.
+    Differs(Box<Difference>),
+}
+
+/// Plays a life with both plugins.
 ///
 /// # Errors
 ///
-/// The host does not run, or the life is none: stock itself does not play it to its end.
-pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Option<Difference>> {
+/// The host does not run, or refuses the life.
+pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
     let stock = pair.host.play(pair.stock, life, None)?;
-    if stock.ending != "exit 0" {
+    if stock.ending.starts_with("exit") && stock.ending != "exit 0" {
         bail!("stock does not play this life: {}", stock.ending);
     }
     let ours = pair.host.play(pair.ours, life, None)?;
-    let endings =
-        (stock.ending != ours.ending).then(|| (stock.ending.clone(), ours.ending.clone()));
+    // A plugin compared with itself dies as often as it does.
+    if stock.ending != "exit 0" && (ours.ending == "exit 0" || pair.stock == pair.ours) {
+        return Ok(Outcome::StockDies(stock.ending));
+    }
+    let endings = (stock.ending != "exit 0" || ours.ending != "exit 0")
+        .then(|| (stock.ending.clone(), ours.ending.clone()));
     let Some(line) = first_line(&stock, &ours) else {
-        return Ok(endings.map(|endings| Difference {
-            line: 0,
-            event: String::new(),
-            endings: Some(endings),
-            fields: vec![],
-        }));
+        return Ok(match endings {
+            None => Outcome::Same,
+            endings => Outcome::Differs(Box::new(Difference {
+                line: 0,
+                event: String::new(),
+                endings,
+                fields: vec![],
+            })),
+        });
     };
     let stock = fields_after(&pair.host.play(pair.stock, life, Some((line, line)))?);
     let ours = fields_after(&pair.host.play(pair.ours, life, Some((line, line)))?);
-    Ok(Some(Difference {
+    Ok(Outcome::Differs(Box::new(Difference {
         line,
         event: life.lines[line - 1].clone(),
         endings,
         fields: differing(&stock, &ours),
-    }))
+    })))
 }
 
 /// The life's line after which the dumps differ, where both have one or one has ended.

@@ -84,6 +84,20 @@ fn assoc(draw: &mut Draw, world: &World) -> u32 {
     draw.one_of(&world.users)
 }
 
+/// Several QOS; releases that know only one ignore the word.
+fn qos_list(draw: &mut Draw, world: &World) -> String {
+    let ids: Vec<String> = world
+        .qos
+        .iter()
+        .filter(|id| **id > 0 && draw.chance(50))
+        .map(u32::to_string)
+        .collect();
+    if ids.is_empty() {
+        return String::new();
+    }
+    format!(" qoslist={}", ids.join(","))
+}
+
 fn submit(draw: &mut Draw, world: &World, jobs: &mut Jobs, life: &mut Life) {
     let id = jobs.state.len() + 1;
     let mut line = format!(
@@ -108,6 +122,9 @@ fn submit(draw: &mut Draw, world: &World, jobs: &mut Jobs, life: &mut Life) {
     }
     if draw.chance(10) {
         line.push_str(&format!(" maxcpus={}", draw.magnitude(10_000)));
+    }
+    if draw.chance(15) && world.qos.len() > 2 {
+        line.push_str(&qos_list(draw, world));
     }
     let mut state = State::Waiting;
     if draw.chance(8) {
@@ -289,10 +306,29 @@ fn admin_event(draw: &mut Draw, world: &mut World, life: &mut Life) {
     }
 }
 
+/// What sprio asks, with the filters that older releases send.
+fn sprio(draw: &mut Draw, world: &World, jobs: &Jobs) -> String {
+    let mut line = "sprio".to_owned();
+    if draw.chance(20) {
+        line.push_str(&format!(" {}", draw.between(10_000, 10_100)));
+    }
+    if draw.chance(20) {
+        let id = draw.between(1, 1 + i64::try_from(jobs.state.len()).unwrap_or(1));
+        line.push_str(&format!(" jobs={id},{}", id + 1));
+    }
+    if draw.chance(20) {
+        line.push_str(&format!(" parts={}", part_names(draw, world)));
+    }
+    if draw.chance(20) {
+        line.push_str(&format!(" uids={}", draw.between(10_000, 10_020)));
+    }
+    line
+}
+
 /// Time passes, mostly forwards.
 fn time_event(draw: &mut Draw, life: &mut Life) {
     let verb = if draw.chance(70) { "pass" } else { "step" };
-    let seconds = match draw.weighted(&[50, 20, 10, 10, 5, 5]) {
+    let seconds = match draw.weighted(&[48, 18, 10, 10, 9, 5]) {
         0 => draw.between(1, 600),
         1 => 300,
         2 => draw.between(600, 100_000),
@@ -323,7 +359,7 @@ pub fn live(draw: &mut Draw, world: &mut World, life: &mut Life, jobs: u32, even
             }
             1 => time_event(draw, life),
             2 => admin_event(draw, world, life),
-            3 => life.push("sprio"),
+            3 => life.push(sprio(draw, world, &known)),
             _ => life.push("sshare"),
         }
     }

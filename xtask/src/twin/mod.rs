@@ -22,7 +22,7 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, Subcommand};
 
-use compare::{Difference, Pair, compare};
+use compare::{Difference, Outcome, Pair, compare};
 use draw::Draw;
 use host::Host;
 use life::Life;
@@ -127,12 +127,22 @@ impl Plugins {
     }
 }
 
+/// A number up to `high`, small ones as likely as large ones.
+fn upto(draw: &mut Draw, high: u32) -> u32 {
+    let spread = draw.magnitude(high);
+    if draw.chance(30) {
+        high - spread
+    } else {
+        spread
+    }
+}
+
 /// The life of a seed. Most are far smaller than the limits, so that many fit into a minute.
 fn generate(seed: u64, size: Size) -> Life {
     let mut draw = Draw::new(seed);
     let mut life = Life::default();
-    let assocs = 1 + draw.magnitude(size.assocs.saturating_sub(1));
-    let jobs = draw.magnitude(size.jobs);
+    let assocs = 1 + upto(&mut draw, size.assocs.saturating_sub(1));
+    let jobs = upto(&mut draw, size.jobs);
     let mut world = world::build(&mut draw, &mut life, assocs);
     events::live(&mut draw, &mut world, &mut life, jobs, size.events);
     life
@@ -188,11 +198,15 @@ fn play(file: &Path, plugins: &Plugins, shrink: bool) -> Result<()> {
         ours: &ours,
     };
     match compare(&pair, &life)? {
-        None => {
+        Outcome::Same => {
             println!("no difference");
             Ok(())
         }
-        Some(difference) => report(&pair, &life, &difference, shrink),
+        Outcome::StockDies(ending) => {
+            println!("stock ends with {ending}, the other plays on");
+            Ok(())
+        }
+        Outcome::Differs(difference) => report(&pair, &life, &difference, shrink),
     }
 }
 
@@ -255,19 +269,23 @@ impl Run<'_> {
             }
             let life = self.life(seed);
             let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
-            if let Some(difference) = compared {
-                if self.survey {
-                    let kinds = difference.kinds().join(", ");
-                    println!(
-                        "seed {seed}, line {}: {}: {kinds}",
-                        difference.line, difference.event
-                    );
-                } else {
-                    // The others finish the seed they are at.
-                    next.store(last.saturating_add(1), Ordering::Relaxed);
+            let difference = match compared {
+                Outcome::Same => continue,
+                Outcome::StockDies(ending) => {
+                    println!("seed {seed}: stock ends with {ending}");
+                    continue;
                 }
-                found.push((seed, difference));
+                Outcome::Differs(difference) => difference,
+            };
+            if self.survey {
+                let kinds = difference.kinds().join(", ");
+                let Difference { line, event, .. } = difference.as_ref();
+                println!("seed {seed}, line {line}: {event}: {kinds}");
+            } else {
+                // The others finish the seed they are at.
+                next.store(last.saturating_add(1), Ordering::Relaxed);
             }
+            found.push((seed, *difference));
         }
     }
 }

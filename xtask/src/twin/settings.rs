@@ -125,5 +125,15 @@ pub fn initial(draw: &mut Draw) -> Vec<String> {
         let enforced = ["associations", "limits", "limits", "limits,qos", "safe"];
         lines.push(format!("AccountingStorageEnforce={}", draw.pick(&enforced)));
     }
+    for (percent, line) in [
+        (3, "AccountingStorageType=accounting_storage/none"),
+        (5, "DebugFlags=Priority"),
+        (10, "PrivateData=jobs"),
+        (10, "PriorityCalcPeriod=1"),
+    ] {
+        if draw.chance(percent) {
+            lines.push(line.to_owned());
+        }
+    }
     lines
 }

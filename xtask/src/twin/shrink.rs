@@ -1,16 +1,19 @@
 //! The small life that still shows a difference.
 
-use super::compare::{Difference, Pair, compare};
+use super::compare::{Difference, Outcome, Pair, compare};
 use super::life::Life;
 
 /// Drops lines, then words, for as long as a difference of one of the first one's kinds is left.
 /// Returns the smallest life found and its difference.
 pub fn shrink(pair: &Pair<'_>, life: &Life, first: &Difference) -> (Life, Difference) {
     let kinds = first.kinds();
-    let fails = |candidate: &Life| {
+    let fails = |candidate: &Life| match compare(pair, candidate) {
+        Ok(Outcome::Differs(found)) => {
+            let alike = found.kinds().iter().any(|kind| kinds.contains(kind));
+            alike.then_some(*found)
+        }
         // A selection of lines that is no life shows nothing.
-        let found = compare(pair, candidate).unwrap_or(None);
-        found.filter(|found| found.kinds().iter().any(|kind| kinds.contains(kind)))
+        _ => None,
     };
     let mut life = life.clone();
     if first.line > 0 {
