@@ -240,6 +240,21 @@ static void pass(const twin_line *line)
 	twin_clock_pass();
 }
 
+/* Between the two, nothing is dumped: for the many jobs of a large life. */
+static bool silent;
+
+static void quiet(const twin_line *line)
+{
+	(void)line;
+	silent = true;
+}
+
+static void loud(const twin_line *line)
+{
+	(void)line;
+	silent = false;
+}
+
 /* ---- questions ------------------------------------------------------------------------- */
 
 static void sprio(const twin_line *line)
@@ -256,6 +271,11 @@ static void sshare(const twin_line *line)
 bool twin_booted(void)
 {
 	return booted;
+}
+
+bool twin_dumping(void)
+{
+	return booted && !silent;
 }
 
 twin_event twin_admin_event(const char *verb)
@@ -288,6 +308,8 @@ twin_event twin_admin_event(const char *verb)
 		{ "assoc_del", twin_database_assoc_del, false },
 		{ "assoc_zero", twin_database_assoc_zero, false },
 		{ "qos_set", twin_database_qos_set, false },
+		{ "quiet", quiet, false },
+		{ "loud", loud, false },
 		{ "sprio", sprio, false },
 		{ "sshare", sshare, false },
 	};

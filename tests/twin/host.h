@@ -186,6 +186,8 @@ twin_event twin_job_event(const char *verb);
 twin_event twin_admin_event(const char *verb);
 /* Whether the line `boot` is behind us. */
 bool twin_booted(void);
+/* Whether the state after an event is wanted: after boot, but for `quiet`. */
+bool twin_dumping(void);
 
 /* ---- dump.c ---------------------------------------------------------------------- */
 

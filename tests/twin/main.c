@@ -105,7 +105,7 @@ static void play(const twin_line *line)
 		unlock_slurmctld(twin_rpc_locks);
 	}
 	twin_clock_settle();
-	if (twin_booted())
+	if (twin_dumping())
 		twin_dump_state(line->number, line->verb,
 				full ? TWIN_DUMP_FULL : TWIN_DUMP_HASH);
 }

@@ -342,6 +342,10 @@ fn time_event(draw: &mut Draw, life: &mut Life) {
 /// Writes jobs and events after `boot`.
 pub fn live(draw: &mut Draw, world: &mut World, life: &mut Life, jobs: u32, events: u32) {
     let mut known = Jobs { state: vec![] };
+    let quiet = jobs > 1000;
+    if quiet {
+        life.push("quiet");
+    }
     for _ in 0..jobs {
         submit(draw, world, &mut known, life);
         if draw.chance(20) {
@@ -351,6 +355,9 @@ pub fn live(draw: &mut Draw, world: &mut World, life: &mut Life, jobs: u32, even
                 known.set(id, State::Running);
             }
         }
+    }
+    if quiet {
+        life.push("loud");
     }
     for _ in 0..events {
         match draw.weighted(&[45, 30, 15, 5, 5]) {
