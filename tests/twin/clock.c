@@ -5,23 +5,17 @@
  * comes first in symbol lookup, so that the plugin and libslurmfull call these.
  * The clock stands still but for twin_clock_step().
  *
- * The plugin's thread sleeps between two passes in a timed wait: Slurm's own
- * in pthread_cond_timedwait(), one of Rust's standard library or parking_lot
- * in a futex, which both reach through syscall(). Here such a wait lasts until
- * twin_clock_pass() ends it as if its time had come, or until someone signals
- * it. So "exactly one pass, now" is a call, and nothing depends on real time.
+ * The plugin's thread sleeps between two passes in pthread_cond_timedwait(), on
+ * either clock. Here such a wait lasts until twin_clock_pass() ends it as if its
+ * time had come, or until someone signals it. So "exactly one pass, now" is a
+ * call, and nothing depends on real time. A plugin that slept in another way
+ * would be reported as one that does not come back.
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "host.h"
 
@@ -35,9 +29,8 @@ static struct {
 	pthread_t thread;
 	pthread_cond_t *cond;
 	pthread_mutex_t *mutex;
-	uint32_t *futex;
 	int64_t deadline_ns;
-	atomic_bool granted, signalled, awake;
+	atomic_bool granted, signalled;
 } ticker;
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +48,6 @@ static struct {
 	int (*cond_broadcast)(pthread_cond_t *);
 	int (*thread_create)(pthread_t *, const pthread_attr_t *,
 			     void *(*)(void *), void *);
-	long (*syscall)(long, ...);
 } libc_own;
 
 static void *libc_symbol(const char *name)
@@ -75,7 +67,6 @@ static void libc_find(void)
 	libc_own.cond_signal = libc_symbol("pthread_cond_signal");
 	libc_own.cond_broadcast = libc_symbol("pthread_cond_broadcast");
 	libc_own.thread_create = libc_symbol("pthread_create");
-	libc_own.syscall = libc_symbol("syscall");
 }
 
 /* Other constructors may ask for the time before ours runs. */
@@ -214,34 +205,31 @@ int pthread_create(pthread_t *restrict thread,
 
 /* Announces a sleep; whoever ends it makes the ticker busy again. */
 static void fall_asleep(pthread_cond_t *cond, pthread_mutex_t *mutex,
-			uint32_t *futex, int64_t deadline_ns)
+			int64_t deadline_ns)
 {
 	twin_locks_same(0, "the sleep of the plugin's thread");
 	pthread_mutex_lock(&guard);
 	ticker.cond = cond;
 	ticker.mutex = mutex;
-	ticker.futex = futex;
 	ticker.deadline_ns = deadline_ns;
-	ticker.granted = ticker.signalled = ticker.awake = false;
+	ticker.granted = ticker.signalled = false;
 	ticker.state = TICKER_ASLEEP;
 	libc_own.cond_broadcast(&changed);
 	pthread_mutex_unlock(&guard);
 }
 
 /* A signal to what the ticker sleeps on: it is busy from this moment. */
-static void signal_ticker(const void *cond, const void *futex)
+static void signal_ticker(const pthread_cond_t *cond)
 {
 	pthread_mutex_lock(&guard);
-	if ((ticker.state == TICKER_ASLEEP) &&
-	    ((cond && (cond == ticker.cond)) ||
-	     (futex && (futex == ticker.futex)))) {
+	if ((ticker.state == TICKER_ASLEEP) && (cond == ticker.cond)) {
 		ticker.signalled = true;
 		ticker.state = TICKER_BUSY;
 	}
 	pthread_mutex_unlock(&guard);
 }
 
-/* ---- sleeping on a condition variable --------------------------------------- */
+/* ---- the sleep between two passes ------------------------------------------ */
 
 /* The condition variable, if any, whose waits end on the steady clock. */
 static _Atomic(pthread_cond_t *) steady_cond;
@@ -270,78 +258,24 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond,
 	libc_ready();
 	if (!is_ticker())
 		return libc_own.cond_timedwait(cond, mutex, until);
-	fall_asleep(cond, mutex, NULL, steady ? nanoseconds(until) : 0);
+	fall_asleep(cond, mutex, steady ? nanoseconds(until) : 0);
 	while (!ticker.granted && !ticker.signalled)
 		pthread_cond_wait(cond, mutex);
-	ticker.awake = true;
 	return ticker.granted ? ETIMEDOUT : 0;
 }
 
 int pthread_cond_signal(pthread_cond_t *cond)
 {
 	libc_ready();
-	signal_ticker(cond, NULL);
+	signal_ticker(cond);
 	return libc_own.cond_signal(cond);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *cond)
 {
 	libc_ready();
-	signal_ticker(cond, NULL);
+	signal_ticker(cond);
 	return libc_own.cond_broadcast(cond);
-}
-
-/* ---- sleeping on a futex --------------------------------------------------- */
-
-/* The wait's end on the steady clock, whichever way the caller states it. */
-static int64_t futex_deadline(int command, const struct timespec *until)
-{
-	int64_t from = (command == FUTEX_WAIT) ? atomic_load(&steady_ns) : 0;
-
-	return from + nanoseconds(until);
-}
-
-static long futex_sleep(uint32_t *word, long operation, long expected,
-			const struct timespec *until, long mask)
-{
-	long rc;
-
-	fall_asleep(NULL, NULL, word,
-		    futex_deadline(operation & FUTEX_CMD_MASK, until));
-	rc = libc_own.syscall(SYS_futex, word, operation, expected, NULL, NULL,
-			      mask);
-	ticker.awake = true;
-	if (ticker.granted && !ticker.signalled) {
-		errno = ETIMEDOUT;
-		return -1;
-	}
-	if (!ticker.signalled)
-		ticker_becomes(TICKER_BUSY);
-	return rc;
-}
-
-long syscall(long number, ...)
-{
-	long a[6];
-	int command;
-	va_list rest;
-
-	va_start(rest, number);
-	for (int i = 0; i < 6; i++)
-		a[i] = va_arg(rest, long);
-	va_end(rest);
-	libc_ready();
-	if (number == SYS_futex) {
-		command = a[1] & FUTEX_CMD_MASK;
-		if (a[3] && is_ticker() &&
-		    ((command == FUTEX_WAIT) ||
-		     (command == FUTEX_WAIT_BITSET)))
-			return futex_sleep((uint32_t *)a[0], a[1], a[2],
-					   (const struct timespec *)a[3], a[5]);
-		if ((command == FUTEX_WAKE) || (command == FUTEX_WAKE_BITSET))
-			signal_ticker(NULL, (const void *)a[0]);
-	}
-	return libc_own.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* ---- the driver's side ------------------------------------------------------- */
@@ -354,25 +288,13 @@ void twin_clock_settle(void)
 	pthread_mutex_unlock(&guard);
 }
 
-/* Ends the wait on a condition variable: its mutex says the wait has begun. */
-static void grant_cond(void)
+/* Ends the wait; holding its mutex says that the wait has begun. */
+static void wake_ticker(void)
 {
 	pthread_mutex_lock(ticker.mutex);
 	ticker.granted = true;
 	libc_own.cond_broadcast(ticker.cond);
 	pthread_mutex_unlock(ticker.mutex);
-}
-
-/* Ends the wait on a futex: repeated, for the wait may be about to begin. */
-static void grant_futex(void)
-{
-	ticker.granted = true;
-	while (!ticker.awake) {
-		libc_own.syscall(SYS_futex, ticker.futex,
-				 FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL,
-				 NULL, 0);
-		sched_yield();
-	}
 }
 
 bool twin_clock_pass(void)
@@ -385,10 +307,7 @@ bool twin_clock_pass(void)
 	pthread_mutex_lock(&guard);
 	ticker.state = TICKER_BUSY;
 	pthread_mutex_unlock(&guard);
-	if (ticker.futex)
-		grant_futex();
-	else
-		grant_cond();
+	wake_ticker();
 	twin_clock_settle();
 	return true;
 }
