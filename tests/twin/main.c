@@ -1,6 +1,7 @@
 /*
  * twin --plugin FILE --plugin-dir FOLDER --life FILE --state FOLDER
- *      [--dump FILE] [--full N|N-M] [--log FILE] [--locks FILE]
+ *      [--conf KEY=VALUE] [--dump FILE] [--full N|N-M] [--log FILE]
+ *      [--locks FILE]
  *
  * Plays a life with a plugin and writes, after each event that follows `boot`,
  * a line "= NUMBER VERB HASH"; for the events of --full, before that line,
@@ -136,12 +137,24 @@ static void set_full(const char *range)
 		twin_usage_error("--full %s: not N or N-M", range);
 }
 
+/* A line of slurm.conf that is not part of the life. */
+static void set_conf(char *line)
+{
+	char *equals = strchr(line, '=');
+
+	if (!equals)
+		twin_usage_error("--conf %s: not KEY=VALUE", line);
+	*equals = '\0';
+	twin_conf_set(line, equals + 1);
+}
+
 static void read_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "plugin", required_argument, NULL, 'p' },
 		{ "plugin-dir", required_argument, NULL, 'i' },
 		{ "life", required_argument, NULL, 'l' },
+		{ "conf", required_argument, NULL, 'c' },
 		{ "state", required_argument, NULL, 's' },
 		{ "dump", required_argument, NULL, 'd' },
 		{ "full", required_argument, NULL, 'f' },
@@ -157,6 +170,7 @@ static void read_options(int argc, char **argv)
 		case 'p': twin_option.plugin = optarg; break;
 		case 'i': twin_option.plugin_dir = optarg; break;
 		case 'l': twin_option.life = optarg; break;
+		case 'c': set_conf(optarg); break;
 		case 's': twin_option.state = optarg; break;
 		case 'd': twin_option.dump = optarg; break;
 		case 'f': set_full(optarg); break;

@@ -16,6 +16,7 @@ const LIBRARY: &str = "usr/lib/x86_64-linux-gnu/slurm-wlm";
 pub struct Host {
     program: PathBuf,
     root: PathBuf,
+    setting: Option<String>,
 }
 
 /// What one run of a life gave.
@@ -53,7 +54,14 @@ impl Host {
         Ok(Host {
             program: program.to_owned(),
             root: root.to_owned(),
+            setting: None,
         })
+    }
+
+    /// Adds a line of slurm.conf to every life.
+    pub fn with_setting(mut self, setting: &str) -> Host {
+        self.setting = Some(setting.to_owned());
+        self
     }
 
     /// Slurm's own plugin of this release.
@@ -90,6 +98,9 @@ impl Host {
         command.arg("--state").arg(at("state"));
         command.arg("--dump").arg(at("dump"));
         command.arg("--log").arg(at("log"));
+        if let Some(setting) = &self.setting {
+            command.arg("--conf").arg(setting);
+        }
         if let Some((first, last)) = full {
             command.arg("--full").arg(format!("{first}-{last}"));
         }

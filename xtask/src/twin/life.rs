@@ -38,15 +38,6 @@ impl Life {
     pub fn push(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
     }
-
-    /// The same life under another setting of slurm.conf, set just before `boot`.
-    pub fn with_setting(&self, setting: &str) -> Life {
-        let mut life = self.clone();
-        let at = life.lines.iter().position(|line| line == "boot");
-        life.lines
-            .insert(at.unwrap_or(0), format!("conf {setting}"));
-        life
-    }
 }
 
 #[cfg(test)]
@@ -58,11 +49,5 @@ mod tests {
         let life = Life::parse("clock 5 # start\n\n# nothing\nboot\n");
         assert_eq!(life.lines, ["clock 5", "boot"]);
         assert_eq!(life.text(), "clock 5\nboot\n");
-    }
-
-    #[test]
-    fn a_setting_stands_before_boot() {
-        let life = Life::parse("clock 5\nboot\npass 1").with_setting("A=b");
-        assert_eq!(life.lines, ["clock 5", "conf A=b", "boot", "pass 1"]);
     }
 }

@@ -116,6 +116,7 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
 impl Plugins {
     fn build(&self) -> Result<(Host, PathBuf, PathBuf)> {
         let host = Host::build(&self.slurm_src, &self.root, &self.host)?;
+        let host = host.with_setting(&self.setting);
         let stock = host.stock();
         let ours = self.plugin.clone().unwrap_or_else(|| stock.clone());
         for plugin in [&stock, &ours] {
@@ -177,12 +178,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
                 stock: &stock,
                 ours: &ours,
             };
-            let run = Run {
-                pair,
-                size,
-                setting: &plugins.setting,
-                survey,
-            };
+            let run = Run { pair, size, survey };
             run.seeds(seeds, plugins.threads.max(1), !no_shrink)
         }
     }
@@ -190,7 +186,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
 
 fn play(file: &Path, plugins: &Plugins, shrink: bool) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
-    let life = Life::parse(&text).with_setting(&plugins.setting);
+    let life = Life::parse(&text);
     let (host, stock, ours) = plugins.build()?;
     let pair = Pair {
         host: &host,
@@ -225,15 +221,10 @@ fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -
 struct Run<'a> {
     pair: Pair<'a>,
     size: Size,
-    setting: &'a str,
     survey: bool,
 }
 
 impl Run<'_> {
-    fn life(&self, seed: u64) -> Life {
-        generate(seed, self.size).with_setting(self.setting)
-    }
-
     fn seeds(&self, seeds: RangeInclusive<u64>, threads: usize, shrink: bool) -> Result<()> {
         let next = AtomicU64::new(*seeds.start());
         let found = thread::scope(|scope| {
@@ -256,7 +247,7 @@ impl Run<'_> {
             bail!("{} of {count} lives differ", found.len());
         }
         println!("seed {seed}");
-        report(&self.pair, &self.life(*seed), difference, shrink)
+        report(&self.pair, &generate(*seed, self.size), difference, shrink)
     }
 
     /// Plays the next seed until they are used up or, without survey, one differs.
@@ -267,7 +258,7 @@ impl Run<'_> {
             if seed > last {
                 return Ok(found);
             }
-            let life = self.life(seed);
+            let life = generate(seed, self.size);
             let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
             let difference = match compared {
                 Outcome::Same => continue,
