@@ -106,6 +106,9 @@ void twin_database_assoc(const twin_line *line)
 	if (twin_assoc_row_of(twin_arg_u32(line)))
 		twin_usage_error("line %d: two associations %s", line->number,
 				 line->arg);
+	if (!parent && (rows || twin_word(line, "user")))
+		twin_usage_error("line %d: only the first association has no parent, an account",
+				 line->number);
 	/* A life may lose lines: an association without parent is not there. */
 	if (parent && !twin_assoc_row_of(parent))
 		return;

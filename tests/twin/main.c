@@ -1,7 +1,7 @@
 /*
  * twin --plugin FILE --plugin-dir FOLDER --life FILE --state FOLDER
  *      [--conf KEY=VALUE] [--dump FILE] [--full N|N-M] [--log FILE]
- *      [--locks FILE]
+ *      [--locks FILE] [--ignore KIND.FIELD]
  *
  * Plays a life with a plugin and writes, after each event that follows `boot`,
  * a line "= NUMBER VERB HASH"; for the events of --full, before that line,
@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "sink.h"
 
 twin_options twin_option;
 
@@ -158,6 +158,7 @@ static void read_options(int argc, char **argv)
 		{ "state", required_argument, NULL, 's' },
 		{ "dump", required_argument, NULL, 'd' },
 		{ "full", required_argument, NULL, 'f' },
+		{ "ignore", required_argument, NULL, 'g' },
 		{ "log", required_argument, NULL, 'o' },
 		{ "locks", required_argument, NULL, 'k' },
 		{ NULL, 0, NULL, 0 },
@@ -174,6 +175,7 @@ static void read_options(int argc, char **argv)
 		case 's': twin_option.state = optarg; break;
 		case 'd': twin_option.dump = optarg; break;
 		case 'f': set_full(optarg); break;
+		case 'g': twin_sink_ignore(optarg); break;
 		case 'o': twin_option.log = optarg; break;
 		case 'k': twin_option.locks = optarg; break;
 		default: exit(2);

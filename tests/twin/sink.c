@@ -9,6 +9,33 @@ static FILE *file;
 static bool full;
 static uint64_t hash;
 static char record[256];
+static const char *record_kind;
+
+enum { MAX_IGNORED = 32 };
+
+/* "kind field" pairs that are neither hashed nor printed. */
+static const char *ignored[MAX_IGNORED];
+static int ignoring;
+
+void twin_sink_ignore(const char *name)
+{
+	if (ignoring == MAX_IGNORED)
+		twin_usage_error("more than %d ignored fields", MAX_IGNORED);
+	ignored[ignoring++] = name;
+}
+
+/* Whether "KIND.FIELD" of the current record is to be left out. */
+static bool left_out(const char *field)
+{
+	size_t length = strlen(record_kind);
+
+	for (int i = 0; i < ignoring; i++)
+		if (!strncmp(ignored[i], record_kind, length) &&
+		    (ignored[i][length] == '.') &&
+		    !strcmp(ignored[i] + length + 1, field))
+			return true;
+	return false;
+}
 
 void twin_sink_open(FILE *out)
 {
@@ -41,6 +68,7 @@ uint64_t twin_sink_end(void)
 
 void twin_sink_record(const char *kind, uint64_t id, const char *name)
 {
+	record_kind = kind;
 	mix_text(kind);
 	mix(id);
 	if (name)
@@ -52,6 +80,8 @@ void twin_sink_record(const char *kind, uint64_t id, const char *name)
 
 void twin_put_u64(const char *field, uint64_t value)
 {
+	if (ignoring && left_out(field))
+		return;
 	mix(value);
 	if (full)
 		fprintf(file, "%s %s %" PRIu64 "\n", record, field, value);
@@ -61,6 +91,8 @@ void twin_put_f64(const char *field, double value)
 {
 	uint64_t bits;
 
+	if (ignoring && left_out(field))
+		return;
 	memcpy(&bits, &value, sizeof(bits));
 	mix(bits);
 	if (full)
@@ -73,6 +105,8 @@ void twin_put_f80(const char *field, long double value)
 	uint64_t mantissa;
 	uint16_t high;
 
+	if (ignoring && left_out(field))
+		return;
 	memcpy(&mantissa, &value, sizeof(mantissa));
 	memcpy(&high, (const char *)&value + sizeof(mantissa), sizeof(high));
 	mix(mantissa);
@@ -84,24 +118,28 @@ void twin_put_f80(const char *field, long double value)
 
 void twin_put_text(const char *field, const char *value)
 {
+	if (ignoring && left_out(field))
+		return;
 	mix_text(value ? value : "-");
 	if (full)
 		fprintf(file, "%s %s %s\n", record, field, value ? value : "-");
 }
 
-/* "field[3]"; NULL where the name is not needed. */
+/* "field[3]" where the name is printed, the field's own otherwise. */
 static const char *indexed(const char *field, int i)
 {
 	static char name[96];
 
 	if (!full)
-		return NULL;
+		return field;
 	snprintf(name, sizeof(name), "%s[%d]", field, i);
 	return name;
 }
 
 #define PUT_ARRAY(put)                                                         \
 	do {                                                                   \
+		if (ignoring && left_out(field))                               \
+			return;                                                \
 		if (!value)                                                    \
 			twin_put_text(field, NULL);                            \
 		for (int i = 0; value && (i < count); i++)                     \

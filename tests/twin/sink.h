@@ -5,6 +5,8 @@
 #include "host.h"
 
 void twin_sink_open(FILE *out);
+/* Leaves "KIND.FIELD" out of all dumps. */
+void twin_sink_ignore(const char *name);
 void twin_sink_begin(twin_dump_mode mode);
 /* The hash of all fields since begin. */
 uint64_t twin_sink_end(void);

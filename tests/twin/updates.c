@@ -21,6 +21,8 @@ void twin_database_connect(void)
 	};
 
 	twin_set_state_folder(args);
+	if (slurm_with_slurmdbd() && !twin_assoc_row_at(0))
+		twin_usage_error("slurmdbd, but no association");
 	if (assoc_mgr_init(NULL, &args, SLURM_SUCCESS))
 		twin_usage_error("assoc_mgr_init failed");
 	slurmctld_tres_cnt = g_tres_count;

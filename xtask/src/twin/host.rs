@@ -16,7 +16,7 @@ const LIBRARY: &str = "usr/lib/x86_64-linux-gnu/slurm-wlm";
 pub struct Host {
     program: PathBuf,
     root: PathBuf,
-    setting: Option<String>,
+    further: Vec<String>,
 }
 
 /// What one run of a life gave.
@@ -54,13 +54,13 @@ impl Host {
         Ok(Host {
             program: program.to_owned(),
             root: root.to_owned(),
-            setting: None,
+            further: vec![],
         })
     }
 
-    /// Adds a line of slurm.conf to every life.
-    pub fn with_setting(mut self, setting: &str) -> Host {
-        self.setting = Some(setting.to_owned());
+    /// Adds an option and its value to every run.
+    pub fn with(mut self, option: &str, value: &str) -> Host {
+        self.further.extend([option.to_owned(), value.to_owned()]);
         self
     }
 
@@ -98,9 +98,7 @@ impl Host {
         command.arg("--state").arg(at("state"));
         command.arg("--dump").arg(at("dump"));
         command.arg("--log").arg(at("log"));
-        if let Some(setting) = &self.setting {
-            command.arg("--conf").arg(setting);
-        }
+        command.args(&self.further);
         if let Some((first, last)) = full {
             command.arg("--full").arg(format!("{first}-{last}"));
         }

@@ -34,6 +34,15 @@ impl Life {
         text
     }
 
+    /// The life without the events of some verbs.
+    pub fn without(mut self, verbs: &[String]) -> Life {
+        self.lines.retain(|line| {
+            let verb = line.split(' ').next().unwrap_or_default();
+            !verbs.iter().any(|unwanted| unwanted == verb)
+        });
+        self
+    }
+
     /// Adds one line.
     pub fn push(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
@@ -49,5 +58,11 @@ mod tests {
         let life = Life::parse("clock 5 # start\n\n# nothing\nboot\n");
         assert_eq!(life.lines, ["clock 5", "boot"]);
         assert_eq!(life.text(), "clock 5\nboot\n");
+    }
+
+    #[test]
+    fn verbs_can_be_left_out() {
+        let life = Life::parse("clock 5\nboot\npass 1").without(&["pass".to_owned()]);
+        assert_eq!(life.lines, ["clock 5", "boot"]);
     }
 }

@@ -102,6 +102,12 @@ struct Plugins {
     /// A further line of slurm.conf
     #[arg(long, default_value = "PriorityParameters=compat=slurm")]
     setting: String,
+    /// A field to leave out, for instance assoc.usage_norm
+    #[arg(long)]
+    ignore: Vec<String>,
+    /// A verb whose events are dropped from lives of seeds, for instance crash
+    #[arg(long)]
+    without: Vec<String>,
     /// How many lives to play at the same time
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -116,7 +122,11 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
 impl Plugins {
     fn build(&self) -> Result<(Host, PathBuf, PathBuf)> {
         let host = Host::build(&self.slurm_src, &self.root, &self.host)?;
-        let host = host.with_setting(&self.setting);
+        let host = host.with("--conf", &self.setting);
+        let host = self
+            .ignore
+            .iter()
+            .fold(host, |host, field| host.with("--ignore", field));
         let stock = host.stock();
         let ours = self.plugin.clone().unwrap_or_else(|| stock.clone());
         for plugin in [&stock, &ours] {
@@ -178,7 +188,12 @@ pub fn run(arguments: Arguments) -> Result<()> {
                 stock: &stock,
                 ours: &ours,
             };
-            let run = Run { pair, size, survey };
+            let run = Run {
+                pair,
+                size,
+                without: &plugins.without,
+                survey,
+            };
             run.seeds(seeds, plugins.threads.max(1), !no_shrink)
         }
     }
@@ -221,10 +236,15 @@ fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -
 struct Run<'a> {
     pair: Pair<'a>,
     size: Size,
+    without: &'a [String],
     survey: bool,
 }
 
 impl Run<'_> {
+    fn life(&self, seed: u64) -> Life {
+        generate(seed, self.size).without(self.without)
+    }
+
     fn seeds(&self, seeds: RangeInclusive<u64>, threads: usize, shrink: bool) -> Result<()> {
         let next = AtomicU64::new(*seeds.start());
         let found = thread::scope(|scope| {
@@ -247,7 +267,7 @@ impl Run<'_> {
             bail!("{} of {count} lives differ", found.len());
         }
         println!("seed {seed}");
-        report(&self.pair, &generate(*seed, self.size), difference, shrink)
+        report(&self.pair, &self.life(*seed), difference, shrink)
     }
 
     /// Plays the next seed until they are used up or, without survey, one differs.
@@ -258,7 +278,7 @@ impl Run<'_> {
             if seed > last {
                 return Ok(found);
             }
-            let life = generate(seed, self.size);
+            let life = self.life(seed);
             let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
             let difference = match compared {
                 Outcome::Same => continue,

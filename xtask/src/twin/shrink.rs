@@ -3,13 +3,14 @@
 use super::compare::{Difference, Outcome, Pair, compare};
 use super::life::Life;
 
-/// Drops lines, then words, for as long as a difference of one of the first one's kinds is left.
+/// Drops lines, then words, for as long as a difference is left in nothing but fields that differed
+/// at first; another difference than the one that was found helps nobody.
 /// Returns the smallest life found and its difference.
 pub fn shrink(pair: &Pair<'_>, life: &Life, first: &Difference) -> (Life, Difference) {
     let kinds = first.kinds();
     let fails = |candidate: &Life| match compare(pair, candidate) {
         Ok(Outcome::Differs(found)) => {
-            let alike = found.kinds().iter().any(|kind| kinds.contains(kind));
+            let alike = found.kinds().iter().all(|kind| kinds.contains(kind));
             alike.then_some(*found)
         }
         // A selection of lines that is no life shows nothing.
