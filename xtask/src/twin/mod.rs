@@ -4,10 +4,12 @@
 //! plugin may write; here lives are drawn from seeds, the prints compared, and a life that shows
 //! a difference is shrunk to a small one.
 
+mod admin;
 mod compare;
 mod draw;
 mod events;
 mod host;
+mod jobs;
 mod life;
 mod settings;
 mod shrink;
@@ -24,7 +26,9 @@ use clap::{Args, Subcommand};
 
 use compare::{Difference, Outcome, Pair, compare};
 use draw::Draw;
+use events::Scene;
 use host::Host;
+use jobs::Jobs;
 use life::Life;
 
 /// Compare a priority plugin with Slurm's own.
@@ -155,7 +159,13 @@ fn generate(seed: u64, size: Size) -> Life {
     let assocs = 1 + upto(&mut draw, size.assocs.saturating_sub(1));
     let jobs = upto(&mut draw, size.jobs);
     let mut world = world::build(&mut draw, &mut life, assocs);
-    events::live(&mut draw, &mut world, &mut life, jobs, size.events);
+    let mut scene = Scene {
+        draw: &mut draw,
+        world: &mut world,
+        life: &mut life,
+        jobs: Jobs::default(),
+    };
+    events::live(&mut scene, jobs, size.events);
     life
 }
 
