@@ -73,9 +73,16 @@ static slurmdb_assoc_rec_t *empty_update(const twin_assoc_row *of)
 
 static void push(uint16_t type, twin_list objects)
 {
-	twin_list updates = list_create(slurmdb_destroy_update_object);
-	slurmdb_update_object_t *update = xmalloc(sizeof(*update));
+	twin_list updates;
+	slurmdb_update_object_t *update;
 
+	/* Nobody pushes anything without slurmdbd. */
+	if (!slurm_with_slurmdbd()) {
+		FREE_NULL_LIST(objects);
+		return;
+	}
+	updates = list_create(slurmdb_destroy_update_object);
+	update = xmalloc(sizeof(*update));
 	update->type = type;
 	update->objects = objects;
 	list_append(updates, update);

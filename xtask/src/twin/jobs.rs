@@ -212,12 +212,17 @@ fn submit(scene: &mut Scene<'_>) -> Option<()> {
 
 fn start(scene: &mut Scene<'_>) -> Option<()> {
     let id = scene.jobs.any(scene.draw, &[Waiting])?;
-    if scene.draw.chance(50) {
-        let words = allocation(scene.draw);
-        scene.life.push(format!("start {id} {words}"));
-    } else {
-        scene.life.push(format!("start {id}"));
+    let (draw, world) = (&mut *scene.draw, &*scene.world);
+    let mut line = format!("start {id}");
+    // The scheduler has chosen one of the job's partitions, not always the first.
+    if draw.chance(20) {
+        let part = &world.parts[draw.below(world.parts.len())];
+        line.push_str(&format!(" part={part}"));
     }
+    if draw.chance(50) {
+        line.push_str(&format!(" {}", allocation(draw)));
+    }
+    scene.life.push(line);
     scene.jobs.set(id, Running);
     Some(())
 }
