@@ -157,8 +157,23 @@ static void ticker_becomes(enum ticker_state state)
 
 static bool is_ticker(void)
 {
-	return (ticker.state != TICKER_NONE) &&
-	       pthread_equal(ticker.thread, pthread_self());
+	bool is;
+
+	pthread_mutex_lock(&guard);
+	is = (ticker.state != TICKER_NONE) &&
+	     pthread_equal(ticker.thread, pthread_self());
+	pthread_mutex_unlock(&guard);
+	return is;
+}
+
+static bool has_ticker(void)
+{
+	bool has;
+
+	pthread_mutex_lock(&guard);
+	has = (ticker.state != TICKER_NONE);
+	pthread_mutex_unlock(&guard);
+	return has;
 }
 
 struct birth {
@@ -192,7 +207,7 @@ int pthread_create(pthread_t *restrict thread,
 	if (!birth)
 		return EAGAIN;
 	*birth = (struct birth){ body, argument };
-	if (ticker.state != TICKER_NONE)
+	if (has_ticker())
 		twin_violation("the plugin starts a second thread");
 	ticker_becomes(TICKER_BUSY);
 	rc = libc_own.thread_create(thread, attributes, ticker_body, birth);
@@ -280,12 +295,21 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 
 /* ---- the driver's side ------------------------------------------------------- */
 
-void twin_clock_settle(void)
+static enum ticker_state settled(void)
 {
+	enum ticker_state state;
+
 	pthread_mutex_lock(&guard);
 	while (ticker.state == TICKER_BUSY)
 		pthread_cond_wait(&changed, &guard);
+	state = ticker.state;
 	pthread_mutex_unlock(&guard);
+	return state;
+}
+
+void twin_clock_settle(void)
+{
+	settled();
 }
 
 /* Ends the wait; holding its mutex says that the wait has begun. */
@@ -299,14 +323,11 @@ static void wake_ticker(void)
 
 bool twin_clock_pass(void)
 {
-	twin_clock_settle();
-	if (ticker.state == TICKER_NONE)
+	if (settled() == TICKER_NONE)
 		return false;
 	if (ticker.deadline_ns > atomic_load(&steady_ns))
 		atomic_store(&steady_ns, ticker.deadline_ns);
-	pthread_mutex_lock(&guard);
-	ticker.state = TICKER_BUSY;
-	pthread_mutex_unlock(&guard);
+	ticker_becomes(TICKER_BUSY);
 	wake_ticker();
 	twin_clock_settle();
 	return true;
