@@ -167,7 +167,7 @@ fn run(tool: Tool) -> Result<()> {
         }
         Tool::Cluster(ClusterTool::Stop { folder }) => cluster::folder::tear_down(&folder),
         Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),
-        Tool::Twin(arguments) => twin::run(arguments),
+        Tool::Twin(arguments) => twin::run(arguments, &progress),
     }
 }
 

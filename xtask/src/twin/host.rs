@@ -7,6 +7,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::project;
+
 use super::life::Life;
 
 /// Where Debian keeps libslurmfull.so and Slurm's plugins.
@@ -32,7 +34,7 @@ impl Host {
     /// Builds the host against a configured source of Slurm; `root` is the folder of the Debian
     /// system that holds the same release, `/` for this one.
     pub fn build(source: &Path, root: &Path, program: &Path) -> Result<Host> {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/twin");
+        let here = project::root().join("tests/twin");
         if let Some(folder) = program.parent() {
             fs::create_dir_all(folder)?;
         }

@@ -21,8 +21,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use clap::{Args, Subcommand};
+
+use crate::progress::Progress;
+use crate::release::Release;
+use crate::{interrupt, project, source};
 
 use compare::{Difference, Outcome, Pair, compare};
 use draw::Draw;
@@ -91,18 +95,21 @@ struct Size {
 
 #[derive(Args)]
 struct Plugins {
-    /// A configured source tree of the release
+    /// Slurm's release
+    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    slurm: Release,
+    /// A configured source tree of Slurm to use instead of the one that is fetched
     #[arg(long, env = "SLURM_SRC")]
-    slurm_src: PathBuf,
+    slurm_src: Option<PathBuf>,
     /// The Debian system with that release's libraries and plugins
     #[arg(long, default_value = "/")]
     root: PathBuf,
-    /// The plugin under test; Slurm's own against itself when absent
-    #[arg(long)]
+    /// The plugin under test instead of the one that was built for the release
+    #[arg(long, conflicts_with = "stock")]
     plugin: Option<PathBuf>,
-    /// The built host
-    #[arg(long, default_value = "target/twin/host")]
-    host: PathBuf,
+    /// Play Slurm's own plugin against itself: is a life the same twice?
+    #[arg(long)]
+    stock: bool,
     /// A further line of slurm.conf
     #[arg(long, default_value = "PriorityParameters=compat=slurm")]
     setting: String,
@@ -124,19 +131,27 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
 }
 
 impl Plugins {
-    fn build(&self) -> Result<(Host, PathBuf, PathBuf)> {
-        let host = Host::build(&self.slurm_src, &self.root, &self.host)?;
-        let host = host.with("--conf", &self.setting);
+    fn build(&self, progress: &Progress) -> Result<(Host, PathBuf, PathBuf)> {
+        // make passes an empty word where none was given.
+        let given = self.slurm_src.as_deref();
+        let source = match given.filter(|folder| !folder.as_os_str().is_empty()) {
+            Some(folder) => folder.to_owned(),
+            None => source::fetch(&self.slurm, progress)?,
+        };
+        let program = project::slurm(&self.slurm).join("twin");
+        let host = Host::build(&source, &self.root, &program)?.with("--conf", &self.setting);
         let host = self
             .ignore
             .iter()
             .fold(host, |host, field| host.with("--ignore", field));
         let stock = host.stock();
-        let ours = self.plugin.clone().unwrap_or_else(|| stock.clone());
+        let ours = match &self.plugin {
+            _ if self.stock => stock.clone(),
+            Some(plugin) => plugin.clone(),
+            None => project::plugin(&self.slurm),
+        };
         for plugin in [&stock, &ours] {
-            if !plugin.is_file() {
-                bail!("{}: no such plugin", plugin.display());
-            }
+            ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
         }
         Ok((host, stock, ours))
     }
@@ -174,7 +189,7 @@ fn generate(seed: u64, size: Size) -> Life {
 /// # Errors
 ///
 /// A host that does not build or run, an unreadable life, or a difference.
-pub fn run(arguments: Arguments) -> Result<()> {
+pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
     match arguments.task {
         Task::Life { seed, size } => {
             print!("{}", generate(seed, size).text());
@@ -184,7 +199,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
             file,
             plugins,
             shrink,
-        } => play(&file, &plugins, shrink),
+        } => play(&file, &plugins, shrink, progress),
         Task::Seeds {
             seeds,
             size,
@@ -192,7 +207,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
             no_shrink,
             survey,
         } => {
-            let (host, stock, ours) = plugins.build()?;
+            let (host, stock, ours) = plugins.build(progress)?;
             let pair = Pair {
                 host: &host,
                 stock: &stock,
@@ -209,10 +224,10 @@ pub fn run(arguments: Arguments) -> Result<()> {
     }
 }
 
-fn play(file: &Path, plugins: &Plugins, shrink: bool) -> Result<()> {
+fn play(file: &Path, plugins: &Plugins, shrink: bool, progress: &Progress) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let life = Life::parse(&text);
-    let (host, stock, ours) = plugins.build()?;
+    let (host, stock, ours) = plugins.build(progress)?;
     let pair = Pair {
         host: &host,
         stock: &stock,
@@ -234,7 +249,7 @@ fn play(file: &Path, plugins: &Plugins, shrink: bool) -> Result<()> {
 /// Prints a difference and its life, shrunk if asked; always an error.
 fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -> Result<()> {
     if shrink {
-        let (life, difference) = shrink::shrink(pair, life, difference);
+        let (life, difference) = shrink::shrink(pair, life, difference)?;
         println!("{difference}--- the life ---\n{}", life.text());
     } else {
         println!("{difference}");
@@ -288,6 +303,7 @@ impl Run<'_> {
             if seed > last {
                 return Ok(found);
             }
+            interrupt::check()?;
             let life = self.life(seed);
             let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
             let difference = match compared {

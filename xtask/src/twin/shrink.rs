@@ -1,12 +1,18 @@
 //! The small life that still shows a difference.
 
+use crate::interrupt::{self, Interrupted};
+
 use super::compare::{Difference, Outcome, Pair, compare};
 use super::life::Life;
 
 /// Drops lines, then words, for as long as a difference is left in nothing but fields that differed
 /// at first; another difference than the one that was found helps nobody.
 /// Returns the smallest life found and its difference.
-pub fn shrink(pair: &Pair<'_>, life: &Life, first: &Difference) -> (Life, Difference) {
+pub fn shrink(
+    pair: &Pair<'_>,
+    life: &Life,
+    first: &Difference,
+) -> Result<(Life, Difference), Interrupted> {
     let kinds = first.kinds();
     let fails = |candidate: &Life| match compare(pair, candidate) {
         Ok(Outcome::Differs(found)) => {
@@ -21,14 +27,14 @@ pub fn shrink(pair: &Pair<'_>, life: &Life, first: &Difference) -> (Life, Differ
         life.lines.truncate(first.line);
     }
     let Some(mut left) = fails(&life) else {
-        return (life, first.clone());
+        return Ok((life, first.clone()));
     };
     loop {
         let before = life.clone();
-        drop_lines(&mut life, &mut left, &fails);
-        drop_words(&mut life, &mut left, &fails);
+        drop_lines(&mut life, &mut left, &fails)?;
+        drop_words(&mut life, &mut left, &fails)?;
         if life == before {
-            return (life, left);
+            return Ok((life, left));
         }
     }
 }
@@ -38,11 +44,12 @@ fn drop_lines(
     life: &mut Life,
     left: &mut Difference,
     fails: &impl Fn(&Life) -> Option<Difference>,
-) {
+) -> Result<(), Interrupted> {
     let mut run = (life.lines.len() / 2).max(1);
     loop {
         let mut at = 0;
         while at < life.lines.len() {
+            interrupt::check()?;
             let end = (at + run).min(life.lines.len());
             let mut smaller = life.clone();
             smaller.lines.drain(at..end);
@@ -55,7 +62,7 @@ fn drop_lines(
             }
         }
         if run == 1 {
-            return;
+            return Ok(());
         }
         run /= 2;
     }
@@ -66,8 +73,9 @@ fn drop_words(
     life: &mut Life,
     left: &mut Difference,
     fails: &impl Fn(&Life) -> Option<Difference>,
-) {
+) -> Result<(), Interrupted> {
     for line in 0..life.lines.len() {
+        interrupt::check()?;
         let mut word = 1;
         loop {
             let words: Vec<&str> = life.lines[line].split_whitespace().collect();
@@ -87,6 +95,7 @@ fn drop_words(
             }
         }
     }
+    Ok(())
 }
 
 fn keeps_boot(life: &Life) -> bool {
