@@ -76,6 +76,11 @@ const MAX_TRES_GRES: u16 = 1 << 11;
 const MAX_TRES_GRES_SINCE: Release = Release::new(26, 5, 0);
 
 impl PriorityFlags {
+    /// Every word that is a flag, in upper case and alphabetical order.
+    pub const fn words() -> &'static [&'static str] {
+        &WORDS
+    }
+
     /// Reads the value of `PriorityFlags` as slurmctld does: each flag is looked for anywhere in
     /// the text, in any case of letters, and what is left is ignored
     /// ([`PriorityFlags::unknown_words`] lists it). `DEPTH_OBLIVIOUS` implies `NO_FAIR_TREE`,
