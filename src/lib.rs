@@ -12,6 +12,7 @@
 //! | [`priority`] | the factors of a job, the weights and the one integer |
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
+//! | `lint` | settings of a slurm.conf that do not do what their author wanted (feature `cli`) |
 //!
 //! With the feature `cli`, `input` reads real-world files, `report` shows what the engine makes of
 //! them, and `cli` is the command line over both.
@@ -32,6 +33,8 @@ pub mod capi;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod input;
+#[cfg(feature = "cli")]
+pub mod lint;
 #[cfg(feature = "cli")]
 pub mod report;
 
