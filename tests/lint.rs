@@ -227,13 +227,15 @@ fn abacus_includes_what_is_not_here() {
     );
 }
 
-// By hand: dampening 5 without NO_FAIR_TREE; `Priority=` on two partitions.
+// By hand: dampening 5 without NO_FAIR_TREE; "2 weeks" above PriorityMaxAge=7-0; `Priority=` on
+// two partitions.
 #[test]
 fn ubhpc_dampens_fair_tree_and_has_the_old_key() {
     let Some(found) = real("slurm/ubhpc/slurm.conf") else {
         return;
     };
     let expected = [
+        "comment-disagrees@82",
         "dampening-with-fair-tree@63",
         "partition-priority-old@169",
         "partition-priority-old@170",

@@ -2,6 +2,7 @@
 
 mod accounting;
 mod age;
+mod comments;
 mod flags;
 mod lines;
 mod partitions;
@@ -33,7 +34,7 @@ impl Hit {
 }
 
 /// Every group, in the order of the rules.
-pub(super) static GROUPS: [&[Rule]; 9] = [
+pub(super) static GROUPS: [&[Rule]; 10] = [
     &values::RULES,
     &lines::RULES,
     &plugin::RULES,
@@ -43,6 +44,7 @@ pub(super) static GROUPS: [&[Rule]; 9] = [
     &age::RULES,
     &usage::RULES,
     &partitions::RULES,
+    &comments::RULES,
 ];
 
 /// The lines of partitions, `DEFAULT` included.
