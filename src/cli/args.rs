@@ -29,7 +29,7 @@ pub struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  all is well
-  1  a comparison that was asked for found differences
+  1  a comparison or a check that was asked for found something
   2  the input, the options or the output are at fault; a message says which";
 
 /// When to colour.
@@ -49,6 +49,8 @@ pub enum Command {
     /// Show shares, usage and fair-share factors in sshare's columns
     #[command(long_about = SHARE_ABOUT)]
     Share(ShareArgs),
+    /// Find settings of a slurm.conf that do nothing or the opposite of what was wanted
+    Lint(LintArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -152,6 +154,30 @@ pub enum FormatName {
     Site,
 }
 
+/// `fairtree lint`.
+#[derive(Debug, Args)]
+#[command(long_about = LINT_ABOUT, after_long_help = LINT_EXAMPLES, after_help = LINT_EXIT_CODES)]
+pub struct LintArgs {
+    /// slurm.conf, or `-` for standard input; files that it includes are read from its folder
+    #[arg(required_unless_present = "rules")]
+    pub file: Option<PathBuf>,
+    /// Number of user associations, to check whether weights can tell them apart
+    #[arg(long, value_name = "NUMBER")]
+    pub users: Option<u32>,
+    /// The site's Slurm release, as 24.11.5, for what differs between releases
+    #[arg(long, value_name = "RELEASE")]
+    pub release: Option<String>,
+    /// Leave out the findings of these rules
+    #[arg(long, value_name = "RULES", value_delimiter = ',')]
+    pub allow: Vec<String>,
+    /// Print JSON, of the schema fairtree.lint/1
+    #[arg(long)]
+    pub json: bool,
+    /// List the rules, how bad their findings are, and what they rest on
+    #[arg(long, conflicts_with_all = ["file", "json"])]
+    pub rules: bool,
+}
+
 /// `fairtree generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -195,4 +221,29 @@ A site in TOML:
 Exit codes:
   0  all is well
   1  --check found differences
+  2  the input, the options or the output are at fault; a message says which";
+
+const LINT_ABOUT: &str = "\
+Find settings of a slurm.conf that do nothing or the opposite of what was wanted.
+
+Each finding names the rule and the place, shows the line, says why it does not do what it seems \
+to, and what to do about it. Errors are what slurmctld stops at, warnings what does nothing or \
+something else, notes where Slurm does less than is commonly believed.";
+
+const LINT_EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing was found
+  1  something was found
+  2  the input, the options or the output are at fault; a message says which";
+
+const LINT_EXAMPLES: &str = "\
+Examples:
+  fairtree lint /etc/slurm/slurm.conf
+  fairtree lint --users 12000 --release 24.11.5 slurm.conf
+  fairtree lint --allow reset-now,usage-tails-lost slurm.conf
+  fairtree lint --json slurm.conf | jq -r '.findings[].rule'
+
+Exit codes:
+  0  nothing was found
+  1  something was found
   2  the input, the options or the output are at fault; a message says which";

@@ -1,12 +1,13 @@
 //! The command line.
 //!
 //! Data goes to standard output, messages to standard error. Exit codes: 0, all is well; 1, the
-//! command was asked to compare and found differences; 2, it could not do what it was asked. A
+//! command was asked to compare or to check and found something; 2, it could not do what it was asked. A
 //! reader that closes the pipe early is not an error.
 
 pub mod args;
 mod generate;
 mod input;
+mod lint;
 mod message;
 mod share;
 
@@ -51,6 +52,7 @@ pub fn run() -> ExitCode {
     let messages = Messages::new(cli.color, cli.quiet);
     let outcome = match &cli.command {
         Command::Share(args) => share::run(args, &messages),
+        Command::Lint(args) => lint::run(args),
         Command::Generate(args) => generate::run(args),
     };
     match outcome {
