@@ -104,8 +104,11 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
         all.extend(last.iter().map(|w| (*w).to_owned()));
         all
     };
-    let lints = with_feature(&["clippy", "--lib"], &["--", "--deny=warnings"]);
-    let tests = with_feature(&["test", "--lib"], &[]);
+    let lints = with_feature(
+        &["clippy", "--lib", "--test", "slurm_symbols"],
+        &["--", "--deny=warnings"],
+    );
+    let tests = with_feature(&["test", "--lib", "--test", "slurm_symbols"], &[]);
     for (what, arguments) in [("lints", lints), ("tests", tests)] {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let name = format!("{what} of the plugin for Slurm {release}");
