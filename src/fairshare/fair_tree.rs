@@ -54,6 +54,20 @@ fn level(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> Option<Level> {
     }
 }
 
+/// The order of two associations that are compared on one level, the better one greater, decided
+/// exactly; `None` where one of them takes part on no level.
+#[cfg(feature = "cli")]
+pub(crate) fn order_on_level(
+    tree: &Tree,
+    raw_usage: &[Extended],
+    a: AssocIndex,
+    b: AssocIndex,
+) -> Option<std::cmp::Ordering> {
+    let usage = Usage::new(tree, raw_usage);
+    let (a, b) = (level(tree, &usage, a)?, level(tree, &usage, b)?);
+    Some(a.cmp(&b))
+}
+
 /// One member of a level that is being walked.
 #[derive(Clone, Copy)]
 struct Member {

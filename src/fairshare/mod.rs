@@ -21,6 +21,8 @@ use crate::extended::Extended;
 use crate::tree::Tree;
 
 pub(crate) use classic::recompute_user;
+#[cfg(feature = "cli")]
+pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
 use usage::Usage;
 

@@ -31,7 +31,7 @@ pub struct Priced {
 impl Priced {
     /// The sum, in Slurm's order of additions.
     #[inline]
-    pub(super) fn sum(&self) -> f64 {
+    pub fn sum(&self) -> f64 {
         self.age
             + self.assoc
             + self.fairshare
@@ -46,7 +46,7 @@ impl Priced {
     /// The sum in the order that Slurm uses for a job's other partitions and QOS, which can differ
     /// from [`Priced::sum`] in the last bit.
     #[inline]
-    pub(super) fn variant_sum(&self) -> f64 {
+    pub fn variant_sum(&self) -> f64 {
         self.partition
             + (self.age
                 + self.assoc

@@ -3,7 +3,9 @@
 //! | module | shows |
 //! |---|---|
 //! | [`share`] | shares, usage and fair-share factors, in sshare's columns |
+//! | [`explain`] | why a job has its priority, and why one job or user comes before another |
 //! | [`c_format`] | numbers in the forms of C's `printf` |
 
 pub mod c_format;
+pub mod explain;
 pub mod share;

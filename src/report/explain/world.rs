@@ -1,0 +1,295 @@
+//! Copies of a site on which changes are tried.
+
+use std::borrow::Cow;
+
+use super::path::chain;
+use super::{Load, Scene};
+use crate::config::Config;
+use crate::extended::Extended;
+use crate::fairshare::{Algorithm, compute};
+use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
+
+/// What may be changed, in whole units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Change {
+    /// TRES-seconds that a user, or an account with each of its users in proportion, did not use.
+    LessUsage(AssocIndex),
+    /// Raw shares more.
+    MoreShares(AssocIndex),
+    /// Hours during which running jobs go on and usage fades.
+    Load,
+    /// Times that all usage is halved.
+    Halving,
+}
+
+/// A site, or a small one that ranks the same two users alike.
+pub(super) struct World<'a> {
+    config: &'a Config,
+    tree: Cow<'a, Tree>,
+    raw: Cow<'a, [Extended]>,
+    load: Vec<Load>,
+    pair: [Option<AssocIndex>; 2],
+    /// Where the associations of the site stand here; `None`: at their own position.
+    places: Option<Vec<AssocIndex>>,
+    /// For how many users of the site each association stands; `None`: itself.
+    users: Option<Vec<usize>>,
+    user_count: usize,
+}
+
+impl<'a> World<'a> {
+    /// A copy of the whole.
+    pub(super) fn whole(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
+        World {
+            config: scene.config,
+            tree: Cow::Borrowed(scene.tree),
+            raw: Cow::Borrowed(scene.ledger.raw()),
+            load: scene.load.to_vec(),
+            pair,
+            places: None,
+            users: None,
+            user_count: scene.tree.user_count(),
+        }
+    }
+
+    /// The ways to the two users, and those who compete with them; of other accounts one user
+    /// stands for all.
+    ///
+    /// Right but for ties with accounts that one user stands for.
+    pub(super) fn sketch(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
+        let sketch = Sketch::new(scene, pair);
+        let place = |index: AssocIndex| sketch.places[index.get()];
+        let load = scene.load.iter().map(|load| Load {
+            assoc: place(load.assoc),
+            ..*load
+        });
+        World {
+            config: scene.config,
+            load: load.collect(),
+            pair: pair.map(|user| user.map(place)),
+            tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
+            raw: Cow::Owned(sketch.raw),
+            places: Some(sketch.places),
+            users: Some(sketch.users),
+            user_count: scene.tree.user_count(),
+        }
+    }
+
+    /// The fair-share factors of the two after a change; 0 without an association.
+    pub(super) fn factors(&mut self, change: Change, amount: u64) -> [f64; 2] {
+        match change {
+            Change::LessUsage(index) => {
+                let raw = self.with_less_usage(self.place(index), amount);
+                self.factors_of(&raw)
+            }
+            Change::MoreShares(index) => {
+                let row = self.tree.rows()[self.place(index).get()];
+                let old = row.shares.raw().unwrap_or(0);
+                let shares = u32::try_from(amount)
+                    .ok()
+                    .and_then(|more| old.checked_add(more));
+                let shares = Shares::Raw(shares.unwrap_or(Shares::MAX_RAW).min(Shares::MAX_RAW));
+                let changed = self.tree.to_mut().set_shares(row.id, shares);
+                changed.expect("an association of this tree, shares in range");
+                let factors = self.factors_of(&self.raw);
+                let restored = self.tree.to_mut().set_shares(row.id, row.shares);
+                restored.expect("the shares it had");
+                factors
+            }
+            Change::Load => self.factors_of(&self.after_hours(amount)),
+            Change::Halving => {
+                let half = Extended::ONE / Extended::from(2_u64);
+                let mut raw = self.raw.to_vec();
+                for usage in &mut raw {
+                    for _ in 0..amount {
+                        *usage *= half;
+                    }
+                }
+                self.factors_of(&raw)
+            }
+        }
+    }
+
+    fn place(&self, index: AssocIndex) -> AssocIndex {
+        self.places
+            .as_ref()
+            .map_or(index, |places| places[index.get()])
+    }
+
+    fn factors_of(&self, raw: &[Extended]) -> [f64; 2] {
+        let algorithm = self.config.algorithm();
+        let results = compute(algorithm, self.config.compat, &self.tree, raw);
+        let factor = |index: AssocIndex| results[index.get()].fs_factor.unwrap_or(0.0);
+        self.pair.map(|user| match (user, &self.users) {
+            (None, _) => 0.0,
+            (Some(user), Some(users)) if algorithm == Algorithm::FairTree => {
+                let own = factor(user);
+                let ahead = results.iter().zip(users);
+                let ahead = ahead.filter(|(result, _)| result.fs_factor.is_some_and(|f| f > own));
+                let ahead: usize = ahead.map(|(_, users)| *users).sum();
+                (self.user_count - ahead) as f64 / self.user_count as f64
+            }
+            (Some(user), _) => factor(user),
+        })
+    }
+
+    /// Usage without `amount` TRES-seconds of an association, at most what it has.
+    fn with_less_usage(&self, index: AssocIndex, amount: u64) -> Vec<Extended> {
+        let mut raw = self.raw.to_vec();
+        let used = raw[index.get()];
+        let less = Extended::from(amount).min(used);
+        if used.is_zero() {
+            return raw;
+        }
+        let left = used - less;
+        if self.tree.rows()[index.get()].kind == AssocKind::Account {
+            let mut below = vec![false; raw.len()];
+            below[index.get()] = true;
+            for &each in self.tree.parents_first() {
+                if self.tree.parent(each).is_some_and(|p| below[p.get()]) {
+                    below[each.get()] = true;
+                    let usage = &mut raw[each.get()];
+                    *usage = *usage * left / used;
+                }
+            }
+        }
+        raw[index.get()] = left;
+        let mut above = self.tree.parent(index);
+        while let Some(at) = above {
+            raw[at.get()] = (raw[at.get()] - less).max(Extended::ZERO);
+            above = self.tree.parent(at);
+        }
+        raw
+    }
+
+    /// Usage after `hours` in which it fades and the load goes on, pass by pass.
+    fn after_hours(&self, hours: u64) -> Vec<Extended> {
+        let decay = crate::engine::decay(self.config);
+        let secs = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
+        let pass = i64::from(self.config.priority_calc_period_secs.max(1));
+        let whole = if decay.compat().is_slurm() {
+            // Each pass lets usage fade as if all came at its start.
+            let (passes, left) = (secs / pass, decay.factor(pass));
+            let first = decay.weight(0, pass, pass);
+            let sum = if left < 1.0 {
+                first * (1.0 - left.powf(passes as f64)) / (1.0 - left)
+            } else {
+                first * passes as f64
+            };
+            let rest = secs % pass;
+            sum * decay.factor(rest) + decay.weight(0, rest, rest)
+        } else {
+            decay.weight(0, secs, secs)
+        };
+        let number = |value: f64| Extended::from_f64(value).unwrap_or(Extended::ZERO);
+        let left = number(decay.factor(secs));
+        let mut raw: Vec<Extended> = self.raw.iter().map(|usage| *usage * left).collect();
+        for load in &self.load {
+            let usage = number(load.tres_per_sec.max(0.0) * whole);
+            let mut next = Some(load.assoc);
+            while let Some(at) = next {
+                raw[at.get()] += usage;
+                next = self.tree.parent(at);
+            }
+        }
+        raw
+    }
+}
+
+/// A sketch while it is drawn.
+struct Sketch {
+    rows: Vec<Assoc>,
+    raw: Vec<Extended>,
+    users: Vec<usize>,
+    places: Vec<AssocIndex>,
+}
+
+impl Sketch {
+    fn new(scene: &Scene<'_>, pair: [Option<AssocIndex>; 2]) -> Sketch {
+        let tree = scene.tree;
+        let mut on_way = vec![false; tree.len()];
+        for index in pair.iter().flatten() {
+            for at in chain(tree, *index) {
+                on_way[at.get()] = true;
+            }
+        }
+        let below = users_below(tree);
+        let mut sketch = Sketch {
+            rows: Vec::new(),
+            raw: Vec::new(),
+            users: Vec::new(),
+            places: Vec::new(),
+        };
+        let mut places: Vec<Option<AssocIndex>> = vec![None; tree.len()];
+        let mut open: Vec<AssocIndex> = tree.root().into_iter().collect();
+        for root in &open {
+            let usage = scene.ledger.raw()[root.get()];
+            places[root.get()] = Some(sketch.add(None, &tree.rows()[root.get()], usage, 0));
+        }
+        while let Some(account) = open.pop() {
+            let parent = places[account.get()];
+            for &child in tree.fs_children(account) {
+                let row = &tree.rows()[child.get()];
+                let usage = scene.ledger.raw()[child.get()];
+                let is_user = row.kind == AssocKind::User;
+                let here = sketch.add(parent, row, usage, usize::from(is_user));
+                places[child.get()] = Some(here);
+                if is_user {
+                    continue;
+                }
+                if on_way[child.get()] {
+                    open.push(child);
+                } else if below[child.get()] > 0 {
+                    let all = Assoc {
+                        kind: AssocKind::User,
+                        shares: Shares::Raw(1),
+                        ..*row
+                    };
+                    let user = sketch.add(Some(here), &all, usage, below[child.get()]);
+                    places[child.get()] = Some(user);
+                }
+            }
+        }
+        // Everything below an account that one user stands for; accounts that stand aside.
+        for &index in tree.parents_first() {
+            if places[index.get()].is_none() {
+                places[index.get()] = tree.fs_parent(index).and_then(|p| places[p.get()]);
+            }
+        }
+        sketch.places = places.into_iter().flatten().collect();
+        assert_eq!(sketch.places.len(), tree.len(), "every row has a place");
+        sketch
+    }
+
+    /// Appends a row like `like`.
+    fn add(
+        &mut self,
+        parent: Option<AssocIndex>,
+        like: &Assoc,
+        usage: Extended,
+        users: usize,
+    ) -> AssocIndex {
+        let index = AssocIndex::new(self.rows.len());
+        let id = |index: AssocIndex| index.get() as u32 + 1;
+        self.rows.push(Assoc {
+            id: id(index),
+            parent: parent.map(id),
+            ..*like
+        });
+        self.raw.push(usage);
+        self.users.push(users);
+        index
+    }
+}
+
+/// Users below each association, among those that take part in sharing.
+fn users_below(tree: &Tree) -> Vec<usize> {
+    let mut counts = vec![0; tree.len()];
+    for &index in tree.parents_first().iter().rev() {
+        let is_user = tree.rows()[index.get()].kind == AssocKind::User;
+        let count = counts[index.get()] + usize::from(is_user);
+        if let Some(parent) = tree.fs_parent(index) {
+            counts[parent.get()] += count;
+        }
+    }
+    counts
+}
