@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::entry::{Duel, Entry, Trial, meet, pricer};
 use super::job::explain;
-use super::remedy::Search;
+use super::remedy::{GoalOf, Search};
 use super::search::least;
 use super::users::{describe, fairshare_remedies};
 use super::world::Change;
@@ -239,7 +239,7 @@ fn by_fairshare(
         };
         wins(duel, moves, trial)
     };
-    let mut search = Search::new(scene, names, pair, &mut goal);
+    let mut search = Search::new(scene, names, pair, GoalOf::Factors, &mut goal);
     match users {
         Some(users) => {
             let found = super::parting::part(scene, users);

@@ -24,6 +24,8 @@ mod path;
 mod remedy;
 mod scene;
 mod search;
+mod sketch;
+mod tally;
 mod term;
 mod text;
 mod users;

@@ -3,9 +3,11 @@
 use serde::Serialize;
 
 use super::search::{Scope, least};
+use super::tally::Tally;
 use super::world::{Change, World};
 use super::{Names, Scene};
 use crate::extended::Extended;
+use crate::fairshare::Algorithm;
 use crate::tree::{AssocIndex, AssocKind, Shares};
 
 /// What is changed, while all else stays as it is.
@@ -73,11 +75,28 @@ pub struct Remedy {
 /// Ten years: what runs now has ended long before.
 const HORIZON_HOURS: u64 = 87_660;
 
+/// Where amounts are guessed.
+enum Guess<'a> {
+    /// By the order of the two alone, or by classic factors.
+    Order(World<'a>),
+    /// By Fair Tree factors, which count all users.
+    Rank(Tally),
+}
+
+/// What a goal is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoalOf {
+    /// The order of the two factors.
+    Order,
+    /// The factors themselves.
+    Factors,
+}
+
 /// Looks for amounts that reach a goal.
 pub(super) struct Search<'a, 'g> {
     scene: Scene<'a>,
     names: &'g dyn Names,
-    sketch: World<'a>,
+    guess: Guess<'a>,
     whole: World<'a>,
     /// From the fair-share factors of the pair; false as things are.
     goal: &'g mut dyn FnMut([f64; 2]) -> bool,
@@ -89,12 +108,18 @@ impl<'a, 'g> Search<'a, 'g> {
         scene: &Scene<'a>,
         names: &'g dyn Names,
         pair: [Option<AssocIndex>; 2],
+        goal_of: GoalOf,
         goal: &'g mut dyn FnMut([f64; 2]) -> bool,
     ) -> Search<'a, 'g> {
+        let by_rank = goal_of == GoalOf::Factors;
         Search {
             scene: *scene,
             names,
-            sketch: World::sketch(scene, pair),
+            guess: if by_rank && scene.config.algorithm() == Algorithm::FairTree {
+                Guess::Rank(Tally::new(scene, pair))
+            } else {
+                Guess::Order(World::sketch(scene, pair))
+            },
             whole: World::whole(scene, pair),
             goal,
         }
@@ -103,13 +128,14 @@ impl<'a, 'g> Search<'a, 'g> {
     /// How much of `change` reaches the goal.
     pub(super) fn look(&mut self, change: Change) -> Remedy {
         let (kind, most) = self.subject(change);
-        let (sketch, whole, goal) = (&mut self.sketch, &mut self.whole, &mut self.goal);
+        let (guess, whole, goal) = (&mut self.guess, &mut self.whole, &mut self.goal);
         let found = least(most, |scope, amount| {
-            let world = match scope {
-                Scope::Sketch => &mut *sketch,
-                Scope::Whole => &mut *whole,
+            let factors = match (scope, &mut *guess) {
+                (Scope::Whole, _) => whole.factors(change, amount),
+                (Scope::Sketch, Guess::Order(world)) => world.factors(change, amount),
+                (Scope::Sketch, Guess::Rank(tally)) => tally.factors(change, amount),
             };
-            goal(world.factors(change, amount))
+            goal(factors)
         });
         let answer = found.map_or(Answer::Never(most), Answer::Least);
         Remedy { kind, answer }

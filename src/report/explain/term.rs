@@ -32,15 +32,15 @@ pub enum TermName {
 impl fmt::Display for TermName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TermName::Age => f.write_str("age"),
-            TermName::Assoc => f.write_str("assoc"),
-            TermName::Fairshare => f.write_str("fairshare"),
-            TermName::JobSize => f.write_str("job_size"),
-            TermName::Partition => f.write_str("partition"),
-            TermName::Qos => f.write_str("qos"),
-            TermName::Tres(name) => write!(f, "tres/{name}"),
-            TermName::Site => f.write_str("site"),
-            TermName::Nice => f.write_str("nice"),
+            TermName::Age => f.pad("age"),
+            TermName::Assoc => f.pad("assoc"),
+            TermName::Fairshare => f.pad("fairshare"),
+            TermName::JobSize => f.pad("job_size"),
+            TermName::Partition => f.pad("partition"),
+            TermName::Qos => f.pad("qos"),
+            TermName::Tres(name) => f.pad(&format!("tres/{name}")),
+            TermName::Site => f.pad("site"),
+            TermName::Nice => f.pad("nice"),
         }
     }
 }

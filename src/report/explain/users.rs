@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::formula::rank;
 use super::parting::{self, Found};
 use super::path::{PathStep, chain, steps};
-use super::remedy::Search;
+use super::remedy::{GoalOf, Search};
 use super::world::Change;
 use super::{ExplainError, Names, Parting, Remedy, Scene, Side};
 use crate::compat::Compat;
@@ -65,7 +65,7 @@ pub fn compare_users(
     let moves = compared.moves.position();
     let pair = [users[moves], users[1 - moves]];
     let mut ahead = |factors: [f64; 2]| factors[0] > factors[1];
-    let mut search = Search::new(scene, names, pair.map(Some), &mut ahead);
+    let mut search = Search::new(scene, names, pair.map(Some), GoalOf::Order, &mut ahead);
     let mut remedies = fairshare_remedies(scene, &mut search, &found, users, moves);
     remedies.extend(search.halving());
     if load_matters(scene, users) {

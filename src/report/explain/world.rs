@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::path::chain;
+use super::sketch::Sketch;
 use super::{Load, Scene};
 use crate::config::Config;
 use crate::extended::Extended;
-use crate::fairshare::{Algorithm, compute};
-use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
+use crate::fairshare::compute;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// What may be changed, in whole units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,9 +31,6 @@ pub(super) struct World<'a> {
     pair: [Option<AssocIndex>; 2],
     /// Where the associations of the site stand here; `None`: at their own position.
     places: Option<Vec<AssocIndex>>,
-    /// For how many users of the site each association stands; `None`: itself.
-    users: Option<Vec<usize>>,
-    user_count: usize,
 }
 
 impl<'a> World<'a> {
@@ -46,15 +43,13 @@ impl<'a> World<'a> {
             load: scene.load.to_vec(),
             pair,
             places: None,
-            users: None,
-            user_count: scene.tree.user_count(),
         }
     }
 
-    /// The ways to the two users, and those who compete with them; of other accounts one user
-    /// stands for all.
+    /// The ways to the two users; one account stands for all others on each level.
     ///
-    /// Right but for ties with accounts that one user stands for.
+    /// The order of the two is right but for ties with others, and so are classic factors; Fair
+    /// Tree factors are not, because they count the others.
     pub(super) fn sketch(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
         let sketch = Sketch::new(scene, pair);
         let place = |index: AssocIndex| sketch.places[index.get()];
@@ -69,8 +64,6 @@ impl<'a> World<'a> {
             tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
             raw: Cow::Owned(sketch.raw),
             places: Some(sketch.places),
-            users: Some(sketch.users),
-            user_count: scene.tree.user_count(),
         }
     }
 
@@ -119,17 +112,7 @@ impl<'a> World<'a> {
         let algorithm = self.config.algorithm();
         let results = compute(algorithm, self.config.compat, &self.tree, raw);
         let factor = |index: AssocIndex| results[index.get()].fs_factor.unwrap_or(0.0);
-        self.pair.map(|user| match (user, &self.users) {
-            (None, _) => 0.0,
-            (Some(user), Some(users)) if algorithm == Algorithm::FairTree => {
-                let own = factor(user);
-                let ahead = results.iter().zip(users);
-                let ahead = ahead.filter(|(result, _)| result.fs_factor.is_some_and(|f| f > own));
-                let ahead: usize = ahead.map(|(_, users)| *users).sum();
-                (self.user_count - ahead) as f64 / self.user_count as f64
-            }
-            (Some(user), _) => factor(user),
-        })
+        self.pair.map(|user| user.map_or(0.0, factor))
     }
 
     /// Usage without `amount` TRES-seconds of an association, at most what it has.
@@ -195,94 +178,8 @@ impl<'a> World<'a> {
     }
 }
 
-/// A sketch while it is drawn.
-struct Sketch {
-    rows: Vec<Assoc>,
-    raw: Vec<Extended>,
-    users: Vec<usize>,
-    places: Vec<AssocIndex>,
-}
-
-impl Sketch {
-    fn new(scene: &Scene<'_>, pair: [Option<AssocIndex>; 2]) -> Sketch {
-        let tree = scene.tree;
-        let mut on_way = vec![false; tree.len()];
-        for index in pair.iter().flatten() {
-            for at in chain(tree, *index) {
-                on_way[at.get()] = true;
-            }
-        }
-        let below = users_below(tree);
-        let mut sketch = Sketch {
-            rows: Vec::new(),
-            raw: Vec::new(),
-            users: Vec::new(),
-            places: Vec::new(),
-        };
-        let mut places: Vec<Option<AssocIndex>> = vec![None; tree.len()];
-        let mut open: Vec<AssocIndex> = tree.root().into_iter().collect();
-        for root in &open {
-            let usage = scene.ledger.raw()[root.get()];
-            places[root.get()] = Some(sketch.add(None, &tree.rows()[root.get()], usage, 0));
-        }
-        while let Some(account) = open.pop() {
-            let parent = places[account.get()];
-            for &child in tree.fs_children(account) {
-                let row = &tree.rows()[child.get()];
-                let usage = scene.ledger.raw()[child.get()];
-                let is_user = row.kind == AssocKind::User;
-                let here = sketch.add(parent, row, usage, usize::from(is_user));
-                places[child.get()] = Some(here);
-                if is_user {
-                    continue;
-                }
-                if on_way[child.get()] {
-                    open.push(child);
-                } else if below[child.get()] > 0 {
-                    let all = Assoc {
-                        kind: AssocKind::User,
-                        shares: Shares::Raw(1),
-                        ..*row
-                    };
-                    let user = sketch.add(Some(here), &all, usage, below[child.get()]);
-                    places[child.get()] = Some(user);
-                }
-            }
-        }
-        // Everything below an account that one user stands for; accounts that stand aside.
-        for &index in tree.parents_first() {
-            if places[index.get()].is_none() {
-                places[index.get()] = tree.fs_parent(index).and_then(|p| places[p.get()]);
-            }
-        }
-        sketch.places = places.into_iter().flatten().collect();
-        assert_eq!(sketch.places.len(), tree.len(), "every row has a place");
-        sketch
-    }
-
-    /// Appends a row like `like`.
-    fn add(
-        &mut self,
-        parent: Option<AssocIndex>,
-        like: &Assoc,
-        usage: Extended,
-        users: usize,
-    ) -> AssocIndex {
-        let index = AssocIndex::new(self.rows.len());
-        let id = |index: AssocIndex| index.get() as u32 + 1;
-        self.rows.push(Assoc {
-            id: id(index),
-            parent: parent.map(id),
-            ..*like
-        });
-        self.raw.push(usage);
-        self.users.push(users);
-        index
-    }
-}
-
 /// Users below each association, among those that take part in sharing.
-fn users_below(tree: &Tree) -> Vec<usize> {
+pub(super) fn users_below(tree: &Tree) -> Vec<usize> {
     let mut counts = vec![0; tree.len()];
     for &index in tree.parents_first().iter().rev() {
         let is_user = tree.rows()[index.get()].kind == AssocKind::User;

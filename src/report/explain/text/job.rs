@@ -7,23 +7,23 @@ use crate::report::explain::{
     Bound, Explained, Formula, JobExplanation, SizeMode, Term, VariantExplanation,
 };
 
+/// Names of terms have at least this much room.
+const NAME_WIDTH: usize = 16;
+
 impl fmt::Display for JobExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", headline(self))?;
         writeln!(f)?;
         let (silent, shown): (Vec<&Term>, Vec<&Term>) =
             self.terms.iter().partition(|term| term.is_unweighted());
+        let longest = shown.iter().map(|term| term.name.to_string().len()).max();
+        let width = longest.unwrap_or(0).max(NAME_WIDTH);
         for term in shown {
-            write_term(f, term)?;
+            write_term(f, term, width)?;
         }
-        writeln!(
-            f,
-            "  {:<16} {:>27} {:>14}  {}",
-            "sum",
-            "",
-            Points(self.sum),
-            bound(self)
-        )?;
+        let (sum, bound) = (Points(self.sum), bound(self));
+        let line = format!("  {:<width$} {:>24} {sum:>14}  {bound}", "sum", "");
+        writeln!(f, "{}", line.trim_end())?;
         if !silent.is_empty() {
             let names: Vec<String> = silent.iter().map(|term| term.name.to_string()).collect();
             writeln!(f, "Without a weight, so without a say: {}.", list(&names))?;
@@ -78,14 +78,14 @@ fn subject(job: &JobExplanation) -> String {
     }
 }
 
-fn write_term(f: &mut fmt::Formatter<'_>, term: &Term) -> fmt::Result {
+fn write_term(f: &mut fmt::Formatter<'_>, term: &Term, width: usize) -> fmt::Result {
     let product = match (term.factor, term.weight) {
         (Some(factor), Some(weight)) => format!("{factor:.7} x {weight:>10} ="),
         _ => String::new(),
     };
     let points = Points(term.points);
     let how = formula(&term.formula);
-    let line = format!("  {:<16} {product:>27} {points:>14}  {how}", term.name);
+    let line = format!("  {:<width$} {product:>24} {points:>14}  {how}", term.name);
     writeln!(f, "{}", line.trim_end())
 }
 
