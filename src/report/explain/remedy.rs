@@ -78,7 +78,7 @@ const HORIZON_HOURS: u64 = 87_660;
 /// Where amounts are guessed.
 enum Guess<'a> {
     /// By the order of the two alone, or by classic factors.
-    Order(World<'a>),
+    Order(Box<World<'a>>),
     /// By Fair Tree factors, which count all users.
     Rank(Tally),
 }
@@ -118,7 +118,7 @@ impl<'a, 'g> Search<'a, 'g> {
             guess: if by_rank && scene.config.algorithm() == Algorithm::FairTree {
                 Guess::Rank(Tally::new(scene, pair))
             } else {
-                Guess::Order(World::sketch(scene, pair))
+                Guess::Order(Box::new(World::sketch(scene, pair)))
             },
             whole: World::whole(scene, pair),
             goal,

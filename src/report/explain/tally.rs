@@ -5,8 +5,8 @@
 
 use super::Scene;
 use super::path::chain;
-use super::world::{Change, users_below};
-use crate::tree::{AssocIndex, AssocKind, Shares};
+use super::world::Change;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// The ways of two users, and who competes with them.
 pub(super) struct Tally {
@@ -53,7 +53,7 @@ struct Rival {
 
 impl Tally {
     pub(super) fn new(scene: &Scene<'_>, pair: [Option<AssocIndex>; 2]) -> Tally {
-        let below = users_below(scene.tree);
+        let users = users_within(scene.tree);
         let chains = pair.map(|user| user.map_or(Vec::new(), |user| chain(scene.tree, user)));
         let ways = [0, 1].map(|at| {
             let (own, other) = (&chains[at], &chains[1 - at]);
@@ -73,7 +73,7 @@ impl Tally {
                             .filter_map(|&rival| {
                                 Some(Rival {
                                     ratio: standing(scene, rival)?.ratio(),
-                                    users: below[rival.get()],
+                                    users: users[rival.get()],
                                     on_other_way: other.get(depth + 1) == Some(&rival),
                                 })
                             })
@@ -147,4 +147,16 @@ fn standing(scene: &Scene<'_>, index: AssocIndex) -> Option<Standing> {
         shares,
         usage: scene.ledger.raw()[index.get()].to_f64(),
     })
+}
+
+/// Users at and below each association, among those that take part in sharing.
+fn users_within(tree: &Tree) -> Vec<usize> {
+    let mut counts = vec![0; tree.len()];
+    for &index in tree.parents_first().iter().rev() {
+        counts[index.get()] += usize::from(tree.rows()[index.get()].kind == AssocKind::User);
+        if let Some(parent) = tree.fs_parent(index) {
+            counts[parent.get()] += counts[index.get()];
+        }
+    }
+    counts
 }

@@ -177,16 +177,3 @@ impl<'a> World<'a> {
         raw
     }
 }
-
-/// Users below each association, among those that take part in sharing.
-pub(super) fn users_below(tree: &Tree) -> Vec<usize> {
-    let mut counts = vec![0; tree.len()];
-    for &index in tree.parents_first().iter().rev() {
-        let is_user = tree.rows()[index.get()].kind == AssocKind::User;
-        let count = counts[index.get()] + usize::from(is_user);
-        if let Some(parent) = tree.fs_parent(index) {
-            counts[parent.get()] += count;
-        }
-    }
-    counts
-}
