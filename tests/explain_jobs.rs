@@ -1,106 +1,19 @@
-//! Why a job has its priority and why one comes before another. Every expected number is worked by
-//! hand from Slurm's priority_multifactor.html, unless a comment says otherwise.
+//! Why one job comes before another. Every expected number is worked by hand from Slurm's
+//! priority_multifactor.html, unless a comment says otherwise.
 
 #![cfg(feature = "cli")]
 
 mod common;
 mod explain {
+    pub mod queue;
     pub mod stage;
 }
 
-use common::Site as Small;
+use explain::queue::{config, explained, job, stage, stage_with, term};
 use explain::stage::{NOW, Stage};
-use fairtree::config::{Config, PriorityFlags};
-use fairtree::priority::{Index, Job, Partition, Qos, Site, Span, TimeLimit};
-use fairtree::report::explain::{
-    Answer, Bound, Explained, Formula, JobExplanation, JobsCompared, RemedyKind, Side, SizeMode,
-    Term, explain_job,
-};
-
-/// Four users: ranks 4 (u), 3 (v), 2 (w), 1 (x), factors 1, 0.75, 0.5, 0.25.
-const USERS: &str = "
-u 1 100
-v 1 200
-w 1 300
-x 1 400
-";
-
-fn config() -> Config {
-    Config::builder()
-        .priority_max_age_secs(1000)
-        .priority_weight_age(1000)
-        .priority_weight_assoc(1000)
-        .priority_weight_fairshare(600)
-        .priority_weight_job_size(3200)
-        .priority_weight_partition(2000)
-        .priority_weight_qos(4000)
-        .priority_weight_tres([("cpu", 1000.0)])
-        .build()
-        .expect("a sound configuration")
-}
-
-/// Two partitions with 80 and 160 CPUs, two QOS, 10 nodes with 160 CPUs.
-fn site() -> Site {
-    let partition = |factor: u16, tres: usize| Partition {
-        priority_job_factor: factor,
-        norm_priority: f64::from(factor) / 200.0,
-        max_time_mins: None,
-        tres: Some(Index::new(tres)),
-    };
-    let qos = |priority: u32| Qos {
-        priority,
-        norm_priority: f64::from(priority) / 40.0,
-    };
-    Site {
-        partitions: vec![partition(200, 0), partition(100, 2)],
-        qos: vec![qos(20), qos(40)],
-        partition_lists: vec![Index::new(0), Index::new(1)],
-        qos_lists: Vec::new(),
-        tres_names: vec!["cpu".to_owned(), "mem".to_owned()],
-        tres_counts: vec![80, 1000, 160, 1000, 40, 100],
-        assocs: Vec::new(),
-        cluster_cpus: 160,
-        cluster_nodes: 10,
-    }
-}
-
-fn stage_with(config: Config) -> Stage {
-    let mut stage = Stage::with_site(config, &Small::parse(USERS), site());
-    for (at, assoc) in stage.site.assocs.iter_mut().enumerate() {
-        assoc.priority = 10 * at as u32;
-        assoc.norm_priority = at as f64 / 4.0;
-    }
-    stage
-}
-
-fn stage() -> Stage {
-    stage_with(config())
-}
-
-/// Age 100, assoc 500, fairshare 450, size 400 ((0/10 + 40/160)/2 = 0.125), partition 2000, QOS
-/// 2000 and TRES 500 points: 5950.
-fn job(stage: &Stage) -> Job {
-    Job {
-        assoc: Some(stage.index("v")),
-        partition: Some(Index::new(0)),
-        qos: Some(Index::new(0)),
-        accrue_time: NOW - 100,
-        cpus: 40,
-        time_limit: TimeLimit::Minutes(60),
-        tres: Some(Index::new(4)),
-        ..Job::new(11)
-    }
-}
-
-fn explained(stage: &Stage, job: &Job) -> JobExplanation {
-    explain_job(&stage.scene(), stage, job).expect("a job of the site")
-}
-
-fn term<'a>(job: &'a JobExplanation, name: &str) -> &'a Term {
-    let mut terms = job.terms.iter();
-    let found = terms.find(|term| term.name.to_string() == name);
-    found.expect("a term of that name")
-}
+use fairtree::config::Config;
+use fairtree::priority::{Index, Job, Span};
+use fairtree::report::explain::{Answer, JobsCompared, RemedyKind, Side};
 
 fn decisive(compared: &JobsCompared) -> Vec<String> {
     let terms = compared.terms.iter().filter(|term| term.decides);
@@ -120,204 +33,6 @@ fn answer(compared: &JobsCompared, wanted: &str) -> Answer {
             }
     });
     found.expect("a remedy of that kind").answer
-}
-
-#[test]
-fn every_term() {
-    let stage = stage();
-    let job = Job {
-        nice: 30,
-        site_factor: 5,
-        ..job(&stage)
-    };
-    let explained = explained(&stage, &job);
-    let points: Vec<(String, f64)> = explained
-        .terms
-        .iter()
-        .map(|term| (term.name.to_string(), term.points))
-        .collect();
-    let expected = [
-        ("age", 100.0),
-        ("assoc", 500.0),
-        ("fairshare", 450.0),
-        ("job_size", 400.0),
-        ("partition", 2000.0),
-        ("qos", 2000.0),
-        ("tres/cpu", 500.0),
-        ("site", 5.0),
-        ("nice", -30.0),
-    ];
-    assert_eq!(
-        points,
-        expected.map(|(name, points)| (name.to_owned(), points))
-    );
-    assert_eq!((explained.sum, explained.priority), (5925.0, 5925));
-    assert_eq!(explained.state, Explained::Computed);
-    assert_eq!(explained.bound, Bound::Whole);
-    for term in &explained.terms {
-        if let (Some(factor), Some(weight)) = (term.factor, term.weight) {
-            assert_eq!(factor * weight, term.points, "{}", term.name);
-        }
-    }
-    assert_eq!(
-        term(&explained, "age").formula,
-        Formula::Age {
-            waited_secs: Some(100),
-            max_age_secs: 1000
-        }
-    );
-    assert_eq!(
-        term(&explained, "fairshare").formula,
-        Formula::Rank {
-            user: "v".to_owned(),
-            rank: 3,
-            users: 4
-        }
-    );
-    assert_eq!(
-        term(&explained, "assoc").formula,
-        Formula::Priority {
-            priority: 20,
-            largest: Some(40)
-        }
-    );
-    assert_eq!(
-        term(&explained, "tres/cpu").formula,
-        Formula::Tres {
-            count: 40,
-            of: Some(80)
-        }
-    );
-}
-
-#[test]
-fn in_sentences() {
-    let stage = stage();
-    let job = Job {
-        nice: 30,
-        accrue_time: NOW - 101,
-        ..job(&stage)
-    };
-    let expected = "\
-job 11 of v (partition batch, QOS normal) has priority 5921.
-
-  age              0.1010000 x       1000 =            101  waited 00:01:41 of PriorityMaxAge 00:16:40
-  assoc            0.5000000 x       1000 =            500  priority 20 of at most 40
-  fairshare        0.7500000 x        600 =            450  v: rank 3 of 4
-  job_size         0.1250000 x       3200 =            400  0 of 10 nodes, 40 of 160 CPUs
-  partition        1.0000000 x       2000 =           2000  priority 200 of at most 200
-  qos              0.5000000 x       4000 =           2000  priority 20 of at most 40
-  tres/cpu         0.5000000 x       1000 =            500  40 of the partition's 80
-  site                                                   0
-  nice                                                 -30
-  sum                                                 5921
-";
-    assert_eq!(explained(&stage, &job).to_string(), expected);
-}
-
-#[test]
-fn what_becomes_of_the_sum() {
-    let mut config = config();
-    config.priority_weight_job_size = 3;
-    let stage = stage_with(config.clone());
-    let cut = explained(&stage, &job(&stage));
-    assert_eq!((cut.sum, cut.priority), (5550.375, 5550));
-    assert_eq!(cut.bound, Bound::Truncated);
-    assert!(cut.to_string().contains("5550.38  cut to 5550"));
-    let low = Job {
-        nice: 100_000,
-        ..job(&stage)
-    };
-    let low = explained(&stage, &low);
-    assert_eq!((low.bound, low.priority), (Bound::RaisedTo1, 1));
-    config.priority_weight_partition = u32::MAX;
-    let stage = stage_with(config);
-    let high = explained(&stage, &job(&stage));
-    assert_eq!((high.bound, high.priority), (Bound::Capped, u32::MAX));
-}
-
-#[test]
-fn held_direct_and_kept() {
-    let stage = stage();
-    let held = Job {
-        priority: 0,
-        ..job(&stage)
-    };
-    let held = explained(&stage, &held);
-    assert_eq!(
-        (held.state, held.priority, held.computed),
-        (Explained::Held, 0, 5950)
-    );
-    let direct = Job {
-        priority: 77,
-        direct: true,
-        ..job(&stage)
-    };
-    let direct = explained(&stage, &direct);
-    assert_eq!(
-        (direct.state, direct.priority, direct.computed),
-        (Explained::Direct, 77, 5950)
-    );
-    assert_eq!(term(&direct, "tres/cpu").points, 500.0);
-    let config = Config {
-        priority_flags: PriorityFlags::parse("INCR_ONLY"),
-        ..config()
-    };
-    let stage = stage_with(config);
-    let kept = Job {
-        priority: 6000,
-        ..job(&stage)
-    };
-    let kept = explained(&stage, &kept);
-    assert_eq!(
-        (kept.state, kept.priority, kept.computed),
-        (Explained::Kept, 6000, 5950)
-    );
-}
-
-#[test]
-fn without_weights_and_rows() {
-    let stage = stage_with(Config {
-        priority_weight_age: 10,
-        ..Config::default()
-    });
-    let bare = explained(&stage, &Job::new(1));
-    assert_eq!(bare.priority, 1);
-    assert_eq!(term(&bare, "qos").formula, Formula::Absent);
-    let text = bare.to_string();
-    assert!(text.contains("does not age: not eligible yet"), "{text}");
-    let silent =
-        "Without a weight, so without a say: assoc, fairshare, job_size, partition and qos.";
-    assert!(text.contains(silent), "{text}");
-}
-
-#[test]
-fn sizes_and_raw_numbers() {
-    let config = Config {
-        priority_flags: PriorityFlags::parse("SMALL_RELATIVE_TO_TIME,NO_NORMAL_ALL"),
-        priority_favor_small: true,
-        ..config()
-    };
-    let stage = stage_with(config);
-    let explained = explained(&stage, &job(&stage));
-    assert_eq!(
-        term(&explained, "job_size").formula,
-        Formula::Size {
-            mode: SizeMode::SmallRelativeToTime,
-            nodes: 0,
-            cluster_nodes: 10,
-            cpus: 40,
-            cluster_cpus: 160,
-            minutes: Some(60)
-        }
-    );
-    let raw = Formula::Priority {
-        priority: 200,
-        largest: None,
-    };
-    assert_eq!(term(&explained, "partition").formula, raw);
-    let cpus = term(&explained, "tres/cpu");
-    assert_eq!((cpus.factor, cpus.points), (Some(40.0), 40_000.0));
 }
 
 // In partition 1: 1000 instead of 2000, TRES 250 instead of 500.
@@ -357,10 +72,10 @@ fn several_partitions() {
     assert_eq!(stage.jobs(&both, &nowhere).jobs[0].priority, 5950);
 }
 
-// v waits 100 s (5950), w 100 s with the higher QOS, and less fair share: 100 + 750 + 300 + 400 +
-// 2000 + 4000 + 500 = 8050. QOS (+2000) outweighs fair share (-150) by itself.
+// v has 5950; w, with the higher QOS and less fair share, 100 + 750 + 300 + 400 + 2000 + 4000 + 500 =
+// 8050. QOS (+2000) outweighs fair share (-150) by itself.
 #[test]
-fn what_decides() {
+fn what_decides_in_sentences() {
     let stage = stage();
     let other = Job {
         id: 12,
@@ -376,10 +91,33 @@ fn what_decides() {
     assert_eq!(answer(&compared, "waiting"), Answer::Never(900));
     // Rank 4 is worth 600: far from enough.
     assert!(matches!(answer(&compared, "usage v"), Answer::Never(200)));
-    let text = compared.to_string();
-    assert!(text.starts_with("job 11 (priority 5950) is behind job 12 (priority 8050) by 2100."));
-    assert!(text.contains("What decides: qos."), "{text}");
-    assert!(text.contains("a nice value of -2101, not 0"), "{text}");
+    let expected = "\
+job 11 (priority 5950) is behind job 12 (priority 8050) by 2100.
+
+                             job 11           job 12     difference
+  age                           100              100              0
+  assoc                         500              750           -250
+  fairshare                     450              300            150
+  job_size                      400              400              0
+  partition                    2000             2000              0
+  qos                          2000             4000          -2000  decides
+  tres/cpu                      500              500              0
+  priority                     5950             8050          -2100
+What decides: qos.
+
+w (fair-share factor 0.500000, rank 2 of 4) is behind v (fair-share factor 0.750000, rank 3 of 4).
+Their ways part below root:
+  v: 1 of 4 shares, due 25.00%, used 20.00% or 200 TRES-seconds (0.1 TRES-hours): level fairshare 1.250000
+  w: 1 of 4 shares, due 25.00%, used 30.00% or 300 TRES-seconds (0.1 TRES-hours): level fairshare 0.833333
+The higher level fairshare (due over used) comes first: v.
+
+What would put job 11 ahead, all else as it is:
+  - not waiting: in the 00:15:00 until its age is at its maximum it does not catch up
+  - a nice value of -2101, not 0 (users may only raise it)
+  - not less use by v, even without any of its 200 TRES-seconds (0.1 TRES-hours)
+  - not more shares for v, however many
+";
+    assert_eq!(compared.to_string(), expected);
 }
 
 // Points for the job behind count against: age +300 for 11; for 12 QOS +200, partition +150.
@@ -427,9 +165,8 @@ fn aged(stage: &Stage, id: u32, user: &str, age: i64) -> Job {
     }
 }
 
-// 11 has 600 + 3000, 12 has 1900 - 0 (at its maximum) + 2000 = 3000; turned round: 11 of w with
-// 600 + 2000 against 12 of w with 900 + 2000 - 200 (nice): 2600 against 2700. Both grow until 12
-// is at 1000, 100 s from now; then 11 gains a point a second: after 201 s it has 2801 of 2800.
+// 11 has 600 + 2000, 12 has 900 + 2000 - 200 (nice): 2600 against 2700. Both grow until 12 is at its
+// maximum of 1000, 100 s from now; then 11 gains a point a second: after 201 s it has 2801 of 2800.
 #[test]
 fn waiting_helps_when_the_other_has_stopped_to_age() {
     let stage = age_and_fairshare();
@@ -535,29 +272,43 @@ fn held_jobs_have_no_remedies() {
     assert_eq!(answer(&compared, "nice"), Answer::Least(4101));
 }
 
+/// The names of all fields of a JSON value.
+fn fields(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (name, value) in map {
+                found.insert(name.clone());
+                fields(value, found);
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| fields(value, found)),
+        _ => {}
+    }
+}
+
 #[test]
-fn errors_and_json() {
-    use fairtree::report::explain::compare_jobs;
+fn every_field_of_the_json_is_documented() {
     use fairtree::report::explain::json::{Explanation, to_json};
     let stage = stage();
-    let job = job(&stage);
-    let error = compare_jobs(&stage.scene(), &stage, [&job, &job]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "job 11 cannot be compared with itself; name two different jobs"
-    );
-    let lost = Job {
-        partition: Some(Index::new(9)),
-        ..job
+    let several = Job {
+        partitions: Span { start: 0, len: 2 },
+        ..job(&stage)
     };
-    assert!(explain_job(&stage.scene(), &stage, &lost).is_err());
+    let other = Job {
+        id: 12,
+        assoc: Some(stage.index("w")),
+        ..several
+    };
+    let compared = stage.jobs(&several, &other);
     let mut out = Vec::new();
-    to_json(&mut out, Explanation::Job(&explained(&stage, &job))).unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
-    assert_eq!(json["question"], "job");
-    let terms = &json["answer"]["terms"];
-    assert_eq!(terms[2]["name"], "fairshare");
-    assert_eq!(terms[2]["formula"]["kind"], "rank");
-    assert_eq!(terms[6]["name"], "tres/cpu");
-    assert_eq!(json["answer"]["bound"], "whole");
+    to_json(&mut out, Explanation::Jobs(&compared)).unwrap();
+    let json = serde_json::from_slice(&out).unwrap();
+    let mut found = std::collections::BTreeSet::new();
+    fields(&json, &mut found);
+    assert!(found.len() > 60, "{found:?}");
+    let document = include_str!("../docs/explain-json.md");
+    for field in found.iter().filter(|field| *field != "kind") {
+        let mentioned = [format!("`{field}`"), format!("`{{\"{field}\"")];
+        assert!(mentioned.iter().any(|m| document.contains(m)), "{field}");
+    }
 }

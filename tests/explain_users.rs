@@ -278,6 +278,113 @@ fn jobs_that_run() {
     assert_eq!(answers(&compared).last().unwrap(), "load: never");
 }
 
+// Under compat=slurm usage fades and is charged pass by pass. What was found is compared with all
+// the passes of the hours, one by one.
+#[test]
+fn jobs_that_run_are_charged_in_passes() {
+    use fairtree::engine;
+    let mut stage = slurm(TWO_ACCOUNTS);
+    let bob = stage.index("bob");
+    stage.load = vec![Load {
+        assoc: bob,
+        tres_per_sec: 0.011,
+    }];
+    let compared = stage.users("alice", "bob");
+    let Some(Answer::Least(hours)) = compared.remedies.last().map(|remedy| remedy.answer) else {
+        panic!("{compared:?}");
+    };
+    assert!(
+        hours > 24,
+        "long enough to tell passes from their sum: {hours}"
+    );
+    let decay = engine::decay(&stage.config);
+    let is_ahead = |hours: u64| {
+        let mut ledger = stage.ledger.clone();
+        for _ in 0..hours * 12 {
+            engine::fade(&mut ledger, &decay, Some(0), 300);
+            let usage = 0.011 * decay.weight(0, 300, 300);
+            ledger.charge(&stage.tree, bob, usage).expect("a usage");
+        }
+        let factors = stage.factors(&stage.tree, ledger.raw());
+        factors[stage.index("alice").get()] > factors[bob.get()]
+    };
+    assert!(is_ahead(hours) && !is_ahead(hours - 1));
+}
+
+#[test]
+fn loads_are_sums_per_association() {
+    use fairtree::engine::Accruing;
+    use fairtree::priority::TimeLimit;
+    use fairtree::usage::{Run, RunState};
+    let stage = stage(TWO_ACCOUNTS);
+    let (alice, bob) = (stage.index("alice"), stage.index("bob"));
+    let job = |assoc, billable_tres, usage_factor, at_end| Accruing {
+        assoc,
+        run: Run {
+            state: RunState::default(),
+            start_time: 1000,
+            end_time: 0,
+            end_time_exp: Some(5000),
+            time_limit: TimeLimit::Minutes(60),
+            billable_tres,
+            usage_factor,
+            charged_until: None,
+            run_secs_renewed: false,
+        },
+        at_end,
+    };
+    let accruing = [
+        job(bob, 4.0, 1.0, false),
+        job(alice, 8.0, 0.5, false),
+        job(bob, 2.0, -1.0, false),
+        job(bob, 100.0, 1.0, true),
+        job(alice, 0.0, 1.0, false),
+    ];
+    let load = |assoc, tres_per_sec| Load {
+        assoc,
+        tres_per_sec,
+    };
+    // A negative usage factor counts as 1.
+    assert_eq!(Load::of(&accruing), [load(alice, 4.0), load(bob, 6.0)]);
+}
+
+// 10,000 accounts one below the other, and two users at the end.
+#[test]
+fn deep_trees() {
+    use fairtree::tree::{Assoc, AssocKind, Shares};
+    let levels = 10_000;
+    let mut rows = Vec::new();
+    for id in 1..=levels {
+        rows.push(Assoc {
+            id,
+            parent: (id > 1).then(|| id - 1),
+            kind: AssocKind::Account,
+            shares: Shares::Raw(1),
+        });
+    }
+    for id in [levels + 1, levels + 2] {
+        rows.push(Assoc {
+            id,
+            parent: Some(levels),
+            kind: AssocKind::User,
+            shares: Shares::Raw(1),
+        });
+    }
+    let mut own = vec![0.0; rows.len()];
+    (own[levels as usize], own[levels as usize + 1]) = (40.0, 10.0);
+    let names = rows.iter().map(|row| format!("n{}", row.id)).collect();
+    let stage = Stage::new(Config::default(), &Site::new(names, rows, &own));
+    let compared = stage.users("n10001", "n10002");
+    // 40 - 31 is less than 10; 4/40 ties with 1/10, 5/40 is ahead.
+    assert_eq!(
+        answers(&compared),
+        ["usage n10001: 31", "shares n10001: 4", "decay: never"]
+    );
+    assert_eq!(compared.sides[0].path.len(), 10_001);
+    let text = compared.to_string();
+    assert!(text.contains("(9989 more)") && text.lines().count() < 50);
+}
+
 #[test]
 fn without_a_half_life_nothing_is_said_of_decay() {
     let config = Config {

@@ -88,6 +88,20 @@ pub enum Formula {
     Given,
 }
 
+impl Formula {
+    /// The factor of a [`Formula::Tres`], as [`crate::priority::Pricer::tres_terms`] weighs it.
+    pub(super) fn tres_factor(&self) -> f64 {
+        match *self {
+            Formula::Tres { count, of: None } => count as f64,
+            Formula::Tres {
+                count,
+                of: Some(of),
+            } if of > 0 => count as f64 / of as f64,
+            _ => 0.0,
+        }
+    }
+}
+
 pub(super) fn age(scene: &Scene<'_>, job: &Job) -> Formula {
     let ages = job.accrue_time != 0;
     Formula::Age {

@@ -29,6 +29,7 @@ pub enum Bound {
     /// Its fraction was cut off.
     Truncated,
     /// It was below 1 and was raised to 1, because 0 means held.
+    #[serde(rename = "raised_to_1")]
     RaisedTo1,
     /// It was above 4294967295, or not a number, and became that.
     Capped,
@@ -193,57 +194,62 @@ fn terms(
         job_size: own.job_size,
         ..pricer.factors(&job)
     };
-    let term = |name, factor, weight: u32, points, formula| Term {
-        name,
-        factor: Some(factor),
-        weight: Some(f64::from(weight)),
-        points,
-        formula,
-    };
-    let mut terms = vec![
-        term(
+    let table = [
+        (
             TermName::Age,
             factors.age,
-            config.priority_weight_age,
             priced.age,
             formula::age(scene, &job),
         ),
-        term(
+        (
             TermName::Assoc,
             factors.assoc,
-            config.priority_weight_assoc,
             priced.assoc,
             formula::assoc(scene, &job),
         ),
-        term(
+        (
             TermName::Fairshare,
             factors.fairshare,
-            config.priority_weight_fairshare,
             priced.fairshare,
             formula::fairshare(scene, names, &job),
         ),
-        term(
+        (
             TermName::JobSize,
             factors.job_size,
-            config.priority_weight_job_size,
             priced.job_size,
             formula::size(scene, &entry.job),
         ),
-        term(
+        (
             TermName::Partition,
             factors.partition,
-            config.priority_weight_partition,
             priced.partition,
             formula::partition(scene, &job),
         ),
-        term(
+        (
             TermName::Qos,
             factors.qos,
-            config.priority_weight_qos,
             priced.qos,
             formula::qos(scene, &job),
         ),
     ];
+    let weights = [
+        config.priority_weight_age,
+        config.priority_weight_assoc,
+        config.priority_weight_fairshare,
+        config.priority_weight_job_size,
+        config.priority_weight_partition,
+        config.priority_weight_qos,
+    ];
+    let weighted = table.into_iter().zip(weights);
+    let mut terms: Vec<Term> = weighted
+        .map(|((name, factor, points, formula), weight)| Term {
+            name,
+            factor: Some(factor),
+            weight: Some(f64::from(weight)),
+            points,
+            formula,
+        })
+        .collect();
     terms.extend(tres_terms(scene, pricer, &job));
     for (name, points) in [
         (TermName::Site, f64::from(priced.site)),
@@ -277,18 +283,9 @@ fn tres_terms(scene: &Scene<'_>, pricer: &Pricer<'_>, job: &Job) -> Vec<Term> {
         .filter_map(|(at, name)| Some((at, name, weight_of(name)?)))
         .map(|(at, name, weight)| {
             let formula = formula::tres(scene, job, at);
-            let factor = match formula {
-                Formula::Tres { count, of: None } => count as f64,
-                Formula::Tres { of: Some(0), .. } => 0.0,
-                Formula::Tres {
-                    count,
-                    of: Some(of),
-                } => count as f64 / of as f64,
-                _ => 0.0,
-            };
             Term {
                 name: TermName::Tres(name.clone()),
-                factor: Some(factor),
+                factor: Some(formula.tres_factor()),
                 weight: Some(weight),
                 points: points[at],
                 formula,

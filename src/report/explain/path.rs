@@ -18,7 +18,8 @@ pub struct PathStep {
     /// An account with `FairShare=parent`: it takes no part, its children compete on the level
     /// above.
     pub stands_aside: bool,
-    /// Raw shares; `None`: `parent`.
+    /// Raw shares; `None`: `parent`, which JSON says in this word.
+    #[serde(serialize_with = "number_or_parent")]
     pub raw_shares: Option<u32>,
     /// Raw shares of all on its level, itself included; `None` for the root.
     pub level_shares: Option<u64>,
@@ -80,6 +81,13 @@ pub(super) fn chain(tree: &Tree, index: AssocIndex) -> Vec<AssocIndex> {
     }
     chain.reverse();
     chain
+}
+
+fn number_or_parent<S: Serializer>(value: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_str("parent"),
+        Some(shares) => serializer.serialize_u32(*shares),
+    }
 }
 
 fn number_or_inf<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -42,7 +42,9 @@ pub enum RemedyKind {
     },
     /// If the running jobs went on as they do now and no other started. Unit: hours.
     RunningLoad,
-    /// If both jobs waited on; every age grows. Unit: seconds.
+    /// If both jobs waited on; every age grows. Unit: seconds. Where the sums differ by less than
+    /// one point, priorities, which are cut to integers, pass each other for moments; the answer is
+    /// then one of these.
     Waiting,
     /// Had the job a lower nice value. Unit: by how much. Users may only raise it.
     LowerNice {

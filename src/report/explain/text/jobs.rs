@@ -7,9 +7,11 @@ use super::users::write_order;
 use super::words::{Points, list};
 use crate::report::explain::{Explained, JobExplanation, JobsCompared, TermName};
 
+/// Columns of names and points are at least this wide.
+const COLUMN: usize = 16;
+
 impl fmt::Display for JobsCompared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b] = &self.jobs;
         writeln!(f, "{}", headline(self))?;
         for job in &self.jobs {
             if let Some(remark) = remark(job) {
@@ -17,30 +19,7 @@ impl fmt::Display for JobsCompared {
             }
         }
         writeln!(f)?;
-        writeln!(
-            f,
-            "  {:<16} {:>16} {:>16} {:>14}",
-            "", a.name, b.name, "difference"
-        )?;
-        for term in self.terms.iter().filter(|term| term.points != [0.0, 0.0]) {
-            let mark = if term.decides { "  decides" } else { "" };
-            writeln!(
-                f,
-                "  {:<16} {:>16} {:>16} {:>14}{mark}",
-                term.name,
-                Points(term.points[0]),
-                Points(term.points[1]),
-                Points(term.difference)
-            )?;
-        }
-        writeln!(
-            f,
-            "  {:<16} {:>16} {:>16} {:>14}",
-            "priority",
-            a.priority,
-            b.priority,
-            i64::from(a.priority) - i64::from(b.priority)
-        )?;
+        write_table(f, self)?;
         write_decisive(f, self)?;
         if let Some(users) = self.users.as_ref().filter(|_| fairshare_differs(self)) {
             writeln!(f)?;
@@ -48,6 +27,40 @@ impl fmt::Display for JobsCompared {
         }
         remedies::write_all(f, &self.moves.of(&self.jobs).name, &self.remedies)
     }
+}
+
+/// The terms side by side.
+fn write_table(f: &mut fmt::Formatter<'_>, compared: &JobsCompared) -> fmt::Result {
+    let [a, b] = &compared.jobs;
+    let shown = compared.terms.iter().filter(|t| t.points != [0.0, 0.0]);
+    let width = |name: &str| name.chars().count().max(COLUMN);
+    let (wide_a, wide_b) = (width(&a.name), width(&b.name));
+    let names = shown.clone().map(|term| term.name.to_string());
+    let wide = names.map(|name| width(&name)).max().unwrap_or(COLUMN);
+    writeln!(
+        f,
+        "  {:<wide$} {:>wide_a$} {:>wide_b$} {:>14}",
+        "", a.name, b.name, "difference"
+    )?;
+    for term in shown {
+        let mark = if term.decides { "  decides" } else { "" };
+        writeln!(
+            f,
+            "  {:<wide$} {:>wide_a$} {:>wide_b$} {:>14}{mark}",
+            term.name,
+            Points(term.points[0]),
+            Points(term.points[1]),
+            Points(term.difference)
+        )?;
+    }
+    writeln!(
+        f,
+        "  {:<wide$} {:>wide_a$} {:>wide_b$} {:>14}",
+        "priority",
+        a.priority,
+        b.priority,
+        i64::from(a.priority) - i64::from(b.priority)
+    )
 }
 
 fn headline(compared: &JobsCompared) -> String {

@@ -85,7 +85,7 @@ fn write_never(f: &mut fmt::Formatter<'_>, kind: &RemedyKind, most: u64) -> fmt:
             name, raw_usage, ..
         } if *raw_usage > 0.0 => {
             let all = TresSeconds(*raw_usage);
-            write!(f, "not less use by {name}: not even none instead of {all}")
+            write!(f, "not less use by {name}, even without any of its {all}")
         }
         RemedyKind::LessUsage { name, .. } => {
             write!(f, "not less use by {name}, who has used nothing")
