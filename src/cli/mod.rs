@@ -5,6 +5,7 @@
 //! reader that closes the pipe early is not an error.
 
 pub mod args;
+mod explain;
 mod generate;
 mod input;
 mod lint;
@@ -52,6 +53,7 @@ pub fn run() -> ExitCode {
     let messages = Messages::new(cli.color, cli.quiet);
     let outcome = match &cli.command {
         Command::Share(args) => share::run(args, &messages),
+        Command::Explain(args) => explain::run(args, &messages),
         Command::Lint(args) => lint::run(args),
         Command::Generate(args) => generate::run(args),
     };

@@ -62,7 +62,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     Ok(outcome)
 }
 
-fn compat_of(text: &str) -> Result<Compat, Failure> {
+pub(super) fn compat_of(text: &str) -> Result<Compat, Failure> {
     let parameters = PriorityParameters::parse(&format!("compat={text}"), None);
     match parameters {
         Ok(parameters) => Ok(parameters.compat.unwrap_or_default()),
