@@ -13,6 +13,44 @@
 //! [`crate::fairshare::compute`]. What would change an order (a [`Remedy`]) is looked for on a
 //! small tree that has the same order, and reported only after the engine has judged it on a copy
 //! of the whole: with the amount named the order changes, with one step less it does not.
+//!
+//! ```
+//! use fairtree::config::Config;
+//! use fairtree::engine;
+//! use fairtree::priority::{AssocFactors, Site};
+//! use fairtree::report::explain::{Answer, Numbered, Scene, Side, compare_users};
+//! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+//! use fairtree::usage::Ledger;
+//! let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
+//! let tree = Tree::from_rows([
+//!     row(1, None, AssocKind::Account),
+//!     row(2, Some(1), AssocKind::User),
+//!     row(3, Some(1), AssocKind::User),
+//! ])?;
+//! let [_, a, b] = [1, 2, 3].map(|id| tree.index_of(id).unwrap());
+//! let mut ledger = Ledger::new(&tree);
+//! ledger.charge(&tree, a, 500.0)?;
+//! ledger.charge(&tree, b, 400.0)?;
+//! let config = Config::default();
+//! let fairshare = engine::rank(&config, &tree, &ledger);
+//! let mut site = Site { assocs: vec![AssocFactors::default(); 3], ..Site::default() };
+//! engine::publish(&fairshare, &mut site);
+//! let scene = Scene {
+//!     config: &config,
+//!     tree: &tree,
+//!     ledger: &ledger,
+//!     fairshare: &fairshare,
+//!     site: &site,
+//!     load: &[],
+//!     now: 0,
+//! };
+//! let compared = compare_users(&scene, &Numbered(&tree), [a, b])?;
+//! assert_eq!(compared.ahead, Some(Side::Second));
+//! // 500 - 100 would tie; 101 less is ahead.
+//! assert_eq!(compared.remedies[0].answer, Answer::Least(101));
+//! assert!(compare_users(&scene, &Numbered(&tree), [a, a]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod entry;
 mod formula;
