@@ -139,7 +139,7 @@ impl Recomputation<'_> {
             raw_shares: row.raw_shares,
             raw_usage: row.raw_usage,
             norm_shares: self.norm_shares(at, root),
-            norm_usage: self.norm_usage(at),
+            norm_usage: self.norm_usage(at, root),
             effective_usage: self.effective_usage(at, root),
             level_fs: self.level_fs(at, root),
             fs_factor: self.fs_factor(at, link, root),
@@ -217,7 +217,11 @@ impl Recomputation<'_> {
         ))
     }
 
-    fn norm_usage(&mut self, at: usize) -> Figure {
+    fn norm_usage(&mut self, at: usize, root: bool) -> Figure {
+        if root {
+            // slurmctld computes none for the root, and sshare leaves it blank.
+            return Figure::Blank;
+        }
         let why = self.why_usage(at, self.forest.root, "the root is not listed");
         let value = self.computed[at].norm_usage.to_f64();
         let printed = self.listing.rows[at].norm_usage;

@@ -40,7 +40,12 @@ pub fn from_site(site: &Site, algorithm: Algorithm, compat: Compat) -> ShareRepo
             } else {
                 figures.norm_shares
             }),
-            norm_usage: Figure::Computed(figures.norm_usage.to_f64()),
+            // slurmctld computes none for the root, and sshare leaves it blank.
+            norm_usage: if root {
+                Figure::Blank
+            } else {
+                Figure::Computed(figures.norm_usage.to_f64())
+            },
             effective_usage: Figure::Computed(if root {
                 ROOT_EFFECTIVE_USAGE
             } else {
