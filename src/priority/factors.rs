@@ -21,19 +21,41 @@ pub struct Factors {
     pub qos: f64,
 }
 
-/// Seconds since the job began to age over the maximum age, at most 1; 0 for a job that does not
-/// age (`accrue_time` 0) or begins to in the future, 1 for any other where the maximum is 0.
-#[inline]
-pub(super) fn age(now: i64, accrue_time: i64, max_age_secs: u32, wraps: bool) -> f64 {
-    if accrue_time == 0 {
-        return 0.0;
+/// The age factor of one pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Age {
+    now: i64,
+    /// An age is cut to this range and divided by its end.
+    least_secs: i64,
+    most_secs: i64,
+    divisor: f64,
+    /// All ones, or the 32 bits in which Slurm counts.
+    mask: i64,
+}
+
+impl Age {
+    pub(super) fn new(now: i64, max_age_secs: u32, wraps: bool) -> Age {
+        // Where the maximum is 0 every age counts as 1 of 1.
+        let most_secs = i64::from(max_age_secs.max(1));
+        Age {
+            now,
+            least_secs: i64::from(max_age_secs == 0),
+            most_secs,
+            divisor: most_secs as f64,
+            mask: if wraps { 0xffff_ffff } else { i64::MAX },
+        }
     }
-    let secs = now.saturating_sub(accrue_time).max(0);
-    let secs = if wraps { secs & 0xffff_ffff } else { secs };
-    if secs < i64::from(max_age_secs) {
-        secs as f64 / f64::from(max_age_secs)
-    } else {
-        1.0
+
+    /// Seconds since the job began to age over the maximum age, at most 1; 0 for a job that does
+    /// not age (`accrue_time` 0) or begins to in the future, 1 for any other where the maximum
+    /// is 0.
+    #[inline]
+    pub(super) fn factor(&self, accrue_time: i64) -> f64 {
+        // Cut rather than compared: which jobs are old is nothing a processor could foresee.
+        let secs = self.now.saturating_sub(accrue_time).max(0) & self.mask;
+        let secs = secs.max(self.least_secs).min(self.most_secs);
+        let factor = secs as f64 / self.divisor;
+        if accrue_time == 0 { 0.0 } else { factor }
     }
 }
 
@@ -70,6 +92,10 @@ pub(super) fn qos(qos: Option<&Qos>, normal: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn age(now: i64, accrue_time: i64, max_age_secs: u32, wraps: bool) -> f64 {
+        Age::new(now, max_age_secs, wraps).factor(accrue_time)
+    }
 
     // Worked by hand; "at some configurable length of time (PriorityMaxAge), the age factor will
     // max out to 1.0".

@@ -1,6 +1,6 @@
 //! Pricing: everything that a pass has in common prepared once, then one job after the other.
 
-use super::factors;
+use super::factors::{self, Age};
 use super::quirks::Quirks;
 use super::size::Size;
 use super::tres::TresWeights;
@@ -35,10 +35,15 @@ pub struct Pricer<'a> {
     pub(super) weights: Weights,
     pub(super) flags: PriorityFlags,
     pub(super) quirks: Quirks,
-    tres: TresWeights,
+    age: Age,
     size: Size,
-    now: i64,
-    max_age_secs: u32,
+    tres: TresWeights,
+    /// [`TresWeights::divisors`] of no partition, of the first one, and so on.
+    divisors: Vec<f64>,
+    /// Weighted terms of no partition, of the first one, and so on.
+    partition_terms: Vec<f64>,
+    /// The same of QOS.
+    qos_terms: Vec<f64>,
 }
 
 /// The weights as f64, into which every 32-bit number fits.
@@ -60,7 +65,7 @@ impl<'a> Pricer<'a> {
     /// have, and the errors of [`Site::check`].
     pub fn new(config: &Config, site: &'a Site, now: i64) -> Result<Pricer<'a>, PriorityError> {
         site.check()?;
-        Ok(Pricer {
+        let mut pricer = Pricer {
             site,
             weights: Weights {
                 age: f64::from(config.priority_weight_age),
@@ -72,11 +77,38 @@ impl<'a> Pricer<'a> {
             },
             flags: config.priority_flags,
             quirks: Quirks::of(config.compat),
-            tres: TresWeights::new(config, &site.tres_names)?,
+            age: Age::new(
+                now,
+                config.priority_max_age_secs,
+                Quirks::of(config.compat).age_wraps,
+            ),
             size: Size::new(config, site.cluster_nodes, site.cluster_cpus),
-            now,
-            max_age_secs: config.priority_max_age_secs,
-        })
+            tres: TresWeights::new(config, &site.tres_names)?,
+            divisors: Vec::new(),
+            partition_terms: Vec::new(),
+            qos_terms: Vec::new(),
+        };
+        pricer.fill_tables();
+        Ok(pricer)
+    }
+
+    /// Works out what jobs in one partition or QOS have in common.
+    fn fill_tables(&mut self) {
+        let site = self.site;
+        let partitions = || std::iter::once(None).chain(site.partitions.iter().map(Some));
+        let qos = || std::iter::once(None).chain(site.qos.iter().map(Some));
+        self.partition_terms = partitions()
+            .map(|partition| self.partition_factor(partition) * self.weights.partition)
+            .collect();
+        self.qos_terms = qos()
+            .map(|qos| self.qos_factor(qos) * self.weights.qos)
+            .collect();
+        self.divisors = partitions()
+            .flat_map(|partition| {
+                let counts = self.counts(partition.and_then(|partition| partition.tres));
+                self.tres.divisors(counts)
+            })
+            .collect();
     }
 
     /// The price of a job in a pass.
@@ -85,7 +117,7 @@ impl<'a> Pricer<'a> {
     /// - A priority that an administrator set stays; all terms are 0, as sprio shows them.
     /// - Under `INCR_ONLY` the priority is the larger of the job's and the new one; the terms are
     ///   the new ones.
-    #[inline]
+    #[inline(always)]
     pub fn price(&self, job: &Job) -> Priced {
         if job.priority == 0 {
             return Priced::default();
@@ -101,7 +133,7 @@ impl<'a> Pricer<'a> {
     /// The price of a job outside a pass, when slurmctld asks for it (`priority_p_set`: submitted,
     /// updated, released). A held job gets a price, which is how it is released, and `INCR_ONLY`
     /// does not count; a priority other than 0 that an administrator set stays here, too.
-    #[inline]
+    #[inline(always)]
     pub fn price_set(&self, job: &Job) -> Priced {
         if job.is_direct() {
             return Priced {
@@ -109,15 +141,15 @@ impl<'a> Pricer<'a> {
                 ..Priced::default()
             };
         }
-        let factors = self.factors(job);
+        let factors = self.own_factors(job);
         let mut priced = Priced {
             age: factors.age * self.weights.age,
             assoc: factors.assoc * self.weights.assoc,
             fairshare: factors.fairshare * self.weights.fairshare,
             job_size: factors.job_size * self.weights.job_size,
-            partition: factors.partition * self.weights.partition,
-            qos: factors.qos * self.weights.qos,
-            tres: self.tres(job, self.partition(job.partition)),
+            partition: self.partition_terms[slot(job.partition)],
+            qos: self.qos_terms[slot(job.qos)],
+            tres: self.tres(job, job.partition),
             site: job.site_factor,
             nice: job.nice,
             ..Priced::default()
@@ -140,31 +172,49 @@ impl<'a> Pricer<'a> {
     /// The factors of a job, not yet weighted.
     #[inline]
     pub fn factors(&self, job: &Job) -> Factors {
+        Factors {
+            partition: self.partition_factor(self.partition(job.partition)),
+            qos: self.qos_factor(self.qos(job.qos)),
+            ..self.own_factors(job)
+        }
+    }
+
+    /// The factors that jobs do not share with all others in their partition or QOS.
+    #[inline(always)]
+    fn own_factors(&self, job: &Job) -> Factors {
         let (weights, flags) = (&self.weights, &self.flags);
-        let assoc = self.assoc(job);
-        let partition = self.partition(job.partition);
         let mut factors = Factors::default();
         if weights.age != 0.0 {
-            let (max_age, wraps) = (self.max_age_secs, self.quirks.age_wraps);
-            factors.age = factors::age(self.now, job.accrue_time, max_age, wraps);
+            factors.age = self.age.factor(job.accrue_time);
         }
         if weights.assoc != 0.0 {
-            factors.assoc = factors::assoc(assoc, !flags.no_normal_assoc);
+            factors.assoc = factors::assoc(self.assoc(job), !flags.no_normal_assoc);
         }
         if weights.fairshare != 0.0 {
-            factors.fairshare = assoc.map_or(0.0, |assoc| assoc.fs_factor);
+            factors.fairshare = self.assoc(job).map_or(0.0, |assoc| assoc.fs_factor);
         }
         if weights.job_size != 0.0 {
-            factors.job_size = self.size.factor(job, partition.map(|p| p.max_time_mins));
-        }
-        // Of a partition without a factor Slurm does not look at the normalised one either.
-        if weights.partition != 0.0 && partition.is_some_and(|p| p.priority_job_factor != 0) {
-            factors.partition = factors::partition(partition, !flags.no_normal_part);
-        }
-        if weights.qos != 0.0 {
-            factors.qos = factors::qos(self.qos(job.qos), !flags.no_normal_qos);
+            let max_time_mins = || self.partition(job.partition).map(|p| p.max_time_mins);
+            factors.job_size = self.size.factor(job, max_time_mins);
         }
         factors
+    }
+
+    fn partition_factor(&self, partition: Option<&Partition>) -> f64 {
+        // Of a partition without a factor Slurm does not look at the normalised one either.
+        if self.weights.partition != 0.0 && partition.is_some_and(|p| p.priority_job_factor != 0) {
+            factors::partition(partition, !self.flags.no_normal_part)
+        } else {
+            0.0
+        }
+    }
+
+    fn qos_factor(&self, qos: Option<&Qos>) -> f64 {
+        if self.weights.qos != 0.0 {
+            factors::qos(qos, !self.flags.no_normal_qos)
+        } else {
+            0.0
+        }
     }
 
     /// The weighted TRES factors of a job in its partition, one per TRES of the site; what
@@ -178,8 +228,8 @@ impl<'a> Pricer<'a> {
             out.fill(0.0);
             return;
         }
-        let of = self.partition(job.partition).and_then(|p| p.tres);
-        self.tres.fill(self.counts(job.tres), self.counts(of), out);
+        let divisors = self.divisors(job.partition);
+        self.tres.fill(self.counts(job.tres), divisors, out);
     }
 
     /// The weights of `PriorityWeightTRES`, one per TRES of the site, 0 where there is none.
@@ -193,9 +243,19 @@ impl<'a> Pricer<'a> {
 
     /// Sum of the weighted TRES factors of a job in a partition.
     #[inline]
-    pub(super) fn tres(&self, job: &Job, partition: Option<&Partition>) -> f64 {
-        let of = partition.and_then(|partition| partition.tres);
-        self.tres.sum(self.counts(job.tres), self.counts(of))
+    pub(super) fn tres(&self, job: &Job, partition: Option<Index>) -> f64 {
+        if self.tres.len() == 0 {
+            return 0.0;
+        }
+        self.tres
+            .sum(self.counts(job.tres), self.divisors(partition))
+    }
+
+    #[inline]
+    fn divisors(&self, partition: Option<Index>) -> &[f64] {
+        let weights = self.tres.len();
+        let start = slot(partition) * weights;
+        &self.divisors[start..start + weights]
     }
 
     #[inline]
@@ -218,6 +278,12 @@ impl<'a> Pricer<'a> {
     pub(super) fn qos(&self, index: Option<Index>) -> Option<&'a Qos> {
         index.map(|index| &self.site.qos[index.get()])
     }
+}
+
+/// The position in a table that begins with what counts for none.
+#[inline]
+fn slot(index: Option<Index>) -> usize {
+    index.map_or(0, |index| index.get() + 1)
 }
 
 /// Prices one job at `now` (seconds since 1970), as [`Pricer::price`] does; for more than one,

@@ -40,17 +40,17 @@ impl Size {
         }
     }
 
-    /// The factor of a job, 0..=1. `max_time_mins` is its partition's: the outer `None` without a
-    /// partition, the inner one without a limit.
+    /// The factor of a job, 0..=1. `max_time_mins` is its partition's, looked up where it counts:
+    /// the outer `None` without a partition, the inner one without a limit.
     ///
     /// NaN comes out only under `compat=slurm`, from a job or cluster of size 0.
     #[inline]
-    pub(super) fn factor(&self, job: &Job, max_time_mins: Option<Option<u32>>) -> f64 {
+    pub(super) fn factor(&self, job: &Job, max_time_mins: impl Fn() -> Option<Option<u32>>) -> f64 {
         if (self.nodes == 0 || self.cpus == 0) && !self.quirks.sizes_empty_cluster {
             return 0.0;
         }
         let factor = if self.relative_to_time {
-            self.per_minute(job, minutes(job.time_limit, max_time_mins))
+            self.per_minute(job, minutes(job.time_limit, max_time_mins()))
         } else if self.favor_small {
             self.small(job)
         } else {
@@ -160,10 +160,10 @@ mod tests {
                 (0, 40, 0.125, 0.875),
             ] {
                 let job = of(nodes, cpus, 60);
-                assert_eq!(large.factor(&job, None), of_large);
-                assert_eq!(small.factor(&job, None), of_small);
+                assert_eq!(large.factor(&job, || None), of_large);
+                assert_eq!(small.factor(&job, || None), of_small);
             }
-            assert_eq!(large.factor(&of(20, 320, 60), None), 1.0);
+            assert_eq!(large.factor(&of(20, 320, 60), || None), 1.0);
         }
     }
 
@@ -182,8 +182,8 @@ mod tests {
                 (1, 1, 0, 1.0),
             ] {
                 let job = of(nodes, cpus, minutes);
-                assert_eq!(long.factor(&job, None), factor);
-                assert_eq!(short.factor(&job, None), 1.0 - factor);
+                assert_eq!(long.factor(&job, || None), factor);
+                assert_eq!(short.factor(&job, || None), 1.0 - factor);
             }
         }
     }
@@ -195,15 +195,15 @@ mod tests {
             time_limit: TimeLimit::Unset,
             ..of(10, 160, 0)
         };
-        assert_eq!(long.factor(&unset, Some(Some(8))), 0.125);
-        assert_eq!(long.factor(&unset, Some(None)), 1.0 / 4_294_967_295.0);
-        assert_eq!(long.factor(&unset, None), 1.0);
+        assert_eq!(long.factor(&unset, || Some(Some(8))), 0.125);
+        assert_eq!(long.factor(&unset, || Some(None)), 1.0 / 4_294_967_295.0);
+        assert_eq!(long.factor(&unset, || None), 1.0);
         let unlimited = Job {
             time_limit: TimeLimit::Unlimited,
             ..unset
         };
         assert_eq!(
-            long.factor(&unlimited, Some(Some(8))),
+            long.factor(&unlimited, || Some(Some(8))),
             1.0 / 4_294_967_295.0
         );
     }
@@ -213,14 +213,20 @@ mod tests {
     fn a_job_larger_than_the_cluster() {
         let big = of(11, 161, 60);
         assert_eq!(
-            size(false, true, Compat::Documented).factor(&big, None),
+            size(false, true, Compat::Documented).factor(&big, || None),
             0.0
         );
-        assert_eq!(size(false, true, SLURM_24).factor(&big, None), 1.0);
-        assert_eq!(size(false, true, SLURM_22).factor(&big, None), 1.0);
+        assert_eq!(size(false, true, SLURM_24).factor(&big, || None), 1.0);
+        assert_eq!(size(false, true, SLURM_22).factor(&big, || None), 1.0);
         let nodes_only = of(11, 0, 60);
-        assert_eq!(size(false, true, SLURM_24).factor(&nodes_only, None), 0.0);
-        assert_eq!(size(false, true, SLURM_22).factor(&nodes_only, None), 1.0);
+        assert_eq!(
+            size(false, true, SLURM_24).factor(&nodes_only, || None),
+            0.0
+        );
+        assert_eq!(
+            size(false, true, SLURM_22).factor(&nodes_only, || None),
+            1.0
+        );
     }
 
     #[test]
@@ -230,13 +236,13 @@ mod tests {
             for compat in [Compat::Documented, SLURM_24] {
                 let mut size = size(relative, small, compat);
                 (size.nodes, size.cpus) = (0, 160);
-                assert_eq!(size.factor(&job, None), 0.0);
+                assert_eq!(size.factor(&job, || None), 0.0);
                 (size.nodes, size.cpus) = (10, 0);
-                assert_eq!(size.factor(&job, None), 0.0);
+                assert_eq!(size.factor(&job, || None), 0.0);
             }
             let mut old = size(relative, small, SLURM_22);
             (old.nodes, old.cpus) = (0, 0);
-            assert!(old.factor(&job, None).is_nan());
+            assert!(old.factor(&job, || None).is_nan());
         }
     }
 
@@ -244,9 +250,9 @@ mod tests {
     fn a_job_without_size_or_time_has_no_nan_in_documented() {
         let none = of(0, 0, 0);
         assert_eq!(
-            size(true, false, Compat::Documented).factor(&none, None),
+            size(true, false, Compat::Documented).factor(&none, || None),
             0.0
         );
-        assert!(size(true, false, SLURM_24).factor(&none, None).is_nan());
+        assert!(size(true, false, SLURM_24).factor(&none, || None).is_nan());
     }
 }

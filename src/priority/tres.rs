@@ -36,18 +36,40 @@ impl TresWeights {
         })
     }
 
+    /// What to divide a job's counts by in a partition with these counts, one per weight, so that
+    /// no case is left to tell apart for each job: infinity where the factor is to be 0, and 1
+    /// where counts are not normalised.
+    pub(super) fn divisors(&self, partition: Option<&[u64]>) -> impl Iterator<Item = f64> {
+        self.weights.iter().map(move |(position, _)| {
+            match partition.map_or(0, |counts| counts[*position]) {
+                _ if !self.normal => 1.0,
+                0 => f64::INFINITY,
+                count => count as f64,
+            }
+        })
+    }
+
+    /// How many weights there are.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
     /// Sum of the weighted factors, added in the order of the site's TRES; exactly 0 without
     /// weights.
     #[inline]
-    pub(super) fn sum(&self, job: Option<&[u64]>, partition: Option<&[u64]>) -> f64 {
-        self.terms(job, partition)
+    pub(super) fn sum(&self, job: Option<&[u64]>, divisors: &[f64]) -> f64 {
+        // Factors of 0, of either sign, added to 0.
+        let Some(job) = job else { return 0.0 };
+        self.terms(job, divisors)
             .fold(0.0, |sum, (_, term)| sum + term)
     }
 
     /// The weighted factors into `out`, one per TRES of the site.
-    pub(super) fn fill(&self, job: Option<&[u64]>, partition: Option<&[u64]>, out: &mut [f64]) {
+    pub(super) fn fill(&self, job: Option<&[u64]>, divisors: &[f64], out: &mut [f64]) {
         out.fill(0.0);
-        for (position, term) in self.terms(job, partition) {
+        let Some(job) = job else { return };
+        for (position, term) in self.terms(job, divisors) {
             // A negative weight times 0 is -0.0, which would be printed as such.
             out[position] = term + 0.0;
         }
@@ -62,22 +84,11 @@ impl TresWeights {
     }
 
     #[inline]
-    fn terms(
-        &self,
-        job: Option<&[u64]>,
-        partition: Option<&[u64]>,
-    ) -> impl Iterator<Item = (usize, f64)> {
-        let factor = move |position: usize| {
-            let count = job.map_or(0, |counts| counts[position]);
-            let of = partition.map_or(0, |counts| counts[position]);
-            match (self.normal, count, of) {
-                (false, _, _) => count as f64,
-                (true, 0, _) | (true, _, 0) => 0.0,
-                (true, _, _) => count as f64 / of as f64,
-            }
-        };
-        let weights = self.weights.iter();
-        weights.map(move |(position, weight)| (*position, factor(*position) * weight))
+    fn terms(&self, job: &[u64], divisors: &[f64]) -> impl Iterator<Item = (usize, f64)> {
+        let weights = self.weights.iter().zip(divisors);
+        weights.map(move |((position, weight), divisor)| {
+            (*position, job[*position] as f64 / divisor * weight)
+        })
     }
 }
 
@@ -99,14 +110,25 @@ mod tests {
         TresWeights::new(&config, &names())
     }
 
+    fn sum(weights: &TresWeights, job: Option<&[u64]>, partition: Option<&[u64]>) -> f64 {
+        let divisors: Vec<f64> = weights.divisors(partition).collect();
+        weights.sum(job, &divisors)
+    }
+
+    fn fill(weights: &TresWeights, job: &[u64], partition: &[u64]) -> [f64; 3] {
+        let divisors: Vec<f64> = weights.divisors(Some(partition)).collect();
+        let mut out = [9.0; 3];
+        weights.fill(Some(job), &divisors, &mut out);
+        out
+    }
+
     // Worked by hand: 4 of 16 CPUs, 2048 of 8192 MiB, 1 of 2 GPUs.
     #[test]
     fn shares_of_the_partition() {
         let weights = weights("CPU=1000,Mem=2000,GRES/gpu=3000", "").unwrap();
         let (job, partition) = ([4, 2048, 1], [16, 8192, 2]);
-        assert_eq!(weights.sum(Some(&job), Some(&partition)), 2250.0);
-        let mut out = [9.0; 3];
-        weights.fill(Some(&job), Some(&partition), &mut out);
+        assert_eq!(sum(&weights, Some(&job), Some(&partition)), 2250.0);
+        let out = fill(&weights, &job, &partition);
         assert_eq!(out, [250.0, 500.0, 1500.0]);
     }
 
@@ -114,14 +136,13 @@ mod tests {
     fn zeros_and_unknown_counts_give_0() {
         let plus = weights("CPU=1000,gres/gpu=5", "").unwrap();
         let (job, partition) = ([4, 2048, 1], [0, 8192, 0]);
-        assert_eq!(plus.sum(Some(&job), Some(&partition)), 0.0);
-        assert_eq!(plus.sum(Some(&job), None), 0.0);
-        assert_eq!(plus.sum(None, Some(&partition)), 0.0);
+        assert_eq!(sum(&plus, Some(&job), Some(&partition)), 0.0);
+        assert_eq!(sum(&plus, Some(&job), None), 0.0);
+        assert_eq!(sum(&plus, None, Some(&partition)), 0.0);
         let minus = weights("CPU=-1000", "").unwrap();
-        let mut out = [9.0; 3];
-        minus.fill(Some(&job), Some(&partition), &mut out);
+        let out = fill(&minus, &job, &partition);
         assert!(out.iter().all(|term| term.to_bits() == 0));
-        assert_eq!(minus.sum(Some(&job), Some(&partition)).to_bits(), 0);
+        assert_eq!(sum(&minus, Some(&job), Some(&partition)).to_bits(), 0);
     }
 
     // ubhpc's slurm.conf: CPU=0,Mem=.03,GRES/gpu=30000 with NO_NORMAL_TRES.
@@ -129,7 +150,7 @@ mod tests {
     fn counts_without_normalisation() {
         let weights = weights("CPU=0,Mem=.03,GRES/gpu=30000", "NO_NORMAL_TRES").unwrap();
         let job = [12, 3000, 2];
-        assert_eq!(weights.sum(Some(&job), None), 3000.0 * 0.03 + 60_000.0);
+        assert_eq!(sum(&weights, Some(&job), None), 3000.0 * 0.03 + 60_000.0);
         assert_eq!(weights.weights.len(), 2);
     }
 
@@ -151,6 +172,7 @@ mod tests {
             priority_weight_tres: vec![("cpu".into(), 1.0)],
             ..Config::default()
         };
-        assert_eq!(TresWeights::new(&config, &[]).unwrap().sum(None, None), 0.0);
+        let none = TresWeights::new(&config, &[]).unwrap();
+        assert_eq!(sum(&none, None, None), 0.0);
     }
 }

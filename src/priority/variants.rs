@@ -45,7 +45,7 @@ impl<'a> Pricer<'a> {
         let mut result = *priced;
         result.partition =
             factors::partition(partition, !self.flags.no_normal_part) * self.weights.partition;
-        result.tres = self.tres(job, partition);
+        result.tres = self.tres(job, variant.partition);
         if let Some(qos) = self.qos(variant.qos) {
             if qos.priority != 0 || !self.quirks.qos_of_0_inherits {
                 result.qos = factors::qos(Some(qos), !self.flags.no_normal_qos) * self.weights.qos;
