@@ -3,11 +3,13 @@
 mod common;
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 use common::Order;
 use criterion::{BatchSize, Criterion, Throughput};
 use fairtree::compat::{Compat, Release};
-use fairtree::fairshare::{Algorithm, compute};
+use fairtree::fairshare::{Algorithm, Ranking, compute};
+use fairtree::usage::Ledger;
 
 const SIZES: [(&str, usize); 3] = [
     ("assocs_10k", 10_000),
@@ -52,9 +54,56 @@ fn from_scratch(c: &mut Criterion) {
     group.finish();
 }
 
+/// A kept ranking: from scratch, and following a pass in which all usage faded and some users were
+/// charged. The order of the rows matters little here.
+fn following(c: &mut Criterion) {
+    let slurm = Compat::Slurm(Release::V22_05_8);
+    for (name, len) in SIZES {
+        let tree = common::tree(&common::rows(len, Order::DepthFirst));
+        for (mode, compat) in [("documented", Compat::Documented), ("slurm", slurm)] {
+            let mut ledger = common::ledger(&tree);
+            let mut ranking = Ranking::new(compat, &tree, ledger.raw());
+            let mut group = c.benchmark_group("ranking");
+            group.sample_size(10);
+            group.bench_function(format!("{name}/{mode}/rebuild"), |b| {
+                b.iter(|| ranking.rebuild(&tree, black_box(ledger.raw())));
+            });
+            for count in [0, 10, 100] {
+                let users = common::some_users(&tree, count);
+                let mut passes = 0;
+                let mut changed = 0;
+                group.bench_function(format!("{name}/{mode}/charged_{count}"), |b| {
+                    let charge = |ledger: &mut Ledger| {
+                        for user in &users {
+                            let charged = ledger.charge(&tree, *user, 1e5);
+                            charged.expect("a number from 0 up");
+                        }
+                    };
+                    b.iter_custom(|passes_here| {
+                        let mut spent = Duration::ZERO;
+                        for _ in 0..passes_here {
+                            ledger.decay(0.999);
+                            charge(&mut ledger);
+                            let start = Instant::now();
+                            ranking.update(&tree, ledger.raw(), 0.999, &users);
+                            spent += start.elapsed();
+                            passes += 1;
+                            changed += ranking.changed().len();
+                        }
+                        spent
+                    });
+                });
+                println!("factors changed per pass: {}", changed / passes.max(1));
+            }
+            group.finish();
+        }
+    }
+}
+
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     load(&mut criterion);
     from_scratch(&mut criterion);
+    following(&mut criterion);
     criterion.final_summary();
 }

@@ -30,7 +30,7 @@ pub(super) fn compute(tree: &Tree, usage: &Usage<'_>) -> Vec<AssocFairshare> {
             Some(parent) => usage.ratio(index, parent),
             None => result.norm_usage,
         };
-        result.level_fs = level(tree, usage, index).map(|level| level.rounded());
+        result.level_fs = level(tree, |at| usage.raw(at), index).map(|level| level.rounded());
     }
     if let Some(root) = tree.root() {
         Walk::new(tree, usage, &mut results).run(root);
@@ -39,7 +39,13 @@ pub(super) fn compute(tree: &Tree, usage: &Usage<'_>) -> Vec<AssocFairshare> {
 }
 
 /// The exact level fairshare; `None` for the root and for accounts that stand aside.
-fn level(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> Option<Level> {
+///
+/// `usage` is raw usage as [`Usage::raw`] gives it.
+pub(super) fn level(
+    tree: &Tree,
+    usage: impl Fn(AssocIndex) -> Extended,
+    index: AssocIndex,
+) -> Option<Level> {
     let parent = tree.fs_parent(index)?;
     let row = &tree.rows()[index.get()];
     match (row.shares, row.kind) {
@@ -48,8 +54,8 @@ fn level(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> Option<Level> {
         (Shares::Raw(shares), _) => Some(Level::new(
             shares,
             tree.level_shares(index).unwrap_or(0),
-            usage.raw(index),
-            usage.raw(parent),
+            usage(index),
+            usage(parent),
         )),
     }
 }
@@ -64,7 +70,8 @@ pub(crate) fn order_on_level(
     b: AssocIndex,
 ) -> Option<std::cmp::Ordering> {
     let usage = Usage::new(tree, raw_usage);
-    let (a, b) = (level(tree, &usage, a)?, level(tree, &usage, b)?);
+    let exact = |index| level(tree, |at| usage.raw(at), index);
+    let (a, b) = (exact(a)?, exact(b)?);
     Some(a.cmp(&b))
 }
 
@@ -179,10 +186,11 @@ impl<'a> Walk<'a> {
     /// Sorts the members from `start` on and makes them the level to visit.
     fn descend(&mut self, start: usize, owns_tie: bool) {
         let (tree, usage) = (self.tree, self.usage);
+        let exact = |index| level(tree, |at| usage.raw(at), index);
         self.members[start..].sort_unstable_by(|a, b| {
             b.level_fs
                 .cmp(&a.level_fs)
-                .then_with(|| level(tree, usage, b.index).cmp(&level(tree, usage, a.index)))
+                .then_with(|| exact(b.index).cmp(&exact(a.index)))
                 .then_with(|| b.is_user.cmp(&a.is_user))
         });
         self.frames.push(Frame {
@@ -196,11 +204,12 @@ impl<'a> Walk<'a> {
     /// The end of the run of members that equal the one at `begin`.
     fn end_of_tie(&self, begin: usize, end: usize) -> usize {
         let first = self.members[begin];
-        let mut exact = None;
+        let exact = |index| level(self.tree, |at| self.usage.raw(at), index);
+        let mut of_first = None;
         let run = self.members[begin + 1..end].iter().take_while(|m| {
             m.level_fs == first.level_fs && {
-                let first = exact.get_or_insert_with(|| level(self.tree, self.usage, first.index));
-                *first == level(self.tree, self.usage, m.index)
+                let of_first = of_first.get_or_insert_with(|| exact(first.index));
+                *of_first == exact(m.index)
             }
         });
         begin + 1 + run.count()

@@ -1,6 +1,7 @@
 //! Who comes first: from shares and usage to a fair-share factor per association.
 //!
-//! One file per algorithm; [`compute`] is the signature of all.
+//! One file per algorithm; [`compute`] is the signature of all. A [`Ranking`] keeps the ranks of
+//! Fair Tree from pass to pass and follows what changed.
 //!
 //! | [`Algorithm`] | [`Compat::Documented`] | [`Compat::Slurm`] |
 //! |---|---|---|
@@ -13,6 +14,7 @@ mod depth_oblivious;
 mod exact;
 mod fair_tree;
 mod host;
+mod ranking;
 mod stock_tree;
 mod usage;
 
@@ -24,6 +26,7 @@ pub(crate) use classic::recompute_user;
 #[cfg(feature = "cli")]
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
+pub use ranking::Ranking;
 use usage::Usage;
 
 /// How shares and usage become factors.

@@ -18,7 +18,7 @@ use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// `NO_VAL`: the LF of accounts that have none.
-const NO_VAL: Extended = Extended::from_u64(0xffff_fffe);
+pub(super) const NO_VAL: Extended = Extended::from_u64(0xffff_fffe);
 
 /// Fair-share factors, by position.
 pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<AssocFairshare> {
@@ -32,12 +32,7 @@ pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<Ass
             continue;
         };
         result.effective_usage = usage.ratio(index, parent);
-        let row = &tree.rows()[index.get()];
-        result.level_fs = match (row.shares, row.kind) {
-            (Shares::Parent, AssocKind::User) => Some(Extended::INFINITY),
-            (Shares::Parent, AssocKind::Account) => None,
-            (Shares::Raw(_), _) => Some(level_fs(result)),
-        };
+        result.level_fs = level(tree, compat, index, result.effective_usage);
     }
     if let Some(root) = tree.root() {
         rank(tree, root, &mut results);
@@ -45,10 +40,21 @@ pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<Ass
     results
 }
 
-fn level_fs(result: &AssocFairshare) -> Extended {
-    match Extended::from_f64(result.norm_shares) {
-        Some(shares) if !shares.is_zero() => shares / result.effective_usage,
-        _ => Extended::ZERO,
+/// LF of an association below the root; `None` for accounts that stand aside.
+pub(super) fn level(
+    tree: &Tree,
+    compat: Compat,
+    index: AssocIndex,
+    effective_usage: Extended,
+) -> Option<Extended> {
+    let row = &tree.rows()[index.get()];
+    match (row.shares, row.kind) {
+        (Shares::Parent, AssocKind::User) => Some(Extended::INFINITY),
+        (Shares::Parent, AssocKind::Account) => None,
+        (Shares::Raw(_), _) => match Extended::from_f64(tree.share_of_level(index, compat)) {
+            Some(shares) if !shares.is_zero() => Some(shares / effective_usage),
+            _ => Some(Extended::ZERO),
+        },
     }
 }
 

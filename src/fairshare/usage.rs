@@ -15,14 +15,10 @@ pub(super) struct Usage<'a> {
 impl<'a> Usage<'a> {
     /// `raw`: one per association by position.
     pub(super) fn new(tree: &Tree, raw: &'a [Extended]) -> Usage<'a> {
-        let range = Extended::ZERO..=Extended::MAX;
-        let raw = if raw.iter().all(|number| range.contains(number)) {
+        let raw = if raw.iter().all(|number| sound(*number) == *number) {
             Cow::Borrowed(raw)
         } else {
-            let clamped = raw
-                .iter()
-                .map(|n| (*n).clamp(Extended::ZERO, Extended::MAX));
-            Cow::Owned(clamped.collect())
+            Cow::Owned(raw.iter().map(|number| sound(*number)).collect())
         };
         let total = tree.root().map_or(Extended::ZERO, |root| raw[root.get()]);
         Usage { raw, total }
@@ -62,12 +58,17 @@ impl<'a> Usage<'a> {
     }
 }
 
+/// A usage as the algorithms read it: none for a negative one, the largest for infinity.
+pub(super) fn sound(usage: Extended) -> Extended {
+    usage.clamp(Extended::ZERO, Extended::MAX)
+}
+
 /// Usage over the root's, at most 1.
 pub(super) fn norm(usage: Extended, total: Extended) -> Extended {
     quotient(usage, total).min(Extended::ONE)
 }
 
-fn quotient(part: Extended, whole: Extended) -> Extended {
+pub(super) fn quotient(part: Extended, whole: Extended) -> Extended {
     if whole.is_zero() {
         Extended::ZERO
     } else {

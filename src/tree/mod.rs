@@ -43,6 +43,7 @@ pub struct Tree {
     child_counts: Vec<u32>,
     positions: HashMap<AssocId, AssocIndex>,
     root: Option<AssocIndex>,
+    edits: u64,
     /// Absent after an edit that it would not survive.
     layout: OnceLock<Layout>,
 }
@@ -209,6 +210,17 @@ impl Tree {
     /// `FairShare=parent` other than the root.
     pub fn fs_children(&self, index: AssocIndex) -> &[AssocIndex] {
         self.layout().fs_children(index)
+    }
+
+    /// Where the [`Tree::fs_children`] of this one stand when those of all associations are laid
+    /// end to end, in order of position.
+    pub(crate) fn fs_children_range(&self, index: AssocIndex) -> std::ops::Range<usize> {
+        self.layout().fs_children_range(index)
+    }
+
+    /// How often the tree was edited since it was made of rows.
+    pub fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// Every position, parents before children.

@@ -113,7 +113,7 @@ impl Tree {
     }
 
     /// `shares / level shares` of an association that is not `parent`, or of the root.
-    fn share_of_level(&self, index: AssocIndex, compat: Compat) -> f64 {
+    pub(crate) fn share_of_level(&self, index: AssocIndex, compat: Compat) -> f64 {
         let raw = self.rows[index.get()].shares.raw().unwrap_or(RAW_PARENT);
         let level = match (self.level_shares(index), compat) {
             (None, Compat::Documented) => return 1.0,

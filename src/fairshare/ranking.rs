@@ -1,0 +1,316 @@
+//! Fair Tree ranks that follow usage from pass to pass.
+//!
+//! [`super::compute`] sorts every level. Between two passes little changes: all usage fades by
+//! one factor, and some associations are charged. A [`Ranking`] keeps the sorted levels, sorts
+//! again only those on the paths from charged associations to the root, and numbers again only
+//! the users whose rank moved. Its ranks are those of [`super::compute`] on the same numbers, to
+//! the last tie; this is why.
+//!
+//! **Charges.** Siblings under one account have level fairshare `LF = (s/S) (U/u)` with one `S`
+//! and one `U`. So their order is the order of `s/u`, whatever is charged to the account, as long
+//! as `U` is not 0: a charged child takes another place, and no other two change theirs. When `U`
+//! becomes 0 or stops being 0, the level is sorted anew. Under `compat=slurm` LF is rounded on
+//! the way, so that `U` does matter in the last bit: there every level on the path is sorted.
+//!
+//! **Fading** multiplies each usage by one factor and rounds to 64 bits. Without rounding no
+//! order and no tie would change. With it each fading moves a usage by at most 2^-64 of itself,
+//! and the quotient of two LF, made of at most four usages, by less than 2^-61. Two neighbours are
+//! therefore *steady* over many fadings
+//! * when their LF, compared as `f64`s that are right to 2^-49, differ by more than 2^-44 of the
+//!   larger: 7000 fadings move them by less than 2^-48;
+//! * when both are infinite or both 0, which fading does not change;
+//! * when they are siblings with the same shares and the same usage: they stay the same.
+//!
+//! A level with any other two neighbours is sorted at each fading. After fadings by 2^-7000 in
+//! all, at least one bit each, everything is sorted anew. Usage that is not within 2^±400 is
+//! never steady; what is within cannot fade to where rounding gets coarser before that.
+//!
+//! **Ranks.** A walk enters a level in a state: the next rank, and the rank that a tie left open.
+//! Below a level in which nothing changed, a walk that enters in the same state finds the same
+//! ranks, so it passes by; one that enters in a state moved by a number finds the same ranks moved
+//! by that number. Accounts that tie are walked as one level; it is put together anew when one of
+//! them changed, or when another set of accounts ties.
+
+mod level;
+mod walk;
+
+use super::usage::sound;
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, AssocKind, Tree};
+use level::{Documented, Rule, Slot, Stock};
+use walk::{Node, Walk};
+
+/// Fair Tree ranks of the users of one tree, kept from pass to pass.
+///
+/// ```
+/// use fairtree::compat::Compat;
+/// use fairtree::fairshare::Ranking;
+/// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+/// use fairtree::usage::Ledger;
+/// let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
+/// let tree = Tree::from_rows([
+///     row(1, None, AssocKind::Account),
+///     row(2, Some(1), AssocKind::User),
+///     row(3, Some(1), AssocKind::User),
+/// ])?;
+/// let (ann, bob) = (tree.index_of(2).unwrap(), tree.index_of(3).unwrap());
+/// let mut ledger = Ledger::new(&tree);
+/// let mut ranking = Ranking::new(Compat::Documented, &tree, ledger.raw());
+/// assert_eq!((ranking.fs_factor(ann), ranking.fs_factor(bob)), (Some(1.0), Some(1.0)));
+///
+/// ledger.decay(0.5);
+/// ledger.charge(&tree, bob, 100.0)?;
+/// ranking.update(&tree, ledger.raw(), 0.5, &[bob]);
+/// assert_eq!((ranking.fs_factor(ann), ranking.fs_factor(bob)), (Some(1.0), Some(0.5)));
+/// assert_eq!(ranking.changed(), [bob]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ranking {
+    compat: Compat,
+    /// [`Tree::edits`] of the tree when all was sorted.
+    edits: u64,
+    user_count: u32,
+    /// The children of every account, sorted, where [`Tree::fs_children_range`] says.
+    order: Vec<Slot>,
+    /// Users below each association, itself included; by position, as all that follow.
+    users_below: Vec<u32>,
+    /// 0 for accounts.
+    ranks: Vec<u32>,
+    nodes: Vec<Node>,
+    flags: Vec<Flags>,
+    /// Accounts on whose level, or on the level of whose children, fading may change something.
+    unsteady: Vec<AssocIndex>,
+    /// Bits by which usage faded since all was sorted.
+    faded_bits: u32,
+    changed: Vec<AssocIndex>,
+}
+
+/// What is known of an association between two passes, and in one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flags {
+    /// Charged in this pass, or above one that is, or to be sorted for another reason.
+    touched: bool,
+    /// To be sorted from scratch in this pass.
+    resort: bool,
+    /// In `unsteady`.
+    unsteady: bool,
+    /// Had usage when its children were last sorted.
+    used: bool,
+}
+
+/// So many bits may usage fade before all is sorted anew.
+const MOST_FADED_BITS: u32 = 7000;
+
+impl Ranking {
+    /// Ranks all users of `tree`.
+    ///
+    /// `raw_usage`: one per association by position, as for [`super::compute`]; panics at another
+    /// length.
+    pub fn new(compat: Compat, tree: &Tree, raw_usage: &[Extended]) -> Ranking {
+        let mut ranking = Ranking {
+            compat,
+            edits: 0,
+            user_count: 0,
+            order: Vec::new(),
+            users_below: Vec::new(),
+            ranks: Vec::new(),
+            nodes: Vec::new(),
+            flags: Vec::new(),
+            unsteady: Vec::new(),
+            faded_bits: 0,
+            changed: Vec::new(),
+        };
+        ranking.rebuild(tree, raw_usage);
+        ranking
+    }
+
+    /// Ranks all users anew, whatever happened to usage and tree. All users count as changed.
+    ///
+    /// Panics unless there is one usage per association.
+    pub fn rebuild(&mut self, tree: &Tree, raw_usage: &[Extended]) {
+        reset(&mut self.ranks, tree.len(), 0);
+        self.sort_all(tree, raw_usage);
+    }
+
+    /// Sorts and walks everything; the ranks so far tell which ones change.
+    fn sort_all(&mut self, tree: &Tree, raw_usage: &[Extended]) {
+        assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+        let len = tree.len();
+        self.edits = tree.edits();
+        self.user_count = tree.user_count() as u32;
+        self.faded_bits = 0;
+        self.unsteady.clear();
+        self.changed.clear();
+        reset(&mut self.nodes, len, Node::default());
+        reset(
+            &mut self.flags,
+            len,
+            Flags {
+                touched: true,
+                resort: true,
+                ..Flags::default()
+            },
+        );
+        self.count_users(tree);
+        self.order.clear();
+        for index in tree.indices() {
+            let children = tree.fs_children(index).iter();
+            self.order
+                .extend(children.map(|child| Slot::new(*child, tree)));
+        }
+        let all: Vec<AssocIndex> = tree.parents_first().to_vec();
+        self.rank(tree, raw_usage, &all);
+    }
+
+    /// Follows usage: all of it faded by `factor` (see [`crate::usage::Ledger::decay`]; 1 for not
+    /// at all), and these associations, with all above, were charged or given back any amount.
+    ///
+    /// `raw_usage` is the usage now, `charged` in any order and with repetitions. A usage that
+    /// changed in another way, by a reset for one, needs [`Ranking::rebuild`]; an edit of the tree
+    /// is noticed, and everything ranked anew; another tree is not. Takes time in proportion to the levels on the paths
+    /// of `charged` and to the number of ranks that change.
+    ///
+    /// Panics unless there is one usage per association, and `factor` in 0..=1.
+    pub fn update(
+        &mut self,
+        tree: &Tree,
+        raw_usage: &[Extended],
+        factor: f64,
+        charged: &[AssocIndex],
+    ) {
+        assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+        assert!(
+            (0.0..=1.0).contains(&factor),
+            "a decay factor is in 0..=1, not {factor}"
+        );
+        if factor != 1.0 {
+            self.faded_bits = self.faded_bits.saturating_add(bits(factor));
+        }
+        if self.edits != tree.edits() || self.ranks.len() != tree.len() {
+            return self.rebuild(tree, raw_usage);
+        }
+        if self.faded_bits > MOST_FADED_BITS {
+            return self.sort_all(tree, raw_usage);
+        }
+        self.changed.clear();
+        let mut touched = Vec::new();
+        if factor != 1.0 {
+            for index in std::mem::take(&mut self.unsteady) {
+                let flags = &mut self.flags[index.get()];
+                flags.unsteady = false;
+                flags.resort = true;
+                self.touch(tree, index, &mut touched);
+            }
+        }
+        for &index in charged {
+            self.touch(tree, index, &mut touched);
+        }
+        self.rank(tree, raw_usage, &touched);
+    }
+
+    /// The rank of a user: the number of users for the first one, at least 1. `None` for
+    /// accounts. Panics at a position beyond the tree.
+    pub fn rank_of(&self, index: AssocIndex) -> Option<u32> {
+        Some(self.ranks[index.get()]).filter(|rank| *rank > 0)
+    }
+
+    /// The fair-share factor, rank over number of users, in (0, 1]; `None` for accounts. What
+    /// [`super::compute`] has as [`super::AssocFairshare::fs_factor`].
+    pub fn fs_factor(&self, index: AssocIndex) -> Option<f64> {
+        let rank = self.rank_of(index)?;
+        Some(f64::from(rank) / f64::from(self.user_count))
+    }
+
+    /// The users whose factor the last update changed, each once, in no particular order.
+    pub fn changed(&self) -> &[AssocIndex] {
+        &self.changed
+    }
+
+    /// Marks an association and all above it.
+    fn touch(&mut self, tree: &Tree, index: AssocIndex, touched: &mut Vec<AssocIndex>) {
+        let mut next = Some(index);
+        while let Some(at) = next {
+            let flags = &mut self.flags[at.get()];
+            if std::mem::replace(&mut flags.touched, true) {
+                return;
+            }
+            touched.push(at);
+            next = tree.fs_parent(at);
+        }
+    }
+
+    /// Sorts the levels of touched accounts and walks to where ranks may change.
+    fn rank(&mut self, tree: &Tree, raw_usage: &[Extended], touched: &[AssocIndex]) {
+        match self.compat {
+            Compat::Documented => self.rank_by(&Documented::new(tree, raw_usage), touched),
+            Compat::Slurm(_) => {
+                self.rank_by(&Stock::new(tree, raw_usage, self.compat), touched);
+            }
+        }
+    }
+
+    fn rank_by<R: Rule>(&mut self, rule: &R, touched: &[AssocIndex]) {
+        let tree = rule.tree();
+        let mut members = Vec::new();
+        for &account in touched {
+            let range = tree.fs_children_range(account);
+            let flags = self.flags[account.get()];
+            let used = !sound(rule.raw_usage()[account.get()]).is_zero();
+            let level = &mut self.order[range];
+            let steady = if level.is_empty() {
+                true
+            } else if flags.resort || !R::KEEPS_ORDER || flags.used != used {
+                level::sort(rule, &mut members, level)
+            } else {
+                let is_touched = |slot: &Slot| self.flags[slot.index.get()].touched;
+                level::reposition(rule, &mut members, level, is_touched)
+            };
+            self.flags[account.get()].used = used;
+            if !steady {
+                self.mark_unsteady(account);
+            }
+        }
+        if !touched.is_empty() {
+            Walk::new(rule, self).run();
+        }
+        for &index in touched {
+            let flags = &mut self.flags[index.get()];
+            flags.touched = false;
+            flags.resort = false;
+        }
+    }
+
+    fn mark_unsteady(&mut self, account: AssocIndex) {
+        if !std::mem::replace(&mut self.flags[account.get()].unsteady, true) {
+            self.unsteady.push(account);
+        }
+    }
+
+    fn count_users(&mut self, tree: &Tree) {
+        self.users_below.clear();
+        let users = tree.rows().iter().map(|row| row.kind == AssocKind::User);
+        self.users_below.extend(users.map(u32::from));
+        for &index in tree.parents_first().iter().rev() {
+            if let Some(parent) = tree.fs_parent(index) {
+                self.users_below[parent.get()] += self.users_below[index.get()];
+            }
+        }
+    }
+}
+
+/// By how many bits a factor below 1 moves an exponent at most; without end for 0.
+fn bits(factor: f64) -> u32 {
+    if factor == 0.0 {
+        return u32::MAX;
+    }
+    let field = (factor.to_bits() >> 52) as u32;
+    // A subnormal factor has the field 0.
+    if field == 0 { 1074 } else { 1023 - field }
+}
+
+fn reset<T: Clone>(list: &mut Vec<T>, len: usize, value: T) {
+    list.clear();
+    list.resize(len, value);
+}
