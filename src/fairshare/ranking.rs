@@ -16,14 +16,14 @@
 //! order and no tie would change. With it each fading moves a usage by at most 2^-64 of itself,
 //! and the quotient of two LF, made of at most four usages, by less than 2^-61. Two neighbours are
 //! therefore *steady* over many fadings
-//! * when their LF, compared as `f64`s that are right to 2^-49, differ by more than 2^-44 of the
+//! * when their LF, compared as `f64`s that are right to 2^-48, differ by more than 2^-44 of the
 //!   larger: 7000 fadings move them by less than 2^-48;
 //! * when both are infinite or both 0, which fading does not change;
 //! * when they are siblings with the same shares and the same usage: they stay the same.
 //!
-//! A level with any other two neighbours is sorted at each fading. After fadings by 2^-7000 in
-//! all, at least one bit each, everything is sorted anew. Usage that is not within 2^±400 is
-//! never steady; what is within cannot fade to where rounding gets coarser before that.
+//! A level with any other two neighbours is sorted at each fading. After 7000 fadings, or by more
+//! than 2^-400 in all, everything is sorted anew. Usage that is not within 2^±400 is never steady;
+//! what is within cannot fade to where rounding gets coarser before that.
 //!
 //! **Ranks.** A walk enters a level in a state: the next rank, and the rank that a tie left open.
 //! Below a level in which nothing changed, a walk that enters in the same state finds the same
@@ -38,7 +38,7 @@ use super::usage::sound;
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
-use level::{Documented, Rule, Slot, Stock};
+use level::{Documented, Rule, Scope, Slot, Stock};
 use walk::{Node, Walk};
 
 /// Fair Tree ranks of the users of one tree, kept from pass to pass.
@@ -82,9 +82,16 @@ pub struct Ranking {
     flags: Vec<Flags>,
     /// Accounts on whose level, or on the level of whose children, fading may change something.
     unsteady: Vec<AssocIndex>,
-    /// Bits by which usage faded since all was sorted.
-    faded_bits: u32,
+    /// How often usage faded since all was sorted, and what that left of 1.
+    fadings: u32,
+    faded: Extended,
     changed: Vec<AssocIndex>,
+}
+
+/// Not faded by more than [`MOST_FADED_BITS`].
+fn keeps_digits(faded: Extended) -> bool {
+    let top = |(_, lowest): (u64, i32)| lowest + 63;
+    !faded.is_zero() && faded.to_parts().map(top) >= Some(-MOST_FADED_BITS)
 }
 
 /// What is known of an association between two passes, and in one.
@@ -100,8 +107,10 @@ struct Flags {
     used: bool,
 }
 
-/// So many bits may usage fade before all is sorted anew.
-const MOST_FADED_BITS: u32 = 7000;
+/// So often may usage fade before all is sorted anew.
+const MOST_FADINGS: u32 = 7000;
+/// And so many bits in all.
+const MOST_FADED_BITS: i32 = 400;
 
 impl Ranking {
     /// Ranks all users of `tree`.
@@ -119,7 +128,8 @@ impl Ranking {
             nodes: Vec::new(),
             flags: Vec::new(),
             unsteady: Vec::new(),
-            faded_bits: 0,
+            fadings: 0,
+            faded: Extended::ONE,
             changed: Vec::new(),
         };
         ranking.rebuild(tree, raw_usage);
@@ -140,7 +150,8 @@ impl Ranking {
         let len = tree.len();
         self.edits = tree.edits();
         self.user_count = tree.user_count() as u32;
-        self.faded_bits = 0;
+        self.fadings = 0;
+        self.faded = Extended::ONE;
         self.unsteady.clear();
         self.changed.clear();
         reset(&mut self.nodes, len, Node::default());
@@ -186,12 +197,13 @@ impl Ranking {
             "a decay factor is in 0..=1, not {factor}"
         );
         if factor != 1.0 {
-            self.faded_bits = self.faded_bits.saturating_add(bits(factor));
+            self.fadings += 1;
+            self.faded *= Extended::from_f64(factor).expect("not NaN");
         }
         if self.edits != tree.edits() || self.ranks.len() != tree.len() {
             return self.rebuild(tree, raw_usage);
         }
-        if self.faded_bits > MOST_FADED_BITS {
+        if self.fadings > MOST_FADINGS || !keeps_digits(self.faded) {
             return self.sort_all(tree, raw_usage);
         }
         self.changed.clear();
@@ -244,7 +256,9 @@ impl Ranking {
     /// Sorts the levels of touched accounts and walks to where ranks may change.
     fn rank(&mut self, tree: &Tree, raw_usage: &[Extended], touched: &[AssocIndex]) {
         match self.compat {
-            Compat::Documented => self.rank_by(&Documented::new(tree, raw_usage), touched),
+            Compat::Documented => {
+                self.rank_by(&Documented::new(tree, raw_usage, self.faded), touched);
+            }
             Compat::Slurm(_) => {
                 self.rank_by(&Stock::new(tree, raw_usage, self.compat), touched);
             }
@@ -254,20 +268,38 @@ impl Ranking {
     fn rank_by<R: Rule>(&mut self, rule: &R, touched: &[AssocIndex]) {
         let tree = rule.tree();
         let mut members = Vec::new();
+        let pairs = self.by_parent(tree, touched);
         for &account in touched {
             let range = tree.fs_children_range(account);
+            if range.is_empty() {
+                continue;
+            }
             let flags = self.flags[account.get()];
             let used = !sound(rule.raw_usage()[account.get()]).is_zero();
-            let level = &mut self.order[range];
-            let steady = if level.is_empty() {
-                true
-            } else if flags.resort || !R::KEEPS_ORDER || flags.used != used {
-                level::sort(rule, &mut members, level)
+            let level = &mut self.order[range.clone()];
+            let (steady, window) = if flags.resort || !R::KEEPS_ORDER || flags.used != used {
+                (
+                    level::sort(rule, &mut members, level, Scope::Siblings),
+                    0..level.len(),
+                )
             } else {
-                let is_touched = |slot: &Slot| self.flags[slot.index.get()].touched;
-                level::reposition(rule, &mut members, level, is_touched)
+                let first = pairs.partition_point(|(parent, _)| *parent < account);
+                let children = &pairs[first..];
+                let count = children.partition_point(|(parent, _)| *parent == account);
+                let children = &children[..count];
+                let moves = |index: AssocIndex| match children.len() {
+                    // Mostly one, and its place in memory says nothing of its neighbours'.
+                    0..=4 => children.iter().any(|(_, child)| *child == index),
+                    _ => self.flags[index.get()].touched,
+                };
+                let done = level::reposition(rule, &mut members, level, moves);
+                (done.steady, done.window)
             };
             self.flags[account.get()].used = used;
+            self.nodes[account.get()].window = (
+                (range.start + window.start) as u32,
+                (range.start + window.end) as u32,
+            );
             if !steady {
                 self.mark_unsteady(account);
             }
@@ -280,6 +312,18 @@ impl Ranking {
             flags.touched = false;
             flags.resort = false;
         }
+    }
+
+    /// Touched associations with their `fs_parent`, in order of the latter; none when all
+    /// levels are sorted anyway.
+    fn by_parent(&self, tree: &Tree, touched: &[AssocIndex]) -> Vec<(AssocIndex, AssocIndex)> {
+        if touched.iter().all(|index| self.flags[index.get()].resort) {
+            return Vec::new();
+        }
+        let pair = |index: &AssocIndex| Some((tree.fs_parent(*index)?, *index));
+        let mut pairs: Vec<_> = touched.iter().filter_map(pair).collect();
+        pairs.sort_unstable();
+        pairs
     }
 
     fn mark_unsteady(&mut self, account: AssocIndex) {
@@ -298,16 +342,6 @@ impl Ranking {
             }
         }
     }
-}
-
-/// By how many bits a factor below 1 moves an exponent at most; without end for 0.
-fn bits(factor: f64) -> u32 {
-    if factor == 0.0 {
-        return u32::MAX;
-    }
-    let field = (factor.to_bits() >> 52) as u32;
-    // A subnormal factor has the field 0.
-    if field == 0 { 1074 } else { 1023 - field }
 }
 
 fn reset<T: Clone>(list: &mut Vec<T>, len: usize, value: T) {

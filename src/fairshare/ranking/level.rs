@@ -17,6 +17,8 @@ pub(super) struct Slot {
     pub is_user: bool,
     /// Equal to the member before it.
     pub ties: bool,
+    /// [`Rule::key`] among siblings, where the rule keeps it.
+    pub key: f64,
 }
 
 impl Slot {
@@ -25,6 +27,7 @@ impl Slot {
             index,
             is_user: tree.rows()[index.get()].kind == AssocKind::User,
             ties: false,
+            key: 0.0,
         }
     }
 }
@@ -34,6 +37,15 @@ impl Slot {
 pub(super) struct Member<K> {
     key: K,
     slot: Slot,
+}
+
+/// Whose children share a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// One account's.
+    Siblings,
+    /// Those of several accounts that tie.
+    Merged,
 }
 
 /// How members of a level compare.
@@ -48,7 +60,13 @@ pub(super) trait Rule {
 
     fn tree(&self) -> &Tree;
     fn raw_usage(&self) -> &[Extended];
-    fn key(&self, index: AssocIndex) -> Self::Key;
+    fn key(&self, index: AssocIndex, scope: Scope) -> Self::Key;
+
+    /// The key of a sibling, as kept in its slot if the rule keeps it.
+    fn kept(&self, slot: &Slot) -> Self::Key;
+
+    /// The slot with this key, if the rule keeps it.
+    fn keep(slot: Slot, key: Self::Key) -> Slot;
 
     /// The order of two, the greater LF first, where keys alone tell it and fading cannot change
     /// it; equal only where both are infinite, 0 or without LF.
@@ -68,9 +86,10 @@ pub(super) fn sort<R: Rule>(
     rule: &R,
     members: &mut Vec<Member<R::Key>>,
     level: &mut [Slot],
+    scope: Scope,
 ) -> bool {
     members.clear();
-    members.extend(level.iter().map(|slot| member(rule, *slot)));
+    members.extend(level.iter().map(|slot| member(rule, *slot, scope)));
     members.sort_unstable_by(|a, b| order(rule, a, b));
     let mut steady = true;
     let mut before: Option<&Member<R::Key>> = None;
@@ -89,23 +108,35 @@ pub(super) fn sort<R: Rule>(
     steady
 }
 
-/// Gives the members of a sorted level that `moves` names their new places. Returns whether all
-/// their neighbourhoods are steady.
+/// What [`reposition`] did: the places in `window` may have changed, and no others.
+pub(super) struct Repositioned {
+    pub steady: bool,
+    pub window: std::ops::Range<usize>,
+}
+
+/// Gives the siblings of a sorted level that `moves` names their new places.
 pub(super) fn reposition<R: Rule>(
     rule: &R,
     members: &mut Vec<Member<R::Key>>,
     level: &mut [Slot],
-    moves: impl Fn(&Slot) -> bool,
-) -> bool {
+    moves: impl Fn(AssocIndex) -> bool,
+) -> Repositioned {
     members.clear();
-    let mut kept = 0;
+    let Some(first) = level.iter().position(|slot| moves(slot.index)) else {
+        return Repositioned {
+            steady: true,
+            window: level.len()..level.len(),
+        };
+    };
+    let (mut kept, mut last) = (first, first);
     // Whether all that were taken out since the last one kept tied with their neighbours.
     let mut ties = true;
-    for at in 0..level.len() {
+    for at in first..level.len() {
         let slot = level[at];
         ties &= slot.ties;
-        if moves(&slot) {
-            members.push(member(rule, slot));
+        if moves(slot.index) {
+            members.push(member(rule, slot, Scope::Siblings));
+            last = at;
         } else {
             level[kept] = Slot { ties, ..slot };
             kept += 1;
@@ -117,9 +148,10 @@ pub(super) fn reposition<R: Rule>(
     let mut end = kept;
     for (earlier, moved) in members.iter().enumerate().rev() {
         let at = level[..end]
-            .partition_point(|slot| order(rule, &member(rule, *slot), moved) == Ordering::Less);
+            .partition_point(|slot| order(rule, &kept_member(rule, slot), moved) == Ordering::Less);
         level.copy_within(at..end, at + earlier + 1);
         level[at + earlier] = moved.slot;
+        last = last.max(at + earlier);
         end = at;
     }
     // `end` is where the first one moved stands; the others follow in their order.
@@ -134,24 +166,37 @@ pub(super) fn reposition<R: Rule>(
             steady &= retie(rule, level, at + 1);
         }
     }
-    steady
+    Repositioned {
+        steady,
+        // The one behind the last may tie with another now.
+        window: first.min(end)..(last + 2).min(level.len()),
+    }
 }
 
 /// Finds out again whether a member ties with the one before. Returns whether that is steady.
 fn retie<R: Rule>(rule: &R, level: &mut [Slot], at: usize) -> bool {
-    let this = member(rule, level[at]);
+    let this = kept_member(rule, &level[at]);
     let (ties, steady) = match at.checked_sub(1) {
-        Some(before) => tie(rule, &member(rule, level[before]), &this),
+        Some(before) => tie(rule, &kept_member(rule, &level[before]), &this),
         None => rule.first(&this),
     };
     level[at].ties = ties;
     steady
 }
 
-pub(super) fn member<R: Rule>(rule: &R, slot: Slot) -> Member<R::Key> {
+fn member<R: Rule>(rule: &R, slot: Slot, scope: Scope) -> Member<R::Key> {
+    let key = rule.key(slot.index, scope);
+    let slot = match scope {
+        Scope::Siblings => R::keep(slot, key),
+        Scope::Merged => slot,
+    };
+    Member { key, slot }
+}
+
+fn kept_member<R: Rule>(rule: &R, slot: &Slot) -> Member<R::Key> {
     Member {
-        key: rule.key(slot.index),
-        slot,
+        key: rule.kept(slot),
+        slot: *slot,
     }
 }
 
@@ -181,7 +226,7 @@ fn same_claim<R: Rule>(rule: &R, a: AssocIndex, b: AssocIndex) -> bool {
         && raw[a.get()] == raw[b.get()]
 }
 
-/// Two positive numbers right to 2^-49 of themselves that differ by more than 2^-44; `None` for
+/// Two positive numbers right to 2^-48 of themselves that differ by more than 2^-44; `None` for
 /// NaN, too.
 fn far_apart(a: f64, b: f64) -> Option<Ordering> {
     const APART: f64 = 1.0 + 1.0 / (1_u64 << 44) as f64;
@@ -198,14 +243,24 @@ fn far_apart(a: f64, b: f64) -> Option<Ordering> {
 pub(super) struct Documented<'a> {
     tree: &'a Tree,
     raw_usage: &'a [Extended],
+    /// What fading left of 1 since everything was sorted.
+    faded: f64,
 }
 
 /// Stands for accounts without LF: they come last and tie among themselves.
 const ASIDE: f64 = -1.0;
 
 impl<'a> Documented<'a> {
-    pub(super) fn new(tree: &'a Tree, raw_usage: &'a [Extended]) -> Documented<'a> {
-        Documented { tree, raw_usage }
+    pub(super) fn new(
+        tree: &'a Tree,
+        raw_usage: &'a [Extended],
+        faded: Extended,
+    ) -> Documented<'a> {
+        Documented {
+            tree,
+            raw_usage,
+            faded: faded.to_f64(),
+        }
     }
 
     fn exact(&self, index: AssocIndex) -> Option<Level> {
@@ -214,7 +269,9 @@ impl<'a> Documented<'a> {
 }
 
 impl Rule for Documented<'_> {
-    /// LF to 2^-49 of itself, NaN where usage is not within 2^±400.
+    /// Right to 2^-48 of itself, NaN where usage is not within 2^±400. Merged: LF. Siblings: LF
+    /// without what they have in common, so that no charge to the account changes it, and with
+    /// usage as it was before it faded, so that fading does not, either: shares / usage * faded.
     type Key = f64;
 
     const KEEPS_ORDER: bool = true;
@@ -228,7 +285,15 @@ impl Rule for Documented<'_> {
         self.raw_usage
     }
 
-    fn key(&self, index: AssocIndex) -> f64 {
+    fn kept(&self, slot: &Slot) -> f64 {
+        slot.key
+    }
+
+    fn keep(slot: Slot, key: f64) -> Slot {
+        Slot { key, ..slot }
+    }
+
+    fn key(&self, index: AssocIndex, scope: Scope) -> f64 {
         let row = &self.tree.rows()[index.get()];
         let shares = match (row.shares, row.kind) {
             (Shares::Parent, AssocKind::User) => return f64::INFINITY,
@@ -244,8 +309,10 @@ impl Rule for Documented<'_> {
         if used.is_zero() || total.is_zero() {
             return f64::INFINITY;
         }
+        if scope == Scope::Siblings {
+            return shares / within_range(used) * self.faded;
+        }
         let level_shares = self.tree.level_shares(index).unwrap_or(0) as f64;
-        // Three roundings of the parts and three of the whole, 2^-53 each.
         (shares / level_shares) * (within_range(total) / within_range(used))
     }
 
@@ -309,7 +376,15 @@ impl Rule for Stock<'_> {
         self.raw_usage
     }
 
-    fn key(&self, index: AssocIndex) -> (Extended, f64) {
+    fn kept(&self, slot: &Slot) -> (Extended, f64) {
+        self.key(slot.index, Scope::Siblings)
+    }
+
+    fn keep(slot: Slot, _: (Extended, f64)) -> Slot {
+        slot
+    }
+
+    fn key(&self, index: AssocIndex, _: Scope) -> (Extended, f64) {
         let usage = |at: AssocIndex| sound(self.raw_usage[at.get()]);
         let parent = self.tree.fs_parent(index).unwrap_or(index);
         let (used, total) = (usage(index), usage(parent));

@@ -1,7 +1,7 @@
 //! The walk that numbers users, as far as something changed.
 
 use super::Ranking;
-use super::level::{self, Rule, Slot};
+use super::level::{self, Rule, Scope, Slot};
 use crate::tree::AssocIndex;
 
 /// In which state a walk enters the children of an account, or of several that tie.
@@ -44,6 +44,8 @@ pub(super) struct Node {
     size: u32,
     entered: State,
     left: State,
+    /// When touched: where among its own children places have changed.
+    pub(super) window: (u32, u32),
 }
 
 /// Children that are being visited.
@@ -54,6 +56,8 @@ struct Frame {
     start: usize,
     next: usize,
     end: usize,
+    /// From here on, at the next member that does not tie, nothing has changed.
+    unchanged: usize,
 }
 
 pub(super) struct Walk<'a, R: Rule> {
@@ -97,6 +101,8 @@ impl<'a, R: Rule> Walk<'a, R> {
         while let Some(frame) = self.frames.last() {
             if frame.next == frame.end {
                 self.leave();
+            } else if frame.next >= frame.unchanged {
+                self.skip_rest();
             } else if R::MERGES {
                 self.visit_equals();
             } else {
@@ -196,25 +202,92 @@ impl<'a, R: Rule> Walk<'a, R> {
             self.state = self.ranking.nodes[leader.get()].left;
             return;
         }
-        let size = self.group.len();
+        if self.group.len() == 1 {
+            self.enter(leader);
+            return;
+        }
         for account in &self.group {
             let node = &mut self.ranking.nodes[account.get()];
             node.leader = Some(leader);
-            node.size = size as u32;
+            node.size = self.group.len() as u32;
             node.entered = self.state;
         }
-        let range = if size == 1 {
-            self.rule.tree().fs_children_range(leader)
-        } else {
-            self.merge()
-        };
+        let range = self.merge();
         self.frames.push(Frame {
             leader,
-            merged: size > 1,
+            merged: true,
             start: range.start,
             next: range.start,
             end: range.end,
+            unchanged: range.end,
         });
+    }
+
+    /// Goes down into one account, if the walk enters as it did last time only from shortly
+    /// before the first place that changed.
+    fn enter(&mut self, account: AssocIndex) {
+        let range = self.rule.tree().fs_children_range(account);
+        let mut frame = Frame {
+            leader: account,
+            merged: false,
+            start: range.start,
+            next: range.start,
+            end: range.end,
+            unchanged: range.end,
+        };
+        let node = self.ranking.nodes[account.get()];
+        let as_before = node.leader == Some(account) && node.size == 1;
+        if R::MERGES && as_before && node.entered == self.state && self.state.tied_rank == 0 {
+            let first = node.window.0 as usize;
+            frame.unchanged = node.window.1 as usize;
+            let known = (range.start + 1..=first).rev();
+            if let Some((at, state)) = known
+                .filter_map(|at| Some((at, self.state_before(at, range.end)?)))
+                .next()
+            {
+                frame.next = at;
+                self.state = state;
+            }
+        }
+        let node = &mut self.ranking.nodes[account.get()];
+        if frame.next == frame.start {
+            node.leader = Some(account);
+            node.size = 1;
+            node.entered = self.state;
+        }
+        self.frames.push(frame);
+    }
+
+    /// The state in which the last walk came to the place `at` on a level, if what it left on the
+    /// place before tells that. That place has not changed since.
+    ///
+    /// The walk entered the level without an open tie.
+    fn state_before(&self, at: usize, end: usize) -> Option<State> {
+        let slot = self.ranking.order[at - 1];
+        if slot.ties || (at < end && self.ranking.order[at].ties) {
+            return None;
+        }
+        if slot.is_user {
+            // It ties with none, so it has the rank that was next.
+            return Some(State {
+                next_rank: self.ranking.ranks[slot.index.get()] - 1,
+                ..State::default()
+            });
+        }
+        let node = &self.ranking.nodes[slot.index.get()];
+        let alone = node.leader == Some(slot.index) && node.size == 1;
+        alone.then_some(node.left)
+    }
+
+    /// Leaves the level as the last walk left it.
+    ///
+    /// Behind the window the walk is in the state of last time: it entered in the same, and has
+    /// ranked the same users since, if in another order.
+    fn skip_rest(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.next = frame.end;
+            self.state = self.ranking.nodes[frame.leader.get()].left;
+        }
     }
 
     /// By how much all ranks below `group` move, if that is all that happens there.
@@ -259,7 +332,12 @@ impl<'a, R: Rule> Walk<'a, R> {
             let range = self.rule.tree().fs_children_range(*account);
             self.merged.extend_from_slice(&self.ranking.order[range]);
         }
-        if !level::sort(self.rule, &mut self.members, &mut self.merged[start..]) {
+        if !level::sort(
+            self.rule,
+            &mut self.members,
+            &mut self.merged[start..],
+            Scope::Merged,
+        ) {
             for account in &self.group {
                 self.ranking.mark_unsteady(*account);
             }
