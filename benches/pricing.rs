@@ -7,7 +7,12 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput};
 use fairtree::priority::{Priced, Pricer};
 
-const SIZES: [(&str, usize); 2] = [("jobs_100k", 100_000), ("jobs_1m", 1_000_000)];
+const SIZES: [(&str, usize); 4] = [
+    ("jobs_10k", 10_000),
+    ("jobs_100k", 100_000),
+    ("jobs_1m", 1_000_000),
+    ("jobs_4m", 4_000_000),
+];
 
 fn pricing(c: &mut Criterion) {
     let mut group = c.benchmark_group("price");

@@ -11,7 +11,8 @@ use fairtree::compat::{Compat, Release};
 use fairtree::fairshare::{Algorithm, Ranking, compute};
 use fairtree::usage::Ledger;
 
-const SIZES: [(&str, usize); 3] = [
+const SIZES: [(&str, usize); 4] = [
+    ("assocs_1k", 1_000),
     ("assocs_10k", 10_000),
     ("assocs_100k", 100_000),
     ("assocs_1m", 1_000_000),

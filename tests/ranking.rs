@@ -202,6 +202,21 @@ fn a_chance_tie_fades_away() {
     assert_eq!(ranking.rank_of(AssocIndex::new(3)), Some(2), "no longer");
 }
 
+/// Slurm adds the shares of a level in 32 bits; these add up to 0, so that all have LF 0.
+#[test]
+fn shares_that_wrap_to_nothing() {
+    let site = Site::parse("a 2147483646 9\nb 2147483646\nA/ 4\n  c 1 300\n  d 2 5");
+    let mut raw = site.raw_usage.clone();
+    let mut ranking = Ranking::new(SLURM, &site.tree, &raw);
+    check(&ranking, &site.tree, &raw, SLURM, &[]);
+    for at in [0, 1] {
+        raw[at] += Extended::from(7_u32);
+    }
+    let before = factors(&ranking, &site.tree);
+    ranking.update(&site.tree, &raw, 1.0, &[AssocIndex::new(1)]);
+    check(&ranking, &site.tree, &raw, SLURM, &before);
+}
+
 #[test]
 fn an_edit_of_the_tree_ranks_anew() {
     let mut site = Site::parse("a 1 100\nb 1 200\nA/ 1\n  c 1 300");

@@ -10,7 +10,8 @@
 //! and one `U`. So their order is the order of `s/u`, whatever is charged to the account, as long
 //! as `U` is not 0: a charged child takes another place, and no other two change theirs. When `U`
 //! becomes 0 or stops being 0, the level is sorted anew. Under `compat=slurm` LF is rounded on
-//! the way, so that `U` does matter in the last bit: there every level on the path is sorted.
+//! the way, by less than 2^-52 of itself, so that `U` does matter among neighbours that are not
+//! steady (see below): levels with such neighbours are sorted anew as well.
 //!
 //! **Fading** multiplies each usage by one factor and rounds to 64 bits. Without rounding no
 //! order and no tie would change. With it each fading moves a usage by at most 2^-64 of itself,
@@ -32,13 +33,15 @@
 //! them changed, or when another set of accounts ties.
 
 mod level;
+mod rule;
 mod walk;
 
 use super::usage::sound;
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
-use level::{Documented, Rule, Scope, Slot, Stock};
+use level::Slot;
+use rule::{Documented, Numbers, Rule, Scope, Stock};
 use walk::{Node, Walk};
 
 /// Fair Tree ranks of the users of one tree, kept from pass to pass.
@@ -255,13 +258,10 @@ impl Ranking {
 
     /// Sorts the levels of touched accounts and walks to where ranks may change.
     fn rank(&mut self, tree: &Tree, raw_usage: &[Extended], touched: &[AssocIndex]) {
+        let numbers = Numbers::new(tree, raw_usage, self.faded);
         match self.compat {
-            Compat::Documented => {
-                self.rank_by(&Documented::new(tree, raw_usage, self.faded), touched);
-            }
-            Compat::Slurm(_) => {
-                self.rank_by(&Stock::new(tree, raw_usage, self.compat), touched);
-            }
+            Compat::Documented => self.rank_by(&Documented(numbers), touched),
+            Compat::Slurm(_) => self.rank_by(&Stock(numbers, self.compat), touched),
         }
     }
 
@@ -277,24 +277,25 @@ impl Ranking {
             let flags = self.flags[account.get()];
             let used = !sound(rule.raw_usage()[account.get()]).is_zero();
             let level = &mut self.order[range.clone()];
-            let (steady, window) = if flags.resort || !R::KEEPS_ORDER || flags.used != used {
-                (
-                    level::sort(rule, &mut members, level, Scope::Siblings),
-                    0..level.len(),
-                )
-            } else {
-                let first = pairs.partition_point(|(parent, _)| *parent < account);
-                let children = &pairs[first..];
-                let count = children.partition_point(|(parent, _)| *parent == account);
-                let children = &children[..count];
-                let moves = |index: AssocIndex| match children.len() {
-                    // Mostly one, and its place in memory says nothing of its neighbours'.
-                    0..=4 => children.iter().any(|(_, child)| *child == index),
-                    _ => self.flags[index.get()].touched,
+            let (steady, window) =
+                if flags.resort || flags.used != used || (R::ROUNDS && flags.unsteady) {
+                    (
+                        level::sort(rule, &mut members, level, Scope::Siblings),
+                        0..level.len(),
+                    )
+                } else {
+                    let first = pairs.partition_point(|(parent, _)| *parent < account);
+                    let children = &pairs[first..];
+                    let count = children.partition_point(|(parent, _)| *parent == account);
+                    let children = &children[..count];
+                    let moves = |index: AssocIndex| match children.len() {
+                        // Mostly one, and its place in memory says nothing of its neighbours'.
+                        0..=4 => children.iter().any(|(_, child)| *child == index),
+                        _ => self.flags[index.get()].touched,
+                    };
+                    let done = level::reposition(rule, &mut members, level, moves);
+                    (done.steady, done.window)
                 };
-                let done = level::reposition(rule, &mut members, level, moves);
-                (done.steady, done.window)
-            };
             self.flags[account.get()].used = used;
             self.nodes[account.get()].window = (
                 (range.start + window.start) as u32,

@@ -1,7 +1,8 @@
 //! The walk that numbers users, as far as something changed.
 
 use super::Ranking;
-use super::level::{self, Rule, Scope, Slot};
+use super::level::{self, Slot};
+use super::rule::{Rule, Scope};
 use crate::tree::AssocIndex;
 
 /// In which state a walk enters the children of an account, or of several that tie.
@@ -70,7 +71,7 @@ pub(super) struct Walk<'a, R: Rule> {
     group: Vec<AssocIndex>,
     /// Accounts whose users are still to be moved.
     to_move: Vec<AssocIndex>,
-    members: Vec<level::Member<R::Key>>,
+    members: Vec<level::Member>,
 }
 
 impl<'a, R: Rule> Walk<'a, R> {

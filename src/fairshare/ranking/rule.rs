@@ -1,0 +1,213 @@
+//! How members of a level compare: keys for the clear cases, and the two rules for the others.
+
+use std::cmp::Ordering;
+
+use super::super::exact::Level;
+use super::super::fair_tree;
+use super::super::stock_tree;
+use super::super::usage::{quotient, sound};
+use super::level::Member;
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// Whose children share a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// One account's.
+    Siblings,
+    /// Those of several accounts that tie.
+    Merged,
+}
+
+/// How members of a level compare.
+pub(super) trait Rule {
+    /// LF is rounded, so that a charge to an account may change the order or the ties of children
+    /// that were not charged.
+    const ROUNDS: bool;
+    /// Accounts that tie are walked as one.
+    const MERGES: bool;
+
+    fn tree(&self) -> &Tree;
+    fn raw_usage(&self) -> &[Extended];
+
+    /// What decides clear cases: right to 2^-48 of itself, infinite or 0 only where LF is, NaN
+    /// where usage is not within 2^±400.
+    ///
+    /// Merged: LF. Siblings: LF without what they have in common, so that no charge to the account
+    /// changes it, and with usage as it was before it faded, so that fading does not, either:
+    /// shares / usage * faded.
+    fn key(&self, index: AssocIndex, scope: Scope) -> f64;
+
+    /// The order of two, the greater LF first.
+    fn compare(&self, a: &Member, b: &Member) -> Ordering;
+
+    /// Whether the first member of a level ties with what stands before it, and whether that is
+    /// steady.
+    fn first(&self, member: &Member) -> (bool, bool);
+}
+
+/// The order of two, the greater LF first, where their keys alone tell it, and neither fading nor
+/// a charge to their account can change it; equal only where both are infinite, 0 or aside.
+pub(super) fn clear(a: f64, b: f64) -> Option<Ordering> {
+    if a == b && (a <= 0.0 || a == f64::INFINITY) {
+        return Some(Ordering::Equal);
+    }
+    if a <= 0.0 || b <= 0.0 {
+        return b.partial_cmp(&a);
+    }
+    far_apart(a, b)
+}
+
+/// Two positive numbers that differ by more than 2^-44; `None` for NaN, too.
+fn far_apart(a: f64, b: f64) -> Option<Ordering> {
+    const APART: f64 = 1.0 + 1.0 / (1_u64 << 44) as f64;
+    if a > b * APART {
+        Some(Ordering::Less)
+    } else if b > a * APART {
+        Some(Ordering::Greater)
+    } else {
+        None
+    }
+}
+
+/// The key of accounts without LF: they come last and tie among themselves.
+const ASIDE: f64 = -1.0;
+
+/// The numbers that keys are made of.
+pub(super) struct Numbers<'a> {
+    tree: &'a Tree,
+    raw_usage: &'a [Extended],
+    /// What fading left of 1 since everything was sorted.
+    faded: f64,
+}
+
+impl<'a> Numbers<'a> {
+    pub(super) fn new(tree: &'a Tree, raw_usage: &'a [Extended], faded: Extended) -> Numbers<'a> {
+        Numbers {
+            tree,
+            raw_usage,
+            faded: faded.to_f64(),
+        }
+    }
+
+    fn usage(&self, index: AssocIndex) -> Extended {
+        sound(self.raw_usage[index.get()])
+    }
+
+    fn key(&self, index: AssocIndex, scope: Scope) -> f64 {
+        let row = &self.tree.rows()[index.get()];
+        let shares = match (row.shares, row.kind) {
+            (Shares::Parent, AssocKind::User) => return f64::INFINITY,
+            (Shares::Parent, AssocKind::Account) => return ASIDE,
+            (Shares::Raw(0), _) => return 0.0,
+            (Shares::Raw(shares), _) => f64::from(shares),
+        };
+        let Some(parent) = self.tree.fs_parent(index) else {
+            return ASIDE;
+        };
+        let (used, total) = (self.usage(index), self.usage(parent));
+        if used.is_zero() || total.is_zero() {
+            return f64::INFINITY;
+        }
+        match scope {
+            Scope::Siblings => shares / within_range(used) * self.faded,
+            Scope::Merged => {
+                let level_shares = self.tree.level_shares(index).unwrap_or(0) as f64;
+                (shares / level_shares) * (within_range(total) / within_range(used))
+            }
+        }
+    }
+}
+
+/// As an `f64`, NaN outside 2^±400.
+fn within_range(usage: Extended) -> f64 {
+    match usage.to_parts() {
+        Some((_, exponent)) if (exponent + 63).abs() <= 400 => usage.to_f64(),
+        _ => f64::NAN,
+    }
+}
+
+/// As Slurm documents it: exact numbers.
+pub(super) struct Documented<'a>(pub Numbers<'a>);
+
+impl Documented<'_> {
+    fn exact(&self, index: AssocIndex) -> Option<Level> {
+        fair_tree::level(self.0.tree, |at| self.0.usage(at), index)
+    }
+}
+
+impl Rule for Documented<'_> {
+    const ROUNDS: bool = false;
+    const MERGES: bool = true;
+
+    fn tree(&self) -> &Tree {
+        self.0.tree
+    }
+
+    fn raw_usage(&self) -> &[Extended] {
+        self.0.raw_usage
+    }
+
+    fn key(&self, index: AssocIndex, scope: Scope) -> f64 {
+        self.0.key(index, scope)
+    }
+
+    fn compare(&self, a: &Member, b: &Member) -> Ordering {
+        self.exact(b.slot.index).cmp(&self.exact(a.slot.index))
+    }
+
+    fn first(&self, _: &Member) -> (bool, bool) {
+        (false, true)
+    }
+}
+
+/// As the stock plugin computes it: see [`super::super::stock_tree`].
+pub(super) struct Stock<'a>(pub Numbers<'a>, pub Compat);
+
+impl Stock<'_> {
+    /// LF as rounded.
+    fn level_fs(&self, index: AssocIndex) -> Extended {
+        let effective_usage = match self.0.tree.fs_parent(index) {
+            Some(parent) => quotient(self.0.usage(index), self.0.usage(parent)),
+            None => Extended::ONE,
+        };
+        stock_tree::level(self.0.tree, self.1, index, effective_usage).unwrap_or(stock_tree::NO_VAL)
+    }
+}
+
+impl Rule for Stock<'_> {
+    const ROUNDS: bool = true;
+    const MERGES: bool = false;
+
+    fn tree(&self) -> &Tree {
+        self.0.tree
+    }
+
+    fn raw_usage(&self) -> &[Extended] {
+        self.0.raw_usage
+    }
+
+    fn key(&self, index: AssocIndex, scope: Scope) -> f64 {
+        let tree = self.0.tree;
+        let row = &tree.rows()[index.get()];
+        match (row.shares, row.kind) {
+            // These have an LF like any other, which no charge changes: never clear.
+            (Shares::Parent, AssocKind::Account) => f64::NAN,
+            // The sum of shares on a level may wrap to 0, and then nobody has any.
+            (Shares::Raw(_), _) if tree.share_of_level(index, self.1) == 0.0 => 0.0,
+            _ => self.0.key(index, scope),
+        }
+    }
+
+    fn compare(&self, a: &Member, b: &Member) -> Ordering {
+        self.level_fs(b.slot.index)
+            .cmp(&self.level_fs(a.slot.index))
+    }
+
+    fn first(&self, member: &Member) -> (bool, bool) {
+        let (level_fs, no_val) = (self.level_fs(member.slot.index), stock_tree::NO_VAL);
+        let steady = far_apart(level_fs.to_f64(), no_val.to_f64()).is_some();
+        (level_fs == no_val, steady && !member.key.is_nan())
+    }
+}
