@@ -3,9 +3,11 @@
 mod common;
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use criterion::{Criterion, Throughput};
-use fairtree::priority::{Priced, Pricer};
+use fairtree::config::Config;
+use fairtree::priority::{Job, Priced, Pricer, Site};
 
 const SIZES: [(&str, usize); 4] = [
     ("jobs_10k", 10_000),
@@ -22,25 +24,62 @@ fn pricing(c: &mut Criterion) {
         let mut site = common::site(100_000);
         let jobs = common::jobs(&mut site, count);
         let mut priced = vec![Priced::default(); count];
-        for (mode, config) in [
-            ("all_weights", common::config()),
-            ("with_tres", common::config_tres()),
-        ] {
+        for (mode, config) in modes() {
             let pricer = Pricer::new(&config, &site, common::NOW).expect("a sound site");
             group.bench_function(format!("{name}/{mode}"), |b| {
                 b.iter(|| pricer.price_all(black_box(&jobs), black_box(&mut priced)));
             });
         }
-        let (from, mut to) = (jobs.clone(), jobs.clone());
-        group.bench_function(format!("{name}/copy_jobs"), |b| {
-            b.iter(|| black_box(&mut to).copy_from_slice(black_box(&from)));
+        let mut copies = (jobs.clone(), priced.clone());
+        group.bench_function(format!("{name}/copy"), |b| {
+            b.iter(|| copy((&jobs, &priced), black_box(&mut copies)));
         });
-        let from = priced.clone();
-        group.bench_function(format!("{name}/copy_prices"), |b| {
-            b.iter(|| black_box(&mut priced).copy_from_slice(black_box(&from)));
-        });
+        print_ratios(name, &site, &jobs, &mut priced, &mut copies);
     }
     group.finish();
+}
+
+/// Copies what pricing reads and what it writes.
+fn copy((jobs, priced): (&[Job], &[Priced]), copies: &mut (Vec<Job>, Vec<Priced>)) {
+    copies.0.copy_from_slice(black_box(jobs));
+    copies.1.copy_from_slice(black_box(priced));
+}
+
+/// Prices and copies in turns, so that whatever else the machine does slows both, and prints the
+/// median of the ratios.
+fn print_ratios(
+    name: &str,
+    site: &Site,
+    jobs: &[Job],
+    priced: &mut [Priced],
+    copies: &mut (Vec<Job>, Vec<Priced>),
+) {
+    const TURNS: usize = 21;
+    for (mode, config) in modes() {
+        let pricer = Pricer::new(&config, site, common::NOW).expect("a sound site");
+        let mut ratios: Vec<f64> = (0..TURNS)
+            .map(|_| {
+                let start = Instant::now();
+                pricer.price_all(black_box(jobs), black_box(priced));
+                let pricing = start.elapsed();
+                let start = Instant::now();
+                copy((jobs, priced), black_box(copies));
+                pricing.as_secs_f64() / start.elapsed().as_secs_f64()
+            })
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        println!(
+            "price/{name}/{mode}: {:.2} x copy (median)",
+            ratios[TURNS / 2]
+        );
+    }
+}
+
+fn modes() -> [(&'static str, Config); 2] {
+    [
+        ("all_weights", common::config()),
+        ("with_tres", common::config_tres()),
+    ]
 }
 
 fn main() {

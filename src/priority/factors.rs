@@ -59,13 +59,13 @@ impl Age {
     }
 }
 
-/// 0 without an association.
+/// Its priority, normalised or raw.
 #[inline]
-pub(super) fn assoc(assoc: Option<&AssocFactors>, normal: bool) -> f64 {
-    match assoc {
-        Some(assoc) if normal => assoc.norm_priority,
-        Some(assoc) => f64::from(assoc.priority),
-        None => 0.0,
+pub(super) fn assoc(assoc: &AssocFactors, normal: bool) -> f64 {
+    if normal {
+        assoc.norm_priority
+    } else {
+        f64::from(assoc.priority)
     }
 }
 
@@ -134,9 +134,8 @@ mod tests {
             priority: 30,
             norm_priority: 0.3,
         };
-        assert_eq!(assoc(Some(&row), true), 0.3);
-        assert_eq!(assoc(Some(&row), false), 30.0);
-        assert_eq!(assoc(None, false), 0.0);
+        assert_eq!(assoc(&row, true), 0.3);
+        assert_eq!(assoc(&row, false), 30.0);
         let row = Partition {
             priority_job_factor: 700,
             norm_priority: 0.7,

@@ -117,12 +117,17 @@ impl<'a> Pricer<'a> {
     /// - A priority that an administrator set stays; all terms are 0, as sprio shows them.
     /// - Under `INCR_ONLY` the priority is the larger of the job's and the new one; the terms are
     ///   the new ones.
-    #[inline(always)]
     pub fn price(&self, job: &Job) -> Priced {
+        self.price_as(job, &self.assoc(job))
+    }
+
+    /// [`Pricer::price`] with the row of the job's association.
+    #[inline(always)]
+    fn price_as(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.priority == 0 {
             return Priced::default();
         }
-        let mut priced = self.price_set(job);
+        let mut priced = self.price_set_as(job, assoc);
         if self.flags.incr_only && priced.priority < job.priority {
             priced.priority = job.priority;
             priced.overflow = false;
@@ -133,15 +138,20 @@ impl<'a> Pricer<'a> {
     /// The price of a job outside a pass, when slurmctld asks for it (`priority_p_set`: submitted,
     /// updated, released). A held job gets a price, which is how it is released, and `INCR_ONLY`
     /// does not count; a priority other than 0 that an administrator set stays here, too.
-    #[inline(always)]
     pub fn price_set(&self, job: &Job) -> Priced {
+        self.price_set_as(job, &self.assoc(job))
+    }
+
+    /// [`Pricer::price_set`] with the row of the job's association.
+    #[inline(always)]
+    fn price_set_as(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.is_direct() {
             return Priced {
                 priority: job.priority,
                 ..Priced::default()
             };
         }
-        let factors = self.own_factors(job);
+        let factors = self.own_factors(job, assoc);
         let mut priced = Priced {
             age: factors.age * self.weights.age,
             assoc: factors.assoc * self.weights.assoc,
@@ -164,8 +174,17 @@ impl<'a> Pricer<'a> {
     /// If `out` is not as long as `jobs`.
     pub fn price_all(&self, jobs: &[Job], out: &mut [Priced]) {
         assert_eq!(jobs.len(), out.len(), "one price per job");
-        for (job, priced) in jobs.iter().zip(out) {
-            *priced = self.price(job);
+        // Rows of associations lie far apart in memory. Fetching those of many jobs in one go lets
+        // the processor wait for all of them at once.
+        const TOGETHER: usize = 64;
+        let mut assocs = [AssocFactors::default(); TOGETHER];
+        for (jobs, out) in jobs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+            for (job, assoc) in jobs.iter().zip(&mut assocs) {
+                *assoc = self.assoc(job);
+            }
+            for ((job, assoc), priced) in jobs.iter().zip(&assocs).zip(out) {
+                *priced = self.price_as(job, assoc);
+            }
         }
     }
 
@@ -175,23 +194,23 @@ impl<'a> Pricer<'a> {
         Factors {
             partition: self.partition_factor(self.partition(job.partition)),
             qos: self.qos_factor(self.qos(job.qos)),
-            ..self.own_factors(job)
+            ..self.own_factors(job, &self.assoc(job))
         }
     }
 
     /// The factors that jobs do not share with all others in their partition or QOS.
     #[inline(always)]
-    fn own_factors(&self, job: &Job) -> Factors {
+    fn own_factors(&self, job: &Job, assoc: &AssocFactors) -> Factors {
         let (weights, flags) = (&self.weights, &self.flags);
         let mut factors = Factors::default();
         if weights.age != 0.0 {
             factors.age = self.age.factor(job.accrue_time);
         }
         if weights.assoc != 0.0 {
-            factors.assoc = factors::assoc(self.assoc(job), !flags.no_normal_assoc);
+            factors.assoc = factors::assoc(assoc, !flags.no_normal_assoc);
         }
         if weights.fairshare != 0.0 {
-            factors.fairshare = self.assoc(job).map_or(0.0, |assoc| assoc.fs_factor);
+            factors.fairshare = assoc.fs_factor;
         }
         if weights.job_size != 0.0 {
             let max_time_mins = || self.partition(job.partition).map(|p| p.max_time_mins);
@@ -264,9 +283,14 @@ impl<'a> Pricer<'a> {
         Some(&self.site.tres_counts[start..start + self.site.tres_names.len()])
     }
 
+    /// The row of a job's association; all 0 without one, and where no weight asks for it.
     #[inline]
-    fn assoc(&self, job: &Job) -> Option<&'a AssocFactors> {
-        job.assoc.map(|assoc| &self.site.assocs[assoc.get()])
+    fn assoc(&self, job: &Job) -> AssocFactors {
+        let counts = self.weights.assoc != 0.0 || self.weights.fairshare != 0.0;
+        match job.assoc {
+            Some(assoc) if counts => self.site.assocs[assoc.get()],
+            _ => AssocFactors::default(),
+        }
     }
 
     #[inline]
