@@ -2,7 +2,9 @@
 //!
 //! [`pass`] does the three in the order of the algorithm and returns what a host publishes.
 //! A host that keeps usage elsewhere calls the steps one by one: [`fade`], [`accrue()`], [`rank`],
-//! [`publish`] and [`crate::priority::Pricer`].
+//! [`publish`] and [`crate::priority::Pricer`]. One that runs passes often keeps a [`Ranking`] and
+//! calls [`publish_changed`] instead of the two in the middle, at a cost that goes with what
+//! changed.
 //!
 //! | step | Fair Tree, and documented | classic under `compat=slurm` |
 //! |---|---|---|
@@ -16,7 +18,7 @@ mod accrue;
 mod classic_order;
 
 use crate::config::Config;
-use crate::fairshare::{self, Algorithm, AssocFairshare};
+use crate::fairshare::{self, Algorithm, AssocFairshare, Ranking};
 use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
 use crate::tree::Tree;
 use crate::usage::{Charge, Decay, Ledger, Period};
@@ -130,6 +132,15 @@ pub fn publish(fairshare: &[AssocFairshare], site: &mut Site) {
     assert_eq!(fairshare.len(), site.assocs.len());
     for (found, assoc) in fairshare.iter().zip(&mut site.assocs) {
         assoc.fs_factor = found.fs_factor.unwrap_or(0.0);
+    }
+}
+
+/// Writes the factors that the last update of `ranking` changed, and no others.
+///
+/// Panics when the table is too short.
+pub fn publish_changed(ranking: &Ranking, site: &mut Site) {
+    for &index in ranking.changed() {
+        site.assocs[index.get()].fs_factor = ranking.fs_factor(index).unwrap_or(0.0);
     }
 }
 

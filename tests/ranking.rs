@@ -6,8 +6,10 @@ mod common;
 use common::random::Random;
 use common::{SLURM, Site};
 use fairtree::compat::Compat;
+use fairtree::engine::publish_changed;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{Algorithm, Ranking, compute};
+use fairtree::priority::{AssocFactors, Site as Published};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
 
@@ -113,6 +115,11 @@ fn follow(seed: u64, len: u64, rounds: u64, compat: Compat) {
     }
     let mut ranking = Ranking::new(compat, &tree, ledger.raw());
     check(&ranking, &tree, ledger.raw(), compat, &[]);
+    let mut published = Published {
+        assocs: vec![AssocFactors::default(); tree.len()],
+        ..Published::default()
+    };
+    publish_changed(&ranking, &mut published);
     for _ in 0..rounds {
         let before = factors(&ranking, &tree);
         let factor = factor(&mut random);
@@ -127,6 +134,10 @@ fn follow(seed: u64, len: u64, rounds: u64, compat: Compat) {
         }
         ranking.update(&tree, ledger.raw(), factor, &charged);
         check(&ranking, &tree, ledger.raw(), compat, &before);
+        publish_changed(&ranking, &mut published);
+        for (index, assoc) in tree.indices().zip(&published.assocs) {
+            assert_eq!(assoc.fs_factor, ranking.fs_factor(index).unwrap_or(0.0));
+        }
     }
 }
 

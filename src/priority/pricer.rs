@@ -423,6 +423,20 @@ mod tests {
         pricer.price_all(&jobs, &mut out);
         assert_eq!(out.map(|priced| priced.priority), [7500, 1]);
         pricer.price_all(&[], &mut []);
+        // More jobs than are fetched at once, and not a multiple of it.
+        let jobs: Vec<Job> = (0..150)
+            .map(|id| Job {
+                accrue_time: NOW - i64::from(id),
+                assoc: job().assoc.filter(|_| id % 3 > 0),
+                priority: u32::from(id % 7 > 0),
+                ..Job::new(id)
+            })
+            .collect();
+        let mut out = vec![Priced::default(); jobs.len()];
+        pricer.price_all(&jobs, &mut out);
+        for (job, priced) in jobs.iter().zip(&out) {
+            assert_eq!(pricer.price(job), *priced);
+        }
     }
 
     #[test]
