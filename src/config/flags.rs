@@ -73,7 +73,7 @@ const NO_NORMAL_TRES: u16 = 1 << 10;
 const MAX_TRES_GRES: u16 = 1 << 11;
 
 /// The first release with `MAX_TRES_GRES`.
-const MAX_TRES_GRES_SINCE: Release = Release::new(26, 5, 0);
+const MAX_TRES_GRES_SINCE: Release = Release::new(25, 5, 0);
 
 impl PriorityFlags {
     /// Every word that is a flag, in upper case and alphabetical order.
@@ -243,7 +243,7 @@ mod tests {
         let error = PriorityFlags::from_bits(1 << 11, Release::V24_11_5).unwrap_err();
         assert_eq!(error.value, "0x800");
         assert!(error.allowed.contains("24.11.5"));
-        let newer = Release::new(26, 5, 3);
+        let newer = MAX_TRES_GRES_SINCE;
         assert!(
             PriorityFlags::from_bits(1 << 11, newer)
                 .unwrap()

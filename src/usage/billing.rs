@@ -50,7 +50,7 @@ pub enum BillingRule {
     Sum,
     /// `MAX_TRES`: the largest of cpu, mem, node and each gres, plus the sum of the rest.
     MaxTres,
-    /// `MAX_TRES_GRES` (from 26.05): the largest of cpu, mem and node, plus the sum of the
+    /// `MAX_TRES_GRES` (from 25.05): the largest of cpu, mem and node, plus the sum of the
     /// gres, plus the sum of the rest.
     MaxTresGres,
 }

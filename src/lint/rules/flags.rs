@@ -37,7 +37,7 @@ pub(super) static RULES: [Rule; 5] = [
         id: "flag-of-later-release",
         severity: Severity::Warning,
         summary: "a flag that the site's release does not know",
-        source: "slurm.conf(5) of 26.05, \"PriorityFlags\"; before, MAX_TRES_GRES is read as MAX_TRES",
+        source: "slurm.conf(5) of 25.05, \"PriorityFlags\"; before, MAX_TRES_GRES is read as MAX_TRES",
         scope: Scope::Weighted,
         check: flag_of_later_release,
     },
@@ -189,11 +189,11 @@ fn flag_of_later_release(site: &Site<'_>) -> Vec<Hit> {
     };
     let later = words(site)
         .into_iter()
-        .filter(|word| word.is("MAX_TRES_GRES") && release < Release::new(26, 5, 0));
+        .filter(|word| word.is("MAX_TRES_GRES") && release < Release::new(25, 5, 0));
     later
         .map(|word| {
             word.hit(
-                format!("MAX_TRES_GRES came with Slurm 26.05; {release} reads it as MAX_TRES"),
+                format!("MAX_TRES_GRES came with Slurm 25.05; {release} reads it as MAX_TRES"),
                 "use MAX_TRES if that is meant, or remove the flag until the upgrade",
             )
         })
