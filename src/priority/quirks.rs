@@ -11,11 +11,11 @@ pub(super) struct Quirks {
     /// A job with more CPUs than the cluster is taken for the smallest one: the difference wraps
     /// in 32 bits.
     pub cpus_wrap: bool,
-    /// The same with nodes (before 24.11).
+    /// The same with nodes (before 23.02).
     pub nodes_wrap: bool,
     /// A cluster without nodes or CPUs, or a time limit of 0 minutes, divides by zero as it comes.
     pub divides_by_zero: bool,
-    /// Without nodes or CPUs the size factor is worked out all the same (before 24.11).
+    /// Without nodes or CPUs the size factor is worked out all the same (before 23.02).
     pub sizes_empty_cluster: bool,
     /// In a list of several QOS, one of priority 0 counts as the job's first QOS does.
     pub qos_of_0_inherits: bool,
@@ -24,19 +24,19 @@ pub(super) struct Quirks {
 }
 
 impl Quirks {
-    /// Those of `compat`. Releases between 22.05.8 and 24.11 count as the former, later ones as
-    /// 24.11.5.
+    /// Those of `compat`. From 24.11 on nothing changed up to 26.05.
     pub(super) fn of(compat: Compat) -> Quirks {
         let Compat::Slurm(release) = compat else {
             return Quirks::default();
         };
+        let before_23_02 = release < Release::new(23, 2, 0);
         let before_24_11 = release < Release::new(24, 11, 0);
         Quirks {
             age_wraps: true,
             cpus_wrap: true,
-            nodes_wrap: before_24_11,
+            nodes_wrap: before_23_02,
             divides_by_zero: true,
-            sizes_empty_cluster: before_24_11,
+            sizes_empty_cluster: before_23_02,
             qos_of_0_inherits: true,
             no_qos_lists: before_24_11,
         }

@@ -120,6 +120,7 @@ mod tests {
     use crate::config::PriorityFlags;
 
     const SLURM_22: Compat = Compat::Slurm(Release::V22_05_8);
+    const SLURM_23: Compat = Compat::Slurm(Release::new(23, 2, 0));
     const SLURM_24: Compat = Compat::Slurm(Release::V24_11_5);
 
     /// Ten nodes with 160 CPUs.
@@ -219,21 +220,17 @@ mod tests {
         assert_eq!(size(false, true, SLURM_24).factor(&big, || None), 1.0);
         assert_eq!(size(false, true, SLURM_22).factor(&big, || None), 1.0);
         let nodes_only = of(11, 0, 60);
-        assert_eq!(
-            size(false, true, SLURM_24).factor(&nodes_only, || None),
-            0.0
-        );
-        assert_eq!(
-            size(false, true, SLURM_22).factor(&nodes_only, || None),
-            1.0
-        );
+        for (compat, factor) in [(SLURM_22, 1.0), (SLURM_23, 0.0), (SLURM_24, 0.0)] {
+            let found = size(false, true, compat).factor(&nodes_only, || None);
+            assert_eq!(found, factor);
+        }
     }
 
     #[test]
     fn an_empty_cluster_gives_0_except_in_old_slurm() {
         let job = of(0, 0, 60);
         for (relative, small) in [(false, false), (false, true), (true, false), (true, true)] {
-            for compat in [Compat::Documented, SLURM_24] {
+            for compat in [Compat::Documented, SLURM_23, SLURM_24] {
                 let mut size = size(relative, small, compat);
                 (size.nodes, size.cpus) = (0, 160);
                 assert_eq!(size.factor(&job, || None), 0.0);
