@@ -8,7 +8,7 @@
 
 void shim_factors_lock(void)
 {
-#if HOST_FACTORS_LIST_HAS_REQUEST
+#if HOST_FACTORS_LIST_LOCKS
 	lock_slurmctld((slurmctld_lock_t) {
 		.job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK });
 #endif
@@ -16,7 +16,7 @@ void shim_factors_lock(void)
 
 void shim_factors_unlock(void)
 {
-#if HOST_FACTORS_LIST_HAS_REQUEST
+#if HOST_FACTORS_LIST_LOCKS
 	unlock_slurmctld((slurmctld_lock_t) {
 		.job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK });
 #endif
@@ -26,16 +26,6 @@ typedef struct {
 	bool (*each)(void *context, const shim_listed *job);
 	void *context;
 } listing;
-
-static bool has_qos_list(const job_record_t *job)
-{
-#if HOST_HAS_QOS_LISTS
-	return job->qos_list;
-#else
-	(void) job;
-	return false;
-#endif
-}
 
 static int list_job(void *arg_job, void *arg)
 {
@@ -53,7 +43,7 @@ static int list_job(void *arg_job, void *arg)
 		.has_partition = job->part_ptr || job->part_ptr_list,
 		.has_factors = job->prio_factors,
 		.direct = job->direct_set_prio,
-		.many = job->part_ptr_list || has_qos_list(job),
+		.many = job->part_ptr_list || host_has_qos_list(job),
 	};
 
 	return l->each(l->context, &row) ? 0 : -1;
@@ -175,18 +165,24 @@ static void replace_terms(HOST_FACTORS *factors, const shim_factors_row *row)
 		factors->priority_qos = row->qos_term;
 }
 
-#if !HOST_FACTORS_IN_ROW
+#if HOST_HAS_QOS_LISTS
 static int has_id(void *qos, void *id)
 {
 	return ((slurmdb_qos_rec_t *) qos)->id == *(uint32_t *) id;
 }
+#endif
 
+#if !HOST_FACTORS_IN_ROW
 static char *qos_name(const job_record_t *job, uint32_t qos_id)
 {
 	slurmdb_qos_rec_t *qos = job->qos_ptr;
 
+#if HOST_HAS_QOS_LISTS
 	if (qos_id && job->qos_list)
 		qos = list_find_first_ro(job->qos_list, has_id, &qos_id);
+#else
+	(void) qos_id;
+#endif
 	return qos ? xstrdup(qos->name) : NULL;
 }
 #endif
@@ -202,7 +198,7 @@ void shim_factors_append(void **list, const void *arg, const shim_factors_row *r
 		out->direct_prio = job->priority;
 	else if (job->prio_factors)
 		replace_terms(copy_factors(out, job), row);
-	out->job_id = job->job_id;
+	HOST_ROW_NAME_JOB(out, job);
 	out->partition = part ? xstrdup(part->name) : NULL;
 	out->user_id = job->user_id;
 #if !HOST_FACTORS_IN_ROW

@@ -109,12 +109,12 @@ void shim_each_tres(void (*each)(void *context, const char *name), void *context
 
 bool shim_site_init(void)
 {
-	return HOST_SITE_INIT();
+	return HOST_SITE_INIT() == SLURM_SUCCESS;
 }
 
 void shim_site_fini(void)
 {
-	HOST_SITE_FINI();
+	(void) HOST_SITE_FINI();
 }
 
 void shim_site_reconfig(void)

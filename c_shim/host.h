@@ -58,6 +58,16 @@ _Static_assert(sizeof(time_t) == 8, "times are 64 bits wide");
 /* A list of either spelling (`List` before 23.02, `list_t *` from there on). */
 typedef struct xlist *host_list;
 
+static inline bool host_has_qos_list(const job_record_t *job)
+{
+#if HOST_HAS_QOS_LISTS
+	return job->qos_list;
+#else
+	(void) job;
+	return false;
+#endif
+}
+
 /* `long double` in the two integers that x86-64 keeps it in. */
 static inline shim_extended host_to_extended(long double value)
 {

@@ -97,21 +97,21 @@ static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job,
 /* The array of slurmctld's that the variants go to, made or grown as needed. */
 static uint32_t *variants_of(const shim_snapshot *snapshot, job_record_t *job, size_t len)
 {
-#if HOST_HAS_QOS_LISTS
-	if (!job->part_prio)
-		job->part_prio = xmalloc(sizeof(*job->part_prio));
-	if (!job->part_prio->priority_array ||
-	    job->part_prio->last_update < snapshot->last_part_update ||
-	    (size_t) xsize(job->part_prio->priority_array) < len * sizeof(uint32_t)) {
-		xfree(job->part_prio->priority_array);
-		xfree(job->part_prio->priority_array_names);
+#if HOST_HAS_MULTIPLES
+	if (!job->HOST_MULTIPLES)
+		job->HOST_MULTIPLES = xmalloc(sizeof(*job->HOST_MULTIPLES));
+	if (!job->HOST_MULTIPLES->priority_array ||
+	    job->HOST_MULTIPLES->last_update < snapshot->last_part_update ||
+	    (size_t) xsize(job->HOST_MULTIPLES->priority_array) < len * sizeof(uint32_t)) {
+		xfree(job->HOST_MULTIPLES->priority_array);
+		xfree(job->HOST_MULTIPLES->HOST_MULTIPLES_NAMES);
 		if (job->part_ptr_list)
-			job->part_prio->priority_array_names =
+			job->HOST_MULTIPLES->HOST_MULTIPLES_NAMES =
 				part_list_to_xstr(job->part_ptr_list);
-		job->part_prio->priority_array = xcalloc(len, sizeof(uint32_t));
-		job->part_prio->last_update = time(NULL);
+		job->HOST_MULTIPLES->priority_array = xcalloc(len, sizeof(uint32_t));
+		job->HOST_MULTIPLES->last_update = time(NULL);
 	}
-	return job->part_prio->priority_array;
+	return job->HOST_MULTIPLES->priority_array;
 #else
 	(void) snapshot;
 	if (job->priority_array &&
@@ -125,12 +125,12 @@ static uint32_t *variants_of(const shim_snapshot *snapshot, job_record_t *job, s
 
 static void drop_variants(job_record_t *job)
 {
-#if HOST_HAS_QOS_LISTS
-	if (job->part_ptr_list || job->qos_list || !job->part_prio)
+#if HOST_HAS_MULTIPLES
+	if (job->part_ptr_list || host_has_qos_list(job) || !job->HOST_MULTIPLES)
 		return;
-	xfree(job->part_prio->priority_array);
-	xfree(job->part_prio->priority_array_names);
-	xfree(job->part_prio);
+	xfree(job->HOST_MULTIPLES->priority_array);
+	xfree(job->HOST_MULTIPLES->HOST_MULTIPLES_NAMES);
+	xfree(job->HOST_MULTIPLES);
 #else
 	(void) job;
 #endif

@@ -1,52 +1,98 @@
 /*
- * release.h - what differs between Slurm releases, one line each.
+ * release.h - what differs between Slurm's releases, one line each.
  *
- * Nothing else in the project tests SLURM_VERSION_NUMBER. A new release gets a block of its own;
- * the difference of two blocks is the list of what changed for this plugin.
+ * Nothing else in the project tests SLURM_VERSION_NUMBER. Each line names the first release that
+ * has something; docs/releases.md tells how to add a series. Names only: the layout of Slurm's
+ * records changes within a series, too, and comes from the headers of the very release.
  *
  * Include after Slurm's config.h.
  */
 #ifndef FAIRTREE_RELEASE_H
 #define FAIRTREE_RELEASE_H
 
-#if SLURM_VERSION_NUMBER == 0x160508 /* 22.05.8 */
+#define HOST_SINCE(year, month, micro)								\
+	(SLURM_VERSION_NUMBER >= ((year) << 16 | (month) << 8 | (micro)))
+#define HOST_IS_SERIES(year, month)								\
+	(SLURM_VERSION_NUMBER >> 8 == ((year) << 8 | (month)))
 
-#define HOST_PRIORITY_HEADER "src/common/slurm_priority.h"
-#define HOST_SITE_FACTOR_HEADER "src/common/site_factor.h"
-#define HOST_MCS_HEADER "src/common/slurm_mcs.h"
-#define HOST_HAS_QOS_LISTS 0		/* a job may name several QOS */
-#define HOST_HAS_USED_LIMIT_SECS 0	/* run seconds are also kept per user and account of a QOS */
-#define HOST_HAS_SITE_RECONFIG 1	/* the site factor plugin hears of a reconfigure */
-#define HOST_FACTORS_LIST_HAS_REQUEST 1	/* sprio's filters reach the plugin, which locks for itself */
-#define HOST_FACTORS_IN_ROW 1		/* sprio's row and the factors of a job are one struct */
-#define HOST_SORTS_PARTITIONS 0		/* slurmctld keeps the partition lists of jobs sorted */
-#define HOST_FACTORS priority_factors_object_t
-#define HOST_NODE_COUNT node_record_count
-#define HOST_SITE_INIT() (site_factor_plugin_init() == SLURM_SUCCESS)
-#define HOST_SITE_FINI() ((void) site_factor_plugin_fini())
-#define HOST_IS_COORDINATOR(uid, account) \
-	assoc_mgr_is_user_acct_coord(acct_db_conn, (uid), (account))
+#if !HOST_IS_SERIES(22, 5) && !HOST_IS_SERIES(23, 2) && !HOST_IS_SERIES(23, 11) &&		\
+	!HOST_IS_SERIES(24, 5) && !HOST_IS_SERIES(24, 11) && !HOST_IS_SERIES(25, 5) &&		\
+	!HOST_IS_SERIES(25, 11) && !HOST_IS_SERIES(26, 5)
+#error "this series of Slurm is not known to fairtree: see docs/releases.md"
+#endif
 
-#elif SLURM_VERSION_NUMBER == 0x180b05 /* 24.11.5 */
+/* A job may name several QOS. */
+#define HOST_HAS_QOS_LISTS HOST_SINCE(24, 11, 0)
+/* Run-seconds are also kept per user and per account of a QOS. */
+#define HOST_HAS_USED_LIMIT_SECS HOST_SINCE(24, 5, 0)
+/* slurmctld keeps the partition lists of jobs sorted; before, whoever needs that sorts them. */
+#define HOST_SORTS_PARTITIONS HOST_SINCE(24, 11, 0)
+/* A job's priorities in its partitions and QOS are in a record of their own, with their age. */
+#define HOST_HAS_MULTIPLES HOST_SINCE(24, 5, 0)
+/* That record was renamed in the middle of two series. */
+#define HOST_MULTIPLES_RENAMED									\
+	(HOST_SINCE(25, 5, 1) || (HOST_SINCE(24, 11, 7) && HOST_IS_SERIES(24, 11)))
+/* The site factor plugin hears of a reconfigure. */
+#define HOST_HAS_SITE_RECONFIG (!HOST_SINCE(24, 5, 0))
+/* The factors of a job and a row of sprio are one and the same struct. */
+#define HOST_FACTORS_IN_ROW (!HOST_SINCE(23, 2, 0))
+/* sprio's filters reach the plugin (NULL: everything). */
+#define HOST_FACTORS_LIST_HAS_REQUEST (!HOST_SINCE(24, 5, 0))
+/* The hook behind sprio comes without locks. */
+#define HOST_FACTORS_LIST_LOCKS (!HOST_SINCE(23, 2, 0))
+/* Coordinators are looked up by a function that asks whether its caller has the lock. */
+#define HOST_COORDINATOR_ASKS_LOCK HOST_SINCE(23, 11, 6)
+/* PriorityFlags=MAX_TRES_GRES. */
+#define HOST_HAS_MAX_TRES_GRES HOST_SINCE(25, 5, 0)
+/* A row of sprio names its job by a step id. */
+#define HOST_ROW_HAS_STEP_ID HOST_SINCE(26, 5, 0)
 
+#if HOST_SINCE(23, 2, 0)
 #define HOST_PRIORITY_HEADER "src/interfaces/priority.h"
 #define HOST_SITE_FACTOR_HEADER "src/interfaces/site_factor.h"
 #define HOST_MCS_HEADER "src/interfaces/mcs.h"
-#define HOST_HAS_QOS_LISTS 1
-#define HOST_HAS_USED_LIMIT_SECS 1
-#define HOST_HAS_SITE_RECONFIG 0
-#define HOST_FACTORS_LIST_HAS_REQUEST 0
-#define HOST_FACTORS_IN_ROW 0
-#define HOST_SORTS_PARTITIONS 1
-#define HOST_FACTORS priority_factors_t
+#define HOST_SITE_INIT() site_factor_g_init()
+#define HOST_SITE_FINI() site_factor_g_fini()
 #define HOST_NODE_COUNT active_node_record_count
-#define HOST_SITE_INIT() (site_factor_g_init() == SLURM_SUCCESS)
-#define HOST_SITE_FINI() ((void) site_factor_g_fini())
-#define HOST_IS_COORDINATOR(uid, account) \
-	assoc_mgr_is_user_acct_coord(acct_db_conn, (uid), (account), false)
-
 #else
-#error "this Slurm release is not known to fairtree: compare its priority plugin interface with the blocks of c_shim/release.h and add one"
+#define HOST_PRIORITY_HEADER "src/common/slurm_priority.h"
+#define HOST_SITE_FACTOR_HEADER "src/common/site_factor.h"
+#define HOST_MCS_HEADER "src/common/slurm_mcs.h"
+#define HOST_SITE_INIT() site_factor_plugin_init()
+#define HOST_SITE_FINI() site_factor_plugin_fini()
+#define HOST_NODE_COUNT node_record_count
+#endif
+
+#if HOST_FACTORS_IN_ROW
+#define HOST_FACTORS priority_factors_object_t
+#else
+#define HOST_FACTORS priority_factors_t
+#endif
+
+#if HOST_COORDINATOR_ASKS_LOCK
+#define HOST_IS_COORDINATOR(uid, account)							\
+	assoc_mgr_is_user_acct_coord(acct_db_conn, (uid), (account), false)
+#else
+#define HOST_IS_COORDINATOR(uid, account)							\
+	assoc_mgr_is_user_acct_coord(acct_db_conn, (uid), (account))
+#endif
+
+#if HOST_MULTIPLES_RENAMED
+#define HOST_MULTIPLES prio_mult
+#else
+#define HOST_MULTIPLES part_prio
+#endif
+
+#if HOST_SINCE(24, 11, 0)
+#define HOST_MULTIPLES_NAMES priority_array_names
+#else
+#define HOST_MULTIPLES_NAMES priority_array_parts
+#endif
+
+#if HOST_ROW_HAS_STEP_ID
+#define HOST_ROW_NAME_JOB(row, job) ((void) ((row)->step_id = (job)->step_id))
+#else
+#define HOST_ROW_NAME_JOB(row, job) ((void) ((row)->job_id = (job)->job_id))
 #endif
 
 #endif

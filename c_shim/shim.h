@@ -295,6 +295,14 @@ extern void shim_assoc_write_usage(void *assoc, shim_extended usage_efctv,
 				   shim_extended usage_norm);
 /* The association that a job's fair share comes from: its own, or where that takes its shares. */
 extern void *shim_job_fs_assoc(const void *job);
+/* Is effective usage a number? The rest needs no more than a read lock of associations, either. */
+extern bool shim_assoc_is_computed(const void *assoc);
+/* Where an association's usage and shares come from: itself, or where it takes its shares. */
+extern const void *shim_assoc_payer(const void *assoc);
+extern void *shim_job_assoc(const void *job);
+/* The factor that its record keeps. */
+extern double shim_assoc_read_factor(const void *assoc);
+extern void shim_assoc_write_factor(void *assoc, double fs_factor);
 /* Renormalises shares after PriorityFlags changed between Fair Tree and classic. */
 extern void shim_shares_normalize(const shim_snapshot *snapshot);
 

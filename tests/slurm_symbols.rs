@@ -1,25 +1,49 @@
 //! The plugin's dynamic symbols: what slurmctld looks up by name is there and nothing else, and
 //! what the plugin wants is in slurmctld or libslurmfull.
 //!
-//! The expected names are those that `src/common/slurm_priority.c` (22.05) and
-//! `src/interfaces/priority.c` (24.11) of Slurm look up, with what `src/common/plugin.c` wants of
-//! every plugin. Needs binutils' `nm` and `readelf`.
+//! The expected names are those that the source tree's own `src/interfaces/priority.c` (before
+//! 23.02: `src/common/slurm_priority.c`) looks up, with what `src/common/plugin.c` wants of every
+//! plugin; for the releases below they are written down as well. Needs binutils' `nm` and
+//! `readelf`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const EVERY_RELEASE: [&str; 10] = [
+#[path = "../packaging/slurm_symbols.rs"]
+mod slurm_symbols;
+
+use slurm_symbols::Interface;
+
+/// What src/common/plugin.c wants of every plugin.
+const EVERY_PLUGIN: [&str; 5] = [
     "fini",
     "init",
     "plugin_name",
     "plugin_type",
     "plugin_version",
+];
+
+/// What every release wants of a priority plugin.
+const EVERY_RELEASE: [&str; 5] = [
     "priority_p_get_priority_factors_list",
     "priority_p_job_end",
     "priority_p_reconfig",
     "priority_p_set",
     "priority_p_set_assoc_usage",
+];
+
+const CALC_FS_FACTOR: &str = "priority_p_calc_fs_factor";
+const RECOVER: &str = "priority_p_recover";
+const THREAD_START: &str = "priority_p_thread_start";
+
+/// From which release on there is what else, read in the source of each of them: the first and
+/// the last release of every series, and those where it changes.
+const SINCE: [(u32, &[&str]); 4] = [
+    (0x16_05_00, &[CALC_FS_FACTOR]),
+    (0x17_02_00, &[CALC_FS_FACTOR, RECOVER]),
+    (0x17_0b_06, &[CALC_FS_FACTOR, RECOVER, THREAD_START]),
+    (0x19_0b_00, &[RECOVER, THREAD_START]),
 ];
 
 /// The plugin that cargo has built beside this test.
@@ -40,31 +64,81 @@ fn symbols(file: &Path, option: &str) -> BTreeSet<String> {
     text.lines().filter_map(name).collect()
 }
 
+fn source() -> PathBuf {
+    let source = std::env::var_os("FAIRTREE_SLURM_SRC").expect("the build needed it");
+    PathBuf::from(source)
+}
+
 /// The release that the source tree says it is, as one number.
 fn release() -> u32 {
-    let source = std::env::var_os("FAIRTREE_SLURM_SRC").expect("the build needed it");
-    let config = std::fs::read_to_string(Path::new(&source).join("config.h")).expect("config.h");
+    let config = std::fs::read_to_string(source().join("config.h")).expect("config.h");
     let number = config
         .lines()
         .find_map(|line| line.strip_prefix("#define SLURM_VERSION_NUMBER 0x"));
     u32::from_str_radix(number.expect("a version").trim(), 16).expect("a number")
 }
 
+fn interface() -> Interface {
+    Interface::read(&source()).unwrap_or_else(|error| panic!("{error}"))
+}
+
 #[test]
 fn exports_what_the_release_looks_up() {
-    let mut expected: BTreeSet<&str> = EVERY_RELEASE.into();
-    match release() {
-        0x16_05_08 => expected.extend(["priority_p_calc_fs_factor"]),
-        0x18_0b_05 => expected.extend([
-            "priority_p_calc_fs_factor",
-            "priority_p_recover",
-            "priority_p_thread_start",
-        ]),
-        other => panic!("add what release {other:#x} looks up"),
-    }
-    let found = symbols(&plugin(), "--defined-only");
-    let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
-    assert_eq!(found, expected);
+    let mut expected = interface().functions;
+    expected.extend(EVERY_PLUGIN.map(str::to_owned));
+    assert_eq!(symbols(&plugin(), "--defined-only"), expected);
+}
+
+#[test]
+fn looked_up_names_are_those_of_the_series() {
+    let release = release();
+    let since = SINCE.iter().rev().find(|(since, _)| release >= *since);
+    let (_, more) = since.expect("no release before 22.05 is supported");
+    let mut expected: BTreeSet<String> = EVERY_RELEASE.map(str::to_owned).into();
+    expected.extend(more.iter().map(|&name| name.to_owned()));
+    let found = interface();
+    assert_eq!(found.functions, expected, "release {release:#x}");
+    assert_eq!(
+        found.factors_request,
+        release < 0x18_05_00,
+        "sprio's request"
+    );
+}
+
+/// slurmctld and sshare compare it with their own number and refuse another.
+#[test]
+fn is_of_the_release_of_the_source() {
+    assert_eq!(version_of(&plugin()), release());
+}
+
+/// The value of `plugin_version` in the file: nm tells its address, readelf the section that
+/// holds it and where that is in the file.
+fn version_of(file: &Path) -> u32 {
+    let run = |program: &str, options: &[&str]| {
+        let answer = Command::new(program).args(options).arg(file).output();
+        String::from_utf8(answer.expect("binutils run").stdout).expect("ASCII")
+    };
+    let hex = |text: &str| u64::from_str_radix(text, 16).expect("a hexadecimal number");
+    let symbols = run("nm", &["-D", "--defined-only"]);
+    let symbol = symbols
+        .lines()
+        .find(|line| line.ends_with(" plugin_version"));
+    let address = hex(symbol
+        .and_then(|line| line.split(' ').next())
+        .expect("it is there"));
+    let sections = run("readelf", &["--section-headers", "--wide"]);
+    let at = sections
+        .lines()
+        .filter_map(|line| line.split_once(']'))
+        .map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.len() > 4 && words[1] == "PROGBITS")
+        .map(|words| (hex(words[2]), hex(words[3]), hex(words[4])))
+        .find(|(start, _, size)| (*start..start + size).contains(&address))
+        .map(|(start, offset, _)| offset + address - start)
+        .expect("a section has it");
+    let bytes = std::fs::read(file).expect("the plugin is readable");
+    let at = usize::try_from(at).expect("an offset");
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
 }
 
 /// sshare has none of slurmctld's functions: it could not load a plugin that is bound at once.

@@ -103,8 +103,9 @@ fn to_factors(
         } else {
             found.effective_usage
         };
-        // Stock writes no factor outside Fair Tree: sshare computes it there.
-        let publishes = fair_tree || !config.compat.is_slurm();
+        // Stock that lets sshare compute the factor writes none outside Fair Tree.
+        let computes = cfg!(slurm_has_calc_fs_factor) || open;
+        let publishes = fair_tree || !(config.compat.is_slurm() && computes);
         factors.push(ffi::shim_assoc_factors {
             usage_efctv: host::shim_extended(effective),
             usage_norm: host::shim_extended(found.norm_usage),

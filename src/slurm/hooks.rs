@@ -13,7 +13,6 @@ use super::pass;
 use super::plugin::{self, Plugin};
 use super::price;
 use super::state::{self, Collected};
-use crate::extended::Extended;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -42,8 +41,6 @@ static RECONFIG: Hook = Hook::new("reconfig");
 static SET_ASSOC_USAGE: Hook = Hook::new("set_assoc_usage");
 static FACTORS_LIST: Hook = Hook::new("get_priority_factors_list");
 static JOB_END: Hook = Hook::new("job_end");
-#[cfg(slurm_has_calc_fs_factor)]
-static CALC_FS_FACTOR: Hook = Hook::new("calc_fs_factor");
 
 /// Called by every pass: failures of hooks are worth a line in the log once more.
 pub(super) fn forget_failures() {
@@ -78,7 +75,7 @@ fn start() -> Result<(), String> {
     if !plugin.settings().has_slurmdbd {
         log::error("without slurmdbd there is no usage: fair share counts nothing");
     }
-    if cfg!(not(slurm_has_recover)) {
+    if cfg!(not(slurm_has_thread_start)) {
         start_thread(&plugin);
     }
     Ok(())
@@ -135,7 +132,7 @@ fn save_last(plugin: &Plugin) {
 }
 
 /// Called when slurmctld is ready for passes.
-#[cfg(slurm_has_recover)]
+#[cfg(slurm_has_thread_start)]
 #[unsafe(no_mangle)]
 pub extern "C" fn priority_p_thread_start() {
     INIT.run(|| {
@@ -215,51 +212,12 @@ pub unsafe extern "C" fn priority_p_set_assoc_usage(assoc: *mut c_void) {
         plugin.fault.strike("set_assoc_usage");
         // SAFETY: the caller's promise.
         unsafe { late::compute(&plugin.settings(), assoc) }
+        #[cfg(not(slurm_has_calc_fs_factor))]
+        // SAFETY: the caller's promise.
+        unsafe {
+            super::kept_factor::write(&plugin.settings(), assoc);
+        }
     });
-}
-
-/// Two `long double` arguments. x86-64 passes each in memory, 16 bytes apart and 16-byte aligned,
-/// which is where it passes one structure of 32 bytes; Rust has no `long double`.
-#[cfg(slurm_has_calc_fs_factor)]
-#[repr(C, align(16))]
-#[derive(Clone, Copy)]
-pub struct LongDoubles {
-    usage_efctv: [u64; 2],
-    shares_norm: [u64; 2],
-}
-
-/// The classic fair-share factor `2^(-usage/shares/dampening)`; also for sshare.
-#[cfg(slurm_has_calc_fs_factor)]
-#[unsafe(no_mangle)]
-pub extern "C" fn priority_p_calc_fs_factor(arguments: LongDoubles) -> f64 {
-    CALC_FS_FACTOR
-        .run(|| {
-            if let Some(plugin) = plugin::get() {
-                plugin.fault.strike("calc_fs_factor");
-            }
-            let number = |halves: [u64; 2]| Extended::from_x87(halves[0], halves[1] as u16);
-            let usage = number(arguments.usage_efctv);
-            let shares = number(arguments.shares_norm);
-            match (usage, shares) {
-                (Some(usage), Some(shares)) => fs_factor(usage, shares),
-                _ => 0.0,
-            }
-        })
-        .unwrap_or(0.0)
-}
-
-#[cfg(slurm_has_calc_fs_factor)]
-fn fs_factor(usage: Extended, shares: Extended) -> f64 {
-    /// slurmctld's number for "not computed yet".
-    const NO_VAL: f64 = 4_294_967_294.0;
-    if (usage.to_f64() - NO_VAL).abs() < 0.00001 {
-        return 0.0;
-    }
-    late::classic_factor(
-        usage,
-        shares,
-        host::settings(false).numbers.fs_dampening_factor,
-    )
 }
 
 /// The rows of sprio.

@@ -45,6 +45,11 @@ pub(super) unsafe fn compute(settings: &Settings, assoc: *mut c_void) {
 /// # Safety
 /// `job` is slurmctld's job record; the caller holds the job lock.
 pub(super) unsafe fn fs_factor(settings: &Settings, job: *const c_void) -> Option<f64> {
+    #[cfg(not(slurm_has_calc_fs_factor))]
+    if super::kept_factor::prices(settings) {
+        // SAFETY: the caller's promise.
+        return unsafe { super::kept_factor::of_job(settings, job) };
+    }
     let _lock = host::AssocsLock::lock();
     let mut usage = ffi::shim_assoc_usage::default();
     // SAFETY: the caller's promise, and the lock.

@@ -19,6 +19,7 @@
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
 //! | `harvest` | ends of jobs that nobody reports |
 //! | `price` | one job's priority between passes |
+//! | `calc_fs_factor`, `kept_factor` | the classic factor: a formula for slurmctld, or in its record |
 //! | `late` | usage of one association, computed on demand as stock does |
 //! | `ranking` | what the last pass found: for new associations and for sshare |
 //! | `factors_list` | the rows of sprio |
@@ -37,6 +38,8 @@ compile_error!("the plugin reads usage as x86-64's 80-bit long double");
 
 #[cfg(feature = "slurm")]
 mod apply;
+#[cfg(all(feature = "slurm", slurm_has_calc_fs_factor))]
+mod calc_fs_factor;
 #[cfg(feature = "slurm")]
 mod charge;
 #[cfg(feature = "slurm")]
@@ -51,6 +54,8 @@ mod harvest;
 mod hooks;
 #[cfg(feature = "slurm")]
 mod host;
+#[cfg(all(feature = "slurm", not(slurm_has_calc_fs_factor)))]
+mod kept_factor;
 #[cfg(feature = "slurm")]
 mod late;
 #[cfg(feature = "slurm")]

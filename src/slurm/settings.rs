@@ -80,13 +80,13 @@ impl Settings {
 
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
     pub(super) fn passes_once(&self) -> bool {
-        cfg!(not(slurm_has_recover)) && self.config.compat.is_slurm() && !self.has_slurmdbd
+        cfg!(not(slurm_has_thread_start)) && self.config.compat.is_slurm() && !self.has_slurmdbd
     }
 
     /// True where stock makes passes without usage and notes their time: its newer releases
     /// without slurmdbd.
     pub(super) fn counts_passes_only(&self) -> bool {
-        cfg!(slurm_has_recover) && self.config.compat.is_slurm() && !self.has_slurmdbd
+        cfg!(slurm_has_thread_start) && self.config.compat.is_slurm() && !self.has_slurmdbd
     }
 
     /// True when TRES counts of waiting jobs matter.
