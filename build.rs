@@ -4,19 +4,15 @@
 #[path = "packaging/soname.rs"]
 mod soname;
 
-#[cfg(feature = "slurm")]
-#[path = "packaging/slurm_symbols.rs"]
-mod slurm_symbols;
+#[path = "packaging/slurm_source.rs"]
+#[allow(dead_code)] // without the feature `slurm` only the names of the cfgs matter
+mod slurm_source;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=packaging/slurm_source.rs");
     soname::link();
-    for name in [
-        "slurm_has_calc_fs_factor",
-        "slurm_has_factors_request",
-        "slurm_has_recover",
-        "slurm_has_thread_start",
-    ] {
+    for name in slurm_source::CFGS {
         println!("cargo::rustc-check-cfg=cfg({name})");
     }
     #[cfg(feature = "slurm")]
@@ -25,56 +21,27 @@ fn main() {
 
 #[cfg(feature = "slurm")]
 mod slurm {
-    use super::slurm_symbols::Interface;
-    use std::collections::BTreeSet;
+    use super::slurm_source::{Interface, Release};
     use std::path::{Path, PathBuf};
     use std::{env, fs};
 
     const SOURCE: &str = "FAIRTREE_SLURM_SRC";
 
-    /// The release series that c_shim knows: year and month. docs/releases.md tells how to add
-    /// one, and what each of them was checked with.
-    const SERIES: [(u32, u32); 8] = [
-        (22, 5),
-        (23, 2),
-        (23, 11),
-        (24, 5),
-        (24, 11),
-        (25, 5),
-        (25, 11),
-        (26, 5),
-    ];
-
-    /// Functions that every release looks up.
-    const ALWAYS: [&str; 5] = [
-        "priority_p_get_priority_factors_list",
-        "priority_p_job_end",
-        "priority_p_reconfig",
-        "priority_p_set",
-        "priority_p_set_assoc_usage",
-    ];
-
-    /// Functions that some releases look up, and what exports them.
-    const SOMETIMES: [(&str, &str); 3] = [
-        ("priority_p_calc_fs_factor", "slurm_has_calc_fs_factor"),
-        ("priority_p_recover", "slurm_has_recover"),
-        ("priority_p_thread_start", "slurm_has_thread_start"),
-    ];
-
     pub fn build() {
         println!("cargo::rerun-if-env-changed={SOURCE}");
         println!("cargo::rerun-if-changed=c_shim");
-        println!("cargo::rerun-if-changed=packaging/slurm_symbols.rs");
-        let source = source_tree();
-        let release = Release::of(&source);
-        export_what_is_looked_up(&source, &release);
+        let (source, release) = source_tree().unwrap_or_else(|error| fail(&error));
+        let cfgs = Interface::read(&source).and_then(|found| found.cfgs());
+        for cfg in cfgs.unwrap_or_else(|error| fail(&error)) {
+            println!("cargo::rustc-cfg={cfg}");
+        }
         let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
         fs::write(
             out.join("release.rs"),
             format!(
                 "/// SLURM_VERSION_NUMBER of Slurm {release}.\n\
                  pub const SLURM_VERSION_NUMBER: u32 = {:#x};\n",
-                release.number
+                release.0
             ),
         )
         .expect("OUT_DIR is writable");
@@ -84,13 +51,19 @@ mod slurm {
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,lazy");
     }
 
-    fn source_tree() -> PathBuf {
-        let source = env::var_os(SOURCE).unwrap_or_else(|| {
-            fail(&format!(
+    /// Ends the build with a sentence instead of a backtrace.
+    fn fail(message: &str) -> ! {
+        println!("cargo::error={message}");
+        std::process::exit(1)
+    }
+
+    fn source_tree() -> Result<(PathBuf, Release), String> {
+        let source = env::var_os(SOURCE).ok_or_else(|| {
+            format!(
                 "the feature `slurm` needs {SOURCE}: the folder of a configured Slurm source \
                  tree of the very release that slurmctld runs (`make plugin` fetches one)"
-            ))
-        });
+            )
+        })?;
         let source = PathBuf::from(source);
         for file in [
             "config.h",
@@ -100,93 +73,16 @@ mod slurm {
             let path = source.join(file);
             println!("cargo::rerun-if-changed={}", path.display());
             if !path.is_file() {
-                fail(&format!(
+                return Err(format!(
                     "{SOURCE}={} has no {file}: is it a Slurm source tree, and has ./configure \
                      run?",
                     source.display()
                 ));
             }
         }
-        source
-    }
-
-    /// Ends the build with a sentence instead of a backtrace.
-    fn fail(message: &str) -> ! {
-        println!("cargo::error={message}");
-        std::process::exit(1)
-    }
-
-    /// SLURM_VERSION_NUMBER.
-    struct Release {
-        number: u32,
-    }
-
-    impl Release {
-        /// The release of a source tree, if its series is known.
-        fn of(source: &Path) -> Release {
-            let config = fs::read_to_string(source.join("config.h")).expect("config.h is readable");
-            let number = config
-                .lines()
-                .find_map(|line| line.strip_prefix("#define SLURM_VERSION_NUMBER 0x"))
-                .and_then(|hex| u32::from_str_radix(hex.trim(), 16).ok())
-                .unwrap_or_else(|| {
-                    fail(&format!(
-                        "{}/config.h does not define SLURM_VERSION_NUMBER",
-                        source.display()
-                    ))
-                });
-            let release = Release { number };
-            if !SERIES.contains(&release.series()) {
-                let known = SERIES.map(|(year, month)| format!("{year}.{month:02}"));
-                fail(&format!(
-                    "Slurm {release} is of a series that fairtree does not know (known: {}). Go \
-                     through the list of docs/releases.md with its source: the symbols and \
-                     signatures of src/interfaces/priority.c, the records and functions that \
-                     c_shim uses (c_shim/expect.c lists them), and what changed in \
-                     src/plugins/priority/multifactor; then add the series to SERIES in build.rs \
-                     and to c_shim/release.h",
-                    known.join(", ")
-                ));
-            }
-            release
-        }
-
-        fn series(&self) -> (u32, u32) {
-            (self.number >> 16, self.number >> 8 & 0xff)
-        }
-    }
-
-    impl std::fmt::Display for Release {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            let (year, month) = self.series();
-            write!(f, "{year}.{month:02}.{}", self.number & 0xff)
-        }
-    }
-
-    fn export_what_is_looked_up(source: &Path, release: &Release) {
-        let interface = Interface::read(source).unwrap_or_else(|error| fail(&error));
-        let mut rest: BTreeSet<&str> = interface.functions.iter().map(String::as_str).collect();
-        for name in ALWAYS {
-            if !rest.remove(name) {
-                fail(&format!(
-                    "Slurm {release} does not look up {name}: see docs/releases.md"
-                ));
-            }
-        }
-        for (name, cfg) in SOMETIMES {
-            if rest.remove(name) {
-                println!("cargo::rustc-cfg={cfg}");
-            }
-        }
-        if !rest.is_empty() {
-            fail(&format!(
-                "Slurm {release} looks up {rest:?} in a priority plugin, which fairtree does not \
-                 have: see docs/releases.md"
-            ));
-        }
-        if interface.factors_request {
-            println!("cargo::rustc-cfg=slurm_has_factors_request");
-        }
+        let config = fs::read_to_string(source.join("config.h")).map_err(|e| e.to_string())?;
+        let release = Release::of_config(&config)?;
+        Ok((source, release))
     }
 
     fn compile_shim(source: &Path) {

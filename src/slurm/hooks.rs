@@ -223,7 +223,8 @@ pub unsafe extern "C" fn priority_p_set_assoc_usage(assoc: *mut c_void) {
 /// The rows of sprio.
 ///
 /// # Safety
-/// `request` is slurmctld's; the caller holds no lock.
+/// `request` is slurmctld's or NULL; the caller holds read locks of jobs, nodes and partitions where
+/// `shim_factors_lock` takes none.
 #[cfg(slurm_has_factors_request)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn priority_p_get_priority_factors_list(

@@ -1,0 +1,150 @@
+// Part of build.rs and of the tests `slurm_source` and `slurm_symbols`: what a Slurm source tree
+// says of itself: its release, and what it looks up by name in a priority plugin.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+/// The release series that c_shim knows: year and month. docs/releases.md tells how to add one,
+/// and what each of them was checked with.
+pub const SERIES: [(u32, u32); 8] = [
+    (22, 5),
+    (23, 2),
+    (23, 11),
+    (24, 5),
+    (24, 11),
+    (25, 5),
+    (25, 11),
+    (26, 5),
+];
+
+/// Functions that every release looks up.
+const ALWAYS: [&str; 5] = [
+    "priority_p_get_priority_factors_list",
+    "priority_p_job_end",
+    "priority_p_reconfig",
+    "priority_p_set",
+    "priority_p_set_assoc_usage",
+];
+
+/// Functions that some releases look up, and the cfg that exports them.
+const SOMETIMES: [(&str, &str); 3] = [
+    ("priority_p_calc_fs_factor", "slurm_has_calc_fs_factor"),
+    ("priority_p_recover", "slurm_has_recover"),
+    ("priority_p_thread_start", "slurm_has_thread_start"),
+];
+
+/// The cfg of a priority_p_get_priority_factors_list that takes the request of sprio, too.
+const FACTORS_REQUEST: &str = "slurm_has_factors_request";
+
+/// Every cfg that [`Interface::cfgs`] may give.
+pub const CFGS: [&str; 4] = [
+    SOMETIMES[0].1,
+    SOMETIMES[1].1,
+    SOMETIMES[2].1,
+    FACTORS_REQUEST,
+];
+
+/// A release by its `SLURM_VERSION_NUMBER`: year, month and micro release, a byte each.
+#[derive(Clone, Copy)]
+pub struct Release(pub u32);
+
+impl Release {
+    /// The release of a configured source tree, by its `config.h`; its series must be known.
+    pub fn of_config(config: &str) -> Result<Release, String> {
+        let number = config
+            .lines()
+            .find_map(|line| line.strip_prefix("#define SLURM_VERSION_NUMBER 0x"))
+            .and_then(|hex| u32::from_str_radix(hex.trim(), 16).ok())
+            .ok_or("config.h does not define SLURM_VERSION_NUMBER")?;
+        let release = Release(number);
+        if SERIES.contains(&release.series()) {
+            return Ok(release);
+        }
+        let known = SERIES.map(|(year, month)| format!("{year}.{month:02}"));
+        Err(format!(
+            "Slurm {release} is of a series that fairtree does not know (known: {}). Go through \
+             the list in docs/releases.md with its source: the names and signatures in \
+             src/interfaces/priority.c, the records and functions that c_shim uses \
+             (c_shim/expect.c lists them), and what changed in src/plugins/priority/multifactor; \
+             then add the series to packaging/slurm_source.rs and c_shim/release.h",
+            known.join(", ")
+        ))
+    }
+
+    fn series(self) -> (u32, u32) {
+        (self.0 >> 16, self.0 >> 8 & 0xff)
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (year, month) = self.series();
+        write!(f, "{year}.{month:02}.{}", self.0 & 0xff)
+    }
+}
+
+/// Where the table of names is: since 23.02, and before.
+const FILES: [&str; 2] = ["src/interfaces/priority.c", "src/common/slurm_priority.c"];
+
+/// The priority plugin interface of one Slurm source tree.
+pub struct Interface {
+    /// Functions that are looked up.
+    pub functions: BTreeSet<String>,
+    /// priority_p_get_priority_factors_list takes the request of sprio, too.
+    pub factors_request: bool,
+}
+
+impl Interface {
+    /// Reads a source tree.
+    pub fn read(source: &Path) -> Result<Interface, String> {
+        let path = FILES.map(|file| source.join(file));
+        let path = path
+            .into_iter()
+            .find(|path| path.is_file())
+            .ok_or_else(|| format!("{} has none of {FILES:?}", source.display()))?;
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Interface::parse(&text).ok_or_else(|| {
+            format!(
+                "{} has no table `syms[]` of names like \"priority_p_set\": see docs/releases.md",
+                path.display()
+            )
+        })
+    }
+
+    /// Reads the file with the table; `None` if it has none.
+    pub fn parse(text: &str) -> Option<Interface> {
+        let (_, table) = text.split_once("syms[] = {")?;
+        let (table, _) = table.split_once("};")?;
+        let quoted = table.split('"').skip(1).step_by(2);
+        let functions: BTreeSet<String> = quoted.map(str::to_owned).collect();
+        functions.contains("priority_p_set").then(|| Interface {
+            functions,
+            factors_request: text.contains("priority_factors_request_msg_t"),
+        })
+    }
+
+    /// The cfgs under which exactly the functions that are looked up are exported; an error if
+    /// one is looked up that the plugin does not have, or not looked up that it always has.
+    pub fn cfgs(&self) -> Result<Vec<&'static str>, String> {
+        let mut rest: BTreeSet<&str> = self.functions.iter().map(String::as_str).collect();
+        let missing: Vec<&str> = ALWAYS
+            .into_iter()
+            .filter(|name| !rest.remove(name))
+            .collect();
+        let mut cfgs: Vec<&str> = SOMETIMES
+            .into_iter()
+            .filter(|(name, _)| rest.remove(name))
+            .map(|(_, cfg)| cfg)
+            .collect();
+        if !rest.is_empty() || !missing.is_empty() {
+            return Err(format!(
+                "this Slurm looks up {rest:?}, which fairtree does not have, and not {missing:?}, \
+                 which it has: see docs/releases.md"
+            ));
+        }
+        cfgs.extend(self.factors_request.then_some(FACTORS_REQUEST));
+        Ok(cfgs)
+    }
+}
