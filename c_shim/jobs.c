@@ -226,12 +226,17 @@ static int copy_listed_qos(void *qos, void *snapshot)
 void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
 {
 	const job_record_t *job = arg;
-	assoc_mgr_lock_t locks = { .assoc = READ_LOCK, .qos = READ_LOCK, .tres = READ_LOCK };
+	/*
+	 * sprio's hook comes with the QOS lock, after which nobody may ask for that of associations:
+	 * who holds that one for writing may be waiting for the QOS lock.
+	 */
+	assoc_mgr_lock_t locks = { .assoc = want->assocs ? READ_LOCK : NO_LOCK,
+				   .qos = READ_LOCK, .tres = READ_LOCK };
 
 	shim_snapshot_clear(snapshot);
 	assoc_mgr_lock(&locks);
 	host_copy_site(snapshot);
-	for (const slurmdb_assoc_rec_t *assoc = job->assoc_ptr; assoc;
+	for (const slurmdb_assoc_rec_t *assoc = want->assocs ? job->assoc_ptr : NULL; assoc;
 	     assoc = assoc->usage->parent_assoc_ptr)
 		host_copy_assoc(snapshot, assoc);
 	if (job->qos_ptr)

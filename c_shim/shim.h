@@ -192,8 +192,9 @@ extern void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want);
 extern void shim_snapshot_index(shim_snapshot *snapshot);
 /*
  * Copies one job as the only element of `waiting`, with the rows of the tables that it needs:
- * its association is row 0, followed by all above it. The caller holds the job lock; takes read
- * locks of association, QOS and TRES.
+ * if `assocs` are wanted, its association is row 0, followed by all above it. The caller holds
+ * the job lock, and with `assocs` none of the association manager's; takes read locks of QOS and
+ * TRES, before these with `assocs` that of associations.
  */
 extern void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want,
 				      const void *job);

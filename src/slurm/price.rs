@@ -34,6 +34,7 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
     // SAFETY: the caller's promise; a site factor plugin is loaded, if only the empty one.
     unsafe { ffi::shim_site_set(job) }
     let want = ffi::shim_want {
+        assocs: true,
         waiting_tres: settings.weighs_tres(),
         flags: settings.flags,
         ..Default::default()

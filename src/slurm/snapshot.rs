@@ -82,10 +82,11 @@ impl Snapshot {
         )
     }
 
-    /// Copies one waiting job and what it refers to.
+    /// Copies one waiting job and what it refers to, its associations only if wanted.
     ///
     /// # Safety
-    /// `job` is slurmctld's job record, and the caller's hook came with the job lock.
+    /// `job` is slurmctld's job record, and the caller's hook came with the job lock. With
+    /// associations wanted, it came without a lock of the association manager.
     pub(super) unsafe fn take_waiting_job(
         &mut self,
         want: &ffi::shim_want,

@@ -68,8 +68,6 @@ static void check_take(int lock, lock_level_t level)
 			       lock_name[lock],
 			       (level == WRITE_LOCK) ? "writing" : "reading",
 			       held.write[lock] ? "writing" : "reading");
-	if (lock >= CTLD_LOCKS)
-		return;
 	for (int i = lock + 1; i < ALL_LOCKS; i++)
 		if ((held.write[i] || held.reads[i]) && !held.reads[lock])
 			twin_violation("%s lock taken after %s lock",
