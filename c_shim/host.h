@@ -104,6 +104,11 @@ extern void host_copy_site(shim_snapshot *snapshot);
 extern void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc);
 extern void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos);
 extern void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres);
+/*
+ * An element of one of slurmctld's xmalloc'ed TRES arrays; 0 beyond its end. An array may be
+ * shorter than slurmctld's count of TRES, if it is older than the last of them.
+ */
+extern uint64_t host_tres_at(const uint64_t *counts, uint32_t i);
 extern uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts);
 extern void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
 			  uint32_t order);

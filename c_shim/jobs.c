@@ -91,10 +91,12 @@ static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const job_record_t *jo
 	if (!row)
 		return SHIM_NONE;
 	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
-		if (job->tres_alloc_cnt && job->tres_alloc_cnt[i] != NO_CONSUME_VAL64)
-			row[i] = job->tres_alloc_cnt[i];
+		uint64_t alloc = host_tres_at(job->tres_alloc_cnt, i);
+
+		if (job->tres_alloc_cnt && alloc != NO_CONSUME_VAL64)
+			row[i] = alloc;
 		else
-			row[i] = job->tres_req_cnt ? job->tres_req_cnt[i] : 0;
+			row[i] = host_tres_at(job->tres_req_cnt, i);
 	}
 	return (uint32_t) start;
 }

@@ -186,6 +186,13 @@ static int copy_qos(void *qos, void *snapshot)
 	return 0;
 }
 
+uint64_t host_tres_at(const uint64_t *counts, uint32_t i)
+{
+	if (!counts || i >= (size_t) xsize((void *) counts) / sizeof(*counts))
+		return 0;
+	return counts[i];
+}
+
 /* Copies TRES counts; not counted ones become 0. NONE for NULL. */
 uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts)
 {
@@ -197,8 +204,11 @@ uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts)
 	row = HOST_PUSH(snapshot, snapshot->tres, snapshot->tres_count);
 	if (!row)
 		return SHIM_NONE;
-	for (uint32_t i = 0; i < snapshot->tres_count; i++)
-		row[i] = counts[i] == NO_CONSUME_VAL64 ? 0 : counts[i];
+	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
+		uint64_t count = host_tres_at(counts, i);
+
+		row[i] = count == NO_CONSUME_VAL64 ? 0 : count;
+	}
 	return (uint32_t) start;
 }
 

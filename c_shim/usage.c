@@ -232,6 +232,9 @@ static uint32_t take_used_limit(const shim_snapshot *snapshot, const shim_charge
 	const uint64_t *tres = charged_tres(snapshot, charge);
 	uint32_t underflows = 0, count = common_count(snapshot, tres_cnt);
 
+	/* These arrays do not grow with the number of TRES. */
+	if (run_secs && count > (size_t) xsize(run_secs) / sizeof(*run_secs))
+		count = (uint32_t) ((size_t) xsize(run_secs) / sizeof(*run_secs));
 	for (uint32_t i = 0; tres && run_secs && i < count; i++) {
 		if (i != TRES_ARRAY_ENERGY)
 			underflows += take(&run_secs[i], run_secs_of(charge, tres[i]));
