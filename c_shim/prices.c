@@ -74,15 +74,31 @@ static int same_partition(void *part, void *arg)
 	return 0;
 }
 
+/* How many QOS slurmctld tries the job in; without a list of them it is one. */
+static size_t qos_tried(const job_record_t *job)
+{
+#if HOST_HAS_QOS_LISTS
+	if (job->qos_list && list_count(job->qos_list) > 0)
+		return (size_t) list_count(job->qos_list);
+#else
+	(void) job;
+#endif
+	return 1;
+}
+
 /*
- * Are the partitions of the job still those that the variants were made for? Partition records
- * are replaced by a reconfigure, which moves last_part_update; then the next pass will do.
+ * Are partitions and number of QOS of the job still those that the variants were made for? If
+ * not, slurmctld would look for elements that are not there; then the next pass will do.
+ * Partition records are replaced by a reconfigure, which moves last_part_update.
  */
 static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job,
 			 const shim_price *price)
 {
 	comparison c = { .price = price, .same = true };
+	size_t partitions = price->partitions_len ? price->partitions_len : 1;
 
+	if (price->variants_len != partitions * qos_tried(job))
+		return false;
 	if (!job->part_ptr_list)
 		return price->partitions_len == 0;
 	if (last_part_update != snapshot->last_part_update)
@@ -207,11 +223,11 @@ void shim_ending_job_mark_charged(void *job)
 	((job_record_t *) job)->end_time_exp = (time_t) NO_VAL;
 }
 
-void shim_job_keep_billable(uint32_t job_id, double billable_tres)
+void shim_job_keep_billable(uint32_t job_id, int64_t start_time, double billable_tres)
 {
 	job_record_t *job = find_job_record(job_id);
 
-	if (job)
+	if (job && job->start_time == start_time)
 		shim_ending_job_keep_billable(job, billable_tres);
 }
 

@@ -381,8 +381,11 @@ extern void shim_jobs_changed(void);
 extern void shim_job_mark_charged(uint32_t job_id, int64_t start_time);
 /* The same for a job that the caller has. */
 extern void shim_ending_job_mark_charged(void *job);
-/* Keeps what a job's TRES and its partition's weights give, as slurmctld's own function does. */
-extern void shim_job_keep_billable(uint32_t job_id, double billable_tres);
+/*
+ * Keeps what a job's TRES and its partition's weights give, as slurmctld's own function does, if
+ * it is still the run that began at `start_time`. Needs the job write lock.
+ */
+extern void shim_job_keep_billable(uint32_t job_id, int64_t start_time, double billable_tres);
 extern void shim_ending_job_keep_billable(void *job, double billable_tres);
 
 /* ---- sprio ----------------------------------------------------------------------------- */

@@ -165,9 +165,9 @@ fn changed(_lock: &JobsLock, written: &mut bool) {
 
 fn note(lock: &JobsLock, computed: &Computed) {
     harvest::mark(lock, &computed.ends);
-    for &(job_id, billable_tres) in &computed.billables {
+    for &(job_id, start_time, billable_tres) in &computed.billables {
         // SAFETY: the job write lock is held.
-        unsafe { ffi::shim_job_keep_billable(job_id, billable_tres) }
+        unsafe { ffi::shim_job_keep_billable(job_id, start_time, billable_tres) }
     }
 }
 

@@ -39,8 +39,8 @@ pub(super) struct Computed {
     pub(super) start_times: Vec<i64>,
     /// Ends that nobody reported: job and start time.
     pub(super) ends: Vec<(u32, i64)>,
-    /// Jobs whose billing was worked out anew.
-    pub(super) billables: Vec<(u32, f64)>,
+    /// Jobs whose billing was worked out anew: job, start time, billing.
+    pub(super) billables: Vec<(u32, i64, f64)>,
     /// Under stock's classic order, by position: left for whoever asks. Empty elsewhere.
     pub(super) uncomputed: Vec<bool>,
     /// By position in the tree.
@@ -194,7 +194,8 @@ impl Computed {
             let run = run_of(row, factor, until, moment.last_ran);
             let from = moment.last_ran.unwrap_or(0).max(row.start_time);
             if super::charge::recounts(row, from) {
-                self.billables.push((row.job_id, row.billable_now));
+                self.billables
+                    .push((row.job_id, row.start_time, row.billable_now));
             }
             jobs.push(Accruing {
                 assoc: AssocIndex::new(assoc as usize),
