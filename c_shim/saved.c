@@ -79,12 +79,24 @@ static int save_qos(void *arg_qos, void *arg)
 	return saved->out_of_memory ? -1 : 0;
 }
 
+/* The order of TRES changes with AccountingStorageTRES, their ids do not. */
+void shim_saved_tres_ids(shim_saved *saved)
+{
+	uint32_t *ids;
+
+	saved->tres_ids.len = 0;
+	ids = PUSH(saved, saved->tres_ids, g_tres_count);
+	for (uint32_t i = 0; ids && i < g_tres_count; i++)
+		ids[i] = assoc_mgr_tres_array[i]->id;
+}
+
 void shim_saved_collect(shim_saved *saved)
 {
 	saved->assocs.len = 0;
 	saved->qos.len = 0;
 	saved->tres.len = 0;
 	saved->out_of_memory = false;
+	shim_saved_tres_ids(saved);
 	if (assoc_mgr_assoc_list)
 		(void) list_for_each_ro(assoc_mgr_assoc_list, save_assoc, saved);
 	if (assoc_mgr_qos_list)
@@ -96,6 +108,7 @@ void shim_saved_free(shim_saved *saved)
 	free(saved->assocs.at);
 	free(saved->qos.at);
 	free(saved->tres.at);
+	free(saved->tres_ids.at);
 	*saved = (shim_saved) { 0 };
 }
 

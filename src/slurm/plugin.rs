@@ -137,7 +137,7 @@ impl Plugin {
             return;
         }
         let saved = self.shared.lock().restore.take();
-        if let Some(saved) = saved {
+        if let Some(mut saved) = saved {
             saved.put_back(lock);
             log::info(format_args!(
                 "usage is that of the last pass, from {}",

@@ -36,11 +36,12 @@ impl Collected {
             return None;
         }
         // SAFETY: the shim keeps `len` initialised elements at `at`, and they are ours.
-        let (assocs, qos, tres) = unsafe {
+        let (assocs, qos, tres, tres_ids) = unsafe {
             (
                 slice(self.rows.assocs.at, self.rows.assocs.len),
                 slice(self.rows.qos.at, self.rows.qos.len),
                 slice(self.rows.tres.at, self.rows.tres.len),
+                slice(self.rows.tres_ids.at, self.rows.tres_ids.len),
             )
         };
         Some(State {
@@ -48,6 +49,7 @@ impl Collected {
             last_ran: self.last_ran,
             previous_ran: self.previous_ran,
             last_reset: self.last_reset,
+            tres_ids: tres_ids.to_vec(),
             assocs: assocs.iter().map(record).collect(),
             qos: qos.iter().map(record).collect(),
             tres: tres.iter().map(number).collect(),
@@ -64,7 +66,8 @@ impl Drop for Collected {
 
 impl State {
     /// Makes this the usage that slurmctld has.
-    pub(in crate::slurm) fn put_back(&self, _lock: &UsageLock) {
+    pub(in crate::slurm) fn put_back(&mut self, lock: &UsageLock) {
+        self.arrange(&tres_ids(lock));
         let assocs: Vec<_> = self.assocs.iter().map(row).collect();
         let qos: Vec<_> = self.qos.iter().map(row).collect();
         let tres: Vec<_> = self.tres.iter().map(|n| extended(*n)).collect();
@@ -80,6 +83,19 @@ impl State {
                 tres.len(),
             );
         }
+    }
+}
+
+/// Ids of slurmctld's TRES, in its order.
+fn tres_ids(_lock: &UsageLock) -> Vec<u32> {
+    let mut rows = ffi::shim_saved::default();
+    // SAFETY: the rows are ours, and freed with what the shim put there; the usage lock, which
+    // is held, is also a lock of the TRES.
+    unsafe {
+        ffi::shim_saved_tres_ids(&mut rows);
+        let ids = slice(rows.tres_ids.at, rows.tres_ids.len).to_vec();
+        ffi::shim_saved_free(&mut rows);
+        ids
     }
 }
 

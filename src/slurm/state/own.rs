@@ -5,19 +5,19 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
-//! | 4 | version of the format, 1 |
+//! | 4 | version of the format, 2 |
 //! | 4 | CRC-32 of the payload |
 //! | 8 | length of the payload |
-//! | payload | written_at, last_ran, previous_ran, last_reset (8 each); number of association records (4); these; number of QOS records (4); these |
+//! | payload | written_at, last_ran, previous_ran, last_reset (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these |
 //!
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
-//! clock seconds (8), number of TRES (4), and usage of each (10). Records ascend by id. Records
-//! without any usage are left out.
+//! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
+//! Records ascend by id. Records without any usage are left out.
 
 use super::Times;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 24;
 
 /// An 80-bit number as x87 keeps it.
@@ -48,6 +48,8 @@ pub(in crate::slurm) struct State {
     /// The pass before that.
     pub(in crate::slurm) previous_ran: i64,
     pub(in crate::slurm) last_reset: i64,
+    /// Ids of the TRES, in the order of every record's.
+    pub(in crate::slurm) tres_ids: Vec<u32>,
     /// Users, and what removed users left in accounts.
     pub(in crate::slurm) assocs: Vec<Record>,
     pub(in crate::slurm) qos: Vec<Record>,
@@ -87,6 +89,10 @@ impl State {
         ] {
             bytes.extend_from_slice(&time.to_le_bytes());
         }
+        bytes.extend_from_slice(&(self.tres_ids.len() as u32).to_le_bytes());
+        for id in &self.tres_ids {
+            bytes.extend_from_slice(&id.to_le_bytes());
+        }
         self.encode_records(&self.assocs, &mut bytes);
         self.encode_records(&self.qos, &mut bytes);
         let payload = &bytes[HEADER..];
@@ -113,6 +119,27 @@ impl State {
                 number.encode(bytes);
             }
         }
+    }
+
+    /// Brings every record's TRES into the order `tres_ids`, that of a slurmctld whose
+    /// `AccountingStorageTRES` may have changed: new TRES are unused, and usage of those that it
+    /// no longer counts is dropped, as slurmctld does with its own files.
+    pub(in crate::slurm) fn arrange(&mut self, tres_ids: &[u32]) {
+        if self.tres_ids == tres_ids {
+            return;
+        }
+        let order = |id: &u32| self.tres_ids.iter().position(|known| known == id);
+        let order: Vec<Option<usize>> = tres_ids.iter().map(order).collect();
+        let mut arranged = Vec::new();
+        for record in self.assocs.iter_mut().chain(&mut self.qos) {
+            let numbers = &self.tres[record.tres..record.tres + record.tres_len];
+            record.tres = arranged.len();
+            record.tres_len = order.len();
+            let number = |from: &Option<usize>| from.and_then(|from| numbers.get(from)).copied();
+            arranged.extend(order.iter().map(|from| number(from).unwrap_or_default()));
+        }
+        self.tres = arranged;
+        self.tres_ids = tres_ids.to_vec();
     }
 
     fn tres_of(&self, record: &Record) -> &[Number] {
@@ -161,6 +188,9 @@ impl State {
             last_reset: reader.i64()?,
             ..State::default()
         };
+        for _ in 0..reader.u32()? {
+            state.tres_ids.push(reader.u32()?);
+        }
         state.assocs = reader.records(&mut state.tres)?;
         state.qos = reader.records(&mut state.tres)?;
         Some(state)

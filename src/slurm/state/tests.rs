@@ -47,6 +47,7 @@ fn state() -> State {
         last_ran: 1_990,
         previous_ran: 1_690,
         last_reset: 7,
+        tres_ids: vec![1, 2],
         assocs: vec![
             record(3, ONE, 0.5, 0, 2),
             record(9, TWO_AND_A_HALF, 0.0, 2, 0),
@@ -80,6 +81,37 @@ fn unused_records_are_left_out_and_the_rest_is_in_order() {
     let read = State::decode(&unordered.encode()).unwrap();
     let ids: Vec<u32> = read.assocs.iter().map(|record| record.id).collect();
     assert_eq!(ids, [3, 9]);
+}
+
+#[test]
+fn usage_follows_its_tres() {
+    let tres = |state: &State| -> Vec<Vec<Number>> {
+        let records = state.assocs.iter().chain(&state.qos);
+        let numbers = |r: &Record| state.tres[r.tres..r.tres + r.tres_len].to_vec();
+        records.map(numbers).collect()
+    };
+    // Of TRES 1 and 2, 2 is now the first; 5 is new. The second record has none, the third one.
+    let mut moved = state();
+    moved.arrange(&[2, 5, 1]);
+    let none = Number::default();
+    assert_eq!(
+        tres(&moved),
+        [
+            vec![TWO_AND_A_HALF, none, ONE],
+            vec![none; 3],
+            vec![none, none, ONE]
+        ]
+    );
+    assert_eq!(moved.tres_ids, [2, 5, 1]);
+    let mut removed = state();
+    removed.arrange(&[2]);
+    assert_eq!(
+        tres(&removed),
+        [vec![TWO_AND_A_HALF], vec![none], vec![none]]
+    );
+    let mut same = state();
+    same.arrange(&[1, 2]);
+    assert_eq!(same, state());
 }
 
 #[test]
