@@ -52,22 +52,19 @@ pub(super) fn usage(
         // SAFETY: the usage lock is held.
         unsafe { ffi::shim_usage_decay(computed.fading) }
     }
-    let meanwhile = shared.recent.get(moment.recent..).unwrap_or(&[]);
     let mut underflows = 0;
     for (charge, start_time) in computed.charges.iter().zip(&computed.start_times) {
         // A job that ended (or was resized) since the snapshot was charged then, to its end.
-        let charged = meanwhile
-            .iter()
-            .any(|recent| recent.job_id == charge.job_id && recent.start_time == *start_time);
+        let charged = shared
+            .recent
+            .is_since(moment.recent, charge.job_id, *start_time);
         if !charged {
             underflows += work.snapshot.charge(&lock, charge);
         }
     }
     work.snapshot.publish(&lock, &work.factors);
     shared.last_ran = Some(computed.last_ran);
-    shared
-        .recent
-        .retain(|recent| recent.until > computed.last_ran);
+    shared.recent.pass(computed.last_ran);
     let last_reset = shared.resets.last_reset();
     drop(shared);
     let previous = moment.last_ran.unwrap_or(0);

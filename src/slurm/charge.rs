@@ -2,7 +2,7 @@
 
 use super::host::{self, NONE, UsageLock, ffi};
 use super::log;
-use super::plugin::{Plugin, Recent, Shared};
+use super::plugin::{Plugin, Shared};
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use crate::engine;
@@ -100,12 +100,7 @@ impl Shared {
         row: &ffi::shim_accruing,
         enforces_limits: bool,
     ) -> Option<i64> {
-        let remembered = self
-            .recent
-            .iter()
-            .rev()
-            .find(|recent| recent.job_id == row.job_id && recent.start_time == row.start_time)
-            .map(|recent| recent.until);
+        let remembered = self.recent.until(row.job_id, row.start_time);
         // Ends of sizes are reported only while limits are enforced.
         let recorded = (enforces_limits && !row.resizing && row.resize_time > row.start_time)
             .then_some(row.resize_time);
@@ -143,15 +138,14 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let period = Period::between_passes(shared.last_ran, now);
     let charged = charge(&engine::decay(&settings.config), &run, &period, true);
     if charged.is_some() {
-        shared.recent.push(Recent {
-            job_id: row.job_id,
-            start_time: row.start_time,
-            until: if row.end_time != 0 {
-                now.min(row.end_time)
-            } else {
-                now
-            },
-        });
+        let until = if row.end_time != 0 {
+            now.min(row.end_time)
+        } else {
+            now
+        };
+        shared
+            .recent
+            .note(row.job_id, row.start_time, until, !row.resizing);
     }
     let from = shared.last_ran.unwrap_or(0).max(row.start_time);
     drop(shared);

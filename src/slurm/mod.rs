@@ -21,6 +21,7 @@
 //! | `price` | one job's priority between passes |
 //! | `calc_fs_factor`, `kept_factor` | the classic factor: a formula for slurmctld, or in its record |
 //! | `late` | usage of one association, computed on demand as stock does |
+//! | `recent` | charges between passes, and what the next pass has to know of them |
 //! | `ranking` | what the last pass found: for new associations and for sshare |
 //! | `factors_list` | the rows of sprio |
 //! | `state` | files that outlive slurmctld |
@@ -76,5 +77,6 @@ mod tables;
 // Without Slurm these are still tested.
 mod fault;
 mod ranking;
+mod recent;
 mod state;
 mod thread;

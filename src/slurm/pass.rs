@@ -40,8 +40,8 @@ pub(super) enum PassError {
 pub(super) struct Moment {
     pub(super) now: i64,
     pub(super) last_ran: Option<i64>,
-    /// Charges of job ends up to here are in the snapshot's usage.
-    pub(super) recent: usize,
+    /// So many charges of job ends are in the snapshot's usage (see [`super::recent`]).
+    pub(super) recent: u64,
 }
 
 /// One pass. On error nothing has changed.
@@ -109,11 +109,11 @@ fn snapshot(
     let moment = {
         let lock = SnapshotLock::lock();
         work.snapshot.take(&lock, &want);
-        let shared = plugin.shared.lock();
+        let mut shared = plugin.shared.lock();
         Moment {
             now: host::now(),
             last_ran: shared.last_ran,
-            recent: shared.recent.len(),
+            recent: shared.recent.snapshot(),
         }
     };
     work.snapshot.index()?;

@@ -5,6 +5,7 @@ use super::guard;
 use super::host::{self, UsageLock};
 use super::log;
 use super::ranking::Ranking;
+use super::recent::Recent;
 use super::settings::{RELEASE, Settings};
 use super::snapshot::Snapshot;
 use super::state::{self, State};
@@ -29,22 +30,13 @@ pub(super) struct Plugin {
     pub(super) thread: Thread,
 }
 
-/// A charge that slurmctld reported since the last pass.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Recent {
-    pub(super) job_id: u32,
-    /// Tells one run of a requeued job from the next.
-    pub(super) start_time: i64,
-    pub(super) until: i64,
-}
-
 /// What changes with passes and ends of jobs. Its mutex is a leaf.
 pub(super) struct Shared {
     /// The last pass; all usage in slurmctld's records is worth its number then.
     pub(super) last_ran: Option<i64>,
     pub(super) resets: ResetSchedule,
     /// Charges of the job_end hook that the last pass did not know of.
-    pub(super) recent: Vec<Recent>,
+    pub(super) recent: Recent,
     /// Usage from our own state file that is still to be put back.
     restore: Option<Box<State>>,
 }
@@ -77,7 +69,7 @@ impl Plugin {
                 settings.config.compat,
                 last_reset,
             ),
-            recent: Vec::new(),
+            recent: Recent::default(),
             restore: found.saved.map(Box::new),
         };
         Ok(Plugin {
