@@ -67,27 +67,25 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
 /// What precedes a pass: usage from the state file, the reset that is due, the site factors.
 fn begin(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
+    // Not under the locks: it may read files.
+    let zone = TimeZone::system();
     let has_usage = settings.has_slurmdbd && host::has_root();
     if has_usage {
         let lock = UsageLock::lock();
         plugin.restore(&lock);
-        if plugin
-            .shared
-            .lock()
-            .resets
-            .take_due(now, &TimeZone::system())
-        {
+        if plugin.shared.lock().resets.take_due(now, &zone) {
             apply::reset(&lock);
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
     }
-    // As the stock plugin: not on a first pass, nor after the clock stepped back.
-    if plugin
-        .shared
-        .lock()
-        .last_ran
-        .is_some_and(|last_ran| now > last_ran)
-    {
+    let last_ran = plugin.shared.lock().last_ran;
+    if let Some(line) = thread::clock_complaint(&settings.config, last_ran, now) {
+        log::error(line);
+    }
+    // As the stock plugin, not on a first pass. Stock also leaves them after the clock stepped
+    // back, for one pass; ours may then be without time to charge for long.
+    let passes = |last_ran| now > last_ran || !settings.config.compat.is_slurm();
+    if last_ran.is_some_and(passes) {
         host::site_update();
     }
 }

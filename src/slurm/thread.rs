@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use crate::config::Config;
+
 /// A thread that can be started once and stopped at once.
 #[derive(Default)]
 pub(super) struct Thread {
@@ -73,6 +75,19 @@ pub(super) fn next_deadline(last: Duration, period: Duration, now: Duration) -> 
     } else {
         next
     }
+}
+
+/// What an administrator has to know about a clock that is behind the last pass by more than a
+/// period. Time that was charged once is not charged again: until the clock gets there nobody is
+/// charged. `compat=slurm` goes on from the clock.
+pub(super) fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<String> {
+    let behind = last_ran?.saturating_sub(now);
+    let tolerated = i64::from(config.priority_calc_period_secs);
+    (behind > tolerated && !config.compat.is_slurm()).then(|| {
+        format!(
+            "the clock is {behind} s behind the last pass: no usage is charged until it gets there"
+        )
+    })
 }
 
 /// A condition variable of the C library with its mutex.
@@ -158,6 +173,7 @@ impl Drop for Bell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compat::{Compat, Release};
 
     #[test]
     fn a_stall_does_not_make_passes_follow_each_other() {
@@ -165,6 +181,25 @@ mod tests {
         assert_eq!(next_deadline(secs(100), secs(10), secs(101)), secs(110));
         assert_eq!(next_deadline(secs(100), secs(10), secs(119)), secs(110));
         assert_eq!(next_deadline(secs(100), secs(10), secs(200)), secs(210));
+    }
+
+    #[test]
+    fn a_clock_far_behind_the_last_pass_is_told() {
+        let config = Config {
+            priority_calc_period_secs: 300,
+            ..Config::default()
+        };
+        let complaint = |last_ran, now| clock_complaint(&config, last_ran, now);
+        assert_eq!(complaint(None, 1_000), None);
+        assert_eq!(complaint(Some(1_300), 1_000), None);
+        let line = complaint(Some(1_301), 1_000).unwrap();
+        assert!(line.contains("301 s behind the last pass"), "{line}");
+        assert!(complaint(Some(i64::MAX), i64::MIN).is_some());
+        let stock = Config {
+            compat: Compat::Slurm(Release::V22_05_8),
+            ..config.clone()
+        };
+        assert_eq!(clock_complaint(&stock, Some(9_999), 1_000), None);
     }
 
     #[test]
