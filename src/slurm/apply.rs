@@ -1,6 +1,6 @@
 //! The end of a pass: what was computed goes into slurmctld's records.
 
-use super::compute::Computed;
+use super::compute::{Computed, Pending};
 use super::harvest;
 use super::host::{self, JobsLock, UsageLock, ffi};
 use super::log;
@@ -129,6 +129,7 @@ pub(super) fn priorities(
     computed: &Computed,
 ) {
     plugin.fault.strike("prices");
+    tell_overflows(&work.pending);
     let limit = settings.config.max_lock_ms;
     let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
     let mut next = 0;
@@ -151,6 +152,19 @@ pub(super) fn priorities(
         }
     }
     changed(&lock, &mut written);
+}
+
+/// One line for all jobs, without a lock: a weight too many concerns the whole queue.
+fn tell_overflows(pending: &Pending) {
+    let priced = pending.priced.iter().zip(&pending.jobs);
+    let mut overflows = priced.filter(|(priced, _)| priced.overflow);
+    if let Some((_, job)) = overflows.next() {
+        log::error(format_args!(
+            "job {} and {} more: the priority does not fit 32 bits and is 4294967295",
+            job.id,
+            overflows.count()
+        ));
+    }
 }
 
 fn changed(_lock: &JobsLock, written: &mut bool) {
@@ -184,12 +198,6 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, job: usize) ->
     let partitions = row.partitions as usize;
     let partitions =
         &work.snapshot.partition_keys()[partitions..partitions + row.partitions_len as usize];
-    if priced.overflow {
-        log::error(format_args!(
-            "job {}: the priority does not fit 32 bits and is 4294967295",
-            row.job_id
-        ));
-    }
     let price = ffi::shim_price {
         job_id: row.job_id,
         seen_priority: row.priority,

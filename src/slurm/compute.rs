@@ -127,9 +127,13 @@ impl Computed {
             now: moment.now,
         };
         let found = engine::pass(&input, &mut ledger, &mut tables.site)?;
-        for refused in &found.refused {
+        if let Some(refused) = found.refused.first() {
             let job = work.snapshot.accruing()[rows[refused.job]].job_id;
-            log::error(format_args!("job {job} is not charged: {}", refused.error));
+            let more = found.refused.len() - 1;
+            log::error(format_args!(
+                "job {job} and {more} more are not charged: {}",
+                refused.error
+            ));
         }
         for (position, charge) in found.charges.iter().enumerate() {
             let Some(charge) = charge else { continue };
@@ -140,7 +144,9 @@ impl Computed {
                 self.ends.push((row.job_id, row.start_time));
             }
         }
-        let passed = moment.now - moment.last_ran.unwrap_or(moment.now);
+        let passed = moment
+            .now
+            .saturating_sub(moment.last_ran.unwrap_or(moment.now));
         self.fading = engine::decay(config).factor(passed);
         self.last_ran = found.last_ran;
         if interleaved {

@@ -1,6 +1,7 @@
 //! The engine's tables, made from the rows of slurmctld.
 
 use super::host::{self, NONE, ffi};
+use super::log;
 use super::snapshot::Snapshot;
 use crate::extended::Extended;
 use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
@@ -66,15 +67,27 @@ impl Tables {
     fn fill_usage(&mut self, snapshot: &Snapshot) {
         self.raw_usage.clear();
         self.site.assocs.clear();
+        let mut no_numbers = Vec::new();
         for row in snapshot.assocs() {
-            // Neither NaN nor a negative number can be usage: such a record counts as unused.
-            let usage = host::extended(row.usage_raw).unwrap_or(Extended::ZERO);
-            self.raw_usage.push(usage.max(Extended::ZERO));
+            // Neither NaN, infinity nor a negative number can be usage: such a record counts as
+            // unused. Rather one strange record than priorities that stay as they are for all.
+            let usage = host::extended(row.usage_raw).filter(|usage| !usage.is_infinite());
+            if usage.is_none() {
+                no_numbers.push(row.id);
+            }
+            self.raw_usage
+                .push(usage.unwrap_or(Extended::ZERO).max(Extended::ZERO));
             self.site.assocs.push(AssocFactors {
                 fs_factor: 0.0,
                 priority: row.priority,
                 norm_priority: row.priority_norm,
             });
+        }
+        if let Some(first) = no_numbers.first() {
+            log::error(format_args!(
+                "RawUsage of association {first} and {} more is no finite number and counts as 0",
+                no_numbers.len() - 1
+            ));
         }
     }
 
