@@ -21,29 +21,30 @@ pub struct LongDoubles {
 pub extern "C" fn priority_p_calc_fs_factor(arguments: LongDoubles) -> f64 {
     CALC_FS_FACTOR
         .run(|| {
-            if let Some(plugin) = plugin::get() {
-                plugin.fault.strike("calc_fs_factor");
-            }
+            let dampening = match plugin::get() {
+                Some(plugin) => {
+                    plugin.fault.strike("calc_fs_factor");
+                    plugin.settings().config.fair_share_dampening_factor
+                }
+                // In sshare, where nobody changes the configuration.
+                None => host::settings(false).numbers.fs_dampening_factor,
+            };
             let number = |halves: [u64; 2]| Extended::from_x87(halves[0], halves[1] as u16);
             let usage = number(arguments.usage_efctv);
             let shares = number(arguments.shares_norm);
             match (usage, shares) {
-                (Some(usage), Some(shares)) => fs_factor(usage, shares),
+                (Some(usage), Some(shares)) => fs_factor(usage, shares, dampening),
                 _ => 0.0,
             }
         })
         .unwrap_or(0.0)
 }
 
-fn fs_factor(usage: Extended, shares: Extended) -> f64 {
+fn fs_factor(usage: Extended, shares: Extended, dampening: u16) -> f64 {
     /// slurmctld's number for "not computed yet".
     const NO_VAL: f64 = 4_294_967_294.0;
     if (usage.to_f64() - NO_VAL).abs() < 0.00001 {
         return 0.0;
     }
-    late::classic_factor(
-        usage,
-        shares,
-        host::settings(false).numbers.fs_dampening_factor,
-    )
+    late::classic_factor(usage, shares, dampening)
 }

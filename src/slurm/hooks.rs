@@ -15,6 +15,7 @@ use super::price;
 use super::state::{self, Collected};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
+use std::time::Duration;
 
 const SUCCESS: c_int = 0;
 const FAILURE: c_int = -1;
@@ -98,11 +99,25 @@ pub extern "C" fn fini() -> c_int {
             return;
         };
         plugin.thread.stop();
+        let_hooks_end(&plugin);
         save_last(&plugin);
         host::site_fini();
         guard::restore();
     });
     SUCCESS
+}
+
+/// Hooks that other threads of slurmctld are in have a reference of their own. Their code must
+/// stay until they are out of it; one that waits for locks of slurmctld is not waited for longer
+/// than a while, as it may be waiting for whoever unloads the plugin.
+fn let_hooks_end(plugin: &Arc<Plugin>) {
+    const A_WHILE_MS: u32 = 2_000;
+    for _ in 0..A_WHILE_MS {
+        if Arc::strong_count(plugin) == 1 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// slurmctld has saved usage by now, in a text that cuts it short; ours is exact.
