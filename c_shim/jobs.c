@@ -195,6 +195,17 @@ static void copy_accruing(shim_snapshot *snapshot, const shim_want *want, const 
 		row->billable_now = billable_now(job, want->flags);
 }
 
+/* May the job be charged, or was it, and the caller asks for such? */
+static bool is_accruing(const shim_want *want, const job_record_t *job)
+{
+	if (!job->start_time)
+		return false;
+	if (job->end_time_exp == (time_t) NO_VAL)
+		return want->charged_ends && IS_JOB_FINISHED(job) &&
+		       job->end_time > want->ended_after;
+	return !IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job) || want->all_jobs;
+}
+
 void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
 		   uint32_t order)
 {
@@ -202,8 +213,7 @@ void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_rec
 
 	if (want->waiting && job->priority != 0 && (waits || want->all_jobs))
 		copy_waiting(snapshot, want, job, order);
-	if (want->accruing && job->start_time && job->end_time_exp != (time_t) NO_VAL &&
-	    (!waits || IS_JOB_COMPLETING(job) || want->all_jobs))
+	if (want->accruing && is_accruing(want, job))
 		copy_accruing(snapshot, want, job, order);
 }
 

@@ -177,6 +177,8 @@ typedef struct {
 	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES */
 	bool all_jobs;	    /* PriorityFlags=CALCULATE_RUNNING */
 	bool accruing;	    /* jobs that may be charged */
+	bool charged_ends;  /* with these, jobs charged to their end that ended after this: */
+	int64_t ended_after;
 	uint32_t flags;	    /* PriorityFlags, for the billing weights */
 } shim_want;
 

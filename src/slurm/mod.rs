@@ -18,6 +18,7 @@
 //! | `pass`, `compute`, `apply` | a pass |
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
 //! | `harvest` | ends of jobs that nobody reports |
+//! | `lost` | ends of jobs whose charge a crash has lost |
 //! | `price` | one job's priority between passes |
 //! | `calc_fs_factor`, `kept_factor` | the classic factor: a formula for slurmctld, or in its record |
 //! | `late` | usage of one association, computed on demand as stock does |
@@ -61,6 +62,8 @@ mod kept_factor;
 mod late;
 #[cfg(feature = "slurm")]
 mod log;
+#[cfg(feature = "slurm")]
+mod lost;
 #[cfg(feature = "slurm")]
 mod pass;
 #[cfg(feature = "slurm")]

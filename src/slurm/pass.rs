@@ -8,6 +8,7 @@ use super::harvest;
 use super::hooks;
 use super::host::{self, SnapshotLock, UsageLock, ffi};
 use super::log;
+use super::lost;
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotError};
@@ -103,6 +104,7 @@ fn snapshot(
         all_jobs: settings.config.priority_flags.calculate_running,
         accruing: true,
         flags: settings.flags,
+        ..Default::default()
     };
     let moment = {
         let lock = SnapshotLock::lock();
@@ -154,6 +156,11 @@ pub(super) fn run(plugin: &Plugin) {
     let mut work = Workspace::default();
     let mut deadline = thread::monotonic();
     PASS.run(|| charge::take_consumed(plugin, &plugin.settings()));
+    PASS.run(|| {
+        if let Err(error) = lost::charge_again(plugin, &mut work) {
+            log::error(format_args!("{error}; ends before a crash may be lost"));
+        }
+    });
     while !plugin.thread.stopping() {
         PASS.forget();
         hooks::forget_failures();

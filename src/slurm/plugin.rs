@@ -39,6 +39,9 @@ pub(super) struct Shared {
     pub(super) recent: Recent,
     /// Usage from our own state file that is still to be put back.
     restore: Option<Box<State>>,
+    /// Ends of jobs that were charged after this are not in the usage that slurmctld started
+    /// with. `None`: not known, or they were charged again.
+    pub(super) usage_as_of: Option<i64>,
 }
 
 impl Shared {
@@ -71,6 +74,7 @@ impl Plugin {
             ),
             recent: Recent::default(),
             restore: found.saved.map(Box::new),
+            usage_as_of: found.usage_as_of,
         };
         Ok(Plugin {
             fault,

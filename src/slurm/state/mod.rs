@@ -40,6 +40,9 @@ pub(super) struct Found {
     pub(super) last_reset: Option<i64>,
     /// Usage to put back in place of what slurmctld loaded.
     pub(super) saved: Option<State>,
+    /// When the usage that counts was written down: the state's or that of slurmctld's dump.
+    /// What was charged later is not in it.
+    pub(super) usage_as_of: Option<i64>,
     /// For the administrator, as errors.
     pub(super) complaints: Vec<String>,
     /// For the curious.
@@ -83,6 +86,10 @@ pub(super) fn load(dir: &Path, own: bool) -> Found {
     let known = |time: i64| (time != 0).then_some(time);
     found.last_ran = times.and_then(|times| known(times.last_ran));
     found.last_reset = times.and_then(|times| known(times.last_reset));
+    found.usage_as_of = match &state {
+        Some(state) => Some(state.written_at),
+        None => dump_time(&dir.join(DUMP_FILE)),
+    };
     found.saved = state;
     found
 }

@@ -148,6 +148,7 @@ fn our_state_counts_while_it_is_the_newest() {
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.last_reset, Some(7));
     assert_eq!(found.saved, Some(state()));
+    assert_eq!(found.usage_as_of, Some(2_000));
     assert!(found.complaints.is_empty());
 
     let without = load(&folder.0, false);
@@ -157,6 +158,7 @@ fn our_state_counts_while_it_is_the_newest() {
     let found = load(&folder.0, true);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.saved, None);
+    assert_eq!(found.usage_as_of, Some(2_001));
 }
 
 #[test]
@@ -194,6 +196,7 @@ fn a_damaged_state_is_set_aside() {
     folder.write(OWN_FILE, b"FAIRTREEgarbage");
     let found = load(&folder.0, true);
     assert_eq!(found.saved, None);
+    assert_eq!(found.usage_as_of, None);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.complaints.len(), 1);
     assert!(

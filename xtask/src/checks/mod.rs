@@ -84,6 +84,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("classic_numbers_are_the_engines", numbers::classic),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (
+        "a_crash_between_passes_loses_no_end",
+        usage::a_crash_between_passes_loses_no_end,
+    ),
+    (
         "switching_plugins_keeps_usage",
         usage::switching_keeps_usage,
     ),

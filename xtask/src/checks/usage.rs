@@ -4,7 +4,8 @@
 //! there is known at any moment, and what was lost never comes back.
 
 use std::fs;
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, ensure};
 
@@ -50,6 +51,40 @@ pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
         ensure_usage(cluster, used, "after slurmctld was killed")?;
         world::next_pass(cluster)?;
         ensure_usage(cluster, used, "after the first pass of the new slurmctld")
+    })
+}
+
+/// Kills slurmctld after it has written down that a job has ended, and before any pass wrote down
+/// what the job used: the next slurmctld charges it, and only once.
+pub fn a_crash_between_passes_loses_no_end(bench: &Bench) -> Result<()> {
+    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+    // No pass but the one at the start.
+    plan.settings
+        .retain(|(key, _)| *key != "PriorityParameters");
+    plan.settings
+        .push(("PriorityParameters", "calc_period=86400".to_owned()));
+    bench.in_cluster(&plan, |cluster| {
+        let id = world::occupy(cluster)?;
+        let start = world::started(cluster, id)?;
+        wait::until_true("the job has run for a while", DEADLINE, || {
+            Ok(now()? - start >= RUN)
+        })?;
+        cluster.run(&["scancel", &id.to_string()])?;
+        let (start, end) = world::ended(cluster, id)?;
+        let used = u64::from(CPUS) * u64::try_from(end - start)?;
+        ensure_usage(cluster, used, "after the job's end")?;
+        jobs_are_saved(cluster)?;
+        for _ in 0..2 {
+            bench.step("killing slurmctld");
+            let killed = now()?;
+            cluster.kill_slurmctld()?;
+            // The pass at the start has a time of its own.
+            thread::sleep(Duration::from_secs(1));
+            cluster.start_slurmctld()?;
+            world::pass_after(cluster, killed)?;
+            ensure_usage(cluster, used, "after slurmctld was killed")?;
+        }
+        Ok(())
     })
 }
 

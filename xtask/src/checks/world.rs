@@ -147,12 +147,16 @@ pub fn total_usage(cluster: &Cluster) -> Result<u64> {
 }
 
 /// Waits until a pass has begun and ended after this call.
+pub fn next_pass(cluster: &Cluster) -> Result<()> {
+    pass_after(cluster, now()?)
+}
+
+/// Waits until a pass that began after the second `called` has ended.
 ///
 /// Each pass ends by writing the time of its begin to a file, in the same form under either
 /// plugin: seconds since 1970 as eight bytes, the highest first.
-pub fn next_pass(cluster: &Cluster) -> Result<()> {
+pub fn pass_after(cluster: &Cluster, called: i64) -> Result<()> {
     let file = cluster.path().join("state/priority_last_decay_ran");
-    let called = now()?;
     wait::until_true("the next pass", DEADLINE, || {
         // Stock takes the file away for an instant while it replaces it.
         let bytes = fs::read(&file).unwrap_or_default();
