@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::Failure;
 use crate::input::site::Site;
+use crate::input::sprio::Queue;
 use crate::input::sshare::Listing;
-use crate::input::{Format, InputError, site, sshare};
+use crate::input::{Format, InputError, site, sprio, sshare};
 
 /// An input, read.
 pub(super) enum Input {
@@ -15,6 +16,22 @@ pub(super) enum Input {
     Listing(Listing),
     /// A site.
     Site(Box<Site>),
+}
+
+/// Reads the output of sprio from a file, or from standard input for `-` or none.
+pub(super) fn read_queue(file: Option<&Path>) -> Result<Queue, Failure> {
+    match file {
+        Some(path) if path != Path::new("-") => {
+            let name = path.display().to_string();
+            let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
+            Ok(sprio::read(&name, BufReader::new(opened))?)
+        }
+        None if io::stdin().is_terminal() => Err(Failure::Usage(
+            "no input\nhint: name a file, or pipe sprio's output in: sprio -l | fairtree prio -l"
+                .into(),
+        )),
+        _ => Ok(sprio::read("standard input", io::stdin().lock())?),
+    }
 }
 
 /// As much of an input as its format is found by.

@@ -10,6 +10,7 @@ mod generate;
 mod input;
 mod lint;
 mod message;
+mod prio;
 mod share;
 
 use std::io;
@@ -55,6 +56,7 @@ pub fn run() -> ExitCode {
         Command::Share(args) => share::run(args, &messages),
         Command::Explain(args) => explain::run(args, &messages),
         Command::Lint(args) => lint::run(args),
+        Command::Prio(args) => prio::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
     match outcome {

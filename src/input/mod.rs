@@ -2,6 +2,7 @@
 //!
 //! | module | reads |
 //! |---|---|
+//! | [`sprio`] | the text that `sprio` prints: columns of any choice, `-n`, `-w`, several listings |
 //! | [`sshare`] | the text that `sshare` prints: columns, `-p`, `-P`, any `-o` |
 //! | [`site`] | a site described in TOML (`docs/site-format.md`) |
 //!
@@ -12,6 +13,7 @@
 pub mod error;
 pub mod format;
 pub mod site;
+pub mod sprio;
 pub mod sshare;
 
 pub use error::{InputError, Problem};

@@ -1,0 +1,131 @@
+//! `fairtree prio`.
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::PrioArgs;
+use super::input;
+use super::message::Messages;
+use super::{Failure, Outcome};
+use crate::input::sprio::{Column, Defaults, LineFormat};
+use crate::report::prio::{
+    PrioReport, Select, SelectError, Table, check, from_queue, parse_sort, select, to_json,
+    write_agreement,
+};
+
+/// Reads, adds up, prints.
+pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    if args.helpformat {
+        list_letters(&mut out)?;
+        out.flush()?;
+        return Ok(Outcome::Done);
+    }
+    // Wrong options are told before a long input is read.
+    let asked = Asked::new(args)?;
+    let queue = input::read_queue(args.file.as_deref())?;
+    let reports = from_queue(&queue);
+    if args.check {
+        let agreement = check(&queue, &reports);
+        write_agreement(&mut out, &reports, &agreement)?;
+        out.flush()?;
+        return Ok(match agreement.differences.is_empty() {
+            true => Outcome::Done,
+            false => Outcome::Differences,
+        });
+    }
+    show(args, &asked, &reports, &mut out)?;
+    out.flush()?;
+    note(&reports, messages);
+    Ok(Outcome::Done)
+}
+
+/// The options, understood.
+struct Asked {
+    select: Select,
+    format: Option<LineFormat>,
+}
+
+impl Asked {
+    fn new(args: &PrioArgs) -> Result<Asked, Failure> {
+        let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+        let format = args.format.as_deref().map(LineFormat::parse).transpose();
+        let sort = parse_sort(args.sort.as_deref().unwrap_or(""));
+        Ok(Asked {
+            select: Select {
+                jobs: args.jobs.clone(),
+                users: args.user.clone(),
+                partitions: args.partition.clone(),
+                sort: sort.map_err(|error| usage(&error))?,
+            },
+            format: format.map_err(|error| usage(&error))?,
+        })
+    }
+}
+
+fn show(
+    args: &PrioArgs,
+    asked: &Asked,
+    reports: &[PrioReport],
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut shown = Vec::with_capacity(reports.len());
+    let mut refused = None;
+    for report in reports {
+        match select(report, &asked.select) {
+            Ok(rows) => shown.push((report, rows)),
+            Err(error @ SelectError::Column(_)) => refused = Some(error),
+            Err(error) => return Err(Failure::Usage(error.to_string())),
+        }
+    }
+    // Of several listings some may have the column.
+    if let (true, Some(error)) = (shown.is_empty(), refused) {
+        return Err(Failure::Usage(format!("{error}\nhint: sprio -l has it")));
+    }
+    if args.json {
+        return Ok(to_json(out, &shown)?);
+    }
+    for (report, rows) in &shown {
+        let defaults = Defaults {
+            long: args.long,
+            normalised: args.norm,
+            user: !args.user.is_empty(),
+            names: report.names,
+            weighted: report.weighted,
+        };
+        let table = Table {
+            format: asked.format.clone().unwrap_or_else(|| defaults.format()),
+            header: !args.noheader,
+        };
+        if args.weights {
+            table.write_weights(out, report)?;
+        } else if rows.is_empty() && !args.jobs.is_empty() {
+            writeln!(out, "Unable to find jobs matching user/id(s) specified")?;
+        } else {
+            table.write(out, report, rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells what was found in passing: the first few of each input.
+fn note(reports: &[PrioReport], messages: &Messages) {
+    const SHOWN: usize = 5;
+    let notes: Vec<&String> = reports.iter().flat_map(|report| &report.notes).collect();
+    for note in notes.iter().take(SHOWN) {
+        messages.note(note);
+    }
+    if let Some(more) = notes.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        messages.note(&format!("and {more} more; --check lists them"));
+    }
+}
+
+/// The letters with the headings of their columns.
+fn list_letters(out: &mut impl Write) -> std::io::Result<()> {
+    for line in Column::ALL.chunks(4) {
+        let letters = line
+            .iter()
+            .map(|(letter, c)| format!("%{letter} {:<12}", c.name()));
+        writeln!(out, "{}", letters.collect::<Vec<_>>().join(" ").trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Which columns a header tells, and where they stand.
+
+use super::column::{Column, Factor, Form};
+
+/// A word of a header or a cell of a row, with its place in the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// First character, from 0.
+    pub start: usize,
+    /// Behind the last character.
+    pub end: usize,
+    /// The text.
+    pub text: String,
+}
+
+/// How the cells of a row are told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// By blanks: a cell stands under its heading.
+    Blanks(Vec<Word>),
+    /// By one sign.
+    Sign(char, usize),
+}
+
+/// A header, understood as far as it tells alone.
+#[derive(Clone, Debug)]
+pub(super) struct Header {
+    /// One name per column, as printed in full.
+    pub names: Vec<&'static str>,
+    /// Where they are.
+    pub layout: Layout,
+}
+
+/// Headings in full. PARTITION heads two columns, every other one at most two forms of one.
+const NAMES: [&str; 15] = [
+    "JOBID",
+    "PARTITION",
+    "CLUSTER",
+    "USER",
+    "ACCOUNT",
+    "QOSNAME",
+    "SITE",
+    "NICE",
+    "PRIORITY",
+    "AGE",
+    "ASSOC",
+    "FAIRSHARE",
+    "JOBSIZE",
+    "QOS",
+    "TRES",
+];
+
+/// Whether `line` can be the first of a listing: a command line with sprio, or a header.
+pub fn begins(line: &str) -> bool {
+    is_command(line) || header(line).is_some_and(|header| header.names.len() > 1)
+}
+
+/// Whether a line is a call of sprio, with a prompt before it or without.
+pub(super) fn is_command(line: &str) -> bool {
+    let is = |word: &str| word.rsplit('/').next() == Some("sprio");
+    let mut words = line.split_whitespace();
+    if words.next().is_some_and(is) {
+        return true;
+    }
+    line.match_indices(['$', '#', '%', '>']).any(|(at, sign)| {
+        let mut rest = line[at + sign.len()..].split_whitespace();
+        let call = rest.next().is_some_and(is);
+        // "# sprio of last week" is a comment.
+        call && (sign != "#"
+            || rest
+                .next()
+                .is_none_or(|word| word.starts_with(['-', '|', '>'])))
+    })
+}
+
+/// A line as a header; `None` when a word of it is no heading, whole or cut.
+pub(super) fn header(line: &str) -> Option<Header> {
+    let words = words(line, |c| c.is_ascii_alphabetic());
+    if words.is_empty() {
+        return None;
+    }
+    let names = words
+        .iter()
+        .map(|word| full_name(&word.text))
+        .collect::<Option<Vec<_>>>()?;
+    let chars: Vec<char> = line.trim_end().chars().collect();
+    let mut signs = words.windows(2).map(|pair| {
+        let between: Vec<char> = chars[pair[0].end..pair[1].start].to_vec();
+        let mut said = between.into_iter().filter(|c| !c.is_whitespace());
+        (said.next(), said.next())
+    });
+    let first = signs.next().unwrap_or((None, None));
+    if first.1.is_some() || signs.any(|sign| sign != first) {
+        return None;
+    }
+    let outside = chars[..words[0].start]
+        .iter()
+        .chain(&chars[words[words.len() - 1].end..])
+        .any(|c| !c.is_whitespace() && Some(*c) != first.0);
+    if outside {
+        return None;
+    }
+    let layout = match first.0 {
+        Some(sign) => Layout::Sign(sign, words.len()),
+        None => Layout::Blanks(words),
+    };
+    Some(Header { names, layout })
+}
+
+/// The heading that `word` is, or is the beginning of, cut by a narrow column.
+fn full_name(word: &str) -> Option<&'static str> {
+    if let Some(name) = NAMES.into_iter().find(|name| *name == word) {
+        return Some(name);
+    }
+    let mut fits = NAMES.into_iter().filter(|name| name.starts_with(word));
+    match (fits.next(), fits.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    }
+}
+
+/// The runs of characters for which `inside` holds.
+pub(super) fn words(line: &str, inside: impl Fn(char) -> bool) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut open = false;
+    for (at, c) in line.chars().enumerate() {
+        match (inside(c), open) {
+            (true, true) => {
+                if let Some(word) = words.last_mut() {
+                    word.text.push(c);
+                    word.end = at + 1;
+                }
+            }
+            (true, false) => words.push(Word {
+                start: at,
+                end: at + 1,
+                text: c.to_string(),
+            }),
+            (false, _) => {}
+        }
+        open = inside(c);
+    }
+    words
+}
+
+/// The columns of the headings, where `normal(k)` tells whether the numbers of the k-th are
+/// normalised, and `number(k)` whether there is nothing but numbers in it.
+pub(super) fn columns(
+    names: &[&str],
+    normal: impl Fn(usize) -> bool,
+    number: impl Fn(usize) -> bool,
+) -> Vec<Column> {
+    let partitions: Vec<usize> = (0..names.len())
+        .filter(|&at| names[at] == "PARTITION")
+        .collect();
+    // The name stands before the number; alone it is the name, beside the job's number or by what
+    // is in it.
+    let is_name = |at: usize| match partitions[..] {
+        [only] => only == 1 || !number(only),
+        [first, ..] => at == first,
+        [] => false,
+    };
+    let form = |at| {
+        if normal(at) {
+            Form::Normalised
+        } else {
+            Form::Weighted
+        }
+    };
+    let column = |(at, name): (usize, &&str)| match *name {
+        "JOBID" => Column::JobId,
+        "CLUSTER" => Column::Cluster,
+        "USER" => Column::User,
+        "ACCOUNT" => Column::Account,
+        "QOSNAME" => Column::QosName,
+        "SITE" => Column::Site,
+        "NICE" => Column::Nice,
+        "PRIORITY" => Column::Priority(form(at)),
+        "PARTITION" if is_name(at) => Column::Partition,
+        name => {
+            let mut factors = Factor::ALL.into_iter();
+            let factor = factors.find(|factor| factor.name() == name);
+            Column::Factor(factor.unwrap_or(Factor::Tres), form(at))
+        }
+    };
+    names.iter().enumerate().map(column).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_told_from_rows() {
+        for line in [
+            "          JOBID PARTITION   PRIORITY       SITE        AGE",
+            "JOBID|USER|PRIORITY",
+            "JOBID|USER|PRIORITY|",
+            " JOBI PRIOR FAIRS",
+        ] {
+            assert!(header(line).is_some(), "{line}");
+        }
+        for line in [
+            "1019947 Main",
+            "Weights    1",
+            "# JOBID",
+            "a JOBID|USER,AGE",
+            "",
+        ] {
+            assert!(header(line).is_none(), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_are_told_from_comments() {
+        for line in [
+            "sprio -u a,b",
+            "$ sprio -w",
+            "[me@login ~]$ sprio",
+            "# /usr/bin/sprio -l",
+        ] {
+            assert!(is_command(line), "{line}");
+        }
+        for line in ["# sprio of last week", "# 2024-12-03", "$ sshare", ""] {
+            assert!(!is_command(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_two_partitions_is_the_name() {
+        let header = header("JOBID USER PARTITION PRIORITY PARTITION").unwrap();
+        let columns = columns(&header.names, |_| false, |_| true);
+        assert_eq!(columns[2], Column::Partition);
+        assert_eq!(
+            columns[4],
+            Column::Factor(Factor::Partition, Form::Weighted)
+        );
+    }
+}

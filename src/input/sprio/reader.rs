@@ -1,0 +1,204 @@
+//! From the stream to the listings.
+
+use std::io::BufRead;
+
+use super::cells::{Cell, Line, cut};
+use super::column::Column;
+use super::header::{Header, columns, header, is_command};
+use super::{Listing, Queue};
+use crate::input::error::{InputError, Problem};
+
+/// Reads the listings of a file. `file` names the stream in messages.
+///
+/// # Errors
+/// A stream that breaks; no listing in it; rows without a header above them; a row that does not
+/// fit its header; a cell that sprio would not print.
+pub fn read(file: &str, mut input: impl BufRead) -> Result<Queue, InputError> {
+    let mut queue = Queue {
+        file: file.to_owned(),
+        listings: Vec::new(),
+    };
+    let mut open: Option<Open> = None;
+    let mut bytes = Vec::new();
+    let mut number = 0;
+    let mut nothing_found = false;
+    loop {
+        bytes.clear();
+        let read = input.read_until(b'\n', &mut bytes);
+        if read.map_err(|error| InputError::new(file, error))? == 0 {
+            break;
+        }
+        number += 1;
+        // sprio cuts names by bytes, so a cut name may end in half a character.
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_start_matches('\u{feff}').trim_end();
+        let head = header(text);
+        let ends = head.is_some() || is_command(text);
+        if ends {
+            queue
+                .listings
+                .extend(open.take().map(|o| o.close(file)).transpose()?);
+        }
+        if let Some(header) = head {
+            open = Some(Open::new(number, header));
+        } else if text.starts_with("Unable to find jobs matching") {
+            nothing_found = true;
+        } else if !ends && !text.is_empty() && !text.starts_with('#') && text != "$" {
+            let Some(open) = &mut open else {
+                return Err(headless(file, number, text));
+            };
+            open.add(file, number, text)?;
+        }
+    }
+    queue
+        .listings
+        .extend(open.map(|o| o.close(file)).transpose()?);
+    if queue.listings.is_empty() {
+        let problem = if nothing_found {
+            Problem::Structure("sprio found no such jobs".into())
+        } else {
+            Problem::Empty
+        };
+        return Err(InputError::new(file, problem).hint("give the output of sprio -l"));
+    }
+    Ok(queue)
+}
+
+fn headless(file: &str, number: usize, text: &str) -> InputError {
+    let problem =
+        Problem::Structure("a row without a header above it does not tell its columns".into());
+    InputError::new(file, problem)
+        .at_line(number, text)
+        .hint("run sprio without -h; of columns too narrow for their headings, print them wider")
+}
+
+/// A listing that is being read: what its columns are shows when all cells are there.
+struct Open {
+    line: usize,
+    header: Header,
+    lines: Vec<(usize, String, Vec<Cell>)>,
+}
+
+impl Open {
+    fn new(line: usize, header: Header) -> Open {
+        Open {
+            line,
+            header,
+            lines: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, file: &str, number: usize, text: &str) -> Result<(), InputError> {
+        let cells = cut(text, &self.header.layout).map_err(|(at, why)| {
+            InputError::new(file, Problem::Structure(why))
+                .at_line(number, text)
+                .at_column(at + 1)
+                .hint(
+                    "separate the columns with a sign: sprio -o '%i|%r|%u|%Y|%S|%A|%F|%J|%Q|%N|%T'",
+                )
+        })?;
+        self.lines.push((number, text.to_owned(), cells));
+        Ok(())
+    }
+
+    fn close(self, file: &str) -> Result<Listing, InputError> {
+        let names = &self.header.names;
+        let cell = |line: &(usize, String, Vec<Cell>), at: usize| -> Option<String> {
+            line.2[at].as_ref().map(|word| word.text.clone())
+        };
+        let normal = |at| {
+            let decimals = |text: String| text.contains('.');
+            self.lines
+                .iter()
+                .any(|line| cell(line, at).is_some_and(decimals))
+        };
+        let number = |at| {
+            let numeric = |text: String| text.parse::<f64>().is_ok();
+            let mut lines = self.lines.iter();
+            !self.lines.is_empty() && lines.all(|line| cell(line, at).is_none_or(numeric))
+        };
+        let columns: Vec<Column> = columns(names, normal, number);
+        let mut listing = Listing {
+            line: self.line,
+            columns,
+            weights: None,
+            rows: Vec::new(),
+        };
+        for (number, text, cells) in &self.lines {
+            let line = Line {
+                file,
+                number: *number,
+                text,
+                cells,
+            };
+            if line.is_weights(names) {
+                listing.weights = Some(line.weights(&listing.columns)?);
+            } else {
+                listing.rows.push(line.row(&listing.columns)?);
+            }
+        }
+        Ok(listing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Factor, Form};
+    use super::*;
+
+    fn queue(text: &str) -> Queue {
+        read("f", text.as_bytes()).unwrap_or_else(|error| panic!("{}", error.explained()))
+    }
+
+    #[test]
+    fn notes_with_several_listings_are_read() {
+        let queue = queue(
+            "# 2024-12-03\n$ sprio -w\n  JOBID PARTITION   PRIORITY       SITE        AGE\n\
+             Weights                               1          5\n# later\n$ sprio -j 7\n  \
+             JOBID PARTITION   PRIORITY       SITE        AGE\n      7 a,b              586          0        129\n$\n",
+        );
+        assert_eq!(queue.listings.len(), 2);
+        let weights = queue.listings[0].weights.as_ref().unwrap();
+        assert_eq!(weights.points[Factor::Age.index()], Some(5));
+        let row = &queue.listings[1].rows[0];
+        assert_eq!(
+            (row.job_id, row.priority, row.site),
+            (Some(7), Some(586.0), Some(0))
+        );
+        assert_eq!(row.partition.as_deref(), Some("a,b"));
+        assert_eq!(row.line, 8);
+    }
+
+    #[test]
+    fn decimals_tell_normalised_columns() {
+        let queue = queue(
+            "JOBID|PARTITION|PRIORITY|PRIORITY|AGE|AGE|TRES\n\
+             4|main|63206|0.00001471635187|50|0.0500000|\n\
+             5|main|1|0.00000000023283|0|0.0000000|cpu=3,gres/gpu=0\n",
+        );
+        let listing = &queue.listings[0];
+        assert!(listing.has(Column::Priority(Form::Normalised)));
+        assert!(listing.has(Column::Factor(Factor::Age, Form::Weighted)));
+        assert!(listing.has(Column::Factor(Factor::Age, Form::Normalised)));
+        assert_eq!(listing.rows[0].norm[0].unwrap().value, 0.05);
+        let tres = listing.rows[1].tres.as_ref().unwrap();
+        assert_eq!((tres[1].0.as_str(), tres[0].1.value), ("gres/gpu", 3.0));
+    }
+
+    #[test]
+    fn what_is_no_listing_is_an_error_at_its_place() {
+        for (text, place) in [
+            ("", None),
+            ("7 main 5\n", Some((1, None))),
+            ("JOBID USER\n7 bob x\n", Some((2, Some(7)))),
+            ("JOBID AGE\n7 -5\n", Some((2, Some(3)))),
+            ("JOBID AGE\nx7 5\n", Some((2, Some(1)))),
+            ("JOBID|TRES\n7|cpu\n", Some((2, Some(3)))),
+            ("Unable to find jobs matching user/id(s) specified\n", None),
+        ] {
+            let error = read("f", text.as_bytes()).unwrap_err();
+            let found = error.line.map(|line| (line, error.column));
+            assert_eq!(found, place, "{text:?}: {error}");
+        }
+    }
+}
