@@ -2,6 +2,7 @@
 //!
 //! | module | reads |
 //! |---|---|
+//! | [`slurm`] | the answers of `sacctmgr` and `scontrol`, and the site that all together describe |
 //! | [`sprio`] | the text that `sprio` prints: columns of any choice, `-n`, `-w`, several listings |
 //! | [`sshare`] | the text that `sshare` prints: columns, `-p`, `-P`, any `-o` |
 //! | [`site`] | a site described in TOML (`docs/site-format.md`) |
@@ -13,6 +14,7 @@
 pub mod error;
 pub mod format;
 pub mod site;
+pub mod slurm;
 pub mod sprio;
 pub mod sshare;
 

@@ -1,0 +1,134 @@
+//! `scontrol -o show job`.
+
+use super::record::{Record, records};
+use super::{count, time};
+use crate::input::error::InputError;
+use crate::priority::TimeLimit;
+
+/// A job, as far as priorities care.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    /// Job number.
+    pub id: u32,
+    /// User.
+    pub user: String,
+    /// Account; `None` without accounting.
+    pub account: Option<String>,
+    /// The QOS; several where the job asked for several.
+    pub qos: Vec<String>,
+    /// The partitions that it asked for.
+    pub partitions: Vec<String>,
+    /// `JobState`, in capitals, as `PENDING`.
+    pub state: String,
+    /// Its priority; 0: held.
+    pub priority: u32,
+    /// Nice value.
+    pub nice: i32,
+    /// When it began to age, seconds since 1970; 0: not yet.
+    pub accrue_time: i64,
+    /// When it was submitted, seconds since 1970.
+    pub submit_time: i64,
+    /// The most CPUs that it asks for.
+    pub cpus: u32,
+    /// The least nodes that it asks for.
+    pub nodes: u32,
+    /// Time limit.
+    pub time_limit: TimeLimit,
+    /// Resources that it has or asks for, memory in megabytes.
+    pub tres: Option<Vec<(String, u64)>>,
+}
+
+/// Reads the records. `file` names the text in messages.
+///
+/// # Errors
+/// Lines that are no records, missing and impossible values.
+pub fn read(file: &str, text: &str) -> Result<Vec<JobRow>, InputError> {
+    // A job's name is its owner's to choose, blanks, `=` and all.
+    let records = records(file, text, "JobId", &[("JobName", "UserId")])?;
+    records.iter().map(row).collect()
+}
+
+fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
+    let whole = "a whole number";
+    let names = |text: Option<&str>| -> Vec<String> {
+        let names = text
+            .unwrap_or("")
+            .split(',')
+            .filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    };
+    let small = |n: u64| u32::try_from(n).ok();
+    let user = |text: &str| Some(text.rsplit_once('(')?.0.to_owned());
+    // From 23.02 on requested and allocated resources are two values.
+    let tres = ["AllocTRES", "ReqTRES", "TRES"]
+        .into_iter()
+        .find(|key| record.said(key).is_some());
+    let allowed = "resources as cpu=16,mem=4000M";
+    let moment = "a time as 2026-11-21T10:04:14";
+    Ok(JobRow {
+        id: record.read("JobId", whole, |text| text.parse().ok())?,
+        user: record.read("UserId", "name(number)", user)?,
+        account: record.said("Account").map(str::to_owned),
+        qos: names(record.said("QOS").filter(|name| *name != "N/A")),
+        partitions: names(record.said("Partition")),
+        state: record.text("JobState")?.to_owned(),
+        priority: record.read("Priority", whole, |text| text.parse().ok())?,
+        nice: record.read("Nice", whole, |text| text.parse().ok())?,
+        accrue_time: record.read("AccrueTime", moment, time::moment)?,
+        submit_time: record.read("SubmitTime", moment, time::moment)?,
+        cpus: record.read("NumCPUs", "a whole number, or two as 2-8", |text| {
+            small(count::range(text)?.1)
+        })?,
+        nodes: record.read("NumNodes", "a whole number, or two as 2-8", |text| {
+            small(count::range(text)?.0)
+        })?,
+        time_limit: record.read(
+            "TimeLimit",
+            "a time as 1-00:00:00, or UNLIMITED",
+            time::limit,
+        )?,
+        tres: tres
+            .map(|key| record.read(key, allowed, count::tres))
+            .transpose()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Printed by scontrol 22.05.8; the name of the job is made up.
+    const LINE: &str = "JobId=4 JobName=a Priority=9 UserId=ft2-alice(1006) GroupId=ft2-alice(1006) \
+        MCS_label=N/A Priority=63206 Nice=-5 Account=physics QOS=normal JobState=PENDING Reason=Priority \
+        Dependency=(null) RunTime=00:00:00 TimeLimit=00:05:00 TimeMin=N/A SubmitTime=2026-11-21T10:04:14 \
+        EligibleTime=2026-11-21T10:04:14 AccrueTime=2026-11-21T10:04:14 StartTime=Unknown \
+        Partition=main,debug NumNodes=1-1 NumCPUs=2-4 TRES=cpu=2,mem=1G,node=1 Command=(null)\n";
+
+    #[test]
+    fn what_priorities_need() {
+        let jobs = read("f", LINE).unwrap();
+        let job = &jobs[0];
+        assert_eq!((job.id, job.priority, job.nice), (4, 63206, -5));
+        assert_eq!(
+            (job.user.as_str(), job.account.as_deref()),
+            ("ft2-alice", Some("physics"))
+        );
+        assert_eq!(job.partitions, ["main", "debug"]);
+        assert_eq!((job.cpus, job.nodes), (4, 1));
+        assert_eq!(job.accrue_time, 1_795_255_454);
+        assert_eq!(job.time_limit, TimeLimit::Minutes(5));
+        assert_eq!(job.tres.as_ref().unwrap()[1], ("mem".into(), 1024));
+    }
+
+    #[test]
+    fn wrong_values_are_errors_at_their_place() {
+        let error = read("f", &LINE.replace("Nice=-5", "Nice=x")).unwrap_err();
+        assert!(
+            error.to_string().contains("Nice \"x\" is not allowed"),
+            "{error}"
+        );
+        assert!(error.column.is_some());
+        assert!(read("f", &LINE.replace("NumCPUs=2-4 ", "")).is_err());
+        assert!(read("f", "No jobs in the system\n").unwrap().is_empty());
+    }
+}

@@ -1,0 +1,28 @@
+//! The answers of Slurm's own commands, one reader each, and the site that they describe.
+//!
+//! | module | reads |
+//! |---|---|
+//! | [`assoc`] | `sacctmgr -P show assoc` |
+//! | [`dump`] | the file that `sacctmgr dump` writes |
+//! | [`qos`] | `sacctmgr -P show qos` |
+//! | [`partition`] | `scontrol -o show partition` |
+//! | [`node`] | `scontrol -o show node` |
+//! | [`job`] | `scontrol -o show job` |
+//! | [`config`] | `scontrol show config` |
+//! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
+//!
+//! Times are read as UTC: the commands are run with `TZ=UTC`.
+
+pub mod assoc;
+pub mod config;
+pub mod dump;
+pub mod job;
+pub mod node;
+pub mod partition;
+pub mod qos;
+pub mod snapshot;
+
+mod count;
+mod record;
+mod table;
+mod time;

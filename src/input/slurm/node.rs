@@ -1,0 +1,44 @@
+//! `scontrol -o show node`.
+
+use super::count;
+use super::record::records;
+use crate::input::error::InputError;
+
+/// The nodes of a cluster, as far as the size of a job is measured by them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nodes {
+    /// Number of nodes.
+    pub nodes: u32,
+    /// Number of their CPUs.
+    pub cpus: u32,
+}
+
+/// Reads the records. `file` names the text in messages.
+///
+/// # Errors
+/// Lines that are no records, missing and impossible values.
+pub fn read(file: &str, text: &str) -> Result<Nodes, InputError> {
+    let mut total = Nodes::default();
+    for record in records(file, text, "NodeName", &[])? {
+        let small = |text: &str| count::count(text).and_then(|n| u32::try_from(n).ok());
+        let cpus = record.read("CPUTot", "a whole number", small)?;
+        total.nodes = total.nodes.saturating_add(1);
+        total.cpus = total.cpus.saturating_add(cpus);
+    }
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Printed by scontrol 22.05.8.
+    #[test]
+    fn nodes_and_cpus_are_summed() {
+        let line = "NodeName=n0 Arch=x86_64 CoresPerSocket=1  CPUAlloc=3 CPUEfctv=4 CPUTot=4 \
+                    CPULoad=4.25 OS=Linux 6.18 #1 SMP @0  RealMemory=1000\n";
+        let nodes = read("f", &line.repeat(3)).unwrap();
+        assert_eq!(nodes, Nodes { nodes: 3, cpus: 12 });
+        assert!(read("f", "NodeName=n0 CPUTot=x").is_err());
+    }
+}

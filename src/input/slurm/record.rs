@@ -1,0 +1,152 @@
+//! Records of `scontrol -o show ...`: a line each, `Key=Value` with blanks between.
+
+use crate::input::error::{InputError, Problem};
+
+/// A record.
+#[derive(Clone, Debug)]
+pub(super) struct Record<'a> {
+    file: &'a str,
+    line: usize,
+    text: &'a str,
+    /// Key, value, byte of the value.
+    fields: Vec<(&'a str, &'a str, usize)>,
+}
+
+/// Reads the records of `text`, each beginning with `first=`. The value of a key in `free` is
+/// anything up to ` NEXT=` of its partner: people choose it. Lines like `No jobs in the system`
+/// hold no record.
+pub(super) fn records<'a>(
+    file: &'a str,
+    text: &'a str,
+    first: &str,
+    free: &[(&str, &str)],
+) -> Result<Vec<Record<'a>>, InputError> {
+    let mut records = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with("No ") {
+            continue;
+        }
+        let begins = line
+            .strip_prefix(first)
+            .is_some_and(|rest| rest.starts_with('='));
+        if !begins {
+            let why = format!("the record does not begin with {first}=");
+            return Err(InputError::new(file, Problem::Structure(why))
+                .at_line(number + 1, line)
+                .hint("run scontrol with -o, one record a line"));
+        }
+        records.push(Record {
+            file,
+            line: number + 1,
+            text: line,
+            fields: fields(line, free),
+        });
+    }
+    Ok(records)
+}
+
+fn fields<'a>(line: &'a str, free: &[(&str, &str)]) -> Vec<(&'a str, &'a str, usize)> {
+    let mut fields: Vec<(&str, &str, usize)> = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let rest = &line[at..];
+        let word_end = rest.find(' ').unwrap_or(rest.len());
+        let Some(equals) = rest[..word_end].find('=').filter(|&e| is_key(&rest[..e])) else {
+            // A blank inside of a value: it goes on.
+            let end = at + word_end;
+            if let Some((_, value, start)) = fields.last_mut() {
+                *value = &line[*start..end];
+            }
+            at = end + 1;
+            continue;
+        };
+        let key = &rest[..equals];
+        let start = at + equals + 1;
+        let partner = free.iter().find(|(name, _)| *name == key);
+        let end = match partner.and_then(|(_, next)| line[start..].find(&format!(" {next}="))) {
+            Some(length) => start + length,
+            None => at + word_end,
+        };
+        fields.push((key, &line[start..end], start));
+        at = end + 1;
+    }
+    fields
+}
+
+fn is_key(word: &str) -> bool {
+    let mut bytes = word.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic())
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b"_/:".contains(&b))
+}
+
+impl<'a> Record<'a> {
+    /// The value of a key where it stands first: later ones may be inside of someone's text.
+    /// `(null)` and an empty value say nothing.
+    pub fn said(&self, key: &str) -> Option<&'a str> {
+        let found = self.fields.iter().find(|(name, _, _)| *name == key);
+        found
+            .map(|(_, value, _)| value.trim())
+            .filter(|value| !value.is_empty() && *value != "(null)")
+    }
+
+    /// The value of a key that must be there.
+    pub fn text(&self, key: &str) -> Result<&'a str, InputError> {
+        self.said(key).ok_or_else(|| {
+            let why = format!("{key} is not there");
+            InputError::new(self.file, Problem::Structure(why)).at_line(self.line, self.text)
+        })
+    }
+
+    /// An error about the value of a key.
+    pub fn value(&self, key: &str, allowed: &str) -> InputError {
+        let found = self.fields.iter().find(|(name, _, _)| *name == key);
+        let (value, start) = found.map_or(("", 0), |(_, value, start)| (*value, *start));
+        let problem = Problem::Value {
+            what: key.to_owned(),
+            found: value.chars().take(80).collect(),
+            allowed: allowed.to_owned(),
+        };
+        InputError::new(self.file, problem)
+            .at_line(self.line, self.text)
+            .at_column(self.text[..start].chars().count() + 1)
+    }
+
+    /// The value of a key that must be there, read by `read`.
+    pub fn read<T>(
+        &self,
+        key: &str,
+        allowed: &str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, InputError> {
+        read(self.text(key)?).ok_or_else(|| self.value(key, allowed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_may_hold_blanks_and_names_anything() {
+        let line =
+            "JobId=7 JobName=my job Priority=9 UserId=me(1) Priority=5  OS=Linux 6 #1 @0  X=";
+        let records = records("f", line, "JobId", &[("JobName", "UserId")]).unwrap();
+        let record = &records[0];
+        assert_eq!(record.said("JobName"), Some("my job Priority=9"));
+        assert_eq!(record.said("Priority"), Some("5"));
+        assert_eq!(record.said("OS"), Some("Linux 6 #1 @0"));
+        assert_eq!(record.said("X"), None);
+        let error = record.value("Priority", "words");
+        assert_eq!((error.line, error.column), (Some(1), Some(57)));
+    }
+
+    #[test]
+    fn other_lines_are_errors() {
+        assert!(
+            records("f", "No jobs in the system\n", "JobId", &[])
+                .unwrap()
+                .is_empty()
+        );
+        assert!(records("f", "JobIdx=7", "JobId", &[]).is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! What all commands together tell: settings, shares, usage, the queue.
+
+use std::collections::HashMap;
+
+use super::assoc::AssocRow;
+use super::config::Settings;
+use super::job::JobRow;
+use super::node::Nodes;
+use super::partition::PartitionRow;
+use super::qos::QosRow;
+use super::{assoc, config, job, node, partition, qos};
+use crate::input::error::{InputError, Problem};
+use crate::input::sprio::{self, Queue};
+use crate::input::sshare::{self, Listing};
+
+/// A command whose answer is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Source {
+    /// `scontrol show config`
+    Config,
+    /// `sshare`
+    Shares,
+    /// `sprio`
+    Priorities,
+    /// `scontrol show job`
+    Jobs,
+    /// `scontrol show partition`
+    Partitions,
+    /// `scontrol show node`
+    Nodes,
+    /// `sacctmgr show assoc`
+    Assocs,
+    /// `sacctmgr show qos`
+    Qos,
+}
+
+impl Source {
+    /// All of them, in the order in which they are asked: what changes fast close together.
+    pub const ALL: [Source; 8] = [
+        Source::Config,
+        Source::Assocs,
+        Source::Qos,
+        Source::Partitions,
+        Source::Nodes,
+        Source::Jobs,
+        Source::Priorities,
+        Source::Shares,
+    ];
+
+    /// The command line. `sprio` prints both forms of each factor, because points alone are
+    /// rounded to whole numbers.
+    pub const fn command(self) -> &'static [&'static str] {
+        match self {
+            Source::Config => &["scontrol", "show", "config"],
+            Source::Shares => &[
+                "sshare",
+                "-a",
+                "-P",
+                "-m",
+                "-o",
+                "Account,User,Partition,ID,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,\
+                 FairShare,LevelFS,GrpTRESMins,GrpTRESRaw,TRESRunMins",
+            ],
+            Source::Priorities => &[
+                "sprio",
+                "-o",
+                "%i|%r|%u|%Y|%y|%S|%N|%A|%a|%B|%b|%F|%f|%J|%j|%P|%p|%Q|%q|%T|%t",
+            ],
+            Source::Jobs => &["scontrol", "-a", "-o", "show", "job"],
+            Source::Partitions => &["scontrol", "-a", "-o", "show", "partition"],
+            Source::Nodes => &["scontrol", "-a", "-o", "show", "node"],
+            Source::Assocs => &[
+                "sacctmgr",
+                "-P",
+                "show",
+                "assoc",
+                "format=Cluster,Account,User,Partition,Share,Priority,ParentName",
+            ],
+            Source::Qos => &[
+                "sacctmgr",
+                "-P",
+                "show",
+                "qos",
+                "format=Name,Priority,UsageFactor",
+            ],
+        }
+    }
+
+    /// The file that keeps the answer.
+    pub const fn file(self) -> &'static str {
+        match self {
+            Source::Config => "config.txt",
+            Source::Shares => "sshare.txt",
+            Source::Priorities => "sprio.txt",
+            Source::Jobs => "jobs.txt",
+            Source::Partitions => "partitions.txt",
+            Source::Nodes => "nodes.txt",
+            Source::Assocs => "assocs.txt",
+            Source::Qos => "qos.txt",
+        }
+    }
+
+    /// Whether a snapshot can do without: slurmdbd may be down, or not be used.
+    pub const fn optional(self) -> bool {
+        matches!(self, Source::Assocs | Source::Qos)
+    }
+}
+
+/// An answer: the name of its file for messages, and its text.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Name for messages.
+    pub name: String,
+    /// What the command printed.
+    pub text: String,
+}
+
+/// The answers that there are.
+pub type Answers = HashMap<Source, Answer>;
+
+/// Whether an answer is what its command prints: as [`Snapshot::read`] would read it.
+///
+/// # Errors
+/// Those of the reader.
+pub fn validate(source: Source, answer: &Answer) -> Result<(), InputError> {
+    let (name, text) = (answer.name.as_str(), answer.text.as_str());
+    match source {
+        Source::Config => config::read(name, text).map(drop),
+        Source::Shares => sshare::read(name, text.as_bytes()).map(drop),
+        Source::Priorities => sprio::read(name, text.as_bytes()).map(drop),
+        Source::Jobs => job::read(name, text).map(drop),
+        Source::Partitions => partition::read(name, text).map(drop),
+        Source::Nodes => node::read(name, text).map(drop),
+        // The cluster is known only beside the settings; any will do here.
+        Source::Assocs => assoc::read(name, text, Some("")).map(drop),
+        Source::Qos => qos::read(name, text).map(drop),
+    }
+}
+
+/// A site at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Where it is from.
+    pub name: String,
+    /// Settings, cluster, release.
+    pub settings: Settings,
+    /// Shares, usage and factors as sshare printed them.
+    pub shares: Listing,
+    /// Priorities as sprio printed them.
+    pub queue: Queue,
+    /// All jobs that slurmctld knows.
+    pub jobs: Vec<JobRow>,
+    /// All partitions.
+    pub partitions: Vec<PartitionRow>,
+    /// Size of the cluster.
+    pub nodes: Nodes,
+    /// Associations of this cluster; empty without slurmdbd.
+    pub assocs: Vec<AssocRow>,
+    /// All QOS; empty without slurmdbd.
+    pub qos: Vec<QosRow>,
+}
+
+impl Snapshot {
+    /// Reads the answers of one capture called `name`.
+    ///
+    /// # Errors
+    /// An answer that is missing and not [`Source::optional`], and those of the readers.
+    pub fn read(name: &str, answers: &Answers) -> Result<Snapshot, InputError> {
+        let get = |source: Source| {
+            answers.get(&source).ok_or_else(|| {
+                let why = format!("the answer of {} is not there", source.command().join(" "));
+                InputError::new(name, Problem::Structure(why))
+                    .hint("the command failed when the capture was made; make another")
+            })
+        };
+        let text = |source| get(source).map(|answer| (answer.name.as_str(), answer.text.as_str()));
+        let (file, answer) = text(Source::Config)?;
+        let settings = config::read(file, answer)?;
+        let (file, answer) = text(Source::Shares)?;
+        let shares = sshare::read(file, answer.as_bytes())?;
+        let (file, answer) = text(Source::Priorities)?;
+        let queue = sprio::read(file, answer.as_bytes())?;
+        let (file, answer) = text(Source::Jobs)?;
+        let jobs = job::read(file, answer)?;
+        let (file, answer) = text(Source::Partitions)?;
+        let partitions = partition::read(file, answer)?;
+        let (file, answer) = text(Source::Nodes)?;
+        let nodes = node::read(file, answer)?;
+        let assocs = match answers.get(&Source::Assocs) {
+            Some(answer) => assoc::read(&answer.name, &answer.text, settings.cluster.as_deref())?,
+            None => Vec::new(),
+        };
+        let qos = match answers.get(&Source::Qos) {
+            Some(answer) => qos::read(&answer.name, &answer.text)?,
+            None => Vec::new(),
+        };
+        Ok(Snapshot {
+            name: name.to_owned(),
+            settings,
+            shares,
+            queue,
+            jobs,
+            partitions,
+            nodes,
+            assocs,
+            qos,
+        })
+    }
+}
