@@ -56,6 +56,9 @@ pub enum Command {
     /// Show job priorities and their factors in sprio's columns
     #[command(long_about = PRIO_ABOUT)]
     Prio(PrioArgs),
+    /// Keep the answers of Slurm's commands in a folder, to look at them elsewhere
+    #[command(long_about = CAPTURE_ABOUT)]
+    Capture(CaptureArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -70,8 +73,15 @@ pub enum Command {
 )]
 #[allow(clippy::struct_excessive_bools)] // One per flag of sshare.
 pub struct ShareArgs {
-    /// The output of sshare, or a site in TOML; `-` or nothing reads standard input
+    /// The output of sshare, a site in TOML, or a file of `sacctmgr dump`; `-` reads standard
+    /// input; nothing reads what is piped in, or else asks Slurm
     pub file: Option<PathBuf>,
+    /// Read a capture instead: a folder of `fairtree capture`, or the latest in it
+    #[arg(long, value_name = "DIR", conflicts_with = "file")]
+    pub from: Option<PathBuf>,
+    /// Seconds that each command of Slurm may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub time_limit: u64,
     /// Show all users; a file is shown whole without it, too
     #[arg(short = 'a', long, overrides_with = "users")]
     pub all: bool,
@@ -148,8 +158,15 @@ pub struct ShareArgs {
 )]
 #[allow(clippy::struct_excessive_bools)] // One per flag of sprio.
 pub struct PrioArgs {
-    /// The output of sprio; `-` reads standard input
+    /// The output of sprio; `-` reads standard input; nothing reads what is piped in, or else asks
+    /// Slurm
     pub file: Option<PathBuf>,
+    /// Read a capture instead: a folder of `fairtree capture`, or the latest in it
+    #[arg(long, value_name = "DIR", conflicts_with = "file")]
+    pub from: Option<PathBuf>,
+    /// Seconds that each command of Slurm may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub time_limit: u64,
     /// Show only these jobs
     #[arg(short = 'j', long, value_name = "JOBS", value_delimiter = ',')]
     pub jobs: Vec<u32>,
@@ -190,10 +207,14 @@ pub struct PrioArgs {
     /// Print JSON, of the schema fairtree.prio/1
     #[arg(long, conflicts_with_all = ["format", "check"])]
     pub json: bool,
-    /// Compare each PRIORITY with what its factors add up to, and list the differences; exit code
-    /// 1 if there are any
+    /// Compare each PRIORITY with what its factors add up to, and of a capture or a live site each
+    /// factor with the computed one, and list the differences; exit code 1 if there are any
     #[arg(long)]
     pub check: bool,
+    /// Whose behaviour to follow: documented, slurm, or slurm:RELEASE as slurm:22.05.8; otherwise
+    /// what the site's settings say
+    #[arg(long, value_name = "WHOSE")]
+    pub compat: Option<String>,
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
@@ -217,6 +238,25 @@ pub enum FormatName {
     Sshare,
     /// A site in TOML.
     Site,
+    /// A file of sacctmgr dump.
+    Dump,
+}
+
+/// `fairtree capture`.
+#[derive(Debug, Args)]
+#[command(after_long_help = CAPTURE_EXAMPLES, after_help = EXIT_CODES)]
+pub struct CaptureArgs {
+    /// The folder that captures are added to; it is made if need be
+    pub folder: PathBuf,
+    /// Put pseudonyms for users, accounts and jobs, and leave out what else tells of people
+    #[arg(long)]
+    pub anonymise: bool,
+    /// List the captures in the folder instead of making one
+    #[arg(long, conflicts_with = "anonymise")]
+    pub list: bool,
+    /// Seconds that each command of Slurm may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub time_limit: u64,
 }
 
 /// `fairtree explain`.
@@ -385,3 +425,23 @@ Exit codes:
   0  all is well
   1  --check found differences
   2  the input, the options or the output are at fault; a message says which";
+
+const CAPTURE_ABOUT: &str = "\
+Keep the answers of Slurm's commands in a folder, to look at them elsewhere.
+
+Runs scontrol, sacctmgr, sprio and sshare, which only read, and adds a folder named for the moment \
+to the one given: the answers as they were printed, and a manifest. `fairtree share --from` and \
+`fairtree prio --from` read it where there is no Slurm. The file pseudonyms.json, which \
+--anonymise leaves beside the captures, tells who is who: keep it, and do not pass it on.";
+
+const CAPTURE_EXAMPLES: &str = "\
+Examples:
+  fairtree capture week                       a capture now
+  fairtree capture --anonymise bundle         one to pass on
+  fairtree capture --list week                what there is
+  fairtree share --from week -l               the latest of them
+  fairtree prio --from week --check           does the engine agree with slurmctld?
+
+Exit codes:
+  0  all is well
+  2  a command, the options or the output are at fault; a message says which";

@@ -5,8 +5,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::{ExplainArgs, FormatName};
 use super::input::{self, Input};
 use super::message::Messages;
-use super::share::compat_of;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, compat_of};
 use crate::engine;
 use crate::input::Format;
 use crate::priority::{AssocFactors, Index, Site};
@@ -21,6 +20,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let format = args.input_format.map(|name| match name {
         FormatName::Sshare => Format::Sshare,
         FormatName::Site => Format::Site,
+        FormatName::Dump => Format::Dump,
     });
     let (listed, report) = match input::read(args.file.as_deref(), format)? {
         Input::Site(site) => {
@@ -35,7 +35,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
             };
             (listed, report)
         }
-        Input::Listing(listing) => {
+        Input::Listing(listing, _) => {
             let algorithm = algorithm_of(&listing);
             let report = from_listing(&listing, algorithm, compat.unwrap_or_default())?;
             let listed = Listed::new(&report).map_err(|why| {

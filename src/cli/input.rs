@@ -1,19 +1,23 @@
 //! Opening what a command reads.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::Failure;
+use crate::config::Config;
 use crate::input::site::Site;
+use crate::input::slurm::snapshot::{Answers, Source};
+use crate::input::slurm::{config, dump};
 use crate::input::sprio::Queue;
 use crate::input::sshare::Listing;
 use crate::input::{Format, InputError, site, sprio, sshare};
 
 /// An input, read.
 pub(super) enum Input {
-    /// The output of sshare.
-    Listing(Listing),
+    /// The output of sshare, and the settings of its site where they are known.
+    Listing(Listing, Option<Config>),
     /// A site.
     Site(Box<Site>),
 }
@@ -26,12 +30,30 @@ pub(super) fn read_queue(file: Option<&Path>) -> Result<Queue, Failure> {
             let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
             Ok(sprio::read(&name, BufReader::new(opened))?)
         }
-        None if io::stdin().is_terminal() => Err(Failure::Usage(
-            "no input\nhint: name a file, or pipe sprio's output in: sprio -l | fairtree prio -l"
-                .into(),
-        )),
         _ => Ok(sprio::read("standard input", io::stdin().lock())?),
     }
+}
+
+/// Whether something is piped into standard input, or it is a file; a terminal and /dev/null are
+/// neither.
+pub(super) fn is_piped() -> bool {
+    let stdin = std::fs::metadata("/dev/stdin").map(|metadata| metadata.file_type());
+    stdin.is_ok_and(|kind| kind.is_fifo() || kind.is_file() || kind.is_socket())
+}
+
+/// The shares of a capture.
+pub(super) fn shares(answers: &Answers) -> Result<Input, Failure> {
+    let missing = |source: Source| {
+        Failure::Usage(format!(
+            "the capture has no answer of {}",
+            source.command()[0]
+        ))
+    };
+    let get = |source| answers.get(&source).ok_or_else(|| missing(source));
+    let (settings, shares) = (get(Source::Config)?, get(Source::Shares)?);
+    let settings = config::read(&settings.name, &settings.text)?;
+    let listing = sshare::read(&shares.name, shares.text.as_bytes())?;
+    Ok(Input::Listing(listing, Some(settings.config)))
 }
 
 /// As much of an input as its format is found by.
@@ -45,9 +67,8 @@ pub(super) fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input,
             let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
             read_from(&name, opened, format)
         }
-        None if io::stdin().is_terminal() => Err(Failure::Usage(
-            "no input\nhint: name a file, or pipe sshare's output in: \
-             sshare -a -l -P | fairtree share -l"
+        None if !is_piped() => Err(Failure::Usage(
+            "no input\nhint: name a file, or pipe sshare's output in: sshare -a -l -P | fairtree ..."
                 .into(),
         )),
         _ => read_from("standard input", io::stdin().lock(), format),
@@ -61,8 +82,12 @@ fn read_from(name: &str, input: impl io::Read, format: Option<Format>) -> Result
         None => detect(name, &mut input)?,
     };
     Ok(match format {
-        Format::Sshare => Input::Listing(sshare::read(name, input)?),
+        Format::Sshare => Input::Listing(sshare::read(name, input)?, None),
         Format::Site => Input::Site(Box::new(site::read(name, input)?)),
+        Format::Dump => {
+            let text = io::read_to_string(input).map_err(|error| InputError::new(name, error))?;
+            Input::Site(Box::new(dump::read_site(name, &text)?))
+        }
     })
 }
 

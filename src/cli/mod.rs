@@ -5,6 +5,7 @@
 //! reader that closes the pipe early is not an error.
 
 pub mod args;
+mod capture;
 mod explain;
 mod generate;
 mod input;
@@ -18,7 +19,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::compat::Compat;
+use crate::config::PriorityParameters;
 use crate::input::InputError;
+use crate::input::capture::CommandError;
 use args::{Cli, Command};
 use message::Messages;
 
@@ -37,6 +41,9 @@ enum Failure {
     /// An input was refused.
     #[error("{}", .0.explained())]
     Input(#[from] InputError),
+    /// A command of Slurm gave no answer.
+    #[error(transparent)]
+    Command(#[from] Box<CommandError>),
     /// The output could not be written.
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
@@ -57,6 +64,7 @@ pub fn run() -> ExitCode {
         Command::Explain(args) => explain::run(args, &messages),
         Command::Lint(args) => lint::run(args),
         Command::Prio(args) => prio::run(args, &messages),
+        Command::Capture(args) => capture::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
     match outcome {
@@ -69,5 +77,17 @@ pub fn run() -> ExitCode {
             messages.error(&failure.to_string());
             ExitCode::from(2)
         }
+    }
+}
+
+/// The value of `--compat`.
+fn compat_of(text: &str) -> Result<Compat, Failure> {
+    let parameters = PriorityParameters::parse(&format!("compat={text}"), None);
+    match parameters {
+        Ok(parameters) => Ok(parameters.compat.unwrap_or_default()),
+        Err(error) => Err(Failure::Usage(format!(
+            "--compat: found {text:?}, allowed is {}",
+            error.allowed
+        ))),
     }
 }

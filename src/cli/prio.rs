@@ -1,15 +1,19 @@
 //! `fairtree prio`.
 
 use std::io::{BufWriter, Write, stdout};
+use std::time::Duration;
 
 use super::args::PrioArgs;
 use super::input;
 use super::message::Messages;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, compat_of};
+use crate::compat::Compat;
+use crate::input::capture::{open, take};
+use crate::input::slurm::snapshot::{Snapshot, Source};
 use crate::input::sprio::{Column, Defaults, LineFormat};
 use crate::report::prio::{
-    PrioReport, Select, SelectError, Table, check, from_queue, parse_sort, select, to_json,
-    write_agreement,
+    PrioReport, Select, SelectError, Table, check, compare, from_queue, from_snapshot, parse_sort,
+    select, to_json, write_agreement, write_compared,
 };
 
 /// Reads, adds up, prints.
@@ -22,6 +26,11 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     }
     // Wrong options are told before a long input is read.
     let asked = Asked::new(args)?;
+    if let Some(snapshot) = snapshot(args, messages)? {
+        let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages)?;
+        out.flush()?;
+        return Ok(outcome);
+    }
     let queue = input::read_queue(args.file.as_deref())?;
     let reports = from_queue(&queue);
     if args.check {
@@ -39,10 +48,54 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     Ok(Outcome::Done)
 }
 
+/// The site of a capture, or the live one; `None` where a file or a pipe is to be read.
+fn snapshot(args: &PrioArgs, messages: &Messages) -> Result<Option<Snapshot>, Failure> {
+    let (name, answers) = match &args.from {
+        Some(folder) => {
+            let stored = open(folder)?;
+            (stored.folder.display().to_string(), stored.answers)
+        }
+        None if args.file.is_none() && !input::is_piped() => {
+            let taken = take(&Source::ALL, Duration::from_secs(args.time_limit))?;
+            for (_, error) in &taken.missing {
+                messages.note(&error.to_string());
+            }
+            ("the live site".to_owned(), taken.answers)
+        }
+        None => return Ok(None),
+    };
+    Ok(Some(Snapshot::read(&name, &answers)?))
+}
+
+fn of_snapshot(
+    args: &PrioArgs,
+    asked: &Asked,
+    snapshot: &Snapshot,
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let report = from_snapshot(snapshot, asked.compat)?;
+    if !args.check {
+        show(args, asked, std::slice::from_ref(&report), out)?;
+        out.flush()?;
+        note(&[report], messages);
+        return Ok(Outcome::Done);
+    }
+    let compared = compare(snapshot, &report);
+    write_compared(out, &report, &compared)?;
+    out.flush()?;
+    note(&[report], messages);
+    Ok(match compared.apart.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    })
+}
+
 /// The options, understood.
 struct Asked {
     select: Select,
     format: Option<LineFormat>,
+    compat: Option<Compat>,
 }
 
 impl Asked {
@@ -51,6 +104,7 @@ impl Asked {
         let format = args.format.as_deref().map(LineFormat::parse).transpose();
         let sort = parse_sort(args.sort.as_deref().unwrap_or(""));
         Ok(Asked {
+            compat: args.compat.as_deref().map(compat_of).transpose()?,
             select: Select {
                 jobs: args.jobs.clone(),
                 users: args.user.clone(),

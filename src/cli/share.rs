@@ -1,15 +1,17 @@
 //! `fairtree share`.
 
 use std::io::{BufWriter, Write, stdout};
+use std::time::Duration;
 
 use super::args::{AlgorithmName, FormatName, ShareArgs};
 use super::input::{self, Input};
 use super::message::Messages;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, compat_of};
 use crate::compat::Compat;
-use crate::config::PriorityParameters;
 use crate::fairshare::Algorithm;
 use crate::input::Format;
+use crate::input::capture::{open, take};
+use crate::input::slurm::snapshot::Source;
 use crate::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
 use crate::report::share::{
     Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
@@ -34,8 +36,9 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     let format = args.input_format.map(|name| match name {
         FormatName::Sshare => Format::Sshare,
         FormatName::Site => Format::Site,
+        FormatName::Dump => Format::Dump,
     });
-    let outcome = match input::read(args.file.as_deref(), format)? {
+    let outcome = match read(args, format)? {
         Input::Site(_) if args.check => {
             return Err(Failure::Usage(
                 "--check compares what sshare printed; a site holds no such numbers".into(),
@@ -47,9 +50,13 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             show(args, fields, &report, &mut out, messages)?;
             Outcome::Done
         }
-        Input::Listing(listing) => {
-            let algorithm = algorithm(args, algorithm_of(&listing));
-            let report = from_listing(&listing, algorithm, compat.unwrap_or_default())?;
+        Input::Listing(listing, settings) => {
+            let (own, own_compat) = match settings {
+                Some(config) => (config.algorithm(), config.compat),
+                None => (algorithm_of(&listing), Compat::default()),
+            };
+            let algorithm = algorithm(args, own);
+            let report = from_listing(&listing, algorithm, compat.unwrap_or(own_compat))?;
             if args.check {
                 compare(&listing, &report, &mut out, messages)?
             } else {
@@ -62,15 +69,17 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     Ok(outcome)
 }
 
-pub(super) fn compat_of(text: &str) -> Result<Compat, Failure> {
-    let parameters = PriorityParameters::parse(&format!("compat={text}"), None);
-    match parameters {
-        Ok(parameters) => Ok(parameters.compat.unwrap_or_default()),
-        Err(error) => Err(Failure::Usage(format!(
-            "--compat: found {text:?}, allowed is {}",
-            error.allowed
-        ))),
-    }
+/// Reads a capture, a file, what is piped in, or asks Slurm.
+fn read(args: &ShareArgs, format: Option<Format>) -> Result<Input, Failure> {
+    let answers = match &args.from {
+        Some(folder) => open(folder)?.answers,
+        None if args.file.is_none() && !input::is_piped() => {
+            let limit = Duration::from_secs(args.time_limit);
+            take(&[Source::Config, Source::Shares], limit)?.answers
+        }
+        None => return input::read(args.file.as_deref(), format),
+    };
+    input::shares(&answers)
 }
 
 /// The algorithm of the input, as far as the options do not name another.

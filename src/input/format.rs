@@ -1,6 +1,7 @@
 //! Which format an input is in.
 
 use super::error::{InputError, Problem};
+use super::slurm::dump;
 use super::sshare;
 
 /// A format with a reader.
@@ -10,6 +11,8 @@ pub enum Format {
     Sshare,
     /// A site described in TOML.
     Site,
+    /// A file that `sacctmgr dump` wrote.
+    Dump,
 }
 
 impl Format {
@@ -31,6 +34,14 @@ impl Format {
         if sshare::begins(first) {
             return Ok(Format::Sshare);
         }
+        // A dump begins with comments, as TOML may, but its first statement is none of TOML's.
+        let comment = |line: &str| line.trim_start().starts_with('#');
+        let statement = std::iter::once(first)
+            .chain(said.map(|(_, line)| line))
+            .find(|line| !comment(line));
+        if statement.is_some_and(dump::begins) {
+            return Ok(Format::Dump);
+        }
         if begins_toml(first) {
             return Ok(Format::Site);
         }
@@ -39,8 +50,8 @@ impl Format {
             .at_line(number + 1, first)
             .hint(
                 "known are the output of sshare with its header line, or without it under the \
-                 command (`$ sshare -n -o Account,User,...`), and a site in TOML; \
-                 --input-format names the format",
+                 command (`$ sshare -n -o Account,User,...`), a site in TOML, and a \
+                 file of sacctmgr dump; --input-format names the format",
             ))
     }
 }
@@ -71,6 +82,10 @@ mod tests {
             ("             Account  RawShares \n", Format::Sshare),
             ("CLUSTER: alpha\n", Format::Sshare),
             ("# a site\n", Format::Site),
+            (
+                "# To edit\n# Parent - 'x'\nCluster - 'c':Fairshare=1\n",
+                Format::Dump,
+            ),
             ("cluster = 'x'\n", Format::Site),
             ("[accounts.a]\n", Format::Site),
         ] {

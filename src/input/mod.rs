@@ -2,6 +2,7 @@
 //!
 //! | module | reads |
 //! |---|---|
+//! | [`capture`] | folders with the answers of Slurm's commands, and the commands |
 //! | [`slurm`] | the answers of `sacctmgr` and `scontrol`, and the site that all together describe |
 //! | [`sprio`] | the text that `sprio` prints: columns of any choice, `-n`, `-w`, several listings |
 //! | [`sshare`] | the text that `sshare` prints: columns, `-p`, `-P`, any `-o` |
@@ -11,6 +12,7 @@
 //! [`InputError`] that names the place, the value, what is allowed and a way out. A reader never
 //! answers with part of a file that it did not understand.
 
+pub mod capture;
 pub mod error;
 pub mod format;
 pub mod site;

@@ -9,6 +9,7 @@
 //! | [`node`] | `scontrol -o show node` |
 //! | [`job`] | `scontrol -o show job` |
 //! | [`config`] | `scontrol show config` |
+//! | [`pseudonym`] | all of them, without the names of people |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //!
 //! Times are read as UTC: the commands are run with `TZ=UTC`.
@@ -19,6 +20,7 @@ pub mod dump;
 pub mod job;
 pub mod node;
 pub mod partition;
+pub mod pseudonym;
 pub mod qos;
 pub mod snapshot;
 

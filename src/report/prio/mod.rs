@@ -6,16 +6,21 @@
 
 mod agreement;
 mod check;
+mod compared;
 mod json;
 mod listing;
+mod rows;
 mod select;
+mod snapshot;
 mod table;
 
 pub use agreement::write_agreement;
 pub use check::{Agreement, Difference, Verdict, check};
+pub use compared::{Apart, Compared, compare, write_compared};
 pub use json::{SCHEMA, to_json};
 pub use listing::from_queue;
 pub use select::{Select, SelectError, SortKey, parse_sort, select};
+pub use snapshot::from_snapshot;
 pub use table::Table;
 
 pub use super::share::Figure;

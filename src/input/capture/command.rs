@@ -1,0 +1,309 @@
+//! Running a command of Slurm: with a time limit, and a clear word for each way to fail.
+
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::input::error::InputError;
+
+/// The time that a command has unless told otherwise.
+pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
+
+/// The longest answer that is taken, in bytes.
+pub const MAX_ANSWER_BYTES: u64 = 2 << 30;
+
+/// Why a command gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// No such program.
+    #[error(
+        "{program} is not installed, or not in PATH\nhint: install Slurm's client commands (Debian: slurm-client), or read a capture with --from DIR"
+    )]
+    NotInstalled {
+        /// The program.
+        program: String,
+    },
+    /// The operating system did not start or feed it.
+    #[error("{program}: {error}")]
+    System {
+        /// The program.
+        program: String,
+        /// What it said.
+        error: io::Error,
+    },
+    /// It did not end in time and was stopped.
+    #[error(
+        "{command}: no answer within {secs} seconds\nhint: slurmctld may be busy; --time-limit gives it longer"
+    )]
+    Timeout {
+        /// The command line.
+        command: String,
+        /// The limit.
+        secs: u64,
+    },
+    /// slurmctld or slurmdbd cannot be reached.
+    #[error(
+        "{command}: {daemon} cannot be reached: {said}\nhint: is it up, and does SLURM_CONF name the right slurm.conf?"
+    )]
+    Down {
+        /// The command line.
+        command: String,
+        /// The daemon.
+        daemon: &'static str,
+        /// What the command said.
+        said: String,
+    },
+    /// This user may not ask.
+    #[error("{command}: not permitted: {said}\nhint: run it as a Slurm operator, or as root")]
+    NotPermitted {
+        /// The command line.
+        command: String,
+        /// What the command said.
+        said: String,
+    },
+    /// It failed for another reason.
+    #[error("{command}: {how}: {said}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// Exit code or signal.
+        how: String,
+        /// What the command said.
+        said: String,
+    },
+    /// Its answer is not what it should be.
+    #[error("{command}: unexpected output: {}", .error.explained())]
+    Unexpected {
+        /// The command line.
+        command: String,
+        /// What is wrong with it.
+        error: Box<InputError>,
+    },
+}
+
+impl CommandError {
+    /// An answer that its reader refused.
+    pub(super) fn unexpected(command: &[&str], error: InputError) -> CommandError {
+        CommandError::Unexpected {
+            command: command.join(" "),
+            error: Box::new(error),
+        }
+    }
+}
+
+/// A command to run.
+#[derive(Clone, Debug)]
+pub struct Ask<'a> {
+    command: &'a [&'a str],
+    limit: Duration,
+}
+
+/// What a command printed.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// Standard output.
+    pub text: String,
+    /// How long it took.
+    pub secs: f64,
+}
+
+/// Settings of the caller that would change what the commands print.
+const FORGOTTEN: [&str; 6] = [
+    "SPRIO_FORMAT",
+    "SPRIO_FEDERATION",
+    "SPRIO_LOCAL",
+    "SPRIO_SIBLING",
+    "SLURM_BITSTR_LEN",
+    "SLURM_CLUSTERS",
+];
+
+impl<'a> Ask<'a> {
+    /// The command line `command`, to be answered within `limit`.
+    pub fn new(command: &'a [&'a str], limit: Duration) -> Ask<'a> {
+        Ask { command, limit }
+    }
+
+    /// Runs it, with times in UTC and plain English.
+    ///
+    /// # Errors
+    /// [`CommandError`]; a command that ran out of time is stopped and waited for.
+    pub fn run(&self) -> Result<Answered, CommandError> {
+        let start = Instant::now();
+        let mut command = Command::new(self.command[0]);
+        command
+            .args(&self.command[1..])
+            .env("TZ", "UTC")
+            .env("LC_ALL", "C")
+            .env("SLURM_TIME_FORMAT", "standard")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        for name in FORGOTTEN {
+            command.env_remove(name);
+        }
+        let mut child = command.spawn().map_err(|error| self.not_started(error))?;
+        let out = collect(child.stdout.take());
+        let err = collect(child.stderr.take());
+        let Some(status) = self.wait(&mut child, start)? else {
+            // A child that is gone already cannot be stopped: as good as stopped.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(CommandError::Timeout {
+                command: self.command.join(" "),
+                secs: self.limit.as_secs(),
+            });
+        };
+        let rest = |receiver: Receiver<io::Result<Vec<u8>>>| {
+            let left = self.limit.saturating_sub(start.elapsed());
+            match receiver.recv_timeout(left.max(Duration::from_secs(1))) {
+                Ok(bytes) => bytes.map_err(|error| self.system(error)),
+                Err(_) => Err(CommandError::Timeout {
+                    command: self.command.join(" "),
+                    secs: self.limit.as_secs(),
+                }),
+            }
+        };
+        let (out, err) = (rest(out)?, rest(err)?);
+        if !status.success() {
+            return Err(self.failed(status, &String::from_utf8_lossy(&err)));
+        }
+        Ok(Answered {
+            text: String::from_utf8_lossy(&out).into_owned(),
+            secs: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// The status of a child that ends in time.
+    fn wait(&self, child: &mut Child, start: Instant) -> Result<Option<ExitStatus>, CommandError> {
+        let mut pause = Duration::from_millis(1);
+        loop {
+            if let Some(status) = child.try_wait().map_err(|error| self.system(error))? {
+                return Ok(Some(status));
+            }
+            if start.elapsed() >= self.limit {
+                return Ok(None);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    fn not_started(&self, error: io::Error) -> CommandError {
+        match error.kind() {
+            io::ErrorKind::NotFound => CommandError::NotInstalled {
+                program: self.command[0].to_owned(),
+            },
+            _ => self.system(error),
+        }
+    }
+
+    fn system(&self, error: io::Error) -> CommandError {
+        CommandError::System {
+            program: self.command[0].to_owned(),
+            error,
+        }
+    }
+
+    fn failed(&self, status: ExitStatus, said: &str) -> CommandError {
+        let command = self.command.join(" ");
+        let first = said.lines().map(str::trim).find(|line| !line.is_empty());
+        let text = first.unwrap_or("it said nothing").to_owned();
+        let says = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        if says(&[
+            "Access/permission denied",
+            "ermission denied",
+            "Only superuser",
+        ]) {
+            return CommandError::NotPermitted {
+                command,
+                said: text,
+            };
+        }
+        let unreachable = [
+            "Unable to contact slurm controller",
+            "Connection refused",
+            "Connection timed out",
+            "Transport endpoint is not connected",
+            "No route to host",
+            "Unable to establish",
+        ];
+        if says(&unreachable) {
+            let daemon = match self.command[0] {
+                "sacctmgr" => "slurmdbd",
+                _ => "slurmctld",
+            };
+            return CommandError::Down {
+                command,
+                daemon,
+                said: text,
+            };
+        }
+        CommandError::Failed {
+            command,
+            how: status.to_string(),
+            said: text,
+        }
+    }
+}
+
+/// Reads a pipe to its end in a thread of its own, so that neither pipe of a child can fill up.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = match pipe {
+            Some(pipe) => pipe.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes),
+            None => Ok(0),
+        };
+        let result = read.and_then(|_| match bytes.len() as u64 > MAX_ANSWER_BYTES {
+            true => Err(io::Error::other("the answer is longer than 2 GiB")),
+            false => Ok(bytes),
+        });
+        // Nobody waits for it after the time limit.
+        let _ = sender.send(result);
+    });
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, limit: Duration) -> Result<Answered, CommandError> {
+        Ask::new(&["sh", "-c", script], limit).run()
+    }
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn answers_come_whole_and_in_utc() {
+        let answered = run("echo $TZ; echo noise >&2; seq 100000", LONG).unwrap();
+        assert!(answered.text.starts_with("UTC\n1\n"));
+        assert!(answered.text.ends_with("\n100000\n"));
+    }
+
+    #[test]
+    fn each_failure_has_its_word() {
+        let fails = |said: &str| run(&format!("echo '{said}' >&2; exit 1"), LONG).unwrap_err();
+        let down = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)";
+        assert!(matches!(fails(down), CommandError::Down { .. }));
+        let denied = "scontrol: error: Access/permission denied";
+        assert!(matches!(fails(denied), CommandError::NotPermitted { .. }));
+        assert!(matches!(fails("other"), CommandError::Failed { .. }));
+        let killed = run("kill -9 $$", LONG).unwrap_err();
+        assert!(killed.to_string().contains("signal: 9"), "{killed}");
+        let none = Ask::new(&["no-such-program-of-slurm"], LONG)
+            .run()
+            .unwrap_err();
+        assert!(matches!(none, CommandError::NotInstalled { .. }));
+    }
+
+    #[test]
+    fn a_command_without_end_is_stopped() {
+        let error = run("exec sleep 1000", Duration::from_millis(50)).unwrap_err();
+        assert!(matches!(error, CommandError::Timeout { .. }), "{error}");
+    }
+}

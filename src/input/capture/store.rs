@@ -1,0 +1,193 @@
+//! Captures on disk.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::manifest::{Manifest, SCHEMA};
+use crate::input::error::{InputError, Problem};
+use crate::input::slurm::pseudonym::Pseudonyms;
+use crate::input::slurm::snapshot::{Answer, Answers, Source};
+
+const MANIFEST: &str = "manifest.json";
+const PSEUDONYMS: &str = "pseudonyms.json";
+
+/// A capture that was read.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What it says of itself.
+    pub manifest: Manifest,
+    /// The answers.
+    pub answers: Answers,
+}
+
+/// Writes a capture into a new folder inside of `folder`, which is made if need be, and returns
+/// where. The capture is there whole or not at all: it is written under another name first.
+///
+/// # Errors
+/// Those of the file system.
+pub fn store(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let stamp = manifest.folder();
+    let making = folder.join(format!(".{stamp}.{}", std::process::id()));
+    fs::create_dir(&making)?;
+    let written = write(&making, manifest, answers).and_then(|()| publish(folder, &stamp, &making));
+    if written.is_err() {
+        // The reason is in `written`; what was begun goes if it can.
+        let _ = fs::remove_dir_all(&making);
+    }
+    written
+}
+
+fn write(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Result<()> {
+    for (source, answer) in answers {
+        write_synced(&folder.join(source.file()), answer.text.as_bytes())?;
+    }
+    let mut text = serde_json::to_vec_pretty(manifest)?;
+    text.push(b'\n');
+    write_synced(&folder.join(MANIFEST), &text)
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs::File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Gives a finished capture its name; of two within a second the later gets a number.
+fn publish(folder: &Path, stamp: &str, making: &Path) -> io::Result<PathBuf> {
+    for number in 1..1000 {
+        let name = match number {
+            1 => stamp.to_owned(),
+            _ => format!("{stamp}-{number:03}"),
+        };
+        let path = folder.join(name);
+        // Renaming onto an existing folder fails unless that is empty, which a capture is not.
+        match fs::rename(making, &path) {
+            Ok(()) => return Ok(path),
+            Err(_) if path.exists() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("a thousand captures within one second"))
+}
+
+/// Reads a capture: `folder` is one, or holds some, of which the latest is read.
+///
+/// # Errors
+/// No capture there, a manifest of another schema, answers that the manifest names and that are
+/// not there.
+pub fn open(folder: &Path) -> Result<Stored, InputError> {
+    let folder = if folder.join(MANIFEST).is_file() {
+        folder.to_owned()
+    } else {
+        latest(folder)?
+    };
+    let path = folder.join(MANIFEST);
+    let name = path.display().to_string();
+    let text = fs::read_to_string(&path).map_err(|error| InputError::new(&name, error))?;
+    let manifest = parse(&name, &text)?;
+    let mut answers = Answers::new();
+    for source in Source::ALL {
+        let named = manifest
+            .answers
+            .iter()
+            .any(|e| e.file.as_deref() == Some(source.file()));
+        if !named {
+            continue;
+        }
+        let path = folder.join(source.file());
+        let name = path.display().to_string();
+        let bytes = fs::read(&path).map_err(|error| InputError::new(&name, error))?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        answers.insert(source, Answer { name, text });
+    }
+    Ok(Stored {
+        folder,
+        manifest,
+        answers,
+    })
+}
+
+fn parse(name: &str, text: &str) -> Result<Manifest, InputError> {
+    let broken = |error: serde_json::Error| {
+        let line = text
+            .lines()
+            .nth(error.line().saturating_sub(1))
+            .unwrap_or("");
+        InputError::new(name, Problem::Structure(error.to_string()))
+            .at_line(error.line(), line)
+            .at_column(error.column().max(1))
+    };
+    let value: serde_json::Value = serde_json::from_str(text).map_err(broken)?;
+    let schema = value["schema"].as_str().unwrap_or("");
+    if schema != SCHEMA {
+        let problem = Problem::Value {
+            what: "schema".into(),
+            found: schema.to_owned(),
+            allowed: SCHEMA.into(),
+        };
+        return Err(InputError::new(name, problem).hint("another version of fairtree made it"));
+    }
+    serde_json::from_str(text).map_err(broken)
+}
+
+/// The latest capture in a folder, by name.
+fn latest(folder: &Path) -> Result<PathBuf, InputError> {
+    let name = folder.display().to_string();
+    let entries = fs::read_dir(folder).map_err(|error| InputError::new(&name, error))?;
+    let mut last: Option<PathBuf> = None;
+    for entry in entries {
+        let path = entry.map_err(|error| InputError::new(&name, error))?.path();
+        let hidden = path
+            .file_name()
+            .is_some_and(|n| n.to_string_lossy().starts_with('.'));
+        if !hidden && path.join(MANIFEST).is_file() && last.as_ref().is_none_or(|l| *l < path) {
+            last = Some(path);
+        }
+    }
+    last.ok_or_else(|| {
+        InputError::new(&name, Problem::Structure("holds no capture".into()))
+            .hint("fairtree capture DIR makes one")
+    })
+}
+
+/// The pseudonyms that captures in `folder` use; none yet where there is no file of them.
+///
+/// # Errors
+/// A file that cannot be read, or that is none of pseudonyms.
+pub fn load_pseudonyms(folder: &Path) -> Result<Pseudonyms, InputError> {
+    let path = folder.join(PSEUDONYMS);
+    let name = path.display().to_string();
+    match fs::read_to_string(&path) {
+        Ok(text) => serde_json::from_str(&text)
+            .map_err(|error| InputError::new(&name, Problem::Structure(error.to_string()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Pseudonyms::default()),
+        Err(error) => Err(InputError::new(&name, error)),
+    }
+}
+
+/// Keeps the pseudonyms beside the captures, readable by their owner only.
+///
+/// # Errors
+/// Those of the file system.
+pub fn save_pseudonyms(folder: &Path, pseudonyms: &Pseudonyms) -> io::Result<PathBuf> {
+    use std::os::unix::fs::OpenOptionsExt;
+    fs::create_dir_all(folder)?;
+    let path = folder.join(PSEUDONYMS);
+    let making = folder.join(format!(".{PSEUDONYMS}.{}", std::process::id()));
+    let mut options = fs::OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&making)?;
+    serde_json::to_writer_pretty(&mut file, pseudonyms)?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    fs::rename(&making, &path)?;
+    Ok(path)
+}

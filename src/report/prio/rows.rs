@@ -1,0 +1,267 @@
+//! A snapshot as the engine's rows: the tables of a site, and its jobs.
+
+use std::collections::HashMap;
+
+use super::Figure;
+use super::snapshot::index;
+use crate::config::Config;
+use crate::input::slurm::job::JobRow;
+use crate::input::slurm::snapshot::Snapshot;
+use crate::input::sprio::{Factor, Row};
+use crate::input::{InputError, Problem};
+use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site};
+use crate::report::share::ShareReport;
+use crate::tree::AssocIndex;
+
+/// The tables, and where things are in them.
+pub(super) struct Tables<'a> {
+    snapshot: &'a Snapshot,
+    site: Site,
+    partitions: HashMap<&'a str, Index>,
+    qos: HashMap<&'a str, Index>,
+    /// By account, user, partition.
+    assocs: HashMap<(&'a str, &'a str, &'a str), AssocIndex>,
+    jobs: HashMap<u32, usize>,
+    /// Where the TRES counts of each job start.
+    job_tres: Vec<Option<Index>>,
+    /// What was taken for granted.
+    pub notes: Vec<String>,
+}
+
+impl<'a> Tables<'a> {
+    pub fn new(
+        snapshot: &'a Snapshot,
+        shares: &'a ShareReport,
+        config: &Config,
+    ) -> Result<Tables<'a>, InputError> {
+        let mut tables = Tables {
+            snapshot,
+            site: Site {
+                tres_names: snapshot.settings.tres.clone(),
+                cluster_cpus: snapshot.nodes.cpus,
+                cluster_nodes: snapshot.nodes.nodes,
+                ..Site::default()
+            },
+            partitions: HashMap::new(),
+            qos: HashMap::new(),
+            assocs: HashMap::new(),
+            jobs: HashMap::new(),
+            job_tres: Vec::new(),
+            notes: Vec::new(),
+        };
+        tables.add_partitions();
+        tables.add_qos(config)?;
+        tables.add_assocs(shares);
+        for (at, job) in snapshot.jobs.iter().enumerate() {
+            tables.jobs.insert(job.id, at);
+            let start = tables.counts(job.tres.as_deref());
+            tables.job_tres.push(start);
+        }
+        Ok(tables)
+    }
+
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// Adds a run of counts; `None` for resources that are not known.
+    fn counts(&mut self, tres: Option<&[(String, u64)]>) -> Option<Index> {
+        let tres = tres.filter(|_| !self.site.tres_names.is_empty())?;
+        let start = index(self.site.tres_counts.len());
+        for name in &self.site.tres_names {
+            let found = tres.iter().find(|(known, _)| known == name);
+            self.site
+                .tres_counts
+                .push(found.map_or(0, |(_, count)| *count));
+        }
+        Some(start)
+    }
+
+    fn add_partitions(&mut self) {
+        let rows = &self.snapshot.partitions;
+        let most = rows.iter().map(|row| row.priority_job_factor).max();
+        let most = f64::from(most.unwrap_or(1).max(1));
+        for (at, row) in rows.iter().enumerate() {
+            let tres = self.counts(row.tres.as_deref());
+            self.partitions.insert(&row.name, index(at));
+            self.site.partitions.push(Partition {
+                priority_job_factor: row.priority_job_factor,
+                norm_priority: f64::from(row.priority_job_factor) / most,
+                max_time_mins: row.max_time_mins,
+                tres,
+            });
+        }
+    }
+
+    fn add_qos(&mut self, config: &Config) -> Result<(), InputError> {
+        let rows = &self.snapshot.qos;
+        if rows.is_empty() && config.priority_weight_qos > 0 {
+            let why = "PriorityWeightQOS counts, but the priorities of the QOS are not there";
+            return Err(
+                InputError::new(&self.snapshot.name, Problem::Structure(why.into()))
+                    .hint("sacctmgr gave no answer when the capture was made; make another"),
+            );
+        }
+        let most = f64::from(
+            rows.iter()
+                .map(|row| row.priority)
+                .max()
+                .unwrap_or(0)
+                .max(1),
+        );
+        for (at, row) in rows.iter().enumerate() {
+            self.qos.insert(&row.name, index(at));
+            self.site.qos.push(Qos {
+                priority: row.priority,
+                norm_priority: f64::from(row.priority) / most,
+            });
+        }
+        Ok(())
+    }
+
+    /// The associations are the rows of sshare; their factors are those of the report on them.
+    fn add_assocs(&mut self, shares: &'a ShareReport) {
+        let mut printed = 0;
+        let key = |account: &'a str, user: &'a str, partition: &'a str| (account, user, partition);
+        let own: HashMap<_, u32> = self
+            .snapshot
+            .assocs
+            .iter()
+            .map(|row| {
+                let user = row.user.as_deref().unwrap_or("");
+                let partition = row.partition.as_deref().unwrap_or("");
+                (key(&row.account, user, partition), row.priority)
+            })
+            .collect();
+        let most = f64::from(own.values().copied().max().unwrap_or(0).max(1));
+        for (at, row) in shares.rows.iter().enumerate() {
+            let key = key(
+                row.account.as_deref().unwrap_or(""),
+                row.user.as_deref().unwrap_or(""),
+                row.partition.as_deref().unwrap_or(""),
+            );
+            let priority = own.get(&key).copied().unwrap_or(0);
+            if let (Figure::Printed(_), Some(_)) = (row.fs_factor, &row.user) {
+                printed += 1;
+            }
+            self.assocs.insert(key, AssocIndex::new(at));
+            self.site.assocs.push(AssocFactors {
+                fs_factor: row.fs_factor.value().unwrap_or(0.0),
+                priority,
+                norm_priority: f64::from(priority) / most,
+            });
+        }
+        if printed > 0 {
+            self.notes.push(format!(
+                "FairShare of {printed} users is not computed but taken from sshare, whose rows \
+                 are not all there"
+            ));
+        }
+    }
+
+    /// The job of a row of sprio, in the row's partition, and its place among the jobs; `None`
+    /// for one that scontrol did not show.
+    pub fn job(&self, row: &Row) -> Result<Option<(Job, usize)>, InputError> {
+        let Some(&place) = row.job_id.and_then(|id| self.jobs.get(&id)) else {
+            return Ok(None);
+        };
+        let about = &self.snapshot.jobs[place];
+        let missing = |what: &str, name: &str| {
+            let why = format!("the {what} {name} of job {} is not there", about.id);
+            InputError::new(&self.snapshot.name, Problem::Structure(why))
+                .hint("it may have gone while the capture was made; make another")
+        };
+        let own = about.partitions.first().map(String::as_str);
+        let partition = match row.partition.as_deref().or(own) {
+            Some(name) => Some(
+                self.partitions
+                    .get(name)
+                    .ok_or_else(|| missing("partition", name))?,
+            ),
+            None => None,
+        };
+        let qos = match about.qos.first() {
+            Some(name) if !self.qos.is_empty() => Some(
+                self.qos
+                    .get(name.as_str())
+                    .ok_or_else(|| missing("QOS", name))?,
+            ),
+            _ => None,
+        };
+        let by_hand = self.is_set_by_hand(row);
+        let config = &self.snapshot.settings.config;
+        let job = Job {
+            assoc: self.assoc(about, row),
+            partition: partition.copied(),
+            qos: qos.copied(),
+            accrue_time: match config.priority_flags.accrue_always {
+                true => about.submit_time,
+                false => about.accrue_time,
+            },
+            cpus: about.cpus,
+            nodes: about.nodes,
+            time_limit: about.time_limit,
+            nice: about.nice,
+            site_factor: row
+                .site
+                .and_then(|site| i32::try_from(site).ok())
+                .unwrap_or(0),
+            tres: self.job_tres[place],
+            priority: about.priority.max(1),
+            direct: by_hand,
+            ..Job::new(about.id)
+        };
+        Ok(Some((job, place)))
+    }
+
+    /// The association of a job: that for its partition, or the user's own.
+    fn assoc(&self, about: &JobRow, row: &Row) -> Option<AssocIndex> {
+        let account = about.account.as_deref()?;
+        let partition = row.partition.as_deref().unwrap_or("");
+        let find = |partition| self.assocs.get(&(account, about.user.as_str(), partition));
+        find(partition).or_else(|| find("")).copied()
+    }
+
+    /// sprio shows no factors at all for a priority that an administrator set.
+    fn is_set_by_hand(&self, row: &Row) -> bool {
+        let zero = |value: &Option<crate::input::sshare::Printed>| {
+            value.is_none_or(|printed| printed.value == 0.0)
+        };
+        row.priority.is_some_and(|priority| priority > 1.0)
+            && row.weighted.iter().chain(&row.norm).all(zero)
+            && row.tres.as_ref().is_none_or(Vec::is_empty)
+            && row.site.unwrap_or(0) == 0
+            && row.nice.unwrap_or(0) == 0
+    }
+}
+
+/// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
+/// later of equals; the time of the answers where no job ages.
+pub(super) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
+    let max_age = f64::from(config.priority_max_age_secs);
+    let jobs: HashMap<u32, &JobRow> = snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+    let mut votes: HashMap<i64, usize> = HashMap::new();
+    for row in snapshot
+        .queue
+        .listings
+        .iter()
+        .flat_map(|listing| &listing.rows)
+    {
+        let age = row.norm[Factor::Age.index()].map_or(0.0, |printed| printed.value);
+        let Some(job) = row.job_id.and_then(|id| jobs.get(&id)) else {
+            continue;
+        };
+        let began = match config.priority_flags.accrue_always {
+            true => job.submit_time,
+            false => job.accrue_time,
+        };
+        if age > 0.0 && age < 1.0 && began > 0 {
+            let secs = (age * max_age).round() as i64;
+            *votes.entry(began + secs).or_default() += 1;
+        }
+    }
+    let most = votes.into_iter().max_by_key(|&(at, votes)| (votes, at));
+    most.map(|(at, _)| at)
+        .or(snapshot.settings.time)
+        .unwrap_or_default()
+}

@@ -1,0 +1,198 @@
+//! The report of a snapshot: every factor computed by the engine, from shares, usage and jobs.
+
+use super::rows::{Tables, pass_time};
+use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
+use crate::compat::{Compat, Release};
+use crate::config::Config;
+use crate::input::slurm::snapshot::Snapshot;
+use crate::input::sprio::{Factor, Row, Weights};
+use crate::input::{InputError, Problem};
+use crate::priority::{Index, Job, Priced, Pricer};
+use crate::report::share;
+
+/// From this release on sprio shows accounts and QOS.
+const NAMES: Release = Release::new(24, 5, 0);
+
+/// Computes the report of the jobs that sprio listed, one row per partition of a job, with another
+/// compatibility than the settings' if asked for.
+///
+/// The moment of the last pass, by which jobs age, is told by the ages that sprio printed. Fair
+/// share is computed from RawUsage; where rows that sshare did not print forbid that, its FairShare
+/// is taken, and a note says so.
+///
+/// # Errors
+/// Shares that make no tree, jobs whose partition or QOS is not there, settings that name unknown
+/// resources.
+pub fn from_snapshot(
+    snapshot: &Snapshot,
+    compat: Option<Compat>,
+) -> Result<PrioReport, InputError> {
+    let broken = |why: String| InputError::new(&snapshot.name, Problem::Structure(why));
+    let mut config = snapshot.settings.config.clone();
+    config.compat = compat.unwrap_or(config.compat);
+    let algorithm = config.algorithm();
+    let shares = share::from_listing(&snapshot.shares, algorithm, config.compat)?;
+    let tables = Tables::new(snapshot, &shares, &config)?;
+    let now = pass_time(snapshot, &config);
+    let pricer = Pricer::new(&config, tables.site(), now).map_err(|e| broken(e.to_string()))?;
+    let mut report = PrioReport {
+        source: snapshot.name.clone(),
+        names: snapshot
+            .settings
+            .release
+            .is_some_and(|release| release >= NAMES),
+        weighted: weights(&config),
+        weights: Some(printed_weights(&config)),
+        rows: Vec::new(),
+        notes: tables.notes.clone(),
+    };
+    let mut gone = 0;
+    for row in snapshot
+        .queue
+        .listings
+        .iter()
+        .flat_map(|listing| &listing.rows)
+    {
+        let Some((job, place)) = tables.job(row)? else {
+            gone += 1;
+            continue;
+        };
+        tables
+            .site()
+            .check_job(&job)
+            .map_err(|error| broken(error.to_string()))?;
+        let priced = pricer.price_set(&job);
+        let mut terms = vec![0.0; tables.site().tres_names.len()];
+        pricer.tres_terms(&job, &mut terms);
+        report
+            .rows
+            .push(made(snapshot, row, place, &job, &priced, &config, &terms));
+    }
+    if gone > 0 {
+        report.notes.push(format!(
+            "{gone} rows of sprio are of jobs that scontrol did not show any more, and left out"
+        ));
+    }
+    if !report.rows.is_empty() {
+        report.notes.push(format!(
+            "jobs age to the last pass of slurmctld, {}",
+            jiff::Timestamp::from_second(now).unwrap_or_default()
+        ));
+    }
+    Ok(report)
+}
+
+fn weights(config: &Config) -> [bool; 7] {
+    let points = points(config);
+    Factor::ALL.map(|factor| match factor {
+        Factor::Tres => !config.priority_weight_tres.is_empty(),
+        _ => points[factor.index()] > 0,
+    })
+}
+
+/// The weights by [`Factor::index`]; 0 for [`Factor::Tres`].
+fn points(config: &Config) -> [u32; 7] {
+    [
+        config.priority_weight_age,
+        config.priority_weight_assoc,
+        config.priority_weight_fairshare,
+        config.priority_weight_job_size,
+        config.priority_weight_partition,
+        config.priority_weight_qos,
+        0,
+    ]
+}
+
+fn printed_weights(config: &Config) -> Weights {
+    let mut weights = Weights {
+        points: points(config).map(Some),
+        tres: None,
+    };
+    weights.points[Factor::Tres.index()] = None;
+    let tres = config.priority_weight_tres.iter();
+    let tres: Vec<String> = tres
+        .map(|(name, weight)| format!("{name}={weight}"))
+        .collect();
+    weights.tres = (!tres.is_empty()).then(|| tres.join(","));
+    weights
+}
+
+/// A row of the report.
+fn made(
+    snapshot: &Snapshot,
+    row: &Row,
+    place: usize,
+    job: &Job,
+    priced: &Priced,
+    config: &Config,
+    terms: &[f64],
+) -> PrioRow {
+    let about = &snapshot.jobs[place];
+    let weights = points(config);
+    let computed = [
+        priced.age,
+        priced.assoc,
+        priced.fairshare,
+        priced.job_size,
+        priced.partition,
+        priced.qos,
+        priced.tres,
+    ];
+    let norm = |factor: Factor| match (factor, weights[factor.index()]) {
+        (Factor::Tres, _) => Figure::Blank,
+        (_, 0) => Figure::Computed(0.0),
+        (_, weight) => Figure::Computed(computed[factor.index()] / f64::from(weight)),
+    };
+    let sum = computed.iter().sum::<f64>() + f64::from(priced.site) - f64::from(priced.nice);
+    let direct = job.direct && job.priority > 0;
+    let priority = if direct {
+        f64::from(job.priority)
+    } else {
+        sum.max(1.0)
+    };
+    PrioRow {
+        line: None,
+        job_id: row.job_id,
+        partition: row.partition.clone(),
+        cluster: snapshot.settings.cluster.clone(),
+        user: Some(about.user.clone()),
+        account: about.account.clone(),
+        qos_name: about.qos.first().cloned(),
+        set_by_hand: direct,
+        priority: Figure::Computed(priority),
+        norm_priority: Figure::Computed(if direct {
+            priority
+        } else {
+            priority / MAX_PRIORITY
+        }),
+        points: computed.map(Figure::Computed),
+        norm: Factor::ALL.map(norm),
+        tres: tres(snapshot, config, terms),
+        site: Some(i64::from(priced.site)),
+        nice: Some(i64::from(priced.nice)),
+        printed: None,
+    }
+}
+
+fn tres(snapshot: &Snapshot, config: &Config, terms: &[f64]) -> Vec<TresTerm> {
+    let names = snapshot.settings.tres.iter().zip(terms);
+    let term = |(name, points): (&String, &f64)| {
+        let weights = config.priority_weight_tres.iter();
+        let mut weights = weights.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        let weight = weights.next().map_or(1.0, |(_, weight)| *weight);
+        TresTerm {
+            name: name.clone(),
+            points: Figure::Computed(*points),
+            norm: Figure::Computed(points / weight),
+        }
+    };
+    names
+        .filter(|(_, points)| **points != 0.0)
+        .map(term)
+        .collect()
+}
+
+/// A position as the engine counts them.
+pub(super) fn index(at: usize) -> Index {
+    Index::new(at)
+}
