@@ -1,5 +1,7 @@
 //! `scontrol -o show job`.
 
+use std::collections::HashMap;
+
 use super::record::{Record, records};
 use super::{count, time};
 use crate::input::error::InputError;
@@ -38,13 +40,46 @@ pub struct JobRow {
     pub tres: Option<Vec<(String, u64)>>,
 }
 
+/// Names of jobs by number.
+pub type Names = HashMap<u32, String>;
+
+/// Reads `squeue -h -o '%A|%j'`: number and name. Other lines, as parts of a name with a line
+/// break, are passed over.
+pub fn read_names(text: &str) -> Names {
+    let pair = |line: &str| {
+        let (id, name) = line.split_once('|')?;
+        Some((id.trim().parse().ok()?, name.to_owned()))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+/// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it
+/// as it is: only `names` tells for certain.
+pub(super) fn name_end(names: &Names, record: &str, key: &str, start: usize) -> Option<usize> {
+    if key != "JobName" {
+        return None;
+    }
+    let rest = &record[start..];
+    let id = record.strip_prefix("JobId=")?.split(' ').next()?;
+    let known = id.parse().ok().and_then(|id| names.get(&id));
+    let known = known.filter(|name| {
+        rest.strip_prefix(name.as_str())
+            .is_some_and(|after| after.starts_with(' '))
+    });
+    let length = match known {
+        Some(name) => name.len(),
+        None => rest.find(" UserId=")?,
+    };
+    Some(start + length)
+}
+
 /// Reads the records. `file` names the text in messages.
 ///
 /// # Errors
 /// Lines that are no records, missing and impossible values.
-pub fn read(file: &str, text: &str) -> Result<Vec<JobRow>, InputError> {
-    // A job's name is its owner's to choose, blanks, `=` and all.
-    let records = records(file, text, "JobId", &[("JobName", "UserId")])?;
+pub fn read(file: &str, text: &str, names: &Names) -> Result<Vec<JobRow>, InputError> {
+    let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
+    let records = records(file, text, "JobId", &end)?;
     records.iter().map(row).collect()
 }
 
@@ -106,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_priorities_need() {
-        let jobs = read("f", LINE).unwrap();
+        let jobs = read("f", LINE, &Names::new()).unwrap();
         let job = &jobs[0];
         assert_eq!((job.id, job.priority, job.nice), (4, 63206, -5));
         assert_eq!(
@@ -121,14 +156,31 @@ mod tests {
     }
 
     #[test]
+    fn a_name_cannot_pass_for_other_keys() {
+        let forged = "x UserId=root(0) GroupId=root(0) Priority=1 Nice=0 Account=none";
+        let text = LINE.replace("a Priority=9", forged);
+        let names = read_names(&format!("4|{forged}\n5|y\n"));
+        let jobs = read("f", &text, &names).unwrap();
+        assert_eq!(
+            (jobs[0].user.as_str(), jobs[0].priority),
+            ("ft2-alice", 63206)
+        );
+        assert_eq!(jobs[0].account.as_deref(), Some("physics"));
+    }
+
+    #[test]
     fn wrong_values_are_errors_at_their_place() {
-        let error = read("f", &LINE.replace("Nice=-5", "Nice=x")).unwrap_err();
+        let error = read("f", &LINE.replace("Nice=-5", "Nice=x"), &Names::new()).unwrap_err();
         assert!(
             error.to_string().contains("Nice \"x\" is not allowed"),
             "{error}"
         );
         assert!(error.column.is_some());
-        assert!(read("f", &LINE.replace("NumCPUs=2-4 ", "")).is_err());
-        assert!(read("f", "No jobs in the system\n").unwrap().is_empty());
+        assert!(read("f", &LINE.replace("NumCPUs=2-4 ", ""), &Names::new()).is_err());
+        assert!(
+            read("f", "No jobs in the system\n", &Names::new())
+                .unwrap()
+                .is_empty()
+        );
     }
 }

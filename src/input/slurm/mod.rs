@@ -7,7 +7,7 @@
 //! | [`qos`] | `sacctmgr -P show qos` |
 //! | [`partition`] | `scontrol -o show partition` |
 //! | [`node`] | `scontrol -o show node` |
-//! | [`job`] | `scontrol -o show job` |
+//! | [`job`] | `scontrol -o show job`, with names from `squeue` |
 //! | [`config`] | `scontrol show config` |
 //! | [`pseudonym`] | all of them, without the names of people |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |

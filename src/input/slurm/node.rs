@@ -1,7 +1,7 @@
 //! `scontrol -o show node`.
 
 use super::count;
-use super::record::records;
+use super::record::{no_end, records};
 use crate::input::error::InputError;
 
 /// The nodes of a cluster, as far as the size of a job is measured by them.
@@ -19,7 +19,7 @@ pub struct Nodes {
 /// Lines that are no records, missing and impossible values.
 pub fn read(file: &str, text: &str) -> Result<Nodes, InputError> {
     let mut total = Nodes::default();
-    for record in records(file, text, "NodeName", &[])? {
+    for record in records(file, text, "NodeName", &no_end)? {
         let small = |text: &str| count::count(text).and_then(|n| u32::try_from(n).ok());
         let cpus = record.read("CPUTot", "a whole number", small)?;
         total.nodes = total.nodes.saturating_add(1);

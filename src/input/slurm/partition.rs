@@ -1,6 +1,6 @@
 //! `scontrol -o show partition`.
 
-use super::record::records;
+use super::record::{no_end, records};
 use super::{count, time};
 use crate::input::error::InputError;
 use crate::priority::TimeLimit;
@@ -25,7 +25,7 @@ pub struct PartitionRow {
 /// # Errors
 /// Lines that are no records, missing and impossible values.
 pub fn read(file: &str, text: &str) -> Result<Vec<PartitionRow>, InputError> {
-    let records = records(file, text, "PartitionName", &[])?;
+    let records = records(file, text, "PartitionName", &no_end)?;
     let row = |record: &super::record::Record<'_>| {
         let factor = record.read("PriorityJobFactor", "0 to 65533", |text| text.parse().ok())?;
         let allowed = "a time as 1-00:00:00, or UNLIMITED";

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::records;
+use super::job::{Names, name_end, read_names};
+use super::record::{no_end, records};
 use super::snapshot::{Answer, Answers, Source};
 use crate::input::error::InputError;
 
@@ -52,20 +53,27 @@ impl Pseudonyms {
     /// # Errors
     /// Those of the readers, for answers that are not what their command prints.
     pub fn apply(&mut self, answers: &Answers) -> Result<Answers, InputError> {
+        let names = answers.get(&Source::Names);
+        let names = names.map_or_else(Names::new, |answer| read_names(&answer.text));
         let mut changed = Answers::new();
         // In a fixed order, so that numbers do not depend on chance.
         for source in Source::ALL {
             let Some(answer) = answers.get(&source) else {
                 continue;
             };
-            let text = self.rewrite(source, answer)?;
+            let text = self.rewrite(source, answer, &names)?;
             let name = answer.name.clone();
             changed.insert(source, Answer { name, text });
         }
         Ok(changed)
     }
 
-    fn rewrite(&mut self, source: Source, answer: &Answer) -> Result<String, InputError> {
+    fn rewrite(
+        &mut self,
+        source: Source,
+        answer: &Answer,
+        names: &Names,
+    ) -> Result<String, InputError> {
         let (name, text) = (answer.name.as_str(), answer.text.as_str());
         Ok(match source {
             Source::Config => settings(text),
@@ -73,7 +81,8 @@ impl Pseudonyms {
             Source::Shares | Source::Priorities | Source::Assocs => self.table(text),
             Source::Partitions => kept(name, text, "PartitionName", &PARTITION)?,
             Source::Nodes => kept(name, text, "NodeName", &NODE)?,
-            Source::Jobs => self.jobs(name, text)?,
+            Source::Names => self.names(names),
+            Source::Jobs => self.jobs(name, text, names)?,
         })
     }
 
@@ -101,9 +110,18 @@ impl Pseudonyms {
         out
     }
 
-    fn jobs(&mut self, name: &str, text: &str) -> Result<String, InputError> {
+    fn names(&mut self, names: &Names) -> String {
+        let mut names: Vec<(&u32, &String)> = names.iter().collect();
+        names.sort();
+        let line =
+            |(id, name): (&u32, &String)| format!("{id}|j{:03}\n", number(&mut self.jobs, name));
+        names.into_iter().map(line).collect()
+    }
+
+    fn jobs(&mut self, name: &str, text: &str, names: &Names) -> Result<String, InputError> {
+        let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
         let mut out = String::new();
-        for record in records(name, text, "JobId", &[("JobName", "UserId")])? {
+        for record in records(name, text, "JobId", &end)? {
             out.push_str(&format!("JobId={}", record.text("JobId")?));
             if let Some(job) = record.said("JobName") {
                 out.push_str(&format!(" JobName=j{:03}", number(&mut self.jobs, job)));
@@ -164,7 +182,7 @@ const NODE: [&str; 3] = ["CPUTot", "State", "CfgTRES"];
 /// Records with some keys only.
 fn kept(name: &str, text: &str, first: &str, keys: &[&str]) -> Result<String, InputError> {
     let mut out = String::new();
-    for record in records(name, text, first, &[])? {
+    for record in records(name, text, first, &no_end)? {
         out.push_str(&format!("{first}={}", record.text(first)?));
         for key in keys {
             if let Some(value) = record.said(key) {

@@ -12,14 +12,17 @@ pub(super) struct Record<'a> {
     fields: Vec<(&'a str, &'a str, usize)>,
 }
 
-/// Reads the records of `text`, each beginning with `first=`. The value of a key in `free` is
-/// anything up to ` NEXT=` of its partner: people choose it. Lines like `No jobs in the system`
+/// Where the value of a key that people choose freely ends, given the record, the key and the byte
+/// that the value begins at; `None`: at the next blank that a key follows.
+pub(super) type End<'f> = &'f dyn Fn(&str, &str, usize) -> Option<usize>;
+
+/// Reads the records of `text`, each beginning with `first=`. Lines like `No jobs in the system`
 /// hold no record.
 pub(super) fn records<'a>(
     file: &'a str,
     text: &'a str,
     first: &str,
-    free: &[(&str, &str)],
+    end: End<'_>,
 ) -> Result<Vec<Record<'a>>, InputError> {
     let mut records = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -39,13 +42,13 @@ pub(super) fn records<'a>(
             file,
             line: number + 1,
             text: line,
-            fields: fields(line, free),
+            fields: fields(line, end),
         });
     }
     Ok(records)
 }
 
-fn fields<'a>(line: &'a str, free: &[(&str, &str)]) -> Vec<(&'a str, &'a str, usize)> {
+fn fields<'a>(line: &'a str, end_of: End<'_>) -> Vec<(&'a str, &'a str, usize)> {
     let mut fields: Vec<(&str, &str, usize)> = Vec::new();
     let mut at = 0;
     while at < line.len() {
@@ -62,11 +65,7 @@ fn fields<'a>(line: &'a str, free: &[(&str, &str)]) -> Vec<(&'a str, &'a str, us
         };
         let key = &rest[..equals];
         let start = at + equals + 1;
-        let partner = free.iter().find(|(name, _)| *name == key);
-        let end = match partner.and_then(|(_, next)| line[start..].find(&format!(" {next}="))) {
-            Some(length) => start + length,
-            None => at + word_end,
-        };
+        let end = end_of(line, key, start).unwrap_or(at + word_end);
         fields.push((key, &line[start..end], start));
         at = end + 1;
     }
@@ -122,6 +121,11 @@ impl<'a> Record<'a> {
     }
 }
 
+/// No value is free.
+pub(super) fn no_end(_: &str, _: &str, _: usize) -> Option<usize> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +134,11 @@ mod tests {
     fn values_may_hold_blanks_and_names_anything() {
         let line =
             "JobId=7 JobName=my job Priority=9 UserId=me(1) Priority=5  OS=Linux 6 #1 @0  X=";
-        let records = records("f", line, "JobId", &[("JobName", "UserId")]).unwrap();
+        let records = records("f", line, "JobId", &|line, key, start| {
+            let end = line[start..].find(" UserId=")?;
+            (key == "JobName").then_some(start + end)
+        })
+        .unwrap();
         let record = &records[0];
         assert_eq!(record.said("JobName"), Some("my job Priority=9"));
         assert_eq!(record.said("Priority"), Some("5"));
@@ -143,10 +151,10 @@ mod tests {
     #[test]
     fn other_lines_are_errors() {
         assert!(
-            records("f", "No jobs in the system\n", "JobId", &[])
+            records("f", "No jobs in the system\n", "JobId", &no_end)
                 .unwrap()
                 .is_empty()
         );
-        assert!(records("f", "JobIdx=7", "JobId", &[]).is_err());
+        assert!(records("f", "JobIdx=7", "JobId", &no_end).is_err());
     }
 }

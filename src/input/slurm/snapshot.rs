@@ -22,6 +22,8 @@ pub enum Source {
     Shares,
     /// `sprio`
     Priorities,
+    /// `squeue`: names of jobs, without which those could pass for other things in `Jobs`
+    Names,
     /// `scontrol show job`
     Jobs,
     /// `scontrol show partition`
@@ -36,12 +38,13 @@ pub enum Source {
 
 impl Source {
     /// All of them, in the order in which they are asked: what changes fast close together.
-    pub const ALL: [Source; 8] = [
+    pub const ALL: [Source; 9] = [
         Source::Config,
         Source::Assocs,
         Source::Qos,
         Source::Partitions,
         Source::Nodes,
+        Source::Names,
         Source::Jobs,
         Source::Priorities,
         Source::Shares,
@@ -66,6 +69,7 @@ impl Source {
                 "-o",
                 "%i|%r|%u|%Y|%y|%S|%N|%A|%a|%B|%b|%F|%f|%J|%j|%P|%p|%Q|%q|%T|%t",
             ],
+            Source::Names => &["squeue", "-a", "-h", "-t", "all", "-o", "%A|%j"],
             Source::Jobs => &["scontrol", "-a", "-o", "show", "job"],
             Source::Partitions => &["scontrol", "-a", "-o", "show", "partition"],
             Source::Nodes => &["scontrol", "-a", "-o", "show", "node"],
@@ -92,6 +96,7 @@ impl Source {
             Source::Config => "config.txt",
             Source::Shares => "sshare.txt",
             Source::Priorities => "sprio.txt",
+            Source::Names => "names.txt",
             Source::Jobs => "jobs.txt",
             Source::Partitions => "partitions.txt",
             Source::Nodes => "nodes.txt",
@@ -128,7 +133,8 @@ pub fn validate(source: Source, answer: &Answer) -> Result<(), InputError> {
         Source::Config => config::read(name, text).map(drop),
         Source::Shares => sshare::read(name, text.as_bytes()).map(drop),
         Source::Priorities => sprio::read(name, text.as_bytes()).map(drop),
-        Source::Jobs => job::read(name, text).map(drop),
+        Source::Names => Ok(()),
+        Source::Jobs => job::read(name, text, &job::Names::new()).map(drop),
         Source::Partitions => partition::read(name, text).map(drop),
         Source::Nodes => node::read(name, text).map(drop),
         // The cluster is known only beside the settings; any will do here.
@@ -181,7 +187,8 @@ impl Snapshot {
         let (file, answer) = text(Source::Priorities)?;
         let queue = sprio::read(file, answer.as_bytes())?;
         let (file, answer) = text(Source::Jobs)?;
-        let jobs = job::read(file, answer)?;
+        let names = job::read_names(text(Source::Names)?.1);
+        let jobs = job::read(file, answer, &names)?;
         let (file, answer) = text(Source::Partitions)?;
         let partitions = partition::read(file, answer)?;
         let (file, answer) = text(Source::Nodes)?;

@@ -236,11 +236,13 @@ impl<'a> Tables<'a> {
 }
 
 /// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
-/// later of equals; the time of the answers where no job ages.
+/// later of equals. Where no job has an age yet, the pass was before the first of them began to
+/// age, so that moment serves; without any job the time of the answers does.
 pub(super) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
     let max_age = f64::from(config.priority_max_age_secs);
     let jobs: HashMap<u32, &JobRow> = snapshot.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();
+    let mut ageless: Option<i64> = None;
     for row in snapshot
         .queue
         .listings
@@ -255,6 +257,9 @@ pub(super) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
             true => job.submit_time,
             false => job.accrue_time,
         };
+        if age == 0.0 && began > 0 {
+            ageless = Some(ageless.map_or(began, |first| first.min(began)));
+        }
         if age > 0.0 && age < 1.0 && began > 0 {
             let secs = (age * max_age).round() as i64;
             *votes.entry(began + secs).or_default() += 1;
@@ -262,6 +267,7 @@ pub(super) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
     }
     let most = votes.into_iter().max_by_key(|&(at, votes)| (votes, at));
     most.map(|(at, _)| at)
+        .or(ageless)
         .or(snapshot.settings.time)
         .unwrap_or_default()
 }
