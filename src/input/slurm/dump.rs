@@ -3,6 +3,8 @@
 //!
 //! Trap: it writes `Fairshare=parent` as `Fairshare=2147483647`.
 
+use std::collections::HashSet;
+
 use super::assoc::{self, AssocRow, SHARES_ALLOWED};
 use crate::input::error::{InputError, Problem};
 use crate::input::site::Site;
@@ -45,6 +47,7 @@ pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
         }],
     };
     let mut parent: Option<String> = None;
+    let mut known = HashSet::from(["root".to_owned()]);
     let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     for (number, line) in lines {
         if line.trim().is_empty() || line.trim_start().starts_with('#') {
@@ -59,11 +62,7 @@ pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
         match kind {
             "Cluster" => dump.cluster = Some(name),
             "Parent" => {
-                let known = dump
-                    .rows
-                    .iter()
-                    .any(|row| row.user.is_none() && row.account == name);
-                if !known {
+                if !known.contains(&name) {
                     return Err(line.error(format!("the account {name} is not there yet"), 0));
                 }
                 parent = Some(name);
@@ -72,7 +71,11 @@ pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
                 let Some(above) = &parent else {
                     return Err(line.error("no Parent line before it".into(), 0));
                 };
-                dump.rows.push(line.row(kind, name, above, &options)?);
+                let row = line.row(kind, name, above, &options)?;
+                if row.user.is_none() {
+                    known.insert(row.account.clone());
+                }
+                dump.rows.push(row);
             }
         }
     }

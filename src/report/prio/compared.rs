@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow};
+use crate::config::Config;
+use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::{Factor, Row};
 
@@ -59,6 +61,7 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
         })
         .collect();
     let mut compared = Compared::default();
+    let ages = Ages::new(snapshot);
     for (at, row) in report.rows.iter().enumerate() {
         let Some(printed) = rows.get(&(row.job_id, row.partition.as_deref())) else {
             continue;
@@ -71,15 +74,8 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
         let before = compared.apart.len() + compared.stale + compared.repriced;
         if !row.set_by_hand {
             for factor in Factor::ALL {
-                factor_of(
-                    &mut compared,
-                    snapshot,
-                    at,
-                    row,
-                    printed,
-                    factor,
-                    fairshare.get(&key),
-                );
+                let own = fairshare.get(&key);
+                factor_of(&mut compared, &ages, at, row, printed, factor, own);
             }
             whole(&mut compared, at, "NICE", printed.nice, row.nice);
         }
@@ -93,7 +89,7 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
 
 fn factor_of(
     compared: &mut Compared,
-    snapshot: &Snapshot,
+    ages: &Ages<'_>,
     at: usize,
     row: &PrioRow,
     printed: &Row,
@@ -117,7 +113,7 @@ fn factor_of(
         Factor::Fairshare if fairshare.is_some_and(|own| (own - share.value).abs() <= 1e-6) => {
             compared.stale += 1;
         }
-        Factor::Age if later(snapshot, row, share.value) => compared.repriced += 1,
+        Factor::Age if ages.later(row, share.value) => compared.repriced += 1,
         _ => compared.apart.push(Apart {
             row: at,
             column: factor.name(),
@@ -127,20 +123,40 @@ fn factor_of(
     }
 }
 
-/// Whether an age is of a moment after the last pass, up to the time of the answers.
-fn later(snapshot: &Snapshot, row: &PrioRow, share: f64) -> bool {
-    let config = &snapshot.settings.config;
-    let job = snapshot.jobs.iter().find(|job| Some(job.id) == row.job_id);
-    let Some(job) = job.filter(|_| share < 1.0) else {
-        return false;
-    };
-    let pass = super::rows::pass_time(snapshot, config);
-    let began = match config.priority_flags.accrue_always {
-        true => job.submit_time,
-        false => job.accrue_time,
-    };
-    let moment = began + (share * f64::from(config.priority_max_age_secs)).round() as i64;
-    moment > pass && moment <= snapshot.settings.time.unwrap_or(pass) + LATER_SECS
+/// When jobs were priced, as their ages tell.
+struct Ages<'a> {
+    config: &'a Config,
+    jobs: HashMap<u32, &'a JobRow>,
+    pass: i64,
+    end: i64,
+}
+
+impl<'a> Ages<'a> {
+    fn new(snapshot: &'a Snapshot) -> Ages<'a> {
+        let config = &snapshot.settings.config;
+        let pass = super::rows::pass_time(snapshot, config);
+        Ages {
+            config,
+            jobs: snapshot.jobs.iter().map(|job| (job.id, job)).collect(),
+            pass,
+            end: snapshot.settings.time.unwrap_or(pass) + LATER_SECS,
+        }
+    }
+
+    /// Whether an age is of a moment after the last pass, up to the time of the answers.
+    fn later(&self, row: &PrioRow, share: f64) -> bool {
+        let job = row.job_id.and_then(|id| self.jobs.get(&id));
+        let Some(job) = job.filter(|_| share < 1.0) else {
+            return false;
+        };
+        let began = match self.config.priority_flags.accrue_always {
+            true => job.submit_time,
+            false => job.accrue_time,
+        };
+        let secs = share * f64::from(self.config.priority_max_age_secs);
+        let moment = began + secs.round() as i64;
+        moment > self.pass && moment <= self.end
+    }
 }
 
 fn tres(compared: &mut Compared, at: usize, row: &PrioRow, printed: &Row) {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::Figure;
-use super::snapshot::index;
 use crate::config::Config;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Snapshot;
@@ -67,7 +66,7 @@ impl<'a> Tables<'a> {
     /// Adds a run of counts; `None` for resources that are not known.
     fn counts(&mut self, tres: Option<&[(String, u64)]>) -> Option<Index> {
         let tres = tres.filter(|_| !self.site.tres_names.is_empty())?;
-        let start = index(self.site.tres_counts.len());
+        let start = Index::new(self.site.tres_counts.len());
         for name in &self.site.tres_names {
             let found = tres.iter().find(|(known, _)| known == name);
             self.site
@@ -83,7 +82,7 @@ impl<'a> Tables<'a> {
         let most = f64::from(most.unwrap_or(1).max(1));
         for (at, row) in rows.iter().enumerate() {
             let tres = self.counts(row.tres.as_deref());
-            self.partitions.insert(&row.name, index(at));
+            self.partitions.insert(&row.name, Index::new(at));
             self.site.partitions.push(Partition {
                 priority_job_factor: row.priority_job_factor,
                 norm_priority: f64::from(row.priority_job_factor) / most,
@@ -110,7 +109,7 @@ impl<'a> Tables<'a> {
                 .max(1),
         );
         for (at, row) in rows.iter().enumerate() {
-            self.qos.insert(&row.name, index(at));
+            self.qos.insert(&row.name, Index::new(at));
             self.site.qos.push(Qos {
                 priority: row.priority,
                 norm_priority: f64::from(row.priority) / most,

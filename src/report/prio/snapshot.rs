@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::{Factor, Row, Weights};
 use crate::input::{InputError, Problem};
-use crate::priority::{Index, Job, Priced, Pricer};
+use crate::priority::{Job, Priced, Pricer};
 use crate::report::share;
 
 /// From this release on sprio shows accounts and QOS.
@@ -190,9 +190,4 @@ fn tres(snapshot: &Snapshot, config: &Config, terms: &[f64]) -> Vec<TresTerm> {
         .filter(|(_, points)| **points != 0.0)
         .map(term)
         .collect()
-}
-
-/// A position as the engine counts them.
-pub(super) fn index(at: usize) -> Index {
-    Index::new(at)
 }
