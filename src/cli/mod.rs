@@ -6,6 +6,7 @@
 
 pub mod args;
 mod capture;
+mod compare;
 mod explain;
 mod generate;
 mod input;
@@ -65,6 +66,7 @@ pub fn run() -> ExitCode {
         Command::Lint(args) => lint::run(args),
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),
+        Command::Compare(args) => compare::run(args),
         Command::Generate(args) => generate::run(args),
     };
     match outcome {

@@ -2,12 +2,14 @@
 //!
 //! | module | shows |
 //! |---|---|
+//! | [`compare`] | what changed between two moments, and why |
 //! | [`prio`] | job priorities and their factors, in sprio's columns |
 //! | [`share`] | shares, usage and fair-share factors, in sshare's columns |
 //! | [`explain`] | why a job has its priority, and why one job or user comes before another |
 //! | [`c_format`] | numbers in the forms of C's `printf` |
 
 pub mod c_format;
+pub mod compare;
 pub mod explain;
 pub mod prio;
 pub mod share;

@@ -1,0 +1,150 @@
+//! `fairtree compare` from outside. Expected values: hand calculation, on top of what Slurm 22.05.8
+//! printed (`tests/captures`).
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const CLUSTER: &str = "tests/captures/cluster";
+
+fn fairtree(args: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fairtree"))
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // The command may not read it.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    child.wait_with_output().expect("the command ends")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("compare-{name}"));
+    if folder.exists() {
+        fs::remove_dir_all(&folder).expect("it can be emptied");
+    }
+    fs::create_dir_all(&folder).expect("it can be made");
+    folder
+}
+
+#[test]
+fn captures_are_compared_in_both_ways() {
+    let same = fairtree(&["compare", CLUSTER, CLUSTER], "");
+    assert_eq!((out(&same).as_str(), same.status.code()), ("", Some(0)));
+    let folder = folder("captures");
+    for entry in fs::read_dir(CLUSTER).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+    let edit = |file: &str, from: &str, to: &str| {
+        let path = folder.join(file);
+        let text = fs::read_to_string(&path).expect("text");
+        assert!(text.contains(from), "{file} has {from}");
+        fs::write(&path, text.replacen(from, to, 1)).expect("written");
+    };
+    edit("sshare.txt", "ft2-bob||10|2|", "ft2-bob||10|5|");
+    edit(
+        "sprio.txt",
+        "|4242|4242.00000000000000|",
+        "|4300|4300.00000000000000|",
+    );
+    let after = folder.display().to_string();
+    let ran = fairtree(&["compare", CLUSTER, &after], "");
+    assert_eq!(ran.status.code(), Some(1));
+    let shown = out(&ran);
+    assert!(
+        shown.contains("ft2-bob@physics: RawShares 2 -> 5\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("PRIORITY 4242 -> 4300"), "{shown}");
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+}
+
+#[test]
+fn files_and_a_pipe() {
+    let text = fs::read_to_string("tests/sprio/long.txt").expect("text");
+    let same = fairtree(&["compare", "tests/sprio/long.txt", "-"], &text);
+    assert_eq!(same.status.code(), Some(0), "{}", out(&same));
+    let less: String = text
+        .lines()
+        .take(8)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let ran = fairtree(&["compare", "tests/sprio/long.txt", "-"], &less);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(
+        out(&ran).contains("gone: it started, ended or was held"),
+        "{}",
+        out(&ran)
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    for args in [
+        &["compare", "tests/sprio/long.txt", "tests/sites/tie.sshare"][..],
+        &["compare", "-", "-"],
+        &["compare", "no-such-file", "tests/sprio/long.txt"],
+        &["compare", "tests/sprio/long.txt"],
+        &["compare", "tests/sites/week.toml", "tests/sites/week.toml"],
+    ] {
+        let ran = fairtree(args, "");
+        assert_eq!(
+            (ran.status.code(), out(&ran).as_str()),
+            (Some(2), ""),
+            "{args:?}"
+        );
+    }
+}
+
+/// With the files that the examples name; the names of captures are those of two copies of one.
+#[test]
+fn the_examples_of_the_help_text_work() {
+    let folder = folder("help");
+    for (name, file) in [
+        ("monday.sshare", "tests/sites/tie.sshare"),
+        ("tuesday.sshare", "tests/sites/tie.sshare"),
+        ("earlier.sprio", "tests/sprio/long.txt"),
+    ] {
+        fs::copy(file, folder.join(name)).expect("a copy");
+    }
+    for moment in ["20261121T103630Z", "20261121T104015Z"] {
+        let capture = folder.join("week").join(moment);
+        fs::create_dir_all(&capture).expect("a folder");
+        for entry in fs::read_dir(CLUSTER).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            fs::copy(&path, capture.join(path.file_name().expect("a name"))).expect("a copy");
+        }
+    }
+    let help = out(&fairtree(&["compare", "--help"], ""));
+    let input = fs::read_to_string("tests/sprio/long.txt").expect("text");
+    let (_, examples) = help.split_once("Examples:\n").expect("examples");
+    let mut count = 0;
+    for line in examples.lines().take_while(|line| !line.is_empty()) {
+        let (_, args) = line.split_once("fairtree ").expect("a command");
+        let file = |word: &str| {
+            let path = folder.join(word);
+            match path.exists() {
+                true => path.display().to_string(),
+                false => word.to_owned(),
+            }
+        };
+        let args: Vec<String> = args.split_whitespace().map(file).collect();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let ran = fairtree(&args, &input);
+        assert_eq!(ran.status.code(), Some(0), "{line}: {}", out(&ran));
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}
