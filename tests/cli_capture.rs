@@ -183,6 +183,26 @@ fn without_file_and_pipe_slurm_is_asked() {
 }
 
 #[test]
+fn a_capture_explains_users_too() {
+    let args = [
+        "explain",
+        "ft2-bob@physics",
+        "--versus",
+        "ft2-frank",
+        "--from",
+        CLUSTER,
+    ];
+    let ran = fairtree(&args, None, false);
+    assert!(ran.status.success(), "{}", err(&ran));
+    // sshare printed 0.875000 and 0.250000 for them.
+    assert!(
+        out(&ran).contains("0.875") && out(&ran).contains("0.25"),
+        "{}",
+        out(&ran)
+    );
+}
+
+#[test]
 fn pseudonyms_hide_names_and_change_no_number() {
     let folder = folder("anonymised");
     let bin = commands(&folder, &[]);

@@ -1,5 +1,15 @@
 //! The arguments, from which help, man pages and completions are made.
 
+mod capture;
+mod compare;
+mod live;
+mod prio;
+
+pub use capture::CaptureArgs;
+pub use compare::CompareArgs;
+pub use live::LiveArgs;
+pub use prio::PrioArgs;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -54,13 +64,13 @@ pub enum Command {
     /// Find settings of a slurm.conf that do nothing or the opposite of what was wanted
     Lint(LintArgs),
     /// Show job priorities and their factors in sprio's columns
-    #[command(long_about = PRIO_ABOUT)]
+    #[command(long_about = prio::PRIO_ABOUT)]
     Prio(PrioArgs),
     /// Keep the answers of Slurm's commands in a folder, to look at them elsewhere
-    #[command(long_about = CAPTURE_ABOUT)]
+    #[command(long_about = capture::CAPTURE_ABOUT)]
     Capture(CaptureArgs),
     /// Tell what changed between two outputs of sshare or sprio, or two captures, and why
-    #[command(long_about = COMPARE_ABOUT)]
+    #[command(long_about = compare::COMPARE_ABOUT)]
     Compare(CompareArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
@@ -79,12 +89,9 @@ pub struct ShareArgs {
     /// The output of sshare, a site in TOML, or a file of `sacctmgr dump`; `-` reads standard
     /// input; nothing reads what is piped in, or else asks Slurm
     pub file: Option<PathBuf>,
-    /// Read a capture instead: a folder of `fairtree capture`, or the latest in it
-    #[arg(long, value_name = "DIR", conflicts_with = "file")]
-    pub from: Option<PathBuf>,
-    /// Seconds that each command of Slurm may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86400))]
-    pub time_limit: u64,
+    /// A capture, or Slurm itself.
+    #[command(flatten)]
+    pub live: LiveArgs,
     /// Show all users; a file is shown whole without it, too
     #[arg(short = 'a', long, overrides_with = "users")]
     pub all: bool,
@@ -152,77 +159,6 @@ pub struct ShareArgs {
     pub help: Option<bool>,
 }
 
-/// `fairtree prio`.
-#[derive(Debug, Args)]
-#[command(
-    disable_help_flag = true,
-    after_long_help = PRIO_EXAMPLES,
-    after_help = EXIT_CODES
-)]
-#[allow(clippy::struct_excessive_bools)] // One per flag of sprio.
-pub struct PrioArgs {
-    /// The output of sprio; `-` reads standard input; nothing reads what is piped in, or else asks
-    /// Slurm
-    pub file: Option<PathBuf>,
-    /// Read a capture instead: a folder of `fairtree capture`, or the latest in it
-    #[arg(long, value_name = "DIR", conflicts_with = "file")]
-    pub from: Option<PathBuf>,
-    /// Seconds that each command of Slurm may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86400))]
-    pub time_limit: u64,
-    /// Show only these jobs
-    #[arg(short = 'j', long, value_name = "JOBS", value_delimiter = ',')]
-    pub jobs: Vec<u32>,
-    /// Show only jobs of these users, and who they are
-    #[arg(
-        short = 'u',
-        long,
-        visible_alias = "users",
-        value_name = "NAMES",
-        value_delimiter = ','
-    )]
-    pub user: Vec<String>,
-    /// Show only these partitions
-    #[arg(short = 'p', long, value_name = "NAMES", value_delimiter = ',')]
-    pub partition: Vec<String>,
-    /// Show all factors, weighted or not, the user and the nice value, too
-    #[arg(short = 'l', long, conflicts_with = "format")]
-    pub long: bool,
-    /// Show factors without their weights
-    #[arg(short = 'n', long)]
-    pub norm: bool,
-    /// Show the weights instead of jobs
-    #[arg(short = 'w', long, conflicts_with_all = ["json", "check"])]
-    pub weights: bool,
-    /// Leave out the header
-    #[arg(short = 'h', long)]
-    pub noheader: bool,
-    /// Show these columns, as \"%.15i %9r %.10Y\": % with an optional . (flush right) and width, and
-    /// a letter
-    #[arg(short = 'o', long, value_name = "FORMAT", allow_hyphen_values = true)]
-    pub format: Option<String>,
-    /// Sort by these letters of columns, the first counts most; - before a letter: descending
-    #[arg(short = 'S', long, value_name = "LETTERS", allow_hyphen_values = true)]
-    pub sort: Option<String>,
-    /// List the letters for --format
-    #[arg(long)]
-    pub helpformat: bool,
-    /// Print JSON, of the schema fairtree.prio/1
-    #[arg(long, conflicts_with_all = ["format", "check"])]
-    pub json: bool,
-    /// Compare each PRIORITY with what its factors add up to, and of a capture or a live site each
-    /// factor with the computed one, and list the differences; exit code 1 if there are any
-    #[arg(long)]
-    pub check: bool,
-    /// Whose behaviour to follow: documented, slurm, or slurm:RELEASE as slurm:22.05.8; otherwise
-    /// what the site's settings say
-    #[arg(long, value_name = "WHOSE")]
-    pub compat: Option<String>,
-    /// Print help
-    #[arg(long, action = ArgAction::Help)]
-    pub help: Option<bool>,
-}
-
 /// A fair-share algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AlgorithmName {
@@ -245,23 +181,6 @@ pub enum FormatName {
     Dump,
 }
 
-/// `fairtree capture`.
-#[derive(Debug, Args)]
-#[command(after_long_help = CAPTURE_EXAMPLES, after_help = EXIT_CODES)]
-pub struct CaptureArgs {
-    /// The folder that captures are added to; it is made if need be
-    pub folder: PathBuf,
-    /// Put pseudonyms for users, accounts and jobs, and leave out what else tells of people
-    #[arg(long)]
-    pub anonymise: bool,
-    /// List the captures in the folder instead of making one
-    #[arg(long, conflicts_with = "anonymise")]
-    pub list: bool,
-    /// Seconds that each command of Slurm may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86400))]
-    pub time_limit: u64,
-}
-
 /// `fairtree explain`.
 #[derive(Debug, Args)]
 #[command(
@@ -272,8 +191,12 @@ pub struct CaptureArgs {
 pub struct ExplainArgs {
     /// A user: USER, USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions
     pub who: String,
-    /// The output of sshare with all users, or a site in TOML; `-` or nothing reads standard input
+    /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
+    /// standard input; nothing reads what is piped in, or else asks Slurm
     pub file: Option<PathBuf>,
+    /// A capture, or Slurm itself.
+    #[command(flatten)]
+    pub live: LiveArgs,
     /// The user to compare with, named in the same way
     #[arg(long, value_name = "WHO")]
     pub versus: String,
@@ -313,16 +236,6 @@ pub struct LintArgs {
     pub rules: bool,
 }
 
-/// `fairtree compare`.
-#[derive(Debug, Args)]
-#[command(after_long_help = COMPARE_EXAMPLES, after_help = EXIT_CODES)]
-pub struct CompareArgs {
-    /// The earlier output of sshare or sprio, or the folder of a capture; `-` reads standard input
-    pub before: PathBuf,
-    /// The later one, of the same kind
-    pub after: PathBuf,
-}
-
 /// `fairtree generate`.
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -344,8 +257,8 @@ pub enum Generated {
 const SHARE_ABOUT: &str = "\
 Show shares, usage and fair-share factors in sshare's columns.
 
-The input is the output of sshare, in any of its forms, or a site described in TOML. From a site \
-everything is computed. From sshare's output every derived column is computed anew from RawShares \
+The input is the output of sshare, in any of its forms, a capture, what Slurm says now, a file of \
+sacctmgr dump, or a site described in TOML. From the last two everything is computed. From sshare's output every derived column is computed anew from RawShares \
 and RawUsage, as far as the rows allow; where they do not, the number that sshare printed is shown \
 and a note says why. Columns, widths and number forms are those of sshare 22.05 and 24.11.";
 
@@ -356,6 +269,8 @@ Examples:
   fairtree share -A physics -o User,LevelFS,FairShare site.toml
   fairtree share --json site.toml | jq '.rows[] | select(.user == \"alice\")'
   fairtree share --compat slurm:22.05.8 site.toml
+  fairtree share -l                           what Slurm says now
+  fairtree share -l --from week               a capture: fairtree capture --help
 
 A site in TOML:
   [accounts.physics]
@@ -413,65 +328,4 @@ Examples:
 Exit codes:
   0  nothing was found
   1  something was found
-  2  the input, the options or the output are at fault; a message says which";
-
-const PRIO_ABOUT: &str = "\
-Show job priorities and their factors in sprio's columns.
-
-The input is the output of sprio: any choice of columns with their header, -n, -w, several \
-listings in one file. PRIORITY is added up anew from the factors beside it; printed factors are \
-rounded, so a priority that some factors of that print could have stays as it is. Columns, widths \
-and number forms are those of sprio 22.05 and 24.11.";
-
-const PRIO_EXAMPLES: &str = "\
-Examples:
-  sprio -l | fairtree prio -l -S -Y           the queue, first in line first
-  sprio -l | fairtree prio --check            does every priority follow from its factors?
-  sprio -l | fairtree prio -u alice -o '%.10i %.10Y %.10F %.10A'
-  sprio -l | fairtree prio --json | jq '.rows[] | select(.points.qos > 0) | .job_id'
-
-Letters for --format and --sort, capital ones weighted, small ones normalised:
-  i job, r partition, c cluster, u user, o account, n QOS, Y priority, S site, N nice,
-  A age, B association, F fair share, J job size, P partition, Q QOS, T resources
-
-Exit codes:
-  0  all is well
-  1  --check found differences
-  2  the input, the options or the output are at fault; a message says which";
-
-const CAPTURE_ABOUT: &str = "\
-Keep the answers of Slurm's commands in a folder, to look at them elsewhere.
-
-Runs scontrol, sacctmgr, sprio and sshare, which only read, and adds a folder named for the moment \
-to the one given: the answers as they were printed, and a manifest. `fairtree share --from` and \
-`fairtree prio --from` read it where there is no Slurm. The file pseudonyms.json, which \
---anonymise leaves beside the captures, tells who is who: keep it, and do not pass it on.";
-
-const CAPTURE_EXAMPLES: &str = "\
-Examples:
-  fairtree capture week                       a capture now
-  fairtree capture --anonymise bundle         one to pass on
-  fairtree capture --list week                what there is
-  fairtree share --from week -l               the latest of them
-  fairtree prio --from week --check           does the engine agree with slurmctld?
-
-Exit codes:
-  0  all is well
-  2  a command, the options or the output are at fault; a message says which";
-
-const COMPARE_ABOUT: &str = "\
-Tell what changed between two outputs of sshare or sprio, or two captures, and why.
-
-Of shares: who passed whom at which level, by which LevelFS; what was charged and what only faded; \
-new shares. Of the queue: which factors moved which job. Two captures are compared in both ways.";
-
-const COMPARE_EXAMPLES: &str = "\
-Examples:
-  fairtree compare monday.sshare tuesday.sshare
-  sprio -l | fairtree compare earlier.sprio -
-  fairtree compare week/20261121T103630Z week/20261121T104015Z
-
-Exit codes:
-  0  nothing changed
-  1  something did
   2  the input, the options or the output are at fault; a message says which";

@@ -6,6 +6,7 @@ use super::args::{ExplainArgs, FormatName};
 use super::input::{self, Input};
 use super::message::Messages;
 use super::{Failure, Outcome, compat_of};
+use crate::compat::Compat;
 use crate::engine;
 use crate::input::Format;
 use crate::priority::{AssocFactors, Index, Site};
@@ -22,7 +23,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         FormatName::Site => Format::Site,
         FormatName::Dump => Format::Dump,
     });
-    let (listed, report) = match input::read(args.file.as_deref(), format)? {
+    let (listed, report) = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
         Input::Site(site) => {
             let compat = compat.unwrap_or(site.config.compat);
             let report = from_site(&site, site.config.algorithm(), compat);
@@ -35,9 +36,12 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
             };
             (listed, report)
         }
-        Input::Listing(listing, _) => {
-            let algorithm = algorithm_of(&listing);
-            let report = from_listing(&listing, algorithm, compat.unwrap_or_default())?;
+        Input::Listing(listing, settings) => {
+            let (algorithm, own) = match settings {
+                Some(config) => (config.algorithm(), config.compat),
+                None => (algorithm_of(&listing), Compat::default()),
+            };
+            let report = from_listing(&listing, algorithm, compat.unwrap_or(own))?;
             let listed = Listed::new(&report).map_err(|why| {
                 Failure::Usage(format!(
                     "{}: {why}\nhint: explain needs all associations: sshare -a -l -P",

@@ -6,7 +6,9 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::Failure;
+use super::args::LiveArgs;
 use crate::config::Config;
+use crate::input::capture::{open, take};
 use crate::input::site::Site;
 use crate::input::slurm::snapshot::{Answers, Source};
 use crate::input::slurm::{config, dump};
@@ -42,7 +44,7 @@ pub(super) fn is_piped() -> bool {
 }
 
 /// The shares of a capture.
-pub(super) fn shares(answers: &Answers) -> Result<Input, Failure> {
+fn shares(answers: &Answers) -> Result<Input, Failure> {
     let missing = |source: Source| {
         Failure::Usage(format!(
             "the capture has no answer of {}",
@@ -59,18 +61,30 @@ pub(super) fn shares(answers: &Answers) -> Result<Input, Failure> {
 /// As much of an input as its format is found by.
 const HEAD_BYTES: usize = 64 * 1024;
 
+/// Reads a capture, a file, what is piped in, or asks Slurm.
+pub(super) fn read_or_ask(
+    live: &LiveArgs,
+    file: Option<&Path>,
+    format: Option<Format>,
+) -> Result<Input, Failure> {
+    let answers = match &live.from {
+        Some(folder) => open(folder)?.answers,
+        None if file.is_none() && !is_piped() => {
+            take(&[Source::Config, Source::Shares], live.limit())?.answers
+        }
+        None => return read(file, format),
+    };
+    shares(&answers)
+}
+
 /// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.
-pub(super) fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
+fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
     match file {
         Some(path) if path != Path::new("-") => {
             let name = path.display().to_string();
             let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
             read_from(&name, opened, format)
         }
-        None if !is_piped() => Err(Failure::Usage(
-            "no input\nhint: name a file, or pipe sshare's output in: sshare -a -l -P | fairtree ..."
-                .into(),
-        )),
         _ => read_from("standard input", io::stdin().lock(), format),
     }
 }

@@ -1,7 +1,6 @@
 //! `fairtree prio`.
 
 use std::io::{BufWriter, Write, stdout};
-use std::time::Duration;
 
 use super::args::PrioArgs;
 use super::input;
@@ -50,13 +49,13 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
 
 /// The site of a capture, or the live one; `None` where a file or a pipe is to be read.
 fn snapshot(args: &PrioArgs, messages: &Messages) -> Result<Option<Snapshot>, Failure> {
-    let (name, answers) = match &args.from {
+    let (name, answers) = match &args.live.from {
         Some(folder) => {
             let stored = open(folder)?;
             (stored.folder.display().to_string(), stored.answers)
         }
         None if args.file.is_none() && !input::is_piped() => {
-            let taken = take(&Source::ALL, Duration::from_secs(args.time_limit))?;
+            let taken = take(&Source::ALL, args.live.limit())?;
             for (_, error) in &taken.missing {
                 messages.note(&error.to_string());
             }

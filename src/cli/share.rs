@@ -1,7 +1,6 @@
 //! `fairtree share`.
 
 use std::io::{BufWriter, Write, stdout};
-use std::time::Duration;
 
 use super::args::{AlgorithmName, FormatName, ShareArgs};
 use super::input::{self, Input};
@@ -10,8 +9,6 @@ use super::{Failure, Outcome, compat_of};
 use crate::compat::Compat;
 use crate::fairshare::Algorithm;
 use crate::input::Format;
-use crate::input::capture::{open, take};
-use crate::input::slurm::snapshot::Source;
 use crate::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
 use crate::report::share::{
     Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
@@ -38,7 +35,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         FormatName::Site => Format::Site,
         FormatName::Dump => Format::Dump,
     });
-    let outcome = match read(args, format)? {
+    let outcome = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
         Input::Site(_) if args.check => {
             return Err(Failure::Usage(
                 "--check compares what sshare printed; a site holds no such numbers".into(),
@@ -67,19 +64,6 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     };
     out.flush()?;
     Ok(outcome)
-}
-
-/// Reads a capture, a file, what is piped in, or asks Slurm.
-fn read(args: &ShareArgs, format: Option<Format>) -> Result<Input, Failure> {
-    let answers = match &args.from {
-        Some(folder) => open(folder)?.answers,
-        None if args.file.is_none() && !input::is_piped() => {
-            let limit = Duration::from_secs(args.time_limit);
-            take(&[Source::Config, Source::Shares], limit)?.answers
-        }
-        None => return input::read(args.file.as_deref(), format),
-    };
-    input::shares(&answers)
 }
 
 /// The algorithm of the input, as far as the options do not name another.

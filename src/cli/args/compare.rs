@@ -1,0 +1,34 @@
+//! The arguments of `fairtree compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::EXIT_CODES;
+
+/// `fairtree compare`.
+#[derive(Debug, Args)]
+#[command(after_long_help = COMPARE_EXAMPLES, after_help = EXIT_CODES)]
+pub struct CompareArgs {
+    /// The earlier output of sshare or sprio, or the folder of a capture; `-` reads standard input
+    pub before: PathBuf,
+    /// The later one, of the same kind
+    pub after: PathBuf,
+}
+
+pub(super) const COMPARE_ABOUT: &str = "\
+Tell what changed between two outputs of sshare or sprio, or two captures, and why.
+
+Of shares: who passed whom at which level, by which LevelFS; what was charged and what only faded; \
+new shares. Of the queue: which factors moved which job. Two captures are compared in both ways.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fairtree compare monday.sshare tuesday.sshare
+  sprio -l | fairtree compare earlier.sprio -
+  fairtree compare week/20261121T103630Z week/20261121T104015Z
+
+Exit codes:
+  0  nothing changed
+  1  something did
+  2  the input, the options or the output are at fault; a message says which";
