@@ -64,7 +64,7 @@ pub(super) fn usage(
     }
     work.snapshot.publish(&lock, &work.factors);
     shared.last_ran = Some(computed.last_ran);
-    shared.recent.pass(computed.last_ran);
+    shared.recent.pass(moment.recent);
     let last_reset = shared.resets.last_reset();
     drop(shared);
     let previous = moment.last_ran.unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The middle of a pass: from a snapshot to charges, factors and priorities. No lock is held.
 
-use super::charge::{run_of, state_of, to_shim};
+use super::charge::{state_of, to_shim};
 use super::harvest::ended_unreported;
 use super::host::{self, NONE, ffi};
 use super::log;
@@ -196,8 +196,7 @@ impl Computed {
             let factor = tables
                 .qos_row(row.qos_id)
                 .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
-            let until = shared.charged_until(row, snapshot.enforces_limits());
-            let run = run_of(row, factor, until, moment.last_ran);
+            let run = shared.run(row, factor, snapshot.enforces_limits());
             let from = moment.last_ran.unwrap_or(0).max(row.start_time);
             if super::charge::recounts(row, from) {
                 self.billables
