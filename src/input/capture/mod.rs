@@ -2,7 +2,7 @@
 //!
 //! A capture is a folder named for its moment (`20261121T100726Z`) inside of the folder that
 //! `fairtree capture` is given; captures are added, never changed. It holds a `manifest.json`
-//! (`docs/capture.md`) and a file per answer. [`take`] makes the answers, [`store`] keeps them,
+//! (`docs/capture.md`) and a file per answer. [`take`] makes the answers, [`store()`] keeps them,
 //! [`open`] reads them again.
 
 mod command;
