@@ -10,7 +10,7 @@ use crate::checks::{self, Outcome};
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, plugin, source};
+use crate::{deps, plugin, source, twin};
 
 /// A section that is one call of cargo.
 struct Section {
@@ -74,6 +74,7 @@ fn sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Resu
         run_section(section.title, section.arguments, None, progress, total)?;
     }
     plugin_sections(release, progress, total)?;
+    twin_section(release, progress, total)?;
     title(progress, "private cluster");
     let outcome = checks::run(release, "", progress)?;
     total.passed += outcome.passed;
@@ -117,6 +118,20 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
     title(progress, &format!("plugin for Slurm {release}"));
     let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
     progress.print(format!("built {}", built.display()));
+    Ok(())
+}
+
+/// The plugin against Slurm's own, on the same random lives.
+fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let Some(root) = project::system(release) else {
+        return Ok(());
+    };
+    let name = format!("the plugin and Slurm's own in the same lives, Slurm {release}");
+    title(progress, &name);
+    twin::sample(release, &root, progress)
+        .inspect_err(|_| total.failed += 1)
+        .with_context(|| format!("failed: {name}"))?;
+    total.passed += 1;
     Ok(())
 }
 

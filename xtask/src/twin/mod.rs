@@ -11,6 +11,7 @@ mod events;
 mod host;
 mod jobs;
 mod life;
+mod sample;
 mod settings;
 mod shrink;
 mod world;
@@ -18,7 +19,7 @@ mod world;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
@@ -34,6 +35,8 @@ use events::Scene;
 use host::Host;
 use jobs::Jobs;
 use life::Life;
+
+pub use sample::play as sample;
 
 /// Compare a priority plugin with Slurm's own.
 #[derive(Args)]
@@ -83,15 +86,26 @@ enum Task {
 #[derive(Args, Clone, Copy)]
 struct Size {
     /// Associations
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = Size::USUAL.assocs)]
     assocs: u32,
     /// Jobs that are there before the first event
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = Size::USUAL.jobs)]
     jobs: u32,
     /// Events
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = Size::USUAL.events)]
     events: u32,
 }
+
+impl Size {
+    const USUAL: Size = Size {
+        assocs: 200,
+        jobs: 300,
+        events: 50,
+    };
+}
+
+/// What makes the plugin under test promise that nothing differs.
+const COMPAT: &str = "PriorityParameters=compat=slurm";
 
 #[derive(Args)]
 struct Plugins {
@@ -111,7 +125,7 @@ struct Plugins {
     #[arg(long)]
     stock: bool,
     /// A further line of slurm.conf
-    #[arg(long, default_value = "PriorityParameters=compat=slurm")]
+    #[arg(long, default_value = COMPAT)]
     setting: String,
     /// A field to leave out, for instance assoc.usage_norm
     #[arg(long)]
@@ -219,7 +233,8 @@ pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
                 without: &plugins.without,
                 survey,
             };
-            run.seeds(seeds, plugins.threads.max(1), !no_shrink)
+            let seeds: Vec<u64> = seeds.collect();
+            run.seeds(&seeds, plugins.threads.max(1), !no_shrink)
         }
     }
 }
@@ -270,20 +285,9 @@ impl Run<'_> {
         generate(seed, self.size).without(self.without)
     }
 
-    fn seeds(&self, seeds: RangeInclusive<u64>, threads: usize, shrink: bool) -> Result<()> {
-        let next = AtomicU64::new(*seeds.start());
-        let found = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads)
-                .map(|_| scope.spawn(|| self.worker(&next, *seeds.end())))
-                .collect();
-            workers
-                .into_iter()
-                .map(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
-                .collect::<Result<Vec<Vec<(u64, Difference)>>>>()
-        })?;
-        let mut found: Vec<(u64, Difference)> = found.into_iter().flatten().collect();
-        found.sort_by_key(|(seed, _)| *seed);
-        let count = seeds.end() - seeds.start() + 1;
+    fn seeds(&self, seeds: &[u64], threads: usize, shrink: bool) -> Result<()> {
+        let found = self.differing(seeds, threads)?;
+        let count = seeds.len();
         let Some((seed, difference)) = found.first() else {
             println!("{count} lives, no difference");
             return Ok(());
@@ -295,14 +299,27 @@ impl Run<'_> {
         report(&self.pair, &self.life(*seed), difference, shrink)
     }
 
-    /// Plays the next seed until they are used up or, without survey, one differs.
-    fn worker(&self, next: &AtomicU64, last: u64) -> Result<Vec<(u64, Difference)>> {
+    /// Plays seeds until they are used up or, without survey, one differs. Those that differ, in
+    /// their order.
+    fn differing(&self, seeds: &[u64], threads: usize) -> Result<Vec<(u64, Difference)>> {
+        let next = AtomicUsize::new(0);
+        let found = thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|_| scope.spawn(|| self.worker(&next, seeds)))
+                .collect();
+            workers
+                .into_iter()
+                .map(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
+                .collect::<Result<Vec<Vec<(u64, Difference)>>>>()
+        })?;
+        let mut found: Vec<(u64, Difference)> = found.into_iter().flatten().collect();
+        found.sort_by_key(|(seed, _)| *seed);
+        Ok(found)
+    }
+
+    fn worker(&self, next: &AtomicUsize, seeds: &[u64]) -> Result<Vec<(u64, Difference)>> {
         let mut found = vec![];
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed > last {
-                return Ok(found);
-            }
+        while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
             interrupt::check()?;
             let life = self.life(seed);
             let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
@@ -320,10 +337,11 @@ impl Run<'_> {
                 println!("seed {seed}, line {line}: {event}: {kinds}");
             } else {
                 // The others finish the seed they are at.
-                next.store(last.saturating_add(1), Ordering::Relaxed);
+                next.store(seeds.len(), Ordering::Relaxed);
             }
             found.push((seed, *difference));
         }
+        Ok(found)
     }
 }
 
