@@ -28,6 +28,11 @@ bool shim_debug_priority(void)
 	return slurm_conf.debug_flags & DEBUG_FLAG_PRIO;
 }
 
+shim_extended shim_logl(shim_extended value)
+{
+	return host_to_extended(logl(host_from_extended(value)));
+}
+
 void shim_settings_read(shim_settings *settings)
 {
 	*settings = (shim_settings) {

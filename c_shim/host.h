@@ -87,6 +87,12 @@ static inline long double host_from_extended(shim_extended value)
 	return out;
 }
 
+/* Is this a number, and not slurmctld's mark for one that is still to be computed? */
+static inline bool host_is_computed(long double usage)
+{
+	return !fuzzy_equal(usage, NO_VAL);
+}
+
 /*
  * Makes room for `more` elements behind the `len` that `*array` has; false without memory, and
  * then `snapshot` remembers it. New room is not cleared.

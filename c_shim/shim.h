@@ -28,11 +28,17 @@ typedef struct {
 	uint16_t sign_exponent;
 } shim_extended;
 
+/* logl of the C library that slurmctld runs with. */
+extern shim_extended shim_logl(shim_extended value);
+
 /* ---- rows ----------------------------------------------------------------------------- */
 
 /* An association. Children lists decide the order of siblings; the root comes first. */
 typedef struct {
 	shim_extended usage_raw;
+	shim_extended usage_norm;
+	shim_extended usage_efctv;
+	double shares_norm;
 	double priority_norm;
 	double fs_factor; /* as published last */
 	uint32_t id;
@@ -41,6 +47,8 @@ typedef struct {
 	uint32_t priority;
 	bool shares_from_parent;
 	bool is_user;
+	bool has_usage_norm; /* else never computed */
+	bool has_usage_efctv; /* else to be computed when somebody asks */
 } shim_assoc;
 
 /* Where an association stands: `row` in the array of associations, NONE if it is not there. */
@@ -286,7 +294,8 @@ typedef struct {
 	bool shares_from_parent;
 	bool has_parent; /* that its shares are taken from */
 	bool below_root; /* and that is the root */
-	bool is_computed; /* usage_efctv is a number */
+	bool has_usage_efctv;	     /* else to be computed when somebody asks */
+	bool has_parent_usage_efctv;
 } shim_assoc_usage;
 
 /* Read lock of associations, for a hook that comes without. */
@@ -470,6 +479,8 @@ typedef enum {
 extern bool shim_in_slurmctld(void);
 extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);
+/* Sets the effective usage of the root to 1, if there is one. For init only: takes no lock. */
+extern void shim_root_uses_all(void);
 extern bool shim_enforces_limits(void);
 extern bool shim_debug_priority(void);
 extern void shim_settings_read(shim_settings *settings);

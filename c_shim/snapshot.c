@@ -73,6 +73,9 @@ void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
 	*at = (void *) assoc;
 	*row = (shim_assoc) {
 		.usage_raw = host_to_extended(assoc->usage->usage_raw),
+		.usage_norm = host_to_extended(assoc->usage->usage_norm),
+		.usage_efctv = host_to_extended(assoc->usage->usage_efctv),
+		.shares_norm = assoc->usage->shares_norm,
 		.priority_norm = assoc->usage->priority_norm,
 		.fs_factor = assoc->usage->fs_factor,
 		.id = assoc->id,
@@ -81,6 +84,8 @@ void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
 		.priority = assoc->priority,
 		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
 		.is_user = assoc->user != NULL,
+		.has_usage_norm = host_is_computed(assoc->usage->usage_norm),
+		.has_usage_efctv = host_is_computed(assoc->usage->usage_efctv),
 	};
 }
 

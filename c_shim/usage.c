@@ -327,6 +327,12 @@ void shim_usage_publish(const shim_snapshot *snapshot, const shim_assoc_factors 
 	}
 }
 
+void shim_root_uses_all(void)
+{
+	if (assoc_mgr_root_assoc)
+		assoc_mgr_root_assoc->usage->usage_efctv = 1;
+}
+
 void shim_assocs_lock(void)
 {
 	assoc_mgr_lock_t locks = { .assoc = READ_LOCK };
@@ -383,7 +389,8 @@ void shim_assoc_read_usage(const void *arg, bool level, shim_assoc_usage *usage)
 		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
 		.has_parent = parent != NULL,
 		.below_root = parent && parent == root,
-		.is_computed = !fuzzy_equal(assoc->usage->usage_efctv, NO_VAL),
+		.has_usage_efctv = host_is_computed(assoc->usage->usage_efctv),
+		.has_parent_usage_efctv = parent && host_is_computed(parent->usage->usage_efctv),
 	};
 }
 

@@ -18,7 +18,7 @@ mod accrue;
 mod classic_order;
 
 use crate::config::Config;
-use crate::fairshare::{self, Algorithm, AssocFairshare, Ranking};
+use crate::fairshare::{self, Algorithm, AssocFairshare, HostMath, Kept, Ranking};
 use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
 use crate::tree::Tree;
 use crate::usage::{Charge, Decay, Ledger, Period};
@@ -39,6 +39,11 @@ pub struct PassInput<'a> {
     /// For each of `jobs`, how many of `accruing` stand before it in the host's job list, itself
     /// included; only classic fair share under `compat=slurm` asks. `None`: all do.
     pub accruing_before: Option<&'a [usize]>,
+    /// What the host's records keep from before, one per association by position; only
+    /// `compat=slurm` asks. `None`: as if all had been computed just before this pass.
+    pub kept: Option<&'a [Kept]>,
+    /// Functions of the host's C library; only `compat=slurm` asks.
+    pub host_math: HostMath,
     /// The last pass, seconds since 1970; `None`: there was none.
     pub last_ran: Option<i64>,
     /// Now, seconds since 1970.
@@ -55,6 +60,9 @@ pub struct Pass {
     pub refused: Vec<Refused>,
     /// Fair share, one per association by position.
     pub fairshare: Vec<AssocFairshare>,
+    /// Associations, by position, whose effective usage stock leaves to whoever asks for it
+    /// after the pass; empty but for classic fair share under `compat=slurm`.
+    pub left_open: Vec<bool>,
     /// One per job; `None`: all priorities stay as they are.
     pub priced: Option<Vec<Priced>>,
     /// What `last_ran` is for the next pass. Documented: never earlier than before, so that no
@@ -70,8 +78,8 @@ pub struct Pass {
 /// Those of [`Pricer::new`] and [`Site::check_job`]; nothing was changed.
 ///
 /// # Panics
-/// When `ledger` or `site.assocs` do not have the size of the tree, or `accruing_before` not
-/// that of the jobs.
+/// When `ledger`, `site.assocs` or `kept` do not have the size of the tree, or
+/// `accruing_before` not that of the jobs.
 pub fn pass(
     input: &PassInput,
     ledger: &mut Ledger,
@@ -87,7 +95,13 @@ pub fn pass(
     fade(ledger, &decay, input.last_ran, input.now);
     let period = Period::pass(input.last_ran, input.now);
     let (charges, refused) = accrue(input.tree, ledger, &decay, &period, input.accruing);
-    let fairshare = rank(config, input.tree, ledger);
+    let fairshare = match input.kept {
+        Some(kept) if config.compat.is_slurm() => {
+            let norm_shares = kept.iter().map(|kept| kept.norm_shares).collect();
+            fairshare::stock_fair_tree(input.tree, norm_shares, ledger.raw())
+        }
+        _ => rank(config, input.tree, ledger),
+    };
     publish(&fairshare, site);
     let last_ran = match input.last_ran {
         Some(last_ran) if !config.compat.is_slurm() => last_ran.max(input.now),
@@ -97,6 +111,7 @@ pub fn pass(
         charges,
         refused,
         fairshare,
+        left_open: Vec::new(),
         priced: Some(price_all(input, site)?),
         last_ran,
     })
@@ -111,6 +126,7 @@ fn check(input: &PassInput, ledger: &Ledger, site: &Site) -> Result<(), Priority
             .accruing_before
             .is_none_or(|before| before.len() == input.jobs.len())
     );
+    assert!(input.kept.is_none_or(|kept| kept.len() == size));
     Pricer::new(input.config, site, input.now)?;
     input.jobs.iter().try_for_each(|job| site.check_job(job))
 }

@@ -5,16 +5,13 @@
 //! pricing it if it waits. A user's effective usage is computed when the first of his jobs is
 //! priced, from usage as it stands at that moment, and stays for the rest of the pass. So what
 //! a job costs its neighbours in this pass depends on its place in the list.
-//!
-//! Depth-oblivious fair share of a user also looks at normalised usage of his siblings, each as
-//! old as its own last pricing. That is not reproduced: there, users are computed from usage at
-//! the end of the pass.
 
 use super::accrue::charge_one;
 use super::{Pass, PassInput, Refused, decay, fade, price_all, publish, rank};
-use crate::fairshare::{Algorithm, AssocFairshare, recompute_user};
+use crate::fairshare::stock_records::Records;
+use crate::fairshare::{Algorithm, Kept};
 use crate::priority::{Job, PriorityError, Site};
-use crate::tree::{AssocIndex, AssocKind, Shares};
+use crate::tree::AssocIndex;
 use crate::usage::{Charge, Ledger, Period};
 
 /// The pass of [`super::pass`] for classic algorithms under `compat=slurm`.
@@ -23,38 +20,68 @@ pub(super) fn pass(
     ledger: &mut Ledger,
     site: &mut Site,
 ) -> Result<Pass, PriorityError> {
-    let mut users = Users::new(input, ledger);
+    let mut records = records(input, ledger);
+    records.begin_pass(ledger.raw());
     let stalled = input.last_ran.is_none_or(|last_ran| input.now <= last_ran);
-    if stalled {
-        let fairshare = users.finish(input, ledger);
-        publish(&fairshare, site);
-        return Ok(Pass {
-            charges: vec![None; input.accruing.len()],
-            refused: Vec::new(),
-            fairshare,
-            priced: None,
-            last_ran: input.now,
-        });
-    }
-    fade(ledger, &decay(input.config), input.last_ran, input.now);
     let mut charges = Charges::default();
+    if stalled {
+        charges.done = vec![None; input.accruing.len()];
+    } else {
+        fade(ledger, &decay(input.config), input.last_ran, input.now);
+        charge_and_ask(input, ledger, &mut charges, &mut records);
+    }
+    let fairshare = records.results(ledger.raw(), dampening(input));
+    publish(&fairshare, site);
+    let priced = if stalled {
+        None
+    } else {
+        Some(price_all(input, site)?)
+    };
+    Ok(Pass {
+        charges: charges.done,
+        refused: charges.refused,
+        left_open: input.tree.indices().map(|i| records.is_open(i)).collect(),
+        fairshare,
+        priced,
+        last_ran: input.now,
+    })
+}
+
+/// The records as the host keeps them, or as if all had been computed just before this pass.
+fn records<'a>(input: &PassInput<'a>, ledger: &Ledger) -> Records<'a> {
+    let kept = match input.kept {
+        Some(kept) => kept.to_vec(),
+        None => rank(input.config, input.tree, ledger)
+            .iter()
+            .map(Kept::from)
+            .collect(),
+    };
+    let (algorithm, compat) = (input.config.algorithm(), input.config.compat);
+    Records::new(input.tree, input.host_math, algorithm, compat, kept)
+}
+
+fn dampening(input: &PassInput) -> u16 {
+    match input.config.algorithm() {
+        Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+        Algorithm::FairTree => 1,
+    }
+}
+
+/// Goes through the jobs as stock does.
+fn charge_and_ask(
+    input: &PassInput,
+    ledger: &mut Ledger,
+    charges: &mut Charges,
+    records: &mut Records,
+) {
     for (position, job) in input.jobs.iter().enumerate() {
         let before = input.accruing_before.map(|before| before[position]);
         charges.up_to(before.unwrap_or(input.accruing.len()), input, ledger);
         if let Some(assoc) = payer(input, job) {
-            users.see(assoc, input, ledger);
+            records.ask(assoc, ledger.raw());
         }
     }
     charges.up_to(input.accruing.len(), input, ledger);
-    let fairshare = users.finish(input, ledger);
-    publish(&fairshare, site);
-    Ok(Pass {
-        charges: charges.done,
-        refused: charges.refused,
-        fairshare,
-        priced: Some(price_all(input, site)?),
-        last_ran: input.now,
-    })
 }
 
 /// The association whose factor pricing this job asks for, if it asks.
@@ -84,54 +111,4 @@ impl Charges {
             }));
         }
     }
-}
-
-/// Fair share of accounts from the start of the pass, and of the users seen so far.
-struct Users {
-    fairshare: Vec<AssocFairshare>,
-    seen: Vec<bool>,
-}
-
-impl Users {
-    fn new(input: &PassInput, ledger: &Ledger) -> Users {
-        Users {
-            fairshare: rank(input.config, input.tree, ledger),
-            seen: vec![false; input.tree.len()],
-        }
-    }
-
-    /// Computes the factor of a user at this moment, once.
-    fn see(&mut self, assoc: AssocIndex, input: &PassInput, ledger: &Ledger) {
-        let Algorithm::Classic { dampening } = input.config.algorithm() else {
-            return;
-        };
-        if has_own_usage(input, assoc) && !std::mem::replace(&mut self.seen[assoc.get()], true) {
-            let (tree, compat) = (input.tree, input.config.compat);
-            let results = &mut self.fairshare;
-            recompute_user(tree, compat, ledger.raw(), dampening, assoc, results);
-        }
-    }
-
-    /// Computes the users that no job asked for, as sshare would right after the pass.
-    fn finish(mut self, input: &PassInput, ledger: &Ledger) -> Vec<AssocFairshare> {
-        if let Algorithm::DepthOblivious { .. } = input.config.algorithm() {
-            let after = rank(input.config, input.tree, ledger);
-            for (position, found) in after.into_iter().enumerate() {
-                if has_own_usage(input, AssocIndex::new(position)) {
-                    self.fairshare[position] = found;
-                }
-            }
-        }
-        for position in 0..input.tree.len() {
-            self.see(AssocIndex::new(position), input, ledger);
-            self.fairshare[position].raw_usage = ledger.raw()[position];
-        }
-        self.fairshare
-    }
-}
-
-/// True for users whose effective usage is their own, not that of an account.
-fn has_own_usage(input: &PassInput, assoc: AssocIndex) -> bool {
-    let row = &input.tree.rows()[assoc.get()];
-    row.kind == AssocKind::User && row.shares != Shares::Parent
 }

@@ -97,6 +97,8 @@ fn input<'a>(config: &'a Config, tree: &'a Tree, accruing: &'a [Accruing]) -> Pa
         accruing,
         jobs: &[],
         accruing_before: None,
+        kept: None,
+        host_math: HostMath::default(),
         last_ran: Some(START),
         now: START + 300,
     }
@@ -376,5 +378,25 @@ fn without_use_in_between_late_users_are_as_all_others() {
         };
         let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
         assert_eq!(found.fairshare, expected);
+    }
+}
+
+#[test]
+fn stock_fair_tree_takes_the_shares_that_the_records_keep() {
+    // After a change from classic: user 4 keeps 1/4 of the whole, where 1/2 of his account
+    // would be right. He used all there is.
+    let tree = tree();
+    let mut ledger = Ledger::new(&tree);
+    ledger.charge(&tree, at(&tree, 4), 100.0).unwrap();
+    let classic = rank(&config(SLURM, true), &tree, &ledger);
+    let kept: Vec<Kept> = classic.iter().map(Kept::from).collect();
+    for (kept, level_fs) in [(None, 0.5), (Some(&kept[..]), 0.25)] {
+        let config = config(SLURM, false);
+        let input = PassInput {
+            kept,
+            ..input(&config, &tree, &[])
+        };
+        let found = pass(&input, &mut ledger.clone(), &mut site(&tree)).unwrap();
+        assert_eq!(found.fairshare[3].level_fs.unwrap().to_f64(), level_fs);
     }
 }

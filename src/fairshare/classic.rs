@@ -12,10 +12,9 @@
 //!   comes from the root; documented mode shows the root's;
 //! * stock has 1 as UE of the root even where there is no usage, documented mode has 0;
 //! * stock prices a user with the accounts' values of the last pass; here all values belong to
-//!   the same moment.
+//!   the same moment (see `stock_records` for the other).
 
-use super::host::{HostMath, PowerOfTwo};
-use super::usage::norm;
+use super::host::PowerOfTwo;
 use super::{AssocFairshare, Usage};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -36,35 +35,6 @@ pub(super) fn compute(
     });
     set_factors(tree, &shares, &mut results, dampening, power);
     results
-}
-
-/// Computes one user anew from `raw`, the usage of this moment, under `compat=slurm`; what
-/// `results` say of the accounts above stays. For users with shares of their own.
-pub(crate) fn recompute_user(
-    tree: &Tree,
-    compat: Compat,
-    raw: &[Extended],
-    dampening: u16,
-    index: AssocIndex,
-    results: &mut [AssocFairshare],
-) {
-    let (Some(root), Some(parent)) = (tree.root(), tree.fs_parent(index)) else {
-        return;
-    };
-    let norm_usage = norm(raw[index.get()], raw[root.get()]);
-    results[index.get()].norm_usage = norm_usage;
-    let effective_usage = if parent == root {
-        norm_usage
-    } else {
-        below(tree, compat, results, index, parent)
-    };
-    let user = &mut results[index.get()];
-    user.effective_usage = effective_usage;
-    // Slurm keeps normalised shares in an f64.
-    let shares = Extended::from_f64(user.norm_shares).unwrap_or(Extended::ZERO);
-    let power = HostMath::default().power(compat);
-    let dampening = Extended::from(u32::from(dampening.max(1)));
-    user.fs_factor = Some(factor(effective_usage, shares, dampening, &power));
 }
 
 /// Effective usage of an association with shares of its own, not right below the root.
@@ -88,6 +58,12 @@ fn below(
     }
     let shares = tree.rows()[index.get()].shares.raw().unwrap_or(0);
     let own = results[index.get()].norm_usage;
+    between(own, above, shares, level)
+}
+
+/// Effective usage from an association's own normalised usage and the effective usage above it.
+/// `level` is not 0.
+pub(super) fn between(own: Extended, above: Extended, shares: u32, level: u64) -> Extended {
     own + (above - own) * (Extended::from(shares) / Extended::from(level))
 }
 
@@ -143,7 +119,12 @@ pub(super) fn set_factors(
 }
 
 /// `2^(-(used / shares) / dampening)`, 0 without shares.
-fn factor(used: Extended, shares: Extended, dampening: Extended, power: &PowerOfTwo) -> f64 {
+pub(super) fn factor(
+    used: Extended,
+    shares: Extended,
+    dampening: Extended,
+    power: &PowerOfTwo,
+) -> f64 {
     if shares > Extended::ZERO {
         power(-(used / shares / dampening))
     } else {

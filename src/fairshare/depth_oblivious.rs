@@ -7,7 +7,8 @@
 //!
 //! Source: `priority_multifactor.c` of Slurm 22.05 and 24.11, which agree; the documentation
 //! (slurm.conf(5), DEPTH_OBLIVIOUS) gives only the aim. Stock takes the siblings' usage of the
-//! last pass for those it has not reached yet; here all values belong to the same moment.
+//! last pass for those it has not reached yet (see `stock_records`); here all values belong to the
+//! same moment.
 
 use std::cmp::Ordering;
 
@@ -31,24 +32,45 @@ pub(super) fn compute(
 ) -> Vec<AssocFairshare> {
     let shares = tree.path_shares(compat);
     let mut results = usage.results(shares.iter().map(|s| s.to_f64()));
-    let rule = Rule {
-        tree,
-        compat,
-        host,
-        shares: &shares,
-    };
+    let rule = Rule { compat, host };
     let mut levels: Vec<Option<LevelRatios>> = vec![None; tree.len()];
     set_effective_usage(tree, compat, &mut results, |results, index, parent| {
-        let level = *levels[parent.get()].get_or_insert_with(|| rule.level(results, parent));
+        let level = *levels[parent.get()].get_or_insert_with(|| {
+            let above = results[parent.get()].effective_usage;
+            rule.level(above, shares[parent.get()], || {
+                usage_of_level(tree, compat, results, parent)
+            })
+        });
         rule.effective_usage(results[index.get()].norm_usage, shares[index.get()], level)
     });
     set_factors(tree, &shares, &mut results, dampening, host.power(compat));
     results
 }
 
+/// Normalised usage of all children with shares of their own.
+fn usage_of_level(
+    tree: &Tree,
+    compat: Compat,
+    results: &[AssocFairshare],
+    parent: AssocIndex,
+) -> Extended {
+    let children = tree.fs_children(parent).iter();
+    let with_shares = children.filter(|c| tree.rows()[c.get()].shares != Shares::Parent);
+    let usages = with_shares.map(|c| results[c.get()].norm_usage);
+    match compat {
+        Compat::Slurm(_) => usages.sum(),
+        Compat::Documented => {
+            // Rounded sums depend on their order; this one not on the order of rows.
+            let mut usages: Vec<Extended> = usages.collect();
+            usages.sort_unstable();
+            usages.into_iter().sum()
+        }
+    }
+}
+
 /// What all children of one account have in common.
 #[derive(Clone, Copy)]
-struct LevelRatios {
+pub(super) struct LevelRatios {
     /// Rp; 0 where it has no meaning.
     parent: Extended,
     /// The level's usage over the parent's normalised shares.
@@ -57,18 +79,23 @@ struct LevelRatios {
     exponent: Extended,
 }
 
+/// The formula, with the functions that it calls.
 #[derive(Clone, Copy)]
-struct Rule<'a> {
-    tree: &'a Tree,
-    compat: Compat,
-    host: HostMath,
-    shares: &'a [Extended],
+pub(super) struct Rule {
+    pub(super) compat: Compat,
+    pub(super) host: HostMath,
 }
 
-impl Rule<'_> {
-    fn level(&self, results: &[AssocFairshare], parent: AssocIndex) -> LevelRatios {
-        let shares = self.shares[parent.get()];
-        let ratio = results[parent.get()].effective_usage / shares;
+impl Rule {
+    /// From effective usage and normalised shares of the parent, and the normalised usage of all
+    /// its children with shares of their own, which is asked for only where it matters.
+    pub(super) fn level(
+        &self,
+        effective_usage: Extended,
+        shares: Extended,
+        usage_of_level: impl FnOnce() -> Extended,
+    ) -> LevelRatios {
+        let ratio = effective_usage / shares;
         if shares.is_zero() || ratio.is_zero() {
             return LevelRatios {
                 parent: Extended::ZERO,
@@ -83,28 +110,18 @@ impl Rule<'_> {
         let steep = Extended::from(STEEPNESS) * log;
         LevelRatios {
             parent: ratio,
-            siblings: self.usage_of_level(results, parent) / shares,
+            siblings: usage_of_level() / shares,
             exponent: Extended::ONE / (Extended::ONE + steep * steep),
         }
     }
 
-    /// Normalised usage of all children with shares of their own.
-    fn usage_of_level(&self, results: &[AssocFairshare], parent: AssocIndex) -> Extended {
-        let children = self.tree.fs_children(parent).iter();
-        let with_shares = children.filter(|c| self.tree.rows()[c.get()].shares != Shares::Parent);
-        let usages = with_shares.map(|c| results[c.get()].norm_usage);
-        match self.compat {
-            Compat::Slurm(_) => usages.sum(),
-            Compat::Documented => {
-                // Rounded sums depend on their order; this one not on the order of rows.
-                let mut usages: Vec<Extended> = usages.collect();
-                usages.sort_unstable();
-                usages.into_iter().sum()
-            }
-        }
-    }
-
-    fn effective_usage(&self, own: Extended, shares: Extended, level: LevelRatios) -> Extended {
+    /// Effective usage from the `own` normalised one.
+    pub(super) fn effective_usage(
+        &self,
+        own: Extended,
+        shares: Extended,
+        level: LevelRatios,
+    ) -> Extended {
         if shares.is_zero() || own.is_zero() || level.parent.is_zero() {
             return own;
         }

@@ -8,6 +8,8 @@
 //! | `FairTree` | `fair_tree`, exact | `stock_tree`, bit for bit |
 //! | `Classic` | `classic` | `classic`, in Slurm's rounding |
 //! | `DepthOblivious` | `depth_oblivious` | `depth_oblivious`, in Slurm's rounding |
+//!
+//! `stock_records` is for those who follow slurmctld from pass to pass: what its records keep.
 
 mod classic;
 mod depth_oblivious;
@@ -15,6 +17,7 @@ mod exact;
 mod fair_tree;
 mod host;
 mod ranking;
+pub(crate) mod stock_records;
 mod stock_tree;
 mod usage;
 
@@ -22,11 +25,11 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
-pub(crate) use classic::recompute_user;
 #[cfg(feature = "cli")]
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
 pub use ranking::Ranking;
+pub use stock_records::Kept;
 use usage::Usage;
 
 /// How shares and usage become factors.
@@ -121,7 +124,9 @@ pub fn compute_with(
     let usage = Usage::new(tree, raw_usage);
     match (algorithm, compat) {
         (Algorithm::FairTree, Compat::Documented) => fair_tree::compute(tree, &usage),
-        (Algorithm::FairTree, Compat::Slurm(_)) => stock_tree::compute(tree, compat, &usage),
+        (Algorithm::FairTree, Compat::Slurm(_)) => {
+            stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage)
+        }
         (Algorithm::Classic { dampening }, _) => {
             let power = host.power(compat);
             classic::compute(tree, compat, &usage, dampening, power)
@@ -130,4 +135,14 @@ pub fn compute_with(
             depth_oblivious::compute(tree, compat, &usage, dampening, host)
         }
     }
+}
+
+/// Fair Tree under `compat=slurm` with the normalised shares that the host keeps, one per
+/// association by position: after a change of `PriorityFlags` they still are the old ones.
+pub(crate) fn stock_fair_tree(
+    tree: &Tree,
+    norm_shares: Vec<f64>,
+    raw_usage: &[Extended],
+) -> Vec<AssocFairshare> {
+    stock_tree::compute(tree, norm_shares, &Usage::new(tree, raw_usage))
 }

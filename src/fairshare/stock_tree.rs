@@ -13,7 +13,6 @@
 //! The walk itself has no recursion and reads nothing outside its lists.
 
 use super::{AssocFairshare, Usage};
-use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
@@ -21,8 +20,11 @@ use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 pub(super) const NO_VAL: Extended = Extended::from_u64(0xffff_fffe);
 
 /// Fair-share factors, by position.
-pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<AssocFairshare> {
-    let norm_shares = tree.norm_shares_on_level(compat);
+pub(super) fn compute(
+    tree: &Tree,
+    norm_shares: Vec<f64>,
+    usage: &Usage<'_>,
+) -> Vec<AssocFairshare> {
     let mut results = usage.results(norm_shares);
     for index in tree.indices() {
         let result = &mut results[index.get()];
@@ -32,7 +34,7 @@ pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<Ass
             continue;
         };
         result.effective_usage = usage.ratio(index, parent);
-        result.level_fs = level(tree, compat, index, result.effective_usage);
+        result.level_fs = level(tree, index, result.norm_shares, result.effective_usage);
     }
     if let Some(root) = tree.root() {
         rank(tree, root, &mut results);
@@ -43,15 +45,15 @@ pub(super) fn compute(tree: &Tree, compat: Compat, usage: &Usage<'_>) -> Vec<Ass
 /// LF of an association below the root; `None` for accounts that stand aside.
 pub(super) fn level(
     tree: &Tree,
-    compat: Compat,
     index: AssocIndex,
+    norm_shares: f64,
     effective_usage: Extended,
 ) -> Option<Extended> {
     let row = &tree.rows()[index.get()];
     match (row.shares, row.kind) {
         (Shares::Parent, AssocKind::User) => Some(Extended::INFINITY),
         (Shares::Parent, AssocKind::Account) => None,
-        (Shares::Raw(_), _) => match Extended::from_f64(tree.share_of_level(index, compat)) {
+        (Shares::Raw(_), _) => match Extended::from_f64(norm_shares) {
             Some(shares) if !shares.is_zero() => Some(shares / effective_usage),
             _ => Some(Extended::ZERO),
         },

@@ -64,7 +64,7 @@ pub(super) fn usage(
     }
     work.snapshot.publish(&lock, &work.factors);
     shared.last_ran = Some(computed.last_ran);
-    shared.recent.pass(moment.recent);
+    shared.recent.pass(computed.last_ran);
     let last_reset = shared.resets.last_reset();
     drop(shared);
     let previous = moment.last_ran.unwrap_or(0);
@@ -92,7 +92,7 @@ fn to_factors(
     let fair_tree = config.algorithm() == Algorithm::FairTree;
     factors.clear();
     for (row, found) in computed.fairshare.iter().enumerate() {
-        let open = computed.uncomputed.get(row).copied().unwrap_or(false);
+        let open = computed.left_open.get(row).copied().unwrap_or(false);
         // The root comes first. Its effective usage is all there is; it has no normalised one.
         let root = row == 0;
         let effective = if root {

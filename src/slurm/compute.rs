@@ -1,6 +1,6 @@
 //! The middle of a pass: from a snapshot to charges, factors and priorities. No lock is held.
 
-use super::charge::{state_of, to_shim};
+use super::charge::{run_of, state_of, to_shim};
 use super::harvest::ended_unreported;
 use super::host::{self, NONE, ffi};
 use super::log;
@@ -11,7 +11,7 @@ use super::snapshot::Snapshot;
 use crate::engine::{self, Accruing, PassInput};
 use crate::fairshare::AssocFairshare;
 use crate::priority::{Job, Priced, Pricer, PriorityError};
-use crate::tree::{AssocIndex, AssocKind, Shares, TreeError};
+use crate::tree::{AssocIndex, TreeError};
 use crate::usage::{Ledger, UsageError, accrues};
 
 /// Why nothing was computed.
@@ -42,7 +42,7 @@ pub(super) struct Computed {
     /// Jobs whose billing was worked out anew: job, start time, billing.
     pub(super) billables: Vec<(u32, i64, f64)>,
     /// Under stock's classic order, by position: left for whoever asks. Empty elsewhere.
-    pub(super) uncomputed: Vec<bool>,
+    pub(super) left_open: Vec<bool>,
     /// By position in the tree.
     pub(super) fairshare: Vec<AssocFairshare>,
 }
@@ -123,6 +123,8 @@ impl Computed {
                 &[]
             },
             accruing_before: before.as_deref(),
+            kept: config.compat.is_slurm().then_some(&tables.kept[..]),
+            host_math: host::math(),
             last_ran: moment.last_ran,
             now: moment.now,
         };
@@ -149,9 +151,7 @@ impl Computed {
             .saturating_sub(moment.last_ran.unwrap_or(moment.now));
         self.fading = engine::decay(config).factor(passed);
         self.last_ran = found.last_ran;
-        if interleaved {
-            self.uncomputed = users_nobody_asked_for(settings, work, found.priced.is_some());
-        }
+        self.left_open = found.left_open;
         self.fairshare = found.fairshare;
         Ok(found.priced.is_some())
     }
@@ -196,7 +196,8 @@ impl Computed {
             let factor = tables
                 .qos_row(row.qos_id)
                 .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
-            let run = shared.run(row, factor, snapshot.enforces_limits());
+            let until = shared.charged_until(row, snapshot.enforces_limits());
+            let run = run_of(row, factor, until, moment.last_ran);
             let from = moment.last_ran.unwrap_or(0).max(row.start_time);
             if super::charge::recounts(row, from) {
                 self.billables
@@ -211,20 +212,6 @@ impl Computed {
         }
         (jobs, rows)
     }
-}
-
-/// Users whose effective usage stock leaves open: no job of theirs asked for it in this pass.
-fn users_nobody_asked_for(settings: &Settings, work: &Workspace, priced: bool) -> Vec<bool> {
-    let rows = work.tables.tree.rows();
-    let mut open: Vec<bool> = rows.iter().map(|row| row.kind == AssocKind::User).collect();
-    if priced && settings.config.priority_weight_fairshare != 0 {
-        for job in work.pending.jobs.iter().filter(|job| !job.direct) {
-            if let Some(assoc) = job.assoc {
-                open[assoc.get()] &= rows[assoc.get()].shares == Shares::Parent;
-            }
-        }
-    }
-    open
 }
 
 /// Jobs that a pass does not price although their state is one of those it prices.

@@ -73,7 +73,9 @@ fn start() -> Result<(), String> {
         return Err("the site factor plugin does not load".to_string());
     }
     let plugin = plugin::init().inspect_err(|_| host::site_fini())?;
-    if !plugin.settings().has_slurmdbd {
+    if plugin.settings().has_slurmdbd {
+        host::root_uses_all();
+    } else {
         log::error("without slurmdbd there is no usage: fair share counts nothing");
     }
     if cfg!(not(slurm_has_thread_start)) {

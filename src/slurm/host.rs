@@ -2,6 +2,7 @@
 
 use super::log::Level;
 use crate::extended::Extended;
+use crate::fairshare::HostMath;
 use crate::priority::TimeLimit;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -37,6 +38,20 @@ pub(super) fn shim_extended(value: Extended) -> ffi::shim_extended {
     }
 }
 
+/// A number of a record; 0 for what is none.
+pub(super) fn number(value: ffi::shim_extended) -> Extended {
+    extended(value).unwrap_or(Extended::ZERO)
+}
+
+/// The C library's own logarithm, which stock calls.
+pub(super) fn math() -> HostMath {
+    HostMath {
+        // SAFETY: a function of numbers.
+        logl: |value| number(unsafe { ffi::shim_logl(shim_extended(value)) }),
+        ..HostMath::default()
+    }
+}
+
 pub(super) fn time_limit(minutes: u32, infinite: bool, unset: bool) -> TimeLimit {
     match (infinite, unset) {
         (true, _) => TimeLimit::Unlimited,
@@ -65,6 +80,13 @@ questions! {
     debug_priority = shim_debug_priority;
     /// Loads the site factor plugin, which the priority plugin owns.
     site_init = shim_site_init;
+}
+
+/// The root's effective usage is all there is: the first price of a job may ask for it.
+pub(super) fn root_uses_all() {
+    // SAFETY: called from init, before anyone asks for usage; init may come with locks held, so
+    // none is taken.
+    unsafe { ffi::shim_root_uses_all() }
 }
 
 pub(super) fn site_fini() {

@@ -5,42 +5,66 @@
 //! when it was asked for: his own usage is of that moment, that of the accounts above him of the
 //! last pass. `compat=slurm` does the same; documented passes compute everybody.
 
-use super::host::{self, ffi};
-use super::settings::Settings;
+use super::host::{self, ffi, number};
+use super::settings::{RELEASE, Settings};
+use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::{Algorithm, HostMath};
+use crate::fairshare::Kept;
+use crate::fairshare::stock_records::{Standing, stock_factor};
+use crate::tree::Shares;
 use std::ffi::c_void;
 
-/// Fills in normalised and effective usage of an association.
+/// Fills in normalised and effective usage of an association. Stock does so under Fair Tree, too,
+/// where a change of `PriorityFlags` has left an association open; the number is classic then.
 ///
 /// # Safety
 /// `assoc` is slurmctld's association; the caller holds at least the read lock of associations.
 pub(super) unsafe fn compute(settings: &Settings, assoc: *mut c_void) {
-    let algorithm = settings.config.algorithm();
-    let oblivious = matches!(algorithm, Algorithm::DepthOblivious { .. });
     let mut usage = ffi::shim_assoc_usage::default();
     // SAFETY: the caller's promise.
-    unsafe { ffi::shim_assoc_read_usage(assoc, oblivious, &mut usage) }
+    unsafe { ffi::shim_assoc_read_usage(assoc, false, &mut usage) }
     if !usage.has_parent {
         return;
     }
-    let norm = norm_usage(&usage);
-    if oblivious {
-        // Stock writes the one before it sums up the level that it is part of.
+    let norm = Standing::norm_usage(number(usage.usage_raw), number(usage.root_usage_raw));
+    // It is part of its own level, whose usage is added up next.
+    // SAFETY: the caller's promise.
+    unsafe { ffi::shim_assoc_write_usage(assoc, usage.usage_efctv, host::shim_extended(norm)) }
+    let (algorithm, compat) = (settings.config.algorithm(), settings.config.compat);
+    let math = host::math();
+    let effective = standing(&usage).effective_usage(math, algorithm, compat, norm, || {
+        let mut level = ffi::shim_assoc_usage::default();
         // SAFETY: the caller's promise.
-        unsafe {
-            ffi::shim_assoc_write_usage(assoc, usage.usage_efctv, host::shim_extended(norm));
-            ffi::shim_assoc_read_usage(assoc, true, &mut usage);
-        }
-    }
-    let effective = effective_usage(&usage, norm, oblivious);
+        unsafe { ffi::shim_assoc_read_usage(assoc, true, &mut level) }
+        number(level.level_usage_norm)
+    });
     let (effective, norm) = (host::shim_extended(effective), host::shim_extended(norm));
     // SAFETY: the caller's promise.
     unsafe { ffi::shim_assoc_write_usage(assoc, effective, norm) }
 }
 
-/// The classic factor of a job's association, computed now if nobody has asked for it before.
-/// `None`: the job has no association.
+fn standing(usage: &ffi::shim_assoc_usage) -> Standing {
+    let above = Kept {
+        norm_shares: usage.parent_shares_norm,
+        norm_usage: None,
+        effective_usage: usage
+            .has_parent_usage_efctv
+            .then(|| number(usage.parent_usage_efctv)),
+    };
+    Standing {
+        shares: if usage.shares_from_parent {
+            Shares::Parent
+        } else {
+            Shares::Raw(usage.shares_raw.min(Shares::MAX_RAW))
+        },
+        norm_shares: usage.shares_norm,
+        above: (!usage.below_root).then_some(above),
+        level_shares: usage.level_shares,
+    }
+}
+
+/// The factor of a job's association as its records have it; effective usage is computed now if
+/// nobody has asked for it before. `None`: the job has no association.
 ///
 /// # Safety
 /// `job` is slurmctld's job record; the caller holds the job lock.
@@ -59,82 +83,23 @@ pub(super) unsafe fn fs_factor(settings: &Settings, job: *const c_void) -> Optio
             return None;
         }
         ffi::shim_assoc_read_usage(assoc, false, &mut usage);
-        if !usage.is_computed {
+        if !usage.has_usage_efctv {
             compute(settings, assoc);
             ffi::shim_assoc_read_usage(assoc, false, &mut usage);
         }
     }
     let dampening = settings.config.fair_share_dampening_factor;
-    let usage_efctv = number(usage.usage_efctv);
-    Some(classic_factor(
-        usage_efctv,
-        double(usage.shares_norm),
-        dampening,
-    ))
+    let shares = Extended::from_f64(usage.shares_norm).unwrap_or(Extended::ZERO);
+    Some(classic_factor(number(usage.usage_efctv), shares, dampening))
 }
 
 /// `2^(-(usage / shares) / dampening)`, 0 without shares.
 pub(super) fn classic_factor(usage: Extended, shares: Extended, dampening: u16) -> f64 {
-    if shares <= Extended::ZERO {
-        return 0.0;
-    }
-    let dampening = Extended::from(u32::from(dampening.max(1)));
-    let exponent = -(usage / shares / dampening);
-    (HostMath::default().pow)(2.0, exponent.to_f64())
-}
-
-fn norm_usage(usage: &ffi::shim_assoc_usage) -> Extended {
-    let root = number(usage.root_usage_raw);
-    if root.is_zero() {
-        return Extended::ZERO;
-    }
-    (number(usage.usage_raw) / root).min(Extended::ONE)
-}
-
-fn effective_usage(usage: &ffi::shim_assoc_usage, norm: Extended, oblivious: bool) -> Extended {
-    let above = number(usage.parent_usage_efctv);
-    if usage.below_root {
-        norm
-    } else if usage.shares_from_parent {
-        above
-    } else if oblivious {
-        oblivious_usage(usage, norm, above)
-    } else if usage.level_shares == 0 {
-        above
-    } else {
-        let share = Extended::from(usage.shares_raw) / Extended::from(usage.level_shares);
-        norm + (above - norm) * share
-    }
-}
-
-fn oblivious_usage(usage: &ffi::shim_assoc_usage, norm: Extended, above: Extended) -> Extended {
-    let (shares, parent_shares) = (double(usage.shares_norm), double(usage.parent_shares_norm));
-    if [shares, parent_shares, above, norm]
-        .iter()
-        .any(|n| n.is_zero())
-    {
-        return norm;
-    }
-    let math = HostMath::default();
-    let parent = above / parent_shares;
-    let local = norm / shares / (number(usage.level_usage_norm) / parent_shares);
-    let opposed = !parent.is_zero()
-        && !local.is_zero()
-        && (math.logl)(parent) * (math.logl)(local) < Extended::ZERO;
-    let exponent = if opposed {
-        let steep = Extended::from(5_u32) * (math.logl)(parent);
-        Extended::ONE / (Extended::ONE + steep * steep)
-    } else {
-        Extended::ONE
-    };
-    let power = (math.pow)(local.to_f64(), exponent.to_f64());
-    parent * Extended::from_f64(power).unwrap_or(Extended::ZERO) * shares
-}
-
-fn number(value: ffi::shim_extended) -> Extended {
-    host::extended(value).unwrap_or(Extended::ZERO)
-}
-
-fn double(value: f64) -> Extended {
-    Extended::from_f64(value).unwrap_or(Extended::ZERO)
+    stock_factor(
+        host::math(),
+        Compat::Slurm(RELEASE),
+        usage,
+        shares,
+        dampening,
+    )
 }

@@ -50,11 +50,14 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
     let (mut tables, row) = one_job(plugin, &settings, &snapshot, names)?;
     let keeps = row.direct && row.priority != 0;
     let asks = !keeps && settings.config.priority_weight_fairshare != 0 && settings.has_slurmdbd;
-    if asks && settings.is_stock_classic() {
+    if asks && settings.config.compat.is_slurm() {
         // SAFETY: the caller's promise.
-        let factor = unsafe { late::fs_factor(&settings, job) };
-        if let (Some(assoc), Some(factor)) = (tables.site.assocs.first_mut(), factor) {
-            assoc.fs_factor = factor;
+        let classic = unsafe { late::fs_factor(&settings, job) };
+        if let (Some(assoc), Some(classic)) = (tables.site.assocs.first_mut(), classic) {
+            // Under Fair Tree the record has the factor, and asking was all.
+            if settings.is_stock_classic() {
+                assoc.fs_factor = classic;
+            }
         }
     }
     let pricer = Pricer::new(&settings.config, &tables.site, host::now())?;

@@ -4,6 +4,7 @@ use super::host::{self, NONE, ffi};
 use super::log;
 use super::snapshot::Snapshot;
 use crate::extended::Extended;
+use crate::fairshare::Kept;
 use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(super) struct Tables {
     pub(super) tree: Arc<Tree>,
     /// Usage by position, as slurmctld had it.
     pub(super) raw_usage: Vec<Extended>,
+    /// What slurmctld's records keep, by position.
+    pub(super) kept: Vec<Kept>,
     pub(super) site: Site,
     partitions: Vec<(u64, Index)>,
     qos: Vec<(u32, Index)>,
@@ -66,6 +69,7 @@ impl Tables {
 
     fn fill_usage(&mut self, snapshot: &Snapshot) {
         self.raw_usage.clear();
+        self.kept.clear();
         self.site.assocs.clear();
         let mut no_numbers = Vec::new();
         for row in snapshot.assocs() {
@@ -77,6 +81,7 @@ impl Tables {
             }
             self.raw_usage
                 .push(usage.unwrap_or(Extended::ZERO).max(Extended::ZERO));
+            self.kept.push(kept(row));
             self.site.assocs.push(AssocFactors {
                 fs_factor: 0.0,
                 priority: row.priority,
@@ -183,6 +188,14 @@ pub(super) fn assoc(row: &ffi::shim_assoc) -> Assoc {
         } else {
             Shares::Raw(row.shares_raw.min(Shares::MAX_RAW))
         },
+    }
+}
+
+fn kept(row: &ffi::shim_assoc) -> Kept {
+    Kept {
+        norm_shares: row.shares_norm,
+        norm_usage: row.has_usage_norm.then(|| host::number(row.usage_norm)),
+        effective_usage: row.has_usage_efctv.then(|| host::number(row.usage_efctv)),
     }
 }
 

@@ -172,7 +172,13 @@ impl Stock<'_> {
             Some(parent) => quotient(self.0.usage(index), self.0.usage(parent)),
             None => Extended::ONE,
         };
-        stock_tree::level(self.0.tree, self.1, index, effective_usage).unwrap_or(stock_tree::NO_VAL)
+        stock_tree::level(
+            self.0.tree,
+            index,
+            self.0.tree.share_of_level(index, self.1),
+            effective_usage,
+        )
+        .unwrap_or(stock_tree::NO_VAL)
     }
 }
 

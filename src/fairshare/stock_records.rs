@@ -1,0 +1,345 @@
+//! Classic and depth-oblivious fair share as slurmctld's records keep it from pass to pass.
+//!
+//! Stock never computes all associations at once. A pass computes the accounts, in the order of
+//! the lists of children, and marks every user as not computed; a user is computed when somebody
+//! asks: the price of his first job, or sshare. Each such computation reads what the records of
+//! the others hold at that moment, however old that is:
+//! * effective usage and normalised shares of the account above;
+//! * depth-oblivious: normalised usage of all siblings. One that was never computed counts as
+//!   `NO_VAL`, 4294967294, so that the usage of a level can be billions of times the whole;
+//! * normalised shares are those that slurmctld computed last. They keep the definition of the
+//!   other algorithm after `FAIR_TREE` was changed, until an association is edited.
+//!
+//! Source: `priority_p_set_assoc_usage` and `_set_children_usage_efctv` of 22.05 and 24.11, which
+//! agree.
+
+use super::AssocFairshare;
+use super::classic::{between, factor};
+use super::depth_oblivious::Rule;
+use super::host::HostMath;
+use super::usage::norm;
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::fairshare::Algorithm;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// What stands in a record that nobody has computed, and is calculated with: `NO_VAL`.
+const NOT_COMPUTED: Extended = Extended::from_u64(0xffff_fffe);
+
+/// What slurmctld's record of one association keeps between passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Kept {
+    /// Normalised shares, 0..=1.
+    pub norm_shares: f64,
+    /// Raw usage over the root's, 0..=1; `None`: never computed.
+    pub norm_usage: Option<Extended>,
+    /// Effective usage, from 0 up; `None`: to be computed when somebody asks.
+    pub effective_usage: Option<Extended>,
+}
+
+impl From<&AssocFairshare> for Kept {
+    /// The record of an association that was computed a moment ago.
+    fn from(found: &AssocFairshare) -> Kept {
+        Kept {
+            norm_shares: found.norm_shares,
+            norm_usage: Some(found.norm_usage),
+            effective_usage: Some(found.effective_usage),
+        }
+    }
+}
+
+/// What the effective usage of one association is computed from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    pub(crate) shares: Shares,
+    pub(crate) norm_shares: f64,
+    /// The account that shares are taken from: the root, or what that account's record keeps.
+    pub(crate) above: Option<Kept>,
+    /// Sum of the shares on the level, in Slurm's 32 bits.
+    pub(crate) level_shares: u32,
+}
+
+impl Standing {
+    /// Normalised usage.
+    pub(crate) fn norm_usage(raw: Extended, root: Extended) -> Extended {
+        norm(raw, root)
+    }
+
+    /// Effective usage. `usage_of_level`: the normalised usage of all on the level that have
+    /// shares of their own, asked for by the depth-oblivious algorithm.
+    pub(crate) fn effective_usage(
+        &self,
+        host: HostMath,
+        algorithm: Algorithm,
+        compat: Compat,
+        norm_usage: Extended,
+        usage_of_level: impl FnOnce() -> Extended,
+    ) -> Extended {
+        let Some(above) = self.above else {
+            return norm_usage;
+        };
+        let effective_above = above.effective_usage.unwrap_or(NOT_COMPUTED);
+        match (self.shares, algorithm) {
+            (Shares::Parent, _) => effective_above,
+            (Shares::Raw(_), Algorithm::DepthOblivious { .. }) => {
+                let rule = Rule { compat, host };
+                let shares_above = extended(above.norm_shares);
+                let level = rule.level(effective_above, shares_above, usage_of_level);
+                rule.effective_usage(norm_usage, extended(self.norm_shares), level)
+            }
+            (Shares::Raw(_), _) if self.level_shares == 0 => effective_above,
+            (Shares::Raw(shares), _) => between(
+                norm_usage,
+                effective_above,
+                shares,
+                self.level_shares.into(),
+            ),
+        }
+    }
+}
+
+/// The records of a tree, as one pass and those who ask in it change them.
+pub(crate) struct Records<'a> {
+    tree: &'a Tree,
+    host: HostMath,
+    algorithm: Algorithm,
+    compat: Compat,
+    kept: Vec<Kept>,
+}
+
+impl<'a> Records<'a> {
+    /// `kept`: one per association by position; panics at another length.
+    pub(crate) fn new(
+        tree: &'a Tree,
+        host: HostMath,
+        algorithm: Algorithm,
+        compat: Compat,
+        kept: Vec<Kept>,
+    ) -> Records<'a> {
+        assert_eq!(kept.len(), tree.len(), "one record per association");
+        Records {
+            tree,
+            host,
+            algorithm,
+            compat,
+            kept,
+        }
+    }
+
+    /// What a pass begins with: accounts from `raw`, the usage up to now, list by list in their
+    /// order; users are left open.
+    pub(crate) fn begin_pass(&mut self, raw: &[Extended]) {
+        let tree = self.tree;
+        let mut lists = Vec::from_iter(tree.root());
+        let mut next = 0;
+        while let Some(&account) = lists.get(next) {
+            next += 1;
+            for &child in tree.fs_children(account) {
+                if tree.rows()[child.get()].kind == AssocKind::User {
+                    self.kept[child.get()].effective_usage = None;
+                } else {
+                    self.compute(child, raw);
+                    lists.push(child);
+                }
+            }
+        }
+    }
+
+    /// Pricing asks for the factor of an association: computes it from `raw`, the usage at this
+    /// moment, unless somebody asked before.
+    pub(crate) fn ask(&mut self, index: AssocIndex, raw: &[Extended]) {
+        let index = self.payer(index);
+        if self.is_open(index) {
+            self.compute(index, raw);
+        }
+    }
+
+    /// Has nobody asked for this association since the pass began?
+    pub(crate) fn is_open(&self, index: AssocIndex) -> bool {
+        self.kept[index.get()].effective_usage.is_none()
+    }
+
+    /// All associations, one by position: those that are open as if somebody asked now.
+    pub(crate) fn results(&self, raw: &[Extended], dampening: u16) -> Vec<AssocFairshare> {
+        let now = |index: AssocIndex| -> (Extended, Extended) {
+            let kept = self.kept[index.get()];
+            match kept.effective_usage {
+                Some(effective) => (kept.norm_usage.unwrap_or(NOT_COMPUTED), effective),
+                None => self.computed(index, raw),
+            }
+        };
+        self.tree
+            .indices()
+            .map(|index| {
+                let (norm_usage, effective_usage) = now(index);
+                let payer = self.payer(index);
+                let shares = extended(self.kept[payer.get()].norm_shares);
+                AssocFairshare {
+                    norm_shares: self.kept[index.get()].norm_shares,
+                    raw_usage: raw[index.get()],
+                    norm_usage,
+                    effective_usage,
+                    level_fs: None,
+                    fs_factor: Some(stock_factor(
+                        self.host,
+                        self.compat,
+                        now(payer).1,
+                        shares,
+                        dampening,
+                    )),
+                }
+            })
+            .collect()
+    }
+
+    /// The association whose numbers make the factor: `FairShare=parent` has none of its own.
+    fn payer(&self, index: AssocIndex) -> AssocIndex {
+        match self.tree.rows()[index.get()].shares {
+            Shares::Parent => self.tree.fs_parent(index).unwrap_or(index),
+            Shares::Raw(_) => index,
+        }
+    }
+
+    fn compute(&mut self, index: AssocIndex, raw: &[Extended]) {
+        let root = self.tree.root().unwrap_or(index);
+        // It is part of its own level, whose usage is added up next.
+        let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
+        self.kept[index.get()].norm_usage = Some(norm_usage);
+        self.kept[index.get()].effective_usage = Some(self.computed(index, raw).1);
+    }
+
+    /// Normalised and effective usage of an association if it were computed now.
+    fn computed(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
+        let root = self.tree.root().unwrap_or(index);
+        let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
+        let parent = self.tree.fs_parent(index);
+        let standing = Standing {
+            shares: self.tree.rows()[index.get()].shares,
+            norm_shares: self.kept[index.get()].norm_shares,
+            above: parent
+                .filter(|&parent| parent != root)
+                .map(|parent| self.kept[parent.get()]),
+            // Slurm adds the shares of a level in 32 bits.
+            level_shares: self.tree.level_shares(index).unwrap_or(0) as u32,
+        };
+        let (host, algorithm, compat) = (self.host, self.algorithm, self.compat);
+        let effective = standing.effective_usage(host, algorithm, compat, norm_usage, || {
+            parent.map_or(Extended::ZERO, |parent| {
+                self.usage_of_level(parent, index, norm_usage)
+            })
+        });
+        (norm_usage, effective)
+    }
+
+    /// Normalised usage of all children with shares of their own, as their records have it; of
+    /// `index` it is `own`.
+    fn usage_of_level(&self, parent: AssocIndex, index: AssocIndex, own: Extended) -> Extended {
+        let children = self.tree.fs_children(parent).iter();
+        children
+            .filter(|child| self.tree.rows()[child.get()].shares != Shares::Parent)
+            .map(|&child| {
+                if child == index {
+                    own
+                } else {
+                    self.kept[child.get()].norm_usage.unwrap_or(NOT_COMPUTED)
+                }
+            })
+            .sum()
+    }
+}
+
+/// The classic factor `2^(-(usage / shares) / dampening)`, 0 without shares.
+pub(crate) fn stock_factor(
+    host: HostMath,
+    compat: Compat,
+    usage: Extended,
+    shares: Extended,
+    dampening: u16,
+) -> f64 {
+    let dampening = Extended::from(u32::from(dampening.max(1)));
+    factor(usage, shares, dampening, &host.power(compat))
+}
+
+fn extended(value: f64) -> Extended {
+    Extended::from_f64(value).unwrap_or(Extended::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::Release;
+    use crate::tree::{Assoc, AssocId};
+
+    const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
+
+    /// root 1 -> 6 -> 8 -> accounts 10 and 11; user 200 in 10. All shares 1.
+    fn tree() -> Tree {
+        let row = |id, parent, kind| Assoc {
+            id,
+            parent,
+            kind,
+            shares: Shares::Raw(1),
+        };
+        Tree::from_rows([
+            row(1, None, AssocKind::Account),
+            row(6, Some(1), AssocKind::Account),
+            row(8, Some(6), AssocKind::Account),
+            row(10, Some(8), AssocKind::Account),
+            row(11, Some(8), AssocKind::Account),
+            row(200, Some(10), AssocKind::User),
+        ])
+        .unwrap()
+    }
+
+    /// Records as slurmctld has loaded them, except for the root's effective usage.
+    fn fresh(tree: &Tree) -> Vec<Kept> {
+        let shares = tree.norm_shares_on_path(SLURM);
+        let mut kept: Vec<Kept> = shares
+            .into_iter()
+            .map(|norm_shares| Kept {
+                norm_shares,
+                norm_usage: None,
+                effective_usage: Some(Extended::ZERO),
+            })
+            .collect();
+        kept[0].effective_usage = Some(Extended::ONE);
+        kept
+    }
+
+    fn begun(tree: &Tree, algorithm: Algorithm, raw: &[Extended]) -> Vec<Kept> {
+        let host = HostMath::default();
+        let mut records = Records::new(tree, host, algorithm, SLURM, fresh(tree));
+        records.begin_pass(raw);
+        let user = tree.index_of(200 as AssocId).unwrap();
+        assert!(records.is_open(user));
+        records.ask(user, raw);
+        assert!(!records.is_open(user));
+        records.kept
+    }
+
+    #[test]
+    fn an_account_adds_up_siblings_that_nobody_has_computed() {
+        // Slurm 22.05.8 and 24.11.5: 11 comes later in the list and counts as 4294967294, so
+        // that 10, with all the usage there is, gets 1/4294967295.
+        let tree = tree();
+        let mut raw = [Extended::from(18_839_u32); 6];
+        raw[4] = Extended::ZERO;
+        let algorithm = Algorithm::DepthOblivious { dampening: 1 };
+        let kept = begun(&tree, algorithm, &raw);
+        let found = kept[3].effective_usage.unwrap().to_f64();
+        assert!((found * 4_294_967_295.0 - 1.0).abs() < 1e-15);
+        assert_eq!(kept[2].effective_usage, Some(Extended::ONE));
+    }
+
+    #[test]
+    fn the_classic_rule_reads_no_siblings() {
+        let tree = tree();
+        let mut raw = [Extended::from(18_839_u32); 6];
+        raw[4] = Extended::ZERO;
+        let kept = begun(&tree, Algorithm::Classic { dampening: 1 }, &raw);
+        // All of the usage lies on the way down to the user; 11 has half of what lies above.
+        let found = kept.iter().map(|kept| kept.effective_usage.unwrap());
+        let found: Vec<f64> = found.map(Extended::to_f64).collect();
+        assert_eq!(found, [1.0, 1.0, 1.0, 1.0, 0.5, 1.0]);
+    }
+}
