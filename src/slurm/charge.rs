@@ -29,7 +29,8 @@ pub(super) fn run_of(
         billable_tres: billable_tres(row, from),
         usage_factor,
         charged_until,
-        run_secs_renewed: false,
+        run_secs_renewed: charged_until
+            .is_some_and(|until| last_ran.is_none_or(|ran| until >= ran)),
     }
 }
 
@@ -92,20 +93,13 @@ pub(super) fn to_shim(
 }
 
 impl Shared {
-    /// The run of a job with what was charged of it since the last pass. A size of it that ended
-    /// since then left the counters of run-seconds as at the job's start; that it did is known
-    /// from the report alone, as passes and resizes may fall into one second.
-    pub(super) fn run(&self, row: &ffi::shim_accruing, usage_factor: f64, limits: bool) -> Run {
-        let until = self.charged_until(row, limits);
-        Run {
-            run_secs_renewed: self.recent.until(row.job_id, row.start_time).is_some(),
-            ..run_of(row, usage_factor, until, self.last_ran)
-        }
-    }
-
     /// Up to when a running job was charged beyond the last pass: the last resize whose old size
     /// was charged. While the job is being resized its record has the new resize's time already.
-    fn charged_until(&self, row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64> {
+    pub(super) fn charged_until(
+        &self,
+        row: &ffi::shim_accruing,
+        enforces_limits: bool,
+    ) -> Option<i64> {
         let remembered = self.recent.until(row.job_id, row.start_time);
         // Ends of sizes are reported only while limits are enforced.
         let recorded = (enforces_limits && !row.resizing && row.resize_time > row.start_time)
@@ -139,7 +133,8 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
         return;
     };
     let mut shared = plugin.shared.lock();
-    let run = shared.run(&row, usage_factor(&snapshot), snapshot.enforces_limits());
+    let until = shared.charged_until(&row, snapshot.enforces_limits());
+    let run = run_of(&row, usage_factor(&snapshot), until, shared.last_ran);
     let period = Period::between_passes(shared.last_ran, now);
     let charged = charge(&engine::decay(&settings.config), &run, &period, true);
     if charged.is_some() {
@@ -255,15 +250,11 @@ pub(super) fn take_consumed(plugin: &Plugin, settings: &Settings) {
         log::error(format_args!("run-seconds are not adjusted: {error}"));
         return;
     }
-    let shared = plugin.shared.lock();
+    let last_ran = plugin.shared.lock().last_ran;
     let mut underflows = 0;
     for row in snapshot.accruing() {
-        // Of a job that was resized since the last pass, the next one takes all.
-        if shared.recent.until(row.job_id, row.start_time).is_none() {
-            underflows += take_consumed_of(&snapshot, &lock, settings, row, shared.last_ran);
-        }
+        underflows += take_consumed_of(&snapshot, &lock, settings, row, last_ran);
     }
-    drop(shared);
     drop(lock);
     if underflows > 0 {
         log::error(format_args!(

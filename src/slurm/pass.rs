@@ -70,14 +70,17 @@ fn begin(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
     // Not under the locks: it may read files.
     let zone = TimeZone::system();
-    let has_usage = settings.has_slurmdbd && host::has_root();
-    if has_usage {
+    let take_due = || plugin.shared.lock().resets.take_due(now, &zone);
+    if settings.has_slurmdbd && host::has_root() {
         let lock = UsageLock::lock();
         plugin.restore(&lock);
-        if plugin.shared.lock().resets.take_due(now, &zone) {
+        if take_due() {
             apply::reset(&lock);
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
+    } else if settings.counts_passes_only() {
+        // There is nothing to reset, but the time of the last reset moves on.
+        take_due();
     }
     let last_ran = plugin.shared.lock().last_ran;
     if let Some(line) = thread::clock_complaint(&settings.config, last_ran, now) {

@@ -60,9 +60,9 @@ impl Recent {
         charged.map(|charged| charged.until)
     }
 
-    /// Forgets what a pass has caught up with: the first `snapshot` charges.
-    pub(super) fn pass(&mut self, snapshot: u64) {
-        self.runs.retain(|_, charged| charged.serial >= snapshot);
+    /// Forgets what a pass at `last_ran` has caught up with.
+    pub(super) fn pass(&mut self, last_ran: i64) {
+        self.runs.retain(|_, charged| charged.until > last_ran);
     }
 }
 
@@ -100,15 +100,14 @@ mod tests {
         let mut recent = Recent::default();
         recent.note(1, 100, 150, true);
         recent.note(2, 100, 150, false);
+        recent.note(3, 100, 160, false);
         let snapshot = recent.snapshot();
-        // In the second of the pass itself.
-        recent.note(3, 100, 150, false);
         assert_eq!(recent.until(1, 100), None);
         assert_eq!(recent.until(2, 100), Some(150));
-        recent.pass(snapshot);
+        recent.pass(150);
         assert_eq!(recent.until(2, 100), None);
-        assert_eq!(recent.until(3, 100), Some(150));
-        assert_eq!(recent.snapshot(), snapshot + 1);
+        assert_eq!(recent.until(3, 100), Some(160));
+        assert_eq!(recent.snapshot(), snapshot);
     }
 
     #[test]
