@@ -136,7 +136,12 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let until = shared.charged_until(&row, snapshot.enforces_limits());
     let run = run_of(&row, usage_factor(&snapshot), until, shared.last_ran);
     let period = Period::between_passes(shared.last_ran, now);
-    let charged = charge(&engine::decay(&settings.config), &run, &period, true);
+    let decay = if settings.config.compat.is_slurm() {
+        shared.decay
+    } else {
+        engine::decay(&settings.config)
+    };
+    let charged = charge(&decay, &run, &period, true);
     if charged.is_some() {
         let until = if row.end_time != 0 {
             now.min(row.end_time)

@@ -15,6 +15,7 @@ use super::snapshot::{Snapshot, SnapshotError};
 use super::state::{self, Times};
 use super::tables::Tables;
 use super::thread;
+use crate::engine;
 use jiff::tz::TimeZone;
 use std::time::Duration;
 
@@ -68,6 +69,7 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
 /// What precedes a pass: usage from the state file, the reset that is due, the site factors.
 fn begin(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
+    plugin.shared.lock().decay = engine::decay(&settings.config);
     // Not under the locks: it may read files.
     let zone = TimeZone::system();
     let take_due = || plugin.shared.lock().resets.take_due(now, &zone);

@@ -10,7 +10,8 @@ use super::settings::{RELEASE, Settings};
 use super::snapshot::Snapshot;
 use super::state::{self, State};
 use super::thread::Thread;
-use crate::usage::ResetSchedule;
+use crate::engine;
+use crate::usage::{Decay, ResetSchedule};
 use once_cell::unsync::OnceCell;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
@@ -35,6 +36,9 @@ pub(super) struct Shared {
     /// The last pass; all usage in slurmctld's records is worth its number then.
     pub(super) last_ran: Option<i64>,
     pub(super) resets: ResetSchedule,
+    /// What the last pass let usage fade by. Stock charges ends of jobs by it until the next one,
+    /// whatever the configuration says by then.
+    pub(super) decay: Decay,
     /// Charges of the job_end hook that the last pass did not know of.
     pub(super) recent: Recent,
     /// Usage from our own state file that is still to be put back.
@@ -77,6 +81,7 @@ impl Plugin {
                 settings.config.compat,
                 last_reset,
             ),
+            decay: engine::decay(&settings.config),
             recent: Recent::default(),
             restore: found.saved.map(Box::new),
             usage_as_of: found.usage_as_of,
