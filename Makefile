@@ -1,21 +1,19 @@
 # fairtree: the commands of the house. `make help` lists them.
 
-# Slurm's release, and (instead) the folder of a configured source tree of Slurm.
-SLURM ?= 22.05.8
+# SLURM=24.11.5 on the command line reaches the tools through their environment.
 SLURM_SRC ?=
 KEEP ?=
-export SLURM
 
 CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check-cluster plugin demo doc clean deps
+.PHONY: help build test check-cluster plugin demo msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo
-	@echo '  SLURM=22.05.8          the release of Slurm to build the plugin for'
+	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5; test does both'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
 	@echo '  KEEP=1                 with demo: leave the cluster running'
 
@@ -25,7 +23,7 @@ deps: ## install the Debian packages that plugin, test and demo need (as root)
 build: ## build the libraries and the command
 	$(CARGO) build --release
 
-plugin: ## build target/slurm/$(SLURM)/priority_fairtree.so
+plugin: ## build target/slurm/<release>/priority_fairtree.so
 	$(XTASK) plugin $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
 
 test: ## check everything: style, unit tests, C programs, the plugin, a private cluster
@@ -36,6 +34,9 @@ check-cluster: ## only the checks in a private cluster
 
 demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 	$(XTASK) demo $(if $(KEEP),--keep)
+
+msrv: ## build with the oldest compiler that is promised (Debian trixie's, as root)
+	$(XTASK) msrv
 
 doc: ## the documentation of the Rust code, in target/doc
 	$(CARGO) doc --no-deps --workspace --document-private-items

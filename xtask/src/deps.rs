@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::command::checked;
 use crate::progress::Progress;
 
 /// The packages, and what each group is for.
@@ -104,22 +105,12 @@ fn all() -> impl Iterator<Item = &'static str> {
 }
 
 fn apt_get(arguments: &[&str]) -> Result<()> {
-    let answer = Command::new("apt-get")
+    let mut command = Command::new("apt-get");
+    command
         .args(["--quiet", "--option=Dpkg::Use-Pty=0"])
         .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .output()
-        .context("cannot run apt-get")?;
-    if !answer.status.success() {
-        bail!(
-            "apt-get {} failed ({}):\n{}{}",
-            arguments.join(" "),
-            answer.status,
-            String::from_utf8_lossy(&answer.stdout),
-            String::from_utf8_lossy(&answer.stderr)
-        );
-    }
-    Ok(())
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    checked(&mut command).map(drop)
 }
 
 /// While it lives, an installed package does not start its service.

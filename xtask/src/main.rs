@@ -2,14 +2,17 @@
 
 mod checks;
 mod cluster;
+mod command;
 mod demo;
 mod deps;
 mod interrupt;
+mod msrv;
 mod plugin;
 mod process;
 mod progress;
 mod project;
 mod release;
+mod root;
 mod source;
 mod suite;
 mod twin;
@@ -42,6 +45,11 @@ enum Tool {
         /// For instance 22.05.8
         release: Release,
     },
+    /// Make the root folder of the Debian release that ships a Slurm release; prints its folder
+    SlurmRoot {
+        /// For instance 24.11.5
+        release: Release,
+    },
     /// Build priority_fairtree.so; prints where it is
     Plugin {
         /// Slurm's release; its source is fetched
@@ -65,10 +73,12 @@ enum Tool {
     },
     /// Run every test there is; ends with `N passed, N failed`
     Test {
-        /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
-        slurm: Release,
+        /// Slurm's release; without it, every supported one
+        #[arg(long, env = "SLURM")]
+        slurm: Option<Release>,
     },
+    /// Build with the oldest compiler that is promised, that of Debian trixie
+    Msrv,
     /// Run the checks that need a private cluster
     TestCluster {
         /// Slurm's release
@@ -136,6 +146,12 @@ fn run(tool: Tool) -> Result<()> {
             progress.print(source::fetch(&release, &progress)?.display().to_string());
             Ok(())
         }
+        Tool::SlurmRoot { release } => {
+            deps::install(&progress)?;
+            let root = root::Root::of(&release, &progress)?;
+            progress.print(root.path().display().to_string());
+            Ok(())
+        }
         Tool::Plugin { slurm, slurm_src } => {
             // make passes an empty word where none was given.
             let source = slurm_src.filter(|folder| !folder.as_os_str().is_empty());
@@ -151,7 +167,11 @@ fn run(tool: Tool) -> Result<()> {
             prepare(&slurm, &progress)?;
             demo::run(&slurm, priority, keep, &progress)
         }
-        Tool::Test { slurm } => suite::run(&slurm, &progress),
+        Tool::Test { slurm } => suite::run(slurm, &progress),
+        Tool::Msrv => {
+            deps::install(&progress)?;
+            msrv::check(&progress)
+        }
         Tool::TestCluster { slurm, filter } => {
             prepare(&slurm, &progress)?;
             let outcome = checks::run(&slurm, &filter, &progress)?;

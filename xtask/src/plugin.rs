@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
@@ -33,8 +33,7 @@ pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> R
     let folder = project::slurm(&release);
     let build = folder.join("build");
     progress.step(format!("building the plugin for Slurm {release}"));
-    let answer = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .current_dir(project::root())
+    let answer = cargo_in_checkout()
         .args(["build", "--quiet", "--release", "--lib"])
         .args(["--no-default-features", "--features", "slurm"])
         .arg("--target-dir")

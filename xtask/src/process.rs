@@ -169,7 +169,10 @@ fn has_mark(identity: Identity, folder: &Path) -> bool {
 /// the working folder that it inherits from its slurmd.
 fn is_step_in(identity: Identity, folder: &Path) -> bool {
     let link = |name: &str| fs::read_link(format!("/proc/{}/{name}", identity.pid));
-    link("cwd").is_ok_and(|cwd| cwd.starts_with(folder))
+    // In another root folder the path begins with that folder's.
+    let relative = folder.strip_prefix("/").unwrap_or(folder);
+    let within = |cwd: &Path| cwd.ancestors().any(|above| above.ends_with(relative));
+    link("cwd").is_ok_and(|cwd| within(&cwd))
         && link("exe").is_ok_and(|exe| {
             let name = exe.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with("slurmstepd")

@@ -16,6 +16,18 @@ pub struct Release {
 }
 
 impl Release {
+    /// Those that everything is tested with, each from the Debian release that ships it.
+    pub fn supported() -> Vec<Release> {
+        let [bookworm, trixie] = [(22, 5, 8), (24, 11, 5)];
+        [bookworm, trixie]
+            .map(|(major, minor, micro)| Release {
+                major,
+                minor,
+                micro,
+            })
+            .to_vec()
+    }
+
     /// Major, minor, micro.
     pub fn numbers(&self) -> [u16; 3] {
         [self.major, self.minor, self.micro]

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::command::checked;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
@@ -54,12 +55,14 @@ pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
     tar.arg("--directory")
         .arg(&source)
         .arg("--strip-components=1");
-    run(&mut tar)?;
+    checked(&mut tar)?;
     expect_release(&source, release)?;
     progress.step(format!("configuring the source of Slurm {release}"));
-    run(Command::new("./configure")
-        .args(CONFIGURE)
-        .current_dir(&source))?;
+    checked(
+        Command::new("./configure")
+            .args(CONFIGURE)
+            .current_dir(&source),
+    )?;
     fs::rename(&source, &folder)
         .with_context(|| format!("cannot move the source to {}", folder.display()))?;
     Ok(folder)
@@ -105,8 +108,8 @@ fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
         command.arg("--option=APT::Sandbox::User=root");
         command
     };
-    run(apt_get().arg("update"))?;
-    run(apt_get().args(["source", "--download-only", "--tar-only", "slurm-wlm"]))?;
+    checked(apt_get().arg("update"))?;
+    checked(apt_get().args(["source", "--download-only", "--tar-only", "slurm-wlm"]))?;
     let wanted = format!("slurm-wlm_{release}");
     fs::read_dir(work)?
         .flatten()
@@ -123,7 +126,7 @@ fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
 /// Where this machine gets its Debian packages from.
 ///
 /// Asked of apt, whose answer covers every way to write a source down.
-fn debian_mirror() -> Result<String> {
+pub fn debian_mirror() -> Result<String> {
     let os_release = fs::read_to_string("/etc/os-release").context("cannot read os-release")?;
     let suite = os_release
         .lines()
@@ -147,24 +150,6 @@ fn mirror_of(suite: &str, listed: &str) -> Option<String> {
         .filter_map(|line| line.strip_prefix(suite)?.strip_prefix(" main "))
         .next()
         .map(str::to_owned)
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let answer = command
-        .output()
-        .with_context(|| format!("cannot run {command:?}"))?;
-    if !answer.status.success() {
-        let text = [answer.stdout, answer.stderr].concat();
-        let text = String::from_utf8_lossy(&text);
-        let tail: Vec<&str> = text.lines().rev().take(30).collect();
-        let tail: Vec<&str> = tail.into_iter().rev().collect();
-        bail!(
-            "{command:?} failed ({}):\n{}",
-            answer.status,
-            tail.join("\n")
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,15 +2,16 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
 use crate::checks::{self, Outcome};
+use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, plugin, source, twin};
+use crate::{deps, msrv, plugin, source, twin};
 
 /// A section that is one call of cargo.
 struct Section {
@@ -53,13 +54,14 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
-/// Runs every section.
+/// Runs every section; those about Slurm for `release`, or for every supported one.
 ///
 /// # Errors
 /// The first section that fails, by title. The summary line is printed in any case.
-pub fn run(release: &Release, progress: &Progress) -> Result<()> {
+pub fn run(release: Option<Release>, progress: &Progress) -> Result<()> {
     let mut total = Outcome::default();
-    let result = sections(release, progress, &mut total);
+    let releases = release.map_or_else(Release::supported, |only| vec![only]);
+    let result = sections(&releases, progress, &mut total);
     progress.print(format!(
         "\n{} passed, {} failed",
         total.passed, total.failed
@@ -67,20 +69,33 @@ pub fn run(release: &Release, progress: &Progress) -> Result<()> {
     result
 }
 
-fn sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> Result<()> {
     title(progress, "dependencies");
     deps::install(progress)?;
     for section in SECTIONS {
         run_section(section.title, section.arguments, None, progress, total)?;
     }
-    plugin_sections(release, progress, total)?;
-    twin_section(release, progress, total)?;
-    title(progress, "private cluster");
+    if releases.len() > 1 {
+        // It comes with the Debian release of a later Slurm.
+        title(progress, "the oldest compiler that is promised");
+        msrv::check(progress).inspect_err(|_| total.failed += 1)?;
+    }
+    for release in releases {
+        plugin_sections(release, progress, total)?;
+        twin_section(release, progress, total)?;
+        cluster_section(release, progress, total)?;
+    }
+    Ok(())
+}
+
+fn cluster_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let name = format!("private cluster of Slurm {release}");
+    title(progress, &name);
     let outcome = checks::run(release, "", progress)?;
     total.passed += outcome.passed;
     total.failed += outcome.failed;
     if outcome.failed > 0 {
-        bail!("failed: private cluster");
+        bail!("failed: {name}");
     }
     Ok(())
 }
@@ -158,12 +173,11 @@ fn title(progress: &Progress, text: &str) {
 /// Runs cargo, passes its output on, and adds up the results of test programs in it.
 fn cargo(arguments: &[&str], slurm_source: Option<&Path>, total: &mut Outcome) -> Result<bool> {
     crate::interrupt::check()?;
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = cargo_in_checkout();
     if let Some(source) = slurm_source {
         command.env(plugin::SOURCE_VARIABLE, source);
     }
     let mut child = command
-        .current_dir(project::root())
         .args(arguments)
         .env("RUSTDOCFLAGS", "--deny=warnings")
         .stdout(Stdio::piped())

@@ -140,7 +140,9 @@ impl Model {
         let qos = find(&self.qos, row.text("QOS")?).context("an unknown QOS")?;
         let partition = find(&self.partitions, partition).context("an unknown partition")?;
         let assoc = self.accounts.iter().position(|known| *known == owner);
-        let tres = self.count_tres(tres_count(row.text("TRES")?, "cpu")?);
+        // Newer releases tell what was asked for from what was given.
+        let asked = row.text("ReqTRES").or_else(|_| row.text("TRES"))?;
+        let tres = self.count_tres(tres_count(asked, "cpu")?);
         Ok(Job {
             id: row.get("JobId")?,
             assoc: Some(AssocIndex::new(

@@ -1,6 +1,5 @@
 //! Slurm's commands, run against a private cluster.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
@@ -55,7 +54,7 @@ impl Cluster {
     /// A command that fails, or that does not end within a minute.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         let (program, arguments) = words.split_first().context("a command")?;
-        let mut command = self.host.command(Path::new("timeout"));
+        let mut command = self.host.command("timeout");
         self.set_environment(&mut command);
         command
             .args(["--kill-after=5", "60", program])
@@ -66,7 +65,7 @@ impl Cluster {
     /// The same as one of the cluster's users.
     pub fn run_as(&self, user: &User, words: &[&str]) -> Result<String> {
         let (program, arguments) = words.split_first().context("a command")?;
-        let mut command = self.host.command_as(user, Path::new("timeout"));
+        let mut command = self.host.command_as(user, "timeout");
         self.set_environment(&mut command);
         command
             .args(["--kill-after=5", "60", program])
@@ -144,7 +143,7 @@ impl Cluster {
 
     /// `scontrol show KIND` as rows of `key=value`, times as seconds since 1970.
     pub fn show(&self, kind: &str) -> Result<Table> {
-        let mut command = self.host.command(Path::new("timeout"));
+        let mut command = self.host.command("timeout");
         self.set_environment(&mut command);
         command.env("SLURM_TIME_FORMAT", "%s");
         command.args([

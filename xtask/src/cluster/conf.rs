@@ -1,10 +1,11 @@
-//! The files slurm.conf and slurmdbd.conf of a private cluster.
+//! The files slurm.conf, slurmdbd.conf and cgroup.conf of a private cluster.
 
 use std::fmt::Write as _;
 
 use super::folder::Folder;
 use super::host::Host;
 use super::ports::Ports;
+use crate::release::Release;
 
 /// Which priority plugin slurmctld loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -176,6 +177,12 @@ fn nodes_and_partitions(nodes: Nodes, ports: Ports, partitions: &[Partition]) ->
 /// The name of the node with this index.
 pub fn node_name(index: usize) -> String {
     format!("n{index}")
+}
+
+/// cgroup.conf where slurmd insists on cgroups unless told otherwise; `None` where it does not
+/// know the word.
+pub fn cgroup(release: &Release) -> Option<&'static str> {
+    (release.numbers() >= [23, 11, 0]).then_some("CgroupPlugin=disabled\n")
 }
 
 /// slurmdbd.conf; `password`: the one that MariaDB's user `slurm` was given.

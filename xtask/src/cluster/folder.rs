@@ -18,7 +18,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nix::errno::Errno;
@@ -28,8 +28,11 @@ use super::users;
 use crate::process;
 
 /// Where job owners and the daemons' own users can enter, and a socket's path stays short.
+pub const PARENT: &str = "/tmp";
 const PREFIX: &str = "/tmp/fairtree-cluster-";
 const LOCKS: &str = "/run/lock";
+/// How long a dying process may hold its lock; far more than it takes.
+const LETTING_GO: Duration = Duration::from_secs(30);
 /// More clusters at once than a machine can carry.
 const MOST: u32 = 50;
 
@@ -203,9 +206,15 @@ pub fn stand_guard(path: &Path) -> Result<()> {
         .to_str()
         .and_then(|text| text.strip_prefix(PREFIX)?.parse().ok())
         .context("the path of a cluster's folder")?;
-    // Without the lock another run has the folder already, and has cleared it.
-    match lock(number)? {
-        Some(_lock) if path.exists() => tear_down(path),
-        _ => Ok(()),
+    // The end of the pipe may be seen an instant before the dying process has let go of its lock.
+    // Whoever holds it much longer is another run, which has cleared the folder.
+    let start = Instant::now();
+    while start.elapsed() < LETTING_GO {
+        match lock(number)? {
+            Some(_lock) if path.exists() => return tear_down(path),
+            Some(_lock) => return Ok(()),
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
     }
+    Ok(())
 }

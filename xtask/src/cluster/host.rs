@@ -1,16 +1,28 @@
 //! Where Slurm's programs of one release are, and how one is run.
 //!
-//! A release of another Debian lives in a folder of its own (`chroot`); then every command line
-//! differs, and nothing else. The cluster's folder has the same path inside and outside.
+//! The release that this machine has installed runs as it is. Any other runs in the root folder
+//! of the Debian release that ships it; then every command line differs, and nothing else. The
+//! cluster's folder has the same path inside and outside, and users are those of this machine.
 
+use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::folder;
 use super::users::User;
+use crate::command::checked;
+use crate::progress::Progress;
 use crate::release::Release;
+use crate::root::{Owner, Root, SUPERUSER};
+
+/// The file of Slurm's controller, in either kind of host.
+const SLURMCTLD: &str = "/usr/sbin/slurmctld";
+
+/// What programs of another root folder see of this machine.
+const SHARED: [&str; 4] = [folder::PARENT, "/etc/passwd", "/etc/group", "/etc/hosts"];
 
 /// Debian's multi-arch folder of plugins.
 fn stock_plugins() -> PathBuf {
@@ -22,28 +34,36 @@ fn stock_plugins() -> PathBuf {
 #[derive(Clone, Debug)]
 pub struct Host {
     release: Release,
-    /// The folder that is `/` to this installation.
-    root: PathBuf,
+    /// The folder that is `/` to this installation; `None`: this machine's own.
+    root: Option<Root>,
 }
 
 impl Host {
-    /// The installation of this machine itself.
+    /// The installation of a release: this machine's, or a root folder, which is made if there
+    /// is none.
     ///
     /// # Errors
-    /// No Slurm installed, or another release than `wanted`.
-    pub fn native(wanted: &Release) -> Result<Host> {
-        let answer = Command::new("/usr/sbin/slurmctld")
-            .arg("-V")
-            .output()
-            .context("no slurmctld on this machine; install it with: cargo xtask deps")?;
-        let release = version(&answer)?;
-        if release != *wanted {
-            bail!("this machine has Slurm {release}, not {wanted}");
+    /// A release that is not installed here and that no known Debian release ships, or a root
+    /// folder that cannot be made or has another release.
+    pub fn of(release: &Release, progress: &Progress) -> Result<Host> {
+        let mut host = Host {
+            release: release.clone(),
+            root: None,
+        };
+        if Path::new(SLURMCTLD).exists() && host.installed()? == *release {
+            return Ok(host);
         }
-        Ok(Host {
-            release,
-            root: PathBuf::from("/"),
-        })
+        host.root = Some(Root::of(release, progress)?);
+        let found = host.installed()?;
+        if found != *release {
+            bail!("that Debian release has Slurm {found} now, not {release}");
+        }
+        Ok(host)
+    }
+
+    /// The release that this host's slurmctld says it is.
+    fn installed(&self) -> Result<Release> {
+        version(&checked(self.command(SLURMCTLD).arg("-V"))?)
     }
 
     /// The release.
@@ -61,39 +81,79 @@ impl Host {
     /// Debian diverts slurmctld and slurmd through its alternatives, which may choose an
     /// emulator; the real ones end in `-wlm`.
     pub fn daemon(&self, name: &str) -> PathBuf {
-        let plain = Path::new("/usr/sbin").join(name);
-        let real = Path::new("/usr/sbin").join(format!("{name}-wlm"));
-        let outside = self.root.join(real.strip_prefix("/").unwrap_or(&real));
-        if outside.exists() { real } else { plain }
+        let real = format!("usr/sbin/{name}-wlm");
+        let root = self.root.as_ref().map_or(Path::new("/"), Root::path);
+        if root.join(&real).exists() {
+            Path::new("/").join(real)
+        } else {
+            Path::new("/usr/sbin").join(name)
+        }
     }
 
     /// A command of this installation, run as root.
-    pub fn command(&self, program: &Path) -> Command {
-        if self.root == Path::new("/") {
-            return Command::new(program);
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        match &self.root {
+            None => Command::new(program),
+            Some(root) => {
+                let mut command = root.command(SUPERUSER, &SHARED.map(Path::new));
+                command.arg(program);
+                command
+            }
         }
-        let mut command = Command::new("chroot");
-        command.arg(&self.root).arg(program);
-        command
+    }
+
+    /// The words that open a shell in which this installation's programs are found; `None`: any
+    /// shell of this machine will do.
+    pub fn shell(&self) -> Option<String> {
+        self.root.as_ref()?;
+        let command = self.command("bash");
+        let words = [command.get_program()]
+            .into_iter()
+            .chain(command.get_args());
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        Some(words.join(" "))
+    }
+
+    /// A command of this installation, run as root with this working folder.
+    pub fn command_in(&self, folder: &Path, program: &Path) -> Command {
+        match &self.root {
+            None => {
+                let mut command = Command::new(program);
+                command.current_dir(folder);
+                command
+            }
+            Some(_) => {
+                // chroot itself goes to `/`.
+                let mut command = self.command("env");
+                command.arg("--chdir").arg(folder).arg(program);
+                command
+            }
+        }
     }
 
     /// A command of this installation, run as a user.
-    pub fn command_as(&self, user: &User, program: &Path) -> Command {
-        if self.root == Path::new("/") {
-            let mut command = Command::new(program);
-            command.uid(user.uid).gid(user.gid).current_dir("/");
-            return command;
+    pub fn command_as(&self, user: &User, program: impl AsRef<OsStr>) -> Command {
+        match &self.root {
+            None => {
+                let mut command = Command::new(program);
+                command.uid(user.uid).gid(user.gid).current_dir("/");
+                command
+            }
+            Some(root) => {
+                let owner = Owner {
+                    uid: user.uid,
+                    gid: user.gid,
+                };
+                let mut command = root.command(owner, &SHARED.map(Path::new));
+                command.arg(program);
+                command
+            }
         }
-        let mut command = Command::new("chroot");
-        command.arg(format!("--userspec={}:{}", user.uid, user.gid));
-        command.arg(&self.root).arg(program);
-        command
     }
 }
 
 /// The release that `slurm 22.05.8` names.
-fn version(answer: &Output) -> Result<Release> {
-    let text = String::from_utf8_lossy(&answer.stdout);
+fn version(text: &str) -> Result<Release> {
     text.trim()
         .strip_prefix("slurm-wlm ")
         .or_else(|| text.trim().strip_prefix("slurm "))

@@ -72,7 +72,7 @@ impl Cluster {
         if !nix::unistd::geteuid().is_root() {
             anyhow::bail!("a private cluster runs jobs of several users: it needs root");
         }
-        let host = Host::native(&plan.release)?;
+        let host = Host::of(&plan.release, progress)?;
         let folder = Folder::claim()?;
         let ports = Ports::choose(folder.number(), plan.nodes.count)?;
         let mut conf = SlurmConf::new(&folder, &host, ports, plan.nodes, &plan.partitions);
@@ -99,6 +99,9 @@ impl Cluster {
     fn bring_up(&mut self, site: &Site, progress: &Progress) -> Result<()> {
         self.install_plugin()?;
         self.write_conf()?;
+        if let Some(text) = conf::cgroup(self.host.release()) {
+            fs::write(self.folder.join("etc/cgroup.conf"), text)?;
+        }
         for short in site.users() {
             let name = format!("{}{short}", self.user_prefix());
             let user = users::ensure(&name, &self.folder.join("run"))?;
@@ -204,6 +207,15 @@ impl Cluster {
             .env(crate::process::MARK, self.folder.path());
         if let Some(zone) = std::env::var_os("TZ") {
             command.env("TZ", zone);
+        }
+    }
+
+    /// What to type in a terminal, as root, so that Slurm's commands talk to this cluster.
+    pub fn prompt(&self) -> String {
+        let conf = self.conf_file();
+        match self.host.shell() {
+            None => format!("export SLURM_CONF={}", conf.display()),
+            Some(shell) => format!("SLURM_CONF={} {shell}", conf.display()),
         }
     }
 

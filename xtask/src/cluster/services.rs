@@ -14,6 +14,7 @@ use nix::sys::signal::Signal;
 
 use super::conf::{self, node_name};
 use super::{Cluster, users};
+use crate::command::checked;
 use crate::process::Daemon;
 use crate::wait;
 
@@ -133,17 +134,22 @@ impl Cluster {
         self.daemon_out("slurmctld")?.stop(Signal::SIGKILL)
     }
 
+    /// Waits until slurmctld has ended by itself.
+    pub fn await_end_of_slurmctld(&mut self) -> Result<()> {
+        wait::until_true("slurmctld gives up", DEADLINE, || {
+            let daemon = self.daemons.get_mut("slurmctld").context("slurmctld")?;
+            Ok(daemon.ended()?.is_some())
+        })?;
+        self.daemon_out("slurmctld").map(drop)
+    }
+
     /// Starts slurmctld and expects it to refuse; gives its log of this attempt.
     pub fn start_slurmctld_in_vain(&mut self) -> Result<String> {
         let log = self.folder.log("slurmctld");
         let before = fs::metadata(&log).map_or(0, |meta| meta.len());
         let command = self.slurm_daemon("slurmctld", "slurmctld")?;
         self.spawn("slurmctld", command)?;
-        wait::until_true("slurmctld refuses to start", DEADLINE, || {
-            let daemon = self.daemons.get_mut("slurmctld").context("slurmctld")?;
-            Ok(daemon.ended()?.is_some())
-        })?;
-        drop(self.daemon_out("slurmctld")?);
+        self.await_end_of_slurmctld()?;
         let text = fs::read(&log)?;
         let from = usize::try_from(before)?.min(text.len());
         Ok(String::from_utf8_lossy(&text[from..]).into_owned())
@@ -159,6 +165,13 @@ impl Cluster {
             self.spawn(&format!("slurmd-{node}"), command)?;
         }
         wait::until_true("all nodes are idle", DEADLINE, || {
+            for index in 0..self.nodes.count {
+                let name = format!("slurmd-{}", node_name(index));
+                let daemon = self.daemons.get_mut(&name).context("a slurmd")?;
+                if let Some(status) = daemon.ended()? {
+                    bail!("{name} ended while starting ({status})");
+                }
+            }
             let states = self.run(&["sinfo", "--noheader", "--Node", "--format=%T"])?;
             Ok(states.lines().all(|state| state == "idle") && !states.is_empty())
         })
@@ -177,7 +190,8 @@ impl Cluster {
         if link.symlink_metadata().is_err() {
             symlink(self.host.daemon(program), &link)?;
         }
-        let mut command = self.host.command(&link);
+        // Steps are told by the folder that they inherit from slurmd.
+        let mut command = self.host.command_in(self.folder.path(), &link);
         self.set_environment(&mut command);
         command.arg("-D");
         Ok(command)
@@ -186,13 +200,12 @@ impl Cluster {
     /// A program of this machine, outside any other installation of Slurm.
     fn bare(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
+        command.current_dir(self.folder.path());
         self.set_environment(&mut command);
         command
     }
 
-    fn spawn(&mut self, name: &str, mut command: Command) -> Result<()> {
-        // Steps are told by the folder that they inherit from slurmd.
-        command.current_dir(self.folder.path());
+    fn spawn(&mut self, name: &str, command: Command) -> Result<()> {
         let log = self.folder.join("log").join(format!("{name}.out"));
         let daemon = Daemon::spawn(name, command, &log, &self.folder.join("run"))?;
         self.daemons.insert(name.to_owned(), daemon);
@@ -244,21 +257,6 @@ impl Cluster {
         }
         text
     }
-}
-
-fn checked(command: &mut Command) -> Result<()> {
-    let answer = command
-        .output()
-        .with_context(|| format!("cannot run {command:?}"))?;
-    if !answer.status.success() {
-        let text = [answer.stdout, answer.stderr].concat();
-        bail!(
-            "{command:?} failed ({}):\n{}",
-            answer.status,
-            String::from_utf8_lossy(&text)
-        );
-    }
-    Ok(())
 }
 
 /// Bytes that nobody can guess.

@@ -5,8 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use nix::unistd;
+
+use crate::command::checked;
 
 /// The list of the users that we created, in a cluster's `run/` folder.
 const RECORD: &str = "users";
@@ -42,21 +44,23 @@ pub fn ensure(name: &str, records: &Path) -> Result<User> {
         .append(true)
         .open(records.join(RECORD))?;
     writeln!(record, "{name}")?;
-    run(Command::new("useradd")
-        .args([
-            "--no-create-home",
-            "--home-dir",
-            "/nonexistent",
-            "--user-group",
-        ])
-        .args([
-            "--no-log-init",
-            "--shell",
-            "/bin/sh",
-            "--comment",
-            "fairtree cluster",
-            name,
-        ]))?;
+    checked(
+        Command::new("useradd")
+            .args([
+                "--no-create-home",
+                "--home-dir",
+                "/nonexistent",
+                "--user-group",
+            ])
+            .args([
+                "--no-log-init",
+                "--shell",
+                "/bin/sh",
+                "--comment",
+                "fairtree cluster",
+                name,
+            ]),
+    )?;
     find(name)?.with_context(|| format!("useradd did not create {name}"))
 }
 
@@ -67,22 +71,8 @@ pub fn remove_recorded(records: &Path) -> Result<()> {
     };
     for name in names.lines() {
         if find(name)?.is_some() {
-            run(Command::new("userdel").arg(name))?;
+            checked(Command::new("userdel").arg(name))?;
         }
-    }
-    Ok(())
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let answer = command
-        .output()
-        .with_context(|| format!("cannot run {command:?}"))?;
-    if !answer.status.success() {
-        bail!(
-            "{command:?} failed ({}): {}",
-            answer.status,
-            String::from_utf8_lossy(&answer.stderr).trim()
-        );
     }
     Ok(())
 }

@@ -162,20 +162,19 @@ fn patience(priority: PriorityType) -> Duration {
 }
 
 fn leave_running(cluster: Cluster, progress: &Progress) -> Result<()> {
-    let conf = cluster.conf_file();
+    let prompt = cluster.prompt();
     let folder = cluster.path().to_path_buf();
     let user = cluster.user("alice")?.name.clone();
     cluster.keep().context("cannot leave the cluster running")?;
     progress.print(format!(
         "The cluster stays. To talk to it:\n\
-         \x20 export SLURM_CONF={conf}\n\
+         \x20 {prompt}\n\
          \x20 sprio -l; sshare -a -l; squeue; scontrol show config | grep Priority\n\
          \x20 runuser -u {user} -- sbatch --chdir=/ --output=/dev/null --account=physics \
          --wrap 'sleep 60'\n\
          \x20 tail -f {folder}/log/slurmctld.log\n\
          To stop it and remove its folder and users:\n\
          \x20 cargo xtask cluster stop {folder}",
-        conf = conf.display(),
         folder = folder.display(),
     ));
     Ok(())

@@ -1,0 +1,23 @@
+#!/bin/sh
+# unshare --mount enter.sh ROOT UID:GID SHARED... -- PROGRAM [ARGUMENT...]
+#
+# Runs a program with ROOT as its root folder, in which each SHARED file or folder of this
+# machine has the same path. What is mounted here is seen by the program and its children alone,
+# and is gone with the last of them: nothing has to be unmounted, and no mount lies in the way of
+# whoever removes ROOT.
+set -euf
+
+root=$1
+user=$2
+shift 2
+while [ "$1" != -- ]; do
+    if [ -d "$1" ]; then
+        mkdir -p "$root$1"
+    else
+        : >>"$root$1"
+    fi
+    mount --rbind "$1" "$root$1"
+    shift
+done
+shift
+exec chroot --userspec="$user" "$root" "$@"

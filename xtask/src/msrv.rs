@@ -1,0 +1,127 @@
+//! The stated `rust-version`: library, command and plugin build with the compiler that Debian
+//! ships of it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::command::{cargo_in_checkout, checked};
+use crate::plugin::SOURCE_VARIABLE;
+use crate::progress::Progress;
+use crate::release::Release;
+use crate::root::{Root, SUPERUSER};
+use crate::{interrupt, project, source};
+
+/// What Cargo.toml states.
+const STATED: &str = env!("CARGO_PKG_RUST_VERSION");
+
+/// The Slurm release that comes in the same Debian release as that compiler.
+const RELEASE: &str = "24.11.5";
+
+const BUILDS: &[(&str, &[&str])] = &[
+    ("library and command", &["--lib", "--bins"]),
+    (
+        "plugin",
+        &["--lib", "--no-default-features", "--features", "slurm"],
+    ),
+];
+
+/// Builds everything with the oldest compiler that is promised.
+///
+/// # Errors
+/// A compiler of another version than the stated one, or a build that fails.
+pub fn check(progress: &Progress) -> Result<()> {
+    let release: Release = RELEASE.parse()?;
+    let root = Root::of(&release, progress)?;
+    let slurm = source::fetch(&release, progress)?;
+    // The compiler inside is not to need the network.
+    checked(cargo_in_checkout().args(["fetch", "--quiet", "--locked"]))?;
+    let bench = Bench {
+        root,
+        slurm,
+        cargo_home: cargo_home()?,
+    };
+    let version = checked(bench.command().args(["rustc", "--version"]))?;
+    ensure!(
+        is_stated(&version),
+        "Cargo.toml states rust-version {STATED}, but Debian has {version}"
+    );
+    let version = version.split(" (").next().unwrap_or_default();
+    for (what, arguments) in BUILDS {
+        interrupt::check()?;
+        progress.step(format!("building with {version}: {what}"));
+        checked(
+            bench
+                .command()
+                .args(["cargo", "build", "--quiet", "--locked", "--offline"])
+                .args(*arguments),
+        )
+        .with_context(|| format!("{version} cannot build: {what}"))?;
+        progress.print(format!("{what}: built with {version}"));
+    }
+    Ok(())
+}
+
+/// True for `rustc 1.85.1 (...)` where 1.85 is stated.
+fn is_stated(version: &str) -> bool {
+    version
+        .strip_prefix("rustc ")
+        .and_then(|rest| rest.strip_prefix(STATED))
+        .is_some_and(|rest| rest.starts_with(['.', ' ']))
+}
+
+/// The root folder with the compiler, and what it needs of this machine.
+struct Bench {
+    root: Root,
+    slurm: PathBuf,
+    cargo_home: PathBuf,
+}
+
+impl Bench {
+    /// A command that runs what is appended to it, in the checkout.
+    fn command(&self) -> Command {
+        let checkout = project::root();
+        let shared = [checkout.as_path(), &self.slurm, &self.cargo_home];
+        let mut command = self.root.command(SUPERUSER, &shared);
+        command.arg("env").arg("--chdir").arg(&checkout);
+        // Nothing of the cargo that runs this program.
+        command
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("HOME", "/root")
+            .env("LANG", "C.UTF-8")
+            .env("CARGO_HOME", &self.cargo_home)
+            .env("CARGO_TARGET_DIR", checkout.join("target/msrv"))
+            .env(SOURCE_VARIABLE, &self.slurm);
+        command
+    }
+}
+
+/// Where this machine's cargo keeps what it has downloaded.
+fn cargo_home() -> Result<PathBuf> {
+    let home = match std::env::var_os("CARGO_HOME") {
+        Some(home) => PathBuf::from(home),
+        None => Path::new(&std::env::var_os("HOME").context("no HOME")?).join(".cargo"),
+    };
+    if !home.is_dir() {
+        bail!("no folder {} (CARGO_HOME)", home.display());
+    }
+    Ok(std::path::absolute(home)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_compiler_than_the_stated_one_is_told_apart() {
+        assert!(is_stated(&format!(
+            "rustc {STATED}.1 (4eb161250 2025-03-15)"
+        )));
+        assert!(!is_stated(&format!(
+            "rustc {STATED}0.1 (4eb161250 2025-03-15)"
+        )));
+        assert!(!is_stated("rustc 1.63.0"));
+    }
+}
