@@ -7,11 +7,15 @@ use std::process::Stdio;
 use anyhow::{Context, Result, bail};
 
 use crate::checks::{self, Outcome};
+use crate::cluster::host::Host;
 use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
 use crate::{deps, msrv, plugin, source, twin};
+
+/// Tells the test of the plugin's symbols where the release's packages are installed.
+const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
 
 /// A section that is one call of cargo.
 struct Section {
@@ -73,7 +77,7 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
     title(progress, "dependencies");
     deps::install(progress)?;
     for section in SECTIONS {
-        run_section(section.title, section.arguments, None, progress, total)?;
+        run_section(section.title, section.arguments, &[], progress, total)?;
     }
     if releases.len() > 1 {
         // It comes with the Debian release of a later Slurm.
@@ -103,6 +107,11 @@ fn cluster_section(release: &Release, progress: &Progress, total: &mut Outcome) 
 /// Lints, unit tests and the build of the plugin, which needs a release's source.
 fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let source = source::fetch(release, progress)?;
+    let host = Host::of(release, progress)?;
+    let variables = [
+        (plugin::SOURCE_VARIABLE, source.as_path()),
+        (ROOT_VARIABLE, host.folder()),
+    ];
     let folder = project::slurm(release).join("build").display().to_string();
     let with_feature = |first: &[&'static str], last: &[&'static str]| -> Vec<String> {
         let feature = [
@@ -128,7 +137,7 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
     for (what, arguments) in [("lints", lints), ("tests", tests)] {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let name = format!("{what} of the plugin for Slurm {release}");
-        run_section(&name, &words, Some(&source), progress, total)?;
+        run_section(&name, &words, &variables, progress, total)?;
     }
     title(progress, &format!("plugin for Slurm {release}"));
     let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
@@ -153,12 +162,12 @@ fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> 
 fn run_section(
     name: &str,
     arguments: &[&str],
-    slurm_source: Option<&Path>,
+    variables: &[(&str, &Path)],
     progress: &Progress,
     total: &mut Outcome,
 ) -> Result<()> {
     title(progress, name);
-    if cargo(arguments, slurm_source, total)? {
+    if cargo(arguments, variables, total)? {
         return Ok(());
     }
     // A section without tests of its own counts as one.
@@ -171,12 +180,10 @@ fn title(progress: &Progress, text: &str) {
 }
 
 /// Runs cargo, passes its output on, and adds up the results of test programs in it.
-fn cargo(arguments: &[&str], slurm_source: Option<&Path>, total: &mut Outcome) -> Result<bool> {
+fn cargo(arguments: &[&str], variables: &[(&str, &Path)], total: &mut Outcome) -> Result<bool> {
     crate::interrupt::check()?;
     let mut command = cargo_in_checkout();
-    if let Some(source) = slurm_source {
-        command.env(plugin::SOURCE_VARIABLE, source);
-    }
+    command.envs(variables.iter().copied());
     let mut child = command
         .args(arguments)
         .env("RUSTDOCFLAGS", "--deny=warnings")

@@ -71,6 +71,11 @@ impl Host {
         &self.release
     }
 
+    /// The folder that is `/` to this installation.
+    pub fn folder(&self) -> &Path {
+        self.root.as_ref().map_or(Path::new("/"), Root::path)
+    }
+
     /// The folder of Slurm's own plugins, as the daemons see it.
     pub fn stock_plugins(&self) -> PathBuf {
         stock_plugins()
@@ -82,8 +87,7 @@ impl Host {
     /// emulator; the real ones end in `-wlm`.
     pub fn daemon(&self, name: &str) -> PathBuf {
         let real = format!("usr/sbin/{name}-wlm");
-        let root = self.root.as_ref().map_or(Path::new("/"), Root::path);
-        if root.join(&real).exists() {
+        if self.folder().join(&real).exists() {
             Path::new("/").join(real)
         } else {
             Path::new("/usr/sbin").join(name)

@@ -7,7 +7,7 @@
 pub mod client;
 pub mod conf;
 pub mod folder;
-mod host;
+pub mod host;
 mod ports;
 mod services;
 pub mod site;
