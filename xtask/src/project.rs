@@ -31,15 +31,3 @@ pub fn debian_root(suite: &str) -> PathBuf {
 pub fn slurm_source(release: &Release) -> PathBuf {
     root().join("target/slurm/src").join(release.to_string())
 }
-
-/// The root folder of the Debian system that has a Slurm release: this one, or one that was made
-/// below `target/`. `None`: there is none.
-pub fn system(release: &Release) -> Option<PathBuf> {
-    let suite = release.debian_suite()?;
-    let about = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    let codename = format!("VERSION_CODENAME={suite}");
-    if about.lines().any(|line| line == codename) {
-        return Some(PathBuf::from("/"));
-    }
-    Some(debian_root(suite)).filter(|root| root.is_dir())
-}

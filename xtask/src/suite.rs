@@ -147,12 +147,10 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
 
 /// The plugin against Slurm's own, on the same random lives.
 fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let Some(root) = project::system(release) else {
-        return Ok(());
-    };
     let name = format!("the plugin and Slurm's own in the same lives, Slurm {release}");
     title(progress, &name);
-    twin::sample(release, &root, progress)
+    let host = Host::of(release, progress)?;
+    twin::sample(release, host.folder(), progress)
         .inspect_err(|_| total.failed += 1)
         .with_context(|| format!("failed: {name}"))?;
     total.passed += 1;
