@@ -8,12 +8,12 @@ CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check-cluster plugin demo msrv doc clean deps
+.PHONY: help build test test-releases check-cluster plugin demo msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo
-	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5; test does both'
+	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
 	@echo '  KEEP=1                 with demo: leave the cluster running'
 
@@ -27,7 +27,10 @@ plugin: ## build target/slurm/<release>/priority_fairtree.so
 	$(XTASK) plugin $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
 
 test: ## check everything: style, unit tests, C programs, the plugin, a private cluster
-	$(XTASK) test
+	SLURM=$(or $(SLURM),22.05.8) $(XTASK) test
+
+test-releases: ## the same for every supported release of Slurm, and with the oldest compiler
+	env -u SLURM $(XTASK) test
 
 check-cluster: ## only the checks in a private cluster
 	$(XTASK) test-cluster
