@@ -2,37 +2,12 @@
 //! the rows of `tests/sites`), stock slurmctld 22.05.8 (`tests/sites/tie.sshare`: FairShare as
 //! priority/multifactor ranks that tree), and the manner of sshare 22.05.8.
 
+mod command;
+
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-fn fairtree(args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fairtree"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    // The command may stop reading early; what it says then is what counts.
-    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().expect("the command ends");
-    feeder.join().expect("the feeder ends");
-    Ran {
-        code: output.status.code().expect("no signal"),
-        out: String::from_utf8(output.stdout).expect("UTF-8"),
-        err: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
-}
+use command::fairtree;
 
 const WEEK: &str = "tests/sites/week.toml";
 const TIE: &str = "tests/sites/tie.sshare";
