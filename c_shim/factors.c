@@ -53,7 +53,7 @@ void shim_each_listed(bool (*each)(void *context, const shim_listed *job), void 
 {
 	listing l = { .each = each, .context = context };
 
-	if (job_list)
+	if (&job_list && job_list)
 		(void) list_for_each_ro(job_list, list_job, &l);
 }
 

@@ -8,6 +8,16 @@ bool shim_in_slurmctld(void)
 	return &cluster_cpus != NULL;
 }
 
+uint32_t host_tres_count(void)
+{
+	return &slurmctld_tres_cnt && slurmctld_tres_cnt > 0 ? (uint32_t) slurmctld_tres_cnt : 0;
+}
+
+time_t host_last_part_update(void)
+{
+	return &last_part_update ? last_part_update : 0;
+}
+
 bool shim_has_slurmdbd(void)
 {
 	return slurm_with_slurmdbd();
@@ -107,7 +117,7 @@ void shim_each_tres(void (*each)(void *context, const char *name), void *context
 	assoc_mgr_lock_t locks = { .tres = READ_LOCK };
 
 	assoc_mgr_lock(&locks);
-	for (int i = 0; i < slurmctld_tres_cnt; i++)
+	for (uint32_t i = 0; i < host_tres_count(); i++)
 		each(context, assoc_mgr_tres_name_array[i]);
 	assoc_mgr_unlock(&locks);
 }

@@ -55,6 +55,13 @@
 _Static_assert(sizeof(long double) == 16, "usage is kept in x87's 80-bit format");
 _Static_assert(sizeof(time_t) == 8, "times are 64 bits wide");
 
+/*
+ * Variables of slurmctld that a program may lack which has `cluster_cpus` and so counts as
+ * slurmctld, as the programs of Slurm's testsuite do.
+ */
+extern uint32_t host_tres_count(void);
+extern time_t host_last_part_update(void);
+
 /* A list of either spelling (`List` before 23.02, `list_t *` from there on). */
 typedef struct xlist *host_list;
 

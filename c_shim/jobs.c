@@ -5,10 +5,10 @@
 
 void host_copy_site(shim_snapshot *snapshot)
 {
-	snapshot->tres_count = slurmctld_tres_cnt > 0 ? (uint32_t) slurmctld_tres_cnt : 0;
+	snapshot->tres_count = host_tres_count();
 	snapshot->cluster_cpus = cluster_cpus;
 	snapshot->cluster_nodes = HOST_NODE_COUNT > 0 ? (uint32_t) HOST_NODE_COUNT : 0;
-	snapshot->last_part_update = last_part_update;
+	snapshot->last_part_update = host_last_part_update();
 	snapshot->enforces_limits = shim_enforces_limits();
 }
 

@@ -101,7 +101,7 @@ static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job,
 		return false;
 	if (!job->part_ptr_list)
 		return price->partitions_len == 0;
-	if (last_part_update != snapshot->last_part_update)
+	if (host_last_part_update() != snapshot->last_part_update)
 		return false;
 #if !HOST_SORTS_PARTITIONS
 	list_sort(job->part_ptr_list, priority_sort_part_tier);

@@ -172,6 +172,7 @@ typedef struct {
 	uint32_t tres_count;
 	uint32_t cluster_cpus;
 	uint32_t cluster_nodes;
+	uint32_t twins; /* associations whose id another one has, too: see shim_snapshot_index */
 	int64_t last_part_update;
 	bool enforces_limits;
 	bool out_of_memory;
@@ -198,7 +199,10 @@ extern void shim_snapshot_lock(void);
 extern void shim_snapshot_unlock(void);
 /* Copies everything. Needs the snapshot lock. */
 extern void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want);
-/* Fills `by_id` and the rows in `listed`. Needs no lock. */
+/*
+ * Fills `by_id` and the rows in `listed`; gives rows that share an id ids of their own, and counts
+ * them in `twins`. Needs no lock.
+ */
 extern void shim_snapshot_index(shim_snapshot *snapshot);
 /*
  * Copies one job as the only element of `waiting`, with the rows of the tables that it needs:

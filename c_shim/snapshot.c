@@ -144,6 +144,59 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+static int by_id_and_row(const void *a, const void *b)
+{
+	const shim_assoc_place *x = a, *y = b;
+	int order = by_id(a, b);
+
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/*
+ * Rows of one id: each but the first gets an id above all others, in this snapshot only. The
+ * records in slurmctld's list are told apart by their order.
+ */
+static void tell_apart(shim_snapshot *snapshot, shim_assoc_place *twins, size_t len,
+		       uint32_t *highest)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < snapshot->listed.len && next < len; i++) {
+		if (snapshot->listed.at[i].id == twins[0].id)
+			snapshot->listed.at[i].row = twins[next++].row;
+	}
+	for (size_t i = 1; i < len; i++) {
+		if (*highest == UINT32_MAX) {
+			snapshot->broken_tree = true;
+			return;
+		}
+		twins[i].id = ++*highest;
+		snapshot->assocs.at[twins[i].row].id = twins[i].id;
+		snapshot->twins++;
+	}
+}
+
+/*
+ * slurmdbd gives no id twice, but a program of Slurm's testsuite does. Such associations are all
+ * ranked; jobs and children that name the id belong to the first of them.
+ */
+static void tell_all_apart(shim_snapshot *snapshot, shim_assoc_place *places, size_t len)
+{
+	uint32_t highest = len ? places[len - 1].id : 0;
+	size_t first = 0;
+
+	snapshot->twins = 0;
+	for (size_t i = 1; i <= len; i++) {
+		if (i < len && places[i].id == places[first].id)
+			continue;
+		if (i - first > 1)
+			tell_apart(snapshot, places + first, i - first, &highest);
+		first = i;
+	}
+	if (snapshot->twins)
+		qsort(places, len, sizeof(*places), by_id_and_row);
+}
+
 void shim_snapshot_index(shim_snapshot *snapshot)
 {
 	shim_assoc_place *places = HOST_PUSH(snapshot, snapshot->by_id, snapshot->assocs.len);
@@ -155,7 +208,7 @@ void shim_snapshot_index(shim_snapshot *snapshot)
 			.id = snapshot->assocs.at[i].id,
 			.row = (uint32_t) i,
 		};
-	qsort(places, snapshot->assocs.len, sizeof(*places), by_id);
+	qsort(places, snapshot->assocs.len, sizeof(*places), by_id_and_row);
 	for (size_t i = 0; i < snapshot->listed.len; i++) {
 		shim_assoc_place *place = &snapshot->listed.at[i];
 		shim_assoc_place *found = bsearch(place, places, snapshot->by_id.len,
@@ -164,6 +217,7 @@ void shim_snapshot_index(shim_snapshot *snapshot)
 		if (found)
 			place->row = found->row;
 	}
+	tell_all_apart(snapshot, places, snapshot->assocs.len);
 }
 
 /* ---- QOS and partitions ---------------------------------------------------------------- */
@@ -290,9 +344,9 @@ void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
 		copy_tree(snapshot);
 	if (assoc_mgr_qos_list)
 		(void) list_for_each_ro(assoc_mgr_qos_list, copy_qos, snapshot);
-	if (part_list)
+	if (&part_list && part_list)
 		(void) list_for_each_ro(part_list, copy_partition, &w);
-	if (job_list)
+	if (&job_list && job_list)
 		(void) list_for_each_ro(job_list, copy_job, &w);
 	/* The records may go away after the lock: shim_usage_bind finds those that remain. */
 	snapshot->assoc_at.len = 0;

@@ -122,6 +122,12 @@ fn snapshot(
         }
     };
     work.snapshot.index()?;
+    if work.snapshot.twins() > 0 {
+        log::error(format_args!(
+            "{} associations have the id of another: their jobs are charged to that one",
+            work.snapshot.twins()
+        ));
+    }
     Ok(moment)
 }
 

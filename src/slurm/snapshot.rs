@@ -157,6 +157,11 @@ impl Snapshot {
         self.0.tres_count as usize
     }
 
+    /// Associations whose id another one has, too, after [`Snapshot::index`].
+    pub(super) fn twins(&self) -> u32 {
+        self.0.twins
+    }
+
     pub(super) fn cluster_cpus(&self) -> u32 {
         self.0.cluster_cpus
     }
