@@ -13,6 +13,7 @@ mod progress;
 mod project;
 mod release;
 mod root;
+mod schedmd;
 mod source;
 mod suite;
 mod twin;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand};
 
+use checks::Outcome;
 use cluster::conf::PriorityType;
 use progress::Progress;
 use release::Release;
@@ -87,6 +89,12 @@ enum Tool {
         /// Only those whose name contains this
         #[arg(default_value = "")]
         filter: String,
+    },
+    /// Run Slurm's own tests of its priority plugin with Slurm's plugin and with ours
+    Schedmd {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
     },
     /// A private Slurm cluster
     #[command(subcommand)]
@@ -174,13 +182,11 @@ fn run(tool: Tool) -> Result<()> {
         }
         Tool::TestCluster { slurm, filter } => {
             prepare(&slurm, &progress)?;
-            let outcome = checks::run(&slurm, &filter, &progress)?;
-            progress.print(format!(
-                "{} passed, {} failed",
-                outcome.passed, outcome.failed
-            ));
-            ensure!(outcome.failed == 0, "a check failed");
-            Ok(())
+            conclude(checks::run(&slurm, &filter, &progress)?, &progress)
+        }
+        Tool::Schedmd { slurm } => {
+            prepare(&slurm, &progress)?;
+            conclude(schedmd::programs(&slurm, &progress)?, &progress)
         }
         Tool::Cluster(ClusterTool::Up { slurm, priority }) => {
             demo::hold(&slurm, priority, &progress)
@@ -189,6 +195,15 @@ fn run(tool: Tool) -> Result<()> {
         Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),
         Tool::Twin(arguments) => twin::run(arguments, &progress),
     }
+}
+
+fn conclude(outcome: Outcome, progress: &Progress) -> Result<()> {
+    progress.print(format!(
+        "{} passed, {} failed",
+        outcome.passed, outcome.failed
+    ));
+    ensure!(outcome.failed == 0, "a check failed");
+    Ok(())
 }
 
 /// What a cluster needs: Debian's packages and our plugin, built from the sources as they are.

@@ -108,6 +108,16 @@ impl Root {
     }
 }
 
+/// The dynamic loader of the system in a root folder.
+pub fn loader(root: &Path) -> PathBuf {
+    root.join("lib64/ld-linux-x86-64.so.2")
+}
+
+/// The C library's folder of the system in a root folder.
+pub fn libraries(root: &Path) -> PathBuf {
+    root.join("usr/lib/x86_64-linux-gnu")
+}
+
 fn is_complete(path: &Path) -> bool {
     fs::read_to_string(path.join(STAMP)).is_ok_and(|found| found == stamp())
 }

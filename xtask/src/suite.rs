@@ -12,7 +12,7 @@ use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, msrv, plugin, source, twin};
+use crate::{deps, msrv, plugin, schedmd, source, twin};
 
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
@@ -87,15 +87,26 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
     for release in releases {
         plugin_sections(release, progress, total)?;
         twin_section(release, progress, total)?;
+        schedmd_section(release, progress, total)?;
         cluster_section(release, progress, total)?;
     }
     Ok(())
 }
 
+/// The programs of Slurm's own testsuite.
+fn schedmd_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let name = format!("Slurm {release}'s own tests of its plugin, with both");
+    title(progress, &name);
+    count(&name, schedmd::programs(release, progress)?, total)
+}
+
 fn cluster_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("private cluster of Slurm {release}");
     title(progress, &name);
-    let outcome = checks::run(release, "", progress)?;
+    count(&name, checks::run(release, "", progress)?, total)
+}
+
+fn count(name: &str, outcome: Outcome, total: &mut Outcome) -> Result<()> {
     total.passed += outcome.passed;
     total.failed += outcome.failed;
     if outcome.failed > 0 {

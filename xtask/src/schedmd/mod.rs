@@ -1,0 +1,191 @@
+//! Slurm's own tests of its priority plugin, run with Slurm's plugin and with ours.
+//!
+//! They come with the source of each release and are taken from there each time; none is kept in
+//! this project. All that is changed, in a copy, is the plugin's name.
+
+mod program;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::checks::Outcome;
+use crate::cluster::conf::PriorityType;
+use crate::cluster::host::Host;
+use crate::progress::Progress;
+use crate::project;
+use crate::release::Release;
+use crate::source;
+use program::{Built, Program, Toolchain};
+
+/// Which plugin a test runs with, and how it is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Under {
+    /// Slurm's own.
+    Stock,
+    /// Ours, told to compute what Slurm's does.
+    CompatSlurm,
+    /// Ours as it comes.
+    Documented,
+}
+
+impl Under {
+    /// All of them, in the order of the table's columns.
+    pub const ALL: [Under; 3] = [Under::Stock, Under::CompatSlurm, Under::Documented];
+
+    /// The plugin.
+    pub fn priority(self) -> PriorityType {
+        match self {
+            Under::Stock => PriorityType::Multifactor,
+            Under::CompatSlurm | Under::Documented => PriorityType::Fairtree,
+        }
+    }
+
+    /// `PriorityParameters`, if any are needed.
+    pub fn parameters(self) -> Option<&'static str> {
+        (self == Under::CompatSlurm).then_some("compat=slurm")
+    }
+}
+
+/// The head of the table.
+const HEAD: [&str; 4] = [
+    "test",
+    "priority/multifactor",
+    "priority/fairtree, compat=slurm",
+    "priority/fairtree",
+];
+
+/// A line of the test24.4 program that our plugin answers differently unless told otherwise.
+///
+/// The level fairshares of uD2 and uD3 are (40/170)/(20/110) and (50/170)/(25/110), both 22/17.
+/// Slurm ranks them apart by a rounding error in the last place; equal ones tie.
+const TIES: &[(&str, &str)] = &[("test24.4", "aD|uD2|40|")];
+
+/// Builds and runs the programs of a release's testsuite that link the plugin, and prints how many
+/// of the lines that the testsuite expects came.
+///
+/// # Errors
+/// A testsuite without such programs, one that does not build or does not end well. Differences
+/// are counted, not returned.
+pub fn programs(release: &Release, progress: &Progress) -> Result<Outcome> {
+    let source = source::fetch(release, progress)?;
+    let host = Host::of(release, progress)?;
+    let folder = project::slurm(release).join("schedmd");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    progress.step(format!("building the programs of Slurm {release}'s tests"));
+    let tools = Toolchain::new(&source, &host, &folder)?;
+    let programs = Program::all(&source)?;
+    ensure!(!programs.is_empty(), "no program in {}", source.display());
+    let mut outcome = Outcome::default();
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    let mut wrong = Vec::new();
+    for program in &programs {
+        progress.step(format!("{} of Slurm {release}'s tests", program.name));
+        let (row, differences) = compare(program, &tools, &folder)?;
+        rows.push(row);
+        if differences.is_empty() {
+            outcome.passed += 1;
+        } else {
+            outcome.failed += 1;
+            wrong.extend(differences);
+        }
+    }
+    progress.print(table(&rows));
+    for line in wrong {
+        progress.print(line);
+    }
+    Ok(outcome)
+}
+
+/// One row of the table, and what should not be so.
+fn compare(
+    program: &Program,
+    tools: &Toolchain,
+    folder: &Path,
+) -> Result<([String; 4], Vec<String>)> {
+    let mut row = [const { String::new() }; 4];
+    row[0].clone_from(&program.name);
+    let mut wrong = Vec::new();
+    for (cell, under) in row[1..].iter_mut().zip(Under::ALL) {
+        let built: Built = tools.build(program, under.priority())?;
+        let conf = write_conf(folder, tools.plugins(under.priority()), under)?;
+        let allowed: Vec<&str> = TIES
+            .iter()
+            .filter(|(name, _)| under == Under::Documented && *name == program.name)
+            .map(|(_, line)| *line)
+            .collect();
+        let missing = built.missing(&conf, |missing| is_as_allowed(missing, &allowed))?;
+        let expected = program.expected.len();
+        *cell = format!("{} of {expected}", expected - missing.len());
+        if !is_as_allowed(&missing, &allowed) {
+            wrong.push(format!("{} {under:?}: missing {missing:?}", program.name));
+        }
+    }
+    Ok((row, wrong))
+}
+
+/// True where the lines that did not come are the ones that our documentation names.
+fn is_as_allowed(missing: &[String], allowed: &[&str]) -> bool {
+    missing.len() == allowed.len()
+        && missing
+            .iter()
+            .zip(allowed)
+            .all(|(line, start)| line.starts_with(start))
+}
+
+/// The slurm.conf that a program reads; it sets most of what matters itself.
+fn write_conf(folder: &Path, plugins: String, under: Under) -> Result<PathBuf> {
+    let file = folder.join(format!("{under:?}.conf"));
+    let parameters = under
+        .parameters()
+        .map_or_else(String::new, |words| format!("PriorityParameters={words}\n"));
+    let text = format!(
+        "ClusterName=programs\nSlurmctldHost=localhost\nPluginDir={plugins}\n\
+         NodeName=n0\nPartitionName=main Nodes=ALL\n{parameters}"
+    );
+    fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+/// Rows under each other, columns as wide as need be.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.len());
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let rows = [["a", "bcd"], ["efg", "h"]].map(|row| row.map(str::to_owned));
+        assert_eq!(table(&rows), "a    bcd\nefg  h");
+    }
+
+    #[test]
+    fn only_the_named_lines_may_differ() {
+        let missing = ["aD|uD2|40|0.2|".to_owned()];
+        assert!(is_as_allowed(&missing, &["aD|uD2|40|"]));
+        assert!(!is_as_allowed(&missing, &[]));
+        assert!(!is_as_allowed(&[], &["aD|uD2|40|"]));
+        assert!(!is_as_allowed(&missing, &["aD|uD3|"]));
+    }
+}
