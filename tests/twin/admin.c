@@ -308,8 +308,8 @@ twin_event twin_admin_event(const char *verb)
 		{ "assoc_del", twin_database_assoc_del, false },
 		{ "assoc_zero", twin_database_assoc_zero, false },
 		{ "qos_set", twin_database_qos_set, false },
-		{ "quiet", quiet, false },
-		{ "loud", loud, false },
+		{ "quiet", quiet, true },
+		{ "loud", loud, true },
 		{ "sprio", sprio, false },
 		{ "sshare", sshare, false },
 	};

@@ -3,7 +3,8 @@
  *
  * The functions of libc that tell the time are defined here; the executable
  * comes first in symbol lookup, so that the plugin and libslurmfull call these.
- * The clock stands still but for twin_clock_step().
+ * The clock stands still but for twin_clock_step(); where time is measured, the
+ * steady one runs.
  *
  * The plugin's thread sleeps between two passes in pthread_cond_timedwait(), on
  * either clock. Here such a wait lasts until twin_clock_pass() ends it as if its
@@ -37,6 +38,8 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static _Atomic int64_t wall_s = 1700000000;
 static _Atomic int64_t steady_ns = 1000 * NS_PER_S;
+/* Real time at which the steady clock began to run; 0: it stands still. */
+static _Atomic int64_t running_since_ns;
 
 /* libc's own versions of what is defined below. */
 static struct {
@@ -84,6 +87,19 @@ static int64_t nanoseconds(const struct timespec *time)
 
 /* ---- what time it is ---------------------------------------------------- */
 
+static int64_t steady_now(void)
+{
+	int64_t since = atomic_load(&running_since_ns);
+	int64_t run = since ? (int64_t)twin_clock_real_ns() - since : 0;
+
+	return atomic_load(&steady_ns) + run;
+}
+
+void twin_clock_run(void)
+{
+	atomic_store(&running_since_ns, twin_clock_real_ns());
+}
+
 time_t time(time_t *out)
 {
 	time_t now = atomic_load(&wall_s);
@@ -103,7 +119,7 @@ int gettimeofday(struct timeval *restrict out, void *restrict zone)
 
 int clock_gettime(clockid_t which, struct timespec *out)
 {
-	int64_t steady = atomic_load(&steady_ns);
+	int64_t steady = steady_now();
 
 	switch (which) {
 	case CLOCK_REALTIME:
@@ -218,6 +234,23 @@ int pthread_create(pthread_t *restrict thread,
 	return rc;
 }
 
+int twin_clock_own_thread(pthread_t *thread, void *(*body)(void *),
+			  void *argument)
+{
+	libc_ready();
+	return libc_own.thread_create(thread, NULL, body, argument);
+}
+
+uint64_t twin_clock_ticker_cpu_ns(void)
+{
+	struct timespec used = { 0 };
+	clockid_t clock;
+
+	if (has_ticker() && !pthread_getcpuclockid(ticker.thread, &clock))
+		libc_own.clock_gettime(clock, &used);
+	return used.tv_sec * NS_PER_S + used.tv_nsec;
+}
+
 /* Announces a sleep; whoever ends it makes the ticker busy again. */
 static void fall_asleep(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			int64_t deadline_ns)
@@ -323,10 +356,13 @@ static void wake_ticker(void)
 
 bool twin_clock_pass(void)
 {
+	int64_t left_ns;
+
 	if (settled() == TICKER_NONE)
 		return false;
-	if (ticker.deadline_ns > atomic_load(&steady_ns))
-		atomic_store(&steady_ns, ticker.deadline_ns);
+	left_ns = ticker.deadline_ns - steady_now();
+	if (left_ns > 0)
+		atomic_fetch_add(&steady_ns, left_ns);
 	ticker_becomes(TICKER_BUSY);
 	wake_ticker();
 	twin_clock_settle();

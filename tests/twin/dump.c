@@ -219,7 +219,7 @@ static twin_list ids(const char *text)
 }
 #endif
 
-static twin_list sprio_rows(uid_t uid)
+twin_list twin_sprio_rows(uid_t uid)
 {
 #ifdef twin_factors_list
 	slurmctld_lock_t locks = { .job = READ_LOCK, .node = READ_LOCK,
@@ -255,7 +255,7 @@ static twin_list sprio_rows(uid_t uid)
 
 static void put_sprio(void)
 {
-	twin_list rows = sprio_rows(sprio_line.arg ? twin_arg_u32(&sprio_line) : 0);
+	twin_list rows = twin_sprio_rows(sprio_line.arg ? twin_arg_u32(&sprio_line) : 0);
 	uint64_t count = 0;
 
 	twin_sink_record("sprio_list", 0, NULL);

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -88,6 +89,13 @@ void twin_clock_settle(void);
 bool twin_clock_pass(void);
 /* Real nanoseconds, for the time locks are held. */
 uint64_t twin_clock_real_ns(void);
+/* From here on the steady clock runs; it stood still. */
+void twin_clock_run(void);
+/* A thread of the host's, which the rules for the plugin's do not concern. */
+int twin_clock_own_thread(pthread_t *thread, void *(*body)(void *),
+			  void *argument);
+/* Processor time that the plugin's thread has used. */
+uint64_t twin_clock_ticker_cpu_ns(void);
 
 /* ---- locks.c ------------------------------------------------------------ */
 
@@ -184,6 +192,10 @@ typedef void (*twin_event)(const twin_line *line);
 /* The function of a verb; NULL when the table has none. */
 twin_event twin_job_event(const char *verb);
 twin_event twin_admin_event(const char *verb);
+/* The bench host's further events (bench/); the plain host has none. */
+twin_event twin_bench_event(const char *verb) __attribute__((weak));
+/* Plays one event. */
+void twin_play(const twin_line *line);
 /* Whether the line `boot` is behind us. */
 bool twin_booted(void);
 /* Whether the state after an event is wanted: after boot, but for `quiet`. */
@@ -199,6 +211,8 @@ void twin_dump_state(int event, const char *what, twin_dump_mode mode);
 /* The rows behind sprio and sshare belong to the next dump. */
 void twin_dump_ask_sprio(const twin_line *line);
 void twin_dump_ask_sshare(void);
+/* The list behind sprio, as slurmctld has it made. */
+twin_list twin_sprio_rows(uid_t uid);
 
 /* ---- main.c: the command line -------------------------------------------------------- */
 

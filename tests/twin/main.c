@@ -86,12 +86,14 @@ static FILE *open_out(const char *path)
 	return file;
 }
 
-static void play(const twin_line *line)
+void twin_play(const twin_line *line)
 {
 	twin_event event = twin_admin_event(line->verb);
 	bool full = (line->number >= twin_option.full_from) &&
 		    (line->number <= twin_option.full_to);
 
+	if (!event && twin_bench_event)
+		event = twin_bench_event(line->verb);
 	alarm(PATIENCE_S);
 	if (event) {
 		event(line);
@@ -121,7 +123,7 @@ static void play_all(char *text)
 		if (end)
 			*end++ = '\0';
 		if (twin_words_split(text, number, &line))
-			play(&line);
+			twin_play(&line);
 		text = end;
 	}
 }

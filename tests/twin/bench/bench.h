@@ -1,0 +1,69 @@
+/*
+ * The bench host: the twin host with a large queue, and events that measure.
+ *
+ * Its life ends with `serve`: from then on events are read from the standard
+ * input, one a line, and each that measures prints one line of `name=value`
+ * words. So several hosts, each with a plugin of its own, can take turns.
+ */
+#ifndef TWIN_BENCH_H
+#define TWIN_BENCH_H
+
+#include "../host.h"
+
+/* ---- memory.c: who allocates what, and where ---------------------------------- */
+
+/* The plugin's own memory counts from here on. Before boot. */
+void bench_memory_count(const char *plugin);
+/*
+ * From here to bench_memory_together(), whatever is allocated has a place by
+ * chance among `slots` of its size, as in a daemon that has run for weeks.
+ */
+void bench_memory_scatter(uint32_t slots, uint64_t seed);
+void bench_memory_together(void);
+
+typedef struct {
+	uint64_t calls;	    /* of malloc and the like, whoever made them */
+	uint64_t owned;	    /* bytes that the plugin's code has allocated */
+	uint64_t owned_most;
+} bench_memory;
+
+/* What happened since the last call; `owned` is of now. */
+bench_memory bench_memory_take(void);
+
+/* ---- locks.c --------------------------------------------------------------------- */
+
+typedef struct {
+	uint64_t taken;		/* locks, of slurmctld and the association manager */
+	uint64_t write_ns;	/* longest hold of the job write lock */
+	uint64_t read_ns;	/* longest hold of the job read lock */
+	uint64_t reads_ns;	/* all holds of the job read lock */
+	uint64_t writes;	/* holds of the job write lock */
+} bench_locks;
+
+/* What happened since the last call. */
+bench_locks bench_locks_take(void);
+/* Nanoseconds that this thread, which is not counted, waits for a read lock of jobs. */
+uint64_t bench_locks_wait(void);
+
+/* ---- reader.c: a client that asks while a pass runs -------------------------------- */
+
+typedef struct {
+	uint64_t asked;
+	double p99_us, most_us;
+} bench_waits;
+
+void bench_reader_start(void);
+bench_waits bench_reader_stop(void);
+
+/* ---- random.c ------------------------------------------------------------------------ */
+
+/* The next number of a sequence that `state` stands for. */
+uint64_t bench_random(uint64_t *state);
+/* One below `limit`, which is not 0. */
+uint32_t bench_random_below(uint64_t *state, uint32_t limit);
+
+/* ---- crowd.c: the queue ---------------------------------------------------------------- */
+
+void bench_crowd(const twin_line *line);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * The bench host's events. Each prints one line of words when it is done, so
+ * that whoever drives several hosts knows that this one rests.
+ *
+ * `count`            the plugin's own memory counts from here on; before boot
+ * `crowd N ...`      jobs, see crowd.c
+ * `time_pass S`      S seconds later, one pass
+ * `time_wait S`      the same while a client asks for the read lock of jobs
+ * `time_set N`       the priority of N jobs, one by one, as at submission
+ * `time_sprio`       the list behind sprio
+ * `memory`           what the plugin holds
+ * `serve`            plays what comes from the standard input, to its end
+ */
+#include <unistd.h>
+
+#include "bench.h"
+
+static double us(uint64_t ns)
+{
+	return ns / 1e3;
+}
+
+static void done(void)
+{
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void count(const twin_line *line)
+{
+	(void)line;
+	bench_memory_count(twin_option.plugin);
+}
+
+static void crowd(const twin_line *line)
+{
+	bench_crowd(line);
+	printf("jobs=%d", list_count(job_list));
+	done();
+}
+
+static void pass_once(const twin_line *line)
+{
+	twin_clock_step(twin_arg_i64(line));
+	if (!twin_clock_pass())
+		twin_usage_error("the plugin has no thread");
+}
+
+static void time_pass(const twin_line *line)
+{
+	uint64_t cpu = twin_clock_ticker_cpu_ns(), from = twin_clock_real_ns();
+	uint64_t wall;
+	bench_locks locks;
+	bench_memory memory;
+
+	bench_memory_take();
+	bench_locks_take();
+	pass_once(line);
+	wall = twin_clock_real_ns() - from;
+	cpu = twin_clock_ticker_cpu_ns() - cpu;
+	memory = bench_memory_take();
+	locks = bench_locks_take();
+	printf("cpu_us=%.1f wall_us=%.1f hold_us=%.1f holds=%" PRIu64
+	       " read_hold_us=%.1f locks=%" PRIu64 " allocations=%" PRIu64
+	       " owned=%" PRIu64 " owned_most=%" PRIu64,
+	       us(cpu), us(wall), us(locks.write_ns), locks.writes,
+	       us(locks.read_ns), locks.taken, memory.calls, memory.owned,
+	       memory.owned_most);
+	done();
+}
+
+static void time_wait(const twin_line *line)
+{
+	bench_waits waits;
+
+	bench_reader_start();
+	pass_once(line);
+	waits = bench_reader_stop();
+	printf("p99_us=%.1f most_us=%.1f asked=%" PRIu64, waits.p99_us,
+	       waits.most_us, waits.asked);
+	done();
+}
+
+static void time_set(const twin_line *line)
+{
+	uint32_t wanted = twin_arg_u32(line), set = 0;
+	uint64_t from, state = wanted;
+	uint32_t all = list_count(job_list);
+
+	lock_slurmctld(twin_rpc_locks);
+	from = twin_clock_real_ns();
+	for (uint32_t i = 0; i < wanted; i++) {
+		job_record_t *job = twin_job(1 + bench_random_below(&state, all));
+
+		if (!job || !IS_JOB_PENDING(job))
+			continue;
+		twin_plugin_set(job);
+		set++;
+	}
+	from = twin_clock_real_ns() - from;
+	unlock_slurmctld(twin_rpc_locks);
+	printf("set_us=%.4f set=%" PRIu32, us(from) / (set ? set : 1), set);
+	done();
+}
+
+static void time_sprio(const twin_line *line)
+{
+	twin_list rows;
+	bench_locks locks;
+	uint64_t from = twin_clock_real_ns();
+
+	(void)line;
+	bench_locks_take();
+	rows = twin_sprio_rows(0);
+	from = twin_clock_real_ns() - from;
+	locks = bench_locks_take();
+	printf("held_us=%.1f longest_us=%.1f wall_us=%.1f rows=%d",
+	       us(locks.reads_ns), us(locks.read_ns), us(from),
+	       rows ? list_count(rows) : 0);
+	FREE_NULL_LIST(rows);
+	done();
+}
+
+static void memory(const twin_line *line)
+{
+	bench_memory now = bench_memory_take();
+
+	(void)line;
+	printf("owned=%" PRIu64 " owned_most=%" PRIu64, now.owned,
+	       now.owned_most);
+	done();
+}
+
+/* Waiting for the next event may take as long as it likes. */
+static bool next_event(char **text, size_t *room)
+{
+	alarm(0);
+	return getline(text, room, stdin) > 0;
+}
+
+static void serve(const twin_line *serving)
+{
+	char *text = NULL;
+	size_t room = 0;
+	twin_line line;
+
+	twin_clock_run();
+	printf("assocs=%d", list_count(assoc_mgr_assoc_list));
+	done();
+	for (int number = serving->number; next_event(&text, &room); number++)
+		if (twin_words_split(text, number, &line))
+			twin_play(&line);
+	free(text);
+}
+
+twin_event twin_bench_event(const char *verb)
+{
+	static const struct {
+		const char *verb;
+		twin_event event;
+	} table[] = {
+		{ "count", count },	    { "crowd", crowd },
+		{ "time_pass", time_pass }, { "time_wait", time_wait },
+		{ "time_set", time_set },   { "time_sprio", time_sprio },
+		{ "memory", memory },	    { "serve", serve },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		if (!strcmp(table[i].verb, verb))
+			return table[i].event;
+	return NULL;
+}
