@@ -74,7 +74,8 @@ pub struct AssocFairshare {
 /// Fair-share factors of all associations, one per association by position.
 ///
 /// `raw_usage`: one per association by position (see [`crate::usage::Ledger::raw`]); panics at
-/// another length. A negative usage counts as none, an infinite one as the largest number.
+/// another length. A negative usage counts as none, an infinite one as the largest number; Fair
+/// Tree under `compat=slurm` takes both as they are.
 ///
 /// * Fair Tree: `rank / number of users` for users, in (0, 1]. The first user of the walk has
 ///   the highest rank, the number of users. Without usage, level fairshare is infinite; without
@@ -121,7 +122,12 @@ pub fn compute_with(
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let usage = Usage::new(tree, raw_usage);
+    let stock_tree = algorithm == Algorithm::FairTree && compat.is_slurm();
+    let usage = if stock_tree {
+        Usage::as_kept(tree, raw_usage)
+    } else {
+        Usage::new(tree, raw_usage)
+    };
     match (algorithm, compat) {
         (Algorithm::FairTree, Compat::Documented) => fair_tree::compute(tree, &usage),
         (Algorithm::FairTree, Compat::Slurm(_)) => {
@@ -144,5 +150,5 @@ pub(crate) fn stock_fair_tree(
     norm_shares: Vec<f64>,
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
-    stock_tree::compute(tree, norm_shares, &Usage::new(tree, raw_usage))
+    stock_tree::compute(tree, norm_shares, &Usage::as_kept(tree, raw_usage))
 }

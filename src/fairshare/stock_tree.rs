@@ -12,6 +12,7 @@
 //!
 //! The walk itself has no recursion and reads nothing outside its lists.
 
+use super::usage::quotient;
 use super::{AssocFairshare, Usage};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
@@ -34,7 +35,8 @@ pub(super) fn compute(
             continue;
         };
         result.effective_usage = usage.ratio(index, parent);
-        result.level_fs = level(tree, index, result.norm_shares, result.effective_usage);
+        let shares = result.norm_shares;
+        result.level_fs = level(tree, index, shares, usage.raw(index), usage.raw(parent));
     }
     if let Some(root) = tree.root() {
         rank(tree, root, &mut results);
@@ -42,20 +44,28 @@ pub(super) fn compute(
     results
 }
 
-/// LF of an association below the root; `None` for accounts that stand aside.
+/// LF of an association below the root, from its raw usage and its parent's; `None` for accounts
+/// that stand aside.
+///
+/// No usage below a parent with less than none is a zero with a sign: LF is -infinity.
 pub(super) fn level(
     tree: &Tree,
     index: AssocIndex,
     norm_shares: f64,
-    effective_usage: Extended,
+    raw_usage: Extended,
+    parent_usage: Extended,
 ) -> Option<Extended> {
     let row = &tree.rows()[index.get()];
     match (row.shares, row.kind) {
         (Shares::Parent, AssocKind::User) => Some(Extended::INFINITY),
         (Shares::Parent, AssocKind::Account) => None,
+        (Shares::Raw(_), _) if norm_shares == 0.0 => Some(Extended::ZERO),
         (Shares::Raw(_), _) => match Extended::from_f64(norm_shares) {
-            Some(shares) if !shares.is_zero() => Some(shares / effective_usage),
-            _ => Some(Extended::ZERO),
+            Some(_) if raw_usage.is_zero() && parent_usage.is_negative() => {
+                Some(-Extended::INFINITY)
+            }
+            Some(shares) => Some(shares / quotient(raw_usage, parent_usage)),
+            None => Some(Extended::ZERO),
         },
     }
 }
@@ -137,5 +147,38 @@ fn descend(
         end: members.len(),
         account_tied,
         previous: NO_VAL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::{Compat, Release};
+    use crate::fairshare::{Algorithm, compute};
+    use crate::tree::Assoc;
+
+    #[test]
+    fn nothing_below_less_than_nothing_is_minus_infinity() {
+        // Slurm 22.05.8: `sacctmgr modify ... set RawUsage=0` left the root a rounding error below
+        // zero; its unused children then had level fairshare -infinity.
+        let row = |id, parent, kind| Assoc {
+            id,
+            parent,
+            kind,
+            shares: Shares::Raw(1),
+        };
+        let tree = Tree::from_rows([
+            row(1, None, AssocKind::Account),
+            row(2, Some(1), AssocKind::Account),
+            row(3, Some(1), AssocKind::User),
+        ])
+        .unwrap();
+        let tiny = Extended::ONE / Extended::from(1_u64 << 62);
+        let raw = [-tiny, Extended::ZERO, Extended::ZERO];
+        let compat = Compat::Slurm(Release::V22_05_8);
+        let stock = compute(Algorithm::FairTree, compat, &tree, &raw);
+        assert_eq!(stock[2].level_fs, Some(-Extended::INFINITY));
+        let documented = compute(Algorithm::FairTree, Compat::Documented, &tree, &raw);
+        assert_eq!(documented[2].level_fs, Some(Extended::INFINITY));
     }
 }

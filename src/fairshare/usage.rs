@@ -6,20 +6,30 @@ use super::AssocFairshare;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 
-/// Raw usage of all associations, every number finite and from 0 up.
+/// Raw usage of all associations.
 pub(super) struct Usage<'a> {
     raw: Cow<'a, [Extended]>,
     total: Extended,
 }
 
 impl<'a> Usage<'a> {
-    /// `raw`: one per association by position.
+    /// `raw`: one per association by position; made finite and at least 0.
     pub(super) fn new(tree: &Tree, raw: &'a [Extended]) -> Usage<'a> {
         let raw = if raw.iter().all(|number| sound(*number) == *number) {
             Cow::Borrowed(raw)
         } else {
             Cow::Owned(raw.iter().map(|number| sound(*number)).collect())
         };
+        Usage::of(tree, raw)
+    }
+
+    /// As the stock plugin reads it: numbers below zero stay. Taking a user's usage away leaves
+    /// its accounts a rounding error below zero now and then.
+    pub(super) fn as_kept(tree: &Tree, raw: &'a [Extended]) -> Usage<'a> {
+        Usage::of(tree, Cow::Borrowed(raw))
+    }
+
+    fn of(tree: &Tree, raw: Cow<'a, [Extended]>) -> Usage<'a> {
         let total = tree.root().map_or(Extended::ZERO, |root| raw[root.get()]);
         Usage { raw, total }
     }

@@ -12,6 +12,7 @@ use super::snapshot::SnapshotError;
 use super::state::Collected;
 use crate::fairshare::Algorithm;
 use crate::priority::Priced;
+use crate::tree::{AssocIndex, Tree};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,7 +43,7 @@ pub(super) fn usage(
         }
         return Ok(Applied { collected: None });
     }
-    to_factors(settings, computed, &mut work.factors);
+    to_factors(settings, &work.tables.tree, computed, &mut work.factors);
     let ranking = Ranking::new(Arc::clone(&work.tables.tree), computed.fairshare.clone());
 
     let lock = UsageLock::lock();
@@ -85,13 +86,19 @@ pub(super) fn usage(
 /// What slurmctld's records are to hold, one per association.
 fn to_factors(
     settings: &Settings,
+    tree: &Tree,
     computed: &Computed,
     factors: &mut Vec<ffi::shim_assoc_factors>,
 ) {
     let config = &settings.config;
     let fair_tree = config.algorithm() == Algorithm::FairTree;
+    // The sign of a zero, which only stock's numbers can have.
+    let below = |of: Option<AssocIndex>| {
+        of.is_some_and(|of| computed.fairshare[of.get()].raw_usage.is_negative())
+    };
     factors.clear();
     for (row, found) in computed.fairshare.iter().enumerate() {
+        let index = AssocIndex::new(row);
         let open = computed.left_open.get(row).copied().unwrap_or(false);
         // The root comes first. Its effective usage is all there is; it has no normalised one.
         let root = row == 0;
@@ -104,8 +111,8 @@ fn to_factors(
         let computes = cfg!(slurm_has_calc_fs_factor) || open;
         let publishes = fair_tree || !(config.compat.is_slurm() && computes);
         factors.push(ffi::shim_assoc_factors {
-            usage_efctv: host::shim_extended(effective),
-            usage_norm: host::shim_extended(found.norm_usage),
+            usage_efctv: host::shim_quotient(effective, fair_tree && below(tree.fs_parent(index))),
+            usage_norm: host::shim_quotient(found.norm_usage, below(tree.root())),
             level_fs: host::shim_extended(found.level_fs.unwrap_or_default()),
             fs_factor: found.fs_factor.unwrap_or(0.0),
             row: u32::try_from(row).unwrap_or(host::NONE),

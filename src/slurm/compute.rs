@@ -75,7 +75,7 @@ impl Computed {
         let snapshot = &work.snapshot;
         let mut names = host::tres_names();
         names.resize(snapshot.tres_count(), String::new());
-        work.tables.fill(snapshot, names)?;
+        work.tables.fill(settings.config.compat, snapshot, names)?;
         work.pending.collect(settings, snapshot, &work.tables);
 
         let mut computed = Computed {
@@ -111,7 +111,7 @@ impl Computed {
         let interleaved = settings.is_stock_classic();
         let before = interleaved.then(|| work.pending.accruing_before(&work.snapshot, &rows));
         let tree = std::sync::Arc::clone(&tables.tree);
-        let mut ledger = Ledger::from_raw(&tree, &tables.raw_usage)?;
+        let mut ledger = Ledger::as_kept(&tree, &tables.raw_usage);
         let input = PassInput {
             config,
             tree: &tree,

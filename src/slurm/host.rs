@@ -38,6 +38,15 @@ pub(super) fn shim_extended(value: Extended) -> ffi::shim_extended {
     }
 }
 
+/// The same for the quotient of two usages: nothing over less than nothing is the zero below 0.
+pub(super) fn shim_quotient(value: Extended, below: bool) -> ffi::shim_extended {
+    let mut number = shim_extended(value);
+    if below && value.is_zero() {
+        number.sign_exponent |= 0x8000;
+    }
+    number
+}
+
 /// A number of a record; 0 for what is none.
 pub(super) fn number(value: ffi::shim_extended) -> Extended {
     extended(value).unwrap_or(Extended::ZERO)

@@ -3,6 +3,7 @@
 use super::host::{self, NONE, ffi};
 use super::log;
 use super::snapshot::Snapshot;
+use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::Kept;
 use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
@@ -31,11 +32,12 @@ impl Tables {
     /// Associations that are no tree.
     pub(super) fn fill(
         &mut self,
+        compat: Compat,
         snapshot: &Snapshot,
         tres_names: Vec<String>,
     ) -> Result<(), TreeError> {
         self.fill_tree(snapshot)?;
-        self.fill_usage(snapshot);
+        self.fill_usage(compat, snapshot);
         self.fill_job(snapshot, tres_names);
         Ok(())
     }
@@ -67,7 +69,7 @@ impl Tables {
         Ok(())
     }
 
-    fn fill_usage(&mut self, snapshot: &Snapshot) {
+    fn fill_usage(&mut self, compat: Compat, snapshot: &Snapshot) {
         self.raw_usage.clear();
         self.kept.clear();
         self.site.assocs.clear();
@@ -75,12 +77,17 @@ impl Tables {
         for row in snapshot.assocs() {
             // Neither NaN, infinity nor a negative number can be usage: such a record counts as
             // unused. Rather one strange record than priorities that stay as they are for all.
+            // Stock reckons with what lies below 0, which is the rounding error of a removal.
             let usage = host::extended(row.usage_raw).filter(|usage| !usage.is_infinite());
             if usage.is_none() {
                 no_numbers.push(row.id);
             }
-            self.raw_usage
-                .push(usage.unwrap_or(Extended::ZERO).max(Extended::ZERO));
+            let usage = usage.unwrap_or(Extended::ZERO);
+            self.raw_usage.push(if compat.is_slurm() {
+                usage
+            } else {
+                usage.max(Extended::ZERO)
+            });
             self.kept.push(kept(row));
             self.site.assocs.push(AssocFactors {
                 fs_factor: 0.0,

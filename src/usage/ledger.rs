@@ -76,6 +76,12 @@ impl Ledger {
     /// [`UsageError::Length`], [`UsageError::NotANumber`].
     pub fn from_raw(tree: &Tree, raw: &[Extended]) -> Result<Ledger, UsageError> {
         check_all(tree, raw)?;
+        Ok(Ledger::as_kept(tree, raw))
+    }
+
+    /// As [`Ledger::from_raw`], with numbers below zero as they are: in slurmctld's records usage
+    /// taken away leaves a rounding error of either sign. Panics at another length.
+    pub(crate) fn as_kept(tree: &Tree, raw: &[Extended]) -> Ledger {
         let mut own = raw.to_vec();
         for &index in tree.parents_first() {
             if let Some(parent) = tree.parent(index) {
@@ -85,10 +91,10 @@ impl Ledger {
         for usage in &mut own {
             *usage = (*usage).max(Extended::ZERO);
         }
-        Ok(Ledger {
+        Ledger {
             own,
             raw: raw.to_vec(),
-        })
+        }
     }
 
     /// A ledger as it was: what [`Ledger::own`] and [`Ledger::raw`] gave, to the last bit.

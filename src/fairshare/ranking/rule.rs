@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::exact::Level;
 use super::super::fair_tree;
 use super::super::stock_tree;
-use super::super::usage::{quotient, sound};
+use super::super::usage::sound;
 use super::level::Member;
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -166,17 +166,26 @@ impl Rule for Documented<'_> {
 pub(super) struct Stock<'a>(pub Numbers<'a>, pub Compat);
 
 impl Stock<'_> {
+    /// Is its usage, or its parent's, a number below zero?
+    fn is_below_zero(&self, index: AssocIndex) -> bool {
+        let parent = self.0.tree.fs_parent(index).unwrap_or(index);
+        let raw = self.0.raw_usage;
+        raw[index.get()].is_negative() || raw[parent.get()].is_negative()
+    }
+
     /// LF as rounded.
     fn level_fs(&self, index: AssocIndex) -> Extended {
-        let effective_usage = match self.0.tree.fs_parent(index) {
-            Some(parent) => quotient(self.0.usage(index), self.0.usage(parent)),
-            None => Extended::ONE,
+        let raw = self.0.raw_usage;
+        let (used, above) = match self.0.tree.fs_parent(index) {
+            Some(parent) => (raw[index.get()], raw[parent.get()]),
+            None => (Extended::ONE, Extended::ONE),
         };
         stock_tree::level(
             self.0.tree,
             index,
             self.0.tree.share_of_level(index, self.1),
-            effective_usage,
+            used,
+            above,
         )
         .unwrap_or(stock_tree::NO_VAL)
     }
@@ -202,6 +211,8 @@ impl Rule for Stock<'_> {
             (Shares::Parent, AssocKind::Account) => f64::NAN,
             // The sum of shares on a level may wrap to 0, and then nobody has any.
             (Shares::Raw(_), _) if tree.share_of_level(index, self.1) == 0.0 => 0.0,
+            // Here these are no zeroes; too rare to be quick about.
+            _ if self.is_below_zero(index) => f64::NAN,
             _ => self.0.key(index, scope),
         }
     }
