@@ -8,7 +8,7 @@ CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-releases check-cluster plugin demo msrv doc clean deps
+.PHONY: help build test test-releases check-cluster plugin demo bench msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -37,6 +37,9 @@ check-cluster: ## only the checks in a private cluster
 
 demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 	$(XTASK) demo $(if $(KEEP),--keep)
+
+bench: ## measure passes and the engine beside Slurm's own plugin; writes docs/performance.md
+	SLURM=$(or $(SLURM),22.05.8) $(XTASK) bench
 
 msrv: ## build with the oldest compiler that is promised (Debian trixie's, as root)
 	$(XTASK) msrv

@@ -30,30 +30,30 @@ void twin_database_connect(void)
 	load_qos_usage();
 }
 
-static slurmdb_assoc_rec_t *loaded_assoc(uint32_t id)
+static int add_usage(void *each, void *unused)
 {
-	slurmdb_assoc_rec_t key = { .id = id }, *found = NULL;
+	slurmdb_assoc_rec_t *assoc = each;
+	const twin_assoc_row *of = twin_assoc_row_of(assoc->id);
 
-	assoc_mgr_fill_in_assoc(NULL, &key, 0, &found, true);
-	return found;
+	(void)unused;
+	if (!of || (!of->raw && !of->wall))
+		return 0;
+	for (; assoc; assoc = assoc->usage->parent_assoc_ptr) {
+		assoc->usage->usage_raw += of->raw;
+		assoc->usage->usage_tres_raw[TRES_ARRAY_CPU] += of->raw;
+		assoc->usage->grp_used_wall += of->wall;
+	}
+	return 0;
 }
 
+/* Record by record: looking up many by id takes the association manager long. */
 void twin_database_first_usage(void)
 {
 	assoc_mgr_lock_t locks = { .assoc = WRITE_LOCK };
-	const twin_assoc_row *of;
 
 	assoc_mgr_lock(&locks);
-	for (uint32_t i = 0; (of = twin_assoc_row_at(i)); i++) {
-		if (!of->raw && !of->wall)
-			continue;
-		for (slurmdb_assoc_rec_t *up = loaded_assoc(of->id); up;
-		     up = up->usage->parent_assoc_ptr) {
-			up->usage->usage_raw += of->raw;
-			up->usage->usage_tres_raw[TRES_ARRAY_CPU] += of->raw;
-			up->usage->grp_used_wall += of->wall;
-		}
-	}
+	if (assoc_mgr_assoc_list)
+		list_for_each(assoc_mgr_assoc_list, add_usage, NULL);
 	assoc_mgr_unlock(&locks);
 }
 

@@ -1,5 +1,6 @@
 //! Developer's tools of fairtree: `cargo xtask help`.
 
+mod bench;
 mod checks;
 mod cluster;
 mod command;
@@ -99,6 +100,8 @@ enum Tool {
     /// A private Slurm cluster
     #[command(subcommand)]
     Cluster(ClusterTool),
+    /// Measure how fast everything is, beside Slurm's own plugin; writes docs/performance.md
+    Bench(bench::Arguments),
     /// Compare a priority plugin with Slurm's own on the same lives
     Twin(twin::Arguments),
 }
@@ -193,6 +196,7 @@ fn run(tool: Tool) -> Result<()> {
         }
         Tool::Cluster(ClusterTool::Stop { folder }) => cluster::folder::tear_down(&folder),
         Tool::Cluster(ClusterTool::Guard { .. }) => Ok(()),
+        Tool::Bench(arguments) => bench::run(&arguments, &progress),
         Tool::Twin(arguments) => twin::run(arguments, &progress),
     }
 }

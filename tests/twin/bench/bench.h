@@ -33,8 +33,10 @@ bench_memory bench_memory_take(void);
 /* ---- locks.c --------------------------------------------------------------------- */
 
 typedef struct {
-	uint64_t taken;		/* locks, of slurmctld and the association manager */
+	uint64_t operations;	/* calls that lock and unlock, slurmctld's and the
+				   association manager's */
 	uint64_t write_ns;	/* longest hold of the job write lock */
+	uint64_t write_cpu_ns;	/* the same in processor time: what a busy machine leaves */
 	uint64_t read_ns;	/* longest hold of the job read lock */
 	uint64_t reads_ns;	/* all holds of the job read lock */
 	uint64_t writes;	/* holds of the job write lock */
@@ -54,6 +56,16 @@ typedef struct {
 
 void bench_reader_start(void);
 bench_waits bench_reader_stop(void);
+
+/* ---- speed.c: the machine's memory ----------------------------------------------- */
+
+typedef struct {
+	double read_bytes_per_ns;
+	double copy_bytes_per_ns; /* each byte counted once */
+	double latency_ns;	  /* of a read that waits for the one before */
+} bench_speed;
+
+bench_speed bench_speed_measure(void);
 
 /* ---- random.c ------------------------------------------------------------------------ */
 

@@ -18,7 +18,7 @@ static pthread_rwlock_t ctld[CTLD_LOCKS] = {
 
 /* Of all threads that are counted: one works at a time, the others wait for it. */
 static bench_locks found;
-static __thread uint64_t since_ns;
+static __thread uint64_t since_ns, since_cpu_ns;
 
 bench_locks bench_locks_take(void)
 {
@@ -26,6 +26,14 @@ bench_locks bench_locks_take(void)
 
 	memset(&found, 0, sizeof(found));
 	return then;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return used.tv_sec * 1000000000ULL + used.tv_nsec;
 }
 
 static void levels_of(const slurmctld_lock_t *locks, lock_level_t *level)
@@ -42,6 +50,7 @@ void lock_slurmctld(slurmctld_lock_t locks)
 	lock_level_t level[CTLD_LOCKS];
 
 	levels_of(&locks, level);
+	found.operations++;
 	for (int i = 0; i < CTLD_LOCKS; i++) {
 		if (level[i] == NO_LOCK)
 			continue;
@@ -49,23 +58,27 @@ void lock_slurmctld(slurmctld_lock_t locks)
 			pthread_rwlock_wrlock(&ctld[i]);
 		else
 			pthread_rwlock_rdlock(&ctld[i]);
-		found.taken++;
-		if (i == JOBS)
-			since_ns = twin_clock_real_ns();
+		if (i != JOBS)
+			continue;
+		since_ns = twin_clock_real_ns();
+		if (level[i] == WRITE_LOCK)
+			since_cpu_ns = own_cpu_ns();
 	}
 }
 
 static void job_lock_was_held(bool write)
 {
 	uint64_t ns = twin_clock_real_ns() - since_ns;
-	uint64_t *longest = write ? &found.write_ns : &found.read_ns;
 
-	if (ns > *longest)
-		*longest = ns;
-	if (write)
+	if (write) {
 		found.writes++;
-	else
+		found.write_ns = MAX(found.write_ns, ns);
+		found.write_cpu_ns = MAX(found.write_cpu_ns,
+					 own_cpu_ns() - since_cpu_ns);
+	} else {
 		found.reads_ns += ns;
+		found.read_ns = MAX(found.read_ns, ns);
+	}
 }
 
 void unlock_slurmctld(slurmctld_lock_t locks)
@@ -73,6 +86,7 @@ void unlock_slurmctld(slurmctld_lock_t locks)
 	lock_level_t level[CTLD_LOCKS];
 
 	levels_of(&locks, level);
+	found.operations++;
 	for (int i = CTLD_LOCKS - 1; i >= 0; i--) {
 		if (level[i] == NO_LOCK)
 			continue;
@@ -112,10 +126,7 @@ void assoc_mgr_lock(assoc_mgr_lock_t *locks)
 
 	if (!library)
 		library = library_call("assoc_mgr_lock");
-	found.taken += (locks->assoc != NO_LOCK) + (locks->file != NO_LOCK) +
-		       (locks->qos != NO_LOCK) + (locks->res != NO_LOCK) +
-		       (locks->tres != NO_LOCK) + (locks->user != NO_LOCK) +
-		       (locks->wckey != NO_LOCK);
+	found.operations++;
 	library(locks);
 }
 
@@ -125,6 +136,7 @@ void assoc_mgr_unlock(assoc_mgr_lock_t *locks)
 
 	if (!library)
 		library = library_call("assoc_mgr_unlock");
+	found.operations++;
 	library(locks);
 }
 

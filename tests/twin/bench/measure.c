@@ -9,6 +9,7 @@
  * `time_set N`       the priority of N jobs, one by one, as at submission
  * `time_sprio`       the list behind sprio
  * `memory`           what the plugin holds
+ * `time_memory`      what the machine's memory does at best
  * `serve`            plays what comes from the standard input, to its end
  */
 #include <unistd.h>
@@ -60,11 +61,13 @@ static void time_pass(const twin_line *line)
 	cpu = twin_clock_ticker_cpu_ns() - cpu;
 	memory = bench_memory_take();
 	locks = bench_locks_take();
-	printf("cpu_us=%.1f wall_us=%.1f hold_us=%.1f holds=%" PRIu64
-	       " read_hold_us=%.1f locks=%" PRIu64 " allocations=%" PRIu64
+	printf("cpu_us=%.1f wall_us=%.1f hold_us=%.1f hold_cpu_us=%.1f"
+	       " holds=%" PRIu64 " read_hold_us=%.1f"
+	       " lock_operations=%" PRIu64 " allocations=%" PRIu64
 	       " owned=%" PRIu64 " owned_most=%" PRIu64,
-	       us(cpu), us(wall), us(locks.write_ns), locks.writes,
-	       us(locks.read_ns), locks.taken, memory.calls, memory.owned,
+	       us(cpu), us(wall), us(locks.write_ns),
+	       us(locks.write_cpu_ns), locks.writes,
+	       us(locks.read_ns), locks.operations, memory.calls, memory.owned,
 	       memory.owned_most);
 	done();
 }
@@ -131,6 +134,16 @@ static void memory(const twin_line *line)
 	done();
 }
 
+static void time_memory(const twin_line *line)
+{
+	bench_speed best = bench_speed_measure();
+
+	(void)line;
+	printf("read_gb_s=%.3f copy_gb_s=%.3f latency_ns=%.1f",
+	       best.read_bytes_per_ns, best.copy_bytes_per_ns, best.latency_ns);
+	done();
+}
+
 /* Waiting for the next event may take as long as it likes. */
 static bool next_event(char **text, size_t *room)
 {
@@ -162,7 +175,8 @@ twin_event twin_bench_event(const char *verb)
 		{ "count", count },	    { "crowd", crowd },
 		{ "time_pass", time_pass }, { "time_wait", time_wait },
 		{ "time_set", time_set },   { "time_sprio", time_sprio },
-		{ "memory", memory },	    { "serve", serve },
+		{ "memory", memory },	    { "time_memory", time_memory },
+		{ "serve", serve },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -34,12 +34,21 @@ impl Host {
     /// Builds the host against a configured source of Slurm; `root` is the folder of the Debian
     /// system that holds the same release, `/` for this one.
     pub fn build(source: &Path, root: &Path, program: &Path) -> Result<Host> {
+        Host::make(source, root, program, &[])
+    }
+
+    /// The same for the host that measures (`tests/twin/bench`).
+    pub fn build_bench(source: &Path, root: &Path, program: &Path) -> Result<Host> {
+        Host::make(source, root, program, &["BENCH=1"])
+    }
+
+    fn make(source: &Path, root: &Path, program: &Path, words: &[&str]) -> Result<Host> {
         let here = project::root().join("tests/twin");
         if let Some(folder) = program.parent() {
             fs::create_dir_all(folder)?;
         }
         let mut make = Command::new("make");
-        make.arg("--quiet").arg("-C").arg(&here);
+        make.arg("--quiet").arg("-C").arg(&here).args(words);
         for (key, value) in [
             ("SLURM_SRC", source),
             ("SLURM_LIB", &root.join(LIBRARY)),
@@ -86,13 +95,12 @@ impl Host {
         command
     }
 
-    /// Plays a life in a folder of its own; `full` names the lines, first and last, after which
-    /// every field is wanted.
-    pub fn play(&self, plugin: &Path, life: &Life, full: Option<(usize, usize)>) -> Result<Dump> {
-        let folder = tempfile::tempdir()?;
-        let at = |name: &str| folder.path().join(name);
+    /// A run that is ready to start: the life `text` with a plugin, in an empty folder, where it
+    /// leaves the files `dump` and `log`.
+    pub fn prepare(&self, plugin: &Path, text: &str, folder: &Path) -> Result<Command> {
+        let at = |name: &str| folder.join(name);
         fs::create_dir(at("state"))?;
-        fs::write(at("life"), life.text())?;
+        fs::write(at("life"), text)?;
         let mut command = self.command();
         command.arg("--plugin").arg(plugin);
         command.arg("--plugin-dir").arg(self.root.join(LIBRARY));
@@ -101,6 +109,15 @@ impl Host {
         command.arg("--dump").arg(at("dump"));
         command.arg("--log").arg(at("log"));
         command.args(&self.further);
+        Ok(command)
+    }
+
+    /// Plays a life in a folder of its own; `full` names the lines, first and last, after which
+    /// every field is wanted.
+    pub fn play(&self, plugin: &Path, life: &Life, full: Option<(usize, usize)>) -> Result<Dump> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        let mut command = self.prepare(plugin, &life.text(), folder.path())?;
         if let Some((first, last)) = full {
             command.arg("--full").arg(format!("{first}-{last}"));
         }

@@ -6,9 +6,9 @@
 
 mod admin;
 mod compare;
-mod draw;
+pub mod draw;
 mod events;
-mod host;
+pub mod host;
 mod jobs;
 mod life;
 mod sample;

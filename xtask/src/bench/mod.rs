@@ -1,0 +1,162 @@
+//! `cargo xtask bench`: how fast everything is, beside Slurm's own plugin, and the report in
+//! `docs/performance.md`.
+
+mod machine;
+mod passes;
+mod scale;
+mod served;
+mod table;
+mod world;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
+
+use crate::cluster::host::Host as System;
+use crate::progress::Progress;
+use crate::release::Release;
+use crate::twin::host::Host;
+use crate::{plugin, project, source};
+
+use machine::Memory;
+
+/// Measure, beside Slurm's own plugin.
+#[derive(Args)]
+pub struct Arguments {
+    /// Only these sections; without any, all, and docs/performance.md is written
+    #[arg(value_enum)]
+    sections: Vec<Section>,
+    /// Only small sizes; the report is not written
+    #[arg(long)]
+    quick: bool,
+    /// Slurm's release
+    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    slurm: Release,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Section {
+    /// A pass in slurmctld's place
+    Passes,
+    /// Its growth with jobs and associations
+    Scaling,
+}
+
+/// What all sections use.
+pub struct Bench {
+    host: Host,
+    stock: PathBuf,
+    ours: PathBuf,
+    memory: Memory,
+    quick: bool,
+}
+
+/// Measures and prints; writes the report when nothing was left out.
+///
+/// # Errors
+/// Whatever does not build or run; a missed bound is no error, the tables show it.
+pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
+    let bench = prepare(arguments, progress)?;
+    let mut report = introduction(&bench, &arguments.slurm);
+    progress.print(&report);
+    for section in Section::value_variants() {
+        if arguments.sections.is_empty() || arguments.sections.contains(section) {
+            let text = section.measure(&bench, progress)?;
+            report.push_str(&text);
+        }
+    }
+    if arguments.sections.is_empty() && !arguments.quick {
+        let file = project::root().join("docs/performance.md");
+        fs::write(&file, report)?;
+        progress.print("docs/performance.md is written");
+    }
+    Ok(())
+}
+
+fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
+    let release = &arguments.slurm;
+    let system = System::of(release, progress)?;
+    let source = source::fetch(release, progress)?;
+    let ours = plugin::build(release, None, progress)?;
+    let program = project::slurm(release).join("twin-bench");
+    let host = Host::build_bench(&source, system.folder(), &program)?;
+    let stock = host.stock();
+    ensure!(stock.is_file(), "{}: no such plugin", stock.display());
+    progress.step("the machine's memory");
+    let memory = Memory::measure(&host)?;
+    Ok(Bench {
+        host,
+        stock,
+        ours,
+        memory,
+        quick: arguments.quick,
+    })
+}
+
+impl Section {
+    fn measure(self, bench: &Bench, progress: &Progress) -> Result<String> {
+        let mut text = format!("\n{}\n", self.heading());
+        progress.print(&text);
+        let mut add = |part: String| {
+            progress.print(&part);
+            text.push('\n');
+            text.push_str(&part);
+        };
+        match self {
+            Section::Passes => {
+                for world in passes::worlds(bench.quick) {
+                    add(passes::measure(bench, &world, progress)?.to_string());
+                }
+            }
+            Section::Scaling => add(scale::measure(bench, progress)?),
+        }
+        Ok(text)
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Section::Passes => include_str!("text/passes.md"),
+            Section::Scaling => include_str!("text/scaling.md"),
+        }
+        .trim_end()
+    }
+}
+
+/// How to read the report, and where it was made.
+fn introduction(bench: &Bench, release: &Release) -> String {
+    let Memory {
+        reads,
+        copies,
+        latency,
+    } = bench.memory;
+    format!(
+        "{}\n\nMachine: {}. One thread reads {:.1} GB/s and copies {:.1} GB/s; a read that waits \
+         for another one takes {:.0} ns. Slurm {release}.\n",
+        include_str!("text/introduction.md").trim_end(),
+        machine::name(),
+        reads / 1e9,
+        copies / 1e9,
+        latency * 1e9,
+    )
+}
+
+/// The middle one; of an even number the upper middle one. NaN of none.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 3.0);
+        assert!(median(&[]).is_nan());
+    }
+}

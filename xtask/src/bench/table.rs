@@ -1,0 +1,236 @@
+//! The tables of the report: what was measured beside its peer, its bound and its limit.
+
+use std::fmt::{self, Write as _};
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    Milliseconds,
+    Microseconds,
+    Bytes,
+    Count,
+}
+
+impl Unit {
+    fn text(self, value: f64) -> String {
+        let unit = match self {
+            Unit::Milliseconds => " ms",
+            Unit::Microseconds => " µs",
+            Unit::Bytes => " B",
+            Unit::Count => return grouped(value),
+        };
+        format!("{}{unit}", significant(value))
+    }
+}
+
+/// A number with three significant digits, or all of its whole part.
+fn significant(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.digits$}")
+}
+
+/// A count, with a fraction only where it is small.
+fn grouped(value: f64) -> String {
+    if value.abs() >= 10.0 || value.fract() == 0.0 {
+        super::world::count(value.round() as u64)
+    } else {
+        significant(value)
+    }
+}
+
+/// What a figure must not exceed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// So much of the peer's.
+    Ratio(f64),
+    /// So much in its own unit.
+    AtMost(f64),
+}
+
+/// One line: a figure and what it is compared with.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub what: String,
+    pub unit: Unit,
+    pub ours: f64,
+    pub peer: Option<f64>,
+    pub bound: Option<Bound>,
+    /// What no program can beat on this machine, in the same unit.
+    pub limit: Option<f64>,
+}
+
+impl Row {
+    /// A figure alone.
+    pub fn new(what: impl Into<String>, unit: Unit, ours: f64) -> Row {
+        Row {
+            what: what.into(),
+            unit,
+            ours,
+            peer: None,
+            bound: None,
+            limit: None,
+        }
+    }
+
+    /// Beside the figure of its peer.
+    pub fn beside(self, peer: f64) -> Row {
+        Row {
+            peer: Some(peer),
+            ..self
+        }
+    }
+
+    /// At most so much of the peer's.
+    pub fn ratio(self, bound: f64) -> Row {
+        Row {
+            bound: Some(Bound::Ratio(bound)),
+            ..self
+        }
+    }
+
+    /// At most so much.
+    pub fn at_most(self, bound: f64) -> Row {
+        Row {
+            bound: Some(Bound::AtMost(bound)),
+            ..self
+        }
+    }
+
+    /// Not less than this, by any program.
+    pub fn limit(self, limit: f64) -> Row {
+        Row {
+            limit: Some(limit),
+            ..self
+        }
+    }
+
+    fn quotient(&self) -> Option<f64> {
+        self.peer
+            .filter(|peer| *peer > 0.0)
+            .map(|peer| self.ours / peer)
+    }
+
+    /// Whether the bound is kept; `None` without one.
+    pub fn is_met(&self) -> Option<bool> {
+        match self.bound? {
+            Bound::Ratio(most) => Some(self.quotient()? <= most),
+            Bound::AtMost(most) => Some(self.ours <= most),
+        }
+    }
+
+    fn cells(&self) -> [String; 7] {
+        let number = |value: Option<f64>| value.map_or(String::new(), |v| self.unit.text(v));
+        let bound = match self.bound {
+            None => String::new(),
+            Some(Bound::Ratio(most)) => format!("≤ {most:.2} x"),
+            Some(Bound::AtMost(most)) => format!("≤ {}", self.unit.text(most)),
+        };
+        let met = match self.is_met() {
+            None => "",
+            Some(true) => "yes",
+            Some(false) => "**no**",
+        };
+        let quotient = self.quotient();
+        [
+            self.what.clone(),
+            self.unit.text(self.ours),
+            number(self.peer),
+            quotient.map_or(String::new(), |q| format!("{} x", significant(q))),
+            bound,
+            met.to_owned(),
+            number(self.limit),
+        ]
+    }
+}
+
+/// A table in Markdown that can be read as it is.
+#[derive(Clone, Debug)]
+pub struct Table {
+    pub title: String,
+    /// The heads of the columns of our figure and its peer.
+    pub heads: (&'static str, &'static str),
+    pub rows: Vec<Row>,
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ours, peer) = self.heads;
+        let head = [&self.title, ours, peer, "ratio", "bound", "met", "limit"];
+        let mut lines = vec![head.map(str::to_owned)];
+        lines.extend(self.rows.iter().map(Row::cells));
+        f.write_str(&columns(&lines))
+    }
+}
+
+/// Lines of cells as a Markdown table: the first is the head, the first column text, the others
+/// numbers.
+pub fn columns<const N: usize>(lines: &[[String; N]]) -> String {
+    let width = |column: usize| {
+        let cells = lines.iter().map(|line| line[column].chars().count());
+        cells.max().unwrap_or(0).max(3)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    let mut text = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        for (column, (cell, width)) in line.iter().zip(widths).enumerate() {
+            let _ = match column {
+                0 => write!(text, "| {cell:<width$} "),
+                _ => write!(text, "| {cell:>width$} "),
+            };
+        }
+        text.push_str("|\n");
+        if number == 0 {
+            for (column, width) in widths.into_iter().enumerate() {
+                let dashes = "-".repeat(width + 1);
+                let _ = match column {
+                    0 => write!(text, "|:{dashes}"),
+                    _ => write!(text, "|{dashes}:"),
+                };
+            }
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_kept_or_not() {
+        let row = Row::new("hold", Unit::Milliseconds, 5.0).beside(100.0);
+        assert_eq!(row.is_met(), None);
+        assert_eq!(row.clone().ratio(0.05).is_met(), Some(true));
+        assert_eq!(row.clone().ratio(0.04).is_met(), Some(false));
+        assert_eq!(row.at_most(3.0).is_met(), Some(false));
+    }
+
+    #[test]
+    fn a_table_can_be_read() {
+        let rows = vec![
+            Row::new("hold", Unit::Milliseconds, 5.04)
+                .beside(100.0)
+                .ratio(0.1)
+                .limit(1.0),
+            Row::new("locks", Unit::Count, 1234.0),
+        ];
+        let table = Table {
+            title: "pass".to_owned(),
+            heads: ("ours", "stock"),
+            rows,
+        };
+        let expected = "\
+| pass  |    ours |  stock |   ratio |    bound | met |   limit |
+|:------|--------:|-------:|--------:|---------:|----:|--------:|
+| hold  | 5.04 ms | 100 ms | 0.050 x | ≤ 0.10 x | yes | 1.00 ms |
+| locks |   1,234 |        |         |          |     |         |
+";
+        assert_eq!(table.to_string(), expected);
+    }
+}

@@ -1,0 +1,233 @@
+//! What is measured: clusters of named sizes, the same in every run.
+
+use std::fmt::{self, Write as _};
+
+use crate::twin::draw::Draw;
+
+/// Accounts below the root, and accounts below each of them; users are below these.
+const DIVISIONS: u32 = 20;
+const GROUPS: u32 = 20;
+
+/// How the records of jobs lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// One behind the other, as after a start.
+    Fresh,
+    /// By chance, as after weeks.
+    Scattered,
+}
+
+/// How priorities are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Fair Tree and six weights.
+    FairTree,
+    /// The same with `PriorityWeightTRES`.
+    Tres,
+    /// `PriorityFlags=NO_FAIR_TREE`.
+    Classic,
+}
+
+/// A cluster with its queue.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    pub waiting: u32,
+    pub running: u32,
+    pub users: u32,
+    pub layout: Layout,
+    pub kind: Kind,
+}
+
+impl World {
+    /// 100,000 waiting jobs.
+    pub const fn large(layout: Layout, kind: Kind) -> World {
+        World {
+            waiting: 100_000,
+            running: 10_000,
+            users: 50_000,
+            layout,
+            kind,
+        }
+    }
+
+    /// A million of them.
+    pub const fn huge(layout: Layout, kind: Kind) -> World {
+        World {
+            waiting: 1_000_000,
+            running: 20_000,
+            users: 100_000,
+            layout,
+            kind,
+        }
+    }
+
+    /// All associations: root, accounts, users.
+    pub fn assocs(&self) -> u32 {
+        1 + DIVISIONS + DIVISIONS * GROUPS + self.users
+    }
+
+    /// The life up to the moment when passes can be asked for; `parameters` is
+    /// `PriorityParameters`.
+    pub fn life(&self, parameters: &str) -> String {
+        let mut text = self.settings(parameters);
+        self.write_tables(&mut text);
+        // Before there are jobs, what the plugin holds is for associations.
+        let scattered = u32::from(self.layout == Layout::Scattered);
+        let _ = write!(
+            text,
+            "count\nboot\ntime_pass 300\ncrowd {} running={} scattered={scattered}\nserve\n",
+            self.waiting, self.running
+        );
+        text
+    }
+
+    fn settings(&self, parameters: &str) -> String {
+        let mut text = String::from(
+            "clock 1800000000\nquiet\ncluster cpus=1280000 nodes=10000\n\
+             conf PriorityWeightAge=1000 PriorityWeightAssoc=100 PriorityWeightFairshare=10000 \
+             PriorityWeightJobSize=500 PriorityWeightPartition=1000 PriorityWeightQOS=2000 \
+             AccountingStorageEnforce=associations,limits,qos PriorityDecayHalfLife=7-0\n",
+        );
+        match self.kind {
+            Kind::FairTree => {}
+            Kind::Tres => {
+                text.push_str("conf PriorityWeightTRES=cpu=1000,mem=500,gres/gpu=3000\n");
+            }
+            Kind::Classic => text.push_str("conf PriorityFlags=NO_FAIR_TREE\n"),
+        }
+        if !parameters.is_empty() {
+            let _ = writeln!(text, "conf PriorityParameters={parameters}");
+        }
+        text
+    }
+
+    fn write_tables(&self, text: &mut String) {
+        let mut draw = Draw::new(u64::from(self.users));
+        text.push_str("tres gres/gpu\n");
+        for id in 1..=8 {
+            let _ = writeln!(text, "qos {id} prio={}", 10 * id);
+        }
+        for part in 0..4 {
+            let _ = writeln!(
+                text,
+                "part p{part} factor={} tier={} cpu=320000 node=2500 mem=500000000 gres/gpu=1000 \
+                 weights=cpu=1.0,gres/gpu=16.0",
+                10 * (part + 1),
+                part + 1
+            );
+        }
+        text.push_str("assoc 1 acct=root parent=0\n");
+        let (mut id, mut user) = (1, 0);
+        for division in 0..DIVISIONS {
+            id += 1;
+            let above = id;
+            let shares = draw.between(1, 100);
+            let _ = writeln!(text, "assoc {id} acct=d{division} parent=1 shares={shares}");
+            for group in 0..GROUPS {
+                id += 1;
+                let account = (id, format!("g{division}x{group}"));
+                let shares = draw.between(1, 100);
+                let _ = writeln!(
+                    text,
+                    "assoc {id} acct={} parent={above} shares={shares}",
+                    account.1
+                );
+                let until = self.users_up_to(division * GROUPS + group + 1);
+                while user < until {
+                    id += 1;
+                    user += 1;
+                    write_user(text, &mut draw, (id, user), &account);
+                }
+            }
+        }
+    }
+
+    /// How many users the first `groups` accounts have.
+    fn users_up_to(&self, groups: u32) -> u32 {
+        let users = u64::from(self.users) * u64::from(groups) / u64::from(DIVISIONS * GROUPS);
+        u32::try_from(users).unwrap_or(u32::MAX)
+    }
+}
+
+fn write_user(
+    text: &mut String,
+    draw: &mut Draw,
+    (id, user): (u32, u32),
+    (parent, account): &(u32, String),
+) {
+    let shares = draw.between(1, 100);
+    let _ = writeln!(
+        text,
+        "assoc {id} acct={account} user=u{user} parent={parent} shares={shares}"
+    );
+    if draw.chance(90) {
+        let (raw, wall) = (draw.between(1, 100_000_000), draw.between(1, 1_000_000));
+        let _ = writeln!(text, "usage {id} raw={raw} wall={wall}");
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let World {
+            waiting,
+            running,
+            users,
+            ..
+        } = *self;
+        write!(
+            f,
+            "{} waiting, {} running, {} users",
+            count(waiting),
+            count(running),
+            count(users)
+        )?;
+        f.write_str(match self.layout {
+            Layout::Fresh => ", fresh",
+            Layout::Scattered => ", scattered",
+        })?;
+        f.write_str(match self.kind {
+            Kind::FairTree => "",
+            Kind::Tres => ", PriorityWeightTRES",
+            Kind::Classic => ", classic fair share",
+        })
+    }
+}
+
+/// `1,000,000`.
+pub fn count(number: impl Into<u64>) -> String {
+    let digits = number.into().to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_groups_of_three() {
+        assert_eq!(count(7_u32), "7");
+        assert_eq!(count(123_u32), "123");
+        assert_eq!(count(1234_u32), "1,234");
+        assert_eq!(count(1_000_000_u32), "1,000,000");
+    }
+
+    #[test]
+    fn every_association_has_its_line() {
+        let world = World {
+            users: 1_003,
+            ..World::large(Layout::Scattered, Kind::Classic)
+        };
+        let life = world.life("max_lock_ms=2");
+        let assocs = life.lines().filter(|line| line.starts_with("assoc "));
+        assert_eq!(assocs.count(), world.assocs() as usize);
+        assert!(life.contains("conf PriorityParameters=max_lock_ms=2\n"));
+        assert!(life.ends_with("crowd 100000 running=10000 scattered=1\nserve\n"));
+    }
+}
