@@ -8,6 +8,7 @@ use super::error::{ConfigError, Place, ValueError};
 use super::lines::{self, Statement, Word};
 use super::{Config, ConfigBuilder, PriorityFlags, PriorityParameters, ResetPeriod};
 use super::{number, time, tres_weights};
+use crate::compat::Release;
 
 /// Reads a value into a builder.
 type Apply = fn(ConfigBuilder, &str) -> Result<ConfigBuilder, ValueError>;
@@ -98,6 +99,8 @@ pub struct Include {
 #[derive(Clone, Debug, Default)]
 pub struct SlurmConfReader {
     builder: ConfigBuilder,
+    /// What `compat=slurm` without a release means.
+    host: Option<Release>,
     errors: Vec<ConfigError>,
     /// The last value of each key, for errors that show only at the end.
     found: Vec<(&'static str, String, Word)>,
@@ -107,6 +110,14 @@ impl SlurmConfReader {
     /// A reader that has read nothing: slurm.conf's defaults.
     pub fn new() -> SlurmConfReader {
         SlurmConfReader::default()
+    }
+
+    /// The same for the slurm.conf of a site whose release is known: `compat=slurm` means that one.
+    pub fn for_host(host: Option<Release>) -> SlurmConfReader {
+        SlurmConfReader {
+            host,
+            ..SlurmConfReader::default()
+        }
     }
 
     /// Reads the lines of a file called `name` and returns its `include` lines, which it does not
@@ -160,7 +171,7 @@ impl SlurmConfReader {
     /// Bad values, and what slurmctld refuses of the whole: see [`ConfigBuilder::build`].
     pub fn finish(mut self) -> Result<Config, Vec<ConfigError>> {
         let parameters = self.last(PARAMETERS).map(|(name, word)| {
-            PriorityParameters::parse_at(&word.text, None)
+            PriorityParameters::parse_at(&word.text, self.host)
                 .map_err(|(offset, error)| at(error, word.place(name, offset)))
         });
         match parameters {
