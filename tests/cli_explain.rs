@@ -2,32 +2,19 @@
 
 #![cfg(feature = "cli")]
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+mod command;
 
-fn run(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_fairtree"))
-        .arg("explain")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    // A command that refuses its options does not read.
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    child.wait_with_output().expect("the command ends")
+use command::{CLUSTER, Ran, edited_capture, fairtree};
+
+fn run(args: &[&str], input: &str) -> Ran {
+    let mut all = vec!["explain"];
+    all.extend(args);
+    fairtree(&all, input.as_bytes())
 }
 
-fn stdout(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
-    String::from_utf8(output.stdout.clone()).expect("UTF-8")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+fn stdout(ran: &Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    ran.out.clone()
 }
 
 /// Physics 60 shares and 9000 TRES-seconds, chemistry 40 and 3000; alice is in both.
@@ -56,8 +43,8 @@ fn a_site_in_sentences() {
 
 #[test]
 fn a_site_as_json() {
-    let output = run(&["anna", "--versus", "bob", "--json", "-"], SITE);
-    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let ran = run(&["anna", "--versus", "bob", "--json", "-"], SITE);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&ran)).expect("JSON");
     assert_eq!(json["schema"], "fairtree.explain/1");
     let answer = &json["answer"];
     assert_eq!(answer["ahead"], "second");
@@ -87,15 +74,15 @@ fn a_listing_that_lacks_rows() {
                    root|||0.000000|100|1.000000||\n \
                    a||1|0.500000|40|0.400000||1.250000\n  \
                    a|u|1|1.000000|40|1.000000|1.000000|1.000000\n";
-    let output = run(&["u", "--versus", "u"], listing);
-    assert_eq!(output.status.code(), Some(2));
-    let message = stderr(&output);
+    let ran = run(&["u", "--versus", "u"], listing);
+    assert_eq!(ran.code, 2);
+    let message = &ran.err;
     assert!(message.contains("is not known"), "{message}");
     assert!(
-        message.contains("hint: explain needs all associations"),
+        message.contains("hint: all associations are needed: sshare -a"),
         "{message}"
     );
-    assert!(output.stdout.is_empty());
+    assert_eq!(ran.out, "");
 }
 
 #[test]
@@ -109,10 +96,156 @@ fn names_that_do_not_fit() {
         ("physics", "physics is an account; allowed are users"),
         ("bob", "bob@chemistry cannot be compared with itself"),
     ] {
-        let output = run(&[who, "--versus", "bob"], SITE);
-        assert_eq!(output.status.code(), Some(2), "{who}");
-        assert!(stderr(&output).contains(message), "{}", stderr(&output));
-        assert!(output.stdout.is_empty());
+        let ran = run(&[who, "--versus", "bob"], SITE);
+        assert_eq!(ran.code, 2, "{who}");
+        assert!(ran.err.contains(message), "{}", ran.err);
+        assert_eq!(ran.out, "");
     }
-    assert_eq!(run(&["alice"], SITE).status.code(), Some(2));
+    assert_eq!(run(&["alice"], SITE).code, 2);
+}
+
+// anna has 1 of 2 shares and 1000 of 9000: level fairshare 4.5 below physics, which has 60 of 100
+// shares and 9000 of 12000 (0.8) against chemistry's 40 and 3000 (1.6). alice has no shares there.
+#[test]
+fn without_another_whoever_comes_right_before() {
+    let text = stdout(&run(&["anna"], SITE));
+    assert!(
+        text.contains(" is behind alice@chemistry (fair-share factor 0.750000"),
+        "{text}"
+    );
+    let first = stdout(&run(&["bob", "-"], SITE));
+    assert!(first.starts_with("alice@chemistry ("), "{first}");
+    assert!(first.contains(" is behind bob@chemistry ("), "{first}");
+}
+
+/// The priorities are those that sprio of Slurm 22.05.8 printed beside the capture.
+#[test]
+fn a_job_of_a_capture() {
+    let text = stdout(&run(&["305", "--from", CLUSTER], ""));
+    let first = "job 305 of ft2-alice@physics (partition main, QOS normal) has priority 77905.\n";
+    assert!(text.starts_with(first), "{text}");
+    assert!(text.contains("ft2-alice@physics: rank 6 of 8\n"), "{text}");
+    assert!(
+        text.contains("  partition debug: priority 82405 ("),
+        "{text}"
+    );
+    let held = stdout(&run(&["310", "--from", CLUSTER], ""));
+    assert!(held.contains(" is held: its priority is 0"), "{held}");
+    let by_hand = stdout(&run(&["322", "--from", CLUSTER], ""));
+    assert!(
+        by_hand.contains(" has priority 4242, set by an administrator;"),
+        "{by_hand}"
+    );
+    let runs = run(&["306", "--from", CLUSTER], "");
+    assert!(
+        runs.err
+            .contains("job 306 is RUNNING: it waits for nothing"),
+        "{}",
+        runs.err
+    );
+    assert!(stdout(&runs).contains(" runs, with the priority 75887 that it had;"));
+}
+
+/// By hand: alice has 1 share and 1016, bob 2 and 654. 1/(1016 - 689) = 2/654 ties, and a tie
+/// gives her bob's rank and 12500 points more, of which she lacks 10782. Of n/1016 the first above
+/// 2/654 is n = 4.
+#[test]
+fn two_jobs_of_a_capture() {
+    let text = stdout(&run(&["305", "--versus", "301", "--from", CLUSTER], ""));
+    let first = "job 305 (priority 77905) is behind job 301 (priority 88687) by 10782.\n";
+    assert!(text.starts_with(first), "{text}");
+    for line in [
+        "What decides: fairshare.\n",
+        "  - a nice value of -10783, not 0 (users may only raise it)\n",
+        "  - ft2-alice@physics had used 689 TRES-seconds (0.2 TRES-hours) less than 1016\n",
+        "  - ft2-alice@physics had 4 raw shares, not 1\n",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let ran = run(&["305", "--versus", "301", "--json", "--from", CLUSTER], "");
+    let json: serde_json::Value = serde_json::from_str(&stdout(&ran)).expect("JSON");
+    assert_eq!(json["question"], "jobs");
+    let answer = &json["answer"];
+    assert_eq!(answer["jobs"][1]["priority"], 88687);
+    assert_eq!(answer["users"]["parting"]["below"][0], "physics");
+    assert_eq!(answer["remedies"][2]["answer"]["least"], 689);
+}
+
+#[test]
+fn tasks_of_an_array_and_several_qos() {
+    // Slurm sorts the list of QOS by priority: urgent comes first.
+    let capture = edited_capture(
+        "explain-array",
+        &[
+            (
+                "jobs.txt",
+                "JobId=309 JobName",
+                "JobId=309 ArrayJobId=299 ArrayTaskId=4-9:2%1 JobName",
+            ),
+            (
+                "jobs.txt",
+                "Account=genomics QOS=normal JobState=PENDING",
+                "Account=genomics QOS=normal,urgent JobState=PENDING",
+            ),
+            (
+                "jobs.txt",
+                "QOS=normal JobState=RUNNING",
+                "QOS=normal JobState=COMPLETED",
+            ),
+        ],
+    );
+    let task = stdout(&run(
+        &["299_6", "--compat", "slurm:24.11.5", "--from", &capture],
+        "",
+    ));
+    assert!(task.starts_with("job 309 of ft2-frank@genomics (partition main, QOS urgent) has"));
+    assert!(
+        task.contains("\n  partition main, QOS urgent: priority 36249 ("),
+        "{task}"
+    );
+    let missing = run(&["299_5", "--from", &capture], "");
+    assert_eq!((missing.code, missing.out.as_str()), (2, ""));
+    assert!(
+        missing.err.contains("found no job 299_5; allowed is"),
+        "{}",
+        missing.err
+    );
+    let ended = run(&["306", "--from", &capture], "");
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended
+            .err
+            .contains("job 306 is COMPLETED: it has no priority any more")
+    );
+}
+
+#[test]
+fn jobs_that_do_not_fit() {
+    for (args, message) in [
+        (
+            &["305", "--versus", "305"][..],
+            "job 305 cannot be compared with itself",
+        ),
+        (
+            &["305", "--versus", "ft2-bob"],
+            "--versus: found \"ft2-bob\", allowed is the number",
+        ),
+        (
+            &["4", "--versus", "305"],
+            "found no job 4; allowed is the number of a job",
+        ),
+    ] {
+        let mut all = args.to_vec();
+        all.extend(["--from", CLUSTER]);
+        let ran = run(&all, "");
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(message), "{}", ran.err);
+    }
+    let ran = run(&["305"], SITE);
+    assert!(
+        ran.err
+            .contains("knows of no jobs, so job 305 cannot be found"),
+        "{}",
+        ran.err
+    );
 }

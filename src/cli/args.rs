@@ -2,11 +2,13 @@
 
 mod capture;
 mod compare;
+mod explain;
 mod live;
 mod prio;
 
 pub use capture::CaptureArgs;
 pub use compare::CompareArgs;
+pub use explain::ExplainArgs;
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
 
@@ -59,7 +61,9 @@ pub enum Command {
     /// Show shares, usage and fair-share factors in sshare's columns
     #[command(long_about = SHARE_ABOUT)]
     Share(ShareArgs),
-    /// Tell why one user comes before another, and what would change it
+    /// Tell why a job has its priority, why one job or user comes before another, and what would
+    /// change it
+    #[command(long_about = explain::EXPLAIN_ABOUT)]
     Explain(ExplainArgs),
     /// Find settings of a slurm.conf that do nothing or the opposite of what was wanted
     Lint(LintArgs),
@@ -181,37 +185,6 @@ pub enum FormatName {
     Dump,
 }
 
-/// `fairtree explain`.
-#[derive(Debug, Args)]
-#[command(
-    long_about = EXPLAIN_ABOUT,
-    after_long_help = EXPLAIN_EXAMPLES,
-    after_help = EXPLAIN_EXIT_CODES
-)]
-pub struct ExplainArgs {
-    /// A user: USER, USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions
-    pub who: String,
-    /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
-    /// standard input; nothing reads what is piped in, or else asks Slurm
-    pub file: Option<PathBuf>,
-    /// A capture, or Slurm itself.
-    #[command(flatten)]
-    pub live: LiveArgs,
-    /// The user to compare with, named in the same way
-    #[arg(long, value_name = "WHO")]
-    pub versus: String,
-    /// Print JSON, of the schema fairtree.explain/1
-    #[arg(long)]
-    pub json: bool,
-    /// Whose behaviour to follow: documented, slurm, or slurm:RELEASE as slurm:22.05.8; otherwise
-    /// what the site's settings say, or documented
-    #[arg(long, value_name = "WHOSE")]
-    pub compat: Option<String>,
-    /// The format of the input, instead of what its content looks like
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    pub input_format: Option<FormatName>,
-}
-
 /// `fairtree lint`.
 #[derive(Debug, Args)]
 #[command(long_about = LINT_ABOUT, after_long_help = LINT_EXAMPLES, after_help = LINT_EXIT_CODES)]
@@ -281,28 +254,6 @@ A site in TOML:
 Exit codes:
   0  all is well
   1  --check found differences
-  2  the input, the options or the output are at fault; a message says which";
-
-const EXPLAIN_ABOUT: &str = "\
-Tell why one user comes before another, and what would change it.
-
-The ways from the root to both, the first level where they part, and what was due and used there. \
-Then what would put the one behind ahead: less usage, more shares. Each amount was tried: with it \
-the order changes, with one unit less it does not.";
-
-const EXPLAIN_EXIT_CODES: &str = "\
-Exit codes:
-  0  explained
-  2  the input, the options or the output are at fault; a message says which";
-
-const EXPLAIN_EXAMPLES: &str = "\
-Examples:
-  sshare -a -l -P | fairtree explain alice --versus bob
-  fairtree explain alice@physics --versus bob@chemistry site.toml
-  fairtree explain alice --versus bob --json site.toml | jq .answer.remedies
-
-Exit codes:
-  0  explained
   2  the input, the options or the output are at fault; a message says which";
 
 const LINT_ABOUT: &str = "\

@@ -2,148 +2,147 @@
 
 use std::io::{BufWriter, Write, stdout};
 
-use super::args::{ExplainArgs, FormatName};
-use super::input::{self, Input};
+use super::args::ExplainArgs;
+use super::cluster::{Where, note};
 use super::message::Messages;
-use super::{Failure, Outcome, compat_of};
-use crate::compat::Compat;
-use crate::engine;
-use crate::input::Format;
-use crate::priority::{AssocFactors, Index, Site};
+use super::{Failure, Outcome};
+use crate::report::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use crate::report::explain::json::{Explanation, to_json};
-use crate::report::explain::{Listed, Names, Scene, compare_users};
-use crate::report::share::{ShareReport, algorithm_of, from_listing, from_site};
+use crate::report::explain::{ExplainError, compare_jobs, compare_users, explain_job};
 use crate::tree::AssocIndex;
 
 /// Reads, compares, says.
 pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Failure> {
-    let compat = args.compat.as_deref().map(compat_of).transpose()?;
-    let format = args.input_format.map(|name| match name {
-        FormatName::Sshare => Format::Sshare,
-        FormatName::Site => Format::Site,
-        FormatName::Dump => Format::Dump,
-    });
-    let (listed, report) = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
-        Input::Site(site) => {
-            let compat = compat.unwrap_or(site.config.compat);
-            let report = from_site(&site, site.config.algorithm(), compat);
-            let mut config = site.config;
-            config.compat = compat;
-            let listed = Listed {
-                config,
-                tree: site.tree,
-                ledger: site.ledger,
-            };
-            (listed, report)
-        }
-        Input::Listing(listing, settings) => {
-            let (algorithm, own) = match settings {
-                Some(config) => (config.algorithm(), config.compat),
-                None => (algorithm_of(&listing), Compat::default()),
-            };
-            let report = from_listing(&listing, algorithm, compat.unwrap_or(own))?;
-            let listed = Listed::new(&report).map_err(|why| {
-                Failure::Usage(format!(
-                    "{}: {why}\nhint: explain needs all associations: sshare -a -l -P",
-                    report.source
-                ))
-            })?;
-            (listed, report)
-        }
+    let place = Where {
+        live: &args.live,
+        file: args.file.as_deref(),
+        format: args.input_format,
+        compat: args.compat.as_deref(),
     };
-    report
-        .assumptions
-        .iter()
-        .for_each(|text| messages.note(text));
-    let users = [&args.who, &args.versus].map(|name| find(&report, name));
-    let [first, second] = users;
-    show(args, &listed, &Named(&report), [first?, second?])?;
+    let about_jobs = args.who.parse::<JobName>().is_ok();
+    let cluster = match about_jobs {
+        true => place.with_jobs(messages)?,
+        false => place.without_jobs()?,
+    };
+    // A file without jobs may have users whose names are numbers.
+    let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {
+        jobs(args, &cluster, messages)
+    } else {
+        users(args, &cluster)
+    };
+    note(&cluster, messages);
+    outcome
+}
+
+fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Outcome, Failure> {
+    let find = |name: &str| -> Result<&ClusterJob, Failure> {
+        let name: JobName = name.parse().map_err(|()| {
+            Failure::Usage(format!(
+                "--versus: found {name:?}, allowed is the number of a job, as {} is one",
+                args.who
+            ))
+        })?;
+        let position = cluster.find_job(name).map_err(usage)?;
+        Ok(&cluster.jobs.as_deref().unwrap_or_default()[position])
+    };
+    let job = waiting(find(&args.who)?, messages)?;
+    let load = cluster.load();
+    let scene = cluster.scene(&load);
+    if let Some(now) = cluster.now {
+        messages.note(&format!(
+            "jobs age to the last pass of slurmctld, {}",
+            jiff::Timestamp::from_second(now).unwrap_or_default()
+        ));
+    }
+    match &args.versus {
+        Some(versus) => {
+            let other = waiting(find(versus)?, messages)?;
+            let compared = compare_jobs(&scene, cluster, [&job.job, &other.job]).map_err(usage)?;
+            say(args, Explanation::Jobs(&compared), &compared)
+        }
+        None => {
+            let mut explained = explain_job(&scene, cluster, &job.job).map_err(usage)?;
+            if job.phase == JobPhase::Running {
+                explained = explained.while_running(job.job.priority);
+            }
+            say(args, Explanation::Job(&explained), &explained)
+        }
+    }
+}
+
+/// A job that has a priority to explain. Of one that runs a note says so.
+fn waiting<'a>(job: &'a ClusterJob, messages: &Messages) -> Result<&'a ClusterJob, Failure> {
+    let (id, state) = (job.job.id, &job.state);
+    match job.phase {
+        JobPhase::Pending => Ok(job),
+        JobPhase::Running => {
+            messages.note(&format!(
+                "job {id} is {state}: it waits for nothing; these are the terms that it would have \
+                 now"
+            ));
+            Ok(job)
+        }
+        JobPhase::Ended => Err(Failure::Usage(format!(
+            "job {id} is {state}: it has no priority any more; allowed is a job that waits or runs"
+        ))),
+    }
+}
+
+fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
+    let who = cluster.find(&args.who).map_err(usage)?;
+    let versus = match &args.versus {
+        Some(name) => cluster.find(name).map_err(usage)?,
+        None => neighbour(cluster, who).map_err(usage)?,
+    };
+    let load = cluster.load();
+    let compared = compare_users(&cluster.scene(&load), cluster, [who, versus]);
+    let compared = compared.map_err(usage)?;
+    say(args, Explanation::Users(&compared), &compared)
+}
+
+/// Whoever comes right before a user, or right after the first one; of equals the first in the
+/// tree.
+fn neighbour(cluster: &Cluster, who: AssocIndex) -> Result<AssocIndex, ExplainError> {
+    let factor = |index: AssocIndex| cluster.fairshare[index.get()].fs_factor.unwrap_or(0.0);
+    if !cluster.is_user(who) {
+        let name = cluster.name(who).to_string();
+        return Err(ExplainError::NotAUser { name });
+    }
+    let own = factor(who);
+    let all = (0..cluster.names.len()).map(AssocIndex::new);
+    let others = all.filter(|index| *index != who && cluster.is_user(*index));
+    let others: Vec<AssocIndex> = others.collect();
+    let first = |better: fn(f64, f64) -> bool, wanted: &dyn Fn(f64) -> bool| {
+        let mut found: Option<AssocIndex> = None;
+        for &other in others.iter().filter(|other| wanted(factor(**other))) {
+            if found.is_none_or(|found| better(factor(other), factor(found))) {
+                found = Some(other);
+            }
+        }
+        found
+    };
+    first(|a, b| a < b, &|factor| factor > own)
+        .or_else(|| first(|a, b| a > b, &|factor| factor <= own))
+        .ok_or_else(|| ExplainError::SameUser {
+            name: cluster.name(who).to_string(),
+        })
+}
+
+fn say(
+    args: &ExplainArgs,
+    explanation: Explanation<'_>,
+    text: &impl std::fmt::Display,
+) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    if args.json {
+        to_json(&mut out, explanation)?;
+    } else {
+        write!(out, "{text}")?;
+    }
+    out.flush()?;
     Ok(Outcome::Done)
 }
 
-fn show(
-    args: &ExplainArgs,
-    listed: &Listed,
-    names: &Named<'_>,
-    users: [AssocIndex; 2],
-) -> Result<(), Failure> {
-    let fairshare = engine::rank(&listed.config, &listed.tree, &listed.ledger);
-    let mut site = Site {
-        assocs: vec![AssocFactors::default(); listed.tree.len()],
-        ..Site::default()
-    };
-    engine::publish(&fairshare, &mut site);
-    let scene = Scene {
-        config: &listed.config,
-        tree: &listed.tree,
-        ledger: &listed.ledger,
-        fairshare: &fairshare,
-        site: &site,
-        load: &[],
-        now: 0,
-    };
-    let compared = compare_users(&scene, names, users);
-    let compared = compared.map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut out = BufWriter::new(stdout().lock());
-    if args.json {
-        to_json(&mut out, Explanation::Users(&compared))?;
-    } else {
-        write!(out, "{compared}")?;
-    }
-    out.flush()?;
-    Ok(())
-}
-
-/// The user that `USER`, `USER@ACCOUNT` or `USER@ACCOUNT:PARTITION` names.
-fn find(report: &ShareReport, name: &str) -> Result<AssocIndex, Failure> {
-    /// Of many that fit, so many are listed.
-    const LISTED: usize = 5;
-    let names = Named(report);
-    let fits = |at: usize| {
-        let row = &report.rows[at];
-        let whole = names.assoc(AssocIndex::new(at));
-        row.user.as_deref() == Some(name) || row.name() == name || whole == name
-    };
-    let rows = (0..report.rows.len()).filter(|at| fits(*at));
-    let mut rows: Vec<AssocIndex> = rows.map(AssocIndex::new).collect();
-    // An account may have the name of a user; it is taken only where no user has it.
-    if rows.len() > 1 {
-        rows.retain(|index| report.rows[index.get()].user.is_some());
-    }
-    match rows[..] {
-        [one] => Ok(one),
-        [] => Err(Failure::Usage(format!(
-            "{}: found no user {name}; allowed is USER, USER@ACCOUNT or USER@ACCOUNT:PARTITION",
-            report.source
-        ))),
-        _ => {
-            let some = rows.iter().take(LISTED);
-            let some: Vec<String> = some.map(|index| names.assoc(*index)).collect();
-            Err(Failure::Usage(format!(
-                "{}: {name} stands {} times in the tree; name one: {}",
-                report.source,
-                rows.len(),
-                some.join(", ")
-            )))
-        }
-    }
-}
-
-/// The names that the input has.
-struct Named<'a>(&'a ShareReport);
-
-impl Names for Named<'_> {
-    fn assoc(&self, index: AssocIndex) -> String {
-        let row = &self.0.rows[index.get()];
-        match &row.partition {
-            Some(partition) => format!("{}:{partition}", row.name()),
-            None => row.name(),
-        }
-    }
-    fn partition(&self, index: Index) -> String {
-        format!("partition {}", index.get())
-    }
-    fn qos(&self, index: Index) -> String {
-        format!("QOS {}", index.get())
-    }
+fn usage(error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(error.to_string())
 }

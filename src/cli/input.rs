@@ -7,10 +7,11 @@ use std::path::Path;
 
 use super::Failure;
 use super::args::LiveArgs;
+use super::message::Messages;
 use crate::config::Config;
 use crate::input::capture::{open, take};
 use crate::input::site::Site;
-use crate::input::slurm::snapshot::{Answers, Source};
+use crate::input::slurm::snapshot::{Answers, Snapshot, Source};
 use crate::input::slurm::{config, dump};
 use crate::input::sprio::Queue;
 use crate::input::sshare::Listing;
@@ -41,6 +42,29 @@ pub(super) fn read_queue(file: Option<&Path>) -> Result<Queue, Failure> {
 pub(super) fn is_piped() -> bool {
     let stdin = std::fs::metadata("/dev/stdin").map(|metadata| metadata.file_type());
     stdin.is_ok_and(|kind| kind.is_fifo() || kind.is_file() || kind.is_socket())
+}
+
+/// The site of a capture, or the live one; `None` where a file or a pipe is to be read.
+pub(super) fn snapshot(
+    live: &LiveArgs,
+    file: Option<&Path>,
+    messages: &Messages,
+) -> Result<Option<Snapshot>, Failure> {
+    let (name, answers) = match &live.from {
+        Some(folder) => {
+            let stored = open(folder)?;
+            (stored.folder.display().to_string(), stored.answers)
+        }
+        None if file.is_none() && !is_piped() => {
+            let taken = take(&Source::ALL, live.limit())?;
+            for (_, error) in &taken.missing {
+                messages.note(&error.to_string());
+            }
+            ("the live site".to_owned(), taken.answers)
+        }
+        None => return Ok(None),
+    };
+    Ok(Some(Snapshot::read(&name, &answers)?))
 }
 
 /// The shares of a capture.

@@ -6,6 +6,7 @@
 
 pub mod args;
 mod capture;
+mod cluster;
 mod compare;
 mod explain;
 mod generate;

@@ -7,8 +7,7 @@ use super::input;
 use super::message::Messages;
 use super::{Failure, Outcome, compat_of};
 use crate::compat::Compat;
-use crate::input::capture::{open, take};
-use crate::input::slurm::snapshot::{Snapshot, Source};
+use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::{Column, Defaults, LineFormat};
 use crate::report::prio::{
     PrioReport, Select, SelectError, Table, check, compare, from_queue, from_snapshot, parse_sort,
@@ -25,7 +24,7 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     }
     // Wrong options are told before a long input is read.
     let asked = Asked::new(args)?;
-    if let Some(snapshot) = snapshot(args, messages)? {
+    if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
         let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages)?;
         out.flush()?;
         return Ok(outcome);
@@ -45,25 +44,6 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     out.flush()?;
     note(&reports, messages);
     Ok(Outcome::Done)
-}
-
-/// The site of a capture, or the live one; `None` where a file or a pipe is to be read.
-fn snapshot(args: &PrioArgs, messages: &Messages) -> Result<Option<Snapshot>, Failure> {
-    let (name, answers) = match &args.live.from {
-        Some(folder) => {
-            let stored = open(folder)?;
-            (stored.folder.display().to_string(), stored.answers)
-        }
-        None if args.file.is_none() && !input::is_piped() => {
-            let taken = take(&Source::ALL, args.live.limit())?;
-            for (_, error) in &taken.missing {
-                messages.note(&error.to_string());
-            }
-            ("the live site".to_owned(), taken.answers)
-        }
-        None => return Ok(None),
-    };
-    Ok(Some(Snapshot::read(&name, &answers)?))
 }
 
 fn of_snapshot(

@@ -2,6 +2,7 @@
 //!
 //! | module | shows |
 //! |---|---|
+//! | [`cluster`] | nothing: a site with its queue, which the next ones work on |
 //! | [`compare`] | what changed between two moments, and why |
 //! | [`prio`] | job priorities and their factors, in sprio's columns |
 //! | [`share`] | shares, usage and fair-share factors, in sshare's columns |
@@ -9,6 +10,7 @@
 //! | [`c_format`] | numbers in the forms of C's `printf` |
 
 pub mod c_format;
+pub mod cluster;
 pub mod compare;
 pub mod explain;
 pub mod prio;

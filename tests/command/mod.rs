@@ -1,6 +1,10 @@
 //! Running `fairtree` as a person would.
 
+#![allow(dead_code)] // Each test program uses a part of this.
+
+use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What a run of the command left.
@@ -32,4 +36,34 @@ pub fn fairtree(args: &[&str], input: &[u8]) -> Ran {
         out: String::from_utf8(output.stdout).expect("UTF-8"),
         err: String::from_utf8(output.stderr).expect("UTF-8"),
     }
+}
+
+/// What Slurm 22.05.8 printed on a private cluster.
+pub const CLUSTER: &str = "tests/captures/cluster";
+
+/// An empty folder for a test.
+pub fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).expect("it can be emptied");
+    }
+    fs::create_dir_all(&folder).expect("it can be made");
+    folder
+}
+
+/// A copy of [`CLUSTER`] in which, file by file, the first text is replaced by the second.
+pub fn edited_capture(name: &str, edits: &[(&str, &str, &str)]) -> String {
+    let folder = folder(name);
+    let captured = Path::new(env!("CARGO_MANIFEST_DIR")).join(CLUSTER);
+    for entry in fs::read_dir(captured).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, folder.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+    for (file, from, to) in edits {
+        let path = folder.join(file);
+        let text = fs::read_to_string(&path).expect("text");
+        assert!(text.contains(from), "{file} has {from}");
+        fs::write(&path, text.replacen(from, to, 1)).expect("written");
+    }
+    folder.display().to_string()
 }

@@ -30,6 +30,10 @@ pub struct JobRow {
     pub accrue_time: i64,
     /// When it was submitted, seconds since 1970.
     pub submit_time: i64,
+    /// When it started, or is expected to, seconds since 1970; 0: not known.
+    pub start_time: i64,
+    /// The array that it is of: the array's number, and its tasks as `3` or `1-10:2%4`.
+    pub array: Option<(u32, String)>,
     /// The most CPUs that it asks for.
     pub cpus: u32,
     /// The least nodes that it asks for.
@@ -38,6 +42,31 @@ pub struct JobRow {
     pub time_limit: TimeLimit,
     /// Resources that it has or asks for, memory in megabytes.
     pub tres: Option<Vec<(String, u64)>>,
+}
+
+/// Whether `3`, `1-10:2` or `1-7:3,20%4` has a task; behind `%` stands how many may run at once.
+pub fn has_task(tasks: &str, task: u32) -> bool {
+    let tasks = tasks.split('%').next().unwrap_or_default();
+    tasks.split(',').any(|part| is_in(part, task))
+}
+
+/// Whether `3`, `1-10` or `1-10:2` has a task.
+fn is_in(part: &str, task: u32) -> bool {
+    let number = |text: &str| text.parse::<u32>().ok();
+    let (range, step) = match part.split_once(':') {
+        Some((range, step)) => (range, number(step)),
+        None => (part, Some(1)),
+    };
+    let (first, last) = match range.split_once('-') {
+        Some((first, last)) => (number(first), number(last)),
+        None => (number(range), number(range)),
+    };
+    match (first, last, step.filter(|step| *step > 0)) {
+        (Some(first), Some(last), Some(step)) => {
+            (first..=last).contains(&task) && (task - first) % step == 0
+        }
+        _ => false,
+    }
 }
 
 /// Names of jobs by number.
@@ -111,6 +140,17 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
         nice: record.read("Nice", whole, |text| text.parse().ok())?,
         accrue_time: record.read("AccrueTime", moment, time::moment)?,
         submit_time: record.read("SubmitTime", moment, time::moment)?,
+        start_time: match record.said("StartTime") {
+            Some(_) => record.read("StartTime", moment, time::moment)?,
+            None => 0,
+        },
+        array: match (record.said("ArrayJobId"), record.said("ArrayTaskId")) {
+            (Some(_), Some(tasks)) => {
+                let id = record.read("ArrayJobId", whole, |text| text.parse().ok())?;
+                Some((id, tasks.to_owned()))
+            }
+            _ => None,
+        },
         cpus: record.read("NumCPUs", "a whole number, or two as 2-8", |text| {
             small(count::range(text)?.1)
         })?,
@@ -153,6 +193,18 @@ mod tests {
         assert_eq!(job.accrue_time, 1_795_255_454);
         assert_eq!(job.time_limit, TimeLimit::Minutes(5));
         assert_eq!(job.tres.as_ref().unwrap()[1], ("mem".into(), 1024));
+    }
+
+    // Forms of ArrayTaskId: scontrol(1), and the output of scontrol 22.05.8.
+    #[test]
+    fn tasks_of_arrays() {
+        let text = LINE.replace("JobName", "ArrayJobId=2 ArrayTaskId=1-7:3,20%4 JobName");
+        let job = read("f", &text, &Names::new()).unwrap().remove(0);
+        let (array, tasks) = job.array.unwrap();
+        assert_eq!(array, 2);
+        let found: Vec<u32> = (0..30).filter(|task| has_task(&tasks, *task)).collect();
+        assert_eq!(found, [1, 4, 7, 20]);
+        assert!(has_task("3", 3) && !has_task("N/A", 3));
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub enum Explained {
     Direct,
     /// The job is held: priority 0. The terms are those it has when released.
     Held,
+    /// The job runs: it keeps the priority that it had. The terms are those it would have now.
+    Running,
 }
 
 /// How the sum became an integer.
@@ -94,6 +96,18 @@ pub struct JobExplanation {
     pub priority: u32,
     /// The job's other entries in the queue; empty without lists of partitions or QOS.
     pub variants: Vec<VariantExplanation>,
+}
+
+impl JobExplanation {
+    /// The same of a job that runs already, and whose priority stays what it is.
+    #[must_use]
+    pub fn while_running(self, priority: u32) -> JobExplanation {
+        JobExplanation {
+            state: Explained::Running,
+            priority,
+            ..self
+        }
+    }
 }
 
 /// Explains the priority that a pass at this moment gives a job.

@@ -89,7 +89,7 @@ pub fn compare_jobs(
     let moves = first.other();
     let terms = differences(&explained, ahead);
     let remedies = match moves.of(&explained).state {
-        Explained::Held | Explained::Direct => Vec::new(),
+        Explained::Held | Explained::Direct | Explained::Running => Vec::new(),
         Explained::Computed | Explained::Kept => {
             remedies(scene, names, entries, users, moves.position())
         }

@@ -1,6 +1,6 @@
 //! What the engine computes from a snapshot against what sprio printed there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow};
@@ -48,9 +48,12 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
         .listings
         .iter()
         .flat_map(|listing| &listing.rows);
-    let rows: HashMap<(Option<u32>, Option<&str>), &Row> = listed
-        .map(|row| ((row.job_id, row.partition.as_deref()), row))
-        .collect();
+    // Of a job with several QOS there is a row for each, in one order on both sides.
+    let mut rows: HashMap<(Option<u32>, Option<&str>), VecDeque<&Row>> = HashMap::new();
+    for row in listed {
+        let key = (row.job_id, row.partition.as_deref());
+        rows.entry(key).or_default().push_back(row);
+    }
     let fairshare: HashMap<(&str, &str), f64> = snapshot
         .shares
         .rows
@@ -63,7 +66,8 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
     let mut compared = Compared::default();
     let ages = Ages::new(snapshot);
     for (at, row) in report.rows.iter().enumerate() {
-        let Some(printed) = rows.get(&(row.job_id, row.partition.as_deref())) else {
+        let printed = rows.get_mut(&(row.job_id, row.partition.as_deref()));
+        let Some(printed) = printed.and_then(VecDeque::pop_front) else {
             continue;
         };
         compared.rows += 1;

@@ -9,7 +9,7 @@ mod check;
 mod compared;
 mod json;
 mod listing;
-mod rows;
+pub(super) mod rows;
 mod select;
 mod snapshot;
 mod table;

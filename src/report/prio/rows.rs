@@ -8,12 +8,12 @@ use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::{Factor, Row};
 use crate::input::{InputError, Problem};
-use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site};
+use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
 use crate::report::share::ShareReport;
 use crate::tree::AssocIndex;
 
 /// The tables, and where things are in them.
-pub(super) struct Tables<'a> {
+pub(in crate::report) struct Tables<'a> {
     snapshot: &'a Snapshot,
     site: Site,
     partitions: HashMap<&'a str, Index>,
@@ -23,8 +23,31 @@ pub(super) struct Tables<'a> {
     jobs: HashMap<u32, usize>,
     /// Where the TRES counts of each job start.
     job_tres: Vec<Option<Index>>,
+    /// Whether Slurm's own ways are followed.
+    slurm: bool,
     /// What was taken for granted.
     pub notes: Vec<String>,
+}
+
+/// A job in one of its partitions and QOS.
+pub(in crate::report) struct Shown<'a> {
+    /// The engine's row.
+    pub job: Job,
+    /// Its place among the jobs.
+    pub place: usize,
+    /// Name of the QOS.
+    pub qos: Option<&'a str>,
+}
+
+/// Appends a list of a job and says where it is.
+fn span(lists: &mut Vec<Index>, list: &[Index]) -> Span {
+    let at = |count: usize| u32::try_from(count).expect("fewer entries than 2^32");
+    let span = Span {
+        start: at(lists.len()),
+        len: at(list.len()),
+    };
+    lists.extend(list);
+    span
 }
 
 impl<'a> Tables<'a> {
@@ -46,6 +69,7 @@ impl<'a> Tables<'a> {
             assocs: HashMap::new(),
             jobs: HashMap::new(),
             job_tres: Vec::new(),
+            slurm: config.compat.is_slurm(),
             notes: Vec::new(),
         };
         tables.add_partitions();
@@ -61,6 +85,11 @@ impl<'a> Tables<'a> {
 
     pub fn site(&self) -> &Site {
         &self.site
+    }
+
+    /// The tables by themselves.
+    pub fn into_site(self) -> Site {
+        self.site
     }
 
     /// Adds a run of counts; `None` for resources that are not known.
@@ -158,41 +187,70 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// The job of a row of sprio, in the row's partition, and its place among the jobs; `None`
-    /// for one that scontrol did not show.
-    pub fn job(&self, row: &Row) -> Result<Option<(Job, usize)>, InputError> {
+    /// The job of a row of sprio, in the row's partition and QOS, and its place among the jobs;
+    /// `None` for one that scontrol did not show. Of a job with several QOS sprio prints a row for
+    /// each, the highest priority first; `nth` counts those of one partition from 0.
+    pub fn job(&self, row: &Row, nth: usize) -> Result<Option<Shown<'a>>, InputError> {
         let Some(&place) = row.job_id.and_then(|id| self.jobs.get(&id)) else {
             return Ok(None);
         };
         let about = &self.snapshot.jobs[place];
-        let missing = |what: &str, name: &str| {
-            let why = format!("the {what} {name} of job {} is not there", about.id);
-            InputError::new(&self.snapshot.name, Problem::Structure(why))
-                .hint("it may have gone while the capture was made; make another")
-        };
         let own = about.partitions.first().map(String::as_str);
-        let partition = match row.partition.as_deref().or(own) {
-            Some(name) => Some(
-                self.partitions
-                    .get(name)
-                    .ok_or_else(|| missing("partition", name))?,
-            ),
-            None => None,
+        let list = self.qos_list(about)?;
+        let qos = match list.get(nth).or(list.first()) {
+            // Slurm lets a QOS of priority 0 inherit the term of the job's own QOS.
+            Some(qos) if self.slurm && self.site.qos[qos.get()].priority == 0 => list.first(),
+            found => found,
         };
-        let qos = match about.qos.first() {
-            Some(name) if !self.qos.is_empty() => Some(
-                self.qos
-                    .get(name.as_str())
-                    .ok_or_else(|| missing("QOS", name))?,
-            ),
-            _ => None,
-        };
-        let by_hand = self.is_set_by_hand(row);
-        let config = &self.snapshot.settings.config;
         let job = Job {
-            assoc: self.assoc(about, row),
-            partition: partition.copied(),
+            partition: self.partition(about, row.partition.as_deref().or(own))?,
             qos: qos.copied(),
+            ..self.row(place, Some(row))?
+        };
+        let own = about.qos.first().map(String::as_str);
+        let shown = list.get(nth);
+        Ok(Some(Shown {
+            job,
+            place,
+            qos: shown.map_or(own, |qos| Some(&self.snapshot.qos[qos.get()].name)),
+        }))
+    }
+
+    /// A job as slurmctld has it, with its lists of partitions and QOS. `row`: one that sprio
+    /// printed of it.
+    ///
+    /// # Errors
+    /// A partition or a QOS that is not there.
+    pub fn whole(&mut self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
+        let mut job = self.row(place, row)?;
+        let about = &self.snapshot.jobs[place];
+        let partitions: Vec<Index> = about
+            .partitions
+            .iter()
+            .filter_map(|name| self.partition(about, Some(name)).transpose())
+            .collect::<Result<_, _>>()?;
+        let own = about.partitions.first().map_or("", String::as_str);
+        job.assoc = self.assoc(about, own);
+        let qos = self.qos_list(about)?;
+        (job.partition, job.qos) = (partitions.first().copied(), qos.first().copied());
+        if partitions.len() > 1 {
+            job.partitions = span(&mut self.site.partition_lists, &partitions);
+        }
+        if qos.len() > 1 {
+            job.qos_list = span(&mut self.site.qos_lists, &qos);
+        }
+        Ok(job)
+    }
+
+    /// What a job has of itself, without partition and QOS.
+    fn row(&self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
+        let about = &self.snapshot.jobs[place];
+        let config = &self.snapshot.settings.config;
+        let site = row.and_then(|row| row.site);
+        let partition = row.and_then(|row| row.partition.as_deref());
+        let own = about.partitions.first().map(String::as_str);
+        Ok(Job {
+            assoc: self.assoc(about, partition.or(own).unwrap_or("")),
             accrue_time: match config.priority_flags.accrue_always {
                 true => about.submit_time,
                 false => about.accrue_time,
@@ -201,22 +259,48 @@ impl<'a> Tables<'a> {
             nodes: about.nodes,
             time_limit: about.time_limit,
             nice: about.nice,
-            site_factor: row
-                .site
-                .and_then(|site| i32::try_from(site).ok())
-                .unwrap_or(0),
+            site_factor: site.and_then(|site| i32::try_from(site).ok()).unwrap_or(0),
             tres: self.job_tres[place],
-            priority: about.priority.max(1),
-            direct: by_hand,
+            priority: match row {
+                Some(_) => about.priority.max(1),
+                None => about.priority,
+            },
+            direct: row.is_some_and(|row| self.is_set_by_hand(row)),
             ..Job::new(about.id)
+        })
+    }
+
+    fn partition(&self, job: &JobRow, name: Option<&str>) -> Result<Option<Index>, InputError> {
+        let Some(name) = name else { return Ok(None) };
+        let found = self.partitions.get(name).copied();
+        let missing = || self.missing(job, "partition", name);
+        found.map(Some).ok_or_else(missing)
+    }
+
+    /// The QOS of a job, the highest priority first, as slurmctld sorts them; none where sacctmgr
+    /// gave no answer.
+    fn qos_list(&self, job: &JobRow) -> Result<Vec<Index>, InputError> {
+        if self.qos.is_empty() {
+            return Ok(Vec::new());
+        }
+        let find = |name: &String| {
+            let found = self.qos.get(name.as_str()).copied();
+            found.ok_or_else(|| self.missing(job, "QOS", name))
         };
-        Ok(Some((job, place)))
+        let mut list: Vec<Index> = job.qos.iter().map(find).collect::<Result<_, _>>()?;
+        list.sort_by_key(|qos| std::cmp::Reverse(self.site.qos[qos.get()].priority));
+        Ok(list)
+    }
+
+    fn missing(&self, job: &JobRow, what: &str, name: &str) -> InputError {
+        let why = format!("the {what} {name} of job {} is not there", job.id);
+        InputError::new(&self.snapshot.name, Problem::Structure(why))
+            .hint("it may have gone while the capture was made; make another")
     }
 
     /// The association of a job: that for its partition, or the user's own.
-    fn assoc(&self, about: &JobRow, row: &Row) -> Option<AssocIndex> {
+    fn assoc(&self, about: &JobRow, partition: &str) -> Option<AssocIndex> {
         let account = about.account.as_deref()?;
-        let partition = row.partition.as_deref().unwrap_or("");
         let find = |partition| self.assocs.get(&(account, about.user.as_str(), partition));
         find(partition).or_else(|| find("")).copied()
     }
@@ -237,7 +321,7 @@ impl<'a> Tables<'a> {
 /// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
 /// later of equals. Where no job has an age yet, the pass was before the first of them began to
 /// age, so that moment serves; without any job the time of the answers does.
-pub(super) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
+pub(in crate::report) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
     let max_age = f64::from(config.priority_max_age_secs);
     let jobs: HashMap<u32, &JobRow> = snapshot.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();

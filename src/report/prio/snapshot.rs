@@ -1,13 +1,15 @@
 //! The report of a snapshot: every factor computed by the engine, from shares, usage and jobs.
 
-use super::rows::{Tables, pass_time};
+use std::collections::HashMap;
+
+use super::rows::{Shown, Tables, pass_time};
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
 use crate::compat::{Compat, Release};
 use crate::config::Config;
 use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::{Factor, Row, Weights};
 use crate::input::{InputError, Problem};
-use crate::priority::{Job, Priced, Pricer};
+use crate::priority::{Priced, Pricer};
 use crate::report::share;
 
 /// From this release on sprio shows accounts and QOS.
@@ -47,26 +49,32 @@ pub fn from_snapshot(
         notes: tables.notes.clone(),
     };
     let mut gone = 0;
+    // How many rows of a job and a partition came before: one for each of its QOS.
+    let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
     for row in snapshot
         .queue
         .listings
         .iter()
         .flat_map(|listing| &listing.rows)
     {
-        let Some((job, place)) = tables.job(row)? else {
+        let nth = seen
+            .entry((row.job_id, row.partition.as_deref()))
+            .or_default();
+        let Some(shown) = tables.job(row, *nth)? else {
             gone += 1;
             continue;
         };
+        *nth += 1;
         tables
             .site()
-            .check_job(&job)
+            .check_job(&shown.job)
             .map_err(|error| broken(error.to_string()))?;
-        let priced = pricer.price_set(&job);
+        let priced = pricer.price_set(&shown.job);
         let mut terms = vec![0.0; tables.site().tres_names.len()];
-        pricer.tres_terms(&job, &mut terms);
+        pricer.tres_terms(&shown.job, &mut terms);
         report
             .rows
-            .push(made(snapshot, row, place, &job, &priced, &config, &terms));
+            .push(made(snapshot, row, &shown, &priced, &config, &terms));
     }
     if gone > 0 {
         report.notes.push(format!(
@@ -121,13 +129,12 @@ fn printed_weights(config: &Config) -> Weights {
 fn made(
     snapshot: &Snapshot,
     row: &Row,
-    place: usize,
-    job: &Job,
+    shown: &Shown<'_>,
     priced: &Priced,
     config: &Config,
     terms: &[f64],
 ) -> PrioRow {
-    let about = &snapshot.jobs[place];
+    let (about, job) = (&snapshot.jobs[shown.place], &shown.job);
     let weights = points(config);
     let computed = [
         priced.age,
@@ -157,7 +164,7 @@ fn made(
         cluster: snapshot.settings.cluster.clone(),
         user: Some(about.user.clone()),
         account: about.account.clone(),
-        qos_name: about.qos.first().cloned(),
+        qos_name: shown.qos.map(str::to_owned),
         set_by_hand: direct,
         priority: Figure::Computed(priority),
         norm_priority: Figure::Computed(if direct {

@@ -57,6 +57,10 @@ fn headline(job: &JobExplanation) -> String {
             "{name} is held: its priority is 0, and it does not start. When released it will have \
              {computed}."
         ),
+        Explained::Running => format!(
+            "{name} runs, with the priority {priority} that it had; its terms would give {computed} \
+             now."
+        ),
     }
 }
 

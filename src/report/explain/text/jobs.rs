@@ -96,6 +96,7 @@ fn remark(job: &JobExplanation) -> Option<String> {
         Explained::Held => Some(format!(
             "{name} is held; its terms count only when it is released."
         )),
+        Explained::Running => Some(format!("{name} runs already.")),
     }
 }
 

@@ -1,0 +1,66 @@
+//! The arguments of `fairtree explain`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{FormatName, LiveArgs};
+
+/// `fairtree explain`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXPLAIN_EXAMPLES, after_help = EXPLAIN_EXIT_CODES)]
+pub struct ExplainArgs {
+    /// A job by its number (4711, or 4711_3 for a task of an array), or a user: USER,
+    /// USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions
+    pub who: String,
+    /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
+    /// standard input; nothing reads what is piped in, or else asks Slurm
+    pub file: Option<PathBuf>,
+    /// A capture, or Slurm itself.
+    #[command(flatten)]
+    pub live: LiveArgs,
+    /// The job or the user to compare with; without it a job is explained by itself, and a user is
+    /// compared with whoever comes right before
+    #[arg(long, value_name = "WHO")]
+    pub versus: Option<String>,
+    /// Print JSON, of the schema fairtree.explain/1
+    #[arg(long)]
+    pub json: bool,
+    /// Whose behaviour to follow: documented, slurm, or slurm:RELEASE as slurm:22.05.8; otherwise
+    /// what the site's settings say, or documented
+    #[arg(long, value_name = "WHOSE")]
+    pub compat: Option<String>,
+    /// The format of the input, instead of what its content looks like
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub input_format: Option<FormatName>,
+}
+
+pub(super) const EXPLAIN_ABOUT: &str = "\
+Tell why a job has its priority, why one job or user comes before another, and what would change it.
+
+Of a job each term as factor x weight = points, and the numbers behind the factor. Of two jobs the \
+terms side by side, and which of them decide. Of two users the ways from the root to both, the \
+first level where they part, and what was due and used there. Then what would put the one behind \
+ahead: less usage, more shares, waiting, a lower nice value. Each amount was tried: with it the \
+order changes, with one unit less it does not.
+
+Jobs are known of a live site, of a capture, and of a site in TOML that describes some.";
+
+const EXPLAIN_EXIT_CODES: &str = "\
+Exit codes:
+  0  explained
+  2  the input, the options or the output are at fault; a message says which";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  fairtree explain 4711                             why this priority
+  fairtree explain 4711 --versus 4712               why is my job behind that one
+  fairtree explain 4711 --versus 4712 --from week   the same in a capture
+  fairtree explain alice                            who comes right before, and why
+  sshare -a -l -P | fairtree explain alice --versus bob
+  fairtree explain alice@physics --versus bob@chemistry site.toml
+  fairtree explain alice --versus bob --json site.toml | jq .answer.remedies
+
+Exit codes:
+  0  explained
+  2  the input, the options or the output are at fault; a message says which";

@@ -1,0 +1,71 @@
+//! Opening a site with its queue.
+
+use std::path::Path;
+
+use super::args::{FormatName, LiveArgs};
+use super::input::{self, Input};
+use super::message::Messages;
+use super::{Failure, compat_of};
+use crate::compat::Compat;
+use crate::input::Format;
+use crate::report::cluster::Cluster;
+use crate::report::share::{ShareReport, algorithm_of, from_listing};
+
+/// Where a command finds a site, and how to read it.
+pub(super) struct Where<'a> {
+    /// A capture, or Slurm itself.
+    pub live: &'a LiveArgs,
+    /// A file.
+    pub file: Option<&'a Path>,
+    /// Its format, where it is named.
+    pub format: Option<FormatName>,
+    /// `--compat`.
+    pub compat: Option<&'a str>,
+}
+
+impl Where<'_> {
+    /// Reads a site with all jobs, as far as the input has them.
+    pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        match input::snapshot(self.live, self.file, messages)? {
+            Some(snapshot) => Ok(Cluster::from_snapshot(&snapshot, compat)?),
+            None => self.without_jobs(),
+        }
+    }
+
+    /// Reads a site; of a capture and a live site only its settings and its shares.
+    pub fn without_jobs(&self) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        let format = self.format.map(|name| match name {
+            FormatName::Sshare => Format::Sshare,
+            FormatName::Site => Format::Site,
+            FormatName::Dump => Format::Dump,
+        });
+        match input::read_or_ask(self.live, self.file, format)? {
+            Input::Site(site) => Ok(Cluster::from_site(*site, compat)),
+            Input::Listing(listing, settings) => {
+                let (algorithm, own) = match &settings {
+                    Some(config) => (config.algorithm(), config.compat),
+                    None => (algorithm_of(&listing), Compat::default()),
+                };
+                let report = from_listing(&listing, algorithm, compat.unwrap_or(own))?;
+                let cluster = Cluster::from_report(&report, settings);
+                cluster.map_err(|why| incomplete(&report, &why))
+            }
+        }
+    }
+}
+
+fn incomplete(report: &ShareReport, why: &str) -> Failure {
+    Failure::Usage(format!(
+        "{}: {why}\nhint: all associations are needed: sshare -a -l -P",
+        report.source
+    ))
+}
+
+/// Tells what was taken for granted.
+pub(super) fn note(cluster: &Cluster, messages: &Messages) {
+    for assumption in &cluster.assumptions {
+        messages.note(assumption);
+    }
+}

@@ -1,0 +1,164 @@
+//! Clusters of each kind of input.
+
+use super::{AssocName, Cluster, PartitionAbout, QosAbout, billing_weights};
+use crate::compat::Compat;
+use crate::config::Config;
+use crate::input::site::{Site as Described, SiteRow};
+use crate::input::slurm::snapshot::Snapshot;
+use crate::input::{InputError, Problem};
+use crate::priority::{AssocFactors, Site};
+use crate::report::explain::Listed;
+use crate::report::prio::rows::{Tables, pass_time};
+use crate::report::share::{self, ShareReport};
+
+impl Cluster {
+    /// The cluster of a live site or a capture, with another compatibility than the settings' if
+    /// asked for. The moment is that of the last pass, which the ages that sprio printed tell.
+    ///
+    /// # Errors
+    /// Shares that make no tree or whose rows are not all there; waiting jobs whose partition or
+    /// QOS is not there.
+    pub fn from_snapshot(
+        snapshot: &Snapshot,
+        compat: Option<Compat>,
+    ) -> Result<Cluster, InputError> {
+        let broken = |why: String| InputError::new(&snapshot.name, Problem::Structure(why));
+        let mut config = snapshot.settings.config.clone();
+        config.compat = compat.unwrap_or(config.compat);
+        let report = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
+        let listed = Listed::new(&report).map_err(|why| {
+            broken(why).hint("all associations are needed: may this user see them (PrivateData)?")
+        })?;
+        let mut tables = Tables::new(snapshot, &report, &config)?;
+        let partitions = partitions(snapshot)?;
+        let jobs = super::jobs::of(snapshot, &mut tables, &partitions)?;
+        // What a listing leaves open does not matter here: it is one of all associations.
+        let assumptions = std::mem::take(&mut tables.notes);
+        let mut cluster = Cluster {
+            source: snapshot.name.clone(),
+            now: Some(pass_time(snapshot, &config)),
+            config,
+            names: names(&report),
+            tree: listed.tree,
+            ledger: listed.ledger,
+            site: tables.into_site(),
+            fairshare: Vec::new(),
+            partitions,
+            qos: snapshot
+                .qos
+                .iter()
+                .map(|row| QosAbout {
+                    name: row.name.clone(),
+                    usage_factor: row.usage_factor,
+                })
+                .collect(),
+            jobs: Some(jobs),
+            assumptions,
+        };
+        cluster.rank();
+        Ok(cluster)
+    }
+
+    /// The cluster of a described site, with another compatibility than its settings' if asked
+    /// for.
+    pub fn from_site(site: Described, compat: Option<Compat>) -> Cluster {
+        let mut config = site.config;
+        config.compat = compat.unwrap_or(config.compat);
+        let name = |row: SiteRow| AssocName {
+            account: row.account,
+            user: row.user,
+            partition: row.partition,
+        };
+        let names: Vec<AssocName> = site.rows.into_iter().map(name).collect();
+        let mut cluster = Cluster {
+            source: site.file,
+            config,
+            site: Site {
+                assocs: vec![AssocFactors::default(); names.len()],
+                ..Site::default()
+            },
+            names,
+            tree: site.tree,
+            ledger: site.ledger,
+            fairshare: Vec::new(),
+            partitions: Vec::new(),
+            qos: Vec::new(),
+            jobs: None,
+            now: None,
+            assumptions: Vec::new(),
+        };
+        cluster.rank();
+        cluster
+    }
+
+    /// The cluster of a listing of sshare. `settings`: those of its site, where they are known;
+    /// else slurm.conf's defaults with the report's algorithm.
+    ///
+    /// # Errors
+    /// A sentence on what is missing, see [`Listed::new`].
+    pub fn from_report(report: &ShareReport, settings: Option<Config>) -> Result<Cluster, String> {
+        let listed = Listed::new(report)?;
+        let known = settings.is_some();
+        let config = match settings {
+            Some(settings) => Config {
+                compat: report.compat,
+                ..settings
+            },
+            None => listed.config,
+        };
+        let names = names(report);
+        let mut cluster = Cluster {
+            source: report.source.clone(),
+            config,
+            site: Site {
+                assocs: vec![AssocFactors::default(); names.len()],
+                ..Site::default()
+            },
+            names,
+            tree: listed.tree,
+            ledger: listed.ledger,
+            fairshare: Vec::new(),
+            partitions: Vec::new(),
+            qos: Vec::new(),
+            jobs: None,
+            now: None,
+            // The answer of a site's own sshare is one of all associations.
+            assumptions: match known {
+                true => Vec::new(),
+                false => report.assumptions.clone(),
+            },
+        };
+        cluster.rank();
+        Ok(cluster)
+    }
+}
+
+fn names(report: &ShareReport) -> Vec<AssocName> {
+    let name = |row: &share::ShareRow| AssocName {
+        account: row.account.clone().unwrap_or_default(),
+        user: row.user.clone(),
+        partition: row.partition.clone(),
+    };
+    report.rows.iter().map(name).collect()
+}
+
+fn partitions(snapshot: &Snapshot) -> Result<Vec<PartitionAbout>, InputError> {
+    let tres = &snapshot.settings.tres;
+    let about = |row: &crate::input::slurm::partition::PartitionRow| {
+        let weights = row.tres_billing_weights.as_deref();
+        let weights = weights.map(|text| billing_weights(tres, text)).transpose();
+        let billing_weights = weights.map_err(|error| {
+            let problem = Problem::Value {
+                what: format!("TRESBillingWeights of partition {}", row.name),
+                found: error.value,
+                allowed: error.allowed,
+            };
+            InputError::new(&snapshot.name, problem)
+        })?;
+        Ok(PartitionAbout {
+            name: row.name.clone(),
+            billing_weights,
+        })
+    };
+    snapshot.partitions.iter().map(about).collect()
+}
