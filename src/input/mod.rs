@@ -3,22 +3,29 @@
 //! | module | reads |
 //! |---|---|
 //! | [`capture`] | folders with the answers of Slurm's commands, and the commands |
+//! | [`sacct`] | accounting records of jobs: `sacct -P` |
 //! | [`slurm`] | the answers of `sacctmgr` and `scontrol`, and the site that all together describe |
 //! | [`sprio`] | the text that `sprio` prints: columns of any choice, `-n`, `-w`, several listings |
 //! | [`sshare`] | the text that `sshare` prints: columns, `-p`, `-P`, any `-o` |
+//! | [`swf`] | logs in the Standard Workload Format |
 //! | [`site`] | a site described in TOML (`docs/site-format.md`) |
 //!
-//! Every reader takes a stream and the name to use in messages, and answers with rows or with an
+//! [`stream`] unpacks what is in gzip. Every reader takes a stream and the name to use in messages, and answers with rows or with an
 //! [`InputError`] that names the place, the value, what is allowed and a way out. A reader never
 //! answers with part of a file that it did not understand.
 
 pub mod capture;
 pub mod error;
 pub mod format;
+mod lines;
+pub mod sacct;
 pub mod site;
 pub mod slurm;
 pub mod sprio;
 pub mod sshare;
+pub mod stream;
+pub mod swf;
+pub mod workload;
 
 pub use error::{InputError, Problem};
 pub use format::Format;

@@ -24,7 +24,7 @@ pub mod pseudonym;
 pub mod qos;
 pub mod snapshot;
 
-mod count;
+pub(in crate::input) mod count;
 mod record;
 mod table;
-mod time;
+pub(in crate::input) mod time;

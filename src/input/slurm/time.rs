@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use crate::priority::TimeLimit;
 
 /// `2026-11-21T10:04:14` in UTC as seconds since 1970; `Unknown`, `None` and `N/A` are 0.
-pub(super) fn moment(text: &str) -> Option<i64> {
+pub(in crate::input) fn moment(text: &str) -> Option<i64> {
     if matches!(text, "Unknown" | "None" | "N/A" | "NONE") {
         return Some(0);
     }
@@ -38,6 +38,25 @@ pub(super) fn limit(text: &str) -> Option<TimeLimit> {
     ))
 }
 
+/// `1-02:03:04`, `02:03:04`, `03:04.567` as whole seconds.
+pub(in crate::input) fn span(text: &str) -> Option<i64> {
+    let (days, clock) = match text.split_once('-') {
+        Some((days, clock)) => (days.parse::<u32>().ok()?, clock),
+        None => (0, text),
+    };
+    let clock = clock.split_once('.').map_or(clock, |(whole, _)| whole);
+    let parts: Option<Vec<u32>> = clock.split(':').map(|part| part.parse().ok()).collect();
+    let (hours, minutes, seconds) = match parts?[..] {
+        [hours, minutes, seconds] => (hours, minutes, seconds),
+        [minutes, seconds] => (0, minutes, seconds),
+        _ => return None,
+    };
+    (minutes < 60 && seconds < 60).then(|| {
+        let minutes = (i64::from(days) * 24 + i64::from(hours)) * 60 + i64::from(minutes);
+        minutes * 60 + i64::from(seconds)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +71,9 @@ mod tests {
         assert_eq!(limit("00:05:00"), Some(TimeLimit::Minutes(5)));
         assert_eq!(limit("UNLIMITED"), Some(TimeLimit::Unlimited));
         assert_eq!(limit("Partition_Limit"), Some(TimeLimit::Unset));
+        assert_eq!(span("7-20:39:39"), Some(679_179));
+        assert_eq!(span("03:04.567"), Some(184));
+        assert_eq!((span("5"), span("1:60:00")), (None, None));
         for text in ["", "5", "1:2", "1:60:00", "99999999-00:00:00"] {
             assert_eq!(limit(text), None, "{text:?}");
         }

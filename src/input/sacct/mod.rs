@@ -1,0 +1,22 @@
+//! What `sacct -P` (or `-p`) prints.
+//!
+//! Columns in any order, told by the header or named; other columns than the ones below are passed
+//! over. A row of a job gives one [`JobUse`]; rows of steps are part of their job and are skipped.
+//!
+//! | column | meaning here |
+//! |---|---|
+//! | `Start`, and `End` or `Elapsed` or `ElapsedRaw` | when the job ran; `Unknown` and `None`: never |
+//! | `User`, `Account` | who is charged |
+//! | `AllocTRES` | billing, else cpu, per second; else `AllocCPUS` or `NCPUS` |
+//! | `JobID`, `JobIDRaw` | with a point: a step |
+//! | `Cluster` | one cluster per log |
+//!
+//! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a
+//! row is read where the values of the other columns leave one reading only.
+
+mod align;
+mod columns;
+mod reader;
+
+pub use columns::{begins, is_record};
+pub use reader::read;

@@ -1,0 +1,389 @@
+//! From the stream to what each job used.
+
+use std::io::BufRead;
+
+use super::align::align;
+use super::columns::{self, Kind};
+use crate::input::error::{InputError, Problem};
+use crate::input::lines::{Lines, MAX_LINE_BYTES};
+use crate::input::slurm::count;
+use crate::input::slurm::time::{moment, span};
+use crate::input::workload::{JobUse, Sink, Summary};
+
+/// Reads a log and hands each job that used something to `each`. `columns` names the columns of a
+/// log without header, separated by commas or `|`; `file` names the stream in messages.
+///
+/// # Errors
+/// A stream that breaks; no header and no `columns`; a column that is missing; a record with fewer
+/// cells than columns, or with more than one reading; a cell that sacct would not print; records of
+/// two clusters.
+pub fn read(
+    file: &str,
+    input: impl BufRead,
+    columns: Option<&str>,
+    each: Sink<'_>,
+) -> Result<Summary, InputError> {
+    let mut records = Records {
+        file,
+        lines: Lines::new(file, input),
+        header: match columns {
+            Some(list) => Header::new(list, list.replace(',', "|").trim())
+                .map_err(|why| InputError::new(file, Problem::Structure(why)))?,
+            None => Header::default(),
+        },
+        text: String::new(),
+        first: 0,
+        ahead: None,
+    };
+    if columns.is_none() {
+        records.read_header()?;
+    }
+    let mut summary = Summary::default();
+    let mut kept = Kept::default();
+    while records.advance()? {
+        records.job(&mut summary, &mut kept, each)?;
+    }
+    summary.machine = kept.cluster;
+    if kept.by_processors > 0 {
+        summary.notes.push(format!(
+            "{} jobs without billing among their resources count their processors instead",
+            kept.by_processors
+        ));
+    }
+    if kept.backwards > 0 {
+        summary.notes.push(format!(
+            "{} jobs end before their start and count nothing",
+            kept.backwards
+        ));
+    }
+    if summary.jobs + summary.idle == 0 {
+        return Err(InputError::new(file, Problem::Empty).hint(
+            "sacct shows today's own jobs unless told otherwise: sacct -a -S 2026-01-01 -P",
+        ));
+    }
+    Ok(summary)
+}
+
+/// What is learned on the way.
+#[derive(Default)]
+struct Kept {
+    cluster: Option<String>,
+    by_processors: u64,
+    backwards: u64,
+}
+
+/// Where the columns are.
+#[derive(Default)]
+struct Header {
+    names: Vec<String>,
+    kinds: Vec<Kind>,
+    /// `sacct -p`: a bar at the end of each record, too.
+    bar_after: bool,
+    id: Option<usize>,
+    user: Option<usize>,
+    account: Option<usize>,
+    cluster: Option<usize>,
+    start: Option<usize>,
+    end: Option<usize>,
+    elapsed: Option<usize>,
+    tres: Option<usize>,
+    processors: Option<usize>,
+}
+
+impl Header {
+    /// The columns that `text` names, `|` between them.
+    fn new(line: &str, text: &str) -> Result<Header, String> {
+        let bar_after = text.ends_with('|');
+        let text = text.strip_suffix('|').unwrap_or(text);
+        // A width, as sacct takes it in a list of columns, changes nothing with -P.
+        let plain = |name: &str| name.split('%').next().unwrap_or("").trim().to_owned();
+        let names: Vec<String> = text.split('|').map(plain).collect();
+        let find = |wanted: &[&str]| {
+            wanted
+                .iter()
+                .find_map(|w| names.iter().position(|name| name.eq_ignore_ascii_case(w)))
+        };
+        let header = Header {
+            kinds: names.iter().map(|name| Kind::of(name)).collect(),
+            bar_after,
+            id: find(&["JobID", "JobIDRaw"]),
+            user: find(&["User"]),
+            account: find(&["Account"]),
+            cluster: find(&["Cluster"]),
+            start: find(&["Start"]),
+            end: find(&["End"]),
+            elapsed: find(&["ElapsedRaw", "Elapsed"]),
+            tres: find(&["AllocTRES"]),
+            processors: find(&["AllocCPUS", "NCPUS"]),
+            names: names.clone(),
+        };
+        let missing = if header.user.is_none() {
+            "User"
+        } else if header.start.is_none() {
+            "Start"
+        } else if header.end.is_none() && header.elapsed.is_none() {
+            "End, Elapsed or ElapsedRaw"
+        } else if header.tres.is_none() && header.processors.is_none() {
+            "AllocTRES, AllocCPUS or NCPUS"
+        } else {
+            return Ok(header);
+        };
+        Err(format!(
+            "the column {missing} is not there, among {:?}",
+            line.trim()
+        ))
+    }
+
+    /// The columns that count, which must be known for certain.
+    fn wanted(&self) -> impl Iterator<Item = usize> {
+        let all = [
+            self.id,
+            self.user,
+            self.account,
+            self.cluster,
+            self.start,
+            self.end,
+            self.elapsed,
+            self.tres,
+            self.processors,
+        ];
+        all.into_iter().flatten()
+    }
+}
+
+/// The records of a log.
+struct Records<'f, R> {
+    file: &'f str,
+    lines: Lines<'f, R>,
+    header: Header,
+    /// The record at hand.
+    text: String,
+    /// Its first line.
+    first: usize,
+    /// A line that was read and belongs to the next record, with its number.
+    ahead: Option<(usize, String)>,
+}
+
+const HINT: &str = "these are enough: sacct -a -S 2026-01-01 -X -P -o JobID,User,Account,Start,End,Elapsed,AllocTRES";
+
+impl<R: BufRead> Records<'_, R> {
+    fn error(&self, why: String) -> InputError {
+        InputError::new(self.file, Problem::Structure(why)).at_line(self.first, &self.text)
+    }
+
+    fn read_header(&mut self) -> Result<(), InputError> {
+        if !self.next_line()? {
+            return Err(InputError::new(self.file, Problem::Empty).hint(HINT));
+        }
+        if !columns::begins(&self.text) {
+            return Err(self
+                .error("a listing of sacct without header does not tell its columns".into())
+                .hint("name them: --columns JobID,User,Account,Start,End,AllocTRES,..."));
+        }
+        self.header =
+            Header::new(&self.text, self.text.trim()).map_err(|why| self.error(why).hint(HINT))?;
+        Ok(())
+    }
+
+    /// Reads the next line that says anything into the record.
+    fn next_line(&mut self) -> Result<bool, InputError> {
+        self.text.clear();
+        if let Some((number, line)) = self.ahead.take() {
+            (self.first, self.text) = (number, line);
+            return Ok(true);
+        }
+        while let Some(line) = self.lines.next()? {
+            if !line.trim().is_empty() {
+                self.text.push_str(&line);
+                self.first = self.lines.number;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads the next record, over as many lines as it has.
+    fn advance(&mut self) -> Result<bool, InputError> {
+        if !self.next_line()? {
+            return Ok(false);
+        }
+        let due = self.header.names.len() + usize::from(self.header.bar_after);
+        while cells_in(&self.text) < due {
+            let short = cells_in(&self.text);
+            let more = self.lines.next()?.map(std::borrow::Cow::into_owned);
+            // A line that is a record of its own does not continue another.
+            let Some(line) = more.filter(|line| cells_in(line) < due) else {
+                let why = format!("{short} cells between |, where the header has {due}");
+                return Err(self
+                    .error(why)
+                    .hint("is the file cut off, or put together from two?"));
+            };
+            self.text.push('\n');
+            self.text.push_str(&line);
+            if self.text.len() as u64 > MAX_LINE_BYTES {
+                return Err(self.error(format!("a record of more than {MAX_LINE_BYTES} bytes")));
+            }
+        }
+        Ok(true)
+    }
+
+    /// The cells of the record, one per column.
+    fn cells(&self) -> Result<Vec<&str>, InputError> {
+        let text = match self.header.bar_after {
+            true => self.text.strip_suffix('|').unwrap_or(&self.text),
+            false => &self.text,
+        };
+        let cells: Vec<&str> = text.split('|').collect();
+        let due = self.header.names.len();
+        if cells.len() == due {
+            return Ok(cells);
+        }
+        let found = cells.len();
+        let hint =
+            "leave out columns whose text may hold | (JobName, Comment, SubmitLine, WorkDir)";
+        let Some(aligned) = align(&self.header.kinds, &cells) else {
+            let why =
+                format!("{found} cells between |, where the header has {due}, fit no reading");
+            return Err(self.error(why).hint(hint));
+        };
+        if let Some(at) = self.header.wanted().find(|&at| aligned[at].is_none()) {
+            let why = format!(
+                "{found} cells between |, where the header has {due}: which is {} cannot be told",
+                self.header.names[at]
+            );
+            return Err(self.error(why).hint(hint));
+        }
+        Ok(aligned.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    fn value(&self, cells: &[&str], at: usize, allowed: &str) -> InputError {
+        let before: usize = cells[..at].iter().map(|c| c.chars().count() + 1).sum();
+        let problem = Problem::Value {
+            what: self.header.names[at].clone(),
+            found: cells[at].trim().chars().take(80).collect(),
+            allowed: allowed.to_owned(),
+        };
+        let error = InputError::new(self.file, problem).at_line(self.first, &self.text);
+        match self.text.contains('\n') || cells.len() != cells_in(&self.text) {
+            true => error,
+            false => error.at_column(before + 1),
+        }
+    }
+
+    /// Hands the job of the record on, if it is one that used something.
+    fn job(
+        &self,
+        summary: &mut Summary,
+        kept: &mut Kept,
+        each: Sink<'_>,
+    ) -> Result<(), InputError> {
+        let header = &self.header;
+        let cells = self.cells()?;
+        let said = |at: Option<usize>| {
+            at.map(|at| cells[at].trim())
+                .filter(|text| !text.is_empty())
+        };
+        for at in header.wanted() {
+            if !header.kinds[at].fits(cells[at]) {
+                return Err(self.value(&cells, at, header.kinds[at].allowed()));
+            }
+        }
+        let step = match header.id {
+            Some(id) => cells[id].contains('.'),
+            None => said(header.user).is_none(),
+        };
+        if step {
+            return Ok(());
+        }
+        if let Some(cluster) = said(header.cluster) {
+            match &kept.cluster {
+                None => kept.cluster = Some(cluster.to_owned()),
+                Some(known) if known != cluster => {
+                    let why = format!("jobs of two clusters, {known} and {cluster}");
+                    return Err(self.error(why).hint("sacct -M CLUSTER"));
+                }
+                Some(_) => {}
+            }
+        }
+        let start = said(header.start).and_then(moment).unwrap_or(0);
+        let elapsed = header.elapsed.and_then(|at| seconds(cells[at].trim()));
+        let end = match said(header.end).and_then(moment).filter(|&end| end > 0) {
+            Some(end) => Some(end),
+            // Still running: as long as it has run.
+            None => elapsed.map(|secs| start.saturating_add(secs)),
+        };
+        if start <= 0 {
+            summary.idle += 1;
+            return Ok(());
+        }
+        let Some(end) = end else {
+            let at = header.end.unwrap_or_default();
+            return Err(self
+                .value(
+                    &cells,
+                    at,
+                    "a time, unless the column Elapsed tells how long the job has run",
+                )
+                .hint(HINT));
+        };
+        kept.backwards += u64::from(end < start);
+        let billing = self.billing(&cells, kept)?;
+        if end <= start || billing <= 0.0 {
+            summary.idle += 1;
+            return Ok(());
+        }
+        summary.jobs += 1;
+        each(&JobUse {
+            account: said(header.account),
+            user: said(header.user),
+            start,
+            end,
+            billing,
+        });
+        Ok(())
+    }
+
+    /// What the job counted per second.
+    fn billing(&self, cells: &[&str], kept: &mut Kept) -> Result<f64, InputError> {
+        if let Some(at) = self.header.tres {
+            let tres = count::tres(cells[at].trim()).unwrap_or_default();
+            let of = |name: &str| tres.iter().find(|(known, _)| known == name);
+            if let Some((_, billing)) = of("billing") {
+                return Ok(*billing as f64);
+            }
+            if let Some((_, processors)) = of("cpu") {
+                kept.by_processors += 1;
+                return Ok(*processors as f64);
+            }
+        }
+        let Some(at) = self
+            .header
+            .processors
+            .filter(|&at| !cells[at].trim().is_empty())
+        else {
+            return Ok(0.0);
+        };
+        kept.by_processors += 1;
+        let number: u32 = cells[at]
+            .trim()
+            .parse()
+            .map_err(|_| self.value(cells, at, "a whole number up to 4294967295"))?;
+        Ok(f64::from(number))
+    }
+}
+
+fn cells_in(text: &str) -> usize {
+    text.bytes().filter(|&b| b == b'|').count() + 1
+}
+
+/// `ElapsedRaw` or `Elapsed` in seconds.
+fn seconds(text: &str) -> Option<i64> {
+    text.parse::<u32>()
+        .map(i64::from)
+        .ok()
+        .or_else(|| span(text))
+}
+
+#[cfg(test)]
+#[path = "reader_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! Expected values: hand calculation from the lines.
+
+use super::*;
+
+#[derive(Debug, PartialEq)]
+struct Owned(Option<String>, Option<String>, i64, i64, f64);
+
+fn log(text: &str, columns: Option<&str>) -> Result<(Vec<Owned>, Summary), InputError> {
+    let mut jobs = Vec::new();
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    let mut each = |job: &JobUse<'_>| {
+        let (account, user) = (owned(job.account), owned(job.user));
+        jobs.push(Owned(account, user, job.start, job.end, job.billing));
+    };
+    let summary = read("log", text.as_bytes(), columns, &mut each)?;
+    Ok((jobs, summary))
+}
+
+fn job(account: &str, user: &str, start: i64, end: i64, billing: f64) -> Owned {
+    Owned(Some(account.into()), Some(user.into()), start, end, billing)
+}
+
+// 2026-11-21T10:04:14 UTC, by date(1).
+const START: i64 = 1_795_255_454;
+
+#[test]
+fn jobs_with_steps_and_without_use() {
+    let (jobs, summary) = log(
+        "JobID|Account|User|State|Start|End|Elapsed|AllocTRES|NCPUS\n\
+         1|phys|anna|COMPLETED|2026-11-21T10:04:14|2026-11-21T10:05:14|00:01:00|billing=8,cpu=4|4\n\
+         1.batch|phys||COMPLETED|2026-11-21T10:04:14|2026-11-21T10:05:14|00:01:00|cpu=4|4\n\n\
+         2|phys|bert|RUNNING|2026-11-21T10:04:14|Unknown|1-00:00:10|cpu=3,mem=2G|3\n\
+         3|phys|bert|PENDING|Unknown|Unknown|00:00:00||1\n\
+         4|phys|bert|CANCELLED by 5|None|2026-11-21T10:04:14|00:00:00||1\n",
+        None,
+    )
+    .unwrap();
+    assert_eq!(
+        jobs,
+        [
+            job("phys", "anna", START, START + 60, 8.0),
+            job("phys", "bert", START, START + 86_410, 3.0)
+        ]
+    );
+    assert_eq!((summary.jobs, summary.idle), (2, 2));
+    assert_eq!(summary.notes.len(), 1, "{summary:?}");
+}
+
+#[test]
+fn bars_and_breaks_inside_of_a_text() {
+    let (jobs, _) = log(
+        "JobID|JobName|SubmitLine|Account|User|Start|End|NCPUS|\n\
+         1|a|b||srun if true\n|| then|\n |phys|anna|2026-11-21T10:04:14|2026-11-21T10:05:14|4|\n\
+         2|a||phys|bert|2026-11-21T10:04:14|2026-11-21T10:05:14|2|\n",
+        None,
+    )
+    .unwrap();
+    assert_eq!(
+        jobs,
+        [
+            job("phys", "anna", START, START + 60, 4.0),
+            job("phys", "bert", START, START + 60, 2.0)
+        ]
+    );
+}
+
+#[test]
+fn columns_may_be_named() {
+    let columns = Some("JobID%20,User,Account,Start,ElapsedRaw,AllocCPUS");
+    let (jobs, _) = log("7_[1-3]|anna||2026-11-21T10:04:14|30|1\n", columns).unwrap();
+    assert_eq!(
+        jobs,
+        [Owned(None, Some("anna".into()), START, START + 30, 1.0)]
+    );
+    let error = log("7|anna\n", Some("JobID,User")).unwrap_err();
+    assert!(error.to_string().contains("the column Start is not there"));
+}
+
+#[test]
+fn wrong_logs_are_errors_with_their_place() {
+    let head = "JobID|User|Account|Start|End|NCPUS|Cluster\n";
+    let good = "1|anna|phys|2026-11-21T10:04:14|2026-11-21T10:05:14|4|c\n";
+    for (text, place, word) in [
+        (String::new(), (None, None), "empty"),
+        (head.to_owned(), (None, None), "empty"),
+        (good.to_owned(), (Some(1), None), "without header"),
+        ("JobID|User|State\n".to_owned(), (Some(1), None), "Start"),
+        (
+            format!("{head}{good}2|anna|phys|yesterday|2026-11-21T10:05:14|4|c\n"),
+            (Some(3), Some(13)),
+            "\"yesterday\"",
+        ),
+        (
+            format!("{head}{good}2|anna|phys|2026-11-21T10:04:14|Unknown|4|c\n"),
+            (Some(3), Some(33)),
+            "Elapsed",
+        ),
+        (
+            format!("{head}2|anna|phys|2026-11-21T10:04:14|Unknown|many|c\n"),
+            (Some(2), Some(41)),
+            "whole number",
+        ),
+        // Cut off in the middle; and two put together.
+        (format!("{head}{good}2|anna|ph"), (Some(3), None), "3 cells"),
+        (
+            format!("{head}2|anna|ph\n{good}"),
+            (Some(2), None),
+            "3 cells",
+        ),
+        (
+            format!("{head}{}", good.replace("|c", "|c|d")),
+            (Some(2), None),
+            "8 cells",
+        ),
+        (
+            format!("{head}{good}{}", good.replace("|c", "|d")),
+            (Some(3), None),
+            "two clusters, c and d",
+        ),
+    ] {
+        let error = log(&text, None).unwrap_err();
+        assert_eq!((error.line, error.column), place, "{error}\n{text}");
+        assert!(error.to_string().contains(word), "{error}");
+    }
+}

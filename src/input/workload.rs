@@ -1,0 +1,35 @@
+//! What jobs used, from the log of a machine: accounting records or an archived workload.
+//!
+//! A log may be longer than memory. Its readers go through it once, hand each job on as it comes,
+//! and keep nothing of it; what they left out they count.
+
+/// A job that used something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobUse<'a> {
+    /// The account; `None` where the log has none.
+    pub account: Option<&'a str>,
+    /// The user; `None` where the log does not tell.
+    pub user: Option<&'a str>,
+    /// Start, seconds since 1970.
+    pub start: i64,
+    /// End, seconds since 1970, from `start` on.
+    pub end: i64,
+    /// What it counted per second.
+    pub billing: f64,
+}
+
+/// What a reader says of a log after its last line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// The machine or the cluster.
+    pub machine: Option<String>,
+    /// Jobs that used something.
+    pub jobs: u64,
+    /// Jobs that used nothing: never started, ended as they started, no processors.
+    pub idle: u64,
+    /// What a reader of the numbers should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Whoever takes the jobs.
+pub type Sink<'s> = &'s mut dyn FnMut(&JobUse<'_>);
