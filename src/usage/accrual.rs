@@ -14,7 +14,7 @@
 //! | run seconds | telescoping: what is taken away over a job's life is exactly what was added | truncated per pass; a fractional `UsageFactor` leaves a remainder for ever |
 //! | resize | the time before it is charged once; counters end at zero | charged again by the next pass; counters keep a remainder |
 //! | negative billing (negative `TRESBillingWeights`) | usage 0: nobody earns by running | usage is subtracted |
-//! | end of a job that never started (simulations of slurmctld) | nothing | charged in 26.05 |
+//! | end of a job that never started (simulations of slurmctld) | nothing used, and all run seconds that its start added are taken | usage charged in 26.05; a pass between the planned start and the simulation leaves run seconds for ever |
 //! | run seconds used before a restart | running and suspended jobs, at most the time limit | running jobs only, without bound |
 //!
 //! Suspended jobs accrue in both, as they keep memory and licenses; a job over its time limit
@@ -149,7 +149,7 @@ fn amounts(secs: f64, run: &Run, compat: Compat) -> Amounts {
 }
 
 fn documented_run_secs(run: &Run, passed: i64, to: i64, at_end: bool) -> u64 {
-    let taken = if run.run_secs_renewed {
+    let taken = if run.run_secs_renewed || run.is_rehearsal() {
         0
     } else {
         run.run_secs_until(passed)

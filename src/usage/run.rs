@@ -91,6 +91,17 @@ impl Run {
         scaled(secs.min(self.limit_secs()), self.factor())
     }
 
+    /// True when backfill plays the end of a job through that never ran, to see whether limits
+    /// would let it start. It looks like a run of no length; but a real one, however early it
+    /// ended, was expected to end with its time limit.
+    pub(super) fn is_rehearsal(&self) -> bool {
+        let limit_ends = i64::try_from(self.limit_secs())
+            .map_or(i64::MAX, |limit| self.start_time.saturating_add(limit));
+        self.state.phase == Phase::Finished
+            && self.end_time == self.start_time
+            && self.end_time_exp.is_some_and(|end| end < limit_ends)
+    }
+
     pub(super) fn run_secs_in_all(&self) -> u64 {
         scaled(self.limit_secs(), self.factor())
     }

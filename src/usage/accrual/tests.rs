@@ -149,6 +149,24 @@ fn backfill_trying_a_job_removes_its_whole_limit_and_no_usage() {
 }
 
 #[test]
+fn a_pass_since_the_planned_start_of_a_trial_leaves_no_run_seconds() {
+    // Planned 3 s ago; 2 s ago backfill let others have the locks, and a pass ran.
+    let trial = Run {
+        end_time_exp: Some(START + 3),
+        ..completing(running(), START)
+    };
+    let period = Period::between_passes(Some(START + 1), START + 3);
+    let end = |compat| charge(&never(compat), &trial, &period, true).unwrap();
+    assert_eq!(end(Compat::Documented).run_secs, 3_600);
+    assert_eq!(end(Compat::Documented).decayed, Amounts::default());
+    assert_eq!(end(SLURM).run_secs, 3_599);
+    // A job that was suspended in its first second has lost the seconds that passes took.
+    let cancelled = completing(running(), START);
+    let end = charge(&never(Compat::Documented), &cancelled, &period, true).unwrap();
+    assert_eq!(end.run_secs, 3_599);
+}
+
+#[test]
 fn a_resize_is_charged_once_and_leaves_no_run_seconds() {
     // Resized at 700 s, between the passes at 600 s and 900 s; ends at 1000 s.
     let resizing = Run {
