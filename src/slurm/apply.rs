@@ -2,7 +2,7 @@
 
 use super::compute::{Computed, Pending};
 use super::harvest;
-use super::host::{self, JobsLock, UsageLock, ffi};
+use super::host::{self, JobsLock, UnsavedLock, UsageLock, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
 use super::plugin::Plugin;
@@ -17,8 +17,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is to be saved of an applied pass.
+#[derive(Default)]
 pub(super) struct Applied {
     pub(super) collected: Option<Collected>,
+    /// Were slurmctld to save usage before we do, a crash in between would leave the usage of this
+    /// pass with the time of the last one: the period would be charged again. Stock has that
+    /// fault, so `compat=slurm` leaves this out.
+    pub(super) unsaved: Option<UnsavedLock>,
 }
 
 /// Forgets all usage.
@@ -41,12 +46,17 @@ pub(super) fn usage(
         if settings.counts_passes_only() {
             plugin.shared.lock().last_ran = Some(moment.now);
         }
-        return Ok(Applied { collected: None });
+        return Ok(Applied::default());
     }
     to_factors(settings, &work.tables.tree, computed, &mut work.factors);
     let ranking = Ranking::new(Arc::clone(&work.tables.tree), computed.fairshare.clone());
 
-    let lock = UsageLock::lock();
+    let (lock, unsaved) = if settings.config.compat.is_slurm() {
+        (UsageLock::lock(), None)
+    } else {
+        let (lock, unsaved) = UsageLock::lock_unsaved();
+        (lock, Some(unsaved))
+    };
     work.snapshot.bind(&lock)?;
     let mut shared = plugin.shared.lock();
     if computed.fading != 1.0 {
@@ -80,6 +90,7 @@ pub(super) fn usage(
     }
     Ok(Applied {
         collected: Some(collected),
+        unsaved,
     })
 }
 

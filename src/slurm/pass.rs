@@ -54,7 +54,7 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     let moment = snapshot(plugin, &settings, work)?;
     let computed = Computed::new(plugin, &settings, work, &moment)?;
     let applied = apply::usage(plugin, &settings, work, &moment, &computed)?;
-    save(plugin, &settings, &applied);
+    save(plugin, &settings, applied);
     apply::priorities(plugin, &settings, work, &computed);
 
     log::debug(format_args!(
@@ -131,9 +131,10 @@ fn snapshot(
     Ok(moment)
 }
 
-fn save(plugin: &Plugin, settings: &Settings, applied: &Applied) {
+fn save(plugin: &Plugin, settings: &Settings, applied: Applied) {
     plugin.fault.strike("state");
-    let stored = match &applied.collected {
+    let Applied { collected, unsaved } = applied;
+    let stored = match &collected {
         None if settings.counts_passes_only() => {
             let shared = plugin.shared.lock();
             let last_ran = shared.last_ran.unwrap_or(0);
@@ -153,6 +154,8 @@ fn save(plugin: &Plugin, settings: &Settings, applied: &Applied) {
             None => Err("no memory".to_string()),
         },
     };
+    // Now both are on disk, the usage and its time, or neither.
+    drop(unsaved);
     if let Err(error) = stored {
         log::error(format_args!(
             "state is not saved: {error}; the next pass tries again"
