@@ -1,9 +1,4 @@
 /* What happens to the daemon, its configuration and its associations. */
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <unistd.h>
-
 #include "host.h"
 
 static bool booted;
@@ -107,51 +102,6 @@ static void boot(const twin_line *line)
 	start_daemon(false);
 }
 
-static void copy_file(const char *from, const char *to)
-{
-	char buffer[65536];
-	size_t got;
-	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-
-	if (!in || !out)
-		twin_usage_error("%s to %s: %s", from, to, strerror(errno));
-	while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0)
-		fwrite(buffer, 1, got, out);
-	fclose(in);
-	if (fclose(out))
-		twin_usage_error("%s: %s", to, strerror(errno));
-}
-
-/* Copies the state files into, or back from, the names that end in .kept. */
-static void keep_state(bool back)
-{
-	char from[PATH_MAX], to[PATH_MAX];
-	struct dirent *entry;
-	DIR *folder = opendir(twin_option.state);
-
-	if (!folder)
-		twin_usage_error("%s: %s", twin_option.state, strerror(errno));
-	while ((entry = readdir(folder))) {
-		size_t length = strlen(entry->d_name);
-		bool kept = (length > 5) &&
-			    !strcmp(entry->d_name + length - 5, ".kept");
-
-		if ((entry->d_name[0] == '.') || (kept != back))
-			continue;
-		snprintf(from, sizeof(from), "%s/%s", twin_option.state,
-			 entry->d_name);
-		if (back)
-			snprintf(to, sizeof(to), "%.*s",
-				 (int)(strlen(from) - 5), from);
-		else
-			snprintf(to, sizeof(to), "%.4000s.kept", from);
-		copy_file(from, to);
-		if (back)
-			unlink(from);
-	}
-	closedir(folder);
-}
-
 static void start_again(const twin_line *line)
 {
 	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
@@ -169,11 +119,27 @@ static void restart(const twin_line *line)
 /* Nothing is saved, and the next start finds the files of this moment. */
 static void crash(const twin_line *line)
 {
-	keep_state(false);
+	twin_state_keep();
 	twin_plugin_stop();
 	assoc_mgr_fini(false);
-	keep_state(true);
+	twin_state_put_back();
 	start_again(line);
+}
+
+/*
+ * The daemon dies in the middle of a pass: at the moment when the plugin has
+ * changed the records and begins to write its files. slurmctld writes its own
+ * at that moment, if no lock keeps it from that.
+ */
+static void crash_in_pass(const twin_line *line)
+{
+	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
+	twin_state_keep_in_pass();
+	twin_clock_pass();
+	twin_plugin_stop();
+	assoc_mgr_fini(false);
+	twin_state_put_back();
+	start_daemon(true);
 }
 
 static void save(const twin_line *line)
@@ -240,6 +206,12 @@ static void pass(const twin_line *line)
 	twin_clock_pass();
 }
 
+/* The plugin's thread wakes when it is due, and so often. */
+static void elapse(const twin_line *line)
+{
+	twin_dump_passes(twin_clock_elapse(twin_arg_i64(line)));
+}
+
 /* Between the two, nothing is dumped: for the many jobs of a large life. */
 static bool silent;
 
@@ -297,8 +269,10 @@ twin_event twin_admin_event(const char *verb)
 		{ "boot", boot, true },
 		{ "step", step, false },
 		{ "pass", pass, false },
+		{ "elapse", elapse, false },
 		{ "restart", restart, false },
 		{ "crash", crash, false },
+		{ "crash_in_pass", crash_in_pass, false },
 		{ "save", save, false },
 		{ "reconfig", reconfig, false },
 		{ "debugflags", debugflags, false },

@@ -31,6 +31,7 @@ static struct {
 	pthread_cond_t *cond;
 	pthread_mutex_t *mutex;
 	int64_t deadline_ns;
+	bool steady;
 	atomic_bool granted, signalled;
 } ticker;
 
@@ -171,7 +172,7 @@ static void ticker_becomes(enum ticker_state state)
 	pthread_mutex_unlock(&guard);
 }
 
-static bool is_ticker(void)
+bool twin_clock_is_ticker(void)
 {
 	bool is;
 
@@ -253,13 +254,14 @@ uint64_t twin_clock_ticker_cpu_ns(void)
 
 /* Announces a sleep; whoever ends it makes the ticker busy again. */
 static void fall_asleep(pthread_cond_t *cond, pthread_mutex_t *mutex,
-			int64_t deadline_ns)
+			int64_t deadline_ns, bool steady)
 {
 	twin_locks_same(0, "the sleep of the plugin's thread");
 	pthread_mutex_lock(&guard);
 	ticker.cond = cond;
 	ticker.mutex = mutex;
 	ticker.deadline_ns = deadline_ns;
+	ticker.steady = steady;
 	ticker.granted = ticker.signalled = false;
 	ticker.state = TICKER_ASLEEP;
 	libc_own.cond_broadcast(&changed);
@@ -304,9 +306,9 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond,
 	bool steady = (steady_cond == cond);
 
 	libc_ready();
-	if (!is_ticker())
+	if (!twin_clock_is_ticker())
 		return libc_own.cond_timedwait(cond, mutex, until);
-	fall_asleep(cond, mutex, steady ? nanoseconds(until) : 0);
+	fall_asleep(cond, mutex, nanoseconds(until), steady);
 	while (!ticker.granted && !ticker.signalled)
 		pthread_cond_wait(cond, mutex);
 	return ticker.granted ? ETIMEDOUT : 0;
@@ -354,6 +356,13 @@ static void wake_ticker(void)
 	pthread_mutex_unlock(ticker.mutex);
 }
 
+static void wake_and_settle(void)
+{
+	ticker_becomes(TICKER_BUSY);
+	wake_ticker();
+	twin_clock_settle();
+}
+
 bool twin_clock_pass(void)
 {
 	int64_t left_ns;
@@ -361,10 +370,27 @@ bool twin_clock_pass(void)
 	if (settled() == TICKER_NONE)
 		return false;
 	left_ns = ticker.deadline_ns - steady_now();
-	if (left_ns > 0)
+	if (ticker.steady && (left_ns > 0))
 		atomic_fetch_add(&steady_ns, left_ns);
-	ticker_becomes(TICKER_BUSY);
-	wake_ticker();
-	twin_clock_settle();
+	wake_and_settle();
 	return true;
+}
+
+/* Whether the thread's deadline has come, on the clock that it sleeps by. */
+static bool is_due(void)
+{
+	int64_t now = ticker.steady ? steady_now() :
+				      atomic_load(&wall_s) * NS_PER_S;
+
+	return ticker.deadline_ns <= now;
+}
+
+unsigned twin_clock_elapse(int64_t seconds)
+{
+	unsigned before = twin_state_passes();
+
+	twin_clock_step(seconds);
+	while ((settled() == TICKER_ASLEEP) && is_due())
+		wake_and_settle();
+	return twin_state_passes() - before;
 }

@@ -4,8 +4,9 @@
 #include "sink.h"
 
 static FILE *file;
-static bool asked_sprio, asked_sshare;
+static bool asked_sprio, asked_sshare, counted_passes;
 static twin_line sprio_line;
+static unsigned passes;
 
 void twin_dump_open(FILE *out)
 {
@@ -22,6 +23,12 @@ void twin_dump_ask_sprio(const twin_line *line)
 void twin_dump_ask_sshare(void)
 {
 	asked_sshare = true;
+}
+
+void twin_dump_passes(unsigned count)
+{
+	counted_passes = true;
+	passes = count;
 }
 
 /* ---- jobs ------------------------------------------------------------------- */
@@ -60,6 +67,7 @@ static int put_job(void *each, void *unused)
 	int entries = parts;
 
 	(void)unused;
+	twin_job_check_array(job);
 	twin_sink_record("job", job->job_id, NULL);
 	twin_put_u64("state", job->job_state);
 	twin_put_u64("priority", job->priority);
@@ -183,6 +191,8 @@ static void put_daemon(void)
 	twin_put_u64("now", twin_clock_now());
 	twin_put_u64("last_job_update", last_job_update);
 	put_state_file("priority_last_decay_ran");
+	if (counted_passes)
+		twin_put_u64("passes", passes);
 }
 
 /* ---- what sprio and sshare would get --------------------------------------------------- */
@@ -191,6 +201,10 @@ static int put_sprio_row(void *each, void *count)
 {
 	priority_factors_object_t *row = each;
 
+	/* slurmctld reads the factors of such a row while it sends it. */
+	if (!row->direct_prio && !twin_row_factors(row))
+		twin_memory_error("the row of job %" PRIu32 " has no factors",
+				  row->job_id);
 	twin_sink_record("sprio", (*(uint64_t *)count)++, NULL);
 	twin_put_u64("job_id", row->job_id);
 	twin_put_u64("user_id", row->user_id);
@@ -253,9 +267,31 @@ twin_list twin_sprio_rows(uid_t uid)
 #endif
 }
 
+/*
+ * "gone=NAME": an administrator deletes that partition while the answer is on
+ * its way, where no lock keeps him from that. Its name is then anything.
+ */
+static twin_list sprio_rows_racing(uid_t uid)
+{
+	const char *gone = twin_word(&sprio_line, "gone");
+	part_record_t *part = gone && TWIN_ROWS_OUTLIVE_LOCKS ? twin_part(gone) :
+								NULL;
+	char *name = part ? part->name : NULL;
+	twin_list rows;
+
+	if (!part)
+		return twin_sprio_rows(uid);
+	part->name = xstrdup(name);
+	rows = twin_sprio_rows(uid);
+	memset(part->name, '?', strlen(part->name));
+	part->name = name;
+	return rows;
+}
+
 static void put_sprio(void)
 {
-	twin_list rows = twin_sprio_rows(sprio_line.arg ? twin_arg_u32(&sprio_line) : 0);
+	uid_t uid = sprio_line.arg ? twin_arg_u32(&sprio_line) : 0;
+	twin_list rows = sprio_rows_racing(uid);
 	uint64_t count = 0;
 
 	twin_sink_record("sprio_list", 0, NULL);
@@ -305,8 +341,8 @@ void twin_dump_state(int event, const char *what, twin_dump_mode mode)
 		put_sprio();
 	if (asked_sshare)
 		put_sshare();
-	asked_sprio = asked_sshare = false;
 	put_daemon();
+	asked_sprio = asked_sshare = counted_passes = false;
 	list_for_each(job_list, put_job, NULL);
 	list_for_each(assoc_mgr_assoc_list, put_assoc, NULL);
 	list_for_each(assoc_mgr_qos_list, put_qos, NULL);

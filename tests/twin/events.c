@@ -43,6 +43,7 @@ static void start(const twin_line *line)
 	job->end_time = job->end_time_exp = end_of(job, job->start_time);
 	job->resize_time = 0;
 	job->tot_sus_time = job->pre_sus_time = job->suspend_time = 0;
+	job->preempt_time = 0;
 	twin_job_allocate(job, line);
 	job->job_state = JOB_RUNNING;
 	twin_policy_begin(job);
@@ -139,8 +140,9 @@ static void resume(const twin_line *line)
 	job->tot_sus_time += now - job->suspend_time;
 	job->suspend_time = now;
 	job->job_state = JOB_RUNNING;
-	job->end_time = job->end_time_exp =
-		end_of(job, now) - job->pre_sus_time;
+	if (!job->preempt_time)
+		job->end_time = job->end_time_exp =
+			end_of(job, now) - job->pre_sus_time;
 }
 
 static void resize(const twin_line *line)
@@ -212,8 +214,11 @@ static void update(const twin_line *line)
 		twin_job_set_assoc(job, twin_word_u32(line, "assoc", 0));
 	if (twin_word(line, "qos"))
 		twin_job_set_qos(job, twin_word_u32(line, "qos", 0));
+	/* slurmctld forgets the array of priorities with the former only. */
 	if (parts)
 		twin_job_set_parts(job, parts);
+	if (twin_word(line, "qoslist"))
+		twin_job_set_qos_list(job, twin_word(line, "qoslist"));
 	if (twin_word(line, "nice"))
 		job->details->nice =
 			NICE_OFFSET + twin_word_i64(line, "nice", 0);
@@ -237,8 +242,20 @@ static void limit(const twin_line *line)
 			twin_plugin_set(job);
 		return;
 	}
-	job->end_time = job->end_time_exp =
-		end_of(job, job->start_time) + job->tot_sus_time;
+	if (!job->preempt_time)
+		job->end_time = end_of(job, job->start_time) + job->tot_sus_time;
+	job->end_time_exp = job->end_time;
+}
+
+/* Another job wants its nodes: so many seconds are left. */
+static void preempt(const twin_line *line)
+{
+	job_record_t *job = twin_job(twin_arg_u32(line));
+
+	if (!job || !is_live(job) || job->preempt_time)
+		return;
+	job->preempt_time = twin_clock_now();
+	job->end_time = twin_clock_now() + twin_word_i64(line, "grace", 0);
 }
 
 static void split(const twin_line *line)
@@ -251,7 +268,8 @@ static void split(const twin_line *line)
 
 /*
  * Backfill's check of a heterogeneous job: the end of a job that never began is
- * played through, and everything is put back.
+ * played through, and everything is put back. Its start was planned earlier: now
+ * or, with start=-SECONDS, before backfill let others have the locks for a while.
  */
 static void pretend(const twin_line *line)
 {
@@ -263,7 +281,7 @@ static void pretend(const twin_line *line)
 	saved = *job;
 	if (job->time_limit == NO_VAL)
 		job->time_limit = job->part_ptr->max_time;
-	job->start_time = twin_clock_now();
+	job->start_time = twin_clock_now() + twin_word_i64(line, "start", 0);
 	twin_job_allocate(job, line);
 	twin_policy_begin(job);
 	job->end_time = job->start_time;
@@ -292,7 +310,7 @@ twin_event twin_job_event(const char *verb)
 		{ "hold", hold },	{ "release", release },
 		{ "setprio", setprio }, { "update", update },
 		{ "limit", limit },	{ "split", split },
-		{ "pretend", pretend },
+		{ "pretend", pretend },	{ "preempt", preempt },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -135,18 +135,3 @@ slurmdb_used_limits_t *acct_policy_get_user_used_limits(twin_list *counted,
 	found->uid = uid;
 	return found;
 }
-
-#if !TWIN_THREAD_START
-/* The state files of this release are guarded by slurmctld itself. */
-static pthread_mutex_t state_files = PTHREAD_MUTEX_INITIALIZER;
-
-void lock_state_files(void)
-{
-	pthread_mutex_lock(&state_files);
-}
-
-void unlock_state_files(void)
-{
-	pthread_mutex_unlock(&state_files);
-}
-#endif

@@ -48,6 +48,10 @@ void twin_usage_error(const char *format, ...)
 void twin_violation(const char *format, ...)
 	__attribute__((noreturn, format(printf, 1, 2)));
 
+/* Ends the program: the plugin damaged memory (exit code 5). */
+void twin_memory_error(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
 /* ---- words.c: one line of a life --------------------------------------- */
 
 #define TWIN_MAX_WORDS 64
@@ -87,6 +91,11 @@ void twin_clock_step(int64_t seconds);
 void twin_clock_settle(void);
 /* Lets the plugin's thread wake from its sleep once; false without thread. */
 bool twin_clock_pass(void);
+/* Lets time go by: the thread wakes whenever its deadline is reached. How many
+ * passes it made. */
+unsigned twin_clock_elapse(int64_t seconds);
+/* Whether the calling thread is the plugin's. */
+bool twin_clock_is_ticker(void);
 /* Real nanoseconds, for the time locks are held. */
 uint64_t twin_clock_real_ns(void);
 /* From here on the steady clock runs; it stood still. */
@@ -104,6 +113,22 @@ uint64_t twin_locks_held(void);
 /* Fails unless the calling thread holds what it held then. */
 void twin_locks_same(uint64_t then, const char *where);
 void twin_locks_report(FILE *out);
+/* Whether what the calling thread holds keeps slurmctld from saving usage. */
+bool twin_locks_bar_dump(void);
+
+/* ---- memory.c ------------------------------------------------------------- */
+
+/* Fails when something wrote behind a block of slurm_xcalloc(). */
+void twin_memory_check(void *block, const char *what, uint32_t id);
+
+/* ---- state.c: StateSaveLocation --------------------------------------------- */
+
+/* Copies the files aside: now, or when the plugin's thread writes the next. */
+void twin_state_keep(void);
+void twin_state_keep_in_pass(void);
+void twin_state_put_back(void);
+/* How many passes have written their time so far. */
+unsigned twin_state_passes(void);
 
 /* ---- host.c: slurmctld's own symbols ------------------------------------ */
 
@@ -166,6 +191,10 @@ void twin_job_unallocate(job_record_t *job);
 /* Forgets multi-partition priorities, as an update of partitions does. */
 void twin_job_drop_array(job_record_t *job);
 void twin_job_fill_array(job_record_t *job, uint32_t priority);
+/* The QOS of a pending job, "1,2" for several; nothing before 24.11. */
+void twin_job_set_qos_list(job_record_t *job, const char *ids);
+/* Fails when a priority was written behind the job's array. */
+void twin_job_check_array(job_record_t *job);
 /* Pointers into the association manager, after its lists were rebuilt. */
 void twin_jobs_relink(void);
 void twin_jobs_unlink_assoc(slurmdb_assoc_rec_t *assoc);
@@ -208,6 +237,8 @@ typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL } twin_dump_mode;
 void twin_dump_open(FILE *out);
 /* Every field that a plugin may write, or a hash of them. */
 void twin_dump_state(int event, const char *what, twin_dump_mode mode);
+/* The number of passes belongs to the next dump. */
+void twin_dump_passes(unsigned passes);
 /* The rows behind sprio and sshare belong to the next dump. */
 void twin_dump_ask_sprio(const twin_line *line);
 void twin_dump_ask_sshare(void);

@@ -87,7 +87,7 @@ void twin_job_set_parts(job_record_t *job, const char *names)
 
 #ifdef TWIN_PRIO_MULT
 /* "1,2" as the list of a job, by priority; its first is the job's own QOS. */
-static void set_qos_list(job_record_t *job, const char *ids)
+void twin_job_set_qos_list(job_record_t *job, const char *ids)
 {
 	FREE_NULL_LIST(job->qos_list);
 	job->details->qos_req = (char *)ids;
@@ -117,7 +117,7 @@ static void set_qos_list(job_record_t *job, const char *ids)
 static void relink_qos_list(job_record_t *job)
 {
 	if (job->qos_list)
-		set_qos_list(job, job->details->qos_req);
+		twin_job_set_qos_list(job, job->details->qos_req);
 }
 
 static void copy_qos_list(job_record_t *to, job_record_t *from)
@@ -131,7 +131,7 @@ static void free_qos_list(job_record_t *job)
 	FREE_NULL_LIST(job->qos_list);
 }
 #else
-static void set_qos_list(job_record_t *job, const char *ids)
+void twin_job_set_qos_list(job_record_t *job, const char *ids)
 {
 	(void)job, (void)ids;
 }
@@ -181,7 +181,7 @@ job_record_t *twin_job_new(const twin_line *line)
 	details->min_cpus = job->tres_req_cnt[TRES_ARRAY_CPU];
 	details->max_cpus = twin_word_u32(line, "maxcpus", NO_VAL);
 	details->min_nodes = job->tres_req_cnt[TRES_ARRAY_NODE];
-	set_qos_list(job, twin_word(line, "qoslist"));
+	twin_job_set_qos_list(job, twin_word(line, "qoslist"));
 	job->direct_set_prio = twin_word_u32(line, "direct", 0) != 0;
 	job->priority = twin_word_u32(line, "direct", NO_VAL);
 	remember(job);
@@ -258,6 +258,13 @@ static void copy_array(job_record_t *to, job_record_t *from)
 	memcpy(to->priority_array, from->priority_array, size);
 }
 #endif
+
+void twin_job_check_array(job_record_t *job)
+{
+	if (array_of(job))
+		twin_memory_check(array_of(job), "the priority array of job",
+				  job->job_id);
+}
 
 /* Of a job with several QOS only the first entries, as slurmctld does. */
 void twin_job_fill_array(job_record_t *job, uint32_t priority)

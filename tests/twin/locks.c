@@ -60,6 +60,17 @@ void twin_locks_same(uint64_t then, const char *where)
 	twin_violation("a lock was released that the host held at %s", where);
 }
 
+bool twin_locks_bar_dump(void)
+{
+	enum { ASSOC = CTLD_LOCKS, FILES, QOS, RES, TRES, USER, WCKEY };
+	static const int read[] = { ASSOC, QOS, RES, TRES, USER, WCKEY };
+
+	for (size_t i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		if (held.write[read[i]])
+			return true;
+	return held.write[FILES] || held.reads[FILES];
+}
+
 /* Called before the lock is taken: a hang is reported rather than waited for. */
 static void check_take(int lock, lock_level_t level)
 {

@@ -9,7 +9,8 @@
  * --plugin-dir holds Slurm's other plugins, that of --state is empty.
  *
  * Exit code 0; 2 when the life or the command line is wrong, 3 when the plugin
- * broke a rule of its host, 4 when its thread did not come back.
+ * broke a rule of its host, 4 when its thread did not come back, 5 when it
+ * damaged memory.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -50,6 +51,17 @@ void twin_violation(const char *format, ...)
 	va_end(values);
 	fflush(NULL);
 	_exit(3);
+}
+
+void twin_memory_error(const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	complain("damaged memory: ", format, values);
+	va_end(values);
+	fflush(NULL);
+	_exit(5);
 }
 
 static void gave_up(int signal)

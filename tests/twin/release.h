@@ -28,6 +28,8 @@ typedef priority_factors_t twin_factors;
 #define TWIN_PRIO_MULT(job) ((job)->part_prio)
 /* Run-seconds are also kept per user and per account of a QOS. */
 #define TWIN_USED_LIMITS 1
+/* The rows of sprio are packed under the locks that they were made under. */
+#define TWIN_ROWS_OUTLIVE_LOCKS 0
 #define twin_mcs_init mcs_g_init
 #define twin_row_factors(row) ((row)->prio_factors)
 #define twin_put_row_names(row)                                              \
@@ -50,6 +52,7 @@ typedef priority_factors_object_t twin_factors;
 #define twin_set_state_folder(args) \
 	((args).state_save_location = &slurm_conf.state_save_location)
 #define TWIN_USED_LIMITS 0
+#define TWIN_ROWS_OUTLIVE_LOCKS 1
 #define twin_mcs_init slurm_mcs_init
 #define twin_row_factors(row) (row)
 #define twin_put_row_names(row)
