@@ -156,15 +156,19 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
     Ok(())
 }
 
-/// The plugin against Slurm's own, on the same random lives.
+/// The plugin against Slurm's own, on the lives of its faults and on random ones.
 fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("the plugin and Slurm's own in the same lives, Slurm {release}");
     title(progress, &name);
     let host = Host::of(release, progress)?;
+    let failed = || format!("failed: {name}");
+    let faults = twin::faults(release, host.folder(), progress)
+        .inspect_err(|_| total.failed += 1)
+        .with_context(failed)?;
     twin::sample(release, host.folder(), progress)
         .inspect_err(|_| total.failed += 1)
-        .with_context(|| format!("failed: {name}"))?;
-    total.passed += 1;
+        .with_context(failed)?;
+    total.passed += faults + 1;
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use super::life::Life;
 const LIBRARY: &str = "usr/lib/x86_64-linux-gnu/slurm-wlm";
 
 /// A built host and the Slurm that it runs with.
+#[derive(Clone)]
 pub struct Host {
     program: PathBuf,
     root: PathBuf,

@@ -8,6 +8,8 @@ mod admin;
 mod compare;
 pub mod draw;
 mod events;
+mod fault;
+mod faults;
 pub mod host;
 mod jobs;
 mod life;
@@ -36,6 +38,7 @@ use host::Host;
 use jobs::Jobs;
 use life::Life;
 
+pub use faults::play as faults;
 pub use sample::play as sample;
 
 /// Compare a priority plugin with Slurm's own.
@@ -73,6 +76,8 @@ enum Task {
         #[arg(long)]
         shrink: bool,
     },
+    /// Play the faults of stock: its numbers as recorded, ours right
+    Faults(faults::Arguments),
     /// Print the life of a seed
     Life {
         /// The seed
@@ -209,6 +214,7 @@ pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
             print!("{}", generate(seed, size).text());
             Ok(())
         }
+        Task::Faults(arguments) => faults::run(&arguments, progress),
         Task::Play {
             file,
             plugins,
