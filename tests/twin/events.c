@@ -296,6 +296,15 @@ static void pretend(const twin_line *line)
 	job->job_state = saved.job_state;
 }
 
+/* Backfill notes when a waiting job should start; that may pass unused. */
+static void plan(const twin_line *line)
+{
+	job_record_t *job = twin_job(twin_arg_u32(line));
+
+	if (job && is_waiting(job))
+		job->start_time = twin_clock_now() + twin_word_i64(line, "start", 0);
+}
+
 twin_event twin_job_event(const char *verb)
 {
 	static const struct {
@@ -311,6 +320,7 @@ twin_event twin_job_event(const char *verb)
 		{ "setprio", setprio }, { "update", update },
 		{ "limit", limit },	{ "split", split },
 		{ "pretend", pretend },	{ "preempt", preempt },
+		{ "plan", plan },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -7,6 +7,7 @@
 //! | `#? FIELD = VALUE` | after the line above, this field is right with this value; `ending` is how the host ended |
 //! | `#! only RELEASE ...` | stock has the fault in these releases alone; in others ours answers as stock does |
 //! | `#! compat right` | `compat=slurm` does not share the fault: it is none of a number |
+//! | `#! compat asked` | `compat=slurm` gives what stock does in the fields that are asked for, and not in all others |
 //!
 //! What stock answers stands in the file of the same name with the ending `.stock`, one column a
 //! release.
@@ -32,6 +33,17 @@ pub struct Question {
     pub right: String,
 }
 
+/// What `compat=slurm` gives in a life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compat {
+    /// Every field as stock.
+    Stock,
+    /// The fields that are asked for as stock.
+    Asked,
+    /// What is right.
+    Right,
+}
+
 /// A fault of stock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -41,8 +53,8 @@ pub struct Fault {
     pub life: Life,
     /// What is asked.
     pub questions: Vec<Question>,
-    /// `compat=slurm` gives the right answers, too.
-    pub compat_is_right: bool,
+    /// What `compat=slurm` gives.
+    pub compat: Compat,
     only: Vec<Release>,
 }
 
@@ -85,7 +97,7 @@ impl Fault {
             name,
             life: Life::parse(text),
             questions: vec![],
-            compat_is_right: false,
+            compat: Compat::Stock,
             only: vec![],
         };
         let mut line = 0;
@@ -113,7 +125,13 @@ impl Fault {
         let mut words = remark.split_whitespace();
         match words.next() {
             Some("only") => self.only = words.map(str::parse).collect::<Result<_>>()?,
-            Some("compat") if words.eq(["right"]) => self.compat_is_right = true,
+            Some("compat") => {
+                self.compat = match words.next() {
+                    Some("right") => Compat::Right,
+                    Some("asked") => Compat::Asked,
+                    _ => bail!("`{remark}` means nothing"),
+                }
+            }
             _ => bail!("`{remark}` means nothing"),
         }
         Ok(())
@@ -266,7 +284,7 @@ mod tests {
         );
         assert!(fault.concerns(&"24.11.5".parse().unwrap()));
         assert!(!fault.concerns(&"22.05.8".parse().unwrap()));
-        assert!(!fault.compat_is_right);
+        assert_eq!(fault.compat, Compat::Stock);
     }
 
     #[test]
