@@ -1,6 +1,6 @@
 //! `scontrol show config`.
 
-use crate::compat::Release;
+use crate::compat::{Compat, Release};
 use crate::config::{Config, SlurmConfReader};
 use crate::input::error::{InputError, Problem};
 
@@ -20,33 +20,17 @@ pub struct Settings {
     /// The settings. Their `compat` is that of the plugin in use: what `PriorityParameters` says
     /// to ours, and what the release does where `PriorityType` is `priority/multifactor`.
     pub config: Config,
-    /// The settings as lines of slurm.conf, `Key="value"`, for others to outrank.
-    pub lines: String,
 }
 
-impl Settings {
-    /// A reader that has read these settings: what is read or set after them outranks them.
-    pub fn reader(&self) -> SlurmConfReader {
-        reader(self.release, self.is_stock(), &self.lines, "")
+/// What a plugin does in a release: ours what `PriorityParameters` told it, `told`; Slurm's own
+/// what it does.
+pub fn compat_of(priority_type: Option<&str>, release: Option<Release>, told: Compat) -> Compat {
+    match (priority_type, release) {
+        (Some("priority/multifactor"), Some(release)) => {
+            Compat::Slurm(release.max(Release::V22_05_8))
+        }
+        _ => told,
     }
-
-    /// Whether the plugin in use is Slurm's own.
-    fn is_stock(&self) -> bool {
-        self.priority_type.as_deref() == Some("priority/multifactor")
-    }
-}
-
-/// A reader that has read the lines. Slurm's own plugin does what its release does, whatever
-/// `PriorityParameters` says.
-fn reader(release: Option<Release>, stock: bool, lines: &str, file: &str) -> SlurmConfReader {
-    let known = release.map(|release| release.max(Release::V22_05_8));
-    let mut reader = SlurmConfReader::for_host(known);
-    reader.read(lines, file);
-    if stock && known.is_some() {
-        let set = reader.set("PriorityParameters", "compat=slurm");
-        set.expect("a key and a value that the reader knows");
-    }
-    reader
 }
 
 /// Reads the answer. `file` names it in messages.
@@ -61,7 +45,6 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
         tres: Vec::new(),
         time: None,
         config: Config::default(),
-        lines: String::new(),
     };
     // The priority settings as lines of slurm.conf, each where it is in the answer.
     let mut conf = String::new();
@@ -93,8 +76,8 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
     if !any {
         return Err(InputError::new(file, Problem::Empty).hint("give scontrol show config"));
     }
-    let reader = reader(settings.release, settings.is_stock(), &conf, file);
-    settings.lines = conf;
+    let mut reader = SlurmConfReader::for_host(settings.release);
+    reader.read(&conf, file);
     settings.config = reader.finish().map_err(|errors| {
         let error = &errors[0];
         let problem = Problem::Value {
@@ -111,6 +94,9 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
             None => refused,
         }
     })?;
+    let config = &mut settings.config;
+    let plugin = settings.priority_type.as_deref();
+    config.compat = compat_of(plugin, settings.release, config.compat);
     Ok(settings)
 }
 
@@ -132,7 +118,6 @@ pub(crate) fn release(text: &str) -> Option<Release> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compat::Compat;
 
     // Printed by scontrol 22.05.8.
     const TEXT: &str = "Configuration data as of 2026-11-21T10:07:26\n\
@@ -164,16 +149,6 @@ mod tests {
         assert_eq!(compat(&ours), Compat::Documented);
         let told = ours.replace("Parameters      = (null)", "Parameters = compat=slurm");
         assert_eq!(compat(&told), Compat::Slurm(Release::V22_05_8));
-    }
-
-    #[test]
-    fn others_outrank_the_settings() {
-        let mut reader = read("f", TEXT).unwrap().reader();
-        reader.set("PriorityWeightAge", "7").unwrap();
-        let config = reader.finish().unwrap();
-        assert_eq!(config.priority_weight_age, 7);
-        assert_eq!(config.priority_weight_fairshare, 100_000);
-        assert_eq!(config.compat, Compat::Slurm(Release::V22_05_8));
     }
 
     #[test]
