@@ -5,12 +5,14 @@ mod compare;
 mod explain;
 mod live;
 mod prio;
+mod what_if;
 
 pub use capture::CaptureArgs;
 pub use compare::CompareArgs;
 pub use explain::ExplainArgs;
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
+pub use what_if::WhatIfArgs;
 
 use std::path::PathBuf;
 
@@ -65,6 +67,9 @@ pub enum Command {
     /// change it
     #[command(long_about = explain::EXPLAIN_ABOUT)]
     Explain(ExplainArgs),
+    /// Tell who would move up and down if something changed
+    #[command(long_about = what_if::WHAT_IF_ABOUT)]
+    WhatIf(Box<WhatIfArgs>),
     /// Find settings of a slurm.conf that do nothing or the opposite of what was wanted
     Lint(LintArgs),
     /// Show job priorities and their factors in sprio's columns

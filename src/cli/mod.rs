@@ -6,6 +6,7 @@
 
 pub mod args;
 mod capture;
+mod changes;
 mod cluster;
 mod compare;
 mod explain;
@@ -15,6 +16,7 @@ mod lint;
 mod message;
 mod prio;
 mod share;
+mod what_if;
 
 use std::io;
 use std::process::ExitCode;
@@ -64,6 +66,7 @@ pub fn run() -> ExitCode {
     let outcome = match &cli.command {
         Command::Share(args) => share::run(args, &messages),
         Command::Explain(args) => explain::run(args, &messages),
+        Command::WhatIf(args) => what_if::run(args, &messages),
         Command::Lint(args) => lint::run(args),
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),

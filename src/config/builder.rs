@@ -41,6 +41,14 @@ macro_rules! setters {
 }
 
 impl ConfigBuilder {
+    /// Starts with the settings of `config`, whose half-life may be 0.
+    pub(super) fn of(config: Config) -> ConfigBuilder {
+        ConfigBuilder {
+            config,
+            reset_period_given: true,
+        }
+    }
+
     setters! {
         /// `PriorityWeightAge`.
         priority_weight_age: u32;

@@ -120,6 +120,14 @@ impl SlurmConfReader {
         }
     }
 
+    /// A reader that starts with the settings of `config` instead of slurm.conf's defaults.
+    pub fn of(config: Config, host: Option<Release>) -> SlurmConfReader {
+        SlurmConfReader {
+            builder: ConfigBuilder::of(config),
+            ..SlurmConfReader::for_host(host)
+        }
+    }
+
     /// Reads the lines of a file called `name` and returns its `include` lines, which it does not
     /// follow. A file read later outranks one read earlier.
     pub fn read(&mut self, text: &str, name: &str) -> Vec<Include> {

@@ -13,52 +13,52 @@ const MAX_FILES: usize = 1000;
 
 /// A file that was read.
 #[derive(Debug)]
-pub(super) struct Source {
-    pub(super) name: String,
+pub(crate) struct Source {
+    pub(crate) name: String,
     lines: Vec<String>,
 }
 
 /// `Key=Value` and where it stands.
 #[derive(Debug)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     source: usize,
-    pub(super) key: Word,
-    pub(super) value: Word,
-    pub(super) rest: Word,
+    pub(crate) key: Word,
+    pub(crate) value: Word,
+    pub(crate) rest: Word,
 }
 
 /// `Key=Value` on the rest of a partition's line; offsets are those of characters.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Pair {
-    pub(super) key: String,
-    pub(super) value: String,
+pub(crate) struct Pair {
+    pub(crate) key: String,
+    pub(crate) value: String,
     key_at: usize,
     value_at: usize,
 }
 
 /// An included file that was not read.
 #[derive(Debug)]
-pub(super) struct Unread {
-    pub(super) spot: Spot,
-    pub(super) file: String,
-    pub(super) why: String,
+pub(crate) struct Unread {
+    pub(crate) spot: Spot,
+    pub(crate) file: String,
+    pub(crate) why: String,
 }
 
 /// Everything that slurmctld would read, in its order.
 #[derive(Debug, Default)]
-pub(super) struct Document {
-    pub(super) sources: Vec<Source>,
-    pub(super) settings: Vec<Setting>,
-    pub(super) unread: Vec<Unread>,
+pub(crate) struct Document {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) settings: Vec<Setting>,
+    pub(crate) unread: Vec<Unread>,
 }
 
 /// Hands out the text of an included file, or says why not.
-pub(super) type Fetch<'a> = &'a mut dyn FnMut(&Include) -> Result<String, String>;
+pub(crate) type Fetch<'a> = &'a mut dyn FnMut(&Include) -> Result<String, String>;
 
 impl Document {
     /// Reads `text`, called `name`, and at the place of each `include` line the file that `fetch`
     /// hands out.
-    pub(super) fn read(text: &str, name: &str, fetch: Fetch<'_>) -> Document {
+    pub(crate) fn read(text: &str, name: &str, fetch: Fetch<'_>) -> Document {
         let mut document = Document::default();
         let mut open = vec![document.add(text, name)];
         while let Some((source, pending)) = open.last_mut() {
@@ -136,25 +136,25 @@ impl Document {
     }
 
     /// The last setting with this key, which is the one that counts.
-    pub(super) fn last(&self, key: &str) -> Option<&Setting> {
+    pub(crate) fn last(&self, key: &str) -> Option<&Setting> {
         let mut settings = self.settings.iter().rev();
         settings.find(|setting| setting.is(key))
     }
 
     /// The line of the file that a spot is on; empty beyond the file's end.
-    pub(super) fn line(&self, spot: &Spot) -> &str {
+    pub(crate) fn line(&self, spot: &Spot) -> &str {
         let lines = &self.sources[spot.source].lines;
         let line = spot.line.checked_sub(1).and_then(|index| lines.get(index));
         line.map_or("", |line| line.trim_end_matches('\r'))
     }
 
     /// The text of the file number `source`.
-    pub(super) fn text(&self, source: usize) -> String {
+    pub(crate) fn text(&self, source: usize) -> String {
         self.sources[source].lines.join("\n")
     }
 
     /// File, line and column of a spot.
-    pub(super) fn place(&self, spot: &Spot) -> Place {
+    pub(crate) fn place(&self, spot: &Spot) -> Place {
         Place {
             file: self.sources[spot.source].name.clone(),
             line: spot.line,
@@ -164,27 +164,27 @@ impl Document {
 }
 
 impl Setting {
-    pub(super) fn is(&self, key: &str) -> bool {
+    pub(crate) fn is(&self, key: &str) -> bool {
         self.key.text.eq_ignore_ascii_case(key)
     }
 
     /// The key.
-    pub(super) fn key_spot(&self) -> Spot {
+    pub(crate) fn key_spot(&self) -> Spot {
         spot(self.source, &self.key, 0, self.key.text.chars().count())
     }
 
     /// The value.
-    pub(super) fn value_spot(&self) -> Spot {
+    pub(crate) fn value_spot(&self) -> Spot {
         self.value_part(0, self.value.text.chars().count())
     }
 
     /// `length` characters of the value from `offset`.
-    pub(super) fn value_part(&self, offset: usize, length: usize) -> Spot {
+    pub(crate) fn value_part(&self, offset: usize, length: usize) -> Spot {
         spot(self.source, &self.value, offset, length)
     }
 
     /// The key of a pair of [`Setting::pairs`].
-    pub(super) fn pair_key(&self, pair: &Pair) -> Spot {
+    pub(crate) fn pair_key(&self, pair: &Pair) -> Spot {
         spot(
             self.source,
             &self.rest,
@@ -194,17 +194,17 @@ impl Setting {
     }
 
     /// `length` characters from `offset` of the value of a pair.
-    pub(super) fn pair_value(&self, pair: &Pair, offset: usize, length: usize) -> Spot {
+    pub(crate) fn pair_value(&self, pair: &Pair, offset: usize, length: usize) -> Spot {
         spot(self.source, &self.rest, pair.value_at + offset, length)
     }
 
     /// The whole value of a pair.
-    pub(super) fn pair_values(&self, pair: &Pair) -> Spot {
+    pub(crate) fn pair_values(&self, pair: &Pair) -> Spot {
         self.pair_value(pair, 0, pair.value.chars().count())
     }
 
     /// The `Key=Value` of the rest of the line; what is not of this form is skipped.
-    pub(super) fn pairs(&self) -> Vec<Pair> {
+    pub(crate) fn pairs(&self) -> Vec<Pair> {
         pairs(&self.rest.text)
     }
 }

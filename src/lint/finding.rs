@@ -6,15 +6,15 @@ use crate::config::Place;
 
 /// A stretch of a line of one of the files read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Spot {
+pub(crate) struct Spot {
     /// Position of the file in the order of reading.
-    pub(super) source: usize,
+    pub(crate) source: usize,
     /// From 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
     /// From 1, in characters.
-    pub(super) column: usize,
+    pub(crate) column: usize,
     /// In characters, from 1.
-    pub(super) length: usize,
+    pub(crate) length: usize,
 }
 
 /// A setting that does not do what its author wanted.

@@ -22,7 +22,7 @@
 //! assert!(finding.remedy.contains("PriorityMaxAge=7-0"));
 //! ```
 
-mod document;
+pub(crate) mod document;
 mod finding;
 mod options;
 mod report;

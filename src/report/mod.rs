@@ -7,11 +7,17 @@
 //! | [`prio`] | job priorities and their factors, in sprio's columns |
 //! | [`share`] | shares, usage and fair-share factors, in sshare's columns |
 //! | [`explain`] | why a job has its priority, and why one job or user comes before another |
+//! | [`what_if`] | what a change of the site would move |
+//! | [`span`] | spans of time in Slurm's form |
+//! | [`columns`] | text in columns as wide as their widest cell |
 //! | [`c_format`] | numbers in the forms of C's `printf` |
 
 pub mod c_format;
 pub mod cluster;
+pub mod columns;
 pub mod compare;
 pub mod explain;
 pub mod prio;
 pub mod share;
+pub mod span;
+pub mod what_if;

@@ -9,12 +9,14 @@
 //! | [`node`] | `scontrol -o show node` |
 //! | [`job`] | `scontrol -o show job`, with names from `squeue` |
 //! | [`config`] | `scontrol show config` |
+//! | [`conf`] | slurm.conf, with the files that it includes |
 //! | [`pseudonym`] | all of them, without the names of people |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //!
 //! Times are read as UTC: the commands are run with `TZ=UTC`.
 
 pub mod assoc;
+pub mod conf;
 pub mod config;
 pub mod dump;
 pub mod job;

@@ -11,6 +11,7 @@ mod tres;
 
 use std::fmt;
 
+use crate::compat::Release;
 use crate::config::Config;
 use crate::engine::{self, Accruing};
 use crate::fairshare::AssocFairshare;
@@ -102,6 +103,10 @@ pub struct Cluster {
     pub source: String,
     /// Settings.
     pub config: Config,
+    /// `PriorityType`, where it is known.
+    pub priority_type: Option<String>,
+    /// Slurm's release, where it is known.
+    pub release: Option<Release>,
     /// Names of the associations, by position in the tree.
     pub names: Vec<AssocName>,
     /// Who shares with whom.

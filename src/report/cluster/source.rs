@@ -38,6 +38,8 @@ impl Cluster {
             source: snapshot.name.clone(),
             now: Some(pass_time(snapshot, &config)),
             config,
+            priority_type: snapshot.settings.priority_type.clone(),
+            release: snapshot.settings.release,
             names: names(&report),
             tree: listed.tree,
             ledger: listed.ledger,
@@ -73,6 +75,8 @@ impl Cluster {
         let mut cluster = Cluster {
             source: site.file,
             config,
+            priority_type: None,
+            release: None,
             site: Site {
                 assocs: vec![AssocFactors::default(); names.len()],
                 ..Site::default()
@@ -110,6 +114,8 @@ impl Cluster {
         let mut cluster = Cluster {
             source: report.source.clone(),
             config,
+            priority_type: None,
+            release: None,
             site: Site {
                 assocs: vec![AssocFactors::default(); names.len()],
                 ..Site::default()

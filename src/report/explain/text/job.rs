@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::words::{Duration, Points, list};
+use super::words::{Points, list};
 use crate::report::explain::{
     Bound, Explained, Formula, JobExplanation, SizeMode, Term, VariantExplanation,
 };
+use crate::report::span::Span;
 
 /// Names of terms have at least this much room.
 const NAME_WIDTH: usize = 16;
@@ -113,8 +114,8 @@ fn formula(formula: &Formula) -> String {
             max_age_secs,
         } => format!(
             "waited {} of PriorityMaxAge {}",
-            Duration(waited.unsigned_abs()),
-            Duration(u64::from(*max_age_secs))
+            Span(waited.unsigned_abs()),
+            Span(u64::from(*max_age_secs))
         ),
         Formula::Priority {
             priority,

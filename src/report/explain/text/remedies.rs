@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use super::words::{Duration, TresSeconds};
+use super::words::TresSeconds;
 use crate::report::explain::{Answer, Remedy, RemedyKind};
+use crate::report::span::Span;
 
 /// Writes all remedies that put `name` ahead.
 pub(super) fn write_all(
@@ -54,7 +55,7 @@ fn write_least(f: &mut fmt::Formatter<'_>, kind: &RemedyKind, amount: u64) -> fm
             write!(f, "{name} had {shares} raw shares, not {raw_shares}")
         }
         RemedyKind::DecayAlone { half_life_secs } => {
-            let time = Duration(amount * u64::from(*half_life_secs));
+            let time = Span(amount * u64::from(*half_life_secs));
             write!(f, "{time} of decay, if nothing ran")
         }
         RemedyKind::RunningLoad => {
@@ -66,7 +67,7 @@ fn write_least(f: &mut fmt::Formatter<'_>, kind: &RemedyKind, amount: u64) -> fm
         }
         RemedyKind::Waiting => {
             let hours = amount as f64 / 3600.0;
-            let time = Duration(amount);
+            let time = Span(amount);
             write!(f, "{time} of waiting ({hours:.1} hours), though both age")
         }
         RemedyKind::LowerNice { nice } => {
@@ -106,7 +107,7 @@ fn write_never(f: &mut fmt::Formatter<'_>, kind: &RemedyKind, most: u64) -> fmt:
             write!(f, "not waiting: its age does not grow any more, or not yet")
         }
         RemedyKind::Waiting => {
-            let time = Duration(most);
+            let time = Span(most);
             write!(
                 f,
                 "not waiting: in the {time} until its age is at its maximum it does not catch up"

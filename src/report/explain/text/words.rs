@@ -2,20 +2,6 @@
 
 use std::fmt;
 
-/// Seconds as `D-HH:MM:SS`, or `HH:MM:SS` below a day.
-pub(super) struct Duration(pub(super) u64);
-
-impl fmt::Display for Duration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        if days > 0 {
-            write!(f, "{days}-")?;
-        }
-        let (hours, minutes, secs) = (rest / 3600, rest / 60 % 60, rest % 60);
-        write!(f, "{hours:02}:{minutes:02}:{secs:02}")
-    }
-}
-
 /// TRES-seconds, and the same in hours.
 pub(super) struct TresSeconds(pub(super) f64);
 
@@ -62,18 +48,6 @@ pub(super) fn list(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations() {
-        for (secs, text) in [
-            (0, "00:00:00"),
-            (3_661, "01:01:01"),
-            (86_399, "23:59:59"),
-            (604_800, "7-00:00:00"),
-        ] {
-            assert_eq!(Duration(secs).to_string(), text);
-        }
-    }
 
     #[test]
     fn points_and_lists() {

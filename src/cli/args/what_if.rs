@@ -1,0 +1,134 @@
+//! The arguments of `fairtree what-if`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{FormatName, LiveArgs};
+
+/// `fairtree what-if`.
+#[derive(Debug, Args)]
+#[command(after_long_help = WHAT_IF_EXAMPLES, after_help = WHAT_IF_EXIT_CODES)]
+pub struct WhatIfArgs {
+    /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
+    /// standard input; nothing reads what is piped in, or else asks Slurm
+    pub file: Option<PathBuf>,
+    /// A capture, or Slurm itself.
+    #[command(flatten)]
+    pub live: LiveArgs,
+    /// Take all priority settings from this slurm.conf, and the factors of its partitions
+    #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
+    pub slurm_conf: Option<PathBuf>,
+    /// Change a setting of slurm.conf: PriorityWeightFairshare=50000, PriorityDecayHalfLife=14-0,
+    /// PriorityType=priority/fairtree
+    #[arg(long, value_name = "KEY=VALUE", help_heading = SETTINGS)]
+    pub set: Vec<String>,
+    /// Change a partition's PriorityJobFactor
+    #[arg(long, value_name = "PARTITION=NUMBER", help_heading = SETTINGS)]
+    pub partition_factor: Vec<String>,
+    /// Change a QOS's Priority
+    #[arg(long, value_name = "QOS=NUMBER", help_heading = ACCOUNTING)]
+    pub qos_priority: Vec<String>,
+    /// Change a QOS's UsageFactor, which counts with --after
+    #[arg(long, value_name = "QOS=NUMBER", help_heading = ACCOUNTING)]
+    pub usage_factor: Vec<String>,
+    /// Add an account below another, with so many shares
+    #[arg(long, value_name = "ACCOUNT@PARENT=SHARES", help_heading = ACCOUNTING)]
+    pub add_account: Vec<String>,
+    /// Add a user to an account, with so many shares
+    #[arg(long, value_name = "USER@ACCOUNT=SHARES", help_heading = ACCOUNTING)]
+    pub add_user: Vec<String>,
+    /// Hang an account, with all below it, below another
+    #[arg(long, value_name = "ACCOUNT=PARENT", help_heading = ACCOUNTING)]
+    pub parent: Vec<String>,
+    /// Change the shares of an account or a user: physics=40, alice@physics=parent
+    #[arg(long, value_name = "WHO=SHARES", help_heading = ACCOUNTING)]
+    pub shares: Vec<String>,
+    /// Change the Priority of an account or a user
+    #[arg(long, value_name = "WHO=NUMBER", help_heading = ACCOUNTING)]
+    pub assoc_priority: Vec<String>,
+    /// Remove a user from an account, or an account with all below it
+    #[arg(long, value_name = "WHO", help_heading = ACCOUNTING)]
+    pub remove: Vec<String>,
+    /// Forget the usage of a user, or of an account with all below it; root: of all
+    #[arg(long, value_name = "WHO", help_heading = USAGE)]
+    pub reset_usage: Vec<String>,
+    /// Charge a user so many TRES-hours more: 5000h; also s, m, d for TRES-seconds, -minutes, -days
+    #[arg(long, value_name = "USER=AMOUNT", help_heading = USAGE)]
+    pub charge: Vec<String>,
+    /// Change the QOS of a job that waits; several with commas
+    #[arg(long, value_name = "JOB=QOS", help_heading = JOBS)]
+    pub qos: Vec<String>,
+    /// Change the partition of a job that waits; several with commas
+    #[arg(long, value_name = "JOB=PARTITION", help_heading = JOBS)]
+    pub partition: Vec<String>,
+    /// Change the nice value of a job that waits
+    #[arg(long, value_name = "JOB=NUMBER", help_heading = JOBS, allow_hyphen_values = true)]
+    pub nice: Vec<String>,
+    /// Set the priority of a job that waits, as scontrol does
+    #[arg(long, value_name = "JOB=NUMBER", help_heading = JOBS)]
+    pub priority: Vec<String>,
+    /// Hold a job
+    #[arg(long, value_name = "JOB", help_heading = JOBS)]
+    pub hold: Vec<String>,
+    /// Release a job
+    #[arg(long, value_name = "JOB", help_heading = JOBS)]
+    pub release: Vec<String>,
+    /// Take a job away, whether it waits or runs
+    #[arg(long, value_name = "JOB", help_heading = JOBS)]
+    pub cancel: Vec<String>,
+    /// Then let time pass: 7-0 is seven days, 90 are minutes; running jobs go on up to their time
+    /// limits, usage fades, jobs age
+    #[arg(long, value_name = "TIME", help_heading = USAGE)]
+    pub after: Option<String>,
+    /// Show those that stay, too
+    #[arg(short = 'a', long)]
+    pub all: bool,
+    /// Show at most so many of each kind, those that move farthest; 0: all
+    #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+    pub top: usize,
+    /// Print JSON, of the schema fairtree.what-if/1
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page with before and after side by side, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Whose behaviour to follow before: documented, slurm, or slurm:RELEASE as slurm:22.05.8;
+    /// otherwise what the site's settings say, or documented
+    #[arg(long, value_name = "WHOSE")]
+    pub compat: Option<String>,
+    /// The format of the input, instead of what its content looks like
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub input_format: Option<FormatName>,
+}
+
+const SETTINGS: &str = "Changes of slurm.conf";
+const ACCOUNTING: &str = "Changes of accounting";
+const USAGE: &str = "Changes of usage";
+const JOBS: &str = "Changes of jobs";
+
+pub(super) const WHAT_IF_ABOUT: &str = "\
+Tell who would move up and down if something changed.
+
+The live or captured site before and after the changes: accounts on their level, users in the \
+order of all, and jobs in the queue of their partition. Both are computed by the engine that the \
+plugin runs. Changes are made in the order of this help, each option in the order given; time \
+passes last.";
+
+const WHAT_IF_EXIT_CODES: &str = "\
+Exit codes:
+  0  compared
+  2  the input, the options or the output are at fault; a message says which";
+
+const WHAT_IF_EXAMPLES: &str = "\
+Examples:
+  fairtree what-if --set PriorityWeightFairshare=50000 --set PriorityDecayHalfLife=14-0
+  fairtree what-if --from week --shares physics=40 --charge alice@physics=5000h
+  fairtree what-if --from week --slurm-conf new/slurm.conf --html change.html
+  fairtree what-if --from week --set PriorityType=priority/fairtree
+  fairtree what-if --after 7-0 site.toml
+  fairtree what-if --qos 4711=high --nice 4712=100 --json | jq '.jobs[] | select(.move == \"up\")'
+
+Exit codes:
+  0  compared
+  2  the input, the options or the output are at fault; a message says which";
