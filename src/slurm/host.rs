@@ -1,6 +1,7 @@
 //! The shim, made safe: locks as guards, settings as owned strings, the log.
 
 use super::log::Level;
+use crate::config::HostConfig;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::priority::TimeLimit;
@@ -140,6 +141,30 @@ pub(super) struct HostSettings {
     pub(super) priority_params: String,
     pub(super) priority_weight_tres: String,
     pub(super) state_save_location: PathBuf,
+}
+
+impl HostSettings {
+    /// The priority settings.
+    pub(super) fn config(&self) -> HostConfig<'_> {
+        let n = &self.numbers;
+        HostConfig {
+            priority_weight_age: n.priority_weight_age,
+            priority_weight_assoc: n.priority_weight_assoc,
+            priority_weight_fs: n.priority_weight_fs,
+            priority_weight_js: n.priority_weight_js,
+            priority_weight_part: n.priority_weight_part,
+            priority_weight_qos: n.priority_weight_qos,
+            priority_weight_tres: &self.priority_weight_tres,
+            priority_max_age: n.priority_max_age,
+            priority_favor_small: n.priority_favor_small,
+            priority_flags: n.priority_flags,
+            priority_decay_hl: n.priority_decay_hl,
+            priority_reset_period: n.priority_reset_period,
+            priority_calc_period: n.priority_calc_period,
+            fs_dampening_factor: n.fs_dampening_factor,
+            priority_params: &self.priority_params,
+        }
+    }
 }
 
 /// Copies the settings. `locked`: the caller's hook came without locks, take a read lock.

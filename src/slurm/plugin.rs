@@ -56,9 +56,11 @@ impl Shared {
 
 impl Plugin {
     fn start() -> Result<Plugin, String> {
-        let settings = Settings::read(false).map_err(|error| error.to_string())?;
+        let (settings, refused) = Settings::read_at_start()?;
+        if let Some(refused) = refused {
+            log::error(refused);
+        }
         let settings = settings.at_start();
-        check_tres(&settings)?;
         let fault = fault_on_order();
         let start = host::now();
         let found = if settings.counts_passes_only() {
@@ -102,11 +104,7 @@ impl Plugin {
 
     /// Takes other settings; bad ones are refused by name and leave the old ones in place.
     pub(super) fn reconfigure(&self, lock: bool) {
-        let settings = match Settings::read(lock).map_err(|error| error.to_string()) {
-            Ok(settings) => check_tres(&settings).map(|()| settings),
-            Err(error) => Err(error),
-        };
-        match settings {
+        match Settings::read(lock) {
             Ok(settings) => {
                 let config = &settings.config;
                 let mut shared = self.shared.lock();
@@ -154,27 +152,6 @@ impl Plugin {
 
     pub(super) fn ranking(&self) -> Arc<Ranking> {
         Arc::clone(&self.ranking.read())
-    }
-}
-
-/// Names in PriorityWeightTRES that slurmctld does not know. Without a list of TRES (slurmctld
-/// has not heard from its database yet) nothing can be said.
-fn check_tres(settings: &Settings) -> Result<(), String> {
-    if !settings.weighs_tres() {
-        return Ok(());
-    }
-    let names = host::tres_names();
-    let unknown = settings
-        .config
-        .priority_weight_tres
-        .iter()
-        .find(|(name, _)| !names.is_empty() && !names.iter().any(|n| n.eq_ignore_ascii_case(name)));
-    match unknown {
-        None => Ok(()),
-        Some((name, _)) => Err(format!(
-            "PriorityWeightTRES: found \"{name}\", allowed are the site's TRES: {}",
-            names.join(", ")
-        )),
     }
 }
 

@@ -1,8 +1,10 @@
 //! slurm.conf's settings, checked.
 
-use super::host::{self, SLURM_VERSION_NUMBER};
+use super::host::{self, HostSettings, SLURM_VERSION_NUMBER};
+use super::log;
+use super::state::accepted;
 use crate::compat::Release;
-use crate::config::{Config, ConfigError, HostConfig};
+use crate::config::{Config, HostConfig};
 use crate::fairshare::Algorithm;
 use std::path::PathBuf;
 
@@ -28,38 +30,76 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Reads what slurmctld has. `lock`: take the configuration read lock, because the caller
-    /// came without locks.
-    pub(super) fn read(lock: bool) -> Result<Settings, ConfigError> {
+    /// What slurmctld has. `lock`: take the configuration read lock, because the caller came
+    /// without locks.
+    ///
+    /// # Errors
+    /// A setting that is refused, by name.
+    pub(super) fn read(lock: bool) -> Result<Settings, String> {
         let host = host::settings(lock);
-        let n = &host.numbers;
-        let config = Config::from_host(
-            &HostConfig {
-                priority_weight_age: n.priority_weight_age,
-                priority_weight_assoc: n.priority_weight_assoc,
-                priority_weight_fs: n.priority_weight_fs,
-                priority_weight_js: n.priority_weight_js,
-                priority_weight_part: n.priority_weight_part,
-                priority_weight_qos: n.priority_weight_qos,
-                priority_weight_tres: &host.priority_weight_tres,
-                priority_max_age: n.priority_max_age,
-                priority_favor_small: n.priority_favor_small,
-                priority_flags: n.priority_flags,
-                priority_decay_hl: n.priority_decay_hl,
-                priority_reset_period: n.priority_reset_period,
-                priority_calc_period: n.priority_calc_period,
-                fs_dampening_factor: n.fs_dampening_factor,
-                priority_params: &host.priority_params,
-            },
-            RELEASE,
-        )?;
-        Ok(Settings {
-            config,
-            flags: u32::from(n.priority_flags),
-            min_job_age_secs: n.min_job_age,
-            state_dir: host.state_save_location,
+        Settings::of(&host.config(), &host)
+    }
+
+    /// At start: what slurmctld has. If that is refused and a reconfigure has started slurmctld
+    /// anew, what was accepted before: nothing of ours ends a slurmctld that runs. The second is
+    /// then why.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub(super) fn read_at_start() -> Result<(Settings, Option<String>), String> {
+        let host = host::settings(false);
+        let refused = match Settings::of(&host.config(), &host) {
+            Ok(settings) => {
+                remember(&host);
+                return Ok((settings, None));
+            }
+            Err(refused) if !is_started_by_reconfigure() => return Err(refused),
+            Err(refused) => refused,
+        };
+        let accepted = accepted::load(&host.state_save_location);
+        let before = match &accepted {
+            Ok(accepted) => accepted.host().ok_or("damaged".to_string()),
+            Err(error) => Err(error.clone()),
+        };
+        match before.and_then(|before| Settings::of(&before, &host)) {
+            Ok(settings) => Ok((settings, Some(format!("{refused}; the old settings stay")))),
+            Err(why) => {
+                let settings = Settings::of(&without_texts(&host), &host)?;
+                let why =
+                    format!("{refused}; the old settings are not known ({why}): it is left out");
+                Ok((settings, Some(why)))
+            }
+        }
+    }
+
+    fn of(config: &HostConfig<'_>, host: &HostSettings) -> Result<Settings, String> {
+        let settings = Settings {
+            config: Config::from_host(config, RELEASE).map_err(|error| error.to_string())?,
+            flags: u32::from(config.priority_flags),
+            min_job_age_secs: host.numbers.min_job_age,
+            state_dir: host.state_save_location.clone(),
             has_slurmdbd: host::has_slurmdbd(),
-        })
+        };
+        settings.check_tres()?;
+        Ok(settings)
+    }
+
+    /// Names in PriorityWeightTRES that slurmctld does not know. Without a list of TRES
+    /// (slurmctld has not heard from its database yet) nothing can be said.
+    fn check_tres(&self) -> Result<(), String> {
+        if !self.weighs_tres() {
+            return Ok(());
+        }
+        let names = host::tres_names();
+        let known = |name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let mut weights = self.config.priority_weight_tres.iter();
+        match weights.find(|(name, _)| !names.is_empty() && !known(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(format!(
+                "PriorityWeightTRES: found \"{name}\", allowed are the site's TRES: {}",
+                names.join(", ")
+            )),
+        }
     }
 
     /// Without slurmdbd stock starts with neither age nor fair share, although age could be had;
@@ -92,5 +132,30 @@ impl Settings {
     /// True when TRES counts of waiting jobs matter.
     pub(super) fn weighs_tres(&self) -> bool {
         !self.config.priority_weight_tres.is_empty()
+    }
+}
+
+/// What slurmctld has, without the settings that only the plugin checks.
+fn without_texts(host: &HostSettings) -> HostConfig<'_> {
+    HostConfig {
+        priority_params: "",
+        priority_weight_tres: "",
+        fs_dampening_factor: host.numbers.fs_dampening_factor.max(1),
+        ..host.config()
+    }
+}
+
+/// True in a slurmctld that `scontrol reconfigure` has started anew (from 23.11 on).
+fn is_started_by_reconfigure() -> bool {
+    std::env::var_os("SLURMCTLD_RECONF").is_some()
+}
+
+/// Keeps accepted settings for the next reconfigure, where that is a start.
+fn remember(host: &HostSettings) {
+    if RELEASE < Release::new(23, 11, 0) {
+        return;
+    }
+    if let Err(error) = accepted::store(&host.state_save_location, &host.config()) {
+        log::error(format_args!("the settings are not remembered: {error}"));
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `priority_last_decay_ran` | Slurm's: `priority/multifactor` reads and writes it, too | times of the last pass and the last reset |
 //! | `priority_fairtree_state` | ours | the same, and all usage at that pass, to the last bit |
+//! | `priority_fairtree_settings` | ours | the settings that were last accepted: see [`accepted`] |
 //! | `assoc_usage`, `qos_usage` | slurmctld's, read only | usage at the last dump, every few minutes and at shutdown |
 //!
 //! slurmctld's dump and the time of the last pass are not written together, so that after a crash
@@ -12,6 +13,7 @@
 //! another plugin has made passes, or after an orderly stop of slurmctld with a later dump, it is
 //! not. A damaged file of ours is set aside, and what slurmctld has counts.
 
+pub(super) mod accepted;
 mod files;
 mod own;
 

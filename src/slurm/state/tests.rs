@@ -3,17 +3,17 @@ use super::*;
 use std::path::PathBuf;
 
 /// A folder of its own that goes away with the test.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub(super) fn new(name: &str) -> Folder {
         let path =
             std::env::temp_dir().join(format!("fairtree-state-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
-    fn write(&self, name: &str, bytes: &[u8]) {
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) {
         fs::write(self.0.join(name), bytes).unwrap();
     }
 }

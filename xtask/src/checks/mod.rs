@@ -93,6 +93,10 @@ const CHECKS: &[(&str, Check)] = &[
     ),
     ("reconfigure_takes_weights_and_flags", settings::reconfigure),
     ("bad_parameters_are_refused", settings::bad_parameters),
+    (
+        "bad_parameters_are_refused_under_systemd",
+        settings::bad_parameters_under_systemd,
+    ),
     ("a_fault_leaves_slurmctld_running", fault::survives),
 ];
 

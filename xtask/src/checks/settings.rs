@@ -53,8 +53,7 @@ pub fn reconfigure(bench: &Bench) -> Result<()> {
 }
 
 /// True where a reconfigure starts slurmctld anew, instead of reading slurm.conf into the running
-/// one. In the foreground, as here, the new one takes the place of the old: if it refuses to
-/// start, none is left.
+/// one.
 fn reconfigure_restarts(release: &Release) -> bool {
     release.numbers() >= [23, 11, 0]
 }
@@ -74,20 +73,12 @@ pub fn bad_parameters(bench: &Bench) -> Result<()> {
         cluster.conf_mut().set("PriorityWeightPartition", "9000");
         // The command may report the refusal or not; slurmctld must log it either way.
         let _ = cluster.reconfigure();
-        wait::until_true("the refusal is logged", DEADLINE, || {
-            Ok(names_the_fault(&cluster.slurmctld_log()?, "sideways"))
-        })?;
-        if reconfigure_restarts(bench.release) {
-            cluster.await_end_of_slurmctld()?;
-        } else {
-            world::next_pass(cluster)?;
-            let found = points(cluster, id, "PARTITION_FACTOR")?;
-            ensure!(
-                found == 5000,
-                "refused settings were taken: {found} instead of 5000 points"
-            );
-            cluster.stop_slurmctld()?;
-        }
+        old_settings_stay(cluster, id, 1)?;
+        bench.step("once more");
+        // Where slurmctld has been started anew it has read nothing but bad ones.
+        let _ = cluster.reconfigure();
+        old_settings_stay(cluster, id, 2)?;
+        cluster.stop_slurmctld()?;
 
         bench.step("starting with bad parameters");
         let log = cluster.start_slurmctld_in_vain()?;
@@ -102,6 +93,57 @@ pub fn bad_parameters(bench: &Bench) -> Result<()> {
         cluster.conf_mut().set("PriorityParameters", good);
         cluster.write_conf()?;
         cluster.start_slurmctld()?;
+        wait::until_true("the new weight counts", DEADLINE, || {
+            Ok(points(cluster, id, "PARTITION_FACTOR").context("sprio")? == 9000)
+        })
+    })
+}
+
+/// The refusal was logged so many times, passes go on, and with the weight from before.
+fn old_settings_stay(cluster: &Cluster, id: u32, refusals: usize) -> Result<()> {
+    wait::until_true("the refusal is logged", DEADLINE, || {
+        let log = cluster.slurmctld_log()?;
+        let lines = log.lines().filter(|line| names_the_fault(line, "sideways"));
+        Ok(lines.count() >= refusals)
+    })?;
+    world::next_pass(cluster)?;
+    let found = points(cluster, id, "PARTITION_FACTOR")?;
+    ensure!(
+        found == 5000,
+        "refused settings were taken: {found} instead of 5000 points"
+    );
+    Ok(())
+}
+
+/// The same under systemd, where a reconfigure hands over to another process.
+pub fn bad_parameters_under_systemd(bench: &Bench) -> Result<()> {
+    if !reconfigure_restarts(bench.release) {
+        // There it is the same process as without systemd.
+        return Ok(());
+    }
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        let id = waiting_job(cluster)?;
+        world::next_pass(cluster)?;
+        cluster.stop_slurmctld()?;
+        let systemd = cluster.start_slurmctld_under_systemd()?;
+        let first = systemd.main_pid()?;
+
+        bench.step("reconfiguring with bad parameters");
+        let good = format!("calc_period={PERIOD}");
+        let conf = cluster.conf_mut();
+        conf.set("PriorityParameters", "compat=sideways");
+        conf.set("PriorityWeightPartition", "9000");
+        let _ = cluster.reconfigure();
+        let second = systemd.main_pid()?;
+        ensure!(first != second, "{first} is still slurmctld");
+        old_settings_stay(cluster, id, 1)?;
+
+        bench.step("reconfiguring with good ones");
+        cluster.conf_mut().set("PriorityParameters", good);
+        let _ = cluster.reconfigure();
+        let third = systemd.main_pid()?;
+        ensure!(second != third, "{second} is still slurmctld");
         wait::until_true("the new weight counts", DEADLINE, || {
             Ok(points(cluster, id, "PARTITION_FACTOR").context("sprio")? == 9000)
         })

@@ -11,6 +11,7 @@ pub mod host;
 mod ports;
 mod services;
 pub mod site;
+pub mod systemd;
 pub mod table;
 pub mod users;
 

@@ -116,7 +116,18 @@ impl Cluster {
 
     /// slurmctld; ready when it answers a ping.
     pub fn start_slurmctld(&mut self) -> Result<()> {
-        let mut command = self.slurm_daemon("slurmctld", "slurmctld")?;
+        let command = self.slurm_daemon("slurmctld", "slurmctld")?;
+        self.start_slurmctld_as(command)
+    }
+
+    /// slurmctld under `--systemd`, which is to tell its process to a socket.
+    pub(super) fn start_slurmctld_notifying(&mut self, socket: &Path) -> Result<()> {
+        let mut command = self.slurm_program("slurmctld", "slurmctld")?;
+        command.arg("--systemd").env("NOTIFY_SOCKET", socket);
+        self.start_slurmctld_as(command)
+    }
+
+    fn start_slurmctld_as(&mut self, mut command: Command) -> Result<()> {
         for (key, value) in &self.slurmctld_environment {
             command.env(key, value);
         }
@@ -186,6 +197,12 @@ impl Cluster {
 
     /// A Slurm daemon in the foreground, under its plain name: slurmctld compares it.
     fn slurm_daemon(&self, name: &str, program: &str) -> Result<Command> {
+        let mut command = self.slurm_program(name, program)?;
+        command.arg("-D");
+        Ok(command)
+    }
+
+    fn slurm_program(&self, name: &str, program: &str) -> Result<Command> {
         let link = self.folder.join("bin").join(name);
         if link.symlink_metadata().is_err() {
             symlink(self.host.daemon(program), &link)?;
@@ -193,7 +210,6 @@ impl Cluster {
         // Steps are told by the folder that they inherit from slurmd.
         let mut command = self.host.command_in(self.folder.path(), &link);
         self.set_environment(&mut command);
-        command.arg("-D");
         Ok(command)
     }
 

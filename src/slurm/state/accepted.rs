@@ -1,0 +1,157 @@
+//! `priority_fairtree_settings`: slurm.conf's settings as the plugin last accepted them.
+//!
+//! From 23.11 on `scontrol reconfigure` starts slurmctld anew, in the same process where it runs
+//! in the foreground. Settings that the plugin refuses would then end slurmctld, where older
+//! releases go on with those from before. So these are remembered, and a slurmctld that was
+//! started anew goes on with them. Any other start refuses what is refused.
+//!
+//! A text: a first line that names the format, `key=value` for each field of [`HostConfig`] under
+//! its name there, and a last line `end`.
+
+use super::files;
+use crate::config::HostConfig;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The file's name in `StateSaveLocation`.
+pub(in crate::slurm) const FILE: &str = "priority_fairtree_settings";
+const FIRST_LINE: &str = "fairtree settings 1";
+const LAST_LINE: &str = "end";
+
+/// Settings, each under its name in slurmctld.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::slurm) struct Accepted(BTreeMap<String, String>);
+
+macro_rules! fields {
+    (numbers $($number:ident)*; texts $($text:ident)*) => {
+        impl Accepted {
+            fn of(host: &HostConfig<'_>) -> Accepted {
+                let mut fields = BTreeMap::new();
+                $(fields.insert(stringify!($number).to_string(), host.$number.to_string());)*
+                $(fields.insert(stringify!($text).to_string(), host.$text.to_string());)*
+                Accepted(fields)
+            }
+
+            /// The settings; `None` if one is missing or no number of its kind.
+            pub(in crate::slurm) fn host(&self) -> Option<HostConfig<'_>> {
+                Some(HostConfig {
+                    $($number: self.0.get(stringify!($number))?.parse().ok()?,)*
+                    $($text: self.0.get(stringify!($text))?,)*
+                })
+            }
+        }
+    };
+}
+
+fields! {
+    numbers
+        priority_weight_age priority_weight_assoc priority_weight_fs priority_weight_js
+        priority_weight_part priority_weight_qos priority_max_age priority_favor_small
+        priority_flags priority_decay_hl priority_reset_period priority_calc_period
+        fs_dampening_factor;
+    texts priority_weight_tres priority_params
+}
+
+impl Accepted {
+    fn encode(&self) -> String {
+        let mut text = format!("{FIRST_LINE}\n");
+        for (key, value) in &self.0 {
+            // Writing into a String cannot fail.
+            let _ = writeln!(text, "{key}={value}");
+        }
+        text + LAST_LINE + "\n"
+    }
+
+    fn decode(text: &str) -> Option<Accepted> {
+        let fields = text.strip_prefix(FIRST_LINE)?.strip_prefix('\n')?;
+        let fields = fields.strip_suffix('\n')?.strip_suffix(LAST_LINE)?;
+        let fields = fields.lines().map(|line| line.split_once('='));
+        let fields: Option<BTreeMap<String, String>> = fields
+            .map(|field| field.map(|(key, value)| (key.to_string(), value.to_string())))
+            .collect();
+        fields.map(Accepted)
+    }
+}
+
+/// Remembers these settings, unless they are remembered already.
+///
+/// # Errors
+/// Those of the file system, with the name of the file; what was remembered before stays.
+pub(in crate::slurm) fn store(dir: &Path, host: &HostConfig<'_>) -> Result<(), String> {
+    let accepted = Accepted::of(host);
+    if load(dir).as_ref() == Ok(&accepted) {
+        return Ok(());
+    }
+    files::replace(dir, FILE, accepted.encode().as_bytes())
+        .map_err(|error| format!("{}: {error}", dir.join(FILE).display()))
+}
+
+/// What was remembered.
+///
+/// # Errors
+/// No file, or one that is damaged.
+pub(in crate::slurm) fn load(dir: &Path) -> Result<Accepted, String> {
+    let text = std::fs::read_to_string(dir.join(FILE))
+        .map_err(|error| format!("{FILE} cannot be read: {error}"))?;
+    Accepted::decode(&text)
+        .filter(|accepted| accepted.host().is_some())
+        .ok_or_else(|| format!("{FILE} is damaged"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Folder;
+    use super::*;
+
+    const HOST: HostConfig<'static> = HostConfig {
+        priority_weight_age: 1_000,
+        priority_weight_assoc: 0,
+        priority_weight_fs: u32::MAX,
+        priority_weight_js: 3,
+        priority_weight_part: 4,
+        priority_weight_qos: 5,
+        priority_weight_tres: "cpu=1000,gres/gpu=2000",
+        priority_max_age: 604_800,
+        priority_favor_small: 1,
+        priority_flags: 1 << 5,
+        priority_decay_hl: 604_800,
+        priority_reset_period: 0,
+        priority_calc_period: 300,
+        fs_dampening_factor: 1,
+        priority_params: "calc_period=60,compat=documented",
+    };
+
+    #[test]
+    fn what_is_remembered_comes_back() {
+        let folder = Folder::new("accepted");
+        assert!(load(&folder.0).is_err());
+        store(&folder.0, &HOST).unwrap();
+        let other = HostConfig {
+            priority_params: "",
+            ..HOST
+        };
+        store(&folder.0, &other).unwrap();
+        assert_eq!(load(&folder.0).unwrap().host(), Some(other));
+        store(&folder.0, &HOST).unwrap();
+        assert_eq!(load(&folder.0).unwrap().host(), Some(HOST));
+    }
+
+    #[test]
+    fn a_damaged_file_is_none() {
+        let folder = Folder::new("accepted-damaged");
+        store(&folder.0, &HOST).unwrap();
+        let whole = std::fs::read(folder.0.join(FILE)).unwrap();
+        for length in 0..whole.len() {
+            folder.write(FILE, &whole[..length]);
+            assert!(load(&folder.0).is_err(), "{length} bytes");
+        }
+        folder.write(FILE, b"fairtree settings 1\nend\n");
+        assert_eq!(
+            load(&folder.0),
+            Err("priority_fairtree_settings is damaged".to_string())
+        );
+        folder.write(FILE, &[0xff; 40]);
+        assert!(load(&folder.0).is_err());
+    }
+}
