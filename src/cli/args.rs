@@ -16,6 +16,7 @@ pub use what_if::WhatIfArgs;
 
 use std::path::PathBuf;
 
+use crate::input::Format;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 /// Fair-share factors and job priorities, as Slurm computes them and as its documentation states
@@ -184,10 +185,29 @@ pub enum AlgorithmName {
 pub enum FormatName {
     /// The output of sshare: columns, -p, -P.
     Sshare,
+    /// The output of sshare --json.
+    SshareJson,
     /// A site in TOML.
     Site,
     /// A file of sacctmgr dump.
     Dump,
+    /// The output of sacct -P.
+    Sacct,
+    /// A log in the Standard Workload Format.
+    Swf,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::Sshare => Format::Sshare,
+            FormatName::SshareJson => Format::SshareJson,
+            FormatName::Site => Format::Site,
+            FormatName::Dump => Format::Dump,
+            FormatName::Sacct => Format::Sacct,
+            FormatName::Swf => Format::Swf,
+        }
+    }
 }
 
 /// `fairtree lint`.

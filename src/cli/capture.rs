@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::args::CaptureArgs;
 use super::message::Messages;
+use super::progress::Waiting;
 use super::{Failure, Outcome};
 use crate::input::InputError;
 use crate::input::capture::{Stored, load_pseudonyms, open, save_pseudonyms, store, take};
@@ -23,7 +24,9 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     let failed = |error| Failure::File(args.folder.display().to_string(), error);
     // A folder that cannot be written to is told before Slurm is asked.
     fs::create_dir_all(&args.folder).map_err(failed)?;
+    let waiting = Waiting::new("asking Slurm");
     let mut taken = take(&Source::ALL, Duration::from_secs(args.time_limit))?;
+    drop(waiting);
     for (_, error) in &taken.missing {
         messages.note(&error.to_string());
     }

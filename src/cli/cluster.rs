@@ -36,11 +36,7 @@ impl Where<'_> {
     /// Reads a site; of a capture and a live site only its settings and its shares.
     pub fn without_jobs(&self) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
-        let format = self.format.map(|name| match name {
-            FormatName::Sshare => Format::Sshare,
-            FormatName::Site => Format::Site,
-            FormatName::Dump => Format::Dump,
-        });
+        let format = self.format.map(Format::from);
         match input::read_or_ask(self.live, self.file, format)? {
             Input::Site(site) => Ok(Cluster::from_site(*site, compat)),
             Input::Listing(listing, settings) => {

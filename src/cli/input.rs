@@ -1,13 +1,15 @@
 //! Opening what a command reads.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::Failure;
 use super::args::LiveArgs;
 use super::message::Messages;
+use super::progress::{Waiting, Watched};
+use super::workload::gather;
 use crate::config::Config;
 use crate::input::capture::{open, take};
 use crate::input::site::Site;
@@ -15,7 +17,8 @@ use crate::input::slurm::snapshot::{Answers, Snapshot, Source};
 use crate::input::slurm::{config, dump};
 use crate::input::sprio::Queue;
 use crate::input::sshare::Listing;
-use crate::input::{Format, InputError, site, sprio, sshare};
+use crate::input::stream::{self, Stream};
+use crate::input::{Format, InputError, sacct, site, sprio, sshare};
 
 /// An input, read.
 pub(super) enum Input {
@@ -56,7 +59,9 @@ pub(super) fn snapshot(
             (stored.folder.display().to_string(), stored.answers)
         }
         None if file.is_none() && !is_piped() => {
+            let waiting = Waiting::new("asking Slurm");
             let taken = take(&Source::ALL, live.limit())?;
+            drop(waiting);
             for (_, error) in &taken.missing {
                 messages.note(&error.to_string());
             }
@@ -82,9 +87,6 @@ fn shares(answers: &Answers) -> Result<Input, Failure> {
     Ok(Input::Listing(listing, Some(settings.config)))
 }
 
-/// As much of an input as its format is found by.
-const HEAD_BYTES: usize = 64 * 1024;
-
 /// Reads a capture, a file, what is piped in, or asks Slurm.
 pub(super) fn read_or_ask(
     live: &LiveArgs,
@@ -94,6 +96,7 @@ pub(super) fn read_or_ask(
     let answers = match &live.from {
         Some(folder) => open(folder)?.answers,
         None if file.is_none() && !is_piped() => {
+            let _waiting = Waiting::new("asking Slurm for settings and shares");
             take(&[Source::Config, Source::Shares], live.limit())?.answers
         }
         None => return read(file, format),
@@ -103,45 +106,66 @@ pub(super) fn read_or_ask(
 
 /// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.
 fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
-    match file {
-        Some(path) if path != Path::new("-") => {
-            let name = path.display().to_string();
-            let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
-            read_from(&name, opened, format)
-        }
-        _ => read_from("standard input", io::stdin().lock(), format),
-    }
-}
-
-fn read_from(name: &str, input: impl io::Read, format: Option<Format>) -> Result<Input, Failure> {
-    let mut input = BufReader::with_capacity(HEAD_BYTES, input);
-    let format = match format {
-        Some(format) => format,
-        None => detect(name, &mut input)?,
-    };
+    let Opened {
+        name,
+        format,
+        input,
+    } = open_stream(file, format)?;
     Ok(match format {
-        Format::Sshare => Input::Listing(sshare::read(name, input)?, None),
-        Format::Site => Input::Site(Box::new(site::read(name, input)?)),
+        Format::Sshare => Input::Listing(sshare::read(&name, input)?, None),
+        Format::SshareJson => Input::Listing(sshare::json::read(&name, input)?, None),
+        Format::Site => Input::Site(Box::new(site::read(&name, input)?)),
         Format::Dump => {
-            let text = io::read_to_string(input).map_err(|error| InputError::new(name, error))?;
-            Input::Site(Box::new(dump::read_site(name, &text)?))
+            let text = io::read_to_string(input).map_err(|error| InputError::new(&name, error))?;
+            Input::Site(Box::new(dump::read_site(&name, &text)?))
+        }
+        Format::Sacct | Format::Swf => {
+            let config = Config::default();
+            let gathered = gather(&name, format, input, sacct::Options::default(), &config)?;
+            Input::Site(Box::new(gathered.place(&name, None, &config)?.site))
         }
     })
 }
 
-fn detect(name: &str, input: &mut impl BufRead) -> Result<Format, InputError> {
-    // A pipe gives what is there; the first line that says anything comes in one piece in practice,
-    // and blank pieces before it are passed over.
-    loop {
-        let head = input
-            .fill_buf()
-            .map_err(|error| InputError::new(name, error))?;
-        let (empty, blank) = (head.is_empty(), head.trim_ascii().is_empty());
-        if !empty && blank && !head.contains(&b'\n') {
-            let length = head.len();
-            input.consume(length);
-            continue;
+/// A stream to read, its name in messages, and its format.
+pub(super) struct Opened {
+    /// Name in messages.
+    pub name: String,
+    /// Its format.
+    pub format: Format,
+    /// The stream, unpacked.
+    pub input: Box<dyn BufRead>,
+}
+
+/// Opens a file, or standard input for `-` or none, in the given format or the one it looks like.
+/// What is in gzip is unpacked; reading that takes long is shown.
+pub(super) fn open_stream(
+    file: Option<&Path>,
+    format: Option<Format>,
+) -> Result<Opened, InputError> {
+    let (name, raw): (String, Box<dyn Read>) = match file {
+        Some(path) if path != Path::new("-") => {
+            let name = path.display().to_string();
+            let file = File::open(path).map_err(|error| InputError::new(&name, error))?;
+            let len = file.metadata().ok().map(|metadata| metadata.len());
+            let watched = Watched::new(file, &name, len);
+            (name, Box::new(watched))
         }
-        return Format::detect(name, &String::from_utf8_lossy(head));
-    }
+        _ => {
+            let name = "standard input".to_owned();
+            let watched = Watched::new(io::stdin().lock(), &name, None);
+            (name, Box::new(watched))
+        }
+    };
+    let Stream { head, input } =
+        stream::open(raw).map_err(|error| InputError::new(&name, error))?;
+    let format = match format {
+        Some(format) => format,
+        None => Format::detect(&name, &String::from_utf8_lossy(&head))?,
+    };
+    Ok(Opened {
+        name,
+        format,
+        input,
+    })
 }

@@ -15,8 +15,10 @@ mod input;
 mod lint;
 mod message;
 mod prio;
+mod progress;
 mod share;
 mod what_if;
+mod workload;
 
 use std::io;
 use std::process::ExitCode;
@@ -63,6 +65,9 @@ enum Failure {
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let messages = Messages::new(cli.color, cli.quiet);
+    if cli.quiet {
+        progress::hide();
+    }
     let outcome = match &cli.command {
         Command::Share(args) => share::run(args, &messages),
         Command::Explain(args) => explain::run(args, &messages),

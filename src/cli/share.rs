@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Write, stdout};
 
-use super::args::{AlgorithmName, FormatName, ShareArgs};
+use super::args::{AlgorithmName, ShareArgs};
 use super::input::{self, Input};
 use super::message::Messages;
 use super::{Failure, Outcome, compat_of};
@@ -30,11 +30,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         .then(|| parse_fields(&format))
         .transpose();
     let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
-    let format = args.input_format.map(|name| match name {
-        FormatName::Sshare => Format::Sshare,
-        FormatName::Site => Format::Site,
-        FormatName::Dump => Format::Dump,
-    });
+    let format = args.input_format.map(Format::from);
     let outcome = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
         Input::Site(_) if args.check => {
             return Err(Failure::Usage(

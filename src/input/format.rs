@@ -2,17 +2,23 @@
 
 use super::error::{InputError, Problem};
 use super::slurm::dump;
-use super::sshare;
+use super::{sacct, sshare, swf};
 
 /// A format with a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The text that `sshare` prints.
     Sshare,
+    /// What `sshare --json` prints.
+    SshareJson,
     /// A site described in TOML.
     Site,
     /// A file that `sacctmgr dump` wrote.
     Dump,
+    /// What `sacct -P` prints.
+    Sacct,
+    /// A log in the Standard Workload Format.
+    Swf,
 }
 
 impl Format {
@@ -21,7 +27,7 @@ impl Format {
     ///
     /// # Errors
     /// [`Problem::Empty`] without such a line, [`Problem::UnknownFormat`] when it belongs to
-    /// neither format.
+    /// none of the formats.
     pub fn detect(file: &str, head: &str) -> Result<Format, InputError> {
         let mut said = head
             .lines()
@@ -31,8 +37,17 @@ impl Format {
             return Err(InputError::new(file, Problem::Empty)
                 .hint("give the output of sshare, or a site in TOML"));
         };
+        if sshare::json::begins(first) {
+            return Ok(Format::SshareJson);
+        }
         if sshare::begins(first) {
             return Ok(Format::Sshare);
+        }
+        if sacct::begins(first) || sacct::is_record(first) {
+            return Ok(Format::Sacct);
+        }
+        if swf::begins(first) {
+            return Ok(Format::Swf);
         }
         // A dump begins with comments, as TOML may, but its first statement is none of TOML's.
         let comment = |line: &str| line.trim_start().starts_with('#');
@@ -50,8 +65,9 @@ impl Format {
             .at_line(number + 1, first)
             .hint(
                 "known are the output of sshare with its header line, or without it under the \
-                 command (`$ sshare -n -o Account,User,...`), a site in TOML, and a \
-                 file of sacctmgr dump; --input-format names the format",
+                 command (`$ sshare -n -o Account,User,...`), sshare --json, a site in TOML, a \
+                 file of sacctmgr dump, the output of sacct -P, and logs in the Standard \
+                 Workload Format, each gzipped or not; --input-format names the format",
             ))
     }
 }
@@ -85,6 +101,14 @@ mod tests {
             (
                 "# To edit\n# Parent - 'x'\nCluster - 'c':Fairshare=1\n",
                 Format::Dump,
+            ),
+            ("\n{\n  \"shares\": {\n", Format::SshareJson),
+            ("JobID|User|Account|Start|End|NCPUS\n", Format::Sacct),
+            ("7|7|2026-11-21T10:04:14|Unknown\n", Format::Sacct),
+            ("; Version: 2.2\n", Format::Swf),
+            (
+                "1 0 -1 9 4 -1 -1 4 -1 -1 0 1 -1 6 -1 1 -1 -1\n",
+                Format::Swf,
             ),
             ("cluster = 'x'\n", Format::Site),
             ("[accounts.a]\n", Format::Site),

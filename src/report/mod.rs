@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cluster`] | nothing: a site with its queue, which the next ones work on |
 //! | [`compare`] | what changed between two moments, and why |
+//! | [`history`] | what was used over time, and what the engine makes of it |
 //! | [`prio`] | job priorities and their factors, in sprio's columns |
 //! | [`share`] | shares, usage and fair-share factors, in sshare's columns |
 //! | [`explain`] | why a job has its priority, and why one job or user comes before another |
@@ -17,6 +18,7 @@ pub mod cluster;
 pub mod columns;
 pub mod compare;
 pub mod explain;
+pub mod history;
 pub mod prio;
 pub mod share;
 pub mod span;

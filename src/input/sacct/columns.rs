@@ -10,12 +10,16 @@ pub(super) enum Kind {
     Moment,
     /// A time as `1-02:03:04`, a word as `UNLIMITED`, or nothing.
     Span,
+    /// A whole number.
+    Count,
     /// A whole number, or nothing.
     Whole,
     /// Resources, `cpu=4,mem=2G`, or nothing.
     Tres,
     /// `0:0`, or nothing.
     ExitCode,
+    /// The number of a job or a step: a digit first.
+    Job,
     /// A name: no blank.
     Name,
     /// Anything, also `|` and breaks of lines.
@@ -68,12 +72,7 @@ impl Kind {
         } else if is(&["Elapsed", "Timelimit", "Suspended", "Reserved", "Planned"]) {
             Kind::Span
         } else if is(&[
-            "ElapsedRaw",
-            "AllocCPUS",
-            "NCPUS",
             "ReqCPUS",
-            "AllocNodes",
-            "NNodes",
             "UID",
             "GID",
             "QOSRAW",
@@ -84,18 +83,15 @@ impl Kind {
             "Restarts",
         ]) {
             Kind::Whole
+        } else if is(&["AllocCPUS", "NCPUS", "AllocNodes", "ElapsedRaw"]) {
+            Kind::Count
         } else if is(&["AllocTRES", "ReqTRES"]) {
             Kind::Tres
         } else if is(&["ExitCode", "DerivedExitCode"]) {
             Kind::ExitCode
-        } else if is(&[
-            "JobID",
-            "JobIDRaw",
-            "User",
-            "Account",
-            "Cluster",
-            "Partition",
-        ]) {
+        } else if is(&["JobID", "JobIDRaw"]) {
+            Kind::Job
+        } else if is(&["User", "Account", "Cluster", "Partition"]) {
             Kind::Name
         } else if is(&FREE) {
             Kind::Free
@@ -108,7 +104,7 @@ impl Kind {
     pub fn fits(self, cell: &str) -> bool {
         let cell = cell.trim();
         if cell.is_empty() {
-            return true;
+            return !matches!(self, Kind::Job | Kind::Count);
         }
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         match self {
@@ -116,6 +112,7 @@ impl Kind {
             Kind::Span => {
                 span(cell).is_some() || cell.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
             }
+            Kind::Count => digits(cell),
             Kind::Whole => {
                 digits(cell) || matches!(cell, "Partition_Limit" | "UNLIMITED" | "Unknown")
             }
@@ -123,6 +120,7 @@ impl Kind {
             Kind::ExitCode => cell
                 .split_once(':')
                 .is_some_and(|(a, b)| digits(a) && digits(b)),
+            Kind::Job => cell.starts_with(|c: char| c.is_ascii_digit()) && Kind::Name.fits(cell),
             Kind::Name => !cell.contains(char::is_whitespace),
             Kind::Free | Kind::Other => true,
         }
@@ -133,9 +131,11 @@ impl Kind {
         match self {
             Kind::Moment => "a time as 2026-11-21T10:04:14, Unknown, None, or nothing",
             Kind::Span => "a time as 1-02:03:04 or 02:03:04",
-            Kind::Whole => "a whole number",
+            Kind::Count => "a whole number",
+            Kind::Whole => "a whole number, or nothing",
             Kind::Tres => "resources as billing=4,cpu=4,mem=2G, or nothing",
             Kind::ExitCode => "an exit code as 0:0",
+            Kind::Job => "the number of a job",
             Kind::Name => "a name without blanks",
             Kind::Free | Kind::Other => "anything",
         }
@@ -204,10 +204,9 @@ mod tests {
             ("JobID", "4103947_[1-3,7%2]", "a job"),
         ] {
             let kind = Kind::of(name);
-            assert!(
-                kind.fits(good) && kind.fits("") && !kind.fits(bad),
-                "{name}"
-            );
+            assert!(kind.fits(good) && !kind.fits(bad), "{name}");
+            let must = matches!(kind, Kind::Job | Kind::Count);
+            assert_eq!(kind.fits(""), !must, "{name}");
         }
         assert_eq!(Kind::of("SubmitLine"), Kind::Free);
         assert_eq!(Kind::of("MaxRSS"), Kind::Other);

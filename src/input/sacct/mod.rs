@@ -19,4 +19,4 @@ mod columns;
 mod reader;
 
 pub use columns::{begins, is_record};
-pub use reader::read;
+pub use reader::{Options, read};

@@ -10,32 +10,41 @@ use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
 use crate::input::workload::{JobUse, Sink, Summary};
 
-/// Reads a log and hands each job that used something to `each`. `columns` names the columns of a
-/// log without header, separated by commas or `|`; `file` names the stream in messages.
+/// What a reader is told.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The columns of a log without header, separated by commas or `|`.
+    pub columns: Option<&'a str>,
+    /// Only the jobs of this cluster.
+    pub cluster: Option<&'a str>,
+}
+
+/// Reads a log and hands each job that used something to `each`; `file` names the stream in
+/// messages.
 ///
 /// # Errors
-/// A stream that breaks; no header and no `columns`; a column that is missing; a record with fewer
+/// A stream that breaks; no header and no columns told; a column that is missing; a record with fewer
 /// cells than columns, or with more than one reading; a cell that sacct would not print; records of
-/// two clusters.
-pub fn read(
-    file: &str,
+/// two clusters and none chosen.
+pub fn read<'a>(
+    file: &'a str,
     input: impl BufRead,
-    columns: Option<&str>,
+    options: Options<'a>,
     each: Sink<'_>,
 ) -> Result<Summary, InputError> {
     let mut records = Records {
         file,
         lines: Lines::new(file, input),
-        header: match columns {
+        header: match options.columns {
             Some(list) => Header::new(list, list.replace(',', "|").trim())
                 .map_err(|why| InputError::new(file, Problem::Structure(why)))?,
             None => Header::default(),
         },
         text: String::new(),
         first: 0,
-        ahead: None,
+        wanted_cluster: options.cluster,
     };
-    if columns.is_none() {
+    if options.columns.is_none() {
         records.read_header()?;
     }
     let mut summary = Summary::default();
@@ -134,13 +143,13 @@ impl Header {
         ))
     }
 
-    /// The columns that count, which must be known for certain.
+    /// The columns that count, which must be known for certain. Of the cluster alone one reading
+    /// among several will do.
     fn wanted(&self) -> impl Iterator<Item = usize> {
         let all = [
             self.id,
             self.user,
             self.account,
-            self.cluster,
             self.start,
             self.end,
             self.elapsed,
@@ -160,8 +169,8 @@ struct Records<'f, R> {
     text: String,
     /// Its first line.
     first: usize,
-    /// A line that was read and belongs to the next record, with its number.
-    ahead: Option<(usize, String)>,
+    /// The only cluster whose jobs count.
+    wanted_cluster: Option<&'f str>,
 }
 
 const HINT: &str = "these are enough: sacct -a -S 2026-01-01 -X -P -o JobID,User,Account,Start,End,Elapsed,AllocTRES";
@@ -188,10 +197,6 @@ impl<R: BufRead> Records<'_, R> {
     /// Reads the next line that says anything into the record.
     fn next_line(&mut self) -> Result<bool, InputError> {
         self.text.clear();
-        if let Some((number, line)) = self.ahead.take() {
-            (self.first, self.text) = (number, line);
-            return Ok(true);
-        }
         while let Some(line) = self.lines.next()? {
             if !line.trim().is_empty() {
                 self.text.push_str(&line);
@@ -296,11 +301,16 @@ impl<R: BufRead> Records<'_, R> {
             return Ok(());
         }
         if let Some(cluster) = said(header.cluster) {
+            if self.wanted_cluster.is_some_and(|wanted| wanted != cluster) {
+                return Ok(());
+            }
             match &kept.cluster {
                 None => kept.cluster = Some(cluster.to_owned()),
                 Some(known) if known != cluster => {
                     let why = format!("jobs of two clusters, {known} and {cluster}");
-                    return Err(self.error(why).hint("sacct -M CLUSTER"));
+                    return Err(self
+                        .error(why)
+                        .hint("choose one: --cluster NAME, or sacct -M NAME"));
                 }
                 Some(_) => {}
             }

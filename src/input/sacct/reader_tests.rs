@@ -12,7 +12,15 @@ fn log(text: &str, columns: Option<&str>) -> Result<(Vec<Owned>, Summary), Input
         let (account, user) = (owned(job.account), owned(job.user));
         jobs.push(Owned(account, user, job.start, job.end, job.billing));
     };
-    let summary = read("log", text.as_bytes(), columns, &mut each)?;
+    let summary = read(
+        "log",
+        text.as_bytes(),
+        Options {
+            columns,
+            cluster: None,
+        },
+        &mut each,
+    )?;
     Ok((jobs, summary))
 }
 

@@ -29,6 +29,8 @@ pub struct Site {
     pub tree: Tree,
     /// Raw usage now.
     pub ledger: Ledger,
+    /// What was taken for granted, in sentences.
+    pub assumptions: Vec<String>,
 }
 
 /// An association of a site.
@@ -89,6 +91,7 @@ pub(super) fn build(text: &Text<'_>, file: File) -> Result<Site, InputError> {
         rows: builder.rows,
         tree,
         ledger,
+        assumptions: Vec::new(),
     })
 }
 

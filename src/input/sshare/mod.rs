@@ -13,6 +13,7 @@ mod column;
 mod command;
 mod header;
 mod hierarchy;
+pub mod json;
 mod printed;
 mod reader;
 

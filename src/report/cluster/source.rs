@@ -89,7 +89,7 @@ impl Cluster {
             qos: Vec::new(),
             jobs: None,
             now: None,
-            assumptions: Vec::new(),
+            assumptions: site.assumptions,
         };
         cluster.rank();
         cluster

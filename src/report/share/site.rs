@@ -64,6 +64,6 @@ pub fn from_site(site: &Site, algorithm: Algorithm, compat: Compat) -> ShareRepo
         compat,
         rows: site.rows.iter().enumerate().map(row).collect(),
         gaps: Vec::new(),
-        assumptions: Vec::new(),
+        assumptions: site.assumptions.clone(),
     }
 }
