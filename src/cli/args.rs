@@ -1,6 +1,7 @@
 //! The arguments, from which help, man pages and completions are made.
 
 mod capture;
+mod chart;
 mod compare;
 mod explain;
 mod live;
@@ -8,6 +9,7 @@ mod prio;
 mod what_if;
 
 pub use capture::CaptureArgs;
+pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
 pub use explain::ExplainArgs;
 pub use live::LiveArgs;
@@ -82,6 +84,9 @@ pub enum Command {
     /// Tell what changed between two outputs of sshare or sprio, or two captures, and why
     #[command(long_about = compare::COMPARE_ABOUT)]
     Compare(CompareArgs),
+    /// Draw shares and use: over time from captures or a log of jobs, and as a tree
+    #[command(long_about = chart::CHART_ABOUT)]
+    Chart(ChartArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -96,8 +101,8 @@ pub enum Command {
 )]
 #[allow(clippy::struct_excessive_bools)] // One per flag of sshare.
 pub struct ShareArgs {
-    /// The output of sshare, a site in TOML, or a file of `sacctmgr dump`; `-` reads standard
-    /// input; nothing reads what is piped in, or else asks Slurm
+    /// The output of sshare, a site in TOML, a file of `sacctmgr dump`, or a log of jobs; `-` reads
+    /// standard input; nothing reads what is piped in, or else asks Slurm
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
@@ -146,6 +151,15 @@ pub struct ShareArgs {
     /// Print JSON, of the schema fairtree.share/1
     #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check"])]
     pub json: bool,
+    /// Draw the tree with bars of share and use, as wide as the terminal
+    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json"])]
+    pub tree: bool,
+    /// Print a page of HTML with the tree, to look at in a browser; it needs nothing else
+    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json", "tree"])]
+    pub html: bool,
+    /// Print the tree with its bars as an SVG picture
+    #[arg(long, conflicts_with_all = ["parsable", "parsable2", "format", "check", "json", "tree", "html"])]
+    pub svg: bool,
     /// Compare the numbers that sshare printed with those computed from its RawShares and
     /// RawUsage, and list the differences; exit code 1 if there are any
     #[arg(long)]
@@ -256,7 +270,8 @@ const SHARE_ABOUT: &str = "\
 Show shares, usage and fair-share factors in sshare's columns.
 
 The input is the output of sshare, in any of its forms, a capture, what Slurm says now, a file of \
-sacctmgr dump, or a site described in TOML. From the last two everything is computed. From sshare's output every derived column is computed anew from RawShares \
+sacctmgr dump, a site described in TOML, or a log of jobs (sacct -P, Standard Workload Format). \
+From the last three everything is computed. From sshare's output every derived column is computed anew from RawShares \
 and RawUsage, as far as the rows allow; where they do not, the number that sshare printed is shown \
 and a note says why. Columns, widths and number forms are those of sshare 22.05 and 24.11.";
 
@@ -269,6 +284,8 @@ Examples:
   fairtree share --compat slurm:22.05.8 site.toml
   fairtree share -l                           what Slurm says now
   fairtree share -l --from week               a capture: fairtree capture --help
+  fairtree share --tree site.toml             bars of share against use
+  fairtree share --html site.toml > page.html
 
 A site in TOML:
   [accounts.physics]

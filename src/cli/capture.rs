@@ -9,8 +9,9 @@ use super::args::CaptureArgs;
 use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome};
-use crate::input::InputError;
-use crate::input::capture::{Stored, load_pseudonyms, open, save_pseudonyms, store, take};
+use crate::input::capture::{
+    Stored, list as captures, load_pseudonyms, open, save_pseudonyms, store, take,
+};
 use crate::input::slurm::snapshot::Source;
 
 /// Asks, keeps, and lists what was kept.
@@ -91,24 +92,7 @@ fn list(stored: &Stored, out: &mut impl Write) -> std::io::Result<()> {
 
 /// Every capture in a folder, the oldest first.
 fn list_all(folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
-    let name = folder.display().to_string();
-    let entries = fs::read_dir(folder).map_err(|error| InputError::new(&name, error))?;
-    let mut folders = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(|error| InputError::new(&name, error))?.path();
-        let hidden = path
-            .file_name()
-            .is_some_and(|n| n.to_string_lossy().starts_with('.'));
-        if !hidden && path.join("manifest.json").is_file() {
-            folders.push(path);
-        }
-    }
-    folders.sort();
-    if folders.is_empty() {
-        // The folder may be a capture itself; otherwise the error says what is missing.
-        list(&open(folder)?, out)?;
-    }
-    for folder in folders {
+    for folder in captures(folder)? {
         list(&open(&folder)?, out)?;
     }
     Ok(())

@@ -73,7 +73,7 @@ pub(super) fn snapshot(
 }
 
 /// The shares of a capture.
-fn shares(answers: &Answers) -> Result<Input, Failure> {
+pub(super) fn shares(answers: &Answers) -> Result<Input, Failure> {
     let missing = |source: Source| {
         Failure::Usage(format!(
             "the capture has no answer of {}",
@@ -106,11 +106,16 @@ pub(super) fn read_or_ask(
 
 /// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.
 fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
+    read_opened(open_stream(file, format)?)
+}
+
+/// Reads what was opened.
+pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
     let Opened {
         name,
         format,
         input,
-    } = open_stream(file, format)?;
+    } = opened;
     Ok(match format {
         Format::Sshare => Input::Listing(sshare::read(&name, input)?, None),
         Format::SshareJson => Input::Listing(sshare::json::read(&name, input)?, None),

@@ -1,11 +1,26 @@
 //! Messages: standard error, coloured only where someone looks.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, Write, stderr, stdout};
 
 use super::args::Color;
 
+/// Whether a choice means colour.
+fn colored(choice: Color, terminal: bool) -> bool {
+    match choice {
+        Color::Always => true,
+        Color::Never => false,
+        // https://no-color.org: set and not empty.
+        Color::Auto => {
+            terminal
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
+        }
+    }
+}
+
 /// Where messages go, and how they look.
 pub(super) struct Messages {
+    choice: Color,
     color: bool,
     quiet: bool,
 }
@@ -13,17 +28,16 @@ pub(super) struct Messages {
 impl Messages {
     /// `quiet` leaves notes out; errors are always told.
     pub fn new(color: Color, quiet: bool) -> Messages {
-        let color = match color {
-            Color::Always => true,
-            Color::Never => false,
-            // https://no-color.org: set and not empty.
-            Color::Auto => {
-                stderr().is_terminal()
-                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                    && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
-            }
-        };
-        Messages { color, quiet }
+        Messages {
+            choice: color,
+            color: colored(color, stderr().is_terminal()),
+            quiet,
+        }
+    }
+
+    /// Whether to colour what goes to standard output.
+    pub fn colors_output(&self) -> bool {
+        colored(self.choice, stdout().is_terminal())
     }
 
     /// Why the command stopped.

@@ -7,6 +7,7 @@
 pub mod args;
 mod capture;
 mod changes;
+mod chart;
 mod cluster;
 mod compare;
 mod explain;
@@ -17,6 +18,7 @@ mod message;
 mod prio;
 mod progress;
 mod share;
+mod terminal;
 mod what_if;
 mod workload;
 
@@ -29,6 +31,7 @@ use crate::compat::Compat;
 use crate::config::PriorityParameters;
 use crate::input::InputError;
 use crate::input::capture::CommandError;
+use crate::report::chart::PngError;
 use args::{Cli, Command};
 use message::Messages;
 
@@ -56,6 +59,9 @@ enum Failure {
     /// A file of the output could not be written.
     #[error("{0}: {1}")]
     File(String, io::Error),
+    /// A picture could not be drawn.
+    #[error(transparent)]
+    Picture(#[from] PngError),
     /// The options do not fit.
     #[error("{0}")]
     Usage(String),
@@ -76,6 +82,7 @@ pub fn run() -> ExitCode {
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),
         Command::Compare(args) => compare::run(args),
+        Command::Chart(args) => chart::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
     match outcome {

@@ -5,11 +5,12 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::{AlgorithmName, ShareArgs};
 use super::input::{self, Input};
 use super::message::Messages;
-use super::{Failure, Outcome, compat_of};
+use super::{Failure, Outcome, compat_of, terminal};
 use crate::compat::Compat;
 use crate::fairshare::Algorithm;
 use crate::input::Format;
 use crate::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
+use crate::report::chart::{Forest, Theme, bars_svg, page, write_tree};
 use crate::report::share::{
     Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
     select, to_json, write_agreement,
@@ -102,6 +103,12 @@ fn show(
     if args.json {
         return Ok(to_json(out, report, &shown)?);
     }
+    if args.tree || args.html || args.svg {
+        picture(args, report, &shown, out, messages)?;
+        out.flush()?;
+        note(report, messages, |_| true);
+        return Ok(());
+    }
     let fair_tree = report.algorithm == Algorithm::FairTree;
     let table = Table {
         fields: fields.unwrap_or_else(|| default_fields(args.long, args.partition, fair_tree)),
@@ -118,6 +125,32 @@ fn show(
     let columns: Vec<Column> = table.fields.iter().map(|field| field.column).collect();
     note(report, messages, |column| columns.contains(&column));
     Ok(())
+}
+
+/// The tree: in the terminal, as a page, as a picture.
+fn picture(
+    args: &ShareArgs,
+    report: &ShareReport,
+    shown: &[usize],
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    if args.tree {
+        let forest = Forest::new(report, shown, usize::MAX);
+        return Ok(write_tree(out, &forest, terminal::look(messages))?);
+    }
+    let text = if args.html {
+        page(&report.clone().into(), shown, Theme::Auto)
+    } else {
+        let subtitle = format!("shares and use, from {}", report.source);
+        bars_svg(
+            &Forest::drawn(report, shown),
+            "Fair share",
+            &subtitle,
+            Theme::Auto,
+        )
+    };
+    Ok(out.write_all(text.as_bytes())?)
 }
 
 fn compare(

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::input::site::Site;
 use crate::input::workload::Summary;
 use crate::input::{Format, sacct, swf};
+use crate::report::chart::span;
 use crate::report::history::{History, Placed, on_site, own_site};
 
 /// What the jobs of a log used.
@@ -58,10 +59,10 @@ impl Gathered {
         )];
         if let Some(end) = self.history.times().last() {
             let end = jiff::Timestamp::from_second(*end).unwrap_or_default();
-            let half_life = f64::from(self.history.half_life_secs()) / 86_400.0;
+            let half_life = span(self.history.half_life_secs());
             notes.push(match self.history.half_life_secs() {
                 0 => format!("usage as of {end}, never fading"),
-                _ => format!("usage as of {end}, with a half-life of {half_life} days"),
+                _ => format!("usage as of {end}, with a half-life of {half_life}"),
             });
         }
         notes.extend(self.summary.notes.iter().cloned());

@@ -2,6 +2,7 @@
 //!
 //! | module | shows |
 //! |---|---|
+//! | [`chart`] | pictures of shares and use: a tree, and both over time |
 //! | [`cluster`] | nothing: a site with its queue, which the next ones work on |
 //! | [`compare`] | what changed between two moments, and why |
 //! | [`history`] | what was used over time, and what the engine makes of it |
@@ -14,6 +15,7 @@
 //! | [`c_format`] | numbers in the forms of C's `printf` |
 
 pub mod c_format;
+pub mod chart;
 pub mod cluster;
 pub mod columns;
 pub mod compare;

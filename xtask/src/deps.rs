@@ -28,6 +28,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
         "configure Slurm's source as Debian does",
         &["libmunge-dev", "libslurm-dev", "bzip2", "xz-utils"],
     ),
+    ("look at pages as a person would", &["chromium"]),
     (
         "run a private Slurm cluster",
         &[

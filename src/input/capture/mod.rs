@@ -11,7 +11,7 @@ mod store;
 
 pub use command::{Ask, CommandError, DEFAULT_LIMIT, MAX_ANSWER_BYTES};
 pub use manifest::{Entry, Manifest, SCHEMA};
-pub use store::{Stored, load_pseudonyms, open, save_pseudonyms, store};
+pub use store::{Stored, list, load_pseudonyms, open, open_only, save_pseudonyms, store};
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

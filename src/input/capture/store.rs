@@ -80,6 +80,14 @@ fn publish(folder: &Path, stamp: &str, making: &Path) -> io::Result<PathBuf> {
 /// No capture there, a manifest of another schema, answers that the manifest names and that are
 /// not there.
 pub fn open(folder: &Path) -> Result<Stored, InputError> {
+    open_only(folder, &Source::ALL)
+}
+
+/// As [`open`], with the answers of `sources` alone.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError> {
     let folder = if folder.join(MANIFEST).is_file() {
         folder.to_owned()
     } else {
@@ -90,7 +98,7 @@ pub fn open(folder: &Path) -> Result<Stored, InputError> {
     let text = fs::read_to_string(&path).map_err(|error| InputError::new(&name, error))?;
     let manifest = parse(&name, &text)?;
     let mut answers = Answers::new();
-    for source in Source::ALL {
+    for &source in sources {
         let named = manifest
             .answers
             .iter()
@@ -136,22 +144,45 @@ fn parse(name: &str, text: &str) -> Result<Manifest, InputError> {
 
 /// The latest capture in a folder, by name.
 fn latest(folder: &Path) -> Result<PathBuf, InputError> {
+    captures(folder)?.pop().ok_or_else(|| none_in(folder))
+}
+
+fn none_in(folder: &Path) -> InputError {
+    let name = folder.display().to_string();
+    InputError::new(&name, Problem::Structure("holds no capture".into()))
+        .hint("fairtree capture DIR makes one")
+}
+
+/// All captures in a folder, the oldest first; the folder itself if it is one.
+///
+/// # Errors
+/// A folder that cannot be read, or that holds none.
+pub fn list(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
+    if folder.join(MANIFEST).is_file() {
+        return Ok(vec![folder.to_owned()]);
+    }
+    let captures = captures(folder)?;
+    match captures.is_empty() {
+        true => Err(none_in(folder)),
+        false => Ok(captures),
+    }
+}
+
+fn captures(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
     let name = folder.display().to_string();
     let entries = fs::read_dir(folder).map_err(|error| InputError::new(&name, error))?;
-    let mut last: Option<PathBuf> = None;
+    let mut captures = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| InputError::new(&name, error))?.path();
         let hidden = path
             .file_name()
             .is_some_and(|n| n.to_string_lossy().starts_with('.'));
-        if !hidden && path.join(MANIFEST).is_file() && last.as_ref().is_none_or(|l| *l < path) {
-            last = Some(path);
+        if !hidden && path.join(MANIFEST).is_file() {
+            captures.push(path);
         }
     }
-    last.ok_or_else(|| {
-        InputError::new(&name, Problem::Structure("holds no capture".into()))
-            .hint("fairtree capture DIR makes one")
-    })
+    captures.sort();
+    Ok(captures)
 }
 
 /// The pseudonyms that captures in `folder` use; none yet where there is no file of them.

@@ -1,7 +1,7 @@
 //! What `sacct -P` (or `-p`) prints.
 //!
 //! Columns in any order, told by the header or named; other columns than the ones below are passed
-//! over. A row of a job gives one [`JobUse`]; rows of steps are part of their job and are skipped.
+//! over. A row of a job gives one [`JobUse`](super::workload::JobUse); rows of steps are part of their job and are skipped.
 //!
 //! | column | meaning here |
 //! |---|---|

@@ -1,0 +1,48 @@
+//! What the terminal shows.
+
+use std::io::{IsTerminal, stdout};
+
+use super::message::Messages;
+use crate::report::chart::Look;
+
+/// Columns where nobody tells how many there are.
+const DEFAULT_COLUMNS: usize = 80;
+/// No terminal is narrower or wider.
+const COLUMNS: std::ops::RangeInclusive<usize> = 20..=500;
+
+/// How pictures of characters look on standard output: `COLUMNS` first, then the terminal's own
+/// width, then 80 columns; ASCII alone where the locale is not UTF-8.
+pub(super) fn look(messages: &Messages) -> Look {
+    Look {
+        width: columns().clamp(*COLUMNS.start(), *COLUMNS.end()),
+        color: messages.colors_output(),
+        unicode: unicode(),
+    }
+}
+
+fn columns() -> usize {
+    let told = std::env::var("COLUMNS").ok();
+    let told = told
+        .and_then(|text| text.parse().ok())
+        .filter(|&columns| columns > 0);
+    let own = || {
+        let out = stdout();
+        if !out.is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size_of(out).map(|(width, _)| usize::from(width.0))
+    };
+    told.or_else(own).unwrap_or(DEFAULT_COLUMNS)
+}
+
+/// The first of the locale's variables that says anything decides, as in the C library.
+fn unicode() -> bool {
+    let said = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty());
+    said.is_some_and(|value| {
+        let value = value.to_string_lossy().to_ascii_lowercase();
+        value.contains("utf-8") || value.contains("utf8")
+    })
+}

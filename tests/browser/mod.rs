@@ -1,0 +1,255 @@
+//! A real browser, headless, told what to do through its debugging pipe: Chromium of Debian.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Longer than a machine under load takes for anything here.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A browser with one page.
+pub struct Browser {
+    child: Child,
+    pipe: File,
+    answers: Receiver<Value>,
+    events: VecDeque<Value>,
+    session: Option<String>,
+    last: u64,
+    /// What the page said or asked for that it should not have.
+    complaints: Vec<String>,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts the browser; `None`, after a note on stderr, where it is not installed. Where `CI`
+    /// is set, that is a failure.
+    pub fn start(width: u32, height: u32) -> Option<Browser> {
+        if !Path::new("/usr/bin/chromium").exists() {
+            let message = "chromium is not installed";
+            assert!(std::env::var_os("CI").is_none(), "{message}");
+            eprintln!("skipped: {message}");
+            return None;
+        }
+        let profile = tempfile::tempdir().expect("a folder");
+        let fifo = |name: &str| {
+            let path = profile.path().join(name);
+            let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+            assert!(made.success());
+            path
+        };
+        let (to, from) = (fifo("to"), fifo("from"));
+        let child = Command::new("sh")
+            .args([
+                "-c",
+                "exec chromium \"$@\" 3<\"$TO\" 4>\"$FROM\"",
+                "chromium",
+            ])
+            // As root Chromium runs without its sandbox only; the pages are our own.
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+            ])
+            .args([
+                "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+            ])
+            .arg(format!("--window-size={width},{height}"))
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .env("TO", &to)
+            .env("FROM", &from)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a shell");
+        let pipe = OpenOptions::new().write(true).open(&to).expect("the pipe");
+        let out = BufReader::new(File::open(&from).expect("the pipe"));
+        let (sender, answers) = mpsc::channel();
+        std::thread::spawn(move || {
+            for message in out.split(0).map_while(Result::ok) {
+                let message = serde_json::from_slice(&message).expect("JSON");
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut browser = Browser {
+            child,
+            pipe,
+            answers,
+            events: VecDeque::new(),
+            session: None,
+            last: 0,
+            complaints: Vec::new(),
+            _profile: profile,
+        };
+        let target = browser.ask("Target.createTarget", json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = browser.ask("Target.attachToTarget", attach);
+        browser.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            browser.ask(&format!("{domain}.enable"), json!({}));
+        }
+        Some(browser)
+    }
+
+    /// Sends a command and waits for its answer; what happens meanwhile is kept.
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        let mut message = json!({"id": self.last, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.pipe.write_all(&bytes).expect("the browser listens");
+        loop {
+            let answer = self
+                .answers
+                .recv_timeout(PATIENCE)
+                .expect("the browser answers");
+            if answer["id"] == self.last {
+                assert!(answer.get("error").is_none(), "{method}: {answer}");
+                return answer["result"].clone();
+            }
+            self.notice(answer);
+        }
+    }
+
+    fn notice(&mut self, event: Value) {
+        let params = &event["params"];
+        let complaint = match event["method"].as_str().unwrap_or("") {
+            "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => true,
+            "Network.requestWillBeSent" => params["type"] != "Document",
+            _ => false,
+        };
+        if complaint {
+            self.complaints.push(event.to_string());
+        }
+        self.events.push_back(event);
+    }
+
+    /// Opens a file and waits until it is loaded.
+    pub fn open(&mut self, path: &Path) {
+        self.events.clear();
+        let url = format!("file://{}", path.display());
+        self.ask("Page.navigate", json!({"url": url}));
+        while !self
+            .events
+            .iter()
+            .any(|event| event["method"] == "Page.loadEventFired")
+        {
+            let event = self.answers.recv_timeout(PATIENCE).expect("the page loads");
+            self.notice(event);
+        }
+    }
+
+    /// The value of an expression in the page.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "returnByValue": true});
+        let answer = self.ask("Runtime.evaluate", params);
+        assert!(
+            answer.get("exceptionDetails").is_none(),
+            "{expression}: {answer}"
+        );
+        answer["result"]["value"].clone()
+    }
+
+    /// The same as text.
+    pub fn text(&mut self, expression: &str) -> String {
+        self.value(expression)
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// Moves the pointer onto an element: so far across and down it, 0..=1.
+    pub fn hover(&mut self, selector: &str, across: f64, down: f64) -> (f64, f64) {
+        let expression = format!(
+            "(() => {{ const e = document.querySelector({selector:?}); \
+             e.scrollIntoView({{block: 'center'}}); const b = e.getBoundingClientRect(); \
+             return [b.left + b.width * {across}, b.top + b.height * {down}]; }})()"
+        );
+        let place = self.value(&expression);
+        let (x, y) = (
+            place[0].as_f64().expect("a place"),
+            place[1].as_f64().expect("a place"),
+        );
+        self.mouse("mouseMoved", x, y);
+        (x, y)
+    }
+
+    /// Presses and lets go the button on an element.
+    pub fn click(&mut self, selector: &str) {
+        let (x, y) = self.hover(selector, 0.5, 0.5);
+        self.mouse("mousePressed", x, y);
+        self.mouse("mouseReleased", x, y);
+    }
+
+    fn mouse(&mut self, what: &str, x: f64, y: f64) {
+        let button = if what == "mouseMoved" { "none" } else { "left" };
+        let params = json!({"type": what, "x": x, "y": y, "button": button, "clickCount": 1});
+        self.ask("Input.dispatchMouseEvent", params);
+    }
+
+    /// Dark or light surroundings.
+    pub fn prefers(&mut self, scheme: &str) {
+        let feature = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.ask("Emulation.setEmulatedMedia", json!({"features": feature}));
+    }
+
+    /// What the page said on the console, threw, or asked the network for.
+    pub fn complaints(&self) -> &[String] {
+        &self.complaints
+    }
+
+    /// Keeps a picture of the page for people: `NAME.png` in the folder that tests may write to.
+    pub fn keep(&mut self, name: &str) {
+        use base64_of_png as bytes;
+        let whole = json!({"format": "png", "captureBeyondViewport": true});
+        let answer = self.ask("Page.captureScreenshot", whole);
+        let png = bytes(answer["data"].as_str().expect("a picture"));
+        assert!(png.starts_with(b"\x89PNG"), "a picture");
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
+        std::fs::write(path, png).expect("the picture");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // It may have gone by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Bytes of base64 with padding (RFC 4648).
+fn base64_of_png(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let digits: Vec<u8> = text.bytes().filter(|&b| b != b'=').map(digit).collect();
+    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
+    for four in digits.chunks(4) {
+        let value = four
+            .iter()
+            .fold(0_u32, |value, &digit| value << 6 | u32::from(digit));
+        let value = value << (6 * (4 - four.len()));
+        bytes.extend_from_slice(&value.to_be_bytes()[1..four.len()]);
+    }
+    bytes
+}
