@@ -254,6 +254,7 @@ fn job(
         }
         _ => Vec::new(),
     };
+    let now = cluster.now.unwrap_or(0);
     let site = &mut cluster.site;
     let Some(row) = cluster.jobs.as_mut().map(|jobs| &mut jobs[at].job) else {
         return Ok(());
@@ -274,7 +275,11 @@ fn job(
         }
         JobChange::Release => {
             row.direct = false;
-            row.priority = 1;
+            row.priority = row.priority.max(1);
+            if row.accrue_time == 0 {
+                // It is eligible from now on, and so begins to age.
+                row.accrue_time = now;
+            }
         }
         JobChange::Cancel => {}
     }

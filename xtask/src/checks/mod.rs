@@ -10,6 +10,7 @@ mod numbers;
 mod settings;
 mod teardown;
 mod usage;
+mod what_if;
 mod world;
 
 use std::fs;
@@ -97,6 +98,7 @@ const CHECKS: &[(&str, Check)] = &[
         "bad_parameters_are_refused_under_systemd",
         settings::bad_parameters_under_systemd,
     ),
+    ("what_if_predicts_to_the_last_digit", what_if::predicts),
     ("a_fault_leaves_slurmctld_running", fault::survives),
 ];
 

@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod conf;
+pub mod fairtree;
 pub mod folder;
 pub mod host;
 mod ports;

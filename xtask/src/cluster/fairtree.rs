@@ -1,0 +1,91 @@
+//! The `fairtree` command, run against a private cluster.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Output;
+
+use anyhow::{Context, Result, bail};
+
+use super::Cluster;
+use crate::command::{cargo_in_checkout, checked};
+use crate::project;
+
+/// Slurm's commands that `fairtree` asks.
+const ASKED: [&str; 5] = ["sacctmgr", "scontrol", "sprio", "squeue", "sshare"];
+
+/// What a run of `fairtree` left.
+pub struct Ran {
+    /// Exit code.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// Builds the command, once it is out of date, and says where it is.
+///
+/// # Errors
+/// It does not build.
+pub fn build() -> Result<PathBuf> {
+    checked(cargo_in_checkout().args(["build", "--quiet", "--bin", "fairtree"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| project::root().join("target"));
+    Ok(target.join("debug/fairtree"))
+}
+
+impl Cluster {
+    /// Runs `fairtree` as root, as one would in the cluster's shell, and fails where it does.
+    ///
+    /// # Errors
+    /// It cannot be run, or its exit code is 2.
+    pub fn fairtree(&self, words: &[&str]) -> Result<Ran> {
+        let mut command = std::process::Command::new(build()?);
+        self.set_environment(&mut command);
+        let path = format!(
+            "{}:/usr/sbin:/usr/bin:/sbin:/bin",
+            self.commands()?.display()
+        );
+        command.env("PATH", path).args(words);
+        // Not a pipe: without a file it asks Slurm.
+        command.stdin(std::process::Stdio::null());
+        let output: Output = command.output().context("cannot run fairtree")?;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).context("fairtree's output");
+        let ran = Ran {
+            code: output.status.code().context("fairtree was killed")?,
+            out: text(output.stdout)?,
+            err: text(output.stderr)?,
+        };
+        if ran.code > 1 {
+            bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
+        }
+        Ok(ran)
+    }
+
+    /// A folder with Slurm's commands of this installation.
+    fn commands(&self) -> Result<PathBuf> {
+        let folder = self.folder.join("bin");
+        fs::create_dir_all(&folder)?;
+        for program in ASKED {
+            let path = folder.join(program);
+            if path.exists() {
+                continue;
+            }
+            // Of the machine's own installation the words are the program alone, which must not
+            // be this script.
+            let command = self.host.command(program);
+            let words = [command.get_program()]
+                .into_iter()
+                .chain(command.get_args());
+            let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+            let words = words.join(" ");
+            let script = format!(
+                "#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\nexec {words} \"$@\"\n"
+            );
+            fs::write(&path, script)?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(folder)
+    }
+}
