@@ -8,6 +8,7 @@ use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
 use super::tree::{Factors, Kind, TreeHandle};
+use super::users::UserFactors;
 use super::view::{OutArray, Plain};
 
 /// One column of ft_fairshare; what sshare calls it stands in brackets.
@@ -106,7 +107,14 @@ pub unsafe extern "C" fn ft_fairshare_compute(
         let (model, algorithm) = (handle.get(), config.algorithm());
         let raw_usage = model.ledger.raw();
         let rows = fairshare::compute(algorithm, config.compat, &model.tree, raw_usage);
-        handle.edit(|model| model.factors = Some(Factors { algorithm, rows }));
+        let users = UserFactors::new(&model.tree, &rows);
+        handle.edit(|model| {
+            model.factors = Some(Factors {
+                algorithm,
+                rows,
+                users,
+            });
+        });
         Ok(())
     })
 }

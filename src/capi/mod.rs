@@ -18,6 +18,7 @@
     reason = "the header's opening comment states what every function demands of its caller"
 )]
 
+mod batch;
 mod config;
 mod error;
 mod explain;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 
-use crate::priority::{AssocFactors, Index, Partition, Qos, Site};
+use crate::priority::{Index, Partition, Qos, Site};
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
-use super::tree::{FT_NONE, TreeModel};
+use super::tree::FT_NONE;
 use super::view::{self, Out};
 
 /// No limit: the longest time of a partition, or the time limit of a job.
@@ -45,8 +45,13 @@ impl SiteModel {
         self.tables.tres_names.len()
     }
 
-    /// The engine's tables, normalised, with the factors of `tree`.
-    pub(super) fn tables(&self, tree: Option<&TreeModel>) -> Result<Site, Failure> {
+    /// Priorities of associations by id, for those that were given one.
+    pub(super) fn assoc_priorities(&self) -> &BTreeMap<u32, u32> {
+        &self.assoc_priorities
+    }
+
+    /// The engine's tables, normalised; without associations and what jobs ask for.
+    pub(super) fn tables(&self) -> Site {
         let mut tables = self.tables.clone();
         let largest = tables
             .partitions
@@ -61,27 +66,7 @@ impl SiteModel {
         for qos in &mut tables.qos {
             qos.norm_priority = normalised(qos.priority, largest.unwrap_or(0));
         }
-        if let Some(tree) = tree {
-            tables.assocs = self.assocs(tree)?;
-        }
-        Ok(tables)
-    }
-
-    fn assocs(&self, tree: &TreeModel) -> Result<Vec<AssocFactors>, Failure> {
-        let factors = tree.factors()?;
-        let ids = tree.tree.rows().iter().map(|assoc| assoc.id);
-        let priorities: Vec<u32> = ids
-            .map(|id| self.assoc_priorities.get(&id).copied().unwrap_or(0))
-            .collect();
-        let largest = priorities.iter().copied().max().unwrap_or(0);
-        let rows = factors.rows.iter().zip(priorities);
-        Ok(rows
-            .map(|(row, priority)| AssocFactors {
-                fs_factor: row.fs_factor.unwrap_or(0.0),
-                priority,
-                norm_priority: normalised(priority, largest),
-            })
-            .collect())
+        tables
     }
 }
 

@@ -11,6 +11,7 @@ use crate::usage::{Ledger, ResetSchedule};
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
+use super::users::UserFactors;
 use super::view::{self, Out, OutArray, Plain};
 
 /// No association, partition, QOS or row: the parent of the root, for instance.
@@ -72,6 +73,7 @@ pub(super) struct Factors {
     pub(super) algorithm: Algorithm,
     /// By position.
     pub(super) rows: Vec<AssocFairshare>,
+    pub(super) users: UserFactors,
 }
 
 impl TreeModel {

@@ -1,67 +1,207 @@
-//! Finding the users that jobs run under, by id, a million times in a call.
+//! Finding the factors of the users that jobs run under, by id, a million times in a call.
 
-use crate::tree::{AssocIndex, AssocKind};
+use std::collections::BTreeMap;
+
+use crate::fairshare::AssocFairshare;
+use crate::priority::AssocFactors;
+use crate::tree::{AssocKind, Tree};
 
 use super::error::{Failure, Status};
 use super::tree::{FT_NONE, TreeModel};
 
-/// The users of a tree by id.
-pub(super) struct Users<'a> {
-    tree: Option<&'a TreeModel>,
-    /// The position of each user at its id; [`FT_NONE`] where there is none. Empty where ids are
-    /// so far apart that the table would be mostly holes: the tree's own index serves then.
-    by_id: Vec<u32>,
-}
-
-/// A table may be this many times as long as the tree.
+/// A table by id may be this many times as long as the tree.
 const HOLES: usize = 8;
 
-impl<'a> Users<'a> {
-    pub(super) fn new(tree: Option<&'a TreeModel>) -> Users<'a> {
-        let rows = tree.map_or([].as_slice(), |tree| tree.tree.rows());
-        let len = rows.iter().map(|assoc| assoc.id as usize + 1).max();
-        let len = len.filter(|len| *len <= rows.len().saturating_mul(HOLES));
-        let mut by_id = vec![FT_NONE; len.unwrap_or(0)];
+/// In a table of factors, where there is no user.
+const NOBODY: f64 = -1.0;
+
+/// Fair-share factors of the users of a tree, by id: one read of eight bytes tells the factor and
+/// whether there is such a user.
+#[derive(Clone)]
+pub(super) struct UserFactors {
+    /// Ends with a hole for ids beyond it; nothing else is in it where ids are so far apart that
+    /// it would be mostly holes.
+    by_id: Vec<f64>,
+}
+
+impl UserFactors {
+    /// `rows`: one per association by position.
+    pub(super) fn new(tree: &Tree, rows: &[AssocFairshare]) -> UserFactors {
+        let mut by_id = table(tree, tree.rows().iter().map(|assoc| assoc.id), NOBODY);
         if !by_id.is_empty() {
-            for (position, assoc) in (0_u32..).zip(rows) {
+            for (assoc, row) in tree.rows().iter().zip(rows) {
                 if assoc.kind == AssocKind::User {
-                    by_id[assoc.id as usize] = position;
+                    by_id[assoc.id as usize] = row.fs_factor.unwrap_or(0.0);
                 }
             }
         }
-        Users { tree, by_id }
+        by_id.push(NOBODY);
+        UserFactors { by_id }
     }
+}
 
-    /// The user `id`; `None` for [`FT_NONE`].
-    #[inline]
-    pub(super) fn find(
-        &self,
-        id: u32,
-        argument: impl Fn() -> String,
-    ) -> Result<Option<AssocIndex>, Failure> {
-        match self.by_id.get(id as usize) {
-            Some(position) if *position != FT_NONE => Ok(Some(AssocIndex::new(*position as usize))),
-            _ if id == FT_NONE => Ok(None),
-            _ => self.search(id, argument).map(Some),
-        }
-    }
+/// A table with a place for each of `ids`, or an empty one where those are too far apart.
+fn table<T: Clone>(tree: &Tree, ids: impl Iterator<Item = u32>, hole: T) -> Vec<T> {
+    let len = ids.map(|id| id as usize + 1).max();
+    let len = len.filter(|len| *len <= tree.len().saturating_mul(HOLES));
+    vec![hole; len.unwrap_or(0)]
+}
 
-    fn search(&self, id: u32, argument: impl Fn() -> String) -> Result<AssocIndex, Failure> {
-        let found = self
-            .tree
-            .and_then(|tree| Some((tree, tree.tree.index_of(id)?)));
-        match found {
-            Some((tree, index)) if tree.tree.rows()[index.get()].kind == AssocKind::User => {
-                Ok(index)
+/// Priorities of associations, of which most sites give none.
+#[derive(Default)]
+struct Priorities<'a> {
+    given: Option<&'a BTreeMap<u32, u32>>,
+    /// The same by id, or empty.
+    by_id: Vec<u32>,
+    largest: u32,
+}
+
+impl<'a> Priorities<'a> {
+    fn new(tree: &Tree, given: &'a BTreeMap<u32, u32>) -> Priorities<'a> {
+        let in_tree = given.iter().filter(|(id, _)| tree.index_of(**id).is_some());
+        let largest = in_tree.map(|(_, priority)| *priority).max().unwrap_or(0);
+        let mut by_id = table(tree, given.keys().last().copied().into_iter(), 0);
+        if !by_id.is_empty() {
+            for (id, priority) in given {
+                by_id[*id as usize] = *priority;
             }
-            Some(_) => Err(Failure::new(
-                Status::FT_ERR_NOT_A_USER,
-                format!("{}: association {id} is an account", argument()),
-            )),
-            None => Err(Failure::new(
-                Status::FT_ERR_UNKNOWN_ID,
-                format!("{}: association {id} is not in the tree", argument()),
-            )),
         }
+        Priorities {
+            given: Some(given),
+            by_id,
+            largest,
+        }
+    }
+
+    fn of(&self, id: u32) -> u32 {
+        let Some(given) = self.given else { return 0 };
+        if self.by_id.is_empty() {
+            return given.get(&id).copied().unwrap_or(0);
+        }
+        self.by_id.get(id as usize).copied().unwrap_or(0)
+    }
+}
+
+/// What the jobs of one call are priced with.
+pub(super) struct Users<'a> {
+    tree: Option<&'a TreeModel>,
+    factors: &'a [f64],
+    priorities: Priorities<'a>,
+}
+
+impl<'a> Users<'a> {
+    /// The users of `tree` with the priorities that were given to associations.
+    pub(super) fn new(
+        tree: Option<&'a TreeModel>,
+        given: &'a BTreeMap<u32, u32>,
+    ) -> Result<Users<'a>, Failure> {
+        let Some(model) = tree else {
+            return Ok(Users {
+                tree,
+                factors: &[NOBODY],
+                priorities: Priorities::default(),
+            });
+        };
+        let priorities = match given.is_empty() {
+            true => Priorities::default(),
+            false => Priorities::new(&model.tree, given),
+        };
+        Ok(Users {
+            tree,
+            factors: &model.factors()?.users.by_id,
+            priorities,
+        })
+    }
+
+    /// The factors of the users `ids` into `out`, all 0 for [`FT_NONE`]; false where something is
+    /// wrong with one of them.
+    #[inline(always)]
+    pub(super) fn find_all(
+        &self,
+        ids: impl Iterator<Item = u32> + Clone,
+        out: &mut [AssocFactors],
+    ) -> bool {
+        // Their places lie far apart in memory: nothing but reads, so that the processor waits
+        // for all of them at once.
+        let last = self.factors.len() - 1;
+        let mut sound = true;
+        for (id, out) in ids.clone().zip(&mut *out) {
+            out.fs_factor = self.factors[(id as usize).min(last)];
+            // Neither a hole nor NaN.
+            sound &= out.fs_factor >= 0.0;
+        }
+        if sound && self.priorities.largest == 0 {
+            return true;
+        }
+        self.find_each(ids, out)
+    }
+
+    /// The same one by one, where there is more to look at.
+    #[inline(never)]
+    fn find_each(&self, ids: impl Iterator<Item = u32>, out: &mut [AssocFactors]) -> bool {
+        ids.zip(out).all(|(id, out)| {
+            let found = self.find(id);
+            *out = found.unwrap_or_default();
+            found.is_some()
+        })
+    }
+
+    /// The factors of user `id`, all 0 for [`FT_NONE`]; `None` where something is wrong with it.
+    pub(super) fn find(&self, id: u32) -> Option<AssocFactors> {
+        if id == FT_NONE {
+            return Some(AssocFactors::default());
+        }
+        let in_table = self.factors.get(id as usize).copied();
+        let fs_factor = match in_table.filter(|factor| *factor >= 0.0) {
+            Some(factor) => factor,
+            None => self.search(id).ok().filter(|factor| *factor >= 0.0)?,
+        };
+        Some(self.with_priority(id, fs_factor))
+    }
+
+    fn with_priority(&self, id: u32, fs_factor: f64) -> AssocFactors {
+        let none = AssocFactors {
+            fs_factor,
+            ..AssocFactors::default()
+        };
+        if self.priorities.largest == 0 {
+            return none;
+        }
+        let priority = self.priorities.of(id);
+        AssocFactors {
+            priority,
+            norm_priority: f64::from(priority) / f64::from(self.priorities.largest),
+            ..none
+        }
+    }
+
+    /// The factor of user `id` where it is not in the table.
+    fn search(&self, id: u32) -> Result<f64, (Status, String)> {
+        let unknown = (
+            Status::FT_ERR_UNKNOWN_ID,
+            format!("association {id} is not in the tree"),
+        );
+        let model = self.tree.ok_or_else(|| unknown.clone())?;
+        let index = model.tree.index_of(id).ok_or(unknown)?;
+        if model.tree.rows()[index.get()].kind != AssocKind::User {
+            return Err((
+                Status::FT_ERR_NOT_A_USER,
+                format!("association {id} is an account"),
+            ));
+        }
+        let row = model.factors.as_ref().map(|found| found.rows[index.get()]);
+        Ok(row.and_then(|row| row.fs_factor).unwrap_or(0.0))
+    }
+
+    /// What is wrong with `id`, of which [`Users::find`] knows nothing.
+    pub(super) fn complaint(&self, id: u32, argument: &str) -> Failure {
+        let (status, reason) = match self.search(id) {
+            Err(found) => found,
+            Ok(factor) => (
+                Status::FT_ERR_RANGE,
+                format!("association {id} has a fair-share factor of {factor}"),
+            ),
+        };
+        Failure::new(status, format!("{argument}: {reason}"))
     }
 }

@@ -281,18 +281,41 @@ impl<T: Plain> OutArray<T> {
         expect_len(self.len, expected, what, argument)
     }
 
+    /// Whether a byte of `values` lies in the array.
+    pub(super) fn overlaps<U>(&self, values: &[U]) -> bool {
+        let start = self.pointer.addr();
+        let (first, bytes) = (values.as_ptr().addr(), size_of_val(values));
+        // Neither wraps: both were checked.
+        first < start + self.len * self.stride && start < first + bytes
+    }
+
+    /// Writes one entry; one beyond the array is not written.
+    ///
     /// # Safety
-    /// The array is writable, and no reference to that memory is used afterwards.
-    pub(super) unsafe fn write(self, values: impl IntoIterator<Item = T>) {
-        for (number, value) in values.into_iter().take(self.len).enumerate() {
-            // SAFETY: inside the array, whose size was checked; writable as promised.
-            unsafe {
-                let row = self.pointer.byte_add(number * self.stride);
-                row.write(value);
+    /// The array is writable, and no reference to that entry's memory is used afterwards.
+    #[inline(always)]
+    pub(super) unsafe fn write_at(&self, number: usize, value: T) {
+        if number >= self.len {
+            return;
+        }
+        // SAFETY: inside the array, whose size was checked; writable as promised.
+        unsafe {
+            let row = self.pointer.byte_add(number * self.stride);
+            row.write(value);
+            if self.stride > size_of::<T>() {
                 row.add(1)
                     .cast::<u8>()
                     .write_bytes(0, self.stride - size_of::<T>());
             }
+        }
+    }
+
+    /// # Safety
+    /// The array is writable, and no reference to that memory is used afterwards.
+    pub(super) unsafe fn write(self, values: impl IntoIterator<Item = T>) {
+        for (number, value) in values.into_iter().take(self.len).enumerate() {
+            // SAFETY: as promised by the caller of this function.
+            unsafe { self.write_at(number, value) }
         }
     }
 }

@@ -26,6 +26,7 @@
 //! `CALCULATE_RUNNING` and `ACCRUE_ALWAYS` are the host's: which jobs it hands over, and what it
 //! takes as [`Job::accrue_time`].
 
+mod block;
 mod check;
 mod error;
 mod factors;
@@ -40,6 +41,8 @@ mod variants;
 #[cfg(test)]
 mod samples;
 
+#[cfg(feature = "capi")]
+pub(crate) use block::{BLOCK, Block, Row, When};
 pub use error::PriorityError;
 pub use factors::Factors;
 pub use priced::Priced;

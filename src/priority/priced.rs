@@ -62,28 +62,23 @@ impl Priced {
     /// 4294967295. NaN counts as too large, as on x86-64.
     #[inline]
     pub(super) fn settle(&mut self, sum: f64) {
-        const END: f64 = 4_294_967_296.0;
-        self.overflow = sum >= END || sum.is_nan();
-        self.priority = if self.overflow {
-            u32::MAX
-        } else if sum < 1.0 {
-            1
-        } else {
-            // In 1..2^32 by the lines above.
-            sum as u32
-        };
+        (self.priority, self.overflow) = settled(sum);
     }
+}
+
+/// [`Priced::settle`]: the priority, and whether the sum was too large.
+#[inline(always)]
+pub(super) fn settled(sum: f64) -> (u32, bool) {
+    const END: f64 = 4_294_967_296.0;
+    let overflow = sum >= END || sum.is_nan();
+    // Neither NaN nor 2^32 and above get here, and what is below 1 becomes 1.
+    let within = if overflow { END - 1.0 } else { sum.max(1.0) };
+    (within as u32, overflow)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn settled(sum: f64) -> (u32, bool) {
-        let mut priced = Priced::default();
-        priced.settle(sum);
-        (priced.priority, priced.overflow)
-    }
 
     #[test]
     fn the_sum_is_cut_to_the_range() {

@@ -1,5 +1,6 @@
 //! Pricing: everything that a pass has in common prepared once, then one job after the other.
 
+use super::block::{BLOCK, Block, When};
 use super::factors::{self, Age};
 use super::quirks::Quirks;
 use super::size::Size;
@@ -35,24 +36,26 @@ pub struct Pricer<'a> {
     pub(super) weights: Weights,
     pub(super) flags: PriorityFlags,
     pub(super) quirks: Quirks,
-    age: Age,
-    size: Size,
+    pub(super) age: Age,
+    pub(super) size: Size,
     tres: TresWeights,
     /// [`TresWeights::divisors`] of no partition, of the first one, and so on.
     divisors: Vec<f64>,
     /// Weighted terms of no partition, of the first one, and so on.
-    partition_terms: Vec<f64>,
+    pub(super) partition_terms: Vec<f64>,
     /// The same of QOS.
-    qos_terms: Vec<f64>,
+    pub(super) qos_terms: Vec<f64>,
+    /// What [`Job::tres`] points into.
+    job_counts: &'a [u64],
 }
 
 /// The weights as f64, into which every 32-bit number fits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
-    age: f64,
-    assoc: f64,
-    fairshare: f64,
-    job_size: f64,
+    pub(super) age: f64,
+    pub(super) assoc: f64,
+    pub(super) fairshare: f64,
+    pub(super) job_size: f64,
     pub(super) partition: f64,
     pub(super) qos: f64,
 }
@@ -87,9 +90,19 @@ impl<'a> Pricer<'a> {
             divisors: Vec::new(),
             partition_terms: Vec::new(),
             qos_terms: Vec::new(),
+            job_counts: &site.tres_counts,
         };
         pricer.fill_tables();
         Ok(pricer)
+    }
+
+    /// Lets [`Job::tres`] point into `counts` instead of [`Site::tres_counts`], for who has the
+    /// counts of many jobs and need not copy them.
+    pub fn with_job_counts(self, counts: &'a [u64]) -> Pricer<'a> {
+        Pricer {
+            job_counts: counts,
+            ..self
+        }
     }
 
     /// Works out what jobs in one partition or QOS have in common.
@@ -105,8 +118,9 @@ impl<'a> Pricer<'a> {
             .collect();
         self.divisors = partitions()
             .flat_map(|partition| {
-                let counts = self.counts(partition.and_then(|partition| partition.tres));
-                self.tres.divisors(counts)
+                let start = partition.and_then(|partition| partition.tres);
+                let start = start.map(Index::get);
+                self.tres.divisors(self.run(&site.tres_counts, start))
             })
             .collect();
     }
@@ -118,16 +132,16 @@ impl<'a> Pricer<'a> {
     /// - Under `INCR_ONLY` the priority is the larger of the job's and the new one; the terms are
     ///   the new ones.
     pub fn price(&self, job: &Job) -> Priced {
-        self.price_as(job, &self.assoc(job))
+        self.price_with(job, &self.assoc(job))
     }
 
-    /// [`Pricer::price`] with the row of the job's association.
+    /// [`Pricer::price`] with the factors of the job's association, which is not looked up.
     #[inline(always)]
-    fn price_as(&self, job: &Job, assoc: &AssocFactors) -> Priced {
+    pub fn price_with(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.priority == 0 {
             return Priced::default();
         }
-        let mut priced = self.price_set_as(job, assoc);
+        let mut priced = self.price_set_with(job, assoc);
         if self.flags.incr_only && priced.priority < job.priority {
             priced.priority = job.priority;
             priced.overflow = false;
@@ -139,12 +153,12 @@ impl<'a> Pricer<'a> {
     /// updated, released). A held job gets a price, which is how it is released, and `INCR_ONLY`
     /// does not count; a priority other than 0 that an administrator set stays here, too.
     pub fn price_set(&self, job: &Job) -> Priced {
-        self.price_set_as(job, &self.assoc(job))
+        self.price_set_with(job, &self.assoc(job))
     }
 
-    /// [`Pricer::price_set`] with the row of the job's association.
+    /// [`Pricer::price_set`] with the factors of the job's association, which is not looked up.
     #[inline(always)]
-    fn price_set_as(&self, job: &Job, assoc: &AssocFactors) -> Priced {
+    pub fn price_set_with(&self, job: &Job, assoc: &AssocFactors) -> Priced {
         if job.is_direct() {
             return Priced {
                 priority: job.priority,
@@ -174,16 +188,17 @@ impl<'a> Pricer<'a> {
     /// If `out` is not as long as `jobs`.
     pub fn price_all(&self, jobs: &[Job], out: &mut [Priced]) {
         assert_eq!(jobs.len(), out.len(), "one price per job");
-        // Rows of associations lie far apart in memory. Fetching those of many jobs in one go lets
-        // the processor wait for all of them at once.
-        const TOGETHER: usize = 64;
-        let mut assocs = [AssocFactors::default(); TOGETHER];
-        for (jobs, out) in jobs.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+        let mut assocs = [AssocFactors::default(); BLOCK];
+        let mut block = Block::default();
+        for (jobs, out) in jobs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
+            // Rows of associations lie far apart in memory. Fetching those of many jobs in one go
+            // lets the processor wait for all of them at once.
             for (job, assoc) in jobs.iter().zip(&mut assocs) {
                 *assoc = self.assoc(job);
             }
-            for ((job, assoc), priced) in jobs.iter().zip(&assocs).zip(out) {
-                *priced = self.price_as(job, assoc);
+            block.fill(self, jobs, &assocs, When::Pass);
+            for (at, (job, priced)) in jobs.iter().zip(out).enumerate() {
+                *priced = block.priced(at, job);
             }
         }
     }
@@ -213,8 +228,9 @@ impl<'a> Pricer<'a> {
             factors.fairshare = assoc.fs_factor;
         }
         if weights.job_size != 0.0 {
-            let max_time_mins = || self.partition(job.partition).map(|p| p.max_time_mins);
-            factors.job_size = self.size.factor(job, max_time_mins);
+            let max_time_mins = || self.max_time_mins(slot(job.partition));
+            let limit = job.time_limit;
+            factors.job_size = self.size.factor(job.nodes, job.cpus, limit, max_time_mins);
         }
         factors
     }
@@ -247,8 +263,9 @@ impl<'a> Pricer<'a> {
             out.fill(0.0);
             return;
         }
-        let divisors = self.divisors(job.partition);
-        self.tres.fill(self.counts(job.tres), divisors, out);
+        let counts = self.run(self.job_counts, job.tres.map(Index::get));
+        self.tres
+            .fill(counts, self.divisors(slot(job.partition)), out);
     }
 
     /// The weights of `PriorityWeightTRES`, one per TRES of the site, 0 where there is none.
@@ -263,24 +280,42 @@ impl<'a> Pricer<'a> {
     /// Sum of the weighted TRES factors of a job in a partition.
     #[inline]
     pub(super) fn tres(&self, job: &Job, partition: Option<Index>) -> f64 {
-        if self.tres.len() == 0 {
+        if !self.weighs_tres() {
             return 0.0;
         }
-        self.tres
-            .sum(self.counts(job.tres), self.divisors(partition))
+        self.tres_at(job.tres.map(Index::get), slot(partition))
+    }
+
+    /// Whether any TRES has a weight.
+    #[inline]
+    pub(super) fn weighs_tres(&self) -> bool {
+        self.tres.len() > 0
+    }
+
+    /// [`Pricer::tres`] of counts that start there.
+    #[inline]
+    pub(super) fn tres_at(&self, start: Option<usize>, partition_slot: usize) -> f64 {
+        let counts = self.run(self.job_counts, start);
+        self.tres.sum(counts, self.divisors(partition_slot))
     }
 
     #[inline]
-    fn divisors(&self, partition: Option<Index>) -> &[f64] {
+    fn divisors(&self, partition_slot: usize) -> &[f64] {
         let weights = self.tres.len();
-        let start = slot(partition) * weights;
+        let start = partition_slot * weights;
         &self.divisors[start..start + weights]
     }
 
+    /// `MaxTime` of a partition: the outer `None` without one, the inner one without a limit.
+    pub(super) fn max_time_mins(&self, partition_slot: usize) -> Option<Option<u32>> {
+        let partition = self.site.partitions.get(partition_slot.checked_sub(1)?)?;
+        Some(partition.max_time_mins)
+    }
+
     #[inline]
-    fn counts(&self, start: Option<Index>) -> Option<&'a [u64]> {
-        let start = start?.get();
-        Some(&self.site.tres_counts[start..start + self.site.tres_names.len()])
+    fn run<'c>(&self, counts: &'c [u64], start: Option<usize>) -> Option<&'c [u64]> {
+        let start = start?;
+        Some(&counts[start..start + self.site.tres_names.len()])
     }
 
     /// The row of a job's association; all 0 without one, and where no weight asks for it.

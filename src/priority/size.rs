@@ -15,8 +15,8 @@
 //! a job without size. Source: Slurm's priority_multifactor.html, "Job Size Factor"; its sentence
 //! "the single node job will receive the 1.0 job size factor" holds for large clusters only.
 
+use super::TimeLimit;
 use super::quirks::Quirks;
-use super::{Job, TimeLimit};
 use crate::config::Config;
 
 /// The size factor of one pass.
@@ -45,27 +45,49 @@ impl Size {
     ///
     /// NaN comes out only under `compat=slurm`, from a job or cluster of size 0.
     #[inline]
-    pub(super) fn factor(&self, job: &Job, max_time_mins: impl Fn() -> Option<Option<u32>>) -> f64 {
+    pub(super) fn factor(
+        &self,
+        nodes: u32,
+        cpus: u32,
+        limit: TimeLimit,
+        max_time_mins: impl Fn() -> Option<Option<u32>>,
+    ) -> f64 {
+        if self.is_plain() {
+            return self.plain(nodes, cpus);
+        }
         if (self.nodes == 0 || self.cpus == 0) && !self.quirks.sizes_empty_cluster {
             return 0.0;
         }
         let factor = if self.relative_to_time {
-            self.per_minute(job, minutes(job.time_limit, max_time_mins()))
+            self.per_minute(nodes, cpus, minutes(limit, max_time_mins()))
         } else if self.favor_small {
-            self.small(job)
+            self.small(nodes, cpus)
         } else {
-            average(
-                f64::from(job.nodes) / f64::from(self.nodes),
-                f64::from(job.cpus) / f64::from(self.cpus),
-                job.cpus,
-            )
+            self.plain(nodes, cpus)
         };
         factor.clamp(0.0, 1.0)
     }
 
-    fn per_minute(&self, job: &Job, minutes: u32) -> f64 {
-        let on_nodes = f64::from(job.nodes) * f64::from(self.cpus) / f64::from(self.nodes);
-        let asked = f64::from(job.cpus);
+    /// Whether the factor of any job is [`Size::plain`].
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        !self.relative_to_time && !self.favor_small && self.nodes > 0 && self.cpus > 0
+    }
+
+    /// The factor by default, of a cluster that has nodes and CPUs.
+    #[inline(always)]
+    pub(super) fn plain(&self, nodes: u32, cpus: u32) -> f64 {
+        average(
+            f64::from(nodes) / f64::from(self.nodes),
+            f64::from(cpus) / f64::from(self.cpus),
+            cpus,
+        )
+        .clamp(0.0, 1.0)
+    }
+
+    fn per_minute(&self, nodes: u32, cpus: u32, minutes: u32) -> f64 {
+        let on_nodes = f64::from(nodes) * f64::from(self.cpus) / f64::from(self.nodes);
+        let asked = f64::from(cpus);
         // Spelled as a comparison so that a NaN stays, which f64::max would drop.
         let cpus = if asked > on_nodes { asked } else { on_nodes };
         let share = if cpus == 0.0 && !self.quirks.divides_by_zero {
@@ -76,7 +98,7 @@ impl Size {
         if self.favor_small { 1.0 - share } else { share }
     }
 
-    fn small(&self, job: &Job) -> f64 {
+    fn small(&self, nodes: u32, cpus: u32) -> f64 {
         let left = |all: u32, used: u32, wraps: bool| {
             let left = if wraps {
                 all.wrapping_sub(used)
@@ -86,15 +108,15 @@ impl Size {
             f64::from(left) / f64::from(all)
         };
         average(
-            left(self.nodes, job.nodes, self.quirks.nodes_wrap),
-            left(self.cpus, job.cpus, self.quirks.cpus_wrap),
-            job.cpus,
+            left(self.nodes, nodes, self.quirks.nodes_wrap),
+            left(self.cpus, cpus, self.quirks.cpus_wrap),
+            cpus,
         )
     }
 }
 
 /// Nodes and CPUs in equal parts; nodes alone where the job's CPUs are unknown.
-#[inline]
+#[inline(always)]
 fn average(of_nodes: f64, of_cpus: f64, cpus: u32) -> f64 {
     if cpus == 0 {
         of_nodes
@@ -114,7 +136,7 @@ fn minutes(limit: TimeLimit, max_time_mins: Option<Option<u32>>) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::job;
+    use super::super::{Job, samples::job};
     use super::*;
     use crate::compat::{Compat, Release};
     use crate::config::PriorityFlags;
@@ -122,6 +144,12 @@ mod tests {
     const SLURM_22: Compat = Compat::Slurm(Release::V22_05_8);
     const SLURM_23: Compat = Compat::Slurm(Release::new(23, 2, 0));
     const SLURM_24: Compat = Compat::Slurm(Release::V24_11_5);
+
+    impl Size {
+        fn of(&self, job: &Job, max_time_mins: impl Fn() -> Option<Option<u32>>) -> f64 {
+            self.factor(job.nodes, job.cpus, job.time_limit, max_time_mins)
+        }
+    }
 
     /// Ten nodes with 160 CPUs.
     fn size(relative: bool, small: bool, compat: Compat) -> Size {
@@ -161,10 +189,10 @@ mod tests {
                 (0, 40, 0.125, 0.875),
             ] {
                 let job = of(nodes, cpus, 60);
-                assert_eq!(large.factor(&job, || None), of_large);
-                assert_eq!(small.factor(&job, || None), of_small);
+                assert_eq!(large.of(&job, || None), of_large);
+                assert_eq!(small.of(&job, || None), of_small);
             }
-            assert_eq!(large.factor(&of(20, 320, 60), || None), 1.0);
+            assert_eq!(large.of(&of(20, 320, 60), || None), 1.0);
         }
     }
 
@@ -183,8 +211,8 @@ mod tests {
                 (1, 1, 0, 1.0),
             ] {
                 let job = of(nodes, cpus, minutes);
-                assert_eq!(long.factor(&job, || None), factor);
-                assert_eq!(short.factor(&job, || None), 1.0 - factor);
+                assert_eq!(long.of(&job, || None), factor);
+                assert_eq!(short.of(&job, || None), 1.0 - factor);
             }
         }
     }
@@ -196,32 +224,26 @@ mod tests {
             time_limit: TimeLimit::Unset,
             ..of(10, 160, 0)
         };
-        assert_eq!(long.factor(&unset, || Some(Some(8))), 0.125);
-        assert_eq!(long.factor(&unset, || Some(None)), 1.0 / 4_294_967_295.0);
-        assert_eq!(long.factor(&unset, || None), 1.0);
+        assert_eq!(long.of(&unset, || Some(Some(8))), 0.125);
+        assert_eq!(long.of(&unset, || Some(None)), 1.0 / 4_294_967_295.0);
+        assert_eq!(long.of(&unset, || None), 1.0);
         let unlimited = Job {
             time_limit: TimeLimit::Unlimited,
             ..unset
         };
-        assert_eq!(
-            long.factor(&unlimited, || Some(Some(8))),
-            1.0 / 4_294_967_295.0
-        );
+        assert_eq!(long.of(&unlimited, || Some(Some(8))), 1.0 / 4_294_967_295.0);
     }
 
     // Slurm takes a job larger than the cluster (nodes may be down or removed) for the smallest.
     #[test]
     fn a_job_larger_than_the_cluster() {
         let big = of(11, 161, 60);
-        assert_eq!(
-            size(false, true, Compat::Documented).factor(&big, || None),
-            0.0
-        );
-        assert_eq!(size(false, true, SLURM_24).factor(&big, || None), 1.0);
-        assert_eq!(size(false, true, SLURM_22).factor(&big, || None), 1.0);
+        assert_eq!(size(false, true, Compat::Documented).of(&big, || None), 0.0);
+        assert_eq!(size(false, true, SLURM_24).of(&big, || None), 1.0);
+        assert_eq!(size(false, true, SLURM_22).of(&big, || None), 1.0);
         let nodes_only = of(11, 0, 60);
         for (compat, factor) in [(SLURM_22, 1.0), (SLURM_23, 0.0), (SLURM_24, 0.0)] {
-            let found = size(false, true, compat).factor(&nodes_only, || None);
+            let found = size(false, true, compat).of(&nodes_only, || None);
             assert_eq!(found, factor);
         }
     }
@@ -233,13 +255,13 @@ mod tests {
             for compat in [Compat::Documented, SLURM_23, SLURM_24] {
                 let mut size = size(relative, small, compat);
                 (size.nodes, size.cpus) = (0, 160);
-                assert_eq!(size.factor(&job, || None), 0.0);
+                assert_eq!(size.of(&job, || None), 0.0);
                 (size.nodes, size.cpus) = (10, 0);
-                assert_eq!(size.factor(&job, || None), 0.0);
+                assert_eq!(size.of(&job, || None), 0.0);
             }
             let mut old = size(relative, small, SLURM_22);
             (old.nodes, old.cpus) = (0, 0);
-            assert!(old.factor(&job, || None).is_nan());
+            assert!(old.of(&job, || None).is_nan());
         }
     }
 
@@ -247,9 +269,9 @@ mod tests {
     fn a_job_without_size_or_time_has_no_nan_in_documented() {
         let none = of(0, 0, 0);
         assert_eq!(
-            size(true, false, Compat::Documented).factor(&none, || None),
+            size(true, false, Compat::Documented).of(&none, || None),
             0.0
         );
-        assert!(size(true, false, SLURM_24).factor(&none, || None).is_nan());
+        assert!(size(true, false, SLURM_24).of(&none, || None).is_nan());
     }
 }

@@ -1,0 +1,388 @@
+//! A batch of jobs: the caller's rows checked, and made into the engine's.
+
+use crate::config::Config;
+use crate::priority::{
+    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span,
+    TimeLimit, When,
+};
+
+use super::config::ConfigHandle;
+use super::error::{Failure, Status};
+use super::handle;
+use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_UNSET, JobRow};
+use super::site::{FT_UNLIMITED, SiteHandle, SiteModel};
+use super::tree::{FT_NONE, TreeHandle, TreeModel};
+use super::users::Users;
+use super::view;
+
+impl From<PriorityError> for Failure {
+    fn from(error: PriorityError) -> Failure {
+        let status = match error {
+            PriorityError::UnknownTres { .. } => Status::FT_ERR_UNKNOWN_TRES,
+            PriorityError::BadNumber { .. } => Status::FT_ERR_RANGE,
+            PriorityError::OutOfRange { .. } => Status::FT_ERR_UNKNOWN_INDEX,
+        };
+        Failure::new(status, error.to_string())
+    }
+}
+
+impl Row for JobRow {
+    #[inline(always)]
+    fn accrue_time(&self) -> i64 {
+        self.accrue_time
+    }
+    #[inline(always)]
+    fn cpus(&self) -> u32 {
+        self.cpus
+    }
+    #[inline(always)]
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+    #[inline(always)]
+    fn time_limit(&self) -> TimeLimit {
+        match self.time_limit_mins {
+            FT_UNSET => TimeLimit::Unset,
+            FT_UNLIMITED => TimeLimit::Unlimited,
+            minutes => TimeLimit::Minutes(minutes),
+        }
+    }
+    #[inline(always)]
+    fn partition_slot(&self) -> usize {
+        self.partition.wrapping_sub(FT_NONE) as usize
+    }
+    #[inline(always)]
+    fn qos_slot(&self) -> usize {
+        self.qos.wrapping_sub(FT_NONE) as usize
+    }
+    #[inline(always)]
+    fn tres(&self, len: usize) -> Option<usize> {
+        (self.tres_row != FT_NONE).then_some(self.tres_row as usize * len)
+    }
+    #[inline(always)]
+    fn nice(&self) -> i32 {
+        self.nice
+    }
+    #[inline(always)]
+    fn site_factor(&self) -> i32 {
+        self.site_factor
+    }
+    #[inline(always)]
+    fn priority(&self) -> u32 {
+        self.priority
+    }
+    #[inline(always)]
+    fn direct(&self) -> bool {
+        self.flags & FT_JOB_DIRECT != 0
+    }
+}
+
+/// The engine's tables, and the caller's rows.
+pub(super) struct Batch<'a> {
+    tables: Site,
+    config: &'a Config,
+    users: Users<'a>,
+    jobs: std::borrow::Cow<'a, [JobRow]>,
+    counts: &'a [u64],
+    tres_rows: usize,
+    now: i64,
+    when: When,
+}
+
+impl<'a> Batch<'a> {
+    /// # Safety
+    /// Handles are live or NULL and nobody changes them; `batch` is NULL or a readable struct
+    /// whose arrays are readable.
+    pub(super) unsafe fn new(
+        config: *const ConfigHandle,
+        site: *const SiteHandle,
+        tree: *const TreeHandle,
+        batch: *const BatchRow,
+    ) -> Result<Batch<'a>, Failure> {
+        // SAFETY: as promised by the caller of this function.
+        let (config, site, batch) = unsafe {
+            (
+                handle::shared(config, "config")?,
+                handle::shared(site, "site")?,
+                view::options(batch, "batch")?,
+            )
+        };
+        let tree = match tree.is_null() {
+            true => None,
+            // SAFETY: as promised by the caller of this function.
+            false => Some(unsafe { handle::shared(tree, "tree")? }),
+        };
+        // SAFETY: as promised by the caller of this function.
+        unsafe { Batch::of_rows(&config.config, site, tree, &batch) }
+    }
+
+    /// # Safety
+    /// The arrays of `batch` are readable.
+    unsafe fn of_rows(
+        config: &'a Config,
+        site: &'a SiteModel,
+        tree: Option<&'a TreeModel>,
+        batch: &BatchRow,
+    ) -> Result<Batch<'a>, Failure> {
+        // SAFETY: as promised by the caller of this function.
+        let (jobs, partitions, qos, counts) = unsafe {
+            (
+                view::rows(batch.jobs, batch.jobs_len, batch.job_size, "batch.jobs")?,
+                view::slice(
+                    batch.partition_lists,
+                    batch.partition_lists_len,
+                    "batch.partition_lists",
+                )?,
+                view::slice(batch.qos_lists, batch.qos_lists_len, "batch.qos_lists")?,
+                view::slice(
+                    batch.tres_counts,
+                    batch.tres_counts_len,
+                    "batch.tres_counts",
+                )?,
+            )
+        };
+        let mut tables = site.tables();
+        tables.partition_lists = positions(partitions, "batch.partition_lists")?;
+        tables.qos_lists = positions(qos, "batch.qos_lists")?;
+        Ok(Batch {
+            tables,
+            config,
+            users: Users::new(tree, site.assoc_priorities())?,
+            jobs,
+            counts,
+            tres_rows: count_rows(counts, site.tres_len())?,
+            now: batch.now,
+            when: when(batch)?,
+        })
+    }
+
+    /// How many jobs there are.
+    pub(super) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// How many TRES there are.
+    pub(super) fn tres_len(&self) -> usize {
+        self.tables.tres_names.len()
+    }
+
+    /// Whether an input of the caller's lies in `out`.
+    pub(super) fn overlaps<T: view::Plain>(&self, out: &view::OutArray<T>) -> bool {
+        out.overlaps(&self.jobs) || out.overlaps(self.counts)
+    }
+
+    pub(super) fn pricer(&self) -> Result<Pricer<'_>, Failure> {
+        let pricer = Pricer::new(self.config, &self.tables, self.now)?;
+        Ok(pricer.with_job_counts(self.counts))
+    }
+
+    /// Checks all jobs; after that [`Batch::for_each`] does not fail.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let mut assocs = [AssocFactors::default(); BLOCK];
+        for (number, rows) in self.jobs.chunks(BLOCK).enumerate() {
+            self.look_up(number * BLOCK, rows, &mut assocs)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the blocks of jobs in their order, checked and priced.
+    #[inline(always)]
+    pub(super) fn for_each(
+        &self,
+        pricer: &Pricer<'_>,
+        mut each: impl FnMut(&[JobRow], &Block),
+    ) -> Result<(), Failure> {
+        let mut assocs = [AssocFactors::default(); BLOCK];
+        let mut block = Block::default();
+        for (number, rows) in self.jobs.chunks(BLOCK).enumerate() {
+            self.look_up(number * BLOCK, rows, &mut assocs)?;
+            block.fill(pricer, rows, &assocs, self.when);
+            each(rows, &block);
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with all jobs in their order, checked and priced.
+    pub(super) fn for_each_job(
+        &self,
+        pricer: &Pricer<'_>,
+        mut each: impl FnMut(&Job, Priced),
+    ) -> Result<(), Failure> {
+        self.for_each(pricer, |rows, block| {
+            for (at, row) in rows.iter().enumerate() {
+                each(&self.job(row), block.priced(at, row));
+            }
+        })
+    }
+
+    /// Checks some jobs, of which the first has this number, and finds their users.
+    #[inline(always)]
+    fn look_up(
+        &self,
+        first: usize,
+        rows: &[JobRow],
+        assocs: &mut [AssocFactors; BLOCK],
+    ) -> Result<(), Failure> {
+        let ids = rows.iter().map(|row| row.assoc);
+        let mut sound = self.users.find_all(ids, assocs);
+        if !self.are_plain(rows) {
+            sound &= rows.iter().all(|row| self.is_sound(row));
+        }
+        match sound {
+            true => Ok(()),
+            false => Err(self.complaint(first, rows)),
+        }
+    }
+
+    /// Are all of these jobs sound in the usual way: without lists? A few operations for each job
+    /// and one decision for all.
+    #[inline(always)]
+    fn are_plain(&self, rows: &[JobRow]) -> bool {
+        // Below zero as soon as one is above its end.
+        let left = |end: usize, slot: usize| end as i64 - slot as i64;
+        let (partitions, qos) = (self.tables.partitions.len(), self.tables.qos.len());
+        let (mut least, mut lists, mut flags) = (0_i64, 0, 0);
+        for row in rows {
+            least |= left(partitions, row.partition_slot());
+            least |= left(qos, row.qos_slot());
+            least |= left(self.tres_rows, row.tres_row.wrapping_sub(FT_NONE) as usize);
+            lists |= row.partitions_len | row.qos_len;
+            flags |= row.flags;
+        }
+        least >= 0 && lists == 0 && flags & !FT_JOB_DIRECT == 0
+    }
+
+    /// Does everything exist that a job points at, but for its user?
+    fn is_sound(&self, row: &JobRow) -> bool {
+        let within = |position: u32, len: usize| position == FT_NONE || (position as usize) < len;
+        let ends = |start: u32, len: u32, all: usize| {
+            len == 0 || u64::from(start) + u64::from(len) <= all as u64
+        };
+        let Site {
+            partitions,
+            qos,
+            partition_lists,
+            qos_lists,
+            ..
+        } = &self.tables;
+        // Without short cuts: a branch for all is cheaper than one for each.
+        within(row.partition, partitions.len())
+            & within(row.qos, qos.len())
+            & within(row.tres_row, self.tres_rows)
+            & ends(
+                row.partitions_start,
+                row.partitions_len,
+                partition_lists.len(),
+            )
+            & ends(row.qos_start, row.qos_len, qos_lists.len())
+            & (row.flags & !FT_JOB_DIRECT == 0)
+    }
+
+    /// What is wrong with the first job that is not sound.
+    #[cold]
+    fn complaint(&self, first: usize, rows: &[JobRow]) -> Failure {
+        let is_bad = |row: &&JobRow| !self.is_sound(row) || self.users.find(row.assoc).is_none();
+        let found = rows.iter().enumerate().find(|(_, row)| is_bad(row));
+        let (number, row) = found.expect("a job that was found to be unsound");
+        let at = format!("batch.jobs[{}]", first + number);
+        if row.flags & !FT_JOB_DIRECT != 0 {
+            let sentence = format!("{at}: flags {:#x} are unknown", row.flags);
+            return Failure::new(Status::FT_ERR_ENUM, sentence);
+        }
+        if self.users.find(row.assoc).is_none() {
+            return self.users.complaint(row.assoc, &at);
+        }
+        let rows = self.tres_rows;
+        if row.tres_row != FT_NONE && row.tres_row as usize >= rows {
+            let sentence = format!("{at}: tres_row {}, but there are {rows} rows", row.tres_row);
+            return Failure::new(Status::FT_ERR_UNKNOWN_INDEX, sentence);
+        }
+        let job = Job {
+            tres: None,
+            ..self.job(row)
+        };
+        match self.tables.check_job(&job) {
+            Ok(()) => unreachable!("both checks agree"),
+            Err(error) => {
+                let failure = Failure::from(error);
+                Failure::new(failure.status, format!("{at}: {}", failure.sentence))
+            }
+        }
+    }
+
+    /// The engine's row of a sound job; its user comes beside it.
+    #[inline(always)]
+    fn job(&self, row: &JobRow) -> Job {
+        let index = |position: u32| (position != FT_NONE).then(|| Index::new(position as usize));
+        let tres = row.tres(self.tres_len()).map(Index::new);
+        Job {
+            id: row.id,
+            assoc: None,
+            partition: index(row.partition),
+            qos: index(row.qos),
+            partitions: Span {
+                start: row.partitions_start,
+                len: row.partitions_len,
+            },
+            qos_list: Span {
+                start: row.qos_start,
+                len: row.qos_len,
+            },
+            accrue_time: row.accrue_time,
+            cpus: row.cpus,
+            nodes: row.nodes,
+            time_limit: row.time_limit(),
+            nice: row.nice,
+            site_factor: row.site_factor,
+            tres,
+            priority: row.priority,
+            direct: row.direct(),
+        }
+    }
+}
+
+fn when(batch: &BatchRow) -> Result<When, Failure> {
+    if batch.reserved != 0 {
+        return Err(Failure::new(
+            Status::FT_ERR_RANGE,
+            format!("batch.reserved is {}, but must be 0", batch.reserved),
+        ));
+    }
+    match batch.mode {
+        0 => Ok(When::Pass),
+        1 => Ok(When::Set),
+        mode => Err(Failure::new(
+            Status::FT_ERR_ENUM,
+            format!("batch.mode {mode} is neither FT_MODE_PASS nor FT_MODE_SET"),
+        )),
+    }
+}
+
+/// How many rows of `len` numbers there are.
+fn count_rows(counts: &[u64], len: usize) -> Result<usize, Failure> {
+    let whole = match len {
+        0 => counts.is_empty(),
+        len => counts.len() % len == 0,
+    };
+    if !whole || u32::try_from(counts.len()).is_err() {
+        return Err(Failure::new(
+            Status::FT_ERR_LENGTH,
+            format!(
+                "batch.tres_counts: {} numbers are no rows of {len}",
+                counts.len()
+            ),
+        ));
+    }
+    Ok(counts.len().checked_div(len).unwrap_or(0))
+}
+
+fn positions(list: &[u32], argument: &str) -> Result<Vec<Index>, Failure> {
+    let entry = |(number, position): (usize, &u32)| match *position {
+        FT_NONE => Err(Failure::new(
+            Status::FT_ERR_UNKNOWN_INDEX,
+            format!("{argument}[{number}] is FT_NONE"),
+        )),
+        position => Ok(Index::new(position as usize)),
+    };
+    list.iter().enumerate().map(entry).collect()
+}
