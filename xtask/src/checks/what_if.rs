@@ -310,9 +310,10 @@ fn compare_queue(predicted: &Value, printed: &str, released: u32) -> Result<usiz
             Ok(cells[at.with_context(|| format!("no column {name}"))?])
         };
         let (id, partition) = (cell("JOBID")?, cell("PARTITION")?);
+        let number: u64 = id.parse().with_context(|| format!("job {id}"))?;
         let found = jobs
             .iter()
-            .find(|job| job["job_id"].to_string() == id && job["partition"] == partition);
+            .find(|job| job["job_id"] == number && job["partition"] == partition);
         let after =
             &found.with_context(|| format!("job {id} in {partition} was not predicted"))?["after"];
         compared += 1;
