@@ -15,6 +15,7 @@ fn main() {
     for name in slurm_source::CFGS {
         println!("cargo::rustc-check-cfg=cfg({name})");
     }
+    println!("cargo::rustc-check-cfg=cfg(loom)");
     #[cfg(feature = "slurm")]
     slurm::build();
 }

@@ -12,9 +12,10 @@ use super::log;
 use super::pass;
 use super::plugin::{self, Plugin};
 use super::price;
+use super::slot;
 use super::state::{self, Collected};
+use super::sync::Arc;
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 use std::time::Duration;
 
 const SUCCESS: c_int = 0;
@@ -114,12 +115,12 @@ pub extern "C" fn fini() -> c_int {
 /// than a while, as it may be waiting for whoever unloads the plugin.
 fn let_hooks_end(plugin: &Arc<Plugin>) {
     const A_WHILE_MS: u32 = 2_000;
-    for _ in 0..A_WHILE_MS {
-        if Arc::strong_count(plugin) == 1 {
-            return;
-        }
+    let mut left = A_WHILE_MS;
+    slot::let_go(plugin, || {
         std::thread::sleep(Duration::from_millis(1));
-    }
+        left -= 1;
+        left > 0
+    });
 }
 
 /// slurmctld has saved usage by now, in a text that cuts it short; ours is exact.

@@ -13,7 +13,9 @@
 //! | `hooks` | the symbols that slurmctld looks up |
 //! | `plugin` | the one global: what hooks and thread share |
 //! | `settings` | slurm.conf's settings, checked |
-//! | `thread` | the thread and its period |
+//! | `slot` | where that global is |
+//! | `thread`, `bell` | the thread and its period, and what ends its waiting |
+//! | `sync`, `model` | locks by one name, and models of what threads do in every order |
 //! | `snapshot`, `tables` | the rows of slurmctld, and the engine's tables made from them |
 //! | `pass`, `compute`, `apply` | a pass |
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
@@ -78,8 +80,14 @@ mod snapshot;
 mod tables;
 
 // Without Slurm these are still tested.
+#[cfg(not(loom))]
+mod bell;
 mod fault;
+#[cfg(all(test, loom))]
+mod model;
 mod ranking;
 mod recent;
+mod slot;
 mod state;
+mod sync;
 mod thread;

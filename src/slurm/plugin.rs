@@ -7,17 +7,16 @@ use super::log;
 use super::ranking::Ranking;
 use super::recent::Recent;
 use super::settings::{RELEASE, Settings};
+use super::slot::Slot;
 use super::snapshot::Snapshot;
 use super::state::{self, State};
+use super::sync::{Arc, Mutex, RwLock};
 use super::thread::Thread;
 use crate::engine;
 use crate::usage::{Decay, ResetSchedule};
-use once_cell::unsync::OnceCell;
-use parking_lot::{Mutex, RwLock};
-use std::sync::Arc;
 
 /// Set by init, emptied by fini: slurmctld may go through both several times in one process.
-static PLUGIN: Mutex<OnceCell<Arc<Plugin>>> = Mutex::new(OnceCell::new());
+static PLUGIN: Slot<Plugin> = Slot::new();
 
 /// Everything that the plugin knows.
 pub(super) struct Plugin {
@@ -177,24 +176,23 @@ fn fault_on_order() -> Fault {
 
 /// Sets the plugin up; what hooks and thread need is there afterwards. Twice is once.
 pub(super) fn init() -> Result<Arc<Plugin>, String> {
-    let plugin = PLUGIN.lock();
-    let plugin = plugin.get_or_try_init(|| {
+    let plugin = PLUGIN.get_or_try_init(|| {
         guard::silence();
-        Plugin::start().map(Arc::new)
+        Plugin::start()
     })?;
     log::verbose(format_args!(
         "fairtree {} for Slurm {RELEASE} loaded",
         env!("CARGO_PKG_VERSION")
     ));
-    Ok(Arc::clone(plugin))
+    Ok(plugin)
 }
 
 /// The plugin, between init and fini.
 pub(super) fn get() -> Option<Arc<Plugin>> {
-    PLUGIN.lock().get().cloned()
+    PLUGIN.get()
 }
 
 /// Forgets everything.
 pub(super) fn take() -> Option<Arc<Plugin>> {
-    PLUGIN.lock().take()
+    PLUGIN.take()
 }

@@ -3,16 +3,11 @@
 //! Waiting is the C library's, on the monotonic clock: steps of the wall clock neither delay a
 //! pass nor make several follow each other, and after a stall the period starts anew.
 
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
-
-use parking_lot::Mutex;
-
+use super::sync::thread::{Builder, JoinHandle};
+use super::sync::{AtomicBool, Bell, Mutex, Ordering};
 use crate::config::Config;
+use std::mem::MaybeUninit;
+use std::time::Duration;
 
 /// A thread that can be started once and stopped at once.
 #[derive(Default)]
@@ -23,22 +18,25 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// Starts `body`; does nothing if it runs already.
+    /// Starts `body`; does nothing if it runs already, or once it was told to stop.
     pub(super) fn start(&self, body: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
         let mut handle = self.handle.lock();
-        if handle.is_none() {
-            self.stop.store(false, Ordering::SeqCst);
-            let thread = std::thread::Builder::new().name("fairtree".into());
-            *handle = Some(thread.spawn(body)?);
+        if handle.is_none() && !self.stopping() {
+            *handle = Some(Builder::new().name("fairtree".into()).spawn(body)?);
         }
         Ok(())
     }
 
     /// Tells the thread to end, and waits until it has.
     pub(super) fn stop(&self) {
-        self.stop.store(true, Ordering::SeqCst);
+        // Under the lock, so that a start beside it either comes before, or does nothing.
+        let handle = {
+            let mut handle = self.handle.lock();
+            self.stop.store(true, Ordering::SeqCst);
+            handle.take()
+        };
         self.bell.ring();
-        if let Some(handle) = self.handle.lock().take() {
+        if let Some(handle) = handle {
             // The body runs inside a guard; a panic that still got here was reported.
             let _ = handle.join();
         }
@@ -90,87 +88,7 @@ pub(super) fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) 
     })
 }
 
-/// A condition variable of the C library with its mutex.
-struct Bell {
-    mutex: UnsafeCell<libc::pthread_mutex_t>,
-    condition: UnsafeCell<libc::pthread_cond_t>,
-    monotonic: Once,
-}
-
-// SAFETY: mutex and condition variable are made for use by several threads; nothing else is in
-// there.
-unsafe impl Send for Bell {}
-// SAFETY: as above.
-unsafe impl Sync for Bell {}
-
-impl Default for Bell {
-    fn default() -> Bell {
-        Bell {
-            mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-            condition: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
-            monotonic: Once::new(),
-        }
-    }
-}
-
-impl Bell {
-    /// Sets the clock before the first use, when the bell has its place in memory.
-    fn ready(&self) {
-        self.monotonic.call_once(|| {
-            let mut attributes = MaybeUninit::uninit();
-            // SAFETY: nobody waits yet, and `call_once` keeps others out; attributes are
-            // initialised before use. The bell lives in the plugin's Arc and does not move.
-            unsafe {
-                libc::pthread_condattr_init(attributes.as_mut_ptr());
-                libc::pthread_condattr_setclock(attributes.as_mut_ptr(), libc::CLOCK_MONOTONIC);
-                libc::pthread_cond_init(self.condition.get(), attributes.as_ptr());
-                libc::pthread_condattr_destroy(attributes.as_mut_ptr());
-            }
-        });
-    }
-
-    fn ring(&self) {
-        self.ready();
-        // SAFETY: initialised, at a fixed place; the mutex makes sure that a waiter either sees
-        // the flag that was set before, or waits already.
-        unsafe {
-            libc::pthread_mutex_lock(self.mutex.get());
-            libc::pthread_cond_broadcast(self.condition.get());
-            libc::pthread_mutex_unlock(self.mutex.get());
-        }
-    }
-
-    fn wait_until(&self, deadline: Duration, enough: impl Fn() -> bool) {
-        self.ready();
-        let until = libc::timespec {
-            tv_sec: deadline.as_secs().try_into().unwrap_or(libc::time_t::MAX),
-            tv_nsec: deadline.subsec_nanos().into(),
-        };
-        // SAFETY: as for `ring`; the mutex is held by this thread around the wait.
-        unsafe {
-            libc::pthread_mutex_lock(self.mutex.get());
-            while !enough() {
-                let (condition, mutex) = (self.condition.get(), self.mutex.get());
-                if libc::pthread_cond_timedwait(condition, mutex, &raw const until) != 0 {
-                    break;
-                }
-            }
-            libc::pthread_mutex_unlock(self.mutex.get());
-        }
-    }
-}
-
-impl Drop for Bell {
-    fn drop(&mut self) {
-        // SAFETY: nobody waits any more: whoever could has a reference.
-        unsafe {
-            libc::pthread_cond_destroy(self.condition.get());
-            libc::pthread_mutex_destroy(self.mutex.get());
-        }
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::compat::{Compat, Release};
@@ -200,6 +118,14 @@ mod tests {
             ..config.clone()
         };
         assert_eq!(clock_complaint(&stock, Some(9_999), 1_000), None);
+    }
+
+    #[test]
+    fn does_not_start_after_its_stop() {
+        let thread = Thread::default();
+        thread.stop();
+        thread.start(|| unreachable!()).unwrap();
+        thread.stop();
     }
 
     #[test]

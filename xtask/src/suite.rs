@@ -79,6 +79,7 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
     for section in SECTIONS {
         run_section(section.title, section.arguments, &[], progress, total)?;
     }
+    model_section(progress, total)?;
     if releases.len() > 1 {
         // It comes with the Debian release of a later Slurm.
         title(progress, "the oldest compiler that is promised");
@@ -91,6 +92,28 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
         cluster_section(release, progress, total)?;
     }
     Ok(())
+}
+
+/// The plugin's threads in every order, in models that loom runs.
+fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let flags = ("RUSTFLAGS", Path::new("--cfg loom"));
+    let words = [
+        "test",
+        "--lib",
+        "--no-default-features",
+        "--target-dir",
+        "target/loom",
+        "slurm::model",
+    ];
+    let name = "models of the plugin's threads";
+    run_section(name, &words, &[flags], progress, total)
+}
+
+/// Counts a section that is one test.
+fn one(name: &str, result: Result<()>, total: &mut Outcome) -> Result<()> {
+    total.passed += usize::from(result.is_ok());
+    total.failed += usize::from(result.is_err());
+    result.with_context(|| format!("failed: {name}"))
 }
 
 /// The programs of Slurm's own testsuite.
@@ -162,14 +185,10 @@ fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> 
     title(progress, &name);
     let host = Host::of(release, progress)?;
     let failed = || format!("failed: {name}");
-    let faults = twin::faults(release, host.folder(), progress)
+    total.passed += twin::faults(release, host.folder(), progress)
         .inspect_err(|_| total.failed += 1)
         .with_context(failed)?;
-    twin::sample(release, host.folder(), progress)
-        .inspect_err(|_| total.failed += 1)
-        .with_context(failed)?;
-    total.passed += faults + 1;
-    Ok(())
+    one(&name, twin::sample(release, host.folder(), progress), total)
 }
 
 fn run_section(
