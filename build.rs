@@ -50,6 +50,9 @@ mod slurm {
         translate_header(&out);
         // sshare has none of slurmctld's functions: they must not be looked for before a call.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,lazy");
+        // A hook that has just given the plugin back may still be on its way out of our code when
+        // slurmctld unloads us. The code stays; there is one copy of it in a process.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
 
     /// Ends the build with a sentence instead of a backtrace.
