@@ -85,7 +85,8 @@ fn begin(plugin: &Plugin, settings: &Settings) {
         take_due();
     }
     let last_ran = plugin.shared.lock().last_ran;
-    if let Some(line) = thread::clock_complaint(&settings.config, last_ran, now) {
+    let clock = plugin.clock.complaint(&settings.config, last_ran, now);
+    if let Some(line) = clock {
         log::error(line);
     }
     // As the stock plugin, not on a first pass. Stock also leaves them after the clock stepped

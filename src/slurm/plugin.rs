@@ -11,7 +11,7 @@ use super::slot::Slot;
 use super::snapshot::Snapshot;
 use super::state::{self, State};
 use super::sync::{Arc, Mutex, RwLock};
-use super::thread::Thread;
+use super::thread::{ClockWatch, Thread};
 use crate::engine;
 use crate::usage::{Decay, ResetSchedule};
 
@@ -28,6 +28,7 @@ pub(super) struct Plugin {
     /// Snapshots of one job, for the hooks.
     scratch: Mutex<Vec<Snapshot>>,
     pub(super) thread: Thread,
+    pub(super) clock: ClockWatch,
 }
 
 /// What changes with passes and ends of jobs. Its mutex is a leaf.
@@ -94,6 +95,7 @@ impl Plugin {
             ranking: RwLock::default(),
             scratch: Mutex::default(),
             thread: Thread::default(),
+            clock: ClockWatch::default(),
         })
     }
 

@@ -75,10 +75,30 @@ pub(super) fn next_deadline(last: Duration, period: Duration, now: Duration) -> 
     }
 }
 
+/// Tells of a clock that is behind, once as long as it is.
+#[derive(Default)]
+pub(super) struct ClockWatch {
+    told: AtomicBool,
+}
+
+impl ClockWatch {
+    /// [`clock_complaint`], if it is new.
+    pub(super) fn complaint(
+        &self,
+        config: &Config,
+        last_ran: Option<i64>,
+        now: i64,
+    ) -> Option<String> {
+        let complaint = clock_complaint(config, last_ran, now);
+        let told = self.told.swap(complaint.is_some(), Ordering::Relaxed);
+        complaint.filter(|_| !told)
+    }
+}
+
 /// What an administrator has to know about a clock that is behind the last pass by more than a
 /// period. Time that was charged once is not charged again: until the clock gets there nobody is
 /// charged. `compat=slurm` goes on from the clock.
-pub(super) fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<String> {
+fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<String> {
     let behind = last_ran?.saturating_sub(now);
     let tolerated = i64::from(config.priority_calc_period_secs);
     (behind > tolerated && !config.compat.is_slurm()).then(|| {
@@ -118,6 +138,20 @@ mod tests {
             ..config.clone()
         };
         assert_eq!(clock_complaint(&stock, Some(9_999), 1_000), None);
+    }
+
+    #[test]
+    fn a_clock_that_stays_behind_is_told_once() {
+        let config = Config {
+            priority_calc_period_secs: 300,
+            ..Config::default()
+        };
+        let watch = ClockWatch::default();
+        let tells = |now| watch.complaint(&config, Some(10_000), now).is_some();
+        assert_eq!(
+            [1_000, 1_300, 9_800, 1_000].map(tells),
+            [true, false, false, true]
+        );
     }
 
     #[test]

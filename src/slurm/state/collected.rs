@@ -45,7 +45,9 @@ impl Collected {
             )
         };
         Some(State {
-            written_at: host::now(),
+            // All usage up to the last pass is in it, also where the clock has stepped back since:
+            // an older dump of slurmctld must not seem to be newer.
+            written_at: host::now().max(self.last_ran),
             last_ran: self.last_ran,
             previous_ran: self.previous_ran,
             last_reset: self.last_reset,

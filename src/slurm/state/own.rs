@@ -41,7 +41,7 @@ pub(in crate::slurm) struct Record {
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::slurm) struct State {
-    /// When it was written, seconds since 1970.
+    /// When it was written, seconds since 1970; not before `last_ran`.
     pub(in crate::slurm) written_at: i64,
     /// The pass that this is the usage of.
     pub(in crate::slurm) last_ran: i64,

@@ -1,6 +1,7 @@
 use super::own::{Damage, Number, Record};
 use super::*;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A folder of its own that goes away with the test.
 pub(super) struct Folder(pub(super) PathBuf);
@@ -161,18 +162,131 @@ fn our_state_counts_while_it_is_the_newest() {
     assert_eq!(found.usage_as_of, Some(2_001));
 }
 
-#[test]
-fn a_pass_of_another_plugin_makes_our_state_old() {
-    let folder = Folder::new("other");
-    store(&folder.0, &state()).unwrap();
-    let other = Times {
-        last_ran: 2_500,
+/// A pass of the stock plugin, which leaves the times of the one before.
+fn stock_pass(folder: &Folder, last_ran: i64) {
+    let before = fs::read(folder.0.join(SLURM_FILE)).unwrap();
+    folder.write("priority_last_decay_ran.old", &before);
+    let times = Times {
+        last_ran,
         last_reset: 8,
     };
-    folder.write(SLURM_FILE, &other.encode());
+    folder.write(SLURM_FILE, &times.encode());
+}
+
+/// The states of two passes, as they are written one after the other.
+fn two_passes(folder: &Folder) -> [State; 2] {
+    let before = State {
+        written_at: 1_700,
+        last_ran: 1_690,
+        previous_ran: 1_390,
+        ..state()
+    };
+    for state in [&before, &state()] {
+        store(&folder.0, state).unwrap();
+    }
+    [before, state()]
+}
+
+#[test]
+fn a_pass_of_another_plugin_makes_our_state_old() {
+    for passes in [&[2_500][..], &[2_500, 2_800]] {
+        let folder = Folder::new("other");
+        two_passes(&folder);
+        for last_ran in passes {
+            stock_pass(&folder, *last_ran);
+        }
+        let found = load(&folder.0, true);
+        assert_eq!(found.last_ran, passes.last().copied());
+        assert_eq!((found.last_reset, found.saved), (Some(8), None));
+        assert!(found.complaints.is_empty());
+        // The one of the pass before is no better.
+        folder.write(OWN_FILE, b"");
+        let found = load(&folder.0, true);
+        assert_eq!(
+            (found.last_ran, found.saved),
+            (passes.last().copied(), None)
+        );
+    }
+}
+
+#[test]
+fn damaged_times_do_not_make_our_state_old() {
+    let folder = Folder::new("times-damaged");
+    let [_, last] = two_passes(&folder);
+    let good = fs::read(folder.0.join(SLURM_FILE)).unwrap();
+    for position in 0..8 {
+        let mut bad = good.clone();
+        bad[position] ^= 0x41;
+        folder.write(SLURM_FILE, &bad);
+        let found = load(&folder.0, true);
+        assert_eq!(
+            (found.last_ran, &found.saved),
+            (Some(1_990), &Some(last.clone()))
+        );
+        assert_eq!(found.complaints.len(), 1, "{:?}", found.complaints);
+        assert!(found.complaints[0].contains("priority_last_decay_ran is damaged"));
+    }
+}
+
+#[test]
+fn an_orderly_stop_keeps_the_times_of_two_passes() {
+    let folder = Folder::new("stop");
+    let [_, last] = two_passes(&folder);
+    let at_stop = State {
+        written_at: 2_100,
+        previous_ran: last.last_ran,
+        ..last
+    };
+    store(&folder.0, &at_stop).unwrap();
+    assert!(load(&folder.0, true).complaints.is_empty());
+    let mut other_reset = fs::read(folder.0.join(SLURM_FILE)).unwrap();
+    other_reset[15] ^= 1;
+    for bad in [&other_reset, &vec![0xff; 16]] {
+        folder.write(SLURM_FILE, bad);
+        let found = load(&folder.0, true);
+        assert_eq!(found.last_ran, Some(1_990));
+        assert_eq!(found.saved.as_ref(), Some(&at_stop));
+        assert_eq!(found.complaints.len(), 1, "{:?}", found.complaints);
+    }
+}
+
+#[test]
+fn where_our_state_is_damaged_the_one_before_counts() {
+    let folder = Folder::new("before");
+    let [before, _] = two_passes(&folder);
+    folder.write(OWN_FILE, b"FAIRTREE");
+    // Older than both, as it is after a crash.
+    folder.write(DUMP_FILE, &dump(1_500));
     let found = load(&folder.0, true);
-    assert_eq!((found.last_ran, found.last_reset), (Some(2_500), Some(8)));
-    assert_eq!(found.saved, None);
+    assert_eq!(
+        (found.last_ran, found.usage_as_of),
+        (Some(1_690), Some(1_700))
+    );
+    assert_eq!(found.saved, Some(before));
+    assert_eq!(found.complaints.len(), 1);
+    assert!(found.complaints[0].contains("priority_fairtree_state.old"));
+
+    // As it is after an orderly stop: nothing of what the dump has is missing in it.
+    folder.write(OWN_FILE, b"FAIRTREE");
+    folder.write(DUMP_FILE, &dump(2_050));
+    let found = load(&folder.0, true);
+    assert_eq!((found.last_ran, found.saved), (Some(1_990), None));
+}
+
+#[test]
+fn a_dump_is_not_younger_than_its_file() {
+    let folder = Folder::new("dump-damaged");
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    let state = State {
+        written_at: i64::try_from(now).unwrap() + 1_000,
+        ..state()
+    };
+    store(&folder.0, &state).unwrap();
+    folder.write(DUMP_FILE, &dump(i64::MAX - 7));
+    assert_eq!(load(&folder.0, true).saved, Some(state));
 }
 
 #[test]

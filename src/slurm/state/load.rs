@@ -1,0 +1,203 @@
+//! What the last slurmctld left, and which of it counts.
+//!
+//! Our file has a checksum, Slurm's have none. So where ours is whole, its times and its usage
+//! count, unless another plugin has made passes since. That one leaves the times of the pass
+//! before as `priority_last_decay_ran.old`, and so do we: whoever wrote last, the two files tell
+//! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
+//! are then charged from that pass on, and nothing is lost.
+
+use super::own::State;
+use super::{DUMP_FILE, OWN_FILE, SLURM_FILE, Times, old};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What was found at start.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct Found {
+    pub(in crate::slurm) last_ran: Option<i64>,
+    pub(in crate::slurm) last_reset: Option<i64>,
+    /// Usage to put back in place of what slurmctld loaded.
+    pub(in crate::slurm) saved: Option<State>,
+    /// When the usage that counts was written down: the state's or that of slurmctld's dump.
+    /// What was charged later is not in it.
+    pub(in crate::slurm) usage_as_of: Option<i64>,
+    /// For the administrator, as errors.
+    pub(in crate::slurm) complaints: Vec<String>,
+    /// For the curious.
+    pub(in crate::slurm) notes: Vec<String>,
+}
+
+/// Times of the last pass and of the one before, by Slurm's files.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passes {
+    last: Option<Times>,
+    before: Option<Times>,
+}
+
+/// Reads what the last slurmctld left. Never fails: what cannot be read is complained of.
+/// Without `own`, our file is left alone and Slurm's count, as for the stock plugin.
+pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Found {
+    let mut found = Found::default();
+    let passes = load_passes(dir, &mut found);
+    let state = own.then(|| load_own(dir, passes, &mut found)).flatten();
+    let times = match &state {
+        Some(state) => Some(state.times()),
+        None => passes.last.or(passes.before),
+    };
+    let known = |time: i64| (time != 0).then_some(time);
+    found.last_ran = times.and_then(|times| known(times.last_ran));
+    found.last_reset = times.and_then(|times| known(times.last_reset));
+    found.usage_as_of = match &state {
+        Some(state) => Some(state.written_at),
+        None => dump_time(&dir.join(DUMP_FILE)),
+    };
+    found.saved = state;
+    found
+}
+
+fn load_passes(dir: &Path, found: &mut Found) -> Passes {
+    let last = load_times(dir, SLURM_FILE, found);
+    let mut unsaid = Found::default();
+    // The stock plugin has an instant without the file; that before it says what was.
+    let complained = if last.is_none() { found } else { &mut unsaid };
+    let before = load_times(dir, &old(SLURM_FILE), complained);
+    Passes { last, before }
+}
+
+fn load_times(dir: &Path, name: &str, found: &mut Found) -> Option<Times> {
+    match fs::read(dir.join(name)) {
+        Ok(bytes) => {
+            let times = Times::decode(&bytes);
+            if times.is_none() {
+                found.complaints.push(format!(
+                    "{name} has {} bytes instead of 16: the time of the last pass is not known from it",
+                    bytes.len()
+                ));
+            }
+            times
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            found.notes.push(format!("no {name} to recover"));
+            None
+        }
+        Err(error) => {
+            found
+                .complaints
+                .push(format!("{name} cannot be read: {error}"));
+            None
+        }
+    }
+}
+
+/// Our file, or the one of the pass before where it is damaged, if it counts.
+fn load_own(dir: &Path, passes: Passes, found: &mut Found) -> Option<State> {
+    let damage = match read_own(dir, OWN_FILE)? {
+        Ok(state) => {
+            let counts = belongs(&state, passes, found) && is_newer_than_dump(dir, &state, found);
+            return counts.then_some(state);
+        }
+        Err(damage) => damage,
+    };
+    let aside = format!("{OWN_FILE}.damaged");
+    let fate = match fs::rename(dir.join(OWN_FILE), dir.join(&aside)) {
+        Ok(()) => format!("it is now {aside}"),
+        Err(error) => format!("it cannot be set aside: {error}"),
+    };
+    let before = read_own(dir, &old(OWN_FILE)).and_then(Result::ok);
+    let before = before
+        .filter(|state| !is_superseded(state, passes) && is_newer_than_dump(dir, state, found));
+    let instead = match &before {
+        Some(_) => format!("usage is that of the pass before, from {}", old(OWN_FILE)),
+        None => "usage is what slurmctld saved".to_string(),
+    };
+    found.complaints.push(format!(
+        "{OWN_FILE} is damaged ({damage}); {fate}; {instead}"
+    ));
+    before
+}
+
+/// `None`: there is no such file.
+fn read_own(dir: &Path, name: &str) -> Option<Result<State, String>> {
+    match fs::read(dir.join(name)) {
+        Ok(bytes) => Some(State::decode(&bytes).map_err(|damage| damage.to_string())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Err(format!("it cannot be read: {error}"))),
+    }
+}
+
+/// Is this the state of the last pass? If no other plugin can have made one since, it is, whatever
+/// Slurm's file says.
+fn belongs(state: &State, passes: Passes, found: &mut Found) -> bool {
+    let Some(last) = passes.last else {
+        return true;
+    };
+    // Ours is written before Slurm's file: after a crash between the two, Slurm's is one behind.
+    let is_behind = last.last_ran == state.previous_ran && last.last_ran != state.last_ran;
+    if last == state.times() || is_behind {
+        return true;
+    }
+    if passes
+        .before
+        .is_some_and(|before| before.last_ran >= state.last_ran)
+    {
+        found.notes.push(format!(
+            "{OWN_FILE} is not of the last pass: usage is what slurmctld saved"
+        ));
+        return false;
+    }
+    found.complaints.push(format!(
+        "{SLURM_FILE} is damaged: by it the last pass was at {} and the last reset at {}, by {OWN_FILE}, \
+         which counts, at {} and {}",
+        last.last_ran, last.last_reset, state.last_ran, state.last_reset
+    ));
+    true
+}
+
+/// Has another plugin made a pass since the one after this state?
+fn is_superseded(state: &State, passes: Passes) -> bool {
+    passes
+        .before
+        .is_some_and(|before| before.last_ran > state.last_ran)
+}
+
+fn is_newer_than_dump(dir: &Path, state: &State, found: &mut Found) -> bool {
+    let Some(dumped_at) = dump_time(&dir.join(DUMP_FILE)) else {
+        return true;
+    };
+    let newer = if state.written_at == dumped_at {
+        let own = modified(&dir.join(OWN_FILE));
+        let dump = modified(&dir.join(DUMP_FILE));
+        own.zip(dump)
+            .is_none_or(|(own, dump)| own >= dump || was_touched_later(own, dump))
+    } else {
+        state.written_at > dumped_at
+    };
+    if !newer {
+        found.notes.push(format!(
+            "{DUMP_FILE} is newer than {OWN_FILE}: usage is what slurmctld saved"
+        ));
+    }
+    newer
+}
+
+/// Two files that were written in the same second have times that are close to each other.
+fn was_touched_later(own: SystemTime, dump: SystemTime) -> bool {
+    const CLOSE: Duration = Duration::from_secs(5);
+    dump.duration_since(own).is_ok_and(|apart| apart > CLOSE)
+}
+
+/// The time in the header of slurmctld's dump, behind its version. Not later than the file: the
+/// header has no checksum either.
+fn dump_time(path: &Path) -> Option<i64> {
+    let bytes = fs::read(path).ok()?;
+    let header = bytes.get(2..)?.first_chunk()?;
+    let written = modified(path)?.duration_since(UNIX_EPOCH).ok()?;
+    let written = i64::try_from(written.as_secs()).ok()?;
+    Some(i64::from_be_bytes(*header).min(written))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|data| data.modified()).ok()
+}
