@@ -348,18 +348,26 @@ void twin_clock_settle(void)
 }
 
 /* Ends the wait; holding its mutex says that the wait has begun. */
-static void wake_ticker(void)
+static void wake_ticker(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-	pthread_mutex_lock(ticker.mutex);
+	pthread_mutex_lock(mutex);
 	ticker.granted = true;
-	libc_own.cond_broadcast(ticker.cond);
-	pthread_mutex_unlock(ticker.mutex);
+	libc_own.cond_broadcast(cond);
+	pthread_mutex_unlock(mutex);
 }
 
 static void wake_and_settle(void)
 {
-	ticker_becomes(TICKER_BUSY);
-	wake_ticker();
+	pthread_cond_t *cond;
+	pthread_mutex_t *mutex;
+
+	pthread_mutex_lock(&guard);
+	cond = ticker.cond;
+	mutex = ticker.mutex;
+	ticker.state = TICKER_BUSY;
+	libc_own.cond_broadcast(&changed);
+	pthread_mutex_unlock(&guard);
+	wake_ticker(cond, mutex);
 	twin_clock_settle();
 }
 
@@ -369,9 +377,11 @@ bool twin_clock_pass(void)
 
 	if (settled() == TICKER_NONE)
 		return false;
+	pthread_mutex_lock(&guard);
 	left_ns = ticker.deadline_ns - steady_now();
 	if (ticker.steady && (left_ns > 0))
 		atomic_fetch_add(&steady_ns, left_ns);
+	pthread_mutex_unlock(&guard);
 	wake_and_settle();
 	return true;
 }

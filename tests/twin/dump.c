@@ -233,8 +233,9 @@ static twin_list ids(const char *text)
 }
 #endif
 
-twin_list twin_sprio_rows(uid_t uid)
+static twin_list sprio_rows(const twin_line *line)
 {
+	uid_t uid = line->arg ? twin_arg_u32(line) : 0;
 #ifdef twin_factors_list
 	slurmctld_lock_t locks = { .job = READ_LOCK, .node = READ_LOCK,
 				   .part = READ_LOCK };
@@ -252,9 +253,9 @@ twin_list twin_sprio_rows(uid_t uid)
 	return rows;
 #else
 	priority_factors_request_msg_t request = {
-		.job_id_list = ids(twin_word(&sprio_line, "jobs")),
-		.partitions = xstrdup(twin_word(&sprio_line, "parts")),
-		.uid_list = ids(twin_word(&sprio_line, "uids")),
+		.job_id_list = ids(twin_word(line, "jobs")),
+		.partitions = xstrdup(twin_word(line, "parts")),
+		.uid_list = ids(twin_word(line, "uids")),
 	};
 	uint64_t held = twin_locks_held();
 	twin_list rows = priority_g_get_priority_factors_list(&request, uid);
@@ -267,11 +268,16 @@ twin_list twin_sprio_rows(uid_t uid)
 #endif
 }
 
+twin_list twin_sprio_rows(void)
+{
+	return sprio_rows(&(const twin_line){ 0 });
+}
+
 /*
  * "gone=NAME": an administrator deletes that partition while the answer is on
  * its way, where no lock keeps him from that. Its name is then anything.
  */
-static twin_list sprio_rows_racing(uid_t uid)
+static twin_list sprio_rows_racing(void)
 {
 	const char *gone = twin_word(&sprio_line, "gone");
 	part_record_t *part = gone && TWIN_ROWS_OUTLIVE_LOCKS ? twin_part(gone) :
@@ -280,9 +286,9 @@ static twin_list sprio_rows_racing(uid_t uid)
 	twin_list rows;
 
 	if (!part)
-		return twin_sprio_rows(uid);
+		return sprio_rows(&sprio_line);
 	part->name = xstrdup(name);
-	rows = twin_sprio_rows(uid);
+	rows = sprio_rows(&sprio_line);
 	memset(part->name, '?', strlen(part->name));
 	part->name = name;
 	return rows;
@@ -290,8 +296,7 @@ static twin_list sprio_rows_racing(uid_t uid)
 
 static void put_sprio(void)
 {
-	uid_t uid = sprio_line.arg ? twin_arg_u32(&sprio_line) : 0;
-	twin_list rows = sprio_rows_racing(uid);
+	twin_list rows = sprio_rows_racing();
 	uint64_t count = 0;
 
 	twin_sink_record("sprio_list", 0, NULL);
@@ -319,7 +324,7 @@ static int put_sshare_row(void *each, void *unused)
 	return 0;
 }
 
-static void put_sshare(void)
+static shares_response_msg_t *sshare_rows(void)
 {
 	shares_request_msg_t request = { 0 };
 	shares_response_msg_t *answer = xmalloc(sizeof(*answer));
@@ -327,11 +332,30 @@ static void put_sshare(void)
 
 	assoc_mgr_get_shares(NULL, 0, &request, answer);
 	twin_locks_same(held, "priority_p_set_assoc_usage");
-	if (answer->assoc_shares_list)
-		list_for_each(answer->assoc_shares_list, put_sshare_row, NULL);
 	/* The names are the association manager's own. */
 	answer->tres_names = NULL;
+	return answer;
+}
+
+static void put_sshare(void)
+{
+	shares_response_msg_t *answer = sshare_rows();
+
+	if (answer->assoc_shares_list)
+		list_for_each(answer->assoc_shares_list, put_sshare_row, NULL);
 	slurm_free_shares_response_msg(answer);
+}
+
+void twin_dump_only_ask_sprio(const twin_line *line)
+{
+	twin_list rows = sprio_rows(line);
+
+	FREE_NULL_LIST(rows);
+}
+
+void twin_dump_only_ask_sshare(void)
+{
+	slurm_free_shares_response_msg(sshare_rows());
 }
 
 void twin_dump_state(int event, const char *what, twin_dump_mode mode)

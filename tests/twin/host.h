@@ -230,6 +230,11 @@ bool twin_booted(void);
 /* Whether the state after an event is wanted: after boot, but for `quiet`. */
 bool twin_dumping(void);
 
+/* ---- crowd.c ------------------------------------------------------------------------ */
+
+/* True when a line is one of a crowd's, which is played as a whole at its end. */
+bool twin_crowd_takes(const twin_line *line);
+
 /* ---- dump.c ---------------------------------------------------------------------- */
 
 typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL } twin_dump_mode;
@@ -242,8 +247,11 @@ void twin_dump_passes(unsigned passes);
 /* The rows behind sprio and sshare belong to the next dump. */
 void twin_dump_ask_sprio(const twin_line *line);
 void twin_dump_ask_sshare(void);
-/* The list behind sprio, as slurmctld has it made. */
-twin_list twin_sprio_rows(uid_t uid);
+/* The list behind sprio for root, as slurmctld has it made. */
+twin_list twin_sprio_rows(void);
+/* Questions for their own sake; any thread may ask. */
+void twin_dump_only_ask_sprio(const twin_line *line);
+void twin_dump_only_ask_sshare(void);
 
 /* ---- main.c: the command line -------------------------------------------------------- */
 

@@ -107,7 +107,11 @@ void twin_play(const twin_line *line)
 	if (!event && twin_bench_event)
 		event = twin_bench_event(line->verb);
 	alarm(PATIENCE_S);
-	if (event) {
+	if (twin_crowd_takes(line))
+		return;
+	if (!strcmp(line->verb, "together")) {
+		/* The crowd has played. */
+	} else if (event) {
 		event(line);
 	} else {
 		event = twin_booted() ? twin_job_event(line->verb) : NULL;

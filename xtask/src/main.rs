@@ -6,6 +6,7 @@ mod cluster;
 mod command;
 mod demo;
 mod deps;
+mod detect;
 mod interrupt;
 mod msrv;
 mod plugin;
@@ -96,6 +97,18 @@ enum Tool {
         /// Slurm's release
         #[arg(long, env = "SLURM", default_value = "22.05.8")]
         slurm: Release,
+    },
+    /// Play lives in several threads at once under detectors of memory errors and of races
+    Detect {
+        /// Slurm's release, one that is installed here
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// One seed, or FIRST-LAST
+        #[arg(value_parser = twin::seeds, default_value = "1-20")]
+        seeds: std::ops::RangeInclusive<u64>,
+        /// Only this one
+        #[arg(long, value_enum)]
+        detector: Option<detect::Detector>,
     },
     /// A private Slurm cluster
     #[command(subcommand)]
@@ -190,6 +203,16 @@ fn run(tool: Tool) -> Result<()> {
         Tool::Schedmd { slurm } => {
             prepare(&slurm, &progress)?;
             conclude(schedmd::programs(&slurm, &progress)?, &progress)
+        }
+        Tool::Detect {
+            slurm,
+            seeds,
+            detector,
+        } => {
+            prepare(&slurm, &progress)?;
+            let both = [detect::Detector::Memory, detect::Detector::Races];
+            let detectors = detector.map_or(both.to_vec(), |only| vec![only]);
+            detect::run(&slurm, seeds, &detectors, &progress)
         }
         Tool::Cluster(ClusterTool::Up { slurm, priority }) => {
             demo::hold(&slurm, priority, &progress)

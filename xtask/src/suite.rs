@@ -12,7 +12,7 @@ use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, msrv, plugin, schedmd, source, twin};
+use crate::{deps, detect, msrv, plugin, schedmd, source, twin};
 
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
@@ -88,6 +88,7 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
     for release in releases {
         plugin_sections(release, progress, total)?;
         twin_section(release, progress, total)?;
+        detect_section(release, progress, total)?;
         schedmd_section(release, progress, total)?;
         cluster_section(release, progress, total)?;
     }
@@ -107,6 +108,20 @@ fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
     ];
     let name = "models of the plugin's threads";
     run_section(name, &words, &[flags], progress, total)
+}
+
+/// The plugin under detectors, in the twin host.
+fn detect_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let host = Host::of(release, progress)?;
+    if host.folder() != Path::new("/") {
+        // The detectors' libraries are this machine's.
+        return Ok(());
+    }
+    let name = format!("memory errors and races of the plugin for Slurm {release}");
+    title(progress, &name);
+    let both = [detect::Detector::Memory, detect::Detector::Races];
+    let found = detect::run(release, detect::SHORT, &both, progress);
+    one(&name, found, total)
 }
 
 /// Counts a section that is one test.

@@ -114,7 +114,7 @@ static void time_sprio(const twin_line *line)
 
 	(void)line;
 	bench_locks_take();
-	rows = twin_sprio_rows(0);
+	rows = twin_sprio_rows();
 	from = twin_clock_real_ns() - from;
 	locks = bench_locks_take();
 	printf("held_us=%.1f longest_us=%.1f wall_us=%.1f rows=%d",

@@ -20,6 +20,7 @@ pub struct Host {
     program: PathBuf,
     root: PathBuf,
     further: Vec<String>,
+    under: Vec<String>,
 }
 
 /// What one run of a life gave.
@@ -43,7 +44,8 @@ impl Host {
         Host::make(source, root, program, &["BENCH=1"])
     }
 
-    fn make(source: &Path, root: &Path, program: &Path, words: &[&str]) -> Result<Host> {
+    /// The same with further words for make, for instance `NAME=VALUE`.
+    pub fn make(source: &Path, root: &Path, program: &Path, words: &[&str]) -> Result<Host> {
         let here = project::root().join("tests/twin");
         if let Some(folder) = program.parent() {
             fs::create_dir_all(folder)?;
@@ -67,12 +69,19 @@ impl Host {
             program: program.to_owned(),
             root: root.to_owned(),
             further: vec![],
+            under: vec![],
         })
     }
 
     /// Adds an option and its value to every run.
     pub fn with(mut self, option: &str, value: &str) -> Host {
         self.further.extend([option.to_owned(), value.to_owned()]);
+        self
+    }
+
+    /// Lets another program run the host: that program and its arguments.
+    pub fn under(mut self, words: &[&str]) -> Host {
+        self.under = words.iter().map(|word| (*word).to_owned()).collect();
         self
     }
 
@@ -84,14 +93,22 @@ impl Host {
     /// The command that starts the host: through the loader of another system where the
     /// library belongs to one.
     fn command(&self) -> Command {
+        let started_by = |program: &Path| match self.under.split_first() {
+            None => Command::new(program),
+            Some((first, words)) => {
+                let mut command = Command::new(first);
+                command.args(words).arg(program);
+                command
+            }
+        };
         if self.root == Path::new("/") {
-            return Command::new(&self.program);
+            return started_by(&self.program);
         }
         let own = self.root.join("usr/lib/x86_64-linux-gnu");
         let mut path = OsString::from(&own);
         path.push(":");
         path.push(self.root.join(LIBRARY));
-        let mut command = Command::new(self.root.join("lib64/ld-linux-x86-64.so.2"));
+        let mut command = started_by(&self.root.join("lib64/ld-linux-x86-64.so.2"));
         command.arg("--library-path").arg(path).arg(&self.program);
         command
     }

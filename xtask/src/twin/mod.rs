@@ -32,11 +32,11 @@ use crate::release::Release;
 use crate::{interrupt, project, source};
 
 use compare::{Difference, Outcome, Pair, compare};
-use draw::Draw;
+pub use draw::Draw;
 use events::Scene;
-use host::Host;
+pub use host::Host;
 use jobs::Jobs;
-use life::Life;
+pub use life::Life;
 
 pub use faults::play as faults;
 pub use sample::play as sample;
@@ -89,16 +89,16 @@ enum Task {
 
 /// How large the lives are at most.
 #[derive(Args, Clone, Copy)]
-struct Size {
+pub struct Size {
     /// Associations
     #[arg(long, default_value_t = Size::USUAL.assocs)]
-    assocs: u32,
+    pub assocs: u32,
     /// Jobs that are there before the first event
     #[arg(long, default_value_t = Size::USUAL.jobs)]
-    jobs: u32,
+    pub jobs: u32,
     /// Events
     #[arg(long, default_value_t = Size::USUAL.events)]
-    events: u32,
+    pub events: u32,
 }
 
 impl Size {
@@ -143,7 +143,7 @@ struct Plugins {
     threads: usize,
 }
 
-fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
+pub fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |word: &str| word.parse().map_err(|_| anyhow!("{word:?} is not a seed"));
     Ok(number(first)?..=number(last)?)
@@ -187,7 +187,7 @@ fn upto(draw: &mut Draw, high: u32) -> u32 {
 }
 
 /// The life of a seed. Most are far smaller than the limits, so that many fit into a minute.
-fn generate(seed: u64, size: Size) -> Life {
+pub fn generate(seed: u64, size: Size) -> Life {
     let mut draw = Draw::new(seed);
     let mut life = Life::default();
     let assocs = 1 + upto(&mut draw, size.assocs.saturating_sub(1));

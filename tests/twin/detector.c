@@ -1,0 +1,29 @@
+/*
+ * Under ThreadSanitizer: what the compiler of the plugin calls and the library
+ * of an older gcc does not have. Its own memset and the like are watched, too.
+ */
+#ifdef __SANITIZE_THREAD__
+#include <stddef.h>
+#include <string.h>
+
+void *__tsan_memset(void *to, int value, size_t size);
+void *__tsan_memcpy(void *to, const void *from, size_t size);
+void *__tsan_memmove(void *to, const void *from, size_t size);
+
+__attribute__((weak)) void *__tsan_memset(void *to, int value, size_t size)
+{
+	return memset(to, value, size);
+}
+
+__attribute__((weak)) void *__tsan_memcpy(void *to, const void *from,
+					  size_t size)
+{
+	return memcpy(to, from, size);
+}
+
+__attribute__((weak)) void *__tsan_memmove(void *to, const void *from,
+					   size_t size)
+{
+	return memmove(to, from, size);
+}
+#endif
