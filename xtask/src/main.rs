@@ -17,12 +17,14 @@ mod release;
 mod root;
 mod schedmd;
 mod source;
+mod storm;
 mod suite;
 mod twin;
 mod wait;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::{Parser, Subcommand};
@@ -109,6 +111,18 @@ enum Tool {
         /// Only this one
         #[arg(long, value_enum)]
         detector: Option<detect::Detector>,
+    },
+    /// Let a storm of requests pass over a private cluster with our plugin and over one with stock
+    Storm {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// How long it lasts
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+        /// What happens is drawn from this; without it, from the clock
+        #[arg(long)]
+        seed: Option<u64>,
     },
     /// A private Slurm cluster
     #[command(subcommand)]
@@ -213,6 +227,19 @@ fn run(tool: Tool) -> Result<()> {
             let both = [detect::Detector::Memory, detect::Detector::Races];
             let detectors = detector.map_or(both.to_vec(), |only| vec![only]);
             detect::run(&slurm, seeds, &detectors, &progress)
+        }
+        Tool::Storm {
+            slurm,
+            seconds,
+            seed,
+        } => {
+            prepare(&slurm, &progress)?;
+            let storm = storm::Storm {
+                release: slurm,
+                length: Duration::from_secs(seconds),
+                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+            };
+            storm.run(&progress)
         }
         Tool::Cluster(ClusterTool::Up { slurm, priority }) => {
             demo::hold(&slurm, priority, &progress)

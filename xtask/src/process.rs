@@ -100,6 +100,11 @@ impl Daemon {
         })
     }
 
+    /// Its process number.
+    pub fn pid(&self) -> i32 {
+        self.identity.pid
+    }
+
     /// How it ended; `None` while it runs.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()

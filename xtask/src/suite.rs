@@ -12,7 +12,7 @@ use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, detect, msrv, plugin, schedmd, source, twin};
+use crate::{deps, detect, msrv, plugin, schedmd, source, storm, twin};
 
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
@@ -91,6 +91,7 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
         detect_section(release, progress, total)?;
         schedmd_section(release, progress, total)?;
         cluster_section(release, progress, total)?;
+        storm_section(release, progress, total)?;
     }
     Ok(())
 }
@@ -122,6 +123,18 @@ fn detect_section(release: &Release, progress: &Progress, total: &mut Outcome) -
     let both = [detect::Detector::Memory, detect::Detector::Races];
     let found = detect::run(release, detect::SHORT, &both, progress);
     one(&name, found, total)
+}
+
+/// A minute of everything at once.
+fn storm_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let name = format!("a storm over Slurm {release}");
+    title(progress, &name);
+    let storm = storm::Storm {
+        release: release.clone(),
+        length: storm::SHORT,
+        seed: storm::fresh_seed()?,
+    };
+    one(&name, storm.run(progress), total)
 }
 
 /// Counts a section that is one test.

@@ -145,6 +145,15 @@ impl Cluster {
         self.daemon_out("slurmctld")?.stop(Signal::SIGKILL)
     }
 
+    /// Its process number.
+    ///
+    /// # Errors
+    /// None was started, or it was stopped.
+    pub fn slurmctld_pid(&self) -> Result<i32> {
+        let daemon = self.daemons.get("slurmctld");
+        Ok(daemon.context("slurmctld does not run")?.pid())
+    }
+
     /// Waits until slurmctld has ended by itself.
     pub fn await_end_of_slurmctld(&mut self) -> Result<()> {
         wait::until_true("slurmctld gives up", DEADLINE, || {

@@ -1,0 +1,136 @@
+//! The shapes of slurmctld's complaints: a line of the log without what differs from one time to
+//! the next.
+
+use std::collections::BTreeSet;
+
+/// Shapes that stock logged in long storms; a storm of a minute does not meet all of them.
+const KNOWN: &str = include_str!("stock-lines.txt");
+
+/// Shapes of all errors, warnings and worse.
+pub fn shapes(log: &str) -> BTreeSet<String> {
+    log.lines().filter_map(shape).collect()
+}
+
+/// Shapes that stock is known to log.
+pub fn known_of_stock() -> BTreeSet<&'static str> {
+    let lines = KNOWN.lines().map(str::trim);
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect()
+}
+
+/// A line of our plugin that says what stock says in other words.
+///
+/// Between the moment at which `scontrol reconfigure` has counted run-seconds anew and the one at
+/// which it tells the plugin of it, a pass may take its seconds from them: then they are taken
+/// twice, and a job's end finds too few. Stock's words: `grp_used_tres_run_secs underflow, tried
+/// to remove ... seconds when only ... remained`, one line for each counter.
+const SAID_BY_STOCK: &str = "counters of GrpTRESRunMins held less than";
+
+/// Is it a line of our plugin, one that stock has no counterpart of?
+pub fn is_ours(shape: &str) -> bool {
+    shape.contains("priority/fairtree") && !shape.contains(SAID_BY_STOCK)
+}
+
+/// Says nothing about a priority plugin, whoever logs it.
+pub fn is_harmless(shape: &str) -> bool {
+    is_of_the_network(shape) || shape.contains(SAID_BY_STOCK)
+}
+
+/// Is it about messages that do not come through? Clients give up, slurmctld waits for munged,
+/// slurmdbd is slow: that depends on the machine, and no priority plugin sends messages.
+fn is_of_the_network(shape: &str) -> bool {
+    let words = [
+        "unge",
+        "auth_g_",
+        "uthentication",
+        "slurm_receive_msg",
+        "slurm_msg_sendto",
+        "slurm_send_node_msg",
+        "persist",
+        "Persist",
+        "_conn_readable",
+        "Connection refused",
+        "DBD_",
+        "MaxDBDMsgs",
+    ];
+    words.iter().any(|word| shape.contains(word))
+}
+
+fn shape(line: &str) -> Option<String> {
+    let message = line.split_once("] ")?.1;
+    let bad = ["error:", "fatal:", "warning:", "internal error"];
+    if !bad.iter().any(|word| message.contains(word)) {
+        return None;
+    }
+    let mut shape = String::new();
+    for word in message.split(' ') {
+        if !shape.is_empty() {
+            shape.push(' ');
+        }
+        let mut digits = false;
+        for letter in word.chars() {
+            match (letter.is_ascii_digit(), digits) {
+                (true, true) => {}
+                (true, false) => shape.push('#'),
+                (false, _) => shape.push(letter),
+            }
+            digits = letter.is_ascii_digit();
+        }
+    }
+    // The clusters of a run differ in the prefix of their users: ft-, ft2-.
+    let shape = shape.replace("ft#-", "ft-");
+    Some(without_names(&shape))
+}
+
+/// Names of the storm's site, each as the same word.
+fn without_names(shape: &str) -> String {
+    const NAMES: [(&[&str], &str); 4] = [
+        (&["ft-ann", "ft-bob", "ft-cyd", "ft-dan", "ft-eve"], "USER"),
+        (&["upper", "left", "right", "lower", "guests#"], "ACCOUNT"),
+        (&["normal", "high", "low"], "QOS"),
+        (&["main,debug", "debug,main", "main", "debug"], "PARTITION"),
+    ];
+    let is_word = |letter: char| letter.is_alphanumeric() || "#_-".contains(letter);
+    let mut out = String::new();
+    let mut rest = shape;
+    'words: while !rest.is_empty() {
+        let begins = !out.ends_with(is_word);
+        for (names, word) in NAMES {
+            let name = names.iter().find(|name| {
+                begins
+                    && rest
+                        .strip_prefix(**name)
+                        .is_some_and(|after| !after.starts_with(is_word))
+            });
+            if let Some(name) = name {
+                out.push_str(word);
+                rest = &rest[name.len()..];
+                continue 'words;
+            }
+        }
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        out.push_str(&rest[..first]);
+        rest = &rest[first..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_time_to_time_goes() {
+        let log = "[2026-01-02T03:04:05.678] error: job 12_7 of ft2-ann in account left: 3.5 s\n\
+                   [2026-01-02T03:04:05.678] sched: Allocate JobId=7\n\
+                   [2026-01-02T03:04:06.678] error: job 9_12 of ft-eve in account lower: 0.25 s\n";
+        let expected = "error: job #_# of USER in account ACCOUNT: #.# s";
+        assert_eq!(shapes(log).into_iter().collect::<Vec<_>>(), [expected]);
+    }
+
+    #[test]
+    fn names_inside_words_stay() {
+        assert_eq!(without_names("main: allowed low"), "PARTITION: allowed QOS");
+    }
+}
