@@ -104,13 +104,20 @@ static void boot(const twin_line *line)
 
 static void start_again(const twin_line *line)
 {
+	twin_damage_apply();
 	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
 	start_daemon(true);
 }
 
-static void restart(const twin_line *line)
+static void save_usage(void)
 {
 	dump_assoc_mgr_state();
+	twin_damage_date();
+}
+
+static void restart(const twin_line *line)
+{
+	save_usage();
 	twin_plugin_stop();
 	assoc_mgr_fini(false);
 	start_again(line);
@@ -145,14 +152,14 @@ static void crash_in_pass(const twin_line *line)
 static void save(const twin_line *line)
 {
 	(void)line;
-	dump_assoc_mgr_state();
+	save_usage();
 }
 
 /* Newer releases reconfigure by starting over. */
 static void reconfig(const twin_line *line)
 {
 #if TWIN_THREAD_START
-	dump_assoc_mgr_state();
+	save_usage();
 	twin_plugin_stop();
 	assoc_mgr_fini(false);
 	settings(line);
@@ -274,6 +281,8 @@ twin_event twin_admin_event(const char *verb)
 		{ "crash", crash, false },
 		{ "crash_in_pass", crash_in_pass, false },
 		{ "save", save, false },
+		{ "damage", twin_damage_note, false },
+		{ "disk", twin_damage_disk, true },
 		{ "reconfig", reconfig, false },
 		{ "debugflags", debugflags, false },
 		{ "dampening", dampening, false },

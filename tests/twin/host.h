@@ -230,6 +230,15 @@ bool twin_booted(void);
 /* Whether the state after an event is wanted: after boot, but for `quiet`. */
 bool twin_dumping(void);
 
+/* ---- damage.c ----------------------------------------------------------------------- */
+
+/* Remembers damage to a state file; the next start finds it. */
+void twin_damage_note(const twin_line *line);
+void twin_damage_apply(void);
+void twin_damage_date(void);
+/* What becomes of the state folder. */
+void twin_damage_disk(const twin_line *line);
+
 /* ---- crowd.c ------------------------------------------------------------------------ */
 
 /* True when a line is one of a crowd's, which is played as a whole at its end. */

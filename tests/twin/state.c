@@ -18,23 +18,12 @@
 /* The file that either plugin writes last in a pass, before it is renamed. */
 #define WRITTEN_LAST "/priority_last_decay_ran.new"
 
-static void copy_file(const char *from, const char *to)
-{
-	char buffer[65536];
-	size_t got;
-	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-
-	if (!in || !out)
-		twin_usage_error("%s to %s: %s", from, to, strerror(errno));
-	while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0)
-		fwrite(buffer, 1, got, out);
-	fclose(in);
-	if (fclose(out))
-		twin_usage_error("%s: %s", to, strerror(errno));
-}
-
-/* Copies the state files into, or back from, the names that end in .kept. */
-static void copy_state(bool back)
+/*
+ * Keeps the state files under names that end in .kept, or puts them back. They
+ * are replaced, never written into, so a link keeps one; where nothing can be
+ * linked, nothing can be written either.
+ */
+static void keep_state(bool back)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 	struct dirent *entry;
@@ -56,7 +45,10 @@ static void copy_state(bool back)
 				 (int)(strlen(from) - 5), from);
 		else
 			snprintf(to, sizeof(to), "%.4000s.kept", from);
-		copy_file(from, to);
+		if (back ? rename(from, to) : (link(from, to) && (errno != EROFS)))
+			twin_usage_error("%s to %s: %s", from, to,
+					 strerror(errno));
+		/* Two links of one file are not renamed. */
 		if (back)
 			unlink(from);
 	}
@@ -70,14 +62,14 @@ static bool dies_while_writing;
 
 void twin_state_keep(void)
 {
-	copy_state(false);
+	keep_state(false);
 }
 
 void twin_state_put_back(void)
 {
 	/* The pass may have had nothing to write. */
 	dies_while_writing = false;
-	copy_state(true);
+	keep_state(true);
 }
 
 void twin_state_keep_in_pass(void)
@@ -93,7 +85,7 @@ static void plugin_writes(void)
 	/* Its own thread would wait for the plugin's; then the daemon dies first. */
 	if (!twin_locks_bar_dump())
 		dump_assoc_mgr_state();
-	copy_state(false);
+	keep_state(false);
 }
 
 /* ---- who creates a file ---------------------------------------------------- */

@@ -8,6 +8,7 @@ mod demo;
 mod deps;
 mod detect;
 mod interrupt;
+mod mishap;
 mod msrv;
 mod plugin;
 mod process;
@@ -111,6 +112,24 @@ enum Tool {
         /// Only this one
         #[arg(long, value_enum)]
         detector: Option<detect::Detector>,
+    },
+    /// Play damaged state files, bad disks and clocks, and look at usage afterwards
+    Mishaps {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+    },
+    /// Kill slurmctld at random moments, and look at usage afterwards
+    Kills {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// How often
+        #[arg(long, default_value_t = 50)]
+        count: u32,
+        /// The moments are drawn from this; without it, from the clock
+        #[arg(long)]
+        seed: Option<u64>,
     },
     /// Let a storm of requests pass over a private cluster with our plugin and over one with stock
     Storm {
@@ -227,6 +246,20 @@ fn run(tool: Tool) -> Result<()> {
             let both = [detect::Detector::Memory, detect::Detector::Races];
             let detectors = detector.map_or(both.to_vec(), |only| vec![only]);
             detect::run(&slurm, seeds, &detectors, &progress)
+        }
+        Tool::Mishaps { slurm } => {
+            prepare(&slurm, &progress)?;
+            let host = cluster::host::Host::of(&slurm, &progress)?;
+            mishap::play(&slurm, host.folder(), &progress)
+        }
+        Tool::Kills { slurm, count, seed } => {
+            prepare(&slurm, &progress)?;
+            let kills = mishap::Kills {
+                release: slurm,
+                count,
+                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+            };
+            kills.run(&progress)
         }
         Tool::Storm {
             slurm,

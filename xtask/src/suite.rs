@@ -12,7 +12,7 @@ use crate::command::cargo_in_checkout;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, detect, msrv, plugin, schedmd, source, storm, twin};
+use crate::{deps, detect, mishap, msrv, plugin, schedmd, source, storm, twin};
 
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
@@ -89,8 +89,10 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
         plugin_sections(release, progress, total)?;
         twin_section(release, progress, total)?;
         detect_section(release, progress, total)?;
+        mishap_section(release, progress, total)?;
         schedmd_section(release, progress, total)?;
         cluster_section(release, progress, total)?;
+        kill_section(release, progress, total)?;
         storm_section(release, progress, total)?;
     }
     Ok(())
@@ -123,6 +125,26 @@ fn detect_section(release: &Release, progress: &Progress, total: &mut Outcome) -
     let both = [detect::Detector::Memory, detect::Detector::Races];
     let found = detect::run(release, detect::SHORT, &both, progress);
     one(&name, found, total)
+}
+
+/// Files, disks and clocks that go wrong, in the twin host.
+fn mishap_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let name = format!("what a disk and a clock can do to the plugin for Slurm {release}");
+    title(progress, &name);
+    let host = Host::of(release, progress)?;
+    one(&name, mishap::play(release, host.folder(), progress), total)
+}
+
+/// slurmctld killed some times.
+fn kill_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    let name = format!("kills of slurmctld {release}");
+    title(progress, &name);
+    let kills = mishap::Kills {
+        release: release.clone(),
+        count: mishap::SHORT,
+        seed: storm::fresh_seed()?,
+    };
+    one(&name, kills.run(progress), total)
 }
 
 /// A minute of everything at once.

@@ -11,7 +11,7 @@ mod settings;
 mod teardown;
 mod usage;
 mod what_if;
-mod world;
+pub mod world;
 
 use std::fs;
 use std::path::Path;

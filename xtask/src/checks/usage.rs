@@ -3,9 +3,8 @@
 //! Without decay one job's usage is its CPUs times the seconds that it has run: what must be
 //! there is known at any moment, and what was lost never comes back.
 
-use std::fs;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
@@ -42,7 +41,7 @@ pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
         bench.step("killing slurmctld after the job");
         cluster.run(&["scancel", &id.to_string()])?;
         let (start, end) = world::ended(cluster, id)?;
-        jobs_are_saved(cluster)?;
+        world::jobs_are_saved(cluster)?;
         world::next_pass(cluster)?;
         let used = u64::from(CPUS) * u64::try_from(end - start)?;
         ensure_usage(cluster, used, "after the job's end")?;
@@ -73,7 +72,7 @@ pub fn a_crash_between_passes_loses_no_end(bench: &Bench) -> Result<()> {
         let (start, end) = world::ended(cluster, id)?;
         let used = u64::from(CPUS) * u64::try_from(end - start)?;
         ensure_usage(cluster, used, "after the job's end")?;
-        jobs_are_saved(cluster)?;
+        world::jobs_are_saved(cluster)?;
         for _ in 0..2 {
             bench.step("killing slurmctld");
             let killed = now()?;
@@ -85,23 +84,6 @@ pub fn a_crash_between_passes_loses_no_end(bench: &Bench) -> Result<()> {
             ensure_usage(cluster, used, "after slurmctld was killed")?;
         }
         Ok(())
-    })
-}
-
-/// Waits until slurmctld has written its jobs down as they are now.
-///
-/// It does so some seconds after a change; killed before, it would believe that an ended job
-/// still runs, and give it a later end when the nodes deny that.
-fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
-    let file = cluster.path().join("state/job_state");
-    let called = SystemTime::now();
-    // A change that asks for a new file even if the last one has been written.
-    let mut held = job("bob", "left", 60);
-    held.options.push("--hold".to_owned());
-    cluster.submit(&held)?;
-    wait::until_true("jobs are saved", DEADLINE, || {
-        let written = fs::metadata(&file).and_then(|meta| meta.modified());
-        Ok(written.is_ok_and(|written| written > called))
     })
 }
 

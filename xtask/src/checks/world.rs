@@ -156,14 +156,46 @@ pub fn next_pass(cluster: &Cluster) -> Result<()> {
 /// Each pass ends by writing the time of its begin to a file, in the same form under either
 /// plugin: seconds since 1970 as eight bytes, the highest first.
 pub fn pass_after(cluster: &Cluster, called: i64) -> Result<()> {
+    wait::until_true(
+        "the next pass",
+        DEADLINE,
+        || Ok(last_pass(cluster) > called),
+    )
+}
+
+/// When the last pass that has ended began; 0: none has.
+pub fn last_pass(cluster: &Cluster) -> i64 {
     let file = cluster.path().join("state/priority_last_decay_ran");
-    wait::until_true("the next pass", DEADLINE, || {
-        // Stock takes the file away for an instant while it replaces it.
-        let bytes = fs::read(&file).unwrap_or_default();
-        let Some(begin) = bytes.first_chunk() else {
-            return Ok(false);
-        };
-        Ok(i64::from_be_bytes(*begin) > called)
+    // Stock takes the file away for an instant while it replaces it.
+    let bytes = fs::read(&file).unwrap_or_default();
+    bytes
+        .first_chunk()
+        .map_or(0, |begin| i64::from_be_bytes(*begin))
+}
+
+/// Waits until slurmctld has written its jobs down as they are now.
+///
+/// It does so some seconds after a change; killed before, it would believe that an ended job
+/// still runs, and give it a later end when the nodes deny that.
+pub fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
+    let file = cluster.path().join("state/job_state");
+    let called = SystemTime::now();
+    // A change that asks for a new file even if the last one has been written.
+    let mut held = job("bob", "left", 60);
+    held.options.push("--hold".to_owned());
+    cluster.submit(&held)?;
+    wait::until_true("jobs are saved", DEADLINE, || {
+        let written = fs::metadata(&file).and_then(|meta| meta.modified());
+        Ok(written.is_ok_and(|written| written > called))
+    })
+}
+
+/// Waits until a job has ended, however that came.
+pub fn over(cluster: &Cluster, id: u32) -> Result<()> {
+    wait::until_true("the job is over", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let state = jobs.find("JobId", &id.to_string())?.text("JobState")?;
+        Ok(!["PENDING", "RUNNING", "COMPLETING", "SUSPENDED"].contains(&state))
     })
 }
 

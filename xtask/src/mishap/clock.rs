@@ -1,0 +1,54 @@
+//! A clock that is stepped by days.
+
+use super::scene::{RUN, Scene};
+
+const DAYS: i64 = 2 * 86_400;
+
+/// Back, forth, both in either order, and with a crash in between. A second that the clock has
+/// shown to a pass is charged once, however often it comes back.
+pub fn cases() -> Vec<Scene> {
+    let says = "the clock is ";
+    let case = |lines: String, charged, told| Scene {
+        first: "",
+        lines,
+        charged,
+        told,
+        says,
+    };
+    vec![
+        // What has been charged stays: up to the last pass.
+        case(format!("step -{DAYS}\npass 300\npass 300\n"), RUN - 130, 1),
+        case(
+            format!("step -{DAYS}\npass 300\npass 300\nstep {DAYS}\npass 300\n"),
+            RUN + 900,
+            1,
+        ),
+        case(format!("pass {DAYS}\npass 300\n"), RUN + DAYS + 300, 0),
+        case(
+            format!("pass {DAYS}\nstep -{DAYS}\npass 300\npass 300\n"),
+            RUN + DAYS,
+            1,
+        ),
+        case(
+            format!("pass {DAYS}\nstep -{DAYS}\npass 300\npass {DAYS}\n"),
+            RUN + DAYS + 300,
+            1,
+        ),
+        // One slurmctld tells of it, and the next one does.
+        case(
+            format!("step -{DAYS}\npass 300\ncrash 20\npass 300\n"),
+            RUN - 130,
+            2,
+        ),
+        case(
+            format!("step -{DAYS}\npass 300\ncrash 20\npass 300\nstep {DAYS}\npass 300\n"),
+            RUN + 920,
+            2,
+        ),
+        case(
+            format!("pass {DAYS}\ncrash 20\nstep -{DAYS}\npass 300\nrestart 20\npass {DAYS}\n"),
+            RUN + DAYS + 340,
+            2,
+        ),
+    ]
+}

@@ -1,0 +1,24 @@
+//! A state folder that is full or cannot be written.
+
+use super::scene::{RUN, Scene};
+
+/// For two passes, then a crash, an orderly stop, or nothing; and the next passes save again.
+pub fn cases() -> Vec<Scene> {
+    let mut cases = vec![];
+    for (bad, good) in [("full", "free"), ("readonly", "writable")] {
+        for (stop, secs) in [("", 0), ("crash 20\n", 20), ("restart 20\n", 20)] {
+            let start_secs = secs;
+            cases.push(Scene {
+                first: "disk small\n",
+                // A crash after all is well shows what was saved last.
+                lines: format!(
+                    "disk {bad}\npass 300\npass 300\ndisk {good}\n{stop}pass 300\ncrash 20\npass 300\n"
+                ),
+                charged: RUN + 600 + start_secs + 300 + 20 + 300,
+                told: 2,
+                says: "state is not saved: ",
+            });
+        }
+    }
+    cases
+}
