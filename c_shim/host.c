@@ -163,6 +163,16 @@ void shim_jobs_unlock(void)
 		.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK });
 }
 
+void shim_jobs_read_lock(void)
+{
+	lock_slurmctld((slurmctld_lock_t) { .job = READ_LOCK });
+}
+
+void shim_jobs_read_unlock(void)
+{
+	unlock_slurmctld((slurmctld_lock_t) { .job = READ_LOCK });
+}
+
 void shim_usage_lock(void)
 {
 	assoc_mgr_lock_t locks = { .assoc = WRITE_LOCK, .qos = WRITE_LOCK, .tres = READ_LOCK };

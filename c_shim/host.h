@@ -123,6 +123,9 @@ extern void host_copy_partition(shim_snapshot *snapshot, const part_record_t *pa
  */
 extern uint64_t host_tres_at(const uint64_t *counts, uint32_t i);
 extern uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts);
+/* Ask for what host_copy_job will read: of the job's record, and then of what that points to. */
+extern void host_fetch_job(const shim_want *want, const job_record_t *job);
+extern void host_fetch_parts(const shim_want *want, const job_record_t *job);
 extern void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
 			  uint32_t order);
 

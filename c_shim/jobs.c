@@ -118,6 +118,7 @@ static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, const j
 	if (!row)
 		return;
 	*row = (shim_waiting) {
+		.record = job,
 		.partition = (uintptr_t) job->part_ptr,
 		.accrue_time = job->details ? job->details->accrue_time : 0,
 		.job_id = job->job_id,
@@ -204,6 +205,44 @@ static bool is_accruing(const shim_want *want, const job_record_t *job)
 		return want->charged_ends && IS_JOB_FINISHED(job) &&
 		       job->end_time > want->ended_after;
 	return !IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job) || want->all_jobs;
+}
+
+void host_fetch_job(const shim_want *want, const job_record_t *job)
+{
+	__builtin_prefetch(&job->assoc_id);
+	__builtin_prefetch(&job->details);
+	__builtin_prefetch(&job->job_id);
+	__builtin_prefetch(&job->job_state);
+	__builtin_prefetch(&job->part_ptr_list);
+	__builtin_prefetch(&job->part_ptr);
+	__builtin_prefetch(&job->priority);
+	__builtin_prefetch(&job->qos_ptr);
+	__builtin_prefetch(&job->site_factor);
+	__builtin_prefetch(&job->start_time);
+	__builtin_prefetch(&job->time_limit);
+	__builtin_prefetch(&job->total_cpus);
+#if HOST_HAS_QOS_LISTS
+	__builtin_prefetch(&job->qos_list);
+#endif
+	if (want->waiting_tres)
+		__builtin_prefetch(&job->tres_req_cnt);
+	if (want->waiting_tres || want->accruing)
+		__builtin_prefetch(&job->tres_alloc_cnt);
+}
+
+void host_fetch_parts(const shim_want *want, const job_record_t *job)
+{
+	if (want->waiting && job->details) {
+		__builtin_prefetch(&job->details->accrue_time);
+		__builtin_prefetch(&job->details->max_cpus);
+		__builtin_prefetch(&job->details->min_cpus);
+		__builtin_prefetch(&job->details->min_nodes);
+		__builtin_prefetch(&job->details->nice);
+	}
+	if (want->waiting_tres && job->tres_req_cnt)
+		__builtin_prefetch(job->tres_req_cnt);
+	if (job->tres_alloc_cnt)
+		__builtin_prefetch(job->tres_alloc_cnt);
 }
 
 void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,

@@ -25,39 +25,48 @@ static void clear_factors(HOST_FACTORS *factors)
 	memset(factors, 0, sizeof(*factors));
 }
 
-static void write_factors(job_record_t *job, const shim_price *price)
+static void write_factors(job_record_t *job, const shim_factors *from)
 {
 	HOST_FACTORS *factors;
 
-	if (price->clear) {
+	if (from->clear) {
 		clear_factors(job->prio_factors);
 		return;
 	}
 	if (!job->prio_factors)
 		job->prio_factors = xmalloc(sizeof(*job->prio_factors));
 	factors = job->prio_factors;
-	factors->priority_age = price->age;
-	factors->priority_assoc = price->assoc;
-	factors->priority_fs = price->fairshare;
-	factors->priority_js = price->job_size;
-	factors->priority_part = price->partition;
-	factors->priority_qos = price->qos;
-	factors->priority_site = (uint32_t) (price->site + (int64_t) NICE_OFFSET);
-	factors->nice = (uint32_t) (price->nice + (int64_t) NICE_OFFSET);
-	if (!price->tres) {
+	factors->priority_age = from->age;
+	factors->priority_assoc = from->assoc;
+	factors->priority_fs = from->fairshare;
+	factors->priority_js = from->job_size;
+	factors->priority_part = from->partition;
+	factors->priority_qos = from->qos;
+	factors->priority_site = (uint32_t) (from->site + (int64_t) NICE_OFFSET);
+	factors->nice = (uint32_t) (from->nice + (int64_t) NICE_OFFSET);
+	if (!from->tres) {
 		xfree(factors->tres_weights);
 		xfree(factors->priority_tres);
 	} else {
-		keep_doubles(&factors->priority_tres, price->tres, price->tres_len);
-		keep_doubles(&factors->tres_weights, price->tres_weights, price->tres_len);
+		keep_doubles(&factors->priority_tres, from->tres, from->tres_len);
+		keep_doubles(&factors->tres_weights, from->tres_weights, from->tres_len);
 	}
-	factors->tres_cnt = price->tres ? (uint32_t) price->tres_len : 0;
+	factors->tres_cnt = from->tres ? (uint32_t) from->tres_len : 0;
 }
 
 /* ---- several partitions, several QOS ------------------------------------------------------ */
 
+/* Priorities of a job in its partitions and QOS, and the partitions they were made for. */
 typedef struct {
-	const shim_price *price;
+	const uint32_t *at;
+	size_t len;
+	const uint64_t *keys;
+	size_t keys_len;
+	bool only_raise;
+} variants;
+
+typedef struct {
+	const variants *made;
 	size_t next;
 	bool same;
 } comparison;
@@ -66,8 +75,7 @@ static int same_partition(void *part, void *arg)
 {
 	comparison *c = arg;
 
-	if (c->next >= c->price->partitions_len ||
-	    c->price->partitions[c->next++] != (uintptr_t) part) {
+	if (c->next >= c->made->keys_len || c->made->keys[c->next++] != (uintptr_t) part) {
 		c->same = false;
 		return -1;
 	}
@@ -91,27 +99,26 @@ static size_t qos_tried(const job_record_t *job)
  * not, slurmctld would look for elements that are not there; then the next pass will do.
  * Partition records are replaced by a reconfigure, which moves last_part_update.
  */
-static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job,
-			 const shim_price *price)
+static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const variants *made)
 {
-	comparison c = { .price = price, .same = true };
-	size_t partitions = price->partitions_len ? price->partitions_len : 1;
+	comparison c = { .made = made, .same = true };
+	size_t partitions = made->keys_len ? made->keys_len : 1;
 
-	if (price->variants_len != partitions * qos_tried(job))
+	if (made->len != partitions * qos_tried(job))
 		return false;
 	if (!job->part_ptr_list)
-		return price->partitions_len == 0;
+		return made->keys_len == 0;
 	if (host_last_part_update() != snapshot->last_part_update)
 		return false;
 #if !HOST_SORTS_PARTITIONS
 	list_sort(job->part_ptr_list, priority_sort_part_tier);
 #endif
 	(void) list_for_each_ro(job->part_ptr_list, same_partition, &c);
-	return c.same && c.next == price->partitions_len;
+	return c.same && c.next == made->keys_len;
 }
 
 /* The array of slurmctld's that the variants go to, made or grown as needed. */
-static uint32_t *variants_of(const shim_snapshot *snapshot, job_record_t *job, size_t len)
+static uint32_t *room_for_variants(const shim_snapshot *snapshot, job_record_t *job, size_t len)
 {
 #if HOST_HAS_MULTIPLES
 	if (!job->HOST_MULTIPLES)
@@ -142,7 +149,7 @@ static uint32_t *variants_of(const shim_snapshot *snapshot, job_record_t *job, s
 static void drop_variants(job_record_t *job)
 {
 #if HOST_HAS_MULTIPLES
-	if (job->part_ptr_list || host_has_qos_list(job) || !job->HOST_MULTIPLES)
+	if (!job->HOST_MULTIPLES || job->part_ptr_list || host_has_qos_list(job))
 		return;
 	xfree(job->HOST_MULTIPLES->priority_array);
 	xfree(job->HOST_MULTIPLES->HOST_MULTIPLES_NAMES);
@@ -153,47 +160,144 @@ static void drop_variants(job_record_t *job)
 }
 
 static void write_variants(const shim_snapshot *snapshot, job_record_t *job,
-			   const shim_price *price)
+			   const variants *made)
 {
-	uint32_t *variants;
+	uint32_t *to;
 
-	if (!price->variants_len) {
+	if (!made->len) {
 		drop_variants(job);
 		return;
 	}
-	if (!variants_fit(snapshot, job, price))
+	if (!variants_fit(snapshot, job, made))
 		return;
-	variants = variants_of(snapshot, job, price->variants_len);
-	for (size_t i = 0; i < price->variants_len; i++) {
-		if (!price->only_raise || variants[i] < price->variants[i])
-			variants[i] = price->variants[i];
+	to = room_for_variants(snapshot, job, made->len);
+	for (size_t i = 0; i < made->len; i++) {
+		if (!made->only_raise || to[i] < made->at[i])
+			to[i] = made->at[i];
 	}
 }
 
 /* ---- jobs --------------------------------------------------------------------------------- */
 
-void shim_price_write_factors(const shim_snapshot *snapshot, void *arg, const shim_price *price)
+void shim_job_write_factors(const shim_snapshot *snapshot, void *arg, const shim_factors *factors,
+			    const uint32_t *at, size_t len, bool only_raise)
 {
 	job_record_t *job = arg;
+	variants made = {
+		.at = at,
+		.len = len,
+		.keys = snapshot->partition_keys.at,
+		.keys_len = snapshot->partition_keys.len,
+		.only_raise = only_raise,
+	};
 
-	write_factors(job, price);
-	if (!price->clear)
-		write_variants(snapshot, job, price);
+	write_factors(job, factors);
+	if (!factors->clear)
+		write_variants(snapshot, job, &made);
 }
 
-shim_outcome shim_price_write(const shim_snapshot *snapshot, const shim_price *price)
-{
-	job_record_t *job = find_job_record(price->job_id);
+/*
+ * Records lie anywhere in memory, and waiting for one after the other would be most of the time
+ * that the lock is held. Those to come are asked for some jobs ahead, where the snapshot saw
+ * them. That is a hint and no more: a job is what find_job_record says.
+ */
+#define JOBS_AHEAD 24
 
-	if (!job)
-		return SHIM_GONE;
-	if (job->priority != price->seen_priority ||
-	    (job->direct_set_prio != 0) != price->seen_direct ||
-	    IS_JOB_PENDING(job) != price->seen_pending)
-		return SHIM_CHANGED;
-	shim_price_write_factors(snapshot, job, price);
-	job->priority = price->priority;
-	return SHIM_WRITTEN;
+static inline void fetch_for_price(const job_record_t *record)
+{
+	__builtin_prefetch(&record->priority, 1);
+	__builtin_prefetch(&record->job_id);
+	__builtin_prefetch(&record->job_state);
+	__builtin_prefetch(&record->direct_set_prio);
+}
+
+static bool is_as_seen(const job_record_t *job, const shim_price *price)
+{
+	return job->priority == price->seen_priority &&
+	       (job->direct_set_prio != 0) == price->seen_direct &&
+	       IS_JOB_PENDING(job) == price->seen_pending;
+}
+
+bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
+		       const uint32_t *at, bool only_raise)
+{
+	bool moved = false;
+
+	for (size_t i = 0; i < len && i < JOBS_AHEAD; i++)
+		fetch_for_price(prices[i].record);
+	for (size_t i = 0; i < len; i++) {
+		shim_price *price = &prices[i];
+		job_record_t *job;
+
+		if (i + JOBS_AHEAD < len)
+			fetch_for_price(prices[i + JOBS_AHEAD].record);
+		job = find_job_record(price->job_id);
+		price->written = job && is_as_seen(job, price);
+		if (!price->written)
+			continue;
+		if (!price->seen_direct) {
+			const shim_waiting *row = &snapshot->waiting.at[price->row];
+			variants made = { .at = at + price->variants,
+					  .len = price->variants_len,
+					  .only_raise = only_raise };
+
+			if (made.len) {
+				made.keys = snapshot->partition_keys.at + row->partitions;
+				made.keys_len = row->partitions_len;
+			}
+			write_variants(snapshot, job, &made);
+		}
+		moved |= !only_raise || price->priority > job->priority;
+		job->priority = price->priority;
+	}
+	return moved;
+}
+
+/* The job, if it still has the priority that it was given. */
+static job_record_t *find_priced(const shim_price *price)
+{
+	job_record_t *job = price->written ? find_job_record(price->job_id) : NULL;
+
+	if (job && job->priority == price->priority &&
+	    (job->direct_set_prio != 0) == price->seen_direct)
+		return job;
+	return NULL;
+}
+
+static inline void fetch_for_factors(const job_record_t *record)
+{
+	__builtin_prefetch(&record->priority);
+	__builtin_prefetch(&record->job_id);
+	__builtin_prefetch(&record->direct_set_prio);
+}
+
+static inline void fetch_factors(const HOST_FACTORS *factors)
+{
+	__builtin_prefetch(&factors->priority_age, 1);
+	__builtin_prefetch(&factors->priority_qos, 1);
+	__builtin_prefetch(&factors->priority_tres, 1);
+	__builtin_prefetch(&factors->nice, 1);
+}
+
+void shim_factors_write(const shim_price *prices, const shim_factors *factors, size_t len)
+{
+	job_record_t *found[JOBS_AHEAD / 2];
+	const size_t ahead = JOBS_AHEAD / 2;
+
+	for (size_t i = 0; i < len && i < ahead; i++)
+		fetch_for_factors(prices[i].record);
+	/* Two steps: a record says where its factors are. */
+	for (size_t i = 0; i < len + ahead; i++) {
+		if (i >= ahead && found[i % ahead])
+			write_factors(found[i % ahead], &factors[i - ahead]);
+		if (i >= len)
+			continue;
+		if (i + ahead < len)
+			fetch_for_factors(prices[i + ahead].record);
+		found[i % ahead] = find_priced(&prices[i]);
+		if (found[i % ahead])
+			fetch_factors(found[i % ahead]->prio_factors);
+	}
 }
 
 uint32_t shim_job_priority(const void *job, bool *unset)

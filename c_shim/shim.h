@@ -77,6 +77,7 @@ typedef struct {
 
 /* A job that may get a priority. */
 typedef struct {
+	const void *record; /* where it was: to be fetched ahead of its use, never followed */
 	uint64_t partition; /* key, 0: none */
 	int64_t accrue_time;
 	uint32_t job_id;
@@ -159,7 +160,8 @@ SHIM_ROWS(shim_pointer_rows, void *);
 typedef struct {
 	shim_assoc_rows assocs;
 	shim_place_rows listed; /* every association in the order of slurmctld's flat list */
-	shim_place_rows by_id;	/* the rows of `assocs`, ascending by id */
+	shim_u32_rows row_of_id; /* rows of `assocs` by id; empty where ids lie too far apart */
+	shim_place_rows by_id;	 /* then: the rows ascending by id */
 	shim_qos_rows qos;
 	shim_partition_rows partitions;
 	shim_waiting_rows waiting;
@@ -200,10 +202,12 @@ extern void shim_snapshot_unlock(void);
 /* Copies everything. Needs the snapshot lock. */
 extern void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want);
 /*
- * Fills `by_id` and the rows in `listed`; gives rows that share an id ids of their own, and counts
- * them in `twins`. Needs no lock.
+ * Makes associations findable by id, and fills the rows in `listed`; gives rows that share an id
+ * ids of their own, and counts them in `twins`. Needs no lock.
  */
 extern void shim_snapshot_index(shim_snapshot *snapshot);
+/* The row of an association after that, or NONE. */
+extern uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id);
 /*
  * Copies one job as the only element of `waiting`, with the rows of the tables that it needs:
  * if `assocs` are wanted, its association is row 0, followed by all above it. The caller holds
@@ -352,7 +356,21 @@ extern void shim_saved_restore(const shim_saved_usage *assocs, size_t assocs_len
 
 /* ---- priorities ------------------------------------------------------------------------ */
 
-/* The priority of one job, and how it came about. */
+/* The priority of one waiting job. */
+typedef struct {
+	const void *record; /* as in shim_waiting */
+	uint32_t job_id;
+	uint32_t priority;
+	uint32_t seen_priority; /* what the job had when it was copied */
+	uint32_t row;		/* in `waiting` */
+	uint32_t variants;	/* index of its priorities, partition by partition, QOS by QOS */
+	uint32_t variants_len;
+	bool seen_direct;
+	bool seen_pending;
+	bool written; /* set by shim_prices_write */
+} shim_price;
+
+/* How the priority of one job came about. */
 typedef struct {
 	double age;
 	double assoc;
@@ -362,36 +380,36 @@ typedef struct {
 	double qos;
 	const double *tres;	    /* weighted TRES terms, or NULL */
 	const double *tres_weights; /* as many */
-	const uint32_t *variants;   /* partition by partition, QOS by QOS; or NULL */
-	const uint64_t *partitions; /* keys that `variants` was made for */
 	size_t tres_len;
-	size_t variants_len;
-	size_t partitions_len;
-	uint32_t job_id;
-	uint32_t priority;
-	uint32_t seen_priority; /* what the job had when it was copied */
 	int32_t site;
 	int32_t nice;
-	bool seen_direct;
-	bool seen_pending;
-	bool clear;	 /* no factors: the priority is an administrator's */
-	bool only_raise; /* elements of `variants` never lower what is there */
-} shim_price;
-
-typedef enum {
-	SHIM_WRITTEN,	/* as asked */
-	SHIM_CHANGED,	/* it has started, or someone set another priority: left alone */
-	SHIM_GONE,	/* no such job any more */
-} shim_outcome;
+	bool clear; /* no factors: the priority is an administrator's */
+} shim_factors;
 
 /* Write lock of jobs, read locks of nodes and partitions. */
 extern void shim_jobs_lock(void);
 extern void shim_jobs_unlock(void);
-/* Finds the job by its number and writes the priority. Needs the job lock. */
-extern shim_outcome shim_price_write(const shim_snapshot *snapshot, const shim_price *price);
-/* Writes the factors of `job`, not its priority. Needs the job write lock. */
-extern void shim_price_write_factors(const shim_snapshot *snapshot, void *job,
-				     const shim_price *price);
+/* Read lock of jobs. */
+extern void shim_jobs_read_lock(void);
+extern void shim_jobs_read_unlock(void);
+/*
+ * Finds the jobs by their numbers and writes the priorities of those that are as they were when
+ * they were copied; the others have started, or someone set another priority. With `only_raise`
+ * elements of the jobs' variants only grow. True if a job's priority was written that clients
+ * should ask for again. Needs the job write lock and the read lock of partitions.
+ */
+extern bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
+			      const uint32_t *variants, bool only_raise);
+/*
+ * Writes the factors of those jobs that still have the priority that shim_prices_write gave
+ * them. Needs the read lock of jobs; between the job write lock and this, nobody else reads or
+ * writes factors but the hooks of the plugin.
+ */
+extern void shim_factors_write(const shim_price *prices, const shim_factors *factors, size_t len);
+/* Writes factors and variants of `job`, not its priority. Needs the job write lock. */
+extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
+				   const shim_factors *factors, const uint32_t *variants,
+				   size_t variants_len, bool only_raise);
 /* The job's priority now. Needs the job lock. */
 extern uint32_t shim_job_priority(const void *job, bool *unset);
 /* Tells clients that jobs changed. Needs the job lock. */

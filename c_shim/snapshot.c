@@ -29,6 +29,7 @@ void shim_snapshot_clear(shim_snapshot *snapshot)
 {
 	snapshot->assocs.len = 0;
 	snapshot->listed.len = 0;
+	snapshot->row_of_id.len = 0;
 	snapshot->by_id.len = 0;
 	snapshot->qos.len = 0;
 	snapshot->partitions.len = 0;
@@ -47,6 +48,7 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 {
 	free(snapshot->assocs.at);
 	free(snapshot->listed.at);
+	free(snapshot->row_of_id.at);
 	free(snapshot->by_id.at);
 	free(snapshot->qos.at);
 	free(snapshot->partitions.at);
@@ -137,6 +139,39 @@ static void copy_tree(shim_snapshot *snapshot)
 	}
 }
 
+/* ---- associations by id ------------------------------------------------------------------ */
+
+/* Ids per association up to which a table with a place for every id is worth its memory. */
+#define SPARSE 8
+
+static bool make_table(shim_snapshot *snapshot)
+{
+	size_t len = snapshot->assocs.len;
+	uint32_t last = 0, *table;
+
+	for (size_t i = 0; i < len; i++) {
+		if (snapshot->assocs.at[i].id > last)
+			last = snapshot->assocs.at[i].id;
+	}
+	if (!len || last / SPARSE > len + 1000)
+		return false;
+	table = HOST_PUSH(snapshot, snapshot->row_of_id, (size_t) last + 1);
+	if (!table)
+		return false;
+	memset(table, 0xff, ((size_t) last + 1) * sizeof(*table)); /* SHIM_NONE */
+	for (size_t i = 0; i < len; i++) {
+		uint32_t *row = &table[snapshot->assocs.at[i].id];
+
+		if (*row != SHIM_NONE) {
+			/* Two of one id: the other way tells them apart. */
+			snapshot->row_of_id.len = 0;
+			return false;
+		}
+		*row = (uint32_t) i;
+	}
+	return true;
+}
+
 static int by_id(const void *a, const void *b)
 {
 	const shim_assoc_place *x = a, *y = b;
@@ -197,7 +232,7 @@ static void tell_all_apart(shim_snapshot *snapshot, shim_assoc_place *places, si
 		qsort(places, len, sizeof(*places), by_id_and_row);
 }
 
-void shim_snapshot_index(shim_snapshot *snapshot)
+static void sort_by_id(shim_snapshot *snapshot)
 {
 	shim_assoc_place *places = HOST_PUSH(snapshot, snapshot->by_id, snapshot->assocs.len);
 
@@ -218,6 +253,31 @@ void shim_snapshot_index(shim_snapshot *snapshot)
 			place->row = found->row;
 	}
 	tell_all_apart(snapshot, places, snapshot->assocs.len);
+}
+
+uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id)
+{
+	shim_assoc_place key = { .id = id };
+	const shim_assoc_place *found;
+
+	if (snapshot->row_of_id.len)
+		return id < snapshot->row_of_id.len ? snapshot->row_of_id.at[id] : SHIM_NONE;
+	if (!snapshot->by_id.len)
+		return SHIM_NONE;
+	found = bsearch(&key, snapshot->by_id.at, snapshot->by_id.len, sizeof(key), by_id);
+	return found ? found->row : SHIM_NONE;
+}
+
+void shim_snapshot_index(shim_snapshot *snapshot)
+{
+	snapshot->twins = 0;
+	if (!make_table(snapshot)) {
+		sort_by_id(snapshot);
+		return;
+	}
+	for (size_t i = 0; i < snapshot->listed.len; i++)
+		snapshot->listed.at[i].row = shim_snapshot_row(snapshot,
+							       snapshot->listed.at[i].id);
 }
 
 /* ---- QOS and partitions ---------------------------------------------------------------- */
@@ -294,7 +354,6 @@ void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, boo
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
-	uint32_t order;
 } walk;
 
 static int copy_partition(void *part, void *arg)
@@ -307,12 +366,49 @@ static int copy_partition(void *part, void *arg)
 
 /* ---- the whole ------------------------------------------------------------------------- */
 
+/*
+ * Records lie anywhere in memory. Each is asked for when the walk comes to it, what it points to
+ * some jobs later, and it is read when both have arrived; the lock that the pointers need is held
+ * all the time.
+ */
+#define JOBS_ON_THE_WAY 32
+
+typedef struct {
+	shim_snapshot *snapshot;
+	const shim_want *want;
+	const job_record_t *job[JOBS_ON_THE_WAY];
+	uint32_t seen; /* jobs that the walk has come to */
+} job_walk;
+
+static void copy_arrived(job_walk *w, uint32_t order)
+{
+	host_copy_job(w->snapshot, w->want, w->job[order % JOBS_ON_THE_WAY], order);
+}
+
 static int copy_job(void *job, void *arg)
 {
-	walk *w = arg;
+	job_walk *w = arg;
+	uint32_t order = w->seen++;
 
-	host_copy_job(w->snapshot, w->want, job, w->order++);
+	host_fetch_job(w->want, job);
+	if (order >= JOBS_ON_THE_WAY / 2)
+		host_fetch_parts(w->want, w->job[(order - JOBS_ON_THE_WAY / 2) % JOBS_ON_THE_WAY]);
+	if (order >= JOBS_ON_THE_WAY)
+		copy_arrived(w, order - JOBS_ON_THE_WAY);
+	w->job[order % JOBS_ON_THE_WAY] = job;
 	return w->snapshot->out_of_memory ? -1 : 0;
+}
+
+static void copy_jobs(shim_snapshot *snapshot, const shim_want *want)
+{
+	job_walk w = { .snapshot = snapshot, .want = want };
+
+	(void) list_for_each_ro(job_list, copy_job, &w);
+	if (snapshot->out_of_memory)
+		return;
+	for (uint32_t order = w.seen > JOBS_ON_THE_WAY ? w.seen - JOBS_ON_THE_WAY : 0;
+	     order < w.seen; order++)
+		copy_arrived(&w, order);
 }
 
 static const slurmctld_lock_t job_locks = {
@@ -347,7 +443,7 @@ void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
 	if (&part_list && part_list)
 		(void) list_for_each_ro(part_list, copy_partition, &w);
 	if (&job_list && job_list)
-		(void) list_for_each_ro(job_list, copy_job, &w);
+		copy_jobs(snapshot, want);
 	/* The records may go away after the lock: shim_usage_bind finds those that remain. */
 	snapshot->assoc_at.len = 0;
 	snapshot->qos_at.len = 0;

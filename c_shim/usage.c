@@ -11,23 +11,6 @@ typedef struct {
 	size_t next;
 } binding;
 
-static uint32_t row_of(const shim_snapshot *snapshot, uint32_t id)
-{
-	size_t low = 0, high = snapshot->by_id.len;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (snapshot->by_id.at[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < snapshot->by_id.len && snapshot->by_id.at[low].id == id)
-		return snapshot->by_id.at[low].row;
-	return SHIM_NONE;
-}
-
 static int bind_assoc(void *arg_assoc, void *arg)
 {
 	slurmdb_assoc_rec_t *assoc = arg_assoc;
@@ -39,7 +22,7 @@ static int bind_assoc(void *arg_assoc, void *arg)
 	if (b->next < snapshot->listed.len && snapshot->listed.at[b->next].id == assoc->id)
 		row = snapshot->listed.at[b->next].row;
 	else
-		row = row_of(snapshot, assoc->id);
+		row = shim_snapshot_row(snapshot, assoc->id);
 	b->next++;
 	if (row != SHIM_NONE)
 		snapshot->assoc_at.at[row] = assoc;

@@ -1,8 +1,8 @@
 //! The end of a pass: what was computed goes into slurmctld's records.
 
-use super::compute::{Computed, Pending};
+use super::compute::Computed;
 use super::harvest;
-use super::host::{self, JobsLock, UnsavedLock, UsageLock, ffi};
+use super::host::{self, JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
 use super::plugin::Plugin;
@@ -11,8 +11,9 @@ use super::settings::Settings;
 use super::snapshot::SnapshotError;
 use super::state::Collected;
 use crate::fairshare::Algorithm;
-use crate::priority::Priced;
+use crate::priority::PriorityError;
 use crate::tree::{AssocIndex, Tree};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -137,31 +138,30 @@ fn to_factors(
 }
 
 /// How many jobs are written between two looks at the clock.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 256;
 
-/// Writes priorities, and notes on jobs, in pieces of at most `max_lock_ms`.
+/// Writes priorities, and notes on jobs: in one hold of the job lock, so that all become visible
+/// together, or in pieces of at most `max_lock_ms`.
 pub(super) fn priorities(
     plugin: &Plugin,
     settings: &Settings,
-    work: &Workspace,
+    work: &mut Workspace,
     computed: &Computed,
 ) {
     plugin.fault.strike("prices");
-    tell_overflows(&work.pending);
     let limit = settings.config.max_lock_ms;
     let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
+    let len = work.pending.len();
     let mut next = 0;
     let mut lock = JobsLock::lock();
     note(&lock, computed);
     let mut since = Instant::now();
     let mut written = false;
-    while next < work.pending.priced.len() {
-        let end = (next + AT_ONCE).min(work.pending.priced.len());
-        for job in next..end {
-            written |= write(&lock, settings, work, job);
-        }
+    while next < len {
+        let end = limit.map_or(len, |_| (next + AT_ONCE).min(len));
+        written |= write(&lock, settings, work, next..end);
         next = end;
-        if limit.is_some_and(|limit| since.elapsed() >= limit) && next < work.pending.priced.len() {
+        if limit.is_some_and(|limit| since.elapsed() >= limit) && next < len {
             changed(&lock, &mut written);
             drop(lock);
             std::thread::yield_now();
@@ -170,19 +170,6 @@ pub(super) fn priorities(
         }
     }
     changed(&lock, &mut written);
-}
-
-/// One line for all jobs, without a lock: a weight too many concerns the whole queue.
-fn tell_overflows(pending: &Pending) {
-    let priced = pending.priced.iter().zip(&pending.jobs);
-    let mut overflows = priced.filter(|(priced, _)| priced.overflow);
-    if let Some((_, job)) = overflows.next() {
-        log::error(format_args!(
-            "job {} and {} more: the priority does not fit 32 bits and is 4294967295",
-            job.id,
-            overflows.count()
-        ));
-    }
 }
 
 fn changed(_lock: &JobsLock, written: &mut bool) {
@@ -200,69 +187,52 @@ fn note(lock: &JobsLock, computed: &Computed) {
     }
 }
 
-/// Writes one job; false if it is gone, or if someone else set its priority meanwhile.
-fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, job: usize) -> bool {
-    let pending = &work.pending;
-    let row = &work.snapshot.waiting()[pending.rows[job] as usize];
-    let priced = &pending.priced[job];
-    let start = if job == 0 {
-        0
-    } else {
-        pending.variant_ends[job - 1] as usize
-    };
-    let variants = &pending.variants[start..pending.variant_ends[job] as usize];
-    let count = pending.tres_weights.len();
-    let terms = &pending.tres_terms[job * count..(job + 1) * count];
-    let partitions = row.partitions as usize;
-    let partitions =
-        &work.snapshot.partition_keys()[partitions..partitions + row.partitions_len as usize];
-    let price = ffi::shim_price {
-        job_id: row.job_id,
-        seen_priority: row.priority,
-        seen_direct: row.direct,
-        seen_pending: row.pending,
-        clear: row.direct,
-        only_raise: settings.config.priority_flags.incr_only,
-        ..to_shim(priced, variants, partitions, terms, &pending.tres_weights)
-    };
-    // SAFETY: the job write lock is held; the slices live as long as the call.
-    let outcome = unsafe { ffi::shim_price_write(work.snapshot.raw(), &price) };
-    let moved = !price.only_raise || priced.priority > row.priority;
-    outcome == ffi::SHIM_WRITTEN && moved
+/// Writes some jobs, but for those that are gone or whose priority someone else set meanwhile.
+fn write(_lock: &JobsLock, settings: &Settings, work: &mut Workspace, jobs: Range<usize>) -> bool {
+    let only_raise = settings.config.priority_flags.incr_only;
+    let snapshot = work.snapshot.raw();
+    let (prices, variants) = work.pending.prices(jobs);
+    // SAFETY: the job write lock is held, and with it the read lock of partitions; the rows and
+    // variants that the prices point to are those of this snapshot and these slices.
+    unsafe {
+        ffi::shim_prices_write(
+            snapshot,
+            prices.as_mut_ptr(),
+            prices.len(),
+            variants.as_ptr(),
+            only_raise,
+        )
+    }
 }
 
-/// A price as the shim takes it; its pointers are valid as long as the slices.
-pub(super) fn to_shim(
-    priced: &Priced,
-    variants: &[u32],
-    partitions: &[u64],
-    tres: &[f64],
-    tres_weights: &[f64],
-) -> ffi::shim_price {
-    let or_null = |numbers: &[f64]| {
-        if numbers.is_empty() {
-            std::ptr::null()
-        } else {
-            numbers.as_ptr()
-        }
-    };
-    ffi::shim_price {
-        age: priced.age,
-        assoc: priced.assoc,
-        fairshare: priced.fairshare,
-        job_size: priced.job_size,
-        partition: priced.partition,
-        qos: priced.qos,
-        tres: or_null(tres),
-        tres_weights: or_null(tres_weights),
-        variants: variants.as_ptr(),
-        partitions: partitions.as_ptr(),
-        tres_len: tres.len(),
-        variants_len: variants.len(),
-        partitions_len: partitions.len(),
-        priority: priced.priority,
-        site: priced.site,
-        nice: priced.nice,
-        ..ffi::shim_price::default()
+/// Of how many jobs the factors are written in one hold: about a millisecond's worth.
+const FACTORS_AT_ONCE: usize = 16_384;
+
+/// Writes how the priorities came about. Nobody reads that but sprio's hook, which
+/// `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
+pub(super) fn factors(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+) -> Result<(), PriorityError> {
+    plugin.fault.strike("factors");
+    let len = work.pending.len();
+    for start in (0..len).step_by(FACTORS_AT_ONCE) {
+        let jobs = start..(start + FACTORS_AT_ONCE).min(len);
+        work.pending.explain(
+            settings,
+            &work.snapshot,
+            &work.tables,
+            moment.now,
+            jobs.clone(),
+        )?;
+        let _lock = JobsReadLock::lock();
+        let _alone = plugin.factors.write();
+        let (prices, factors) = work.pending.factors(jobs);
+        // SAFETY: the job lock is held, and the plugin's own for factors; there are as many
+        // factors as prices, and their pointers are into `work.pending`, which is borrowed.
+        unsafe { ffi::shim_factors_write(prices.as_ptr(), factors.as_ptr(), factors.len()) }
     }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::snapshot::Snapshot;
 use crate::engine::{self, Accruing, PassInput};
 use crate::fairshare::AssocFairshare;
-use crate::priority::{Job, Priced, Pricer, PriorityError};
+use crate::priority::PriorityError;
 use crate::tree::{AssocIndex, TreeError};
 use crate::usage::{Ledger, UsageError, accrues};
 
@@ -47,23 +47,6 @@ pub(super) struct Computed {
     pub(super) fairshare: Vec<AssocFairshare>,
 }
 
-/// Waiting jobs with their prices; memory that passes reuse.
-#[derive(Default)]
-pub(super) struct Pending {
-    /// Rows of the snapshot's waiting jobs that are priced.
-    pub(super) rows: Vec<u32>,
-    pub(super) jobs: Vec<Job>,
-    pub(super) priced: Vec<Priced>,
-    /// Priorities per partition and QOS, job after job.
-    pub(super) variants: Vec<u32>,
-    /// Where those of a job end.
-    pub(super) variant_ends: Vec<u32>,
-    /// Weighted TRES terms, job after job, if TRES are weighed.
-    pub(super) tres_terms: Vec<f64>,
-    /// One per TRES, if TRES are weighed.
-    pub(super) tres_weights: Vec<f64>,
-}
-
 impl Computed {
     pub(super) fn new(
         plugin: &Plugin,
@@ -76,7 +59,7 @@ impl Computed {
         let mut names = host::tres_names();
         names.resize(snapshot.tres_count(), String::new());
         work.tables.fill(settings.config.compat, snapshot, names)?;
-        work.pending.collect(settings, snapshot, &work.tables);
+        work.pending.collect(settings, snapshot);
 
         let mut computed = Computed {
             has_usage: settings.has_slurmdbd && !snapshot.assocs().is_empty(),
@@ -90,7 +73,7 @@ impl Computed {
         }
         if prices {
             work.pending
-                .price(settings, &work.tables.site, moment.now)?;
+                .price(settings, &work.snapshot, &work.tables, moment.now)?;
         } else {
             work.pending.clear();
         }
@@ -109,6 +92,12 @@ impl Computed {
         let tables = &mut work.tables;
         let (accruing, rows) = self.accruing(plugin, settings, &work.snapshot, tables, moment);
         let interleaved = settings.is_stock_classic();
+        // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
+        let mut jobs = Vec::new();
+        if interleaved {
+            let all = 0..work.pending.len();
+            jobs.extend(work.pending.jobs(settings, &work.snapshot, tables, all));
+        }
         let before = interleaved.then(|| work.pending.accruing_before(&work.snapshot, &rows));
         let tree = std::sync::Arc::clone(&tables.tree);
         let mut ledger = Ledger::as_kept(&tree, &tables.raw_usage);
@@ -116,12 +105,7 @@ impl Computed {
             config,
             tree: &tree,
             accruing: &accruing,
-            // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
-            jobs: if interleaved {
-                &work.pending.jobs[..]
-            } else {
-                &[]
-            },
+            jobs: &jobs,
             accruing_before: before.as_deref(),
             kept: config.compat.is_slurm().then_some(&tables.kept[..]),
             host_math: host::math(),
@@ -212,120 +196,4 @@ impl Computed {
         }
         (jobs, rows)
     }
-}
-
-/// Jobs that a pass does not price although their state is one of those it prices.
-fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
-    if settings.is_stock_classic() || settings.passes_once() {
-        // Stock prices a job right after it was charged, and not if it was not to be charged.
-        let charges = settings.config.priority_flags.calculate_running || !row.pending;
-        let charged = row.started && row.already_charged && row.assoc_id != 0;
-        row.ended || (charges && charged)
-    } else {
-        // What has ended for good needs no priority any more.
-        !settings.config.compat.is_slurm() && row.ended && !row.pending
-    }
-}
-
-impl Pending {
-    pub(super) fn clear(&mut self) {
-        self.rows.clear();
-        self.jobs.clear();
-        self.priced.clear();
-        self.variants.clear();
-        self.variant_ends.clear();
-        self.tres_terms.clear();
-        self.tres_weights.clear();
-    }
-
-    /// Takes the waiting jobs of a snapshot that a pass prices.
-    fn collect(
-        &mut self,
-        settings: &Settings,
-        snapshot: &Snapshot,
-        tables: &super::tables::Tables,
-    ) {
-        self.clear();
-        for (position, row) in snapshot.waiting().iter().enumerate() {
-            if row.powering_up || !row.has_details || passed_over(settings, row) {
-                continue;
-            }
-            let assoc = settings
-                .has_slurmdbd
-                .then(|| snapshot.assoc_row(row.assoc_id))
-                .flatten();
-            let assoc = assoc.map(|row| AssocIndex::new(row as usize));
-            self.rows.push(u32::try_from(position).unwrap_or(NONE));
-            self.jobs.push(tables.job(row, assoc));
-        }
-    }
-
-    /// For each waiting job, how many of the accruing ones precede it in slurmctld's list.
-    fn accruing_before(&self, snapshot: &Snapshot, accruing: &[usize]) -> Vec<usize> {
-        let order = |row: usize| snapshot.accruing()[row].order;
-        let mut next = 0;
-        let rows = self.rows.iter();
-        rows.map(|&row| {
-            let own = snapshot.waiting()[row as usize].order;
-            while next < accruing.len() && order(accruing[next]) <= own {
-                next += 1;
-            }
-            next
-        })
-        .collect()
-    }
-
-    /// Prices all jobs.
-    fn price(
-        &mut self,
-        settings: &Settings,
-        site: &crate::priority::Site,
-        now: i64,
-    ) -> Result<(), PriorityError> {
-        let pricer = Pricer::new(&settings.config, site, now)?;
-        let tres = if settings.weighs_tres() {
-            site.tres_names.len()
-        } else {
-            0
-        };
-        if tres > 0 {
-            self.tres_weights.resize(tres, 0.0);
-            pricer.tres_weights(&mut self.tres_weights);
-        }
-        for job in &self.jobs {
-            let priced = pricer.price(job);
-            log::priority(|| describe(job, &priced));
-            let start = self.variants.len();
-            self.variants.resize(start + pricer.variants(job).len(), 0);
-            pricer.price_variants(job, &priced, &mut self.variants[start..]);
-            let end = u32::try_from(self.variants.len()).unwrap_or(u32::MAX);
-            self.variant_ends.push(end);
-            if tres > 0 {
-                let start = self.tres_terms.len();
-                self.tres_terms.resize(start + tres, 0.0);
-                pricer.tres_terms(job, &mut self.tres_terms[start..]);
-            }
-            self.priced.push(priced);
-        }
-        Ok(())
-    }
-}
-
-/// A line of the log, as `DebugFlags=Priority` asks for it.
-fn describe(job: &Job, priced: &Priced) -> String {
-    format!(
-        "job {}: {} = age {:.2} + assoc {:.2} + fairshare {:.2} + size {:.2} + partition {:.2} \
-         + QOS {:.2} + TRES {:.2} + site {} - nice {}",
-        job.id,
-        priced.priority,
-        priced.age,
-        priced.assoc,
-        priced.fairshare,
-        priced.job_size,
-        priced.partition,
-        priced.qos,
-        priced.tres,
-        priced.site,
-        priced.nice
-    )
 }

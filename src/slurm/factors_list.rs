@@ -27,6 +27,7 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
     // SAFETY: `each` gets `wanted` back and nobody else uses it meanwhile.
     unsafe { ffi::shim_each_listed(Some(each), (&raw mut wanted).cast()) };
     let mut list = std::ptr::null_mut();
+    let _factors = plugin.factors.read();
     let names = if settings.weighs_tres() {
         host::tres_names()
     } else {

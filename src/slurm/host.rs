@@ -266,6 +266,8 @@ guards! {
     SnapshotLock = shim_snapshot_lock, shim_snapshot_unlock;
     /// Write lock of jobs, read locks of nodes and partitions.
     JobsLock = shim_jobs_lock, shim_jobs_unlock;
+    /// Read lock of jobs.
+    JobsReadLock = shim_jobs_read_lock, shim_jobs_read_unlock;
     /// Read lock of associations.
     AssocsLock = shim_assocs_lock, shim_assocs_unlock;
     /// The read locks that the hook for sprio has to take itself, in some releases.

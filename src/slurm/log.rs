@@ -34,6 +34,11 @@ pub(super) fn debug2(message: impl Display) {
     write(Level::Debug2, &message);
 }
 
+/// Does the administrator want a line per priority (`DebugFlags=Priority`)?
+pub(super) fn tells_priorities() -> bool {
+    host::debug_priority() && host::log_enabled(Level::Info)
+}
+
 /// With `DebugFlags=Priority` at level info, else not at all.
 pub(super) fn priority(message: impl FnOnce() -> String) {
     if host::debug_priority() {

@@ -6,7 +6,8 @@
 //! 1. *snapshot*, under read locks: copy associations, QOS, partitions and jobs into flat rows;
 //! 2. *compute*, without any lock: the engine;
 //! 3. *apply*, under write locks: let usage fade and add the charges to what is there by now,
-//!    publish the factors; then write the priorities of the jobs that are still as they were.
+//!    publish the factors; then write the priorities of the jobs that are still as they were, all
+//!    in one short hold; last, and with readers let through, how these priorities came about.
 //!
 //! | module | noun |
 //! |---|---|
@@ -18,6 +19,7 @@
 //! | `sync`, `model` | locks by one name, and models of what threads do in every order |
 //! | `snapshot`, `tables` | the rows of slurmctld, and the engine's tables made from them |
 //! | `pass`, `compute`, `apply` | a pass |
+//! | `pending` | its waiting jobs: priorities, and the factors behind them |
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
 //! | `harvest` | ends of jobs that nobody reports |
 //! | `lost` | ends of jobs whose charge a crash has lost |
@@ -33,7 +35,8 @@
 //!
 //! Locks. slurmctld's come first and in its own order: jobs (with nodes and partitions), then
 //! association manager. The plugin's own mutexes are leaves: whoever holds one asks for no lock
-//! of slurmctld. Usage in slurmctld's records is always worth its number at `last_ran`, the time
+//! of slurmctld; only that of `Plugin::factors` stands between jobs and the association manager.
+//! Usage in slurmctld's records is always worth its number at `last_ran`, the time
 //! of the last pass; the end of a job is charged in that currency, too. So whatever happens
 //! between snapshot and apply, nothing is lost and nothing counts twice.
 
@@ -68,6 +71,8 @@ mod log;
 mod lost;
 #[cfg(feature = "slurm")]
 mod pass;
+#[cfg(feature = "slurm")]
+mod pending;
 #[cfg(feature = "slurm")]
 mod plugin;
 #[cfg(feature = "slurm")]

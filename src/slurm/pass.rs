@@ -2,13 +2,14 @@
 
 use super::apply::{self, Applied};
 use super::charge;
-use super::compute::{ComputeError, Computed, Pending};
+use super::compute::{ComputeError, Computed};
 use super::guard::Hook;
 use super::harvest;
 use super::hooks;
 use super::host::{self, SnapshotLock, UsageLock, ffi};
 use super::log;
 use super::lost;
+use super::pending::Pending;
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotError};
@@ -56,6 +57,7 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     let applied = apply::usage(plugin, &settings, work, &moment, &computed)?;
     save(plugin, &settings, applied);
     apply::priorities(plugin, &settings, work, &computed);
+    apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;
 
     log::debug(format_args!(
         "pass over {} associations, {} charged jobs, {} waiting jobs",

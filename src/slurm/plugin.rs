@@ -25,6 +25,9 @@ pub(super) struct Plugin {
     pub(super) shared: Mutex<Shared>,
     /// What the last pass found.
     pub(super) ranking: RwLock<Arc<Ranking>>,
+    /// Kept while the factors in jobs' records are read or written under no more than a read lock
+    /// of jobs: asked for after that, and before any lock of the association manager.
+    pub(super) factors: RwLock<()>,
     /// Snapshots of one job, for the hooks.
     scratch: Mutex<Vec<Snapshot>>,
     pub(super) thread: Thread,
@@ -93,6 +96,7 @@ impl Plugin {
             settings: RwLock::new(Arc::new(settings)),
             shared: Mutex::new(shared),
             ranking: RwLock::default(),
+            factors: RwLock::default(),
             scratch: Mutex::default(),
             thread: Thread::default(),
             clock: ClockWatch::default(),

@@ -1,9 +1,9 @@
 //! One job's price between passes: submitted, updated, released.
 
-use super::apply;
 use super::host::{self, ffi};
 use super::late;
 use super::log;
+use super::pending;
 use super::plugin::Plugin;
 use super::ranking::Ancestor;
 use super::settings::Settings;
@@ -71,20 +71,18 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
         pricer.tres_terms(&row, &mut terms);
         pricer.tres_weights(&mut weights);
     }
-    let price = ffi::shim_price {
-        job_id: row.id,
-        clear: keeps,
-        only_raise: settings.config.priority_flags.incr_only,
-        ..apply::to_shim(
-            &priced,
-            &variants,
-            snapshot.partition_keys(),
-            &terms,
-            &weights,
-        )
-    };
+    let factors = pending::to_shim(&priced, keeps, &terms, &weights);
     // SAFETY: the caller's promise; the slices live as long as the call.
-    unsafe { ffi::shim_price_write_factors(snapshot.raw(), job, &price) }
+    unsafe {
+        ffi::shim_job_write_factors(
+            snapshot.raw(),
+            job,
+            &factors,
+            variants.as_ptr(),
+            variants.len(),
+            settings.config.priority_flags.incr_only,
+        );
+    }
     plugin.give_back(snapshot);
     log::debug2(format_args!("job {}: {priced:?}", row.id));
     Ok(priced.priority)

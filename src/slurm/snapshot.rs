@@ -1,6 +1,6 @@
 //! The rows of slurmctld, copied.
 
-use super::host::{SnapshotLock, UsageLock, ffi};
+use super::host::{NONE, SnapshotLock, UsageLock, ffi};
 use std::ffi::c_void;
 
 /// Rows of slurmctld's associations, QOS, partitions and jobs. Memory is kept from one use to
@@ -38,7 +38,7 @@ macro_rules! rows {
 impl Snapshot {
     rows! {
         assocs: ffi::shim_assoc;
-        by_id: ffi::shim_assoc_place;
+        row_of_id: u32;
         qos: ffi::shim_qos;
         partitions: ffi::shim_partition;
         waiting: ffi::shim_waiting;
@@ -63,9 +63,13 @@ impl Snapshot {
 
     /// The row of the association `id`, after [`Snapshot::index`].
     pub(super) fn assoc_row(&self, id: u32) -> Option<u32> {
-        let places = self.by_id();
-        let position = places.binary_search_by_key(&id, |place| place.id).ok()?;
-        Some(places[position].row)
+        // The usual case without a call: this is asked for every waiting job.
+        let row = match self.row_of_id() {
+            // SAFETY: the snapshot is ours; nothing of slurmctld is touched.
+            [] => unsafe { ffi::shim_snapshot_row(&self.0, id) },
+            rows => rows.get(id as usize).copied().unwrap_or(NONE),
+        };
+        (row != NONE).then_some(row)
     }
 
     /// The rows of a job's QOS, and of its partition's QOS if that is another one.

@@ -1,0 +1,290 @@
+//! Waiting jobs of a pass: which are priced, their priorities, and how these came about.
+//!
+//! A job costs one row of the snapshot and one of prices. Its factors are worked out again when
+//! they are written, some thousand jobs at a time: that is cheaper than to keep those of all.
+
+use super::host::{NONE, ffi};
+use super::log;
+use super::settings::Settings;
+use super::snapshot::Snapshot;
+use super::tables::Tables;
+use crate::priority::{Job, Priced, Pricer, PriorityError};
+use crate::tree::AssocIndex;
+use std::ops::Range;
+
+/// Waiting jobs with their prices; memory that passes reuse.
+#[derive(Default)]
+pub(super) struct Pending {
+    prices: Vec<ffi::shim_price>,
+    /// Priorities per partition and QOS, job after job.
+    variants: Vec<u32>,
+    /// One per TRES, if TRES are weighed.
+    tres_weights: Vec<f64>,
+    /// Of the jobs that [`Pending::explain`] was asked for last.
+    factors: Vec<ffi::shim_factors>,
+    /// Their weighted TRES terms, job after job.
+    tres_terms: Vec<f64>,
+}
+
+// SAFETY: the pointers in `prices` are never followed, not even by the shim, and those in
+// `factors` point into the other two vectors; nobody else has either.
+unsafe impl Send for Pending {}
+
+/// So many jobs are converted and priced in one go.
+const TOGETHER: usize = 64;
+
+/// Jobs that a pass does not price although their state is one of those it prices.
+fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
+    if settings.is_stock_classic() || settings.passes_once() {
+        // Stock prices a job right after it was charged, and not if it was not to be charged.
+        let charges = settings.config.priority_flags.calculate_running || !row.pending;
+        let charged = row.started && row.already_charged && row.assoc_id != 0;
+        row.ended || (charges && charged)
+    } else {
+        // What has ended for good needs no priority any more.
+        !settings.config.compat.is_slurm() && row.ended && !row.pending
+    }
+}
+
+impl Pending {
+    pub(super) fn clear(&mut self) {
+        self.prices.clear();
+        self.variants.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.prices.len()
+    }
+
+    /// Takes the waiting jobs of a snapshot that a pass prices.
+    pub(super) fn collect(&mut self, settings: &Settings, snapshot: &Snapshot) {
+        self.clear();
+        self.prices.reserve_exact(snapshot.waiting().len());
+        for (position, row) in snapshot.waiting().iter().enumerate() {
+            if row.powering_up || !row.has_details || passed_over(settings, row) {
+                continue;
+            }
+            self.prices.push(ffi::shim_price {
+                record: row.record,
+                job_id: row.job_id,
+                seen_priority: row.priority,
+                row: u32::try_from(position).unwrap_or(NONE),
+                seen_direct: row.direct,
+                seen_pending: row.pending,
+                ..ffi::shim_price::default()
+            });
+        }
+    }
+
+    /// The jobs as the engine's rows.
+    pub(super) fn jobs<'a>(
+        &'a self,
+        settings: &'a Settings,
+        snapshot: &'a Snapshot,
+        tables: &'a Tables,
+        of: Range<usize>,
+    ) -> impl ExactSizeIterator<Item = Job> + 'a {
+        self.prices[of].iter().map(|price| {
+            let row = &snapshot.waiting()[price.row as usize];
+            let assoc = settings
+                .has_slurmdbd
+                .then(|| snapshot.assoc_row(row.assoc_id))
+                .flatten();
+            tables.job(row, assoc.map(|row| AssocIndex::new(row as usize)))
+        })
+    }
+
+    /// For each job, how many of the accruing ones precede it in slurmctld's list.
+    pub(super) fn accruing_before(&self, snapshot: &Snapshot, accruing: &[usize]) -> Vec<usize> {
+        let order = |row: usize| snapshot.accruing()[row].order;
+        let mut next = 0;
+        let prices = self.prices.iter();
+        prices
+            .map(|price| {
+                let own = snapshot.waiting()[price.row as usize].order;
+                while next < accruing.len() && order(accruing[next]) <= own {
+                    next += 1;
+                }
+                next
+            })
+            .collect()
+    }
+
+    /// Prices all jobs.
+    pub(super) fn price(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        now: i64,
+    ) -> Result<(), PriorityError> {
+        let pricer = Pricer::new(&settings.config, &tables.site, now)?;
+        let tells = log::tells_priorities();
+        let mut overflows = Overflows::default();
+        for start in (0..self.prices.len()).step_by(TOGETHER) {
+            let end = (start + TOGETHER).min(self.prices.len());
+            let (jobs, priced) = self.some(&pricer, settings, snapshot, tables, start..end);
+            for ((job, priced), price) in jobs.iter().zip(&priced).zip(&mut self.prices[start..end])
+            {
+                if tells {
+                    log::priority(|| describe(job, priced));
+                }
+                overflows.note(job, priced);
+                price.priority = priced.priority;
+                let variants = self.variants.len();
+                let count = pricer.variants(job).len();
+                if count > 0 {
+                    self.variants.resize(variants + count, 0);
+                    pricer.price_variants(job, priced, &mut self.variants[variants..]);
+                }
+                price.variants = u32::try_from(variants).unwrap_or(NONE);
+                price.variants_len = u32::try_from(count).unwrap_or(0);
+            }
+        }
+        overflows.tell();
+        Ok(())
+    }
+
+    /// At most [`TOGETHER`] jobs with their prices; what lies behind the jobs asked for is void.
+    fn some(
+        &self,
+        pricer: &Pricer,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        of: Range<usize>,
+    ) -> ([Job; TOGETHER], [Priced; TOGETHER]) {
+        let len = of.len();
+        let mut jobs = [Job::new(0); TOGETHER];
+        let mut priced = [Priced::default(); TOGETHER];
+        for (job, to) in self.jobs(settings, snapshot, tables, of).zip(&mut jobs) {
+            *to = job;
+        }
+        pricer.price_all(&jobs[..len], &mut priced[..len]);
+        (jobs, priced)
+    }
+
+    /// Works out the factors of some jobs, as they were priced at `now`.
+    pub(super) fn explain(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        now: i64,
+        of: Range<usize>,
+    ) -> Result<(), PriorityError> {
+        let pricer = Pricer::new(&settings.config, &tables.site, now)?;
+        let tres = if settings.weighs_tres() {
+            tables.site.tres_names.len()
+        } else {
+            0
+        };
+        self.tres_weights.resize(tres, 0.0);
+        if tres > 0 {
+            pricer.tres_weights(&mut self.tres_weights);
+        }
+        self.factors.clear();
+        self.tres_terms.resize(of.len() * tres, 0.0);
+        let first = of.start;
+        for start in of.clone().step_by(TOGETHER) {
+            let end = (start + TOGETHER).min(of.end);
+            let (jobs, priced) = self.some(&pricer, settings, snapshot, tables, start..end);
+            for (at, (job, priced)) in (start..end).zip(jobs.iter().zip(&priced)) {
+                let terms = (at - first) * tres..(at - first + 1) * tres;
+                let terms = &mut self.tres_terms[terms];
+                if tres > 0 {
+                    pricer.tres_terms(job, terms);
+                }
+                let clear = self.prices[at].seen_direct;
+                self.factors
+                    .push(to_shim(priced, clear, terms, &self.tres_weights));
+            }
+        }
+        Ok(())
+    }
+
+    /// Prices of some jobs, to be written.
+    pub(super) fn prices(&mut self, of: Range<usize>) -> (&mut [ffi::shim_price], &[u32]) {
+        (&mut self.prices[of], &self.variants)
+    }
+
+    /// Factors of the jobs of the last [`Pending::explain`], which were `of`.
+    pub(super) fn factors(&self, of: Range<usize>) -> (&[ffi::shim_price], &[ffi::shim_factors]) {
+        (&self.prices[of], &self.factors)
+    }
+}
+
+/// Jobs whose priority does not fit. One line for all of them: a weight too many concerns the
+/// whole queue.
+#[derive(Default)]
+struct Overflows {
+    first: Option<u32>,
+    count: usize,
+}
+
+impl Overflows {
+    fn note(&mut self, job: &Job, priced: &Priced) {
+        if priced.overflow {
+            self.first.get_or_insert(job.id);
+            self.count += 1;
+        }
+    }
+
+    fn tell(&self) {
+        if let Some(first) = self.first {
+            log::error(format_args!(
+                "job {first} and {} more: the priority does not fit 32 bits and is 4294967295",
+                self.count - 1
+            ));
+        }
+    }
+}
+
+/// Factors as the shim takes them; the pointers are valid as long as the slices.
+pub(super) fn to_shim(
+    priced: &Priced,
+    clear: bool,
+    tres: &[f64],
+    tres_weights: &[f64],
+) -> ffi::shim_factors {
+    let or_null = |numbers: &[f64]| {
+        if numbers.is_empty() {
+            std::ptr::null()
+        } else {
+            numbers.as_ptr()
+        }
+    };
+    ffi::shim_factors {
+        age: priced.age,
+        assoc: priced.assoc,
+        fairshare: priced.fairshare,
+        job_size: priced.job_size,
+        partition: priced.partition,
+        qos: priced.qos,
+        tres: or_null(tres),
+        tres_weights: or_null(tres_weights),
+        tres_len: tres.len(),
+        site: priced.site,
+        nice: priced.nice,
+        clear,
+    }
+}
+
+/// A line of the log, as `DebugFlags=Priority` asks for it.
+fn describe(job: &Job, priced: &Priced) -> String {
+    format!(
+        "job {}: {} = age {:.2} + assoc {:.2} + fairshare {:.2} + size {:.2} + partition {:.2} \
+         + QOS {:.2} + TRES {:.2} + site {} - nice {}",
+        job.id,
+        priced.priority,
+        priced.age,
+        priced.assoc,
+        priced.fairshare,
+        priced.job_size,
+        priced.partition,
+        priced.qos,
+        priced.tres,
+        priced.site,
+        priced.nice
+    )
+}
