@@ -468,8 +468,21 @@ extern void shim_each_listed(bool (*each)(void *context, const shim_listed *job)
 extern bool shim_may_see(const void *job, uint32_t user_id);
 /* Does the request of sprio ask for this job, and for this partition of it (key, 0: its own)? */
 extern bool shim_request_wants(const void *request, const void *job, uint64_t partition);
-/* Adds a row; makes the list first if `*list` is NULL. */
-extern void shim_factors_append(void **list, const void *job, const shim_factors_row *row);
+/* Rows on their way into a list. All zero is none. */
+typedef struct {
+	struct shim_row *at;
+	size_t len;
+	size_t cap;
+	struct shim_row_names *names; /* of partitions that rows name */
+} shim_factors_rows;
+
+/* Makes room for a row of every job. Needs the job lock. */
+extern void shim_factors_begin(shim_factors_rows *rows);
+/* Makes one more row. Needs the job lock. */
+extern void shim_factors_add(shim_factors_rows *rows, const void *job,
+			     const shim_factors_row *row);
+/* The list of all rows, which are gone afterwards; NULL without rows. Needs no lock. */
+extern void *shim_factors_list(shim_factors_rows *rows);
 
 /* ---- host ------------------------------------------------------------------------------ */
 

@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::snapshot::SnapshotError;
 use super::state::Collected;
 use crate::fairshare::Algorithm;
-use crate::priority::PriorityError;
+use crate::priority::{Pricer, PriorityError};
 use crate::tree::{AssocIndex, Tree};
 use std::ops::Range;
 use std::sync::Arc;
@@ -217,21 +217,22 @@ pub(super) fn factors(
     moment: &Moment,
 ) -> Result<(), PriorityError> {
     plugin.fault.strike("factors");
-    let len = work.pending.len();
+    let Workspace {
+        snapshot,
+        tables,
+        pending,
+        ..
+    } = work;
+    let pricer = Pricer::new(&settings.config, &tables.site, moment.now)?;
+    let len = pending.len();
     for start in (0..len).step_by(FACTORS_AT_ONCE) {
         let jobs = start..(start + FACTORS_AT_ONCE).min(len);
-        work.pending.explain(
-            settings,
-            &work.snapshot,
-            &work.tables,
-            moment.now,
-            jobs.clone(),
-        )?;
+        pending.explain(&pricer, settings, snapshot, tables, jobs.clone());
         let _lock = JobsReadLock::lock();
         let _alone = plugin.factors.write();
-        let (prices, factors) = work.pending.factors(jobs);
+        let (prices, factors) = pending.factors(jobs);
         // SAFETY: the job lock is held, and the plugin's own for factors; there are as many
-        // factors as prices, and their pointers are into `work.pending`, which is borrowed.
+        // factors as prices, and their pointers are into `pending`, which is borrowed.
         unsafe { ffi::shim_factors_write(prices.as_ptr(), factors.as_ptr(), factors.len()) }
     }
     Ok(())

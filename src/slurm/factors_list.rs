@@ -1,54 +1,66 @@
 //! The rows of sprio: the factors of the last pricing, partition by partition and QOS by QOS.
 
-use super::host::{self, ffi};
+use super::host::{self, FactorsLock, ffi};
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
 use crate::priority::{Job, Pricer, Variant};
+use std::any::Any;
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Makes the list; NULL without rows. `request`: the filters of sprio, NULL where slurmctld does
-/// not hand them over.
+/// not hand them over. Takes read locks of jobs, nodes and partitions where slurmctld does not
+/// come with them, and lets go of them before the rows become a list.
 ///
 /// # Safety
-/// `request` is NULL or slurmctld's request; the caller holds read locks of jobs, nodes and
-/// partitions.
+/// `request` is NULL or slurmctld's request; the caller is the hook.
 pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32) -> *mut c_void {
     plugin.fault.strike("factors_list");
     let settings = plugin.settings();
-    let mut wanted = Wanted {
-        now: host::now(),
-        settings: &settings,
-        request,
-        user_id,
-        rows: Vec::new(),
-    };
-    // SAFETY: `each` gets `wanted` back and nobody else uses it meanwhile.
-    unsafe { ffi::shim_each_listed(Some(each), (&raw mut wanted).cast()) };
-    let mut list = std::ptr::null_mut();
-    let _factors = plugin.factors.read();
     let names = if settings.weighs_tres() {
         host::tres_names()
     } else {
         Vec::new()
     };
-    let mut snapshot = plugin.scratch();
-    for row in &wanted.rows {
-        // SAFETY: the job lock is held since the rows were collected.
-        unsafe { append(&mut list, &wanted, &mut snapshot, &names, row) };
+    let mut wanted = Wanted {
+        now: host::now(),
+        settings: &settings,
+        request,
+        user_id,
+        names,
+        snapshot: plugin.scratch(),
+        rows: ffi::shim_factors_rows::default(),
+        panic: None,
+    };
+    {
+        let _lock = FactorsLock::lock();
+        let _factors = plugin.factors.read();
+        // SAFETY: the rows are ours; `each` gets `wanted` back and nobody else uses it meanwhile.
+        unsafe {
+            ffi::shim_factors_begin(&mut wanted.rows);
+            ffi::shim_each_listed(Some(each), (&raw mut wanted).cast());
+        }
     }
-    plugin.give_back(snapshot);
-    list
+    if let Some(panic) = wanted.panic {
+        resume_unwind(panic);
+    }
+    plugin.give_back(wanted.snapshot);
+    // SAFETY: the rows are ours.
+    unsafe { ffi::shim_factors_list(&mut wanted.rows) }
 }
 
-/// What sprio's caller may see, and the jobs found.
+/// What sprio's caller may see, and the rows made so far.
 struct Wanted<'a> {
     now: i64,
     settings: &'a Settings,
     request: *const c_void,
     user_id: u32,
-    rows: Vec<ffi::shim_listed>,
+    names: Vec<String>,
+    snapshot: Snapshot,
+    rows: ffi::shim_factors_rows,
+    panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Wanted<'_> {
@@ -72,35 +84,33 @@ impl Wanted<'_> {
 
 extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
     // SAFETY: `list` passed its `Wanted`; the shim passes a row that lives as long as the call.
-    let (wanted, job) = unsafe { (&mut *context.cast::<Wanted>(), *job) };
-    if wanted.lists(&job) {
+    let (wanted, job) = unsafe { (&mut *context.cast::<Wanted>(), &*job) };
+    let visit = || {
         // SAFETY: the job lock is held.
-        let visible = unsafe { ffi::shim_may_see(job.job, wanted.user_id) };
-        if visible {
-            wanted.rows.push(job);
+        if wanted.lists(job) && unsafe { ffi::shim_may_see(job.job, wanted.user_id) } {
+            // SAFETY: as above, since the row was made.
+            unsafe { add(wanted, job) }
         }
-    }
-    true
+    };
+    // A panic must not go through the shim: `list` goes on with it.
+    let visited = catch_unwind(AssertUnwindSafe(visit));
+    visited.map_err(|panic| wanted.panic = Some(panic)).is_ok()
 }
 
 /// # Safety
-/// The caller holds the job lock since `row` was collected.
-unsafe fn append(
-    list: &mut *mut c_void,
-    wanted: &Wanted,
-    snapshot: &mut Snapshot,
-    names: &[String],
-    row: &ffi::shim_listed,
-) {
+/// The caller holds the job lock since `row` was made.
+unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
     if !row.many {
         // SAFETY: the caller's promise; the request is slurmctld's.
         unsafe {
             if ffi::shim_request_wants(wanted.request, row.job, 0) {
-                ffi::shim_factors_append(list, row.job, &ffi::shim_factors_row::default());
+                let plain = ffi::shim_factors_row::default();
+                ffi::shim_factors_add(&mut wanted.rows, row.job, &plain);
             }
         }
         return;
     }
+    let snapshot = &mut wanted.snapshot;
     let settings = wanted.settings;
     let want = ffi::shim_want {
         waiting_tres: settings.weighs_tres(),
@@ -111,7 +121,7 @@ unsafe fn append(
     if unsafe { snapshot.take_waiting_job(&want, row.job) }.is_err() {
         return;
     }
-    let mut names = names.to_vec();
+    let mut names = wanted.names.clone();
     if settings.weighs_tres() {
         names.resize(snapshot.tres_count(), String::new());
     }
@@ -150,7 +160,7 @@ unsafe fn append(
         // SAFETY: the caller's promise; the slice lives as long as the call.
         unsafe {
             if ffi::shim_request_wants(wanted.request, row.job, partition) {
-                ffi::shim_factors_append(list, row.job, &out);
+                ffi::shim_factors_add(&mut wanted.rows, row.job, &out);
             }
         }
     }

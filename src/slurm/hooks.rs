@@ -269,8 +269,7 @@ pub unsafe extern "C" fn priority_p_get_priority_factors_list(user_id: u32) -> *
 unsafe fn factors(request: *const c_void, user_id: u32) -> *mut c_void {
     let list = FACTORS_LIST.run(|| {
         let plugin = plugin::get()?;
-        let _lock = host::FactorsLock::lock();
-        // SAFETY: the caller's promise; the locks are held now, if not before.
+        // SAFETY: the caller's promise.
         Some(unsafe { factors_list::list(&plugin, request, user_id) })
     });
     list.flatten().unwrap_or(std::ptr::null_mut())

@@ -164,16 +164,15 @@ impl Pending {
         (jobs, priced)
     }
 
-    /// Works out the factors of some jobs, as they were priced at `now`.
+    /// Works out the factors of some jobs, as `pricer` priced them.
     pub(super) fn explain(
         &mut self,
+        pricer: &Pricer,
         settings: &Settings,
         snapshot: &Snapshot,
         tables: &Tables,
-        now: i64,
         of: Range<usize>,
-    ) -> Result<(), PriorityError> {
-        let pricer = Pricer::new(&settings.config, &tables.site, now)?;
+    ) {
         let tres = if settings.weighs_tres() {
             tables.site.tres_names.len()
         } else {
@@ -188,7 +187,7 @@ impl Pending {
         let first = of.start;
         for start in of.clone().step_by(TOGETHER) {
             let end = (start + TOGETHER).min(of.end);
-            let (jobs, priced) = self.some(&pricer, settings, snapshot, tables, start..end);
+            let (jobs, priced) = self.some(pricer, settings, snapshot, tables, start..end);
             for (at, (job, priced)) in (start..end).zip(jobs.iter().zip(&priced)) {
                 let terms = (at - first) * tres..(at - first + 1) * tres;
                 let terms = &mut self.tres_terms[terms];
@@ -200,7 +199,6 @@ impl Pending {
                     .push(to_shim(priced, clear, terms, &self.tres_weights));
             }
         }
-        Ok(())
     }
 
     /// Prices of some jobs, to be written.
