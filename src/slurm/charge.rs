@@ -101,11 +101,24 @@ impl Shared {
         enforces_limits: bool,
     ) -> Option<i64> {
         let remembered = self.recent.until(row.job_id, row.start_time);
-        // Ends of sizes are reported only while limits are enforced.
-        let recorded = (enforces_limits && !row.resizing && row.resize_time > row.start_time)
-            .then_some(row.resize_time);
-        remembered.max(recorded)
+        remembered.max(recorded_until(row, enforces_limits))
     }
+
+    /// The same in the last snapshot.
+    pub(super) fn charged_at_snapshot(
+        &self,
+        row: &ffi::shim_accruing,
+        enforces_limits: bool,
+    ) -> Option<i64> {
+        let remembered = self.recent.until_at_snapshot(row.job_id, row.start_time);
+        remembered.max(recorded_until(row, enforces_limits))
+    }
+}
+
+fn recorded_until(row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64> {
+    // Ends of sizes are reported only while limits are enforced.
+    (enforces_limits && !row.resizing && row.resize_time > row.start_time)
+        .then_some(row.resize_time)
 }
 
 /// The end of a job (or of one size of it), reported with the job write lock held.

@@ -180,7 +180,7 @@ impl Computed {
             let factor = tables
                 .qos_row(row.qos_id)
                 .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
-            let until = shared.charged_until(row, snapshot.enforces_limits());
+            let until = shared.charged_at_snapshot(row, snapshot.enforces_limits());
             let run = run_of(row, factor, until, moment.last_ran);
             let from = moment.last_ran.unwrap_or(0).max(row.start_time);
             if super::charge::recounts(row, from) {

@@ -18,6 +18,8 @@ struct Charged {
     serial: u64,
     /// The run is over: slurmctld's record of the job says that it is charged.
     over: bool,
+    /// Up to when the run was charged in the last snapshot.
+    at_snapshot: Option<i64>,
 }
 
 /// Charges that the last pass did not know of, the last one of each run.
@@ -32,10 +34,12 @@ impl Recent {
     pub(super) fn note(&mut self, job_id: u32, start_time: i64, until: i64, over: bool) {
         let serial = self.charges;
         self.charges += 1;
+        let known = self.runs.get(&(job_id, start_time));
         let charged = Charged {
             until,
             serial,
             over,
+            at_snapshot: known.and_then(|known| known.at_snapshot),
         };
         self.runs.insert((job_id, start_time), charged);
     }
@@ -44,7 +48,10 @@ impl Recent {
     /// from charging, so this tells what is in it and what came later. Ends of runs that are in
     /// it are forgotten: the job's own record tells of them.
     pub(super) fn snapshot(&mut self) -> u64 {
-        self.runs.retain(|_, charged| !charged.over);
+        self.runs.retain(|_, charged| {
+            charged.at_snapshot = Some(charged.until);
+            !charged.over
+        });
         self.charges
     }
 
@@ -58,6 +65,12 @@ impl Recent {
     pub(super) fn until(&self, job_id: u32, start_time: i64) -> Option<i64> {
         let charged = self.runs.get(&(job_id, start_time));
         charged.map(|charged| charged.until)
+    }
+
+    /// Up to when the run was charged in the last snapshot, whatever came later: who computes with
+    /// usage as the snapshot has it must not count on charges that are not in it.
+    pub(super) fn until_at_snapshot(&self, job_id: u32, start_time: i64) -> Option<i64> {
+        self.runs.get(&(job_id, start_time))?.at_snapshot
     }
 
     /// Forgets what a pass at `last_ran` has caught up with.
@@ -93,6 +106,20 @@ mod tests {
         assert!(recent.is_since(snapshot, 2, 100));
         assert!(recent.is_since(snapshot, 3, 100));
         assert!(!recent.is_since(snapshot, 3, 101));
+    }
+
+    #[test]
+    fn a_snapshot_does_not_hold_what_came_later() {
+        let mut recent = Recent::default();
+        recent.note(1, 100, 150, false);
+        recent.snapshot();
+        recent.note(1, 100, 160, false);
+        recent.note(2, 100, 160, true);
+        assert_eq!(recent.until_at_snapshot(1, 100), Some(150));
+        assert_eq!(recent.until(1, 100), Some(160));
+        assert_eq!(recent.until_at_snapshot(2, 100), None);
+        recent.snapshot();
+        assert_eq!(recent.until_at_snapshot(1, 100), Some(160));
     }
 
     #[test]
