@@ -164,6 +164,7 @@ pub(super) fn priorities(
         if limit.is_some_and(|limit| since.elapsed() >= limit) && next < len {
             changed(&lock, &mut written);
             drop(lock);
+            plugin.fault.strike("slice");
             std::thread::yield_now();
             lock = JobsLock::lock();
             since = Instant::now();

@@ -4,14 +4,14 @@
 //! `FAIRTREE_FAULT=PLACE:panic` makes the named place panic whenever it is reached,
 //! `FAIRTREE_FAULT=PLACE:panic:N` the first N times. Places are the hooks (`set`, `job_end`,
 //! `reconfig`, `set_assoc_usage`, `calc_fs_factor`, `factors_list`) and the steps of a pass
-//! (`snapshot`, `compute`, `apply`, `prices`, `factors`, `state`).
+//! (`snapshot`, `compute`, `apply`, `state`, `prices`, `slice` between two of them, `factors`).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The name of the variable.
 pub(super) const VARIABLE: &str = "FAIRTREE_FAULT";
 
-const PLACES: [&str; 12] = [
+const PLACES: [&str; 13] = [
     "set",
     "job_end",
     "reconfig",
@@ -22,6 +22,7 @@ const PLACES: [&str; 12] = [
     "compute",
     "apply",
     "prices",
+    "slice",
     "factors",
     "state",
 ];

@@ -210,7 +210,12 @@ static void step(const twin_line *line)
 static void pass(const twin_line *line)
 {
 	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
-	twin_clock_pass();
+	twin_during_pass();
+}
+
+static void look(const twin_line *line)
+{
+	twin_clock_look(twin_arg_i64(line));
 }
 
 /* The plugin's thread wakes when it is due, and so often. */
@@ -277,6 +282,7 @@ twin_event twin_admin_event(const char *verb)
 		{ "step", step, false },
 		{ "pass", pass, false },
 		{ "elapse", elapse, false },
+		{ "look", look, false },
 		{ "restart", restart, false },
 		{ "crash", crash, false },
 		{ "crash_in_pass", crash_in_pass, false },
@@ -291,6 +297,8 @@ twin_event twin_admin_event(const char *verb)
 		{ "assoc_del", twin_database_assoc_del, false },
 		{ "assoc_zero", twin_database_assoc_zero, false },
 		{ "qos_set", twin_database_qos_set, false },
+		{ "qos_del", twin_database_qos_del, false },
+		{ "part_del", twin_part_delete, false },
 		{ "quiet", quiet, true },
 		{ "loud", loud, true },
 		{ "sprio", sprio, false },

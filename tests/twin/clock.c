@@ -22,7 +22,7 @@
 
 #define NS_PER_S 1000000000LL
 
-enum ticker_state { TICKER_NONE, TICKER_BUSY, TICKER_ASLEEP };
+enum ticker_state { TICKER_NONE, TICKER_BUSY, TICKER_ASLEEP, TICKER_PAUSED };
 
 /* The plugin's thread; `state` changes under `guard`. */
 static struct {
@@ -41,6 +41,8 @@ static _Atomic int64_t wall_s = 1700000000;
 static _Atomic int64_t steady_ns = 1000 * NS_PER_S;
 /* Real time at which the steady clock began to run; 0: it stands still. */
 static _Atomic int64_t running_since_ns;
+/* What a look at the steady clock takes the plugin's thread. */
+static _Atomic int64_t look_ns;
 
 /* libc's own versions of what is defined below. */
 static struct {
@@ -122,6 +124,8 @@ int clock_gettime(clockid_t which, struct timespec *out)
 {
 	int64_t steady = steady_now();
 
+	if (look_ns && (which == CLOCK_MONOTONIC) && twin_clock_is_ticker())
+		steady = atomic_fetch_add(&steady_ns, look_ns);
 	switch (which) {
 	case CLOCK_REALTIME:
 	case CLOCK_REALTIME_COARSE:
@@ -160,6 +164,11 @@ void twin_clock_step(int64_t seconds)
 	atomic_fetch_add(&wall_s, seconds);
 	if (seconds > 0)
 		atomic_fetch_add(&steady_ns, seconds * NS_PER_S);
+}
+
+void twin_clock_look(int64_t nanoseconds)
+{
+	look_ns = nanoseconds;
 }
 
 /* ---- the plugin's thread: birth, sleep, end ------------------------------- */
@@ -326,6 +335,45 @@ int pthread_cond_broadcast(pthread_cond_t *cond)
 	libc_ready();
 	signal_ticker(cond);
 	return libc_own.cond_broadcast(cond);
+}
+
+/* ---- points of a pass -------------------------------------------------------- */
+
+/* Where the next pass is to pause; 0: nowhere. */
+static _Atomic int pause_at;
+
+void twin_clock_pause_at(int point)
+{
+	pause_at = point;
+}
+
+/* Counts down the points of a pass. */
+void twin_clock_point(void)
+{
+	if (!pause_at || !twin_clock_is_ticker() || --pause_at)
+		return;
+	pthread_mutex_lock(&guard);
+	ticker.state = TICKER_PAUSED;
+	libc_own.cond_broadcast(&changed);
+	while (ticker.state == TICKER_PAUSED)
+		pthread_cond_wait(&changed, &guard);
+	pthread_mutex_unlock(&guard);
+}
+
+bool twin_clock_paused(void)
+{
+	bool paused;
+
+	pthread_mutex_lock(&guard);
+	paused = (ticker.state == TICKER_PAUSED);
+	pthread_mutex_unlock(&guard);
+	return paused;
+}
+
+void twin_clock_resume(void)
+{
+	ticker_becomes(TICKER_BUSY);
+	twin_clock_settle();
 }
 
 /* ---- the driver's side ------------------------------------------------------- */

@@ -14,6 +14,11 @@ void twin_dump_open(FILE *out)
 	twin_sink_open(out);
 }
 
+void twin_dump_note(const char *what, int number)
+{
+	fprintf(file, "~ %s %d\n", what, number);
+}
+
 void twin_dump_ask_sprio(const twin_line *line)
 {
 	asked_sprio = true;

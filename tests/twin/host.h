@@ -96,6 +96,17 @@ bool twin_clock_pass(void);
 unsigned twin_clock_elapse(int64_t seconds);
 /* Whether the calling thread is the plugin's. */
 bool twin_clock_is_ticker(void);
+/* A look at the steady clock takes the plugin's thread so long. */
+void twin_clock_look(int64_t nanoseconds);
+/*
+ * The points of a pass are where its thread has let go of its last lock. The
+ * next pass pauses at this one, counted from 1, and the call that let it run
+ * returns; the pass goes on with resume.
+ */
+void twin_clock_pause_at(int point);
+void twin_clock_point(void);
+bool twin_clock_paused(void);
+void twin_clock_resume(void);
 /* Real nanoseconds, for the time locks are held. */
 uint64_t twin_clock_real_ns(void);
 /* From here on the steady clock runs; it stood still. */
@@ -162,12 +173,15 @@ void twin_database_assoc_set(const twin_line *line);
 void twin_database_assoc_del(const twin_line *line);
 void twin_database_assoc_zero(const twin_line *line);
 void twin_database_qos_set(const twin_line *line);
+void twin_database_qos_del(const twin_line *line);
 
 /* ---- parts.c: partitions -------------------------------------------------- */
 
 void twin_part_define(const twin_line *line);
 /* Norms and pointers, once associations and QOS are known. */
 void twin_parts_ready(void);
+/* Removes a partition; its pending jobs go elsewhere or are cancelled. */
+void twin_part_delete(const twin_line *line);
 /* The record of a name; ends the program when there is none. */
 part_record_t *twin_part(const char *name);
 /* The partitions of "a,b,c", by tier as slurmctld sorts them; NULL for one. */
@@ -198,6 +212,8 @@ void twin_job_check_array(job_record_t *job);
 /* Pointers into the association manager, after its lists were rebuilt. */
 void twin_jobs_relink(void);
 void twin_jobs_unlink_assoc(slurmdb_assoc_rec_t *assoc);
+void twin_jobs_unlink_qos(slurmdb_qos_rec_t *qos);
+void twin_jobs_unlink_part(part_record_t *part);
 
 /* ---- policy.c: run-seconds and ends as acct_policy accounts for them -------- */
 
@@ -223,7 +239,9 @@ twin_event twin_job_event(const char *verb);
 twin_event twin_admin_event(const char *verb);
 /* The bench host's further events (bench/); the plain host has none. */
 twin_event twin_bench_event(const char *verb) __attribute__((weak));
-/* Plays one event. */
+/* One event, with the locks that slurmctld would hold. */
+void twin_happen(const twin_line *line);
+/* The same as an event of the life, with its dump. */
 void twin_play(const twin_line *line);
 /* Whether the line `boot` is behind us. */
 bool twin_booted(void);
@@ -244,11 +262,20 @@ void twin_damage_disk(const twin_line *line);
 /* True when a line is one of a crowd's, which is played as a whole at its end. */
 bool twin_crowd_takes(const twin_line *line);
 
+/* ---- during.c: what happens while a pass is under way ------------------------------ */
+
+/* Keeps a line "during POINT EVENT" for the next pass; false for any other. */
+bool twin_during(char *text, int number);
+/* A pass, with what was kept for it. */
+void twin_during_pass(void);
+
 /* ---- dump.c ---------------------------------------------------------------------- */
 
 typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL } twin_dump_mode;
 
 void twin_dump_open(FILE *out);
+/* A line that is no field: "~ WHAT NUMBER". */
+void twin_dump_note(const char *what, int number);
 /* Every field that a plugin may write, or a hash of them. */
 void twin_dump_state(int event, const char *what, twin_dump_mode mode);
 /* The number of passes belongs to the next dump. */

@@ -383,3 +383,52 @@ void twin_jobs_unlink_assoc(slurmdb_assoc_rec_t *assoc)
 	list_for_each(job_list, unlink_assoc, assoc);
 	unlock_slurmctld(locks);
 }
+
+static int unlink_qos(void *each, void *qos)
+{
+	job_record_t *job = each;
+
+	if (job->qos_ptr != qos)
+		return 0;
+	if (IS_JOB_PENDING(job))
+		job->priority = 0;
+	job->qos_ptr = NULL;
+	job->qos_id = 0;
+	return 0;
+}
+
+void twin_jobs_unlink_qos(slurmdb_qos_rec_t *qos)
+{
+	slurmctld_lock_t locks = { .job = WRITE_LOCK };
+
+	if (!job_list)
+		return;
+	lock_slurmctld(locks);
+	list_for_each(job_list, unlink_qos, qos);
+	unlock_slurmctld(locks);
+}
+
+/* A pending job stays in its other partitions, or is cancelled without one. */
+static int unlink_part(void *each, void *part)
+{
+	job_record_t *job = each;
+
+	if (job->part_ptr_list &&
+	    list_delete_all(job->part_ptr_list, is_same, part))
+		twin_job_drop_array(job);
+	if (job->part_ptr != part)
+		return 0;
+	job->part_ptr = job->part_ptr_list ? list_peek(job->part_ptr_list) :
+					     NULL;
+	if (!job->part_ptr && IS_JOB_PENDING(job)) {
+		job->job_state = JOB_CANCELLED;
+		job->start_time = job->end_time = twin_clock_now();
+	}
+	return 0;
+}
+
+void twin_jobs_unlink_part(part_record_t *part)
+{
+	if (job_list)
+		list_for_each(job_list, unlink_part, part);
+}

@@ -168,6 +168,8 @@ void unlock_slurmctld(slurmctld_lock_t locks)
 		note_release(i, level[i]);
 		pthread_rwlock_unlock(&ctld[i]);
 	}
+	if (!twin_locks_held())
+		twin_clock_point();
 }
 
 /* ---- the association manager's locks -------------------------------------- */
@@ -225,4 +227,6 @@ void assoc_mgr_unlock(assoc_mgr_lock_t *locks)
 		if (level[i] != NO_LOCK)
 			note_release(CTLD_LOCKS + i, level[i]);
 	library(locks);
+	if (!twin_locks_held())
+		twin_clock_point();
 }

@@ -98,31 +98,36 @@ static FILE *open_out(const char *path)
 	return file;
 }
 
-void twin_play(const twin_line *line)
+void twin_happen(const twin_line *line)
 {
 	twin_event event = twin_admin_event(line->verb);
-	bool full = (line->number >= twin_option.full_from) &&
-		    (line->number <= twin_option.full_to);
 
 	if (!event && twin_bench_event)
 		event = twin_bench_event(line->verb);
+	if (!strcmp(line->verb, "together"))
+		return; /* The crowd has played. */
+	if (event) {
+		event(line);
+		return;
+	}
+	event = twin_booted() ? twin_job_event(line->verb) : NULL;
+	if (!event)
+		twin_usage_error("line %d: no event %s %s boot", line->number,
+				 line->verb, twin_booted() ? "after" : "before");
+	lock_slurmctld(twin_rpc_locks);
+	event(line);
+	unlock_slurmctld(twin_rpc_locks);
+}
+
+void twin_play(const twin_line *line)
+{
+	bool full = (line->number >= twin_option.full_from) &&
+		    (line->number <= twin_option.full_to);
+
 	alarm(PATIENCE_S);
 	if (twin_crowd_takes(line))
 		return;
-	if (!strcmp(line->verb, "together")) {
-		/* The crowd has played. */
-	} else if (event) {
-		event(line);
-	} else {
-		event = twin_booted() ? twin_job_event(line->verb) : NULL;
-		if (!event)
-			twin_usage_error("line %d: no event %s %s boot",
-					 line->number, line->verb,
-					 twin_booted() ? "after" : "before");
-		lock_slurmctld(twin_rpc_locks);
-		event(line);
-		unlock_slurmctld(twin_rpc_locks);
-	}
+	twin_happen(line);
 	twin_clock_settle();
 	if (twin_dumping())
 		twin_dump_state(line->number, line->verb,
@@ -138,7 +143,8 @@ static void play_all(char *text)
 
 		if (end)
 			*end++ = '\0';
-		if (twin_words_split(text, number, &line))
+		if (!twin_during(text, number) &&
+		    twin_words_split(text, number, &line))
 			twin_play(&line);
 		text = end;
 	}

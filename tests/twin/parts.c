@@ -106,3 +106,26 @@ twin_list twin_part_list(const char *names, part_record_t **first)
 	}
 	return list;
 }
+
+static int is_same(void *a, void *b)
+{
+	return a == b;
+}
+
+/* The record is overwritten: nobody may look at it any more. */
+void twin_part_delete(const twin_line *line)
+{
+	slurmctld_lock_t locks = { .job = WRITE_LOCK, .node = WRITE_LOCK,
+				   .part = WRITE_LOCK };
+	part_record_t *part;
+
+	lock_slurmctld(locks);
+	part = find_part_record((char *)line->arg);
+	if (part) {
+		list_delete_all(part_list, is_same, part);
+		twin_jobs_unlink_part(part);
+		memset(part, 0xdd, sizeof(*part));
+		last_part_update = twin_clock_now();
+	}
+	unlock_slurmctld(locks);
+}

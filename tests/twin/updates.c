@@ -11,6 +11,11 @@ static void assoc_was_removed(slurmdb_assoc_rec_t *assoc)
 	twin_jobs_unlink_assoc(assoc);
 }
 
+static void qos_was_removed(slurmdb_qos_rec_t *qos)
+{
+	twin_jobs_unlink_qos(qos);
+}
+
 void twin_database_connect(void)
 {
 	static uint16_t cached = RUNNING_CACHE_STATE_NOTRUNNING;
@@ -18,6 +23,7 @@ void twin_database_connect(void)
 		.cache_level = ASSOC_MGR_CACHE_ALL,
 		.running_cache = &cached,
 		.remove_assoc_notify = assoc_was_removed,
+		.remove_qos_notify = qos_was_removed,
 	};
 
 	twin_set_state_folder(args);
@@ -215,4 +221,20 @@ void twin_database_qos_set(const twin_line *line)
 	objects = list_create(slurmdb_destroy_qos_rec);
 	list_append(objects, rec);
 	push(SLURMDB_MODIFY_QOS, objects);
+}
+
+void twin_database_qos_del(const twin_line *line)
+{
+	twin_list objects;
+	slurmdb_qos_rec_t *rec;
+	uint32_t id = twin_arg_u32(line);
+
+	if (!twin_qos_row_of(id))
+		return;
+	rec = xmalloc(sizeof(*rec));
+	slurmdb_init_qos_rec(rec, false, NO_VAL);
+	rec->id = id;
+	objects = list_create(slurmdb_destroy_qos_rec);
+	list_append(objects, rec);
+	push(SLURMDB_REMOVE_QOS, objects);
 }

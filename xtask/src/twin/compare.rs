@@ -156,8 +156,14 @@ fn first_line(stock: &Dump, ours: &Dump) -> Option<usize> {
 
 /// `record id field` and value of a full dump.
 fn fields_after(dump: &Dump) -> BTreeMap<String, String> {
+    let lines = dump.lines.iter().filter(|line| !line.starts_with('='));
+    fields(lines.map(String::as_str))
+}
+
+/// `record id field` and value of some lines of a full dump.
+pub fn fields<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap<String, String> {
     let mut fields = BTreeMap::new();
-    for line in dump.lines.iter().filter(|line| !line.starts_with('=')) {
+    for line in lines {
         let mut words = line.splitn(4, ' ');
         let name: Vec<&str> = words.by_ref().take(3).collect();
         let value = words.next().unwrap_or_default();

@@ -21,6 +21,7 @@ pub struct Host {
     root: PathBuf,
     further: Vec<String>,
     under: Vec<String>,
+    variables: Vec<(String, String)>,
 }
 
 /// What one run of a life gave.
@@ -70,6 +71,7 @@ impl Host {
             root: root.to_owned(),
             further: vec![],
             under: vec![],
+            variables: vec![],
         })
     }
 
@@ -82,6 +84,12 @@ impl Host {
     /// Lets another program run the host: that program and its arguments.
     pub fn under(mut self, words: &[&str]) -> Host {
         self.under = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    /// Sets a variable of the environment for every run.
+    pub fn with_variable(mut self, name: &str, value: &str) -> Host {
+        self.variables.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -127,6 +135,7 @@ impl Host {
         command.arg("--dump").arg(at("dump"));
         command.arg("--log").arg(at("log"));
         command.args(&self.further);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         Ok(command)
     }
 

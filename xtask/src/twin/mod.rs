@@ -7,6 +7,7 @@
 mod admin;
 mod compare;
 pub mod draw;
+mod during;
 mod events;
 mod fault;
 mod faults;
@@ -78,6 +79,11 @@ enum Task {
     },
     /// Play the faults of stock: its numbers as recorded, ours right
     Faults(faults::Arguments),
+    /// Let everything happen at every point of a pass: as before it, or as after it
+    During {
+        #[command(flatten)]
+        plugins: Plugins,
+    },
     /// Print the life of a seed
     Life {
         /// The seed
@@ -215,6 +221,10 @@ pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
             Ok(())
         }
         Task::Faults(arguments) => faults::run(&arguments, progress),
+        Task::During { plugins } => {
+            let (host, _, ours) = plugins.build(progress)?;
+            during::enumerate(&host, &ours, plugins.threads.max(1))
+        }
         Task::Play {
             file,
             plugins,

@@ -1,5 +1,5 @@
-//! The sample of lives that `make test` plays: some seeds that are always the same, and as many
-//! that nobody has played before.
+//! The sample of lives that `make test` plays: some seeds that are always the same, as many that
+//! nobody has played before, and every event at every point of a pass.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,6 +12,7 @@ use crate::release::Release;
 use crate::source;
 
 use super::compare::Pair;
+use super::during;
 use super::host::Host;
 use super::{COMPAT, Run, Size, report};
 
@@ -58,7 +59,8 @@ pub fn play(release: &Release, root: &Path, progress: &Progress) -> Result<()> {
     let found = run.differing(&seeds, threads)?;
     let Some((seed, difference)) = found.first() else {
         progress.print(format!("{} lives, no difference", seeds.len()));
-        return Ok(());
+        progress.print("events at every point of a pass");
+        return during::enumerate(&host, &ours, threads);
     };
     let system = root.display();
     progress.print(format!(
