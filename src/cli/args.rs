@@ -3,6 +3,7 @@
 mod capture;
 mod chart;
 mod compare;
+mod cost;
 mod explain;
 mod live;
 mod prio;
@@ -11,6 +12,7 @@ mod what_if;
 pub use capture::CaptureArgs;
 pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
+pub use cost::CostArgs;
 pub use explain::ExplainArgs;
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
@@ -73,6 +75,9 @@ pub enum Command {
     /// Tell who would move up and down if something changed
     #[command(long_about = what_if::WHAT_IF_ABOUT)]
     WhatIf(Box<WhatIfArgs>),
+    /// Tell what a job would be billed, and what that does to fair share
+    #[command(long_about = cost::COST_ABOUT)]
+    Cost(Box<CostArgs>),
     /// Find settings of a slurm.conf that do nothing or the opposite of what was wanted
     Lint(LintArgs),
     /// Show job priorities and their factors in sprio's columns

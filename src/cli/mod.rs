@@ -10,6 +10,7 @@ mod changes;
 mod chart;
 mod cluster;
 mod compare;
+mod cost;
 mod explain;
 mod generate;
 mod input;
@@ -78,6 +79,7 @@ pub fn run() -> ExitCode {
         Command::Share(args) => share::run(args, &messages),
         Command::Explain(args) => explain::run(args, &messages),
         Command::WhatIf(args) => what_if::run(args, &messages),
+        Command::Cost(args) => cost::run(args, &messages),
         Command::Lint(args) => lint::run(args),
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),

@@ -10,6 +10,7 @@
 //! | [`share`] | shares, usage and fair-share factors, in sshare's columns |
 //! | [`explain`] | why a job has its priority, and why one job or user comes before another |
 //! | [`what_if`] | what a change of the site would move |
+//! | [`cost`] | what a job would be billed, and what that does to fair share |
 //! | [`span`] | spans of time in Slurm's form |
 //! | [`columns`] | text in columns as wide as their widest cell |
 //! | [`c_format`] | numbers in the forms of C's `printf` |
@@ -19,6 +20,7 @@ pub mod chart;
 pub mod cluster;
 pub mod columns;
 pub mod compare;
+pub mod cost;
 pub mod explain;
 pub mod history;
 pub mod prio;

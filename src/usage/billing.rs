@@ -67,7 +67,7 @@ impl BillingRule {
         }
     }
 
-    fn takes_largest(self, kind: TresKind) -> bool {
+    pub(crate) fn takes_largest(self, kind: TresKind) -> bool {
         match kind {
             TresKind::Cpu | TresKind::Mem | TresKind::Node => self != BillingRule::Sum,
             TresKind::Gres => self == BillingRule::MaxTres,

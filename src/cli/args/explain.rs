@@ -44,7 +44,7 @@ first level where they part, and what was due and used there. Then what would pu
 ahead: less usage, more shares, waiting, a lower nice value. Each amount was tried: with it the \
 order changes, with one unit less it does not.
 
-Jobs are known of a live site, of a capture, and of a site in TOML that describes some.";
+Jobs are known of a live site and of a capture.";
 
 const EXPLAIN_EXIT_CODES: &str = "\
 Exit codes:

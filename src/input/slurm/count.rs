@@ -56,7 +56,7 @@ pub(super) fn range(text: &str) -> Option<(u64, u64)> {
 }
 
 /// Resources with their counts: `cpu=16,mem=4000M,gres/gpu:a100=2`. Memory in megabytes.
-pub(in crate::input) fn tres(text: &str) -> Option<Vec<(String, u64)>> {
+pub fn tres(text: &str) -> Option<Vec<(String, u64)>> {
     let terms = text.split(',').filter(|term| !term.is_empty());
     terms
         .map(|term| {

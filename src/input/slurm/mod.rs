@@ -27,6 +27,7 @@ pub mod qos;
 pub mod snapshot;
 
 pub(in crate::input) mod count;
+pub use count::tres as parse_tres;
 mod record;
 mod table;
 pub(in crate::input) mod time;

@@ -10,6 +10,8 @@ use crate::priority::TimeLimit;
 pub struct PartitionRow {
     /// Name.
     pub name: String,
+    /// `Default`: jobs that name no partition go there.
+    pub is_default: bool,
     /// `PriorityJobFactor`.
     pub priority_job_factor: u16,
     /// `MaxTime`, minutes; `None`: unlimited.
@@ -35,6 +37,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<PartitionRow>, InputError> {
         };
         Ok(PartitionRow {
             name: record.text("PartitionName")?.to_owned(),
+            is_default: record.said("Default") == Some("YES"),
             priority_job_factor: factor,
             max_time_mins: match record.read("MaxTime", allowed, time::limit)? {
                 TimeLimit::Minutes(minutes) => Some(minutes),

@@ -36,7 +36,7 @@ pub enum FindError {
     },
     /// The input has no jobs.
     #[error(
-        "{source_name}: knows of no jobs, so {name} cannot be found; allowed is a user\nhint: jobs are known of a live site, of a capture (--from DIR), and of a site in TOML with [jobs]"
+        "{source_name}: knows of no jobs, so {name} cannot be found; allowed is a user\nhint: jobs are known of a live site and of a capture (--from DIR)"
     )]
     NoJobs {
         /// Name of the input.

@@ -7,6 +7,7 @@
 mod find;
 mod jobs;
 mod source;
+mod time;
 mod tres;
 
 use std::fmt;
@@ -53,6 +54,8 @@ impl fmt::Display for AssocName {
 pub struct PartitionAbout {
     /// Name.
     pub name: String,
+    /// Jobs that name no partition go there.
+    pub is_default: bool,
     /// `TRESBillingWeights`, one per TRES of the site; `None`: CPUs are billed.
     pub billing_weights: Option<Vec<f64>>,
 }

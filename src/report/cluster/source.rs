@@ -163,6 +163,7 @@ fn partitions(snapshot: &Snapshot) -> Result<Vec<PartitionAbout>, InputError> {
         })?;
         Ok(PartitionAbout {
             name: row.name.clone(),
+            is_default: row.is_default,
             billing_weights,
         })
     };

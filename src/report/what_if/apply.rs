@@ -1,6 +1,5 @@
 //! Changes applied to a cluster, as Slurm would apply them.
 
-use super::time;
 use super::{Change, JobChange};
 use crate::priority::{AssocFactors, Index, Job, Span};
 use crate::report::cluster::{AssocName, Cluster, FindError, JobName, JobPhase};
@@ -142,7 +141,7 @@ pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), Change
             cluster.ledger.reset_assoc(&cluster.tree, index);
         }
         Change::Job(name, what) => job(cluster, *name, what, &refused)?,
-        Change::After(secs) => time::pass(cluster, *secs),
+        Change::After(secs) => cluster.pass(*secs),
     }
     Ok(())
 }

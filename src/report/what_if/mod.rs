@@ -2,7 +2,7 @@
 //!
 //! [`compare`] applies [`Change`]s to a copy of a cluster and computes both by the same engine that
 //! the plugin runs: ranks by [`crate::engine::rank`], prices by [`crate::priority::Pricer`], time by
-//! [`crate::engine::fade`] and [`crate::engine::accrue()`]. What it cannot know: which jobs would start
+//! [`Cluster::pass`]. What it cannot know: which jobs would start
 //! when, and be submitted; the queue is the one that waits now.
 //!
 //! Changes are made in the order of the list. Changed shares, parents and usage count from the pass
@@ -15,9 +15,8 @@ mod change;
 mod html;
 mod json;
 mod moves;
-mod standing;
-mod text;
-mod time;
+pub(super) mod standing;
+pub(super) mod text;
 
 pub use apply::ChangeError;
 pub use change::{Change, JobChange};

@@ -109,7 +109,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// The standings of all associations, by position; `None` for the root.
-pub(super) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
+pub(in crate::report) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
     let places = places(cluster);
     let standing = |at: usize| {
         let index = AssocIndex::new(at);

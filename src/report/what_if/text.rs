@@ -251,7 +251,7 @@ fn difference(before: Option<&JobStanding>, after: Option<&JobStanding>) -> Stri
 }
 
 /// `a -> b`, or `a` where both are the same.
-pub(super) fn arrow(before: Option<String>, after: Option<String>) -> String {
+pub(in crate::report) fn arrow(before: Option<String>, after: Option<String>) -> String {
     match (before, after) {
         (Some(before), Some(after)) if before == after => after,
         (Some(before), Some(after)) => format!("{before} -> {after}"),
@@ -274,6 +274,6 @@ fn sign(moves: Move, places: u64) -> String {
 }
 
 /// A part of the whole.
-pub(super) fn percent(part: f64) -> String {
+pub(in crate::report) fn percent(part: f64) -> String {
     format!("{:.2}%", part * 100.0)
 }
