@@ -1,5 +1,6 @@
 //! `fairtree compare`.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Write, stdout};
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use super::{Failure, Outcome};
 use crate::input::capture::open;
 use crate::input::slurm::snapshot::Source;
 use crate::input::sshare::Listing;
-use crate::input::{InputError, Problem, sprio, sshare};
+use crate::input::{InputError, Problem, sprio, sshare, stream};
 use crate::report::compare::{queue, shares};
 use crate::report::prio::{PrioReport, from_queue};
 
@@ -62,13 +63,20 @@ fn read(path: &Path) -> Result<Side, Failure> {
         true => "standard input".to_owned(),
         false => path.display().to_string(),
     };
-    let mut bytes = Vec::new();
-    let read = match path == Path::new("-") {
-        true => io::stdin().lock().read_to_end(&mut bytes),
-        false => std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes)),
+    let raw: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(path).map_err(|error| InputError::new(&name, error))?),
     };
+    let mut bytes = Vec::new();
+    let read = stream::open(raw).and_then(|mut stream| stream.input.read_to_end(&mut bytes));
     read.map_err(|error| InputError::new(&name, error))?;
     let text = String::from_utf8_lossy(&bytes);
+    if sshare::json::begins(&text) {
+        return Ok(Side {
+            shares: Some(sshare::json::read(&name, &bytes[..])?),
+            ..Side::default()
+        });
+    }
     let mut said = text.lines().filter(|line| {
         let comment = line.trim_start().starts_with("# ") && !sprio::begins(line);
         !line.trim().is_empty() && !comment

@@ -1,7 +1,7 @@
 //! Opening what a command reads.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
@@ -30,14 +30,8 @@ pub(super) enum Input {
 
 /// Reads the output of sprio from a file, or from standard input for `-` or none.
 pub(super) fn read_queue(file: Option<&Path>) -> Result<Queue, Failure> {
-    match file {
-        Some(path) if path != Path::new("-") => {
-            let name = path.display().to_string();
-            let opened = File::open(path).map_err(|error| InputError::new(&name, error))?;
-            Ok(sprio::read(&name, BufReader::new(opened))?)
-        }
-        _ => Ok(sprio::read("standard input", io::stdin().lock())?),
-    }
+    let (name, Stream { input, .. }) = open_raw(file)?;
+    Ok(sprio::read(&name, input)?)
 }
 
 /// Whether something is piped into standard input, or it is a file; a terminal and /dev/null are
@@ -148,6 +142,20 @@ pub(super) fn open_stream(
     file: Option<&Path>,
     format: Option<Format>,
 ) -> Result<Opened, InputError> {
+    let (name, Stream { head, input }) = open_raw(file)?;
+    let format = match format {
+        Some(format) => format,
+        None => Format::detect(&name, &String::from_utf8_lossy(&head))?,
+    };
+    Ok(Opened {
+        name,
+        format,
+        input,
+    })
+}
+
+/// Opens a file, or standard input for `-` or none: its name in messages, and what is in it.
+fn open_raw(file: Option<&Path>) -> Result<(String, Stream<'static>), InputError> {
     let (name, raw): (String, Box<dyn Read>) = match file {
         Some(path) if path != Path::new("-") => {
             let name = path.display().to_string();
@@ -162,15 +170,6 @@ pub(super) fn open_stream(
             (name, Box::new(watched))
         }
     };
-    let Stream { head, input } =
-        stream::open(raw).map_err(|error| InputError::new(&name, error))?;
-    let format = match format {
-        Some(format) => format,
-        None => Format::detect(&name, &String::from_utf8_lossy(&head))?,
-    };
-    Ok(Opened {
-        name,
-        format,
-        input,
-    })
+    let stream = stream::open(raw).map_err(|error| InputError::new(&name, error))?;
+    Ok((name, stream))
 }
