@@ -21,6 +21,7 @@ mod source;
 mod storm;
 mod suite;
 mod twin;
+mod under;
 mod wait;
 
 use std::path::PathBuf;

@@ -5,6 +5,7 @@
 
 mod compare;
 mod fault;
+mod lives;
 mod model;
 mod numbers;
 mod settings;
@@ -30,15 +31,17 @@ pub struct Bench<'a> {
     pub release: &'a Release,
     progress: &'a Progress,
     name: &'static str,
+    /// Which of the check's clusters, where it has several at once.
+    part: &'static str,
 }
 
 impl Bench<'_> {
     /// Starts a cluster, runs `check` in it, and saves the daemons' logs if that fails.
-    pub fn in_cluster(
+    pub fn in_cluster<T>(
         &self,
         plan: &crate::cluster::Plan,
-        check: impl FnOnce(&mut Cluster) -> Result<()>,
-    ) -> Result<()> {
+        check: impl FnOnce(&mut Cluster) -> Result<T>,
+    ) -> Result<T> {
         let mut cluster = Cluster::start(plan, self.progress)?;
         self.step("at work");
         check(&mut cluster).with_context(|| match self.save_logs(&cluster) {
@@ -49,11 +52,25 @@ impl Bench<'_> {
 
     /// Says what the check does now.
     pub fn step(&self, what: &str) {
-        self.progress.step(format!("{}: {what}", self.name));
+        let part = self.part;
+        let space = if part.is_empty() { "" } else { " " };
+        self.progress
+            .step(format!("{}{space}{part}: {what}", self.name));
+    }
+
+    /// The bench of one of several clusters that run at the same time.
+    pub fn part(&self, part: &'static str) -> Bench<'_> {
+        Bench {
+            release: self.release,
+            progress: self.progress,
+            name: self.name,
+            part,
+        }
     }
 
     fn save_logs(&self, cluster: &Cluster) -> Result<String> {
-        let folder = project::root().join("target/cluster-logs").join(self.name);
+        let logs = project::root().join("target/cluster-logs");
+        let folder = logs.join(self.name).join(self.part);
         fs::create_dir_all(&folder)?;
         copy_files(&cluster.path().join("log"), &folder)?;
         copy_files(&cluster.path().join("etc"), &folder)?;
@@ -99,6 +116,14 @@ const CHECKS: &[(&str, Check)] = &[
         settings::bad_parameters_under_systemd,
     ),
     ("what_if_predicts_to_the_last_digit", what_if::predicts),
+    (
+        "lives_of_jobs_and_limits_are_the_same",
+        lives::jobs_and_limits,
+    ),
+    (
+        "lives_of_administrators_are_the_same",
+        lives::administration,
+    ),
     ("a_fault_leaves_slurmctld_running", fault::survives),
 ];
 
@@ -122,6 +147,7 @@ pub fn run(release: &Release, filter: &str, progress: &Progress) -> Result<Outco
             release,
             progress,
             name,
+            part: "",
         };
         let start = Instant::now();
         let result = check(&bench);

@@ -44,7 +44,8 @@ pub fn stock(bench: &Bench) -> Result<()> {
     check(bench, plan, Some(stock_compat(bench)?))
 }
 
-fn stock_compat(bench: &Bench) -> Result<Compat> {
+/// What the engine is told in order to follow the stock plugin of the release.
+pub fn stock_compat(bench: &Bench) -> Result<Compat> {
     let [major, minor, micro] = bench.release.numbers();
     let release = EngineRelease::new(major.try_into()?, minor.try_into()?, micro.try_into()?);
     Ok(Compat::Slurm(release))
@@ -67,8 +68,12 @@ fn check(bench: &Bench, plan: Plan, compat: Option<Compat>) -> Result<()> {
         all_age(cluster)?;
         bench.step("waiting for a pass over the pending jobs");
         world::next_pass(cluster)?;
-        let text = without_parameters(&cluster.conf().render(), compat);
-        let mut config = Config::from_slurm_conf(&text, "slurm.conf")?;
+        let text = cluster.conf().render();
+        let mut config = if compat.is_none() {
+            Config::from_slurm_conf(&text, "slurm.conf")?
+        } else {
+            Config::from_slurm_conf(&without_parameters(&text), "slurm.conf")?
+        };
         if let Some(compat) = compat {
             config.compat = compat;
         }
@@ -76,11 +81,11 @@ fn check(bench: &Bench, plan: Plan, compat: Option<Compat>) -> Result<()> {
     })
 }
 
-/// slurm.conf's text; where `compat` overrides it, without the line that says `compat=slurm`
-/// (which means the running slurmctld's release, and there is none in this process).
-fn without_parameters(text: &str, compat: Option<Compat>) -> String {
+/// slurm.conf's text without the line that says `compat=slurm`, which means the running
+/// slurmctld's release: in this process there is none.
+pub fn without_parameters(text: &str) -> String {
     text.lines()
-        .filter(|line| compat.is_none() || !line.starts_with("PriorityParameters="))
+        .filter(|line| !line.starts_with("PriorityParameters="))
         .map(|line| format!("{line}\n"))
         .collect()
 }

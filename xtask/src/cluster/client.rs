@@ -53,12 +53,23 @@ impl Cluster {
     /// # Errors
     /// A command that fails, or that does not end within a minute.
     pub fn run(&self, words: &[&str]) -> Result<String> {
+        output(self.command(words)?)
+    }
+
+    fn command(&self, words: &[&str]) -> Result<Command> {
         let (program, arguments) = words.split_first().context("a command")?;
         let mut command = self.host.command("timeout");
         self.set_environment(&mut command);
         command
             .args(["--kill-after=5", "60", program])
             .args(arguments);
+        Ok(command)
+    }
+
+    /// [`Cluster::run`] with times printed as seconds since 1970.
+    pub fn run_with_seconds(&self, words: &[&str]) -> Result<String> {
+        let mut command = self.command(words)?;
+        command.env("SLURM_TIME_FORMAT", "%s");
         output(command)
     }
 
@@ -143,18 +154,8 @@ impl Cluster {
 
     /// `scontrol show KIND` as rows of `key=value`, times as seconds since 1970.
     pub fn show(&self, kind: &str) -> Result<Table> {
-        let mut command = self.host.command("timeout");
-        self.set_environment(&mut command);
-        command.env("SLURM_TIME_FORMAT", "%s");
-        command.args([
-            "--kill-after=5",
-            "60",
-            "scontrol",
-            "--oneliner",
-            "show",
-            kind,
-        ]);
-        Ok(Table::parse_pairs(&output(command)?))
+        let text = self.run_with_seconds(&["scontrol", "--oneliner", "show", kind])?;
+        Ok(Table::parse_pairs(&text))
     }
 
     /// `scontrol reconfigure` with the settings as they are now.

@@ -55,8 +55,13 @@ impl Cluster {
         let folder = self.folder.join("database");
         let mysql = users::find("mysql")?.context("no user mysql: is mariadb installed?")?;
         chown(&folder, Some(mysql.uid), Some(mysql.gid))?;
+        // At its start MariaDB clears temporary tables away, also those of others.
+        let temporary = folder.join("tmp");
+        fs::create_dir(&temporary)?;
+        chown(&temporary, Some(mysql.uid), Some(mysql.gid))?;
         let data = format!("--datadir={}", folder.join("data").display());
         let mut install = self.bare(Path::new("/usr/bin/mariadb-install-db"));
+        install.env("TMPDIR", &temporary);
         install.args(["--no-defaults", "--user=mysql", "--skip-test-db", &data]);
         install.arg("--auth-root-authentication-method=normal");
         checked(&mut install)?;
@@ -72,6 +77,7 @@ impl Cluster {
         chown(&statements, Some(mysql.uid), Some(mysql.gid))?;
         fs::set_permissions(&statements, Permissions::from_mode(0o400))?;
         let mut command = self.bare(Path::new("/usr/sbin/mariadbd"));
+        command.env("TMPDIR", &temporary);
         command.args([
             "--no-defaults",
             "--user=mysql",
@@ -105,6 +111,16 @@ impl Cluster {
             conf::slurmdbd(&self.folder, &self.host, self.ports, password),
         )?;
         fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+        self.start_slurmdbd_again()
+    }
+
+    /// Ends slurmdbd as an administrator would and waits until it is gone.
+    pub fn stop_slurmdbd(&mut self) -> Result<()> {
+        self.daemon_out("slurmdbd")?.stop(Signal::SIGTERM)
+    }
+
+    /// slurmdbd, after [`Cluster::stop_slurmdbd`].
+    pub fn start_slurmdbd_again(&mut self) -> Result<()> {
         let command = self.slurm_daemon("slurmdbd", "slurmdbd")?;
         self.spawn("slurmdbd", command)?;
         self.ready("slurmdbd", |cluster| {
@@ -223,7 +239,7 @@ impl Cluster {
     }
 
     /// A program of this machine, outside any other installation of Slurm.
-    fn bare(&self, program: &Path) -> Command {
+    pub fn bare(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path());
         self.set_environment(&mut command);

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use nix::unistd;
@@ -12,6 +13,9 @@ use crate::command::checked;
 
 /// The list of the users that we created, in a cluster's `run/` folder.
 const RECORD: &str = "users";
+
+/// Clusters that start at the same time take turns: useradd gives up on a locked file in the end.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// A Unix user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,7 @@ pub fn ensure(name: &str, records: &Path) -> Result<User> {
     if let Some(user) = find(name)? {
         return Ok(user);
     }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     // Written down first: a user that was recorded but not created is harmless.
     let mut record = File::options()
         .create(true)
@@ -69,6 +74,7 @@ pub fn remove_recorded(records: &Path) -> Result<()> {
     let Ok(names) = fs::read_to_string(records.join(RECORD)) else {
         return Ok(());
     };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for name in names.lines() {
         if find(name)?.is_some() {
             checked(Command::new("userdel").arg(name))?;

@@ -11,42 +11,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::checks::Outcome;
-use crate::cluster::conf::PriorityType;
 use crate::cluster::host::Host;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
 use crate::source;
+use crate::under::Under;
 use program::{Built, Program, Toolchain};
-
-/// Which plugin a test runs with, and how it is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Under {
-    /// Slurm's own.
-    Stock,
-    /// Ours, told to compute what Slurm's does.
-    CompatSlurm,
-    /// Ours as it comes.
-    Documented,
-}
-
-impl Under {
-    /// All of them, in the order of the table's columns.
-    pub const ALL: [Under; 3] = [Under::Stock, Under::CompatSlurm, Under::Documented];
-
-    /// The plugin.
-    pub fn priority(self) -> PriorityType {
-        match self {
-            Under::Stock => PriorityType::Multifactor,
-            Under::CompatSlurm | Under::Documented => PriorityType::Fairtree,
-        }
-    }
-
-    /// `PriorityParameters`, if any are needed.
-    pub fn parameters(self) -> Option<&'static str> {
-        (self == Under::CompatSlurm).then_some("compat=slurm")
-    }
-}
 
 /// The head of the table.
 const HEAD: [&str; 4] = [
@@ -71,7 +42,7 @@ const TIES: &[(&str, &str)] = &[("test24.4", "aD|uD2|40|")];
 pub fn programs(release: &Release, progress: &Progress) -> Result<Outcome> {
     let source = source::fetch(release, progress)?;
     let host = Host::of(release, progress)?;
-    let folder = project::slurm(release).join("schedmd");
+    let folder = folder_of(release);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
@@ -101,6 +72,11 @@ pub fn programs(release: &Release, progress: &Progress) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// Where programs are built, and where what scripts say is kept.
+fn folder_of(release: &Release) -> PathBuf {
+    project::slurm(release).join("schedmd")
+}
+
 /// One row of the table, and what should not be so.
 fn compare(
     program: &Program,
@@ -122,7 +98,11 @@ fn compare(
         let expected = program.expected.len();
         *cell = format!("{} of {expected}", expected - missing.len());
         if !is_as_allowed(&missing, &allowed) {
-            wrong.push(format!("{} {under:?}: missing {missing:?}", program.name));
+            wrong.push(format!(
+                "{} {}: missing {missing:?}",
+                program.name,
+                under.name()
+            ));
         }
     }
     Ok((row, wrong))
@@ -139,7 +119,7 @@ fn is_as_allowed(missing: &[String], allowed: &[&str]) -> bool {
 
 /// The slurm.conf that a program reads; it sets most of what matters itself.
 fn write_conf(folder: &Path, plugins: String, under: Under) -> Result<PathBuf> {
-    let file = folder.join(format!("{under:?}.conf"));
+    let file = folder.join(format!("{}.conf", under.name()));
     let parameters = under
         .parameters()
         .map_or_else(String::new, |words| format!("PriorityParameters={words}\n"));

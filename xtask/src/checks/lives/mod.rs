@@ -1,0 +1,229 @@
+//! The same life in three clusters at once: under Slurm's plugin, under ours told to compute what
+//! Slurm's does, and under ours as it comes.
+//!
+//! A life is a script that tells what happens, in words that hold under either plugin: states,
+//! reasons, the order of starts, names and shares, and which pass came before what. The stories
+//! must be the same. Numbers depend on when jobs happened to start and end; those are checked in
+//! each cluster for itself, against the times that slurmdbd has recorded.
+
+mod admin;
+mod jobs;
+mod ledger;
+mod limits;
+mod outage;
+mod passes;
+mod private;
+mod site;
+mod watch;
+
+use std::thread;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use fairtree::config::Config;
+
+use super::model::{Model, SSHARE_COLUMNS};
+use super::{Bench, compare, numbers, world};
+use crate::cluster::{Cluster, Plan};
+use crate::under::Under;
+use ledger::Ledger;
+use passes::Passes;
+
+/// One life, in one of the clusters.
+struct Life<'a> {
+    bench: &'a Bench<'a>,
+    cluster: &'a mut Cluster,
+    under: Under,
+    passes: &'a Passes,
+    story: Vec<String>,
+}
+
+impl Life<'_> {
+    /// Adds a sentence to the story.
+    fn tell(&mut self, sentence: impl Into<String>) {
+        self.story.push(sentence.into());
+    }
+
+    /// A text without what stands before the names of this cluster's users.
+    fn plain(&self, text: &str) -> String {
+        text.replace(&self.cluster.user_prefix(), "")
+    }
+
+    fn sacctmgr(&self, words: &[&str]) -> Result<()> {
+        self.cluster.sacctmgr(words).map(drop)
+    }
+
+    /// Changes a setting and lets slurmctld read it.
+    fn reconfigure(&mut self, key: &str, value: &str) -> Result<()> {
+        self.cluster.conf_mut().set(key, value);
+        self.cluster.reconfigure()?;
+        watch::answers(self.cluster)
+    }
+}
+
+type Script = fn(&mut Life) -> Result<()>;
+
+/// Limits that usage reaches, and what can happen to a job.
+pub fn jobs_and_limits(bench: &Bench) -> Result<()> {
+    same(bench, site::with_limits, |life| {
+        let waiting = limits::submit(life)?;
+        jobs::play(life)?;
+        let reset = limits::play(life, waiting)?;
+        let mut ledger = Ledger::read(life.cluster)?;
+        ledger.forget(limits::RESET, reset);
+        end(life, &ledger)
+    })
+}
+
+/// Changes of accounts and users, slurmdbd gone for a while, reconfigures, private data, resets.
+pub fn administration(bench: &Bench) -> Result<()> {
+    same(bench, site::of_administrators, |life| {
+        admin::prepare(life)?;
+        admin::use_all(life)?;
+        admin::accounts(life)?;
+        let ledger = Ledger::read(life.cluster)?;
+        ledger.ensure_explains(life)?;
+        admin::ensure_heritage(life, &ledger)?;
+        outage::of_slurmdbd(life)?;
+        outage::reconfigure_under_load(life)?;
+        private::data(life)?;
+        Ledger::read(life.cluster)?.ensure_explains(life)?;
+        let ledger = outage::reset_now(life)?;
+        end(life, &ledger)
+    })
+}
+
+/// No job is left; a restart brings a pass: usage is still what the jobs used, and fair shares
+/// follow from it.
+fn end(life: &mut Life, ledger: &Ledger) -> Result<()> {
+    life.bench.step("comparing numbers");
+    ledger.ensure_explains(life)?;
+    let before = world::now()?;
+    life.cluster.stop_slurmctld()?;
+    life.cluster.start_slurmctld()?;
+    world::pass_after(life.cluster, before - 1)?;
+    ledger.ensure_explains(life).context("after a restart")?;
+    fair_shares_follow(life)?;
+    ensure_no_complaint(life.cluster)
+}
+
+/// What sshare derives from usage is what the engine derives from it.
+fn fair_shares_follow(life: &Life) -> Result<()> {
+    let text = numbers::without_parameters(&life.cluster.conf().render());
+    let mut config = Config::from_slurm_conf(&text, "slurm.conf")?;
+    if life.under != Under::Documented {
+        config.compat = numbers::stock_compat(life.bench)?;
+    }
+    let sshare = life.cluster.sshare(SSHARE_COLUMNS)?;
+    let model = Model::of(life.cluster, config, &sshare)?;
+    compare::shares(&model, &sshare)
+}
+
+/// Our plugin has found nothing to complain about.
+fn ensure_no_complaint(cluster: &Cluster) -> Result<()> {
+    let log = cluster.slurmctld_log()?;
+    let complaints: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("error:") && line.contains("priority/fairtree"))
+        .collect();
+    ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
+    Ok(())
+}
+
+/// Plays a life in all clusters at once; the stories must not differ.
+fn same(bench: &Bench, plan: fn(&Bench, Under) -> Plan, script: Script) -> Result<()> {
+    let stories: Vec<Result<Vec<String>>> = thread::scope(|scope| {
+        let lives: Vec<_> = Under::ALL
+            .iter()
+            .map(|&under| scope.spawn(move || play(bench, plan, under, script)))
+            .collect();
+        lives
+            .into_iter()
+            .map(|life| life.join().unwrap_or_else(|_| Err(anyhow!("a panic"))))
+            .collect()
+    });
+    let (mut told, mut failed) = (Vec::new(), Vec::new());
+    for (under, story) in Under::ALL.iter().zip(stories) {
+        match story {
+            Ok(story) => told.push(story),
+            Err(error) => failed.push(format!("under {}: {error:#}", under.name())),
+        }
+    }
+    ensure!(failed.is_empty(), "{}", failed.join("\n"));
+    for (under, story) in Under::ALL.iter().zip(&told).skip(1) {
+        if *story != told[0] {
+            bail!(
+                "{} tells another story than {}:\n{}",
+                under.name(),
+                Under::ALL[0].name(),
+                differences(&told[0], story)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// How often a life is begun anew because slurmctld forgot its state.
+const ATTEMPTS: usize = 3;
+
+/// slurmctld's own words, under any plugin, when it stops without saving jobs and usage because a
+/// thread of its own holds a lock at that instant. A life after that is another one.
+const FORGETS: &str = "can not save state";
+
+/// Plays a life in one cluster, and gives its story.
+fn play(
+    bench: &Bench,
+    plan: fn(&Bench, Under) -> Plan,
+    under: Under,
+    script: Script,
+) -> Result<Vec<String>> {
+    let bench = &bench.part(under.name());
+    let mut attempt = 1;
+    loop {
+        let mut forgets = false;
+        let story = bench.in_cluster(&plan(bench, under), |cluster| {
+            let story = Passes::during(cluster.path().to_owned(), |passes| {
+                tell(bench, cluster, under, passes, script)
+            });
+            forgets = cluster.slurmctld_log()?.contains(FORGETS);
+            story
+        });
+        if !forgets || attempt == ATTEMPTS {
+            return story;
+        }
+        bench.step("slurmctld has not saved its state: once more");
+        attempt += 1;
+    }
+}
+
+fn tell(
+    bench: &Bench,
+    cluster: &mut Cluster,
+    under: Under,
+    passes: &Passes,
+    script: Script,
+) -> Result<Vec<String>> {
+    let mut life = Life {
+        bench,
+        cluster,
+        under,
+        passes,
+        story: Vec::new(),
+    };
+    let outcome = script(&mut life);
+    let story = life.story;
+    match outcome {
+        Ok(()) => Ok(story),
+        Err(error) => Err(error.context(format!("the story so far:\n{}", story.join("\n")))),
+    }
+}
+
+/// The sentences that differ, line by line.
+fn differences(one: &[String], other: &[String]) -> String {
+    let longest = one.len().max(other.len());
+    let at = |story: &[String], i: usize| story.get(i).cloned().unwrap_or_default();
+    (0..longest)
+        .map(|i| (at(one, i), at(other, i)))
+        .filter(|(a, b)| a != b)
+        .map(|(a, b)| format!("- {a}\n+ {b}\n"))
+        .collect()
+}

@@ -1,0 +1,77 @@
+//! Who sees what of whom, with `PrivateData`.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::{Life, admin, site, watch};
+use crate::checks::world::job;
+use crate::cluster::client::NewJob;
+
+/// Pending jobs of everyone, looked at by root, a user, and the coordinator of an account.
+pub fn data(life: &mut Life) -> Result<()> {
+    life.bench.step("private data");
+    let bob = life.cluster.user("bob")?.name.clone();
+    life.sacctmgr(&[
+        "add",
+        "coordinator",
+        "account=phys",
+        &format!("names={bob}"),
+    ])?;
+    // It takes the whole cluster: whatever is submitted afterwards has a priority and waits.
+    let whole = NewJob {
+        cpus: site::CPUS,
+        nodes: site::NODES,
+        ..job("eve", "chem", 3600)
+    };
+    let mut ids = vec![admin::accepted(life, &whole)?];
+    watch::has_run(life.cluster, ids[0])?;
+    for (user, account) in [
+        ("ann", "phys"),
+        ("bob", "phys"),
+        ("cyd", "bio"),
+        ("eve", "chem"),
+    ] {
+        ids.push(admin::accepted(life, &job(user, account, 1))?);
+    }
+    for private in ["none", "jobs,usage"] {
+        life.reconfigure("PrivateData", private)?;
+        for viewer in ["root", "ann", "bob"] {
+            let jobs = seen(life, viewer, &["sprio", "--noheader", "--format=%u"])?;
+            life.tell(format!("PrivateData={private}: sprio of {viewer}: {jobs}"));
+            let shares = seen(
+                life,
+                viewer,
+                &[
+                    "sshare",
+                    "--all",
+                    "--noheader",
+                    "--parsable2",
+                    "--format=User",
+                ],
+            )?;
+            life.tell(format!(
+                "PrivateData={private}: sshare of {viewer}: {shares}"
+            ));
+        }
+    }
+    // The waiting ones first, lest they run.
+    ids.reverse();
+    watch::cancel(life.cluster, &ids)?;
+    life.reconfigure("PrivateData", "none")
+}
+
+/// The users that a command prints, each once.
+fn seen(life: &Life, viewer: &str, words: &[&str]) -> Result<String> {
+    let text = match viewer {
+        "root" => life.cluster.run(words)?,
+        user => life.cluster.run_as(life.cluster.user(user)?, words)?,
+    };
+    let users: BTreeSet<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|u| !u.is_empty())
+        .collect();
+    let users: Vec<&str> = users.into_iter().collect();
+    Ok(life.plain(&users.join(" ")))
+}

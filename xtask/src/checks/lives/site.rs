@@ -1,0 +1,89 @@
+//! The clusters of the lives.
+
+use super::super::Bench;
+use super::super::world;
+use crate::cluster::Plan;
+use crate::cluster::conf::Nodes;
+use crate::cluster::site::{Account, FairShare, Qos};
+use crate::under::Under;
+
+/// The node that jobs of the preemption scene fight for; others keep away from it.
+pub const ARENA: &str = "n3";
+
+/// Nodes.
+pub const NODES: u32 = 4;
+/// CPUs of all nodes.
+pub const CPUS: u32 = 32;
+
+/// The clusters of jobs and limits.
+pub fn with_limits(bench: &Bench, under: Under) -> Plan {
+    let mut plan = plan(bench, under);
+    // Whoever may start is not to wait for anything but passes.
+    let scheduler = "sched_interval=1,bf_interval=1".to_owned();
+    plan.settings.push(("SchedulerParameters", scheduler));
+    // Each is used by a scene: between accounts that tie, stock goes by the order of its lists.
+    plan.site.accounts = vec![
+        account("upper", None, 5, &[]),
+        account("mins", Some("upper"), 2, &["ann"]),
+        account("runmins", Some("upper"), 3, &["bob"]),
+        account("walls", None, 4, &["cyd"]),
+        account("free", None, 1, &["dan", "eve"]),
+    ];
+    for name in ["wall", "runs", "each"] {
+        plan.site.qos.push(Qos { name, priority: 0 });
+    }
+    plan
+}
+
+/// The clusters of the administrators; ours makes a pass every second unless it is to follow
+/// stock.
+pub fn of_administrators(bench: &Bench, under: Under) -> Plan {
+    let mut plan = plan(bench, under);
+    if under == Under::Documented {
+        plan.settings
+            .push(("PriorityParameters", "calc_period=1".to_owned()));
+    }
+    plan.site.accounts = vec![
+        account("phys", None, 5, &["ann", "bob"]),
+        account("bio", None, 3, &["cyd", "ann"]),
+        account("chem", None, 4, &["eve"]),
+    ];
+    plan
+}
+
+fn account(
+    name: &'static str,
+    parent: Option<&'static str>,
+    shares: u32,
+    users: &[&'static str],
+) -> Account {
+    Account {
+        name,
+        parent,
+        fair_share: FairShare::Raw(shares),
+        users: users
+            .iter()
+            .map(|user| (*user, FairShare::Raw(1)))
+            .collect(),
+    }
+}
+
+/// A site without decay and with passes once a minute, the most often that stock can: usage is
+/// then a whole number of TRES-seconds, whichever plugin counts it.
+fn plan(bench: &Bench, under: Under) -> Plan {
+    let mut plan = world::plan(bench.release, under.priority());
+    plan.settings
+        .retain(|(key, _)| *key != "PriorityParameters");
+    if let Some(parameters) = under.parameters() {
+        plan.settings
+            .push(("PriorityParameters", parameters.to_owned()));
+    }
+    for (key, value) in [("PreemptType", "preempt/qos"), ("PreemptMode", "REQUEUE")] {
+        plan.settings.push((key, value.to_owned()));
+    }
+    plan.nodes = Nodes {
+        count: NODES as usize,
+        cpus: CPUS / NODES,
+    };
+    plan
+}
