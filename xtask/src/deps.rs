@@ -43,6 +43,10 @@ const PACKAGES: &[(&str, &[&str])] = &[
             "debootstrap",
         ],
     ),
+    (
+        "run the scripts of Slurm's testsuite",
+        &["expect", "python3-pytest", "python3-requests"],
+    ),
 ];
 
 /// Answers "do not start that service" to Debian's installation scripts.

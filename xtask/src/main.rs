@@ -101,6 +101,9 @@ enum Tool {
         /// Slurm's release
         #[arg(long, env = "SLURM", default_value = "22.05.8")]
         slurm: Release,
+        /// Also the scripts that need a running cluster; takes minutes
+        #[arg(long)]
+        all: bool,
     },
     /// Play lives in several threads at once under detectors of memory errors and of races
     Detect {
@@ -234,9 +237,10 @@ fn run(tool: Tool) -> Result<()> {
             prepare(&slurm, &progress)?;
             conclude(checks::run(&slurm, &filter, &progress)?, &progress)
         }
-        Tool::Schedmd { slurm } => {
+        Tool::Schedmd { slurm, all } => {
             prepare(&slurm, &progress)?;
-            conclude(schedmd::programs(&slurm, &progress)?, &progress)
+            let run = if all { schedmd::all } else { schedmd::programs };
+            conclude(run(&slurm, &progress)?, &progress)
         }
         Tool::Detect {
             slurm,

@@ -66,6 +66,18 @@ impl Cluster {
         Ok(command)
     }
 
+    /// The words with which a shell, in this cluster's environment, calls one of Slurm's commands
+    /// in the working folder that it is in.
+    pub fn shell_words(&self, program: &str) -> String {
+        let mut command = self.host.command("env");
+        command.arg("--chdir");
+        let words = [command.get_program()]
+            .into_iter()
+            .chain(command.get_args());
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        format!("{} \"$PWD\" /usr/bin/{program}", words.join(" "))
+    }
+
     /// [`Cluster::run`] with times printed as seconds since 1970.
     pub fn run_with_seconds(&self, words: &[&str]) -> Result<String> {
         let mut command = self.command(words)?;

@@ -4,6 +4,7 @@
 //! this project. All that is changed, in a copy, is the plugin's name.
 
 mod program;
+mod script;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,29 @@ const HEAD: [&str; 4] = [
 /// The level fairshares of uD2 and uD3 are (40/170)/(20/110) and (50/170)/(25/110), both 22/17.
 /// Slurm ranks them apart by a rounding error in the last place; equal ones tie.
 const TIES: &[(&str, &str)] = &[("test24.4", "aD|uD2|40|")];
+
+/// The programs, and every script of the testsuite that needs a running cluster.
+///
+/// A script must end with our plugin as it ends with Slurm's: passed, or skipped by itself.
+///
+/// # Errors
+/// As [`programs`], and a cluster that does not start.
+pub fn all(release: &Release, progress: &Progress) -> Result<Outcome> {
+    let mut outcome = programs(release, progress)?;
+    let source = source::fetch(release, progress)?;
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    for row in script::results(&source, release, progress)? {
+        // What fails under stock tells nothing of ours.
+        if row[1..].iter().all(|cell| *cell == row[1]) && !row[1].contains(script::FAILED) {
+            outcome.passed += 1;
+        } else {
+            outcome.failed += 1;
+        }
+        rows.push(row);
+    }
+    progress.print(table(&rows));
+    Ok(outcome)
+}
 
 /// Builds and runs the programs of a release's testsuite that link the plugin, and prints how many
 /// of the lines that the testsuite expects came.
