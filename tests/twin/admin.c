@@ -109,10 +109,12 @@ static void start_again(const twin_line *line)
 	start_daemon(true);
 }
 
+/* slurmctld's own files of usage. */
 static void save_usage(void)
 {
 	dump_assoc_mgr_state();
 	twin_damage_date();
+	twin_trace_mark("saved");
 }
 
 static void restart(const twin_line *line)
@@ -127,6 +129,7 @@ static void restart(const twin_line *line)
 static void crash(const twin_line *line)
 {
 	twin_state_keep();
+	twin_trace_mark("crash");
 	twin_plugin_stop();
 	assoc_mgr_fini(false);
 	twin_state_put_back();
@@ -210,7 +213,9 @@ static void step(const twin_line *line)
 static void pass(const twin_line *line)
 {
 	twin_clock_step(line->arg ? twin_arg_i64(line) : 0);
+	twin_trace_before("pass", 0);
 	twin_during_pass();
+	twin_trace_after();
 }
 
 static void look(const twin_line *line)

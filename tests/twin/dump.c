@@ -2,6 +2,7 @@
 #include <limits.h>
 
 #include "sink.h"
+#include "trace.h"
 
 static FILE *file;
 static bool asked_sprio, asked_sshare, counted_passes;
@@ -65,13 +66,12 @@ static int put_part_name(void *part, void *unused)
 	return 0;
 }
 
-static int put_job(void *each, void *unused)
+static void put_job(void *each)
 {
 	job_record_t *job = each;
 	int parts = job->part_ptr_list ? list_count(job->part_ptr_list) : 0;
 	int entries = parts;
 
-	(void)unused;
 	twin_job_check_array(job);
 	twin_sink_record("job", job->job_id, NULL);
 	twin_put_u64("state", job->job_state);
@@ -98,18 +98,21 @@ static int put_job(void *each, void *unused)
 	if (parts)
 		list_for_each(job->part_ptr_list, put_part_name, NULL);
 	put_factors(job->prio_factors);
-	return 0;
+	if (twin_tracing())
+		twin_facts_job(job);
 }
 
 /* ---- associations and QOS --------------------------------------------------------- */
 
-static int put_assoc(void *each, void *unused)
+/* Where the association stands in slurmctld's list. */
+static uint64_t assoc_place;
+
+static void put_assoc(void *each)
 {
 	slurmdb_assoc_rec_t *assoc = each;
 	slurmdb_assoc_usage_t *usage = assoc->usage;
 	slurmdb_assoc_usage_t *leaf = assoc->leaf_usage;
 
-	(void)unused;
 	twin_sink_record("assoc", assoc->id, NULL);
 	twin_put_u64("shares_raw", assoc->shares_raw);
 	twin_put_u64("level_shares", usage->level_shares);
@@ -131,7 +134,8 @@ static int put_assoc(void *each, void *unused)
 		twin_put_f80s("leaf_tres_raw", leaf->usage_tres_raw,
 			      leaf->tres_cnt);
 	}
-	return 0;
+	if (twin_tracing())
+		twin_facts_assoc(assoc, assoc_place);
 }
 
 #if TWIN_USED_LIMITS
@@ -147,12 +151,11 @@ static int put_limits(void *each, void *kind)
 }
 #endif
 
-static int put_qos(void *each, void *unused)
+static void put_qos(void *each)
 {
 	slurmdb_qos_rec_t *qos = each;
 	slurmdb_qos_usage_t *usage = qos->usage;
 
-	(void)unused;
 	twin_sink_record("qos", qos->id, NULL);
 	twin_put_f64("norm_priority", usage->norm_priority);
 	twin_put_f80("usage_raw", usage->usage_raw);
@@ -166,7 +169,8 @@ static int put_qos(void *each, void *unused)
 	if (usage->user_limit_list)
 		list_for_each(usage->user_limit_list, put_limits, "user");
 #endif
-	return 0;
+	if (twin_tracing())
+		twin_facts_qos(qos);
 }
 
 /* ---- the daemon ---------------------------------------------------------------------- */
@@ -190,8 +194,9 @@ static void put_state_file(const char *name)
 	twin_put_text(name, hex);
 }
 
-static void put_daemon(void)
+static void put_daemon(void *unused)
 {
+	(void)unused;
 	twin_sink_record("daemon", 0, NULL);
 	twin_put_u64("now", twin_clock_now());
 	twin_put_u64("last_job_update", last_job_update);
@@ -301,9 +306,12 @@ static twin_list sprio_rows_racing(void)
 
 static void put_sprio(void)
 {
-	twin_list rows = sprio_rows_racing();
+	twin_list rows;
 	uint64_t count = 0;
 
+	twin_trace_before("sprio", 0);
+	rows = sprio_rows_racing();
+	twin_trace_after();
 	twin_sink_record("sprio_list", 0, NULL);
 	twin_put_u64("exists", rows != NULL);
 	if (rows)
@@ -344,8 +352,11 @@ static shares_response_msg_t *sshare_rows(void)
 
 static void put_sshare(void)
 {
-	shares_response_msg_t *answer = sshare_rows();
+	shares_response_msg_t *answer;
 
+	twin_trace_before("sshare", 0);
+	answer = sshare_rows();
+	twin_trace_after();
 	if (answer->assoc_shares_list)
 		list_for_each(answer->assoc_shares_list, put_sshare_row, NULL);
 	slurm_free_shares_response_msg(answer);
@@ -363,6 +374,39 @@ void twin_dump_only_ask_sshare(void)
 	slurm_free_shares_response_msg(sshare_rows());
 }
 
+static int put_job_of(void *each, void *put)
+{
+	((twin_put)put)(put_job, each);
+	return 0;
+}
+
+static int put_assoc_of(void *each, void *put)
+{
+	((twin_put)put)(put_assoc, each);
+	assoc_place++;
+	return 0;
+}
+
+static int put_qos_of(void *each, void *put)
+{
+	((twin_put)put)(put_qos, each);
+	return 0;
+}
+
+void twin_dump_records(twin_put put)
+{
+	put(put_daemon, NULL);
+	assoc_place = 0;
+	list_for_each(job_list, put_job_of, put);
+	list_for_each(assoc_mgr_assoc_list, put_assoc_of, put);
+	list_for_each(assoc_mgr_qos_list, put_qos_of, put);
+}
+
+static void put_once(twin_record fields, void *of)
+{
+	fields(of);
+}
+
 void twin_dump_state(int event, const char *what, twin_dump_mode mode)
 {
 	twin_sink_begin(mode);
@@ -370,10 +414,7 @@ void twin_dump_state(int event, const char *what, twin_dump_mode mode)
 		put_sprio();
 	if (asked_sshare)
 		put_sshare();
-	put_daemon();
+	twin_dump_records(put_once);
 	asked_sprio = asked_sshare = counted_passes = false;
-	list_for_each(job_list, put_job, NULL);
-	list_for_each(assoc_mgr_assoc_list, put_assoc, NULL);
-	list_for_each(assoc_mgr_qos_list, put_qos, NULL);
 	fprintf(file, "= %d %s %016" PRIx64 "\n", event, what, twin_sink_end());
 }

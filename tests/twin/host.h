@@ -271,7 +271,7 @@ void twin_during_pass(void);
 
 /* ---- dump.c ---------------------------------------------------------------------- */
 
-typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL } twin_dump_mode;
+typedef enum { TWIN_DUMP_HASH, TWIN_DUMP_FULL, TWIN_DUMP_TRACE } twin_dump_mode;
 
 void twin_dump_open(FILE *out);
 /* A line that is no field: "~ WHAT NUMBER". */
@@ -289,6 +289,15 @@ twin_list twin_sprio_rows(void);
 void twin_dump_only_ask_sprio(const twin_line *line);
 void twin_dump_only_ask_sshare(void);
 
+/* ---- trace.c: what the plugin finds, and what it leaves ------------------------------- */
+
+/* With --trace: every record that has changed, as the next call finds it. */
+void twin_trace_before(const char *hook, uint64_t id);
+/* And as the call has left it. */
+void twin_trace_after(void);
+/* Something that is no call, but which a later one may look at. */
+void twin_trace_mark(const char *what);
+
 /* ---- main.c: the command line -------------------------------------------------------- */
 
 typedef struct {
@@ -299,6 +308,7 @@ typedef struct {
 	const char *state;
 	const char *log;
 	const char *locks;
+	const char *trace;
 	int full_from, full_to;
 } twin_options;
 

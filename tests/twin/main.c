@@ -1,11 +1,12 @@
 /*
  * twin --plugin FILE --plugin-dir FOLDER --life FILE --state FOLDER
  *      [--conf KEY=VALUE] [--dump FILE] [--full N|N-M] [--log FILE]
- *      [--locks FILE] [--ignore KIND.FIELD]
+ *      [--locks FILE] [--ignore KIND.FIELD] [--trace FILE]
  *
  * Plays a life with a plugin and writes, after each event that follows `boot`,
  * a line "= NUMBER VERB HASH"; for the events of --full, before that line,
- * every field. The number of an event is its line in the life. FOLDER of
+ * every field. With --trace the file tells what every call into the plugin found
+ * and left (trace.c). The number of an event is its line in the life. FOLDER of
  * --plugin-dir holds Slurm's other plugins, that of --state is empty.
  *
  * Exit code 0; 2 when the life or the command line is wrong, 3 when the plugin
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "sink.h"
+#include "trace.h"
 
 twin_options twin_option;
 
@@ -127,6 +129,7 @@ void twin_play(const twin_line *line)
 	alarm(PATIENCE_S);
 	if (twin_crowd_takes(line))
 		return;
+	twin_trace_line(line->number);
 	twin_happen(line);
 	twin_clock_settle();
 	if (twin_dumping())
@@ -185,6 +188,7 @@ static void read_options(int argc, char **argv)
 		{ "ignore", required_argument, NULL, 'g' },
 		{ "log", required_argument, NULL, 'o' },
 		{ "locks", required_argument, NULL, 'k' },
+		{ "trace", required_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int letter;
@@ -202,6 +206,7 @@ static void read_options(int argc, char **argv)
 		case 'g': twin_sink_ignore(optarg); break;
 		case 'o': twin_option.log = optarg; break;
 		case 'k': twin_option.locks = optarg; break;
+		case 't': twin_option.trace = optarg; break;
 		default: exit(2);
 		}
 	}
@@ -231,9 +236,12 @@ int main(int argc, char **argv)
 	open_log();
 	out = open_out(twin_option.dump);
 	twin_dump_open(out);
+	if (twin_option.trace)
+		twin_trace_open(open_out(twin_option.trace));
 	play_all(read_life(twin_option.life));
 	if (twin_booted())
 		twin_plugin_stop();
+	twin_trace_close();
 	if (twin_option.locks) {
 		FILE *locks = open_out(twin_option.locks);
 

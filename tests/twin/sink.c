@@ -3,10 +3,13 @@
  * number with a fraction as the bits of its memory and in decimals. A hash of
  * the same values is what two long lives are first compared by.
  */
+#include <stdarg.h>
+
 #include "sink.h"
+#include "trace.h"
 
 static FILE *file;
-static bool full;
+static twin_dump_mode mode;
 static uint64_t hash;
 static char record[256];
 static const char *record_kind;
@@ -55,10 +58,21 @@ static void mix_text(const char *text)
 	mix(0);
 }
 
-void twin_sink_begin(twin_dump_mode mode)
+void twin_sink_begin(twin_dump_mode wanted)
 {
-	full = (mode == TWIN_DUMP_FULL);
+	mode = wanted;
 	hash = 0xcbf29ce484222325ULL;
+}
+
+twin_sink twin_sink_keep(void)
+{
+	return (twin_sink){ mode, hash };
+}
+
+void twin_sink_go_on(twin_sink kept)
+{
+	mode = kept.mode;
+	hash = kept.hash;
 }
 
 uint64_t twin_sink_end(void)
@@ -73,9 +87,32 @@ void twin_sink_record(const char *kind, uint64_t id, const char *name)
 	mix(id);
 	if (name)
 		mix_text(name);
-	if (full)
+	if (twin_tracing())
+		twin_trace_record(kind, id);
+	else if (mode == TWIN_DUMP_FULL)
 		snprintf(record, sizeof(record), "%s %" PRIu64 "%s%s", kind, id,
 			 name ? "/" : "", name ? name : "");
+}
+
+/* The same field on a line of its own, or behind the record's others. */
+static void print(const char *field, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void print(const char *field, const char *format, ...)
+{
+	va_list values;
+
+	if (mode == TWIN_DUMP_HASH)
+		return;
+	va_start(values, format);
+	if (mode == TWIN_DUMP_TRACE) {
+		twin_trace_field(field, format, values);
+	} else {
+		fprintf(file, "%s %s ", record, field);
+		vfprintf(file, format, values);
+		fputc('\n', file);
+	}
+	va_end(values);
 }
 
 void twin_put_u64(const char *field, uint64_t value)
@@ -83,8 +120,7 @@ void twin_put_u64(const char *field, uint64_t value)
 	if (ignoring && left_out(field))
 		return;
 	mix(value);
-	if (full)
-		fprintf(file, "%s %s %" PRIu64 "\n", record, field, value);
+	print(field, "%" PRIu64, value);
 }
 
 void twin_put_f64(const char *field, double value)
@@ -95,9 +131,10 @@ void twin_put_f64(const char *field, double value)
 		return;
 	memcpy(&bits, &value, sizeof(bits));
 	mix(bits);
-	if (full)
-		fprintf(file, "%s %s f64:%016" PRIx64 " %.17g\n", record, field,
-			bits, value);
+	if (mode == TWIN_DUMP_TRACE)
+		print(field, "f64:%016" PRIx64, bits);
+	else
+		print(field, "f64:%016" PRIx64 " %.17g", bits, value);
 }
 
 void twin_put_f80(const char *field, long double value)
@@ -111,9 +148,11 @@ void twin_put_f80(const char *field, long double value)
 	memcpy(&high, (const char *)&value + sizeof(mantissa), sizeof(high));
 	mix(mantissa);
 	mix(high);
-	if (full)
-		fprintf(file, "%s %s f80:%04x%016" PRIx64 " %.21Lg\n", record,
-			field, high, mantissa, value);
+	if (mode == TWIN_DUMP_TRACE)
+		print(field, "f80:%04x%016" PRIx64, high, mantissa);
+	else
+		print(field, "f80:%04x%016" PRIx64 " %.21Lg", high, mantissa,
+		      value);
 }
 
 void twin_put_text(const char *field, const char *value)
@@ -121,8 +160,7 @@ void twin_put_text(const char *field, const char *value)
 	if (ignoring && left_out(field))
 		return;
 	mix_text(value ? value : "-");
-	if (full)
-		fprintf(file, "%s %s %s\n", record, field, value ? value : "-");
+	print(field, "%s", value ? value : "-");
 }
 
 /* "field[3]" where the name is printed, the field's own otherwise. */
@@ -130,7 +168,7 @@ static const char *indexed(const char *field, int i)
 {
 	static char name[96];
 
-	if (!full)
+	if (mode == TWIN_DUMP_HASH)
 		return field;
 	snprintf(name, sizeof(name), "%s[%d]", field, i);
 	return name;

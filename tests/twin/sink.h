@@ -8,6 +8,13 @@ void twin_sink_open(FILE *out);
 /* Leaves "KIND.FIELD" out of all dumps. */
 void twin_sink_ignore(const char *name);
 void twin_sink_begin(twin_dump_mode mode);
+/* A dump may be interrupted by another one. */
+typedef struct {
+	twin_dump_mode mode;
+	uint64_t hash;
+} twin_sink;
+twin_sink twin_sink_keep(void);
+void twin_sink_go_on(twin_sink kept);
 /* The hash of all fields since begin. */
 uint64_t twin_sink_end(void);
 
