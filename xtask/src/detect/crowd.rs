@@ -8,6 +8,7 @@ const SIZE: Size = Size {
     assocs: 60,
     jobs: 80,
     events: 400,
+    large: false,
 };
 
 /// Threads that play beside each other, the plugin's own aside.

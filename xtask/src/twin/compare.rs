@@ -6,8 +6,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
+use super::documented;
 use super::host::{Dump, Host};
 use super::life::Life;
+use super::oracle::Account;
 
 /// The two plugins of a comparison; the host's fields are Slurm's own.
 pub struct Pair<'a> {
@@ -17,6 +19,17 @@ pub struct Pair<'a> {
     pub stock: &'a Path,
     /// The plugin under test.
     pub ours: &'a Path,
+    /// What is promised of it.
+    pub promise: Promise,
+}
+
+/// What the plugin under test promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// To be no different from stock in any field.
+    Same,
+    /// To do what is documented; every difference is a fault of stock that has a name.
+    Documented,
 }
 
 /// One field with two values.
@@ -41,6 +54,8 @@ pub struct Difference {
     pub endings: Option<(String, String)>,
     /// All fields that differ after that line.
     pub fields: Vec<Field>,
+    /// Whose the two values of each are.
+    pub labels: [&'static str; 2],
 }
 
 impl Field {
@@ -66,6 +81,9 @@ impl Difference {
     }
 }
 
+/// Whose the values of a field are.
+const LABELS: [&str; 2] = ["stock", "ours"];
+
 /// Fields printed of one difference; the others are counted.
 const SHOWN: usize = 40;
 
@@ -80,9 +98,11 @@ impl fmt::Display for Difference {
             writeln!(f, "  ending\n    stock {stock}\n    ours  {ours}")?;
         }
         for field in self.fields.iter().take(SHOWN) {
+            let [left, right] = self.labels;
+            let width = left.len().max(right.len());
             writeln!(
                 f,
-                "  {}\n    stock {}\n    ours  {}",
+                "  {}\n    {left:<width$} {}\n    {right:<width$} {}",
                 field.name, field.stock, field.ours
             )?;
         }
@@ -100,7 +120,9 @@ pub enum Outcome {
     Same,
     /// Stock died of a memory error of its own, with this; ours lived to the end.
     StockDies(String),
-    /// Something differs.
+    /// What differs is explained by faults of stock.
+    Explained(Account),
+    /// Something differs, or is not explained.
     Differs(Box<Difference>),
 }
 
@@ -113,6 +135,9 @@ const MEMORY_DAMAGED: &str = "exit 5";
 ///
 /// The host does not run, or refuses the life.
 pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
+    if pair.promise == Promise::Documented {
+        return documented::compare(pair, life);
+    }
     let stock = pair.host.play(pair.stock, life, None)?;
     let refused = stock.ending.starts_with("exit") && !stock.ending.starts_with(MEMORY_DAMAGED);
     if refused && stock.ending != "exit 0" {
@@ -133,6 +158,7 @@ pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
                 event: String::new(),
                 endings,
                 fields: vec![],
+                labels: LABELS,
             })),
         });
     };
@@ -143,6 +169,7 @@ pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
         event: life.lines[line - 1].clone(),
         endings,
         fields: differing(&stock, &ours),
+        labels: LABELS,
     })))
 }
 

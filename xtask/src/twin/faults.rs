@@ -11,7 +11,7 @@ use crate::release::Release;
 use crate::{interrupt, project, source};
 
 use super::COMPAT;
-use super::compare::{Outcome, Pair, compare};
+use super::compare::{Outcome, Pair, Promise, compare};
 use super::fault::{Compat, Fault, Record, agree, files};
 use super::host::{Dump, Host};
 
@@ -187,9 +187,10 @@ impl Bench<'_> {
             host,
             stock: &self.stock,
             ours: &self.ours,
+            promise: Promise::Same,
         };
         Ok(match compare(&pair, &fault.life)? {
-            Outcome::Same => vec![],
+            Outcome::Same | Outcome::Explained(_) => vec![],
             Outcome::StockDies(ending) => vec![format!("stock ends with {ending}")],
             Outcome::Differs(difference) => vec![format!("compat=slurm: {difference}")],
         })

@@ -9,6 +9,8 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::project;
 
+use super::compare::Promise;
+use super::documented;
 use super::life::Life;
 
 /// Where Debian keeps libslurmfull.so and Slurm's plugins.
@@ -93,6 +95,17 @@ impl Host {
         self
     }
 
+    /// Adds the settings under which the plugin under test keeps a promise; `same` is the line
+    /// under which it promises no difference.
+    pub fn promising(self, promise: Promise, same: &str) -> Host {
+        match promise {
+            Promise::Same => self.with("--conf", same),
+            Promise::Documented => documented::SETTINGS
+                .iter()
+                .fold(self, |host, setting| host.with("--conf", setting)),
+        }
+    }
+
     /// Slurm's own plugin of this release.
     pub fn stock(&self) -> PathBuf {
         self.root.join(LIBRARY).join("priority_multifactor.so")
@@ -143,13 +156,26 @@ impl Host {
     /// every field is wanted.
     pub fn play(&self, plugin: &Path, life: &Life, full: Option<(usize, usize)>) -> Result<Dump> {
         let folder = tempfile::tempdir()?;
-        let at = |name: &str| folder.path().join(name);
         let mut command = self.prepare(plugin, &life.text(), folder.path())?;
         if let Some((first, last)) = full {
             command.arg("--full").arg(format!("{first}-{last}"));
         }
+        Host::run(&mut command, folder.path())
+    }
+
+    /// Plays a life and returns the trace of all calls beside the dump.
+    pub fn trace(&self, plugin: &Path, life: &Life) -> Result<(Dump, String)> {
+        let folder = tempfile::tempdir()?;
+        let trace = folder.path().join("trace");
+        let mut command = self.prepare(plugin, &life.text(), folder.path())?;
+        command.arg("--trace").arg(&trace);
+        let dump = Host::run(&mut command, folder.path())?;
+        Ok((dump, fs::read_to_string(trace).unwrap_or_default()))
+    }
+
+    fn run(command: &mut Command, folder: &Path) -> Result<Dump> {
         let output = command.output().context("the twin host")?;
-        let dump = fs::read_to_string(at("dump")).unwrap_or_default();
+        let dump = fs::read_to_string(folder.join("dump")).unwrap_or_default();
         let mut ending = output.status.to_string().replace("exit status:", "exit");
         if !output.stderr.is_empty() {
             ending.push_str(": ");

@@ -6,6 +6,9 @@
 
 mod admin;
 mod compare;
+#[cfg(test)]
+mod coverage;
+mod documented;
 pub mod draw;
 mod during;
 mod events;
@@ -14,6 +17,8 @@ mod faults;
 pub mod host;
 mod jobs;
 mod life;
+mod oracle;
+mod run;
 mod sample;
 mod settings;
 mod shrink;
@@ -22,22 +27,21 @@ mod world;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Args, Subcommand};
 
 use crate::progress::Progress;
 use crate::release::Release;
-use crate::{interrupt, project, source};
+use crate::{project, source};
 
-use compare::{Difference, Outcome, Pair, compare};
+use compare::{Outcome, Pair, Promise, compare};
 pub use draw::Draw;
 use events::Scene;
 pub use host::Host;
 use jobs::Jobs;
 pub use life::Life;
+use run::{Run, report};
 
 pub use faults::play as faults;
 pub use sample::play as sample;
@@ -105,6 +109,9 @@ pub struct Size {
     /// Events
     #[arg(long, default_value_t = Size::USUAL.events)]
     pub events: u32,
+    /// Lives of a large site: 20,000 associations and 50,000 jobs, no less
+    #[arg(long, conflicts_with_all = ["assocs", "jobs"])]
+    pub large: bool,
 }
 
 impl Size {
@@ -112,7 +119,17 @@ impl Size {
         assocs: 200,
         jobs: 300,
         events: 50,
+        large: false,
     };
+
+    /// How many associations and jobs a life begins with.
+    fn drawn(self, draw: &mut Draw) -> (u32, u32) {
+        if self.large {
+            return (20_000, 50_000);
+        }
+        let assocs = 1 + upto(draw, self.assocs.saturating_sub(1));
+        (assocs, upto(draw, self.jobs))
+    }
 }
 
 /// What makes the plugin under test promise that nothing differs.
@@ -135,6 +152,9 @@ struct Plugins {
     /// Play Slurm's own plugin against itself: is a life the same twice?
     #[arg(long)]
     stock: bool,
+    /// Expect the documented behaviour: every difference is a fault of stock with a name
+    #[arg(long, conflicts_with = "setting")]
+    documented: bool,
     /// A further line of slurm.conf
     #[arg(long, default_value = COMPAT)]
     setting: String,
@@ -156,7 +176,7 @@ pub fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
 }
 
 impl Plugins {
-    fn build(&self, progress: &Progress) -> Result<(Host, PathBuf, PathBuf)> {
+    fn build(&self, progress: &Progress) -> Result<Built> {
         // make passes an empty word where none was given.
         let given = self.slurm_src.as_deref();
         let source = match given.filter(|folder| !folder.as_os_str().is_empty()) {
@@ -164,7 +184,13 @@ impl Plugins {
             None => source::fetch(&self.slurm, progress)?,
         };
         let program = project::slurm(&self.slurm).join("twin");
-        let host = Host::build(&source, &self.root, &program)?.with("--conf", &self.setting);
+        let promise = if self.documented {
+            Promise::Documented
+        } else {
+            Promise::Same
+        };
+        let host = Host::build(&source, &self.root, &program)?;
+        let host = host.promising(promise, &self.setting);
         let host = self
             .ignore
             .iter()
@@ -178,7 +204,31 @@ impl Plugins {
         for plugin in [&stock, &ours] {
             ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
         }
-        Ok((host, stock, ours))
+        Ok(Built {
+            host,
+            stock,
+            ours,
+            promise,
+        })
+    }
+}
+
+/// What lives are played with.
+struct Built {
+    host: Host,
+    stock: PathBuf,
+    ours: PathBuf,
+    promise: Promise,
+}
+
+impl Built {
+    fn pair(&self) -> Pair<'_> {
+        Pair {
+            host: &self.host,
+            stock: &self.stock,
+            ours: &self.ours,
+            promise: self.promise,
+        }
     }
 }
 
@@ -196,8 +246,7 @@ fn upto(draw: &mut Draw, high: u32) -> u32 {
 pub fn generate(seed: u64, size: Size) -> Life {
     let mut draw = Draw::new(seed);
     let mut life = Life::default();
-    let assocs = 1 + upto(&mut draw, size.assocs.saturating_sub(1));
-    let jobs = upto(&mut draw, size.jobs);
+    let (assocs, jobs) = size.drawn(&mut draw);
     let mut world = world::build(&mut draw, &mut life, assocs);
     let mut scene = Scene {
         draw: &mut draw,
@@ -222,8 +271,8 @@ pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
         }
         Task::Faults(arguments) => faults::run(&arguments, progress),
         Task::During { plugins } => {
-            let (host, _, ours) = plugins.build(progress)?;
-            during::enumerate(&host, &ours, plugins.threads.max(1))
+            let built = plugins.build(progress)?;
+            during::enumerate(&built.host, &built.ours, plugins.threads.max(1))
         }
         Task::Play {
             file,
@@ -237,14 +286,9 @@ pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
             no_shrink,
             survey,
         } => {
-            let (host, stock, ours) = plugins.build(progress)?;
-            let pair = Pair {
-                host: &host,
-                stock: &stock,
-                ours: &ours,
-            };
+            let built = plugins.build(progress)?;
             let run = Run {
-                pair,
+                pair: built.pair(),
                 size,
                 without: &plugins.without,
                 survey,
@@ -258,12 +302,8 @@ pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
 fn play(file: &Path, plugins: &Plugins, shrink: bool, progress: &Progress) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
     let life = Life::parse(&text);
-    let (host, stock, ours) = plugins.build(progress)?;
-    let pair = Pair {
-        host: &host,
-        stock: &stock,
-        ours: &ours,
-    };
+    let built = plugins.build(progress)?;
+    let pair = built.pair();
     match compare(&pair, &life)? {
         Outcome::Same => {
             println!("no difference");
@@ -273,91 +313,11 @@ fn play(file: &Path, plugins: &Plugins, shrink: bool, progress: &Progress) -> Re
             println!("stock ends with {ending}, the other plays on");
             Ok(())
         }
+        Outcome::Explained(account) => {
+            print!("{account}");
+            Ok(())
+        }
         Outcome::Differs(difference) => report(&pair, &life, &difference, shrink),
-    }
-}
-
-/// Prints a difference and its life, shrunk if asked; always an error.
-fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -> Result<()> {
-    if shrink {
-        let (life, difference) = shrink::shrink(pair, life, difference)?;
-        println!("{difference}--- the life ---\n{}", life.text());
-    } else {
-        println!("{difference}");
-    }
-    bail!("the plugins differ: {}", difference.kinds().join(", "))
-}
-
-/// Many seeds.
-struct Run<'a> {
-    pair: Pair<'a>,
-    size: Size,
-    without: &'a [String],
-    survey: bool,
-}
-
-impl Run<'_> {
-    fn life(&self, seed: u64) -> Life {
-        generate(seed, self.size).without(self.without)
-    }
-
-    fn seeds(&self, seeds: &[u64], threads: usize, shrink: bool) -> Result<()> {
-        let found = self.differing(seeds, threads)?;
-        let count = seeds.len();
-        let Some((seed, difference)) = found.first() else {
-            println!("{count} lives, no difference");
-            return Ok(());
-        };
-        if self.survey {
-            bail!("{} of {count} lives differ", found.len());
-        }
-        println!("seed {seed}");
-        report(&self.pair, &self.life(*seed), difference, shrink)
-    }
-
-    /// Plays seeds until they are used up or, without survey, one differs. Those that differ, in
-    /// their order.
-    fn differing(&self, seeds: &[u64], threads: usize) -> Result<Vec<(u64, Difference)>> {
-        let next = AtomicUsize::new(0);
-        let found = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads)
-                .map(|_| scope.spawn(|| self.worker(&next, seeds)))
-                .collect();
-            workers
-                .into_iter()
-                .map(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
-                .collect::<Result<Vec<Vec<(u64, Difference)>>>>()
-        })?;
-        let mut found: Vec<(u64, Difference)> = found.into_iter().flatten().collect();
-        found.sort_by_key(|(seed, _)| *seed);
-        Ok(found)
-    }
-
-    fn worker(&self, next: &AtomicUsize, seeds: &[u64]) -> Result<Vec<(u64, Difference)>> {
-        let mut found = vec![];
-        while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            interrupt::check()?;
-            let life = self.life(seed);
-            let compared = compare(&self.pair, &life).with_context(|| format!("seed {seed}"))?;
-            let difference = match compared {
-                Outcome::Same => continue,
-                Outcome::StockDies(ending) => {
-                    println!("seed {seed}: stock ends with {ending}");
-                    continue;
-                }
-                Outcome::Differs(difference) => difference,
-            };
-            if self.survey {
-                let kinds = difference.kinds().join(", ");
-                let Difference { line, event, .. } = difference.as_ref();
-                println!("seed {seed}, line {line}: {event}: {kinds}");
-            } else {
-                // The others finish the seed they are at.
-                next.store(seeds.len(), Ordering::Relaxed);
-            }
-            found.push((seed, *difference));
-        }
-        Ok(found)
     }
 }
 
@@ -369,6 +329,7 @@ mod tests {
         assocs: 30,
         jobs: 30,
         events: 50,
+        large: false,
     };
 
     #[test]

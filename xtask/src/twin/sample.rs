@@ -1,6 +1,8 @@
-//! The sample of lives that `make test` plays: some seeds that are always the same, as many that
-//! nobody has played before, and every event at every point of a pass.
+//! The sample of lives that `make test` plays: some seeds that are always the same, and others that
+//! nobody has played before, both for `compat=slurm` and for the documented behaviour; and every
+//! event at every point of a pass.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,17 +13,39 @@ use crate::project;
 use crate::release::Release;
 use crate::source;
 
-use super::compare::Pair;
+use super::compare::{Pair, Promise};
 use super::during;
 use super::host::Host;
-use super::{COMPAT, Run, Size, report};
+use super::run::{Run, report};
+use super::{COMPAT, Size};
 
-/// Seeds played every time. Together they meet every algorithm, flag and event, and every
-/// difference that was ever found.
-const FIXED: std::ops::RangeInclusive<u64> = 1..=400;
+/// One half of the sample.
+struct Half {
+    promise: Promise,
+    /// Seeds played every time. Together they meet every algorithm, flag and event, and every
+    /// difference that was ever found.
+    fixed: RangeInclusive<u64>,
+    /// How many fresh seeds there are.
+    fresh: u64,
+    /// What the command that plays a life again needs beside its seed.
+    option: &'static str,
+}
 
-/// How many fresh seeds there are.
-const FRESH: u64 = 200;
+/// Lives that are explained call by call take thirty times as long as lives that are compared.
+const HALVES: [Half; 2] = [
+    Half {
+        promise: Promise::Same,
+        fixed: 1..=400,
+        fresh: 200,
+        option: "",
+    },
+    Half {
+        promise: Promise::Documented,
+        fixed: 1..=40,
+        fresh: 20,
+        option: " --documented",
+    },
+];
 
 /// Plays the sample with Slurm's plugin and the one that was built for `release`; `root` is the
 /// Debian system with that release.
@@ -30,50 +54,66 @@ const FRESH: u64 = 200;
 /// A plugin or a host that does not build, and a difference: then the life was printed, made
 /// small, with the command that plays it again.
 pub fn play(release: &Release, root: &Path, progress: &Progress) -> Result<()> {
+    HALVES
+        .iter()
+        .try_for_each(|half| half.play(release, root, progress))?;
     let source = source::fetch(release, progress)?;
     let program = project::slurm(release).join("twin");
-    let host = Host::build(&source, root, &program)?.with("--conf", COMPAT);
-    let (stock, ours) = (host.stock(), project::plugin(release));
-    for plugin in [&stock, &ours] {
-        ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
-    }
-    let run = Run {
-        pair: Pair {
-            host: &host,
-            stock: &stock,
-            ours: &ours,
-        },
-        size: Size::USUAL,
-        without: &[],
-        survey: false,
-    };
-    let fresh = fresh_seeds()?;
-    let (first, last) = (fresh.start(), fresh.end());
-    progress.print(format!(
-        "lives of the seeds {}-{} and {first}-{last}",
-        FIXED.start(),
-        FIXED.end()
-    ));
-    let seeds: Vec<u64> = FIXED.chain(fresh).collect();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let found = run.differing(&seeds, threads)?;
-    let Some((seed, difference)) = found.first() else {
-        progress.print(format!("{} lives, no difference", seeds.len()));
-        progress.print("events at every point of a pass");
-        return during::enumerate(&host, &ours, threads);
-    };
-    let system = root.display();
-    progress.print(format!(
-        "seed {seed} differs; again: cargo xtask twin seeds {seed} --slurm {release} --root {system}"
-    ));
-    report(&run.pair, &run.life(*seed), difference, true)
+    let host = Host::build(&source, root, &program)?.promising(Promise::Same, COMPAT);
+    progress.print("events at every point of a pass");
+    during::enumerate(&host, &project::plugin(release), threads())
 }
 
-/// Seeds by the clock, a block for every second.
-fn fresh_seeds() -> Result<std::ops::RangeInclusive<u64>> {
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+impl Half {
+    fn play(&self, release: &Release, root: &Path, progress: &Progress) -> Result<()> {
+        let source = source::fetch(release, progress)?;
+        let program = project::slurm(release).join("twin");
+        let host = Host::build(&source, root, &program)?.promising(self.promise, COMPAT);
+        let (stock, ours) = (host.stock(), project::plugin(release));
+        for plugin in [&stock, &ours] {
+            ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
+        }
+        let run = Run {
+            pair: Pair {
+                host: &host,
+                stock: &stock,
+                ours: &ours,
+                promise: self.promise,
+            },
+            size: Size::USUAL,
+            without: &[],
+            survey: false,
+        };
+        let (fixed, fresh, option) = (&self.fixed, fresh_seeds(self.fresh)?, self.option);
+        let (first, last) = (fresh.start(), fresh.end());
+        progress.print(format!(
+            "lives of the seeds {}-{} and {first}-{last}{option}",
+            fixed.start(),
+            fixed.end()
+        ));
+        let seeds: Vec<u64> = fixed.clone().chain(fresh).collect();
+        let found = run.play(&seeds, threads())?.differing;
+        let Some((seed, difference)) = found.first() else {
+            progress.print(run.praise(seeds.len()));
+            return Ok(());
+        };
+        let system = root.display();
+        progress.print(format!(
+            "seed {seed} differs; again: cargo xtask twin seeds {seed} --slurm {release} --root {system}{option}"
+        ));
+        report(&run.pair, &run.life(*seed), difference, true)
+    }
+}
+
+/// So many seeds by the clock, a block for every second.
+fn fresh_seeds(count: u64) -> Result<RangeInclusive<u64>> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .context("the clock is before 1970")?;
-    let first = now.as_secs() * FRESH;
-    Ok(first..=first + FRESH - 1)
+    let first = now.as_secs() * count;
+    Ok(first..=first + count - 1)
 }

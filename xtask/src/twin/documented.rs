@@ -1,0 +1,77 @@
+//! The documented behaviour against stock: every call of both plugins explained by the oracle,
+//! ours without any fault, stock's by faults that have a name.
+
+use anyhow::{Result, bail};
+
+use super::compare::{Difference, Field, Outcome, Pair};
+use super::life::Life;
+use super::oracle::{Explained, Faults, Unexplained, explain};
+
+/// The settings of such lives, for both plugins: ended jobs stay until the life says otherwise,
+/// so that ours has no reason to look for them between passes.
+pub const SETTINGS: [&str; 2] = ["PriorityParameters=compat=documented", "MinJobAge=1000000"];
+
+/// Events within which the plugin's thread does more or less than one pass, or several things
+/// happen at once.
+const BEYOND: [&str; 4] = ["elapse", "crash_in_pass", "look", "together"];
+
+/// Plays a life with both plugins and explains what they did.
+///
+/// # Errors
+/// The host does not run, or refuses the life.
+pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
+    for verb in BEYOND {
+        if life
+            .lines
+            .iter()
+            .any(|line| line.split(' ').next() == Some(verb))
+        {
+            bail!("what happens within {verb} is not traced: such a life cannot be explained");
+        }
+    }
+    let (stock, stock_trace) = pair.host.trace(pair.stock, life)?;
+    if stock.ending.starts_with("exit") && stock.ending != "exit 0" {
+        bail!("stock does not play this life: {}", stock.ending);
+    }
+    let (ours, our_trace) = pair.host.trace(pair.ours, life)?;
+    if ours.ending != "exit 0" {
+        return Ok(Outcome::Differs(Box::new(Difference {
+            line: 0,
+            event: String::new(),
+            endings: Some((stock.ending, ours.ending)),
+            fields: vec![],
+            labels: ["stock", "ours"],
+        })));
+    }
+    let both = [
+        ("ours", &our_trace, Faults::none()),
+        ("stock", &stock_trace, Faults::all()),
+    ];
+    let mut account = None;
+    for (whose, trace, allowed) in both {
+        match explain(trace, &allowed)? {
+            Explained::All(found) => account = Some(found),
+            Explained::Not(rest) => return Ok(unexplained(life, whose, *rest)),
+        }
+    }
+    if stock.ending != "exit 0" {
+        return Ok(Outcome::StockDies(stock.ending));
+    }
+    Ok(Outcome::Explained(account.unwrap_or_default()))
+}
+
+fn unexplained(life: &Life, whose: &'static str, rest: Unexplained) -> Outcome {
+    let event = life.lines.get(rest.line.saturating_sub(1));
+    let fields = rest.fields.into_iter().map(|field| Field {
+        name: field.field,
+        stock: field.must,
+        ours: field.is,
+    });
+    Outcome::Differs(Box::new(Difference {
+        line: rest.line,
+        event: format!("{} ({:?})", event.map_or("", String::as_str), rest.hook),
+        endings: None,
+        fields: fields.collect(),
+        labels: ["must be", whose],
+    }))
+}

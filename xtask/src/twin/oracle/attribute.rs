@@ -1,0 +1,173 @@
+//! Naming the faults that explain what a plugin left.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use anyhow::{Context as _, Result};
+
+use super::check::{Mismatch, mismatches};
+use super::faults::{Fault, Faults};
+use super::memory::Memory;
+use super::model::{Call, leave};
+use super::trace::{Event, Hook, Trace};
+
+/// How often each fault acted, and how many fields it changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Calls that needed the fault, and fields that are wrong without it in them.
+    pub faults: BTreeMap<Fault, (usize, usize)>,
+    /// All calls.
+    pub calls: usize,
+}
+
+impl Account {
+    /// Prints the table, if there is anything in it.
+    pub fn print(&self) {
+        if self.calls > 0 {
+            print!("{self}");
+        }
+    }
+
+    /// Adds another one.
+    pub fn add(&mut self, other: &Account) {
+        self.calls += other.calls;
+        for (fault, (calls, fields)) in &other.faults {
+            let own = self.faults.entry(*fault).or_default();
+            own.0 += calls;
+            own.1 += fields;
+        }
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<26} {:>8} {:>9}  of {} calls",
+            "fault", "calls", "fields", self.calls
+        )?;
+        for fault in Fault::ALL {
+            let (calls, fields) = self.faults.get(fault).copied().unwrap_or_default();
+            writeln!(f, "{fault:<26} {calls:>8} {fields:>9}  {}", fault.text())?;
+        }
+        Ok(())
+    }
+}
+
+/// A call that no set of faults explains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unexplained {
+    /// The line of the life.
+    pub line: usize,
+    /// The call.
+    pub hook: Hook,
+    /// What differs from the nearest explanation.
+    pub fields: Vec<Mismatch>,
+}
+
+/// What came of a trace.
+pub enum Explained {
+    /// Every call is explained.
+    All(Account),
+    /// One is not.
+    Not(Box<Unexplained>),
+}
+
+/// Explains every call of a trace by faults of `allowed`, as few as are needed.
+///
+/// # Errors
+/// A trace that cannot be read.
+pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
+    let mut trace = Trace::new(text);
+    let mut memory = Memory::default();
+    let mut account = Account::default();
+    // Calls mostly need what calls needed before.
+    let mut usual: Vec<Fault> = vec![];
+    while let Some(event) = trace.next()? {
+        let (line, hook, before, after) = match event {
+            Event::Saved(time) => {
+                memory.files.dumped = Some(time);
+                memory.files.dump_is_last = true;
+                continue;
+            }
+            Event::Crash => {
+                memory.kept = Some(memory.files.clone());
+                continue;
+            }
+            Event::Call { after: None, .. } => break,
+            Event::Call {
+                line,
+                hook,
+                before,
+                after: Some(after),
+            } => (line, hook, before, after),
+        };
+        let call = Call {
+            hook,
+            before: &before,
+            after: &after,
+        };
+        let found = explain_call(&call, &memory, allowed, &usual);
+        match found.with_context(|| format!("line {line}: {hook:?}"))? {
+            Ok((faults, next)) => {
+                memory = next;
+                account.calls += 1;
+                for (fault, fields) in faults {
+                    if !usual.contains(&fault) {
+                        usual.push(fault);
+                    }
+                    let own = account.faults.entry(fault).or_default();
+                    own.0 += 1;
+                    own.1 += fields;
+                }
+            }
+            Err(fields) => {
+                return Ok(Explained::Not(Box::new(Unexplained { line, hook, fields })));
+            }
+        }
+    }
+    Ok(Explained::All(account))
+}
+
+/// The faults that one call needed, how many fields are wrong without each, and what the plugin
+/// remembers; or what remains unexplained.
+type Found = Result<(Vec<(Fault, usize)>, Memory), Vec<Mismatch>>;
+
+fn explain_call(call: &Call, memory: &Memory, allowed: &Faults, usual: &[Fault]) -> Result<Found> {
+    let documented = leave(call, memory, &Faults::none())?;
+    if mismatches(&documented, call.after).is_empty() {
+        return Ok(Ok((vec![], documented.memory)));
+    }
+    // A copy remembers only what this call asks for.
+    let allowed = allowed.afresh();
+    let mut left = leave(call, memory, &allowed)?;
+    let rest = mismatches(&left, call.after);
+    if !rest.is_empty() {
+        return Ok(Err(rest));
+    }
+    // Leave out one fault after the other, as long as the others suffice.
+    let mut asked = allowed.asked();
+    let few: Vec<Fault> = asked
+        .iter()
+        .copied()
+        .filter(|fault| usual.contains(fault))
+        .collect();
+    if few.len() < asked.len() {
+        let tried = leave(call, memory, &Faults::only(&few))?;
+        if mismatches(&tried, call.after).is_empty() {
+            (asked, left) = (few, tried);
+        }
+    }
+    let (mut needed, mut named) = (Faults::only(&asked), vec![]);
+    for fault in asked {
+        let fewer = needed.without(fault);
+        let tried = leave(call, memory, &fewer)?;
+        let wrong = mismatches(&tried, call.after).len();
+        if wrong == 0 {
+            (needed, left) = (fewer, tried);
+        } else {
+            named.push((fault, wrong));
+        }
+    }
+    Ok(Ok((named, left.memory)))
+}

@@ -1,0 +1,186 @@
+//! What a plugin left against what it must leave, field by field.
+
+use super::model::{Left, USAGE};
+use super::number::{Fraction, Number, close, exact, to_f64};
+use super::price::AllBounds;
+use super::records::{Assoc, Job, Leaf, Qos, Usage, World};
+
+/// How factors may differ from the exact ones, relative to their size: they are made of a few
+/// roundings and, outside Fair Tree, of a power.
+const FACTOR: f64 = 1e-11;
+
+/// A field that is not what it must be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Record, id and field.
+    pub field: String,
+    pub must: String,
+    pub is: String,
+}
+
+/// The fields that differ from what they must be.
+pub fn mismatches(left: &Left, after: &World) -> Vec<Mismatch> {
+    let mut found = Found(vec![]);
+    let must = &left.world;
+    if must.times != after.times {
+        found.add(
+            "daemon 0 times",
+            format!("{:?}", must.times),
+            format!("{:?}", after.times),
+        );
+    }
+    for (id, is) in &after.assocs {
+        if let Some(must) = must
+            .assocs
+            .get(id)
+            .filter(|must| !std::rc::Rc::ptr_eq(must, is))
+        {
+            found.assoc(*id, must, is);
+        }
+    }
+    for (id, is) in &after.qos {
+        if let Some(must) = must
+            .qos
+            .get(id)
+            .filter(|must| !std::rc::Rc::ptr_eq(must, is))
+        {
+            found.qos(*id, must, is);
+        }
+    }
+    for (id, is) in &after.jobs {
+        if let Some(must) = must
+            .jobs
+            .get(id)
+            .filter(|must| !std::rc::Rc::ptr_eq(must, is))
+        {
+            found.job(*id, must, is, &left.bounds);
+        }
+    }
+    found.0
+}
+
+struct Found(Vec<Mismatch>);
+
+impl Found {
+    fn add(&mut self, field: impl Into<String>, must: impl Into<String>, is: impl Into<String>) {
+        self.0.push(Mismatch {
+            field: field.into(),
+            must: must.into(),
+            is: is.into(),
+        });
+    }
+
+    fn near(&mut self, field: &str, must: &Fraction, is: &Fraction, relative: f64) {
+        if !close(must, is, relative) {
+            self.add(field, to_f64(must).to_string(), to_f64(is).to_string());
+        }
+    }
+
+    fn number(&mut self, field: &str, must: &Number, is: &Number, relative: f64) {
+        match (must, is) {
+            (Number::Finite(must), Number::Finite(is)) => self.near(field, must, is, relative),
+            _ if must == is => {}
+            _ => self.add(field, text(must), text(is)),
+        }
+    }
+
+    fn equal<T: PartialEq + std::fmt::Debug>(&mut self, field: &str, must: &T, is: &T) {
+        if must != is {
+            self.add(field, format!("{must:?}"), format!("{is:?}"));
+        }
+    }
+
+    fn usage(&mut self, record: &str, must: &Usage, is: &Usage) {
+        self.near(&format!("{record} usage_raw"), &must.raw, &is.raw, USAGE);
+        self.near(&format!("{record} wall"), &must.wall, &is.wall, USAGE);
+        for (at, (must, is)) in must.tres.iter().zip(&is.tres).enumerate() {
+            self.near(&format!("{record} tres_raw[{at}]"), must, is, USAGE);
+        }
+    }
+
+    fn assoc(&mut self, id: u32, must: &Assoc, is: &Assoc) {
+        let name = |field: &str| format!("assoc {id} {field}");
+        self.usage(&format!("assoc {id}"), &must.usage, &is.usage);
+        match (&must.leaf, &is.leaf) {
+            (Leaf::Apart(must), Leaf::Apart(is)) => {
+                self.usage(&format!("assoc {id} leaf"), must, is);
+            }
+            (must, is) => self.equal(&name("leaf"), must, is),
+        }
+        self.equal(&name("run_secs"), &must.run_secs, &is.run_secs);
+        self.near(
+            &name("shares_norm"),
+            &exact(must.shares_norm),
+            &exact(is.shares_norm),
+            1e-14,
+        );
+        self.number(
+            &name("usage_norm"),
+            &must.usage_norm,
+            &is.usage_norm,
+            FACTOR,
+        );
+        self.number(
+            &name("usage_efctv"),
+            &must.usage_efctv,
+            &is.usage_efctv,
+            FACTOR,
+        );
+        self.number(&name("level_fs"), &must.level_fs, &is.level_fs, FACTOR);
+        self.near(&name("fs_factor"), &must.fs_factor, &is.fs_factor, FACTOR);
+    }
+
+    fn qos(&mut self, id: u32, must: &Qos, is: &Qos) {
+        self.usage(&format!("qos {id}"), &must.usage, &is.usage);
+        self.equal(&format!("qos {id} run_secs"), &must.run_secs, &is.run_secs);
+    }
+
+    fn job(&mut self, id: u32, must: &Job, is: &Job, bounds: &AllBounds) {
+        let name = |field: &str| format!("job {id} {field}");
+        let (a, b) = (&must.terms, &is.terms);
+        for (field, must, is) in [
+            ("age", &a.age, &b.age),
+            ("assoc", &a.assoc, &b.assoc),
+            ("fs", &a.fs, &b.fs),
+            ("js", &a.js, &b.js),
+            ("part", &a.part, &b.part),
+            ("qos", &a.qos, &b.qos),
+        ] {
+            self.near(&name(field), must, is, FACTOR);
+        }
+        self.equal(&name("site"), &a.site, &b.site);
+        self.equal(&name("nice"), &a.nice, &b.nice);
+        if a.tres.len() != b.tres.len() {
+            self.equal(&name("tres_cnt"), &a.tres.len(), &b.tres.len());
+        }
+        for (at, (must, is)) in a.tres.iter().zip(&b.tres).enumerate() {
+            self.near(&name(&format!("tres[{at}]")), must, is, FACTOR);
+        }
+        self.equal(&name("end_time_exp"), &must.end_time_exp, &is.end_time_exp);
+        self.equal(&name("billable_tres"), &must.billing, &is.billing);
+        let exactly = [(must.priority, must.priority)];
+        let array = must.array.iter().map(|priority| (*priority, *priority));
+        let all = bounds.get(&id).cloned();
+        let all = all.unwrap_or_else(|| exactly.into_iter().chain(array).collect());
+        let is_all = [is.priority].into_iter().chain(is.array.iter().copied());
+        for (at, is) in is_all.enumerate() {
+            let (low, high) = all.get(at).copied().unwrap_or((0, 0));
+            if !(low..=high).contains(&is) {
+                let field = if at == 0 {
+                    name("priority")
+                } else {
+                    name(&format!("array[{}]", at - 1))
+                };
+                self.add(field, format!("{low} to {high}"), is.to_string());
+            }
+        }
+    }
+}
+
+fn text(number: &Number) -> String {
+    match number {
+        Number::Finite(value) => to_f64(value).to_string(),
+        Number::Infinite => "inf".to_owned(),
+        Number::None => "none".to_owned(),
+    }
+}

@@ -1,0 +1,322 @@
+//! Classic and depth-oblivious fair share.
+//!
+//! Documented (classic_fair_share.shtml; `DEPTH_OBLIVIOUS` of slurm.conf(5)): all associations at
+//! one moment. The stock plugin computes accounts at the start of a pass, from usage as the last
+//! one left it, and users whenever somebody asks.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use num_traits::{One as _, Signed as _, Zero as _};
+
+use super::charge::no_val;
+use super::faults::{Fault, Faults};
+use super::number::{Fraction, Number, exact, rounded, to_f64, whole};
+use super::records::{Assoc, World, flag};
+use super::tree::{norm, ratio};
+
+/// Bits that are enough for what ends in an x87 number.
+const BITS: u64 = 160;
+
+/// Rp Rl^k S: effective usage of depth-oblivious fair share.
+struct DepthOblivious<'a> {
+    share: &'a Fraction,
+    share_above: &'a Fraction,
+    used: &'a Fraction,
+    used_above: &'a Fraction,
+    /// Normalised usage of all siblings with shares.
+    used_level: Fraction,
+}
+
+impl DepthOblivious<'_> {
+    fn usage(&self) -> Fraction {
+        if [self.share, self.share_above, self.used, self.used_above]
+            .iter()
+            .any(|value| value.is_zero())
+        {
+            return self.used.clone();
+        }
+        let above = self.used_above / self.share_above;
+        let local = self.used / self.share / (&self.used_level / self.share_above);
+        let (up, down) = (to_f64(&above), to_f64(&local));
+        // Opposed: one above 1, the other below.
+        let sides = (above - Fraction::one()) * (local - Fraction::one());
+        let power = if sides.is_negative() {
+            1.0 / (1.0 + (5.0 * up.ln()).powi(2))
+        } else {
+            1.0
+        };
+        exact(up * down.powf(power)) * self.share
+    }
+}
+
+/// 2^(-(UE / S) / dampening).
+fn factor(used: &Fraction, share: &Fraction, dampening: u32) -> Fraction {
+    if !share.is_positive() {
+        return Fraction::zero();
+    }
+    exact((-to_f64(&ratio(used, share)) / f64::from(dampening.max(1))).exp2())
+}
+
+fn finite(number: &Number) -> Fraction {
+    match number {
+        Number::Finite(value) => value.clone(),
+        _ => Fraction::zero(),
+    }
+}
+
+/// Everything at one moment.
+struct Classic<'a> {
+    world: &'a World,
+    usage: &'a dyn Fn(u32) -> Fraction,
+    shares: BTreeMap<u32, Fraction>,
+    used: BTreeMap<u32, Fraction>,
+}
+
+/// Fills in usage and factors from the given raw usage.
+pub fn classic(world: &mut World, usage: &dyn Fn(u32) -> Fraction) {
+    let before = world.clone();
+    let root = world.conf.root;
+    let mut all = Classic {
+        world: &before,
+        usage,
+        shares: BTreeMap::new(),
+        used: BTreeMap::new(),
+    };
+    for (id, record) in &mut world.assocs {
+        let used = all.used(*id);
+        let paying = if record.on_parent() {
+            record.fs_parent
+        } else {
+            *id
+        };
+        let found = factor(&all.used(paying), &all.share(paying), before.conf.dampening);
+        let record = Rc::make_mut(record);
+        record.fs_factor = found;
+        if *id == root {
+            continue;
+        }
+        record.usage_norm = Number::Finite(norm(&usage(*id), &usage(root)));
+        record.usage_efctv = Number::Finite(used);
+    }
+}
+
+impl Classic<'_> {
+    fn norm(&self, id: u32) -> Fraction {
+        norm(&(self.usage)(id), &(self.usage)(self.world.conf.root))
+    }
+
+    /// Shares: the product of the parts of all levels.
+    fn share(&mut self, id: u32) -> Fraction {
+        if let Some(known) = self.shares.get(&id) {
+            return known.clone();
+        }
+        let found = match self.world.assocs.get(&id) {
+            Some(assoc) if assoc.fs_parent != 0 => {
+                let above = self.share(assoc.fs_parent);
+                let own = part_of_level(self.world, assoc);
+                if assoc.on_parent() {
+                    above
+                } else {
+                    above * own
+                }
+            }
+            _ => Fraction::one(),
+        };
+        self.shares.insert(id, found.clone());
+        found
+    }
+
+    fn used(&mut self, id: u32) -> Fraction {
+        if let Some(known) = self.used.get(&id) {
+            return known.clone();
+        }
+        let found = rounded(&self.find_used(id), BITS);
+        self.used.insert(id, found.clone());
+        found
+    }
+
+    fn find_used(&mut self, id: u32) -> Fraction {
+        let assoc = match self.world.assocs.get(&id) {
+            Some(assoc) if assoc.fs_parent != 0 => Rc::clone(assoc),
+            // The root has used all there is.
+            _ => return self.norm(id),
+        };
+        let parent = assoc.fs_parent;
+        if assoc.on_parent() {
+            return self.used(parent);
+        }
+        if parent == self.world.conf.root {
+            return self.norm(id);
+        }
+        let (own, above) = (self.norm(id), self.used(parent));
+        if self.world.conf.has(flag::DEPTH_OBLIVIOUS) {
+            let account = &self.world.assocs[&parent];
+            let level = with_shares(self.world, account);
+            let used_level = level.map(|sibling| self.norm(sibling.id)).sum();
+            let (share, share_above) = (self.share(id), self.share(parent));
+            return DepthOblivious {
+                share: &share,
+                share_above: &share_above,
+                used: &own,
+                used_above: &above,
+                used_level,
+            }
+            .usage();
+        }
+        if level_shares(self.world, parent) == 0 {
+            return above;
+        }
+        &own + (above - &own) * part_of_level(self.world, &assoc)
+    }
+}
+
+fn with_shares<'a>(world: &'a World, account: &'a Assoc) -> impl Iterator<Item = &'a Rc<Assoc>> {
+    let children = account
+        .children
+        .iter()
+        .filter_map(|id| world.assocs.get(id));
+    children.filter(|child| !child.on_parent())
+}
+
+fn level_shares(world: &World, account: u32) -> u64 {
+    let Some(account) = world.assocs.get(&account) else {
+        return 0;
+    };
+    with_shares(world, account)
+        .map(|child| u64::from(child.shares_raw))
+        .sum()
+}
+
+fn part_of_level(world: &World, assoc: &Assoc) -> Fraction {
+    match level_shares(world, assoc.fs_parent) {
+        0 => Fraction::zero(),
+        level => whole(assoc.shares_raw) / whole(level),
+    }
+}
+
+/// Normalised shares under the settings of now, as slurmctld's own function defines them.
+pub fn shares_norm(world: &World, id: u32) -> Fraction {
+    let root = world.conf.root;
+    let Some(assoc) = world.assocs.get(&id) else {
+        return Fraction::zero();
+    };
+    let parent = assoc.fs_parent;
+    if world.conf.has(flag::FAIR_TREE) {
+        if id == root || (assoc.on_parent() && parent == root) {
+            // Nobody shares with the root: its level's shares are unset.
+            let root = &world.assocs[&root];
+            return whole(root.shares_raw) / whole(root.level_shares);
+        }
+        if assoc.on_parent() {
+            return shares_norm(world, parent);
+        }
+        return part_of_level(world, assoc);
+    }
+    if id == root || parent == 0 {
+        return Fraction::one();
+    }
+    if assoc.on_parent() {
+        shares_norm(world, parent)
+    } else {
+        part_of_level(world, assoc) * shares_norm(world, parent)
+    }
+}
+
+// ---- stock: the records, one after the other ------------------------------------------------
+
+/// Has nobody computed this effective usage since the last pass?
+pub fn is_open(assoc: &Assoc) -> bool {
+    let value = finite(&assoc.usage_efctv);
+    (value - no_val()).abs() < exact(0.000_01)
+}
+
+/// Stock's answer to whoever asks: the records of this moment, whatever they are from.
+pub fn ask(world: &mut World, faults: &Faults, id: u32) {
+    let Some(assoc) = world.assocs.get(&id).cloned() else {
+        return;
+    };
+    let Some(parent) = world.assocs.get(&assoc.fs_parent).cloned() else {
+        return;
+    };
+    let root = world.conf.root;
+    let own = norm(&assoc.usage.raw, &world.assocs[&root].usage.raw);
+    if let Some(record) = world.assocs.get_mut(&id) {
+        Rc::make_mut(record).usage_norm = Number::Finite(own.clone());
+    }
+    let above = finite(&parent.usage_efctv);
+    let below_root = parent.id == root;
+    let used = if below_root && (!assoc.on_parent() || faults.has(Fault::ParentBelowRoot)) {
+        own
+    } else if assoc.on_parent() {
+        above
+    } else if world.conf.has(flag::DEPTH_OBLIVIOUS) {
+        let level = with_shares(world, &parent);
+        DepthOblivious {
+            share: &exact(assoc.shares_norm),
+            share_above: &exact(parent.shares_norm),
+            used: &own,
+            used_above: &above,
+            used_level: level.map(|sibling| finite(&sibling.usage_norm)).sum(),
+        }
+        .usage()
+    } else if assoc.level_shares == 0 {
+        above
+    } else {
+        &own + (above - &own) * (whole(assoc.shares_raw) / whole(assoc.level_shares))
+    };
+    if let Some(record) = world.assocs.get_mut(&id) {
+        Rc::make_mut(record).usage_efctv = Number::Finite(rounded(&used, BITS));
+    }
+}
+
+/// The start of a stock pass: accounts from the top, users left open.
+pub fn ask_accounts(world: &mut World, faults: &Faults, account: u32) {
+    let children = world
+        .assocs
+        .get(&account)
+        .map(|account| account.children.clone());
+    for id in children.into_iter().flatten() {
+        let Some(child) = world.assocs.get_mut(&id) else {
+            continue;
+        };
+        if child.is_user {
+            Rc::make_mut(child).usage_efctv = Number::Finite(no_val());
+        } else {
+            ask(world, faults, id);
+            ask_accounts(world, faults, id);
+        }
+    }
+}
+
+/// Stock's factor of a job's association, computed from the records.
+pub fn factor_of_records(world: &mut World, faults: &Faults, id: u32) -> Fraction {
+    let Some(assoc) = world.assocs.get(&id) else {
+        return Fraction::zero();
+    };
+    let paying = if assoc.on_parent() {
+        assoc.fs_parent
+    } else {
+        id
+    };
+    let Some(record) = world.assocs.get(&paying) else {
+        return Fraction::zero();
+    };
+    if is_open(record) {
+        ask(world, faults, paying);
+    }
+    if world.conf.has(flag::FAIR_TREE) {
+        return world.assocs[&id].fs_factor.clone();
+    }
+    let record = &world.assocs[&paying];
+    if is_open(record) {
+        return Fraction::zero();
+    }
+    let share = exact(record.shares_norm);
+    let used = if paying == world.conf.root && !faults.has(Fault::RootAlwaysUsed) {
+        norm(&record.usage.raw, &record.usage.raw)
+    } else {
+        finite(&record.usage_efctv)
+    };
+    factor(&used, &share, world.conf.dampening)
+}

@@ -1,0 +1,165 @@
+//! What a plugin knows beside slurmctld's records: from hook to hook, and in files.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use num_traits::{One as _, Zero as _};
+
+use super::number::Fraction;
+use super::records::{Assoc, Leaf, Usage, World};
+
+/// Usage as a plugin of ours writes it down: of users, and what removed users left in accounts.
+#[derive(Clone, Debug, Default)]
+pub struct Saved {
+    /// The clock then.
+    pub time: i64,
+    pub assocs: BTreeMap<u32, Usage>,
+    pub qos: BTreeMap<u32, Usage>,
+}
+
+impl Saved {
+    /// The usage of a moment.
+    pub fn of(world: &World) -> Saved {
+        let own = |assoc: &Assoc| match &assoc.leaf {
+            Leaf::None => None,
+            Leaf::Own => Some(assoc.usage.clone()).filter(Usage::is_any),
+            Leaf::Apart(leaf) => Some(leaf.clone()).filter(Usage::is_any),
+        };
+        let assocs = world.assocs.iter();
+        Saved {
+            time: world.now,
+            assocs: assocs
+                .filter_map(|(id, assoc)| Some((*id, own(assoc)?)))
+                .collect(),
+            qos: world
+                .qos
+                .iter()
+                .map(|(id, qos)| (*id, qos.usage.clone()))
+                .collect(),
+        }
+    }
+}
+
+/// Files: what was saved, and when slurmctld's own dump was written.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    pub saved: Option<Rc<Saved>>,
+    /// The clock at slurmctld's last dump of usage.
+    pub dumped: Option<i64>,
+    /// The dump was written after the plugin's file.
+    pub dump_is_last: bool,
+}
+
+/// What the last pass found.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    pub assocs: BTreeMap<u32, Rc<Assoc>>,
+    pub factors: BTreeMap<u32, Fraction>,
+}
+
+impl Ranking {
+    /// The factor at the last pass; of a newer association what it will most likely be.
+    pub fn factor(&self, world: &World, assoc: u32) -> Fraction {
+        if self.assocs.contains_key(&assoc) {
+            return self
+                .factors
+                .get(&assoc)
+                .cloned()
+                .unwrap_or_else(Fraction::zero);
+        }
+        let line = world.line_up(assoc);
+        let new = line.iter().take_while(|id| !self.assocs.contains_key(id));
+        let unentitled = new.clone().any(|id| world.assocs[id].shares_raw == 0);
+        let known = line.iter().filter(|id| self.assocs.contains_key(id));
+        for ancestor in known {
+            let users = self.assocs.values().filter(|assoc| assoc.is_user);
+            let below = users.filter(|user| self.is_below(user.id, *ancestor));
+            let mut factors: Vec<&Fraction> = below
+                .filter_map(|user| self.factors.get(&user.id))
+                .collect();
+            factors.sort();
+            let found = if unentitled {
+                factors.first()
+            } else {
+                factors.last()
+            };
+            if let Some(found) = found {
+                return (*found).clone();
+            }
+        }
+        Fraction::one()
+    }
+
+    fn is_below(&self, user: u32, ancestor: u32) -> bool {
+        let mut next = self.assocs.get(&user);
+        while let Some(assoc) = next {
+            if assoc.id == ancestor {
+                return true;
+            }
+            next = self.assocs.get(&assoc.parent);
+        }
+        false
+    }
+}
+
+/// What a plugin keeps between calls.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    pub last_ran: Option<i64>,
+    pub last_reset: i64,
+    /// RESET NOW is still to be done: at start, and (stock) after any reconfigure.
+    pub armed: bool,
+    pub rearmed: bool,
+    /// Stock works out the next reset once.
+    pub next_reset: Option<i64>,
+    /// The half-life of the last pass.
+    pub half_life: u32,
+    /// Ends charged since the last pass, by job and start: up to when, and is the run over?
+    pub recent: BTreeMap<(u32, i64), (i64, bool)>,
+    pub ranking: Rc<Ranking>,
+    /// Stock without slurmdbd: no age factor until the next reconfigure.
+    pub ageless: bool,
+    pub files: Files,
+    /// The files that come back after a crash.
+    pub kept: Option<Files>,
+}
+
+impl Memory {
+    /// The plugin starts.
+    pub fn start(&mut self, world: &World) {
+        if let Some(kept) = self.kept.take() {
+            self.files = kept;
+        }
+        let known = |time: i64| (time != 0).then_some(time);
+        let times = world.times;
+        self.last_ran = times.and_then(|(last_ran, _)| known(last_ran));
+        self.last_reset = times
+            .and_then(|(_, reset)| known(reset))
+            .unwrap_or(world.now);
+        self.armed = true;
+        self.rearmed = false;
+        self.next_reset = None;
+        self.half_life = world.conf.half_life;
+        self.recent.clear();
+        self.ranking = Rc::default();
+        self.ageless = !world.conf.slurmdbd;
+    }
+
+    /// Settings may have changed.
+    pub fn reconfigure(&mut self) {
+        self.rearmed = true;
+        self.next_reset = None;
+        self.ageless = false;
+    }
+
+    /// The files of a plugin of ours, where they are newer than slurmctld's.
+    pub fn newer_than_dump(&self) -> Option<Rc<Saved>> {
+        let saved = self.files.saved.clone()?;
+        let newer = match self.files.dumped {
+            None => true,
+            Some(dumped) if dumped == saved.time => !self.files.dump_is_last,
+            Some(dumped) => saved.time > dumped,
+        };
+        newer.then_some(saved)
+    }
+}

@@ -1,0 +1,420 @@
+//! One call into the plugin: from what it finds to what it must leave.
+
+use std::rc::Rc;
+
+use anyhow::Result;
+use num_traits::Zero as _;
+
+use super::charge::{self, Period};
+use super::classic;
+use super::faults::{Fault, Faults};
+use super::memory::{Memory, Ranking, Saved};
+use super::number::{Fraction, close, exact, product, to_f64};
+use super::price::{self, AllBounds};
+use super::records::{Assoc, Leaf, Usage, World, flag};
+use super::resets;
+use super::trace::Hook;
+use super::tree;
+
+/// Usage of two computations may differ by so much of itself.
+pub const USAGE: f64 = 1e-12;
+
+/// What a call must leave.
+pub struct Left {
+    pub world: World,
+    pub memory: Memory,
+    /// Where rounding decides about an integer.
+    pub bounds: AllBounds,
+}
+
+/// One call.
+pub struct Call<'a> {
+    pub hook: Hook,
+    pub before: &'a World,
+    /// What the plugin left: ranks follow from the very numbers in the records, whose last bits
+    /// are the plugin's own.
+    pub after: &'a World,
+}
+
+/// What a call must leave, with some faults.
+pub fn leave(call: &Call, memory: &Memory, faults: &Faults) -> Result<Left> {
+    let mut model = Model {
+        call,
+        faults,
+        world: call.before.clone(),
+        memory: memory.clone(),
+        bounds: AllBounds::new(),
+    };
+    match call.hook {
+        Hook::Start => model.start()?,
+        Hook::Stop => model.stop(),
+        Hook::Pass => model.pass()?,
+        Hook::Set(id) => model.set(id),
+        Hook::JobEnd(id) => model.job_end(id),
+        Hook::Reconfig(cleared) => model.reconfig(cleared),
+        Hook::Sshare => model.sshare(),
+        Hook::Sprio => {}
+    }
+    Ok(Left {
+        world: model.world,
+        memory: model.memory,
+        bounds: model.bounds,
+    })
+}
+
+pub(super) struct Model<'a> {
+    pub(super) call: &'a Call<'a>,
+    pub(super) faults: &'a Faults,
+    pub(super) world: World,
+    pub(super) memory: Memory,
+    pub(super) bounds: AllBounds,
+}
+
+impl Model<'_> {
+    fn is_fair_tree(&self) -> bool {
+        self.world.conf.has(flag::FAIR_TREE)
+    }
+
+    // ---- stop ----------------------------------------------------------------------------
+
+    fn stop(&mut self) {
+        if self.world.conf.slurmdbd && self.memory.last_ran.is_some() {
+            self.save();
+        }
+    }
+
+    fn save(&mut self) {
+        // To the last bit what the records are.
+        let saved = Saved::of(self.call.after);
+        self.memory.files.saved = Some(Rc::new(saved));
+        self.memory.files.dump_is_last = false;
+    }
+
+    // ---- a pass -----------------------------------------------------------------------------
+
+    pub(super) fn pass(&mut self) -> Result<()> {
+        if !self.world.conf.slurmdbd {
+            self.pass_without_database();
+            return Ok(());
+        }
+        if resets::take_due(&self.world, &mut self.memory, self.faults)? {
+            self.reset();
+        }
+        let classic = !self.is_fair_tree();
+        if classic && self.faults.has(Fault::ClassicOrder) {
+            self.stock_classic();
+        } else {
+            self.fade();
+            self.accrue();
+            self.share();
+            self.price_all();
+        }
+        self.finish();
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        for record in self.world.assocs.values_mut() {
+            let record = Rc::make_mut(record);
+            record.usage = Usage::none(record.usage.tres.len());
+            if matches!(record.leaf, Leaf::Apart(_)) {
+                record.leaf = Leaf::None;
+            }
+        }
+        for record in self.world.qos.values_mut() {
+            let record = Rc::make_mut(record);
+            record.usage = Usage::none(record.usage.tres.len());
+        }
+    }
+
+    /// Seconds since the last pass; none without one, or when the clock has stepped back.
+    fn passed(&self) -> i64 {
+        let since = self
+            .memory
+            .last_ran
+            .map(|last_ran| self.world.now - last_ran);
+        since.unwrap_or(0).max(0)
+    }
+
+    fn fade(&mut self) {
+        let fading = charge::fading(self.world.conf.half_life, self.faults);
+        let (Some(fading), passed @ 1..) = (fading, self.passed()) else {
+            return;
+        };
+        let mut factor = fading.factor(passed);
+        if fading.approximate {
+            // Stock leaves a trace of everything.
+            factor = factor.max(exact(f64::MIN_POSITIVE));
+        }
+        let fade = |value: &mut Fraction| *value = product(value, &factor);
+        for record in self.world.assocs.values_mut() {
+            let record = Rc::make_mut(record);
+            record.usage.each(fade);
+            if let Leaf::Apart(leaf) = &mut record.leaf {
+                leaf.each(fade);
+            }
+        }
+        for record in self.world.qos.values_mut().filter(|qos| !qos.no_decay) {
+            Rc::make_mut(record).usage.each(fade);
+        }
+    }
+
+    fn accrue(&mut self) {
+        for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+            self.accrue_one(id);
+        }
+    }
+
+    /// Charges a job for the time since the last pass, if it is to be charged.
+    fn accrue_one(&mut self, id: u32) {
+        let job = Rc::clone(&self.world.jobs[&id]);
+        let unreported = charge::ended_unreported(&self.world.conf, &job);
+        let at_end = unreported && !self.faults.has(Fault::EndLost);
+        if !at_end && !charge::accrues(&job) {
+            return;
+        }
+        let period = Period {
+            last_ran: self.memory.last_ran,
+            now: self.world.now,
+            valued_at: self.world.now,
+            at_end,
+            half_life: self.world.conf.half_life,
+        };
+        charge::charge(&mut self.world, &self.memory, self.faults, id, &period);
+    }
+
+    /// Fair share of all associations.
+    fn share(&mut self) {
+        let predicted = self.world.clone();
+        let after = self.call.after;
+        let usage = |id: u32| usage_of(&predicted, after, id);
+        if self.is_fair_tree() {
+            tree::fair_tree(&mut self.world, self.faults, &usage);
+        } else {
+            classic::classic(&mut self.world, &usage);
+        }
+        let ranking = Ranking {
+            assocs: self.world.assocs.clone(),
+            factors: self.factors(),
+        };
+        self.memory.ranking = Rc::new(ranking);
+    }
+
+    fn factors(&self) -> std::collections::BTreeMap<u32, Fraction> {
+        let ranked = |assoc: &&Rc<Assoc>| assoc.is_user || !self.is_fair_tree();
+        let assocs = self.world.assocs.values().filter(ranked);
+        assocs
+            .map(|assoc| (assoc.id, assoc.fs_factor.clone()))
+            .collect()
+    }
+
+    fn price_all(&mut self) {
+        for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+            let job = Rc::clone(&self.world.jobs[&id]);
+            let ended = (job.is_finished() || job.is_completing()) && !job.is_pending();
+            if ended && !self.faults.has(Fault::EndedPriced) {
+                continue;
+            }
+            self.price_in_pass(id);
+        }
+    }
+
+    fn price_in_pass(&mut self, id: u32) {
+        let job = Rc::clone(&self.world.jobs[&id]);
+        let running = self.world.conf.has(flag::CALCULATE_RUNNING);
+        if job.priority == 0 || !(job.is_pending() || running) {
+            return;
+        }
+        self.price(id, true);
+    }
+
+    /// Prices one job into its record.
+    fn price(&mut self, id: u32, pass: bool) {
+        let job = Rc::clone(&self.world.jobs[&id]);
+        if job.direct && job.priority > 0 {
+            price::clear(&mut self.world, id);
+            return;
+        }
+        let asks = self.world.conf.weight_fs != 0 && self.world.conf.slurmdbd;
+        let factor = if asks {
+            self.fs_factor(job.assoc, pass)
+        } else {
+            Fraction::zero()
+        };
+        let ageless = self.memory.ageless && self.faults.has(Fault::NoDatabase);
+        let priced = price::price(&self.world, self.faults, &job, &factor, ageless);
+        price::write(&mut self.world, &mut self.bounds, id, priced, pass);
+    }
+
+    fn fs_factor(&mut self, assoc: u32, pass: bool) -> Fraction {
+        if assoc == 0 {
+            return Fraction::zero();
+        }
+        let classic = !self.is_fair_tree();
+        if classic && self.faults.has(Fault::ClassicOrder) {
+            return classic::factor_of_records(&mut self.world, self.faults, assoc);
+        }
+        if pass {
+            return self
+                .world
+                .assocs
+                .get(&assoc)
+                .map_or(Fraction::zero(), |a| a.fs_factor.clone());
+        }
+        let known = self.memory.ranking.assocs.contains_key(&assoc);
+        if !known && self.faults.has(Fault::NewAssocZero) {
+            return classic::factor_of_records(&mut self.world, self.faults, assoc);
+        }
+        self.memory.ranking.factor(&self.world, assoc)
+    }
+
+    /// The times, and what is written down.
+    fn finish(&mut self) {
+        let now = self.world.now;
+        let back = self.memory.last_ran.is_some_and(|last_ran| last_ran > now);
+        let last_ran = match self.memory.last_ran {
+            Some(last_ran) if back && !self.faults.has(Fault::ClockBack) => last_ran,
+            _ => now,
+        };
+        self.memory.last_ran = Some(last_ran);
+        self.memory.half_life = self.world.conf.half_life;
+        self.memory
+            .recent
+            .retain(|_, (until, over)| *until > last_ran && !*over);
+        self.world.times = Some((last_ran, self.memory.last_reset));
+        self.save();
+    }
+
+    // ---- stock's order of a classic pass ----------------------------------------------------
+
+    fn stock_classic(&mut self) {
+        let root = self.world.conf.root;
+        classic::ask_accounts(&mut self.world, self.faults, root);
+        let stands = self.memory.last_ran.is_none() || self.passed() == 0;
+        if !(stands && self.faults.has(Fault::ClassicPassSkipped)) {
+            self.fade();
+            for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+                self.charge_and_price(id);
+            }
+        }
+        if !self.faults.has(Fault::ClassicFactorUnpublished) {
+            let mut all = self.world.clone();
+            let predicted = self.world.clone();
+            classic::classic(&mut all, &|id| usage_of(&predicted, self.call.after, id));
+            for (id, record) in &mut self.world.assocs {
+                Rc::make_mut(record).fs_factor = all.assocs[id].fs_factor.clone();
+            }
+        }
+        let ranking = Ranking {
+            assocs: self.world.assocs.clone(),
+            factors: self.factors(),
+        };
+        self.memory.ranking = Rc::new(ranking);
+    }
+
+    fn charge_and_price(&mut self, id: u32) {
+        let job = Rc::clone(&self.world.jobs[&id]);
+        let ended = job.is_finished() || job.is_completing();
+        self.accrue_one(id);
+        let over = !job.is_pending() && job.end_time_exp.is_none() && job.assoc != 0;
+        if ended && job.is_pending() && self.faults.has(Fault::CompletingUnpriced) {
+            return;
+        }
+        if ended && !job.is_pending() || over {
+            return;
+        }
+        self.price_in_pass(id);
+    }
+
+    // ---- without slurmdbd -------------------------------------------------------------------
+
+    fn pass_without_database(&mut self) {
+        let stock = self.faults.has(Fault::NoDatabase);
+        let has_thread = self.world.conf.starts_anew;
+        if stock && !has_thread && self.call.hook != Hook::Start {
+            return;
+        }
+        if stock && !has_thread {
+            for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+                self.charge_and_price(id);
+            }
+        } else {
+            self.price_all();
+        }
+        if stock && has_thread {
+            let times = (self.world.now, self.memory.last_reset);
+            self.world.times = Some(times);
+        }
+    }
+
+    // ---- between passes ---------------------------------------------------------------------
+
+    fn set(&mut self, id: u32) {
+        self.price(id, false);
+    }
+
+    pub(super) fn between_passes(&self, last_ran: i64) -> Period {
+        Period {
+            last_ran: Some(last_ran),
+            now: self.world.now,
+            valued_at: last_ran,
+            at_end: true,
+            half_life: self.world.conf.half_life,
+        }
+    }
+
+    fn job_end(&mut self, id: u32) {
+        let job = Rc::clone(&self.world.jobs[&id]);
+        let now = self.world.now;
+        let mut half_life = self.world.conf.half_life;
+        if half_life != self.memory.half_life && self.faults.has(Fault::StaleHalfLife) {
+            half_life = self.memory.half_life;
+        }
+        let period = Period {
+            last_ran: self.memory.last_ran,
+            half_life,
+            ..self.between_passes(self.memory.last_ran.unwrap_or(now))
+        };
+        if charge::charge(&mut self.world, &self.memory, self.faults, id, &period) {
+            let until = if job.end != 0 { now.min(job.end) } else { now };
+            let over = !job.is_resizing();
+            self.memory.recent.insert((id, job.start), (until, over));
+        }
+    }
+
+    fn reconfig(&mut self, cleared: bool) {
+        self.memory.reconfigure();
+        if !cleared || !self.world.conf.slurmdbd {
+            return;
+        }
+        charge::take_consumed(&mut self.world, self.memory.last_ran, self.faults);
+        let before = self.world.clone();
+        for (id, record) in &mut self.world.assocs {
+            let now = classic::shares_norm(&before, *id);
+            let kept = exact(record.shares_norm);
+            if !close(&kept, &now, 1e-14) && !self.faults.has(Fault::StaleShares) {
+                Rc::make_mut(record).shares_norm = to_f64(&now);
+            }
+        }
+    }
+
+    fn sshare(&mut self) {
+        let open = |assoc: &&Rc<Assoc>| assoc.is_user && classic::is_open(assoc);
+        let mut open: Vec<_> = self.world.assocs.values().filter(open).cloned().collect();
+        open.sort_by_key(|assoc| assoc.place);
+        for id in open.into_iter().map(|assoc| assoc.id) {
+            classic::ask(&mut self.world, self.faults, id);
+        }
+    }
+}
+
+/// Raw usage as the plugin left it, where that is what it must be but for the last bits.
+fn usage_of(predicted: &World, after: &World, id: u32) -> Fraction {
+    let must = predicted.assocs.get(&id).map(|assoc| &assoc.usage.raw);
+    let left = after.assocs.get(&id).map(|assoc| &assoc.usage.raw);
+    match (must, left) {
+        (Some(must), Some(left)) if close(must, left, USAGE) => left.clone(),
+        (Some(must), _) => must.clone(),
+        _ => Fraction::zero(),
+    }
+}

@@ -1,0 +1,276 @@
+//! What a job's priority must be: priority_multifactor.html in exact fractions.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use num_traits::{One as _, Signed as _, ToPrimitive as _, Zero as _};
+
+use super::faults::{Fault, Faults};
+use super::number::{Fraction, add, exact, product, rounded, whole};
+use super::records::{Conf, Job, NICE_OFFSET, NO_CONSUME, NO_VAL, Part, Qos, Terms, World, flag};
+
+/// What an integer may be: the exact sum may lie next to a whole number, where rounding decides.
+pub type Bounds = (u32, u32);
+
+/// A priced job: terms, and bounds of its priority and of those per partition and QOS.
+pub struct Priced {
+    pub terms: Terms,
+    pub priority: Bounds,
+    pub array: Vec<Bounds>,
+}
+
+/// How a sum of doubles may differ from the exact one, relative to the sum of the sizes.
+const ROUNDING: f64 = 1e-12;
+
+/// Bits of a term: far more than what its double has, and few enough to add fast.
+const BITS: u64 = 128;
+
+/// Prices a job whose fair-share factor is given.
+pub fn price(
+    world: &World,
+    faults: &Faults,
+    job: &Job,
+    fs_factor: &Fraction,
+    ageless: bool,
+) -> Priced {
+    let conf = &*world.conf;
+    let part = world.part(&job.part);
+    let qos = world.qos.get(&job.qos);
+    let terms = Terms {
+        age: weighted(if ageless { 0 } else { conf.weight_age }, || {
+            age(world, job)
+        }),
+        assoc: weighted(conf.weight_assoc, || assoc(world, job)),
+        fs: weighted(conf.weight_fs, || fs_factor.clone()),
+        js: weighted(conf.weight_js, || size(conf, faults, job, part)),
+        part: weighted(conf.weight_part, || of_part(conf, part)),
+        qos: weighted(conf.weight_qos, || of_qos(conf, qos.map(Rc::as_ref))),
+        site: job.site,
+        nice: job.nice,
+        tres: tres(conf, job, part),
+    };
+    Priced {
+        priority: bounds(&terms),
+        array: array(world, faults, job, &terms),
+        terms,
+    }
+}
+
+fn weighted(weight: u32, factor: impl FnOnce() -> Fraction) -> Fraction {
+    if weight == 0 {
+        Fraction::zero()
+    } else {
+        rounded(&(whole(weight) * factor()), BITS)
+    }
+}
+
+/// Time since the job began to age, over PriorityMaxAge, at most 1.
+fn age(world: &World, job: &Job) -> Fraction {
+    if job.accrue_time == 0 {
+        return Fraction::zero();
+    }
+    let waited = (world.now - job.accrue_time).max(0);
+    let max_age = i64::from(world.conf.max_age);
+    if waited < max_age {
+        whole(waited) / whole(max_age)
+    } else {
+        Fraction::one()
+    }
+}
+
+fn assoc(world: &World, job: &Job) -> Fraction {
+    match world.assocs.get(&job.assoc) {
+        None => Fraction::zero(),
+        Some(assoc) if world.conf.has(flag::NO_NORMAL_ASSOC) => whole(assoc.priority),
+        Some(assoc) => exact(assoc.priority_norm),
+    }
+}
+
+fn of_part(conf: &Conf, part: Option<&Part>) -> Fraction {
+    match part {
+        None => Fraction::zero(),
+        Some(part) if conf.has(flag::NO_NORMAL_PART) => whole(part.factor),
+        Some(part) => exact(part.norm),
+    }
+}
+
+fn of_qos(conf: &Conf, qos: Option<&Qos>) -> Fraction {
+    match qos {
+        Some(qos) if qos.priority != 0 && conf.has(flag::NO_NORMAL_QOS) => whole(qos.priority),
+        Some(qos) if qos.priority != 0 => exact(qos.norm_priority),
+        _ => Fraction::zero(),
+    }
+}
+
+/// The job's part of the cluster's nodes and CPUs, in one of three ways.
+fn size(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Fraction {
+    let cpus = match job {
+        Job {
+            total_cpus: 0,
+            max_cpus: NO_VAL,
+            ..
+        } => job.min_cpus,
+        Job { total_cpus: 0, .. } => job.max_cpus,
+        _ => job.total_cpus,
+    };
+    let nodes = job.min_nodes;
+    let (all_nodes, all_cpus) = (whole(conf.nodes), whole(conf.cpus));
+    let factor = if conf.has(flag::SIZE_RELATIVE) {
+        let minutes = match (job.limit, part) {
+            (NO_VAL, Some(part)) => part.max_time,
+            (NO_VAL, None) => 1,
+            (limit, _) => limit,
+        };
+        let on_nodes = whole(nodes) * &all_cpus / all_nodes;
+        let share = on_nodes.max(whole(cpus)) / whole(minutes) / all_cpus;
+        if conf.favor_small {
+            Fraction::one() - share
+        } else {
+            share
+        }
+    } else {
+        let part_of = |used: u32, all: u32, wraps: bool| {
+            let left = if conf.favor_small && used > all && wraps && faults.has(Fault::CountWrap) {
+                all.wrapping_sub(used)
+            } else {
+                all.saturating_sub(used)
+            };
+            whole(if conf.favor_small { left } else { used }) / whole(all)
+        };
+        // Newer releases compare the numbers of nodes first.
+        let of_nodes = part_of(nodes, conf.nodes, !conf.starts_anew);
+        if cpus == 0 {
+            of_nodes
+        } else {
+            (of_nodes + part_of(cpus, conf.cpus, true)) / whole(2)
+        }
+    };
+    factor.clamp(Fraction::zero(), Fraction::one())
+}
+
+fn tres(conf: &Conf, job: &Job, part: Option<&Part>) -> Vec<Fraction> {
+    let term = |(at, weight): (usize, &Fraction)| {
+        let allocated = job.alloc.as_ref().map(|counts| counts[at]);
+        let value = allocated.filter(|count| *count != NO_CONSUME);
+        let value = value.unwrap_or_else(|| job.req.get(at).copied().unwrap_or(0));
+        if weight.is_zero() {
+            return Fraction::zero();
+        }
+        let all = part.map_or(0, |part| part.count[at]);
+        if conf.has(flag::NO_NORMAL_TRES) {
+            product(weight, &whole(value))
+        } else if all == 0 {
+            Fraction::zero()
+        } else {
+            rounded(&(weight * whole(value) / whole(all)), BITS)
+        }
+    };
+    conf.weight_tres.iter().enumerate().map(term).collect()
+}
+
+/// The sum, cut to an integer from 1 to 4294967295.
+fn bounds(terms: &Terms) -> Bounds {
+    let signed = [
+        &terms.age,
+        &terms.assoc,
+        &terms.fs,
+        &terms.js,
+        &terms.part,
+        &terms.qos,
+    ];
+    let (site, nice) = (
+        whole(terms.site - NICE_OFFSET),
+        whole(terms.nice - NICE_OFFSET),
+    );
+    let positive = signed.into_iter().chain(&terms.tres).chain([&site]);
+    let (mut sum, mut size) = (-nice.clone(), nice.abs());
+    for term in positive {
+        add(&mut sum, term);
+        add(&mut size, &term.abs());
+    }
+    let slack = product(&size, &exact(ROUNDING));
+    (integer(&(&sum - &slack)), integer(&(sum + slack)))
+}
+
+fn integer(sum: &Fraction) -> u32 {
+    if sum < &Fraction::one() {
+        return 1;
+    }
+    sum.to_integer().to_u32().unwrap_or(u32::MAX)
+}
+
+/// One priority per partition and QOS; none for a job with one of each.
+fn array(world: &World, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds> {
+    let conf = &*world.conf;
+    let own = [job.part.clone()];
+    let parts = match (job.parts.is_empty(), job.qos_list.is_empty()) {
+        (true, true) => return vec![],
+        (true, false) => &own[..],
+        _ => &job.parts[..],
+    };
+    let mut array = vec![];
+    for name in parts {
+        let part = world.part(name);
+        let terms = Terms {
+            part: weighted(conf.weight_part, || of_part(conf, part)),
+            tres: tres(conf, job, part),
+            ..terms.clone()
+        };
+        if job.qos_list.is_empty() {
+            array.push(bounds(&terms));
+        }
+        for id in &job.qos_list {
+            let qos = world.qos.get(id).map(Rc::as_ref);
+            let unused = qos.is_some_and(|qos| qos.priority == 0);
+            let term = if unused && faults.has(Fault::QosZeroInherits) {
+                terms.qos.clone()
+            } else {
+                weighted(conf.weight_qos, || of_qos(conf, qos))
+            };
+            array.push(bounds(&Terms {
+                qos: term,
+                ..terms.clone()
+            }));
+        }
+    }
+    array
+}
+
+/// Bounds of the integers of jobs: the priority at 0, the others behind it.
+pub type AllBounds = BTreeMap<u32, Vec<Bounds>>;
+
+/// Writes a price into a job's record; `pass`: INCR_ONLY counts for the priority.
+pub fn write(world: &mut World, bounds: &mut AllBounds, id: u32, priced: Priced, pass: bool) {
+    let incr_only = world.conf.has(flag::INCR_ONLY);
+    let Some(record) = world.jobs.get_mut(&id) else {
+        return;
+    };
+    let record = Rc::make_mut(record);
+    let raise = |old: u32, new: Bounds| {
+        if incr_only {
+            (new.0.max(old), new.1.max(old))
+        } else {
+            new
+        }
+    };
+    let priority = if pass {
+        raise(record.priority, priced.priority)
+    } else {
+        priced.priority
+    };
+    let mut all = vec![priority];
+    let old = |at: usize| record.array.get(at).copied().unwrap_or(0);
+    let array = priced.array.into_iter().enumerate();
+    all.extend(array.map(|(at, new)| raise(old(at), new)));
+    record.terms = priced.terms;
+    record.priority = all[0].0;
+    record.array = all[1..].iter().map(|bounds| bounds.0).collect();
+    bounds.insert(id, all);
+}
+
+/// A priority that an administrator has set stays, and the record's terms are none.
+pub fn clear(world: &mut World, id: u32) {
+    if let Some(record) = world.jobs.get_mut(&id) {
+        Rc::make_mut(record).terms = Terms::default();
+    }
+}

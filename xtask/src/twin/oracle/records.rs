@@ -1,0 +1,497 @@
+//! slurmctld's records as the trace tells them: what the plugin reads and what it writes.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use anyhow::{Context as _, Result, bail};
+use num_traits::Zero as _;
+
+use super::fields::Fields;
+use super::number::{self, Fraction, Number};
+
+/// `NO_VAL` of Slurm.
+pub const NO_VAL: u32 = 4_294_967_294;
+
+/// Shares that mean "use parent".
+pub const USE_PARENT: u32 = 0x7fff_ffff;
+
+/// A TRES count that does not count.
+pub const NO_CONSUME: u64 = 0xffff_ffff_ffff_fffd;
+
+/// The position of energy among the TRES.
+pub const ENERGY: usize = 2;
+
+/// What nice and site factor are biased by.
+pub const NICE_OFFSET: i64 = 0x8000_0000;
+
+/// Bits of PriorityFlags.
+pub mod flag {
+    pub const SIZE_RELATIVE: u32 = 1 << 2;
+    pub const DEPTH_OBLIVIOUS: u32 = 1 << 3;
+    pub const CALCULATE_RUNNING: u32 = 1 << 4;
+    pub const FAIR_TREE: u32 = 1 << 5;
+    pub const INCR_ONLY: u32 = 1 << 6;
+    pub const NO_NORMAL_ASSOC: u32 = 1 << 7;
+    pub const NO_NORMAL_PART: u32 = 1 << 8;
+    pub const NO_NORMAL_QOS: u32 = 1 << 9;
+    pub const NO_NORMAL_TRES: u32 = 1 << 10;
+}
+
+/// Usage of an association or a QOS.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Billing-TRES-seconds.
+    pub raw: Fraction,
+    /// Wall-clock seconds.
+    pub wall: Fraction,
+    /// TRES-seconds.
+    pub tres: Vec<Fraction>,
+}
+
+impl Usage {
+    fn parse(fields: &Fields, prefix: &str) -> Result<Usage> {
+        let name = |field: &str| format!("{prefix}{field}");
+        // The raw usage of `usage` and `leaf_usage` has other names than the rest.
+        let raw = if prefix.is_empty() {
+            "usage_raw"
+        } else {
+            "leaf_raw"
+        };
+        Ok(Usage {
+            raw: fields.fraction(raw)?,
+            wall: fields.fraction(&name("wall"))?,
+            tres: fields.fractions(&name("tres_raw"))?,
+        })
+    }
+
+    /// Nothing of so many TRES.
+    pub fn none(tres: usize) -> Usage {
+        Usage {
+            tres: vec![Fraction::zero(); tres],
+            ..Usage::default()
+        }
+    }
+
+    /// Is there any?
+    pub fn is_any(&self) -> bool {
+        let mut all = [&self.raw, &self.wall].into_iter().chain(&self.tres);
+        all.any(|value| !value.is_zero())
+    }
+
+    /// Applies a function to every number.
+    pub fn each(&mut self, change: impl Fn(&mut Fraction)) {
+        for value in [&mut self.raw, &mut self.wall]
+            .into_iter()
+            .chain(&mut self.tres)
+        {
+            if !value.is_zero() {
+                change(value);
+            }
+        }
+    }
+
+    /// Adds another one.
+    pub fn add(&mut self, other: &Usage) {
+        number::add(&mut self.raw, &other.raw);
+        number::add(&mut self.wall, &other.wall);
+        for (own, more) in self.tres.iter_mut().zip(&other.tres) {
+            number::add(own, more);
+        }
+    }
+}
+
+/// Where an association's own usage is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leaf {
+    /// Nowhere: an account without any.
+    None,
+    /// In `usage` itself: a user.
+    Own,
+    /// Apart: what removed users left behind.
+    Apart(Usage),
+}
+
+/// An association.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assoc {
+    pub id: u32,
+    /// In slurmctld's list.
+    pub place: u32,
+    pub is_user: bool,
+    pub parent: u32,
+    pub fs_parent: u32,
+    pub children: Vec<u32>,
+    pub priority: u32,
+    pub priority_norm: f64,
+    pub shares_raw: u32,
+    pub level_shares: u32,
+    pub shares_norm: f64,
+    pub usage: Usage,
+    pub leaf: Leaf,
+    pub run_secs: Vec<u64>,
+    pub usage_norm: Number,
+    pub usage_efctv: Number,
+    pub level_fs: Number,
+    pub fs_factor: Fraction,
+}
+
+impl Assoc {
+    fn parse(fields: &Fields) -> Result<Assoc> {
+        Ok(Assoc {
+            id: fields.id,
+            place: fields.int("place")?,
+            is_user: fields.int::<u32>("is_user")? != 0,
+            parent: fields.int("parent")?,
+            fs_parent: fields.int("fs_parent")?,
+            children: fields.list("children")?,
+            priority: fields.int("priority")?,
+            priority_norm: fields.float("priority_norm")?,
+            shares_raw: fields.int("shares_raw")?,
+            level_shares: fields.int("level_shares")?,
+            shares_norm: fields.float("shares_norm")?,
+            usage: Usage::parse(fields, "")?,
+            leaf: match fields.int("leaf")? {
+                0 => Leaf::None,
+                2 => Leaf::Own,
+                _ => Leaf::Apart(Usage::parse(fields, "leaf_")?),
+            },
+            run_secs: fields.ints("run_secs")?,
+            usage_norm: fields.number("usage_norm")?,
+            usage_efctv: fields.number("usage_efctv")?,
+            level_fs: fields.number("level_fs")?,
+            fs_factor: fields.fraction("fs_factor")?,
+        })
+    }
+
+    /// Does it take its parent's shares?
+    pub fn on_parent(&self) -> bool {
+        self.shares_raw == USE_PARENT
+    }
+}
+
+/// A QOS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Qos {
+    pub priority: u32,
+    pub norm_priority: f64,
+    pub factor: f64,
+    pub no_decay: bool,
+    pub usage: Usage,
+    pub run_secs: Vec<u64>,
+}
+
+impl Qos {
+    fn parse(fields: &Fields) -> Result<Qos> {
+        Ok(Qos {
+            priority: fields.int("priority")?,
+            norm_priority: fields.float("norm_priority")?,
+            factor: fields.float("factor")?,
+            no_decay: fields.int::<u32>("no_decay")? != 0,
+            usage: Usage::parse(fields, "")?,
+            run_secs: fields.ints("run_secs")?,
+        })
+    }
+}
+
+/// A partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    pub name: String,
+    pub factor: u32,
+    pub norm: f64,
+    pub max_time: u32,
+    pub qos: u32,
+    pub count: Vec<u64>,
+}
+
+impl Part {
+    fn parse(fields: &Fields) -> Result<Part> {
+        Ok(Part {
+            name: fields.word("name")?.unwrap_or_default().to_owned(),
+            factor: fields.int("factor")?,
+            norm: fields.float("norm")?,
+            max_time: fields.int("max_time")?,
+            qos: fields.int("qos")?,
+            count: fields.ints("count")?,
+        })
+    }
+}
+
+/// The weighted factors that a job's record holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Terms {
+    pub age: Fraction,
+    pub assoc: Fraction,
+    pub fs: Fraction,
+    pub js: Fraction,
+    pub part: Fraction,
+    pub qos: Fraction,
+    /// Biased.
+    pub site: i64,
+    /// Biased.
+    pub nice: i64,
+    /// One per TRES, or none.
+    pub tres: Vec<Fraction>,
+}
+
+impl Terms {
+    fn parse(fields: &Fields) -> Result<Terms> {
+        Ok(Terms {
+            age: fields.fraction("age")?,
+            assoc: fields.fraction("assoc")?,
+            fs: fields.fraction("fs")?,
+            js: fields.fraction("js")?,
+            part: fields.fraction("part")?,
+            qos: fields.fraction("qos")?,
+            site: fields.int("site")?,
+            nice: fields.int("nice")?,
+            tres: fields.fractions("tres")?,
+        })
+    }
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    pub id: u32,
+    pub state: u32,
+    pub priority: u32,
+    pub direct: bool,
+    /// Biased.
+    pub site: i64,
+    /// Biased.
+    pub nice: i64,
+    pub accrue_time: i64,
+    pub start: i64,
+    pub end: i64,
+    /// `None`: its end has been charged.
+    pub end_time_exp: Option<i64>,
+    pub resized: i64,
+    pub limit: u32,
+    pub assoc: u32,
+    pub qos: u32,
+    pub qos_list: Vec<u32>,
+    pub part: String,
+    pub parts: Vec<String>,
+    pub total_cpus: u32,
+    pub min_cpus: u32,
+    pub max_cpus: u32,
+    pub min_nodes: u32,
+    pub req: Vec<u64>,
+    /// `None` until it starts.
+    pub alloc: Option<Vec<u64>>,
+    /// `None`: not worked out.
+    pub billing: Option<f64>,
+    /// What it would be if it were worked out now.
+    pub fresh_billing: f64,
+    /// One priority per partition and QOS, if it has several.
+    pub array: Vec<u32>,
+    pub terms: Terms,
+}
+
+impl Job {
+    const BASE: u32 = 0xff;
+    const RESIZING: u32 = 1 << 13;
+    const COMPLETING: u32 = 1 << 15;
+
+    fn parse(fields: &Fields) -> Result<Job> {
+        let alloc: Vec<u64> = fields.ints("alloc")?;
+        let end_time_exp: i64 = fields.int("end_time_exp")?;
+        let billing = fields.float("billable_tres")?;
+        Ok(Job {
+            id: fields.id,
+            state: fields.int("state")?,
+            priority: fields.int("priority")?,
+            direct: fields.int::<u32>("direct_set_prio")? != 0,
+            site: fields.int("site_factor")?,
+            nice: fields.int("job_nice")?,
+            accrue_time: fields.int("accrue_time")?,
+            start: fields.int("start")?,
+            end: fields.int("end")?,
+            end_time_exp: (end_time_exp != i64::from(NO_VAL)).then_some(end_time_exp),
+            resized: fields.int("resized")?,
+            limit: fields.int("limit")?,
+            assoc: fields.int("assoc_id")?,
+            qos: fields.int("qos_id")?,
+            qos_list: fields.list("qos_list")?,
+            part: fields.word("in_part")?.unwrap_or_default().to_owned(),
+            parts: fields.parts.clone(),
+            total_cpus: fields.int("total_cpus")?,
+            min_cpus: fields.int("min_cpus")?,
+            max_cpus: fields.int("max_cpus")?,
+            min_nodes: fields.int("min_nodes")?,
+            req: fields.ints("req")?,
+            alloc: (!alloc.is_empty()).then_some(alloc),
+            billing: (billing != f64::from(NO_VAL)).then_some(billing),
+            fresh_billing: fields.float("fresh_billing")?,
+            array: fields.ints("array").unwrap_or_default(),
+            terms: Terms::parse(fields)?,
+        })
+    }
+
+    pub fn is_pending(&self) -> bool {
+        self.state & Job::BASE == 0
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.state & Job::BASE == 1
+    }
+
+    pub fn is_suspended(&self) -> bool {
+        self.state & Job::BASE == 2
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.state & Job::BASE > 2
+    }
+
+    pub fn is_completing(&self) -> bool {
+        self.state & Job::COMPLETING != 0
+    }
+
+    pub fn is_resizing(&self) -> bool {
+        self.state & Job::RESIZING != 0
+    }
+}
+
+/// The settings that slurmctld holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conf {
+    pub zone: String,
+    /// Does slurmctld end and start anew where older releases reconfigure?
+    pub starts_anew: bool,
+    pub cpus: u32,
+    pub nodes: u32,
+    pub users: u32,
+    pub root: u32,
+    pub slurmdbd: bool,
+    pub limits: bool,
+    pub weight_age: u32,
+    pub weight_assoc: u32,
+    pub weight_fs: u32,
+    pub weight_js: u32,
+    pub weight_part: u32,
+    pub weight_qos: u32,
+    pub flags: u32,
+    pub max_age: u32,
+    pub favor_small: bool,
+    pub half_life: u32,
+    pub reset_period: u32,
+    pub dampening: u32,
+    /// One weight per TRES; none without PriorityWeightTRES.
+    pub weight_tres: Vec<Fraction>,
+}
+
+impl Conf {
+    fn parse(fields: &Fields) -> Result<Conf> {
+        Ok(Conf {
+            zone: fields.word("zone")?.unwrap_or("UTC").to_owned(),
+            starts_anew: fields.int::<u32>("starts_anew")? != 0,
+            cpus: fields.int("cpus")?,
+            nodes: fields.int("nodes")?,
+            users: fields.int("users")?,
+            root: fields.int("root")?,
+            slurmdbd: fields.int::<u32>("slurmdbd")? != 0,
+            limits: fields.int::<u32>("limits")? != 0,
+            weight_age: fields.int("age")?,
+            weight_assoc: fields.int("assoc")?,
+            weight_fs: fields.int("fs")?,
+            weight_js: fields.int("js")?,
+            weight_part: fields.int("part")?,
+            weight_qos: fields.int("qos")?,
+            flags: fields.int("flags")?,
+            max_age: fields.int("max_age")?,
+            favor_small: fields.int::<u32>("favor_small")? != 0,
+            half_life: fields.int("half_life")?,
+            reset_period: fields.int("reset_period")?,
+            dampening: fields.int("dampening")?,
+            weight_tres: fields.fractions("tres")?,
+        })
+    }
+
+    /// Is a flag of PriorityFlags set?
+    pub fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// Everything at one moment. Records are shared between moments that do not differ in them.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    pub now: i64,
+    /// The state file: last pass, last reset; `None` without a file.
+    pub times: Option<(i64, i64)>,
+    pub conf: Rc<Conf>,
+    pub parts: BTreeMap<u32, Rc<Part>>,
+    pub jobs: BTreeMap<u32, Rc<Job>>,
+    pub assocs: BTreeMap<u32, Rc<Assoc>>,
+    pub qos: BTreeMap<u32, Rc<Qos>>,
+}
+
+impl World {
+    /// Takes one line: a record that has changed, or `- KIND ID` for one that is gone.
+    pub fn take(&mut self, line: &str) -> Result<()> {
+        if let Some(gone) = line.strip_prefix("- ") {
+            return self.drop_record(gone);
+        }
+        let fields = Fields::parse(line)?;
+        let id = fields.id;
+        match fields.kind {
+            "daemon" => {
+                self.now = fields.int("now")?;
+                self.times = times(fields.word("priority_last_decay_ran")?)?;
+            }
+            "conf" => self.conf = Rc::new(Conf::parse(&fields)?),
+            "part" => drop(self.parts.insert(id, Rc::new(Part::parse(&fields)?))),
+            "job" => drop(self.jobs.insert(id, Rc::new(Job::parse(&fields)?))),
+            "assoc" => drop(self.assocs.insert(id, Rc::new(Assoc::parse(&fields)?))),
+            "qos" => drop(self.qos.insert(id, Rc::new(Qos::parse(&fields)?))),
+            kind => bail!("a record of {kind}"),
+        }
+        Ok(())
+    }
+
+    fn drop_record(&mut self, gone: &str) -> Result<()> {
+        let (kind, id) = gone.split_once(' ').context("no record")?;
+        let id = id.parse()?;
+        match kind {
+            "job" => drop(self.jobs.remove(&id)),
+            "assoc" => drop(self.assocs.remove(&id)),
+            "qos" => drop(self.qos.remove(&id)),
+            "part" => drop(self.parts.remove(&id)),
+            kind => bail!("a record of {kind}"),
+        }
+        Ok(())
+    }
+
+    /// The partition of a name.
+    pub fn part(&self, name: &str) -> Option<&Part> {
+        let mut parts = self.parts.values();
+        parts.find(|part| part.name == name).map(|part| &**part)
+    }
+
+    /// An association and those above it, the root last.
+    pub fn line_up(&self, id: u32) -> Vec<u32> {
+        let mut line = vec![];
+        let mut next = self.assocs.get(&id);
+        while let Some(assoc) = next {
+            line.push(assoc.id);
+            next = self.assocs.get(&assoc.parent);
+        }
+        line
+    }
+}
+
+/// Two big-endian numbers in hexadecimal digits.
+fn times(hex: Option<&str>) -> Result<Option<(i64, i64)>> {
+    let Some(hex) = hex.filter(|hex| hex.len() == 32) else {
+        return Ok(None);
+    };
+    let time = |digits: &str| u64::from_str_radix(digits, 16).map(|time| time as i64);
+    Ok(Some((time(&hex[..16])?, time(&hex[16..])?)))
+}
+
+/// A whole number as it would be in a record.
+pub fn number(value: u64) -> Number {
+    Number::Finite(number::whole(value))
+}

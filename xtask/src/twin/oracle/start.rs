@@ -1,0 +1,154 @@
+//! The start of slurmctld: run-seconds and usage before the first pass.
+
+use std::rc::Rc;
+
+use anyhow::Result;
+
+use super::charge;
+use super::faults::Fault;
+use super::memory::Saved;
+use super::model::Model;
+use super::number::{Fraction, exact, product, whole};
+use super::records::{Leaf, Usage, World, number};
+
+impl Model<'_> {
+    pub(super) fn start(&mut self) -> Result<()> {
+        self.memory.start(&self.world);
+        if !self.world.conf.slurmdbd {
+            return self.pass();
+        }
+        if let Some(root) = self.world.assocs.get_mut(&self.world.conf.root) {
+            Rc::make_mut(root).usage_efctv = number(1);
+        }
+        charge::take_consumed(&mut self.world, self.memory.last_ran, self.faults);
+        self.restore();
+        self.pass()
+    }
+
+    /// Usage is that of the last pass, and ends of jobs since then count.
+    fn restore(&mut self) {
+        let saved = self.memory.newer_than_dump();
+        let Some(saved) = saved else {
+            // What slurmctld's dump is older than was lost with it, too.
+            if let Some(dumped) = self.memory.files.dumped {
+                self.charge_lost(dumped);
+            }
+            return;
+        };
+        let exact_is = restored(&self.world, &saved);
+        let cut_only = differ_by_text(&self.world, &exact_is);
+        let fault = if cut_only {
+            Fault::SavedAsText
+        } else {
+            Fault::CrashLoses
+        };
+        if self.faults.has(fault) {
+            return;
+        }
+        self.world = exact_is;
+        self.charge_lost(saved.time);
+    }
+
+    /// Jobs whose end was charged after the usage that counts was written down.
+    fn charge_lost(&mut self, written: i64) {
+        let Some(last_ran) = self.memory.last_ran else {
+            return;
+        };
+        let jobs: Vec<_> = self.world.jobs.values().cloned().collect();
+        for job in jobs {
+            let lost = job.is_finished() && job.end_time_exp.is_none() && job.end > written;
+            if !lost || job.start == 0 || job.assoc == 0 || self.faults.has(Fault::CrashLoses) {
+                continue;
+            }
+            if let Some(record) = self.world.jobs.get_mut(&job.id) {
+                Rc::make_mut(record).end_time_exp = Some(job.end);
+            }
+            // slurmctld started without run-seconds of what has ended.
+            let kept = self.run_secs();
+            let period = self.between_passes(last_ran);
+            charge::charge(&mut self.world, &self.memory, self.faults, job.id, &period);
+            self.put_run_secs(kept);
+        }
+    }
+
+    fn run_secs(&self) -> Vec<Vec<u64>> {
+        let assocs = self
+            .world
+            .assocs
+            .values()
+            .map(|assoc| assoc.run_secs.clone());
+        assocs
+            .chain(self.world.qos.values().map(|qos| qos.run_secs.clone()))
+            .collect()
+    }
+
+    fn put_run_secs(&mut self, kept: Vec<Vec<u64>>) {
+        let assocs = self
+            .world
+            .assocs
+            .values_mut()
+            .map(|r| &mut Rc::make_mut(r).run_secs);
+        let qos = self
+            .world
+            .qos
+            .values_mut()
+            .map(|r| &mut Rc::make_mut(r).run_secs);
+        for (record, kept) in assocs.chain(qos).zip(kept) {
+            *record = kept;
+        }
+    }
+}
+
+/// The records with the usage of a file: users and QOS as there, accounts summed up.
+fn restored(world: &World, saved: &Saved) -> World {
+    let mut restored = world.clone();
+    for record in restored.assocs.values_mut() {
+        let record = Rc::make_mut(record);
+        record.usage = Usage::none(record.usage.tres.len());
+        if matches!(record.leaf, Leaf::Apart(_)) {
+            record.leaf = Leaf::None;
+        }
+    }
+    for (id, usage) in &saved.assocs {
+        for up in world.line_up(*id) {
+            if let Some(record) = restored.assocs.get_mut(&up) {
+                Rc::make_mut(record).usage.add(usage);
+            }
+        }
+        if let Some(record) = restored.assocs.get_mut(id) {
+            let record = Rc::make_mut(record);
+            if record.leaf == Leaf::None {
+                record.leaf = Leaf::Apart(usage.clone());
+            }
+        }
+    }
+    for (id, record) in &mut restored.qos {
+        let record = Rc::make_mut(record);
+        let count = record.usage.tres.len();
+        let known = saved.qos.get(id).cloned();
+        record.usage = known.unwrap_or_else(|| Usage::none(count));
+    }
+    restored
+}
+
+fn usages(world: &World) -> impl Iterator<Item = &Usage> {
+    let assocs = world.assocs.values().map(|assoc| &assoc.usage);
+    assocs.chain(world.qos.values().map(|qos| &qos.usage))
+}
+
+/// Do two differ by no more than a text with six digits and whole seconds of wall time cuts?
+fn differ_by_text(loaded: &World, exactly: &World) -> bool {
+    let users = u32::try_from(loaded.assocs.len()).unwrap_or(u32::MAX);
+    let slack = |each: f64| exact(each) * whole(users + 1);
+    let (digits, second) = (slack(1e-6), slack(1.0));
+    let near = |a: &Fraction, b: &Fraction, slack: &Fraction| {
+        let off = if a > b { a - b } else { b - a };
+        off <= slack + product(b, &exact(1e-15))
+    };
+    usages(loaded).zip(usages(exactly)).all(|(a, b)| {
+        let mut tres = a.tres.iter().zip(&b.tres);
+        near(&a.raw, &b.raw, &digits)
+            && near(&a.wall, &b.wall, &second)
+            && tres.all(|(a, b)| near(a, b, &digits))
+    })
+}

@@ -1,0 +1,114 @@
+//! The trace of a life: calls into the plugin, what each finds and what it leaves.
+
+use anyhow::{Context as _, Result, bail};
+
+use super::records::World;
+
+/// A call into the plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hook {
+    /// slurmctld starts, up to the end of the first pass.
+    Start,
+    /// slurmctld ends.
+    Stop,
+    /// One pass.
+    Pass,
+    /// The priority of a job.
+    Set(u32),
+    /// A job, or one size of it, has ended.
+    JobEnd(u32),
+    /// Settings may have changed; with true, all records were made anew.
+    Reconfig(bool),
+    /// sprio asks.
+    Sprio,
+    /// sshare asks.
+    Sshare,
+}
+
+/// What the trace tells, in order.
+pub enum Event {
+    /// A call at a line of the life.
+    Call {
+        /// The line, from 1.
+        line: usize,
+        /// Which call.
+        hook: Hook,
+        /// What it found.
+        before: Box<World>,
+        /// What it left; `None` when it did not come back.
+        after: Option<Box<World>>,
+    },
+    /// slurmctld wrote its files of usage, when its clock said this.
+    Saved(i64),
+    /// The files are kept as they are now, and come back before the next start.
+    Crash,
+}
+
+/// Reads a trace, event by event.
+pub struct Trace<'a> {
+    lines: std::iter::Peekable<std::str::Lines<'a>>,
+    world: World,
+}
+
+impl<'a> Trace<'a> {
+    /// The trace that a text holds.
+    pub fn new(text: &'a str) -> Trace<'a> {
+        Trace {
+            lines: text.lines().peekable(),
+            world: World::default(),
+        }
+    }
+
+    /// The next event, `None` at the end.
+    pub fn next(&mut self) -> Result<Option<Event>> {
+        let Some(line) = self.lines.next() else {
+            return Ok(None);
+        };
+        if let Some(mark) = line.strip_prefix("! ") {
+            let mut words = mark.split(' ');
+            return Ok(Some(match (words.next(), words.next_back()) {
+                (Some("saved"), Some(time)) => Event::Saved(time.parse()?),
+                (Some("crash"), _) => Event::Crash,
+                _ => bail!("no mark: {mark}"),
+            }));
+        }
+        let call = line.strip_prefix("@ ").with_context(|| line.to_owned())?;
+        let words: Vec<&str> = call.split(' ').collect();
+        let &[verb, id, line] = words.as_slice() else {
+            bail!("no call: {call}");
+        };
+        let hook = hook_of(verb, id.parse()?)?;
+        self.records()?;
+        let before = Box::new(self.world.clone());
+        let returned = self.lines.next_if_eq(&".").is_some();
+        self.records()?;
+        Ok(Some(Event::Call {
+            line: line.parse()?,
+            hook,
+            before,
+            after: returned.then(|| Box::new(self.world.clone())),
+        }))
+    }
+
+    fn records(&mut self) -> Result<()> {
+        let is_record = |line: &&str| !line.starts_with(['@', '.', '!']);
+        while let Some(line) = self.lines.next_if(is_record) {
+            self.world.take(line).with_context(|| line.to_owned())?;
+        }
+        Ok(())
+    }
+}
+
+fn hook_of(verb: &str, id: u32) -> Result<Hook> {
+    Ok(match verb {
+        "start" => Hook::Start,
+        "stop" => Hook::Stop,
+        "pass" => Hook::Pass,
+        "set" => Hook::Set(id),
+        "job_end" => Hook::JobEnd(id),
+        "reconfig" => Hook::Reconfig(id != 0),
+        "sprio" => Hook::Sprio,
+        "sshare" => Hook::Sshare,
+        verb => bail!("no call: {verb}"),
+    })
+}

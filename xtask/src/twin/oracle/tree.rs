@@ -1,0 +1,251 @@
+//! Fair Tree: level fairshare in exact fractions, and the ranks.
+//!
+//! Documented, from fair_tree.shtml: "sibling users with the same Level Fairshare receive the same
+//! rank"; accounts with the same one "have their children lists merged before descending"; a user
+//! like an account "will receive the same rank as its highest ranked user". The stock plugin
+//! walks tied accounts one after the other and hands on a flag "tied".
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use num_traits::{One as _, Zero as _};
+
+use super::faults::{Fault, Faults};
+use super::number::{Fraction, Number, exact, rounded, to_f64, whole};
+use super::records::{Assoc, World, number};
+
+/// A level fairshare that can be compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Finite(Fraction),
+    Infinite,
+}
+
+struct FairTree<'a> {
+    assocs: BTreeMap<u32, Rc<Assoc>>,
+    usage: &'a dyn Fn(u32) -> Fraction,
+    faults: &'a Faults,
+    levels: BTreeMap<u32, Option<Level>>,
+    users: u32,
+    ranks: BTreeMap<u32, u32>,
+}
+
+/// Fills in level fairshare, effective and normalised usage, and the factors of users, from the
+/// given raw usage.
+pub fn fair_tree(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Fraction) {
+    let mut tree = FairTree {
+        assocs: world.assocs.clone(),
+        usage,
+        faults,
+        levels: BTreeMap::new(),
+        users: world.conf.users,
+        ranks: BTreeMap::new(),
+    };
+    let root = world.conf.root;
+    for assoc in tree.assocs.values() {
+        tree.levels.insert(assoc.id, tree.level(assoc));
+    }
+    tree.rank(root);
+    for (id, record) in &mut world.assocs {
+        let record = Rc::make_mut(record);
+        record.level_fs = match &tree.levels[id] {
+            Some(Level::Finite(value)) => Number::Finite(value.clone()),
+            Some(Level::Infinite) => Number::Infinite,
+            None => number(u64::from(super::records::NO_VAL)),
+        };
+        if *id == root {
+            continue;
+        }
+        record.usage_efctv = Number::Finite(tree.share_of_usage(record));
+        record.usage_norm = Number::Finite(norm(&usage(*id), &usage(root)));
+        if let Some(rank) = tree.ranks.get(id) {
+            record.fs_factor = exact(f64::from(*rank) / f64::from(tree.users));
+        }
+    }
+}
+
+/// Usage over that of the root, at most 1.
+pub fn norm(own: &Fraction, root: &Fraction) -> Fraction {
+    ratio(own, root).min(Fraction::one())
+}
+
+/// A part over a whole; 0 of nothing.
+pub fn ratio(part: &Fraction, whole: &Fraction) -> Fraction {
+    if whole.is_zero() || part.is_zero() {
+        Fraction::zero()
+    } else {
+        part / whole
+    }
+}
+
+impl FairTree<'_> {
+    /// U: own usage over that of the account.
+    fn share_of_usage(&self, assoc: &Assoc) -> Fraction {
+        if assoc.fs_parent == 0 {
+            return Fraction::zero();
+        }
+        ratio(&(self.usage)(assoc.id), &(self.usage)(assoc.fs_parent))
+    }
+
+    /// S: own shares over those of the level.
+    fn share(&self, assoc: &Assoc) -> Fraction {
+        let level = self.shares_of_level(assoc.fs_parent);
+        if level == 0 {
+            return Fraction::zero();
+        }
+        let exactly = whole(assoc.shares_raw) / whole(level);
+        if !self.faults.has(Fault::RoundedTies) {
+            return exactly;
+        }
+        let kept = exact(assoc.shares_norm);
+        let now = exact(to_f64(&exactly));
+        if kept != now && self.faults.has(Fault::StaleShares) {
+            kept
+        } else {
+            now
+        }
+    }
+
+    fn shares_of_level(&self, account: u32) -> u64 {
+        let Some(account) = self.assocs.get(&account) else {
+            return 0;
+        };
+        let children = account.children.iter().filter_map(|id| self.assocs.get(id));
+        let shared = children.filter(|child| !child.on_parent());
+        shared.map(|child| u64::from(child.shares_raw)).sum()
+    }
+
+    /// LF = S / U. Users that share their parent's are first; accounts that do have none.
+    fn level(&self, assoc: &Assoc) -> Option<Level> {
+        if assoc.fs_parent == 0 {
+            return None;
+        }
+        if assoc.on_parent() {
+            return assoc.is_user.then_some(Level::Infinite);
+        }
+        let (share, usage) = (self.share(assoc), self.share_of_usage(assoc));
+        if share.is_zero() {
+            return Some(Level::Finite(share));
+        }
+        if usage.is_zero() {
+            return Some(Level::Infinite);
+        }
+        Some(Level::Finite(if self.faults.has(Fault::RoundedTies) {
+            rounded(&(share / rounded(&usage, 64)), 64)
+        } else {
+            share / usage
+        }))
+    }
+
+    fn children(&self, account: u32) -> Vec<u32> {
+        let account = self.assocs.get(&account);
+        account.map_or(vec![], |account| account.children.clone())
+    }
+
+    fn is_user(&self, id: u32) -> bool {
+        self.assocs.get(&id).is_some_and(|assoc| assoc.is_user)
+    }
+
+    fn rank(&mut self, root: u32) {
+        let top = self.children(root);
+        if self.faults.has(Fault::TiedAccounts) {
+            let mut walk = Walk {
+                rank: self.users,
+                next: self.users,
+            };
+            self.walk(&top, &mut walk, false);
+            return;
+        }
+        let mut rank = self.users;
+        for class in self.classes(&top) {
+            for user in &class {
+                self.ranks.insert(*user, rank);
+            }
+            rank -= u32::try_from(class.len()).unwrap_or(0);
+        }
+    }
+
+    /// Users below a level, best first; those that tie are in one class.
+    fn classes(&self, level: &[u32]) -> Vec<Vec<u32>> {
+        let mut by_level: BTreeMap<&Level, (Vec<u32>, Vec<u32>)> = BTreeMap::new();
+        for id in level {
+            let Some(Some(value)) = self.levels.get(id) else {
+                continue;
+            };
+            let (users, accounts) = by_level.entry(value).or_default();
+            if self.is_user(*id) {
+                users.push(*id);
+            } else {
+                accounts.push(*id);
+            }
+        }
+        let mut classes: Vec<Vec<u32>> = Vec::new();
+        for (users, accounts) in by_level.into_values().rev() {
+            let merged: Vec<u32> = accounts.iter().flat_map(|a| self.children(*a)).collect();
+            let mut below = if merged.is_empty() {
+                vec![]
+            } else {
+                self.classes(&merged)
+            };
+            if !users.is_empty() {
+                match below.first_mut() {
+                    Some(best) => best.extend(users),
+                    None => below.push(users),
+                }
+            }
+            classes.extend(below);
+        }
+        classes
+    }
+
+    /// Stock's walk.
+    fn walk(&mut self, level: &[u32], walk: &mut Walk, mut handed: bool) {
+        let mut level = level.to_vec();
+        let value = |id: &u32| match self.levels.get(id) {
+            Some(Some(value)) => value.clone(),
+            _ => Level::Finite(super::charge::no_val()),
+        };
+        level.sort_by(|a, b| match value(b).cmp(&value(a)) {
+            Ordering::Equal => self.is_user(*b).cmp(&self.is_user(*a)),
+            order => order,
+        });
+        let values: Vec<Level> = level.iter().map(value).collect();
+        let mut before = Level::Finite(super::charge::no_val());
+        for (id, value) in level.into_iter().zip(values) {
+            let user = self.is_user(id);
+            let empty = !user && !self.has_users(id);
+            if empty && !self.faults.has(Fault::EmptyFirstOfTie) {
+                continue;
+            }
+            let tied = handed || before == value;
+            handed = false;
+            if user {
+                if !tied {
+                    walk.rank = walk.next;
+                }
+                self.ranks.insert(id, walk.rank);
+                walk.next -= 1;
+            } else {
+                let children = self.children(id);
+                self.walk(&children, walk, tied);
+            }
+            before = value;
+        }
+    }
+
+    fn has_users(&self, account: u32) -> bool {
+        let children = self.children(account);
+        children
+            .into_iter()
+            .any(|child| self.is_user(child) || self.has_users(child))
+    }
+}
+
+/// Where stock's walk is.
+struct Walk {
+    /// The rank given last.
+    rank: u32,
+    /// The rank if nothing ties.
+    next: u32,
+}
