@@ -8,7 +8,7 @@ mod fault;
 mod lives;
 mod model;
 mod numbers;
-mod settings;
+pub mod settings;
 mod teardown;
 mod usage;
 mod what_if;

@@ -54,7 +54,7 @@ pub fn reconfigure(bench: &Bench) -> Result<()> {
 
 /// True where a reconfigure starts slurmctld anew, instead of reading slurm.conf into the running
 /// one.
-fn reconfigure_restarts(release: &Release) -> bool {
+pub fn reconfigure_restarts(release: &Release) -> bool {
     release.numbers() >= [23, 11, 0]
 }
 

@@ -5,9 +5,12 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 
+use crate::checks::settings::reconfigure_restarts;
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
+use crate::release::Release;
 use crate::twin::Draw;
+use crate::wait;
 
 /// Where users have associations at first.
 const PLACES: [(&str, &str); 5] = [
@@ -51,13 +54,15 @@ pub struct Deeds<'a> {
     /// Held while one client is slurmdbd's administrator: several at once make the deadlocks in
     /// the database that slurmdbd ends by.
     accounts: Mutex<()>,
+    /// A reconfigure starts slurmctld anew.
+    restarts: bool,
     /// Texts of slurm.conf that differ in weights and flags.
     confs: Vec<String>,
 }
 
 impl Deeds<'_> {
     /// What can be done to a cluster.
-    pub fn new(cluster: &Cluster) -> Result<Deeds<'_>> {
+    pub fn new<'a>(cluster: &'a Cluster, release: &Release) -> Result<Deeds<'a>> {
         let mut confs = vec![];
         for (weight, flags) in [
             ("100000", None),
@@ -78,6 +83,7 @@ impl Deeds<'_> {
             jobs: Mutex::default(),
             conf: Mutex::default(),
             accounts: Mutex::default(),
+            restarts: reconfigure_restarts(release),
             confs,
         })
     }
@@ -191,12 +197,20 @@ fn update(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
 fn reconfigure(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
     let text = &deeds.confs[draw.below(deeds.confs.len())];
     let _alone = deeds.conf.lock().unwrap_or_else(|e| e.into_inner());
+    // A slurmctld that starts waits for slurmdbd, and slurmdbd for it to take a change: of these
+    // releases both were seen to wait for ever, with stock's plugin and with ours.
+    let _unchanged = deeds
+        .restarts
+        .then(|| deeds.accounts.lock().unwrap_or_else(|e| e.into_inner()));
     // Others read the file at any moment.
     let file = deeds.cluster.conf_file();
     let fresh = file.with_extension("new");
     fs::write(&fresh, text)?;
     fs::rename(&fresh, &file)?;
-    deeds.run(&["scontrol", "reconfigure"])
+    deeds.run(&["scontrol", "reconfigure"])?;
+    wait::until_true("slurmctld answers again", super::DEADLINE, || {
+        Ok(deeds.run(&["squeue", "--noheader"]).is_ok())
+    })
 }
 
 fn shares(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {

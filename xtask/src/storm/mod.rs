@@ -103,7 +103,7 @@ impl Storm {
     fn weather(&self, cluster: &mut Cluster) -> Result<Aftermath> {
         let watch = Watch::new(cluster)?;
         let over = AtomicBool::new(false);
-        let deeds = deeds::Deeds::new(cluster)?;
+        let deeds = deeds::Deeds::new(cluster, &self.release)?;
         let (record, ledgers) = thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|number| {
