@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `compat` | `documented`, `slurm`, `slurm:24.11.5` | `documented` | whose behaviour to follow ([`Compat`]) |
 //! | `calc_period` | seconds, from 1 | `PriorityCalcPeriod` | time between two passes |
-//! | `max_lock_ms` | milliseconds | 0 | longest hold of slurmctld's locks; 0: as long as a pass needs |
+//! | `max_lock_ms` | milliseconds | 0 | longest hold of slurmctld's job lock by a pass; 0: one piece |
 //!
 //! Keys and words may be written in any case of letters, with blanks around them. `compat=slurm`
 //! without a release means the host's own inside slurmctld, and elsewhere the newest one whose
