@@ -90,6 +90,29 @@ fn files_and_a_pipe() {
     );
 }
 
+/// Both outputs of one moment in a file, in either order.
+#[test]
+fn sshare_and_sprio_in_one_file() {
+    let before = "tests/compare/before.txt";
+    let text = fs::read_to_string(before).expect("text");
+    let at = text.find("          JOBID").expect("sprio's header");
+    let turned = format!("{}{}", &text[at..], &text[..at]);
+    let same = fairtree(&["compare", before, "-"], &turned);
+    assert_eq!((out(&same).as_str(), same.status.code()), ("", Some(0)));
+    // Half of it is compared with what is there.
+    let queue = fairtree(&["compare", before, "-"], &text[at..]);
+    assert_eq!((out(&queue).as_str(), queue.status.code()), ("", Some(0)));
+    let cut = text.replace("  tb|b2|0|", "  tb|b2|0.5|");
+    let ran = fairtree(&["compare", before, "-"], &cut);
+    assert_eq!(ran.status.code(), Some(2));
+    let said = String::from_utf8(ran.stderr).expect("UTF-8");
+    assert!(said.contains("standard input:8:"), "{said}");
+    let late = text.replace("      10120  ", "      1o120  ");
+    let ran = fairtree(&["compare", before, "-"], &late);
+    let said = String::from_utf8(ran.stderr).expect("UTF-8");
+    assert!(said.contains("standard input:10"), "{said}");
+}
+
 #[test]
 fn what_cannot_be_compared_is_an_error() {
     for args in [
@@ -116,6 +139,7 @@ fn the_examples_of_the_help_text_work() {
         ("monday.sshare", "tests/sites/tie.sshare"),
         ("tuesday.sshare", "tests/sites/tie.sshare"),
         ("earlier.sprio", "tests/sprio/long.txt"),
+        ("before", "tests/compare/before.txt"),
     ] {
         fs::copy(file, folder.join(name)).expect("a copy");
     }
@@ -128,7 +152,8 @@ fn the_examples_of_the_help_text_work() {
         }
     }
     let help = out(&fairtree(&["compare", "--help"], ""));
-    let input = fs::read_to_string("tests/sprio/long.txt").expect("text");
+    let sprio = fs::read_to_string("tests/sprio/long.txt").expect("text");
+    let both = fs::read_to_string("tests/compare/before.txt").expect("text");
     let (_, examples) = help.split_once("Examples:\n").expect("examples");
     let mut count = 0;
     for line in examples.lines().take_while(|line| !line.is_empty()) {
@@ -142,9 +167,14 @@ fn the_examples_of_the_help_text_work() {
         };
         let args: Vec<String> = args.split_whitespace().map(file).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let ran = fairtree(&args, &input);
+        let input = if line.contains("; sprio") {
+            &both
+        } else {
+            &sprio
+        };
+        let ran = fairtree(&args, input);
         assert_eq!(ran.status.code(), Some(0), "{line}: {}", out(&ran));
         count += 1;
     }
-    assert_eq!(count, 3);
+    assert_eq!(count, 4);
 }

@@ -23,17 +23,19 @@ pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     let mut changes = Vec::new();
     let mut compared = false;
-    if let (Some(before), Some(after)) = (&before.shares, &after.shares) {
+    let both_shares = before.shares.as_ref().zip(after.shares.as_ref());
+    let both_shares = both_shares.map(|(before, after)| [before, after]);
+    if let Some([before, after]) = both_shares {
         changes.extend(shares(before, after));
         compared = true;
     }
     if let (Some(before), Some(after)) = (&before.queue, &after.queue) {
-        changes.extend(queue(before, after));
+        changes.extend(queue(before, after, both_shares));
         compared = true;
     }
     if !compared {
         return Err(Failure::Usage(
-            "the two are not of one kind: give two outputs of sshare, two of sprio, or two captures"
+            "the two are not of one kind: give two outputs of sshare, of sprio, of both, or two captures"
                 .into(),
         ));
     }
@@ -77,23 +79,44 @@ fn read(path: &Path) -> Result<Side, Failure> {
             ..Side::default()
         });
     }
-    let mut said = text.lines().filter(|line| {
-        let comment = line.trim_start().starts_with("# ") && !sprio::begins(line);
-        !line.trim().is_empty() && !comment
-    });
-    match said.next() {
-        Some(line) if sprio::begins(line) => Ok(Side {
-            queue: Some(single(&name, &sprio::read(&name, &bytes[..])?)?),
-            ..Side::default()
-        }),
-        Some(_) => Ok(Side {
-            shares: Some(sshare::read(&name, &bytes[..])?),
-            ..Side::default()
-        }),
-        None => Err(InputError::new(&name, Problem::Empty)
-            .hint("give the output of sshare -l or sprio -l, or a capture")
-            .into()),
+    parse(&name, &text)
+}
+
+/// Outputs of sshare and sprio in one file are told apart by their headers.
+fn parse(name: &str, text: &str) -> Result<Side, Failure> {
+    let (mut of_shares, mut of_queue) = (String::new(), String::new());
+    let (mut has_shares, mut has_queue) = (false, false);
+    let mut in_queue = false;
+    for line in text.split_inclusive('\n') {
+        if sprio::begins(line) {
+            in_queue = true;
+        } else if sshare::begins(line.trim_end()) {
+            in_queue = false;
+        }
+        let said = !line.trim().is_empty() && (in_queue || !line.trim_start().starts_with("# "));
+        // Each reader gets all lines, the other's empty: so it names the right ones.
+        let (own, other) = match in_queue {
+            true => (&mut of_queue, &mut of_shares),
+            false => (&mut of_shares, &mut of_queue),
+        };
+        own.push_str(line);
+        other.push('\n');
+        has_queue |= in_queue && said;
+        has_shares |= !in_queue && said;
     }
+    if !has_shares && !has_queue {
+        return Err(InputError::new(name, Problem::Empty)
+            .hint("give the output of sshare -l, of sprio -l, or of both, or a capture")
+            .into());
+    }
+    let mut side = Side::default();
+    if has_shares {
+        side.shares = Some(sshare::read(name, of_shares.as_bytes())?);
+    }
+    if has_queue {
+        side.queue = Some(single(name, &sprio::read(name, of_queue.as_bytes())?)?);
+    }
+    Ok(side)
 }
 
 fn capture(folder: &Path) -> Result<Side, Failure> {

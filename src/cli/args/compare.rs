@@ -10,7 +10,8 @@ use super::EXIT_CODES;
 #[derive(Debug, Args)]
 #[command(after_long_help = COMPARE_EXAMPLES, after_help = EXIT_CODES)]
 pub struct CompareArgs {
-    /// The earlier output of sshare or sprio, or the folder of a capture; `-` reads standard input
+    /// The earlier output of sshare, of sprio, or of both one after the other, or the folder of a capture; `-` reads
+    /// standard input
     pub before: PathBuf,
     /// The later one, of the same kind
     pub after: PathBuf,
@@ -20,12 +21,14 @@ pub(super) const COMPARE_ABOUT: &str = "\
 Tell what changed between two outputs of sshare or sprio, or two captures, and why.
 
 Of shares: who passed whom at which level, by which LevelFS; what was charged and what only faded; \
-new shares. Of the queue: which factors moved which job. Two captures are compared in both ways.";
+new shares; why a rank moved, ties that Slurm's own plugin ranks against its documentation included. Of the \
+queue: which factors moved which job. What holds both outputs, as a capture does, is compared in both ways.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   fairtree compare monday.sshare tuesday.sshare
   sprio -l | fairtree compare earlier.sprio -
+  (sshare -a -l -P; sprio -l) | fairtree compare before -
   fairtree compare week/20261121T103630Z week/20261121T104015Z
 
 Exit codes:

@@ -1,6 +1,7 @@
 //! What changed between two moments, and why: shares and usage, or the queue.
 
 mod queue;
+mod ranks;
 mod shares;
 
 pub use queue::queue;

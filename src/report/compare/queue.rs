@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 
 use super::Change;
+use super::shares::{key as assoc_key, name as assoc_name};
 use crate::input::sprio::Factor;
+use crate::input::sshare::{Listing, Row};
+use crate::report::c_format;
 use crate::report::prio::{PrioReport, PrioRow};
 
 type Key<'a> = (Option<u32>, Option<&'a str>);
@@ -24,13 +27,19 @@ fn name(row: &PrioRow) -> String {
 }
 
 /// The differences: weights, then jobs in the later order, then those that are gone.
-pub fn queue(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
+///
+/// `shares`: the listings of sshare from the same moments, which tell why FAIRSHARE moved.
+pub fn queue(
+    before: &PrioReport,
+    after: &PrioReport,
+    shares: Option<[&Listing; 2]>,
+) -> Vec<Change> {
     let mut changes = weights(before, after);
     let earlier: HashMap<Key<'_>, &PrioRow> = before.rows.iter().map(|r| (key(r), r)).collect();
     let later: HashMap<Key<'_>, &PrioRow> = after.rows.iter().map(|r| (key(r), r)).collect();
     for row in &after.rows {
         match earlier.get(&key(row)) {
-            Some(old) => changes.extend(job(old, row)),
+            Some(old) => changes.extend(job(old, row, shares)),
             None => changes.push(Change::new(name(row), "new")),
         }
     }
@@ -58,12 +67,39 @@ fn weights(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
     changes
 }
 
-fn job(old: &PrioRow, new: &PrioRow) -> Option<Change> {
+/// The one association of sshare that a job's user and account can be; both may be cut short.
+fn association<'a>(listing: &'a Listing, job: &PrioRow) -> Option<&'a Row> {
+    let user = job.user.as_deref()?;
+    let account = job.account.as_deref().unwrap_or("");
+    let mut found = listing.rows.iter().filter(|row| {
+        let (of_account, of_user, _) = assoc_key(row);
+        !of_user.is_empty() && of_user.starts_with(user) && of_account.starts_with(account)
+    });
+    let row = found.next()?;
+    found.next().is_none().then_some(row)
+}
+
+/// How the factor behind FAIRSHARE moved.
+fn factor_moved(shares: [&Listing; 2], job: &PrioRow) -> Option<String> {
+    let [old, new] = shares.map(|listing| association(listing, job));
+    let (old, new) = (old?, new?);
+    let (from, to) = (old.fs_factor?.value, new.fs_factor?.value);
+    (assoc_key(old) == assoc_key(new) && from != to).then(|| {
+        let (from, to) = (c_format::f(from), c_format::f(to));
+        format!(" (FairShare of {} {from} -> {to})", assoc_name(new))
+    })
+}
+
+fn job(old: &PrioRow, new: &PrioRow, shares: Option<[&Listing; 2]>) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
     for factor in Factor::ALL {
         let points = |row: &PrioRow| row.points[factor.index()].value();
         if let (Some(from), Some(to)) = (points(old), points(new)) {
-            parts.extend(moved(factor.name(), to - from));
+            let why = shares
+                .filter(|_| factor == Factor::Fairshare)
+                .and_then(|shares| factor_moved(shares, new));
+            let moved = moved(factor.name(), to - from);
+            parts.extend(moved.map(|moved| moved + &why.unwrap_or_default()));
         }
     }
     for (column, from, to) in [("SITE", old.site, new.site), ("NICE", new.nice, old.nice)] {
@@ -109,8 +145,42 @@ mod tests {
             let text = format!("JOBID PARTITION PRIORITY SITE AGE FAIRSHARE NICE\n{rows}");
             from_queue(&read("f", text.as_bytes()).unwrap()).remove(0)
         };
-        let changes = queue(&report(before), &report(after));
+        let changes = queue(&report(before), &report(after), None);
         changes.iter().map(Change::to_string).collect()
+    }
+
+    #[test]
+    fn fair_share_is_told_where_the_association_is_known() {
+        let report = |row: &str| {
+            let text = format!("JOBID PARTITION USER PRIORITY FAIRSHARE\n{row}\n");
+            from_queue(&read("f", text.as_bytes()).unwrap()).remove(0)
+        };
+        let listing = |rows: &str| {
+            let text = format!("Account|User|RawShares|RawUsage|FairShare\n{rows}");
+            crate::input::sshare::read("f", text.as_bytes()).unwrap()
+        };
+        let (before, after) = (
+            report("1 main benjamin 1000 1000"),
+            report("1 main benjamin 500 500"),
+        );
+        let told = |rows: [&str; 2]| {
+            let [old, new] = rows.map(listing);
+            queue(&before, &after, Some([&old, &new]))[0].to_string()
+        };
+        let one = [
+            "root|||0|\n root|benjamin2|1|0|1.000000\n",
+            "root|||9|\n root|benjamin2|1|9|0.500000\n",
+        ];
+        assert_eq!(
+            told(one),
+            "job 1 in main: PRIORITY 1000 -> 500 (-500): FAIRSHARE -500 (FairShare of benjamin2@root \
+             1.000000 -> 0.500000)"
+        );
+        let two = one.map(|rows| format!("{rows} root|benjamin3|1|0|1.000000\n"));
+        assert_eq!(
+            told([&two[0], &two[1]]),
+            "job 1 in main: PRIORITY 1000 -> 500 (-500): FAIRSHARE -500"
+        );
     }
 
     #[test]

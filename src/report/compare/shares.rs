@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::Change;
+use super::ranks::Ranks;
 use crate::input::sshare::{Link, Listing, Printed, Row, RowKind, links};
 use crate::report::c_format;
 use crate::tree::Shares;
@@ -15,9 +16,9 @@ use crate::tree::Shares;
 /// Usage below this, in TRES-seconds, is too coarse to tell what fading left of it.
 const COARSE: u64 = 1000;
 
-type Key<'a> = (&'a str, &'a str, &'a str);
+pub(super) type Key<'a> = (&'a str, &'a str, &'a str);
 
-fn key(row: &Row) -> Key<'_> {
+pub(super) fn key(row: &Row) -> Key<'_> {
     (
         row.account.as_deref().unwrap_or(""),
         row.user.as_deref().unwrap_or(""),
@@ -25,7 +26,7 @@ fn key(row: &Row) -> Key<'_> {
     )
 }
 
-fn name(row: &Row) -> String {
+pub(super) fn name(row: &Row) -> String {
     let (account, user, partition) = key(row);
     match (user, partition) {
         ("", _) => account.to_owned(),
@@ -39,10 +40,11 @@ pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {
     let earlier: HashMap<Key<'_>, &Row> = before.rows.iter().map(|row| (key(row), row)).collect();
     let later: HashMap<Key<'_>, &Row> = after.rows.iter().map(|row| (key(row), row)).collect();
     let left = left(&earlier, &later);
+    let ranks = Ranks::new(before, after);
     let mut changes = passed(&earlier, after);
     for row in &after.rows {
         match earlier.get(&key(row)) {
-            Some(old) => changes.extend(association(old, row, left)),
+            Some(old) => changes.extend(association(old, row, left, &ranks)),
             None => changes.push(Change::new(name(row), "new")),
         }
     }
@@ -145,7 +147,7 @@ fn overtaking(
 }
 
 /// What changed at one association.
-fn association(old: &Row, new: &Row, left: Option<f64>) -> Option<Change> {
+fn association(old: &Row, new: &Row, left: Option<f64>, ranks: &Ranks<'_>) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
     if old.raw_shares != new.raw_shares {
         let shares = |shares: Option<Shares>| match shares {
@@ -168,11 +170,18 @@ fn association(old: &Row, new: &Row, left: Option<f64>) -> Option<Change> {
         ("NormShares", old.norm_shares, new.norm_shares),
         ("EffectvUsage", old.effective_usage, new.effective_usage),
         ("LevelFS", old.level_fs, new.level_fs),
-        ("FairShare", old.fs_factor, new.fs_factor),
     ] {
         if let (Some(from), Some(to)) = (from, to) {
             parts.extend(moved(column, from, to));
         }
+    }
+    if let (Some(from), Some(to)) = (old.fs_factor, new.fs_factor) {
+        parts.extend(
+            moved("FairShare", from, to).map(|moved| match ranks.why(new) {
+                Some(why) => format!("{moved} ({why})"),
+                None => moved,
+            }),
+        );
     }
     (!parts.is_empty()).then(|| Change::new(name(new), parts.join(", ")))
 }
@@ -231,12 +240,62 @@ mod tests {
                 "below root: b@root passed a@root: LevelFS 0.750000 -> 1.500000 against 1.500000 -> \
                  0.750000; b@root comes before a@root",
                 "a@root: RawUsage 100000 -> 200000 (faded to at most 50000, charged at least 150000), LevelFS \
-                 1.500000 -> 0.750000, FairShare 1.000000 -> 0.500000",
+                 1.500000 -> 0.750000, FairShare 1.000000 -> 0.500000 (behind b@root)",
                 "b@root: RawUsage 200000 -> 100000 (faded), LevelFS 0.750000 -> 1.500000, FairShare \
-                 0.500000 -> 1.000000",
+                 0.500000 -> 1.000000 (no longer behind a@root)",
             ]
         );
         assert_eq!(changes(BEFORE, BEFORE), [""; 0]);
+    }
+
+    // What stock prints of two unused accounts with equal shares, and what Slurm documents.
+    #[test]
+    fn a_tie_that_is_ranked_in_another_way_is_told() {
+        let stock = include_str!("../../../tests/sites/tie.sshare");
+        let documented = stock.replace(
+            "b1|1|1.000000|0|0.000000|0.750000",
+            "b1|1|1.000000|0|0.000000|1.000000",
+        );
+        let documented = documented.replace(
+            "b2|0|0.000000|0|0.000000|0.250000",
+            "b2|0|0.000000|0|0.000000|0.500000",
+        );
+        let documented = documented.replace(
+            "a2|0|0.000000|0|0.000000|0.750000",
+            "a2|0|0.000000|0|0.000000|0.500000",
+        );
+        let read = |text: &str| read("f", text.as_bytes()).unwrap();
+        let shown = |before: &str, after: &str| -> Vec<String> {
+            let changes = shares(&read(before), &read(after));
+            changes.iter().map(Change::to_string).collect()
+        };
+        assert_eq!(
+            shown(stock, &documented),
+            [
+                "a2@ta: FairShare 0.750000 -> 0.500000 (a tie that was ranked against Slurm's documentation)",
+                "b1@tb: FairShare 0.750000 -> 1.000000 (a tie that was ranked against Slurm's documentation)",
+                "b2@tb: FairShare 0.250000 -> 0.500000 (a tie that was ranked against Slurm's documentation)",
+            ]
+        );
+        assert_eq!(
+            shown(&documented, stock)[1],
+            "b1@tb: FairShare 1.000000 -> 0.750000 (a tie, ranked against Slurm's documentation)"
+        );
+    }
+
+    #[test]
+    fn users_that_come_change_the_others() {
+        let after = format!("{BEFORE} root|c|1|0|inf|1.000000\n")
+            .replace("|1.500000|1.000000", "|1.500000|0.666667")
+            .replace("|0.750000|0.500000", "|0.750000|0.333333");
+        assert_eq!(
+            changes(BEFORE, &after),
+            [
+                "a@root: FairShare 1.000000 -> 0.666667 (behind c@root; 3 users instead of 2)",
+                "b@root: FairShare 0.500000 -> 0.333333 (behind c@root; 3 users instead of 2)",
+                "c@root: new",
+            ]
+        );
     }
 
     #[test]
