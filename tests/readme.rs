@@ -1,4 +1,5 @@
-//! The examples of README.md: what it says that a command prints is what the command prints.
+//! The examples of README.md and docs/parity.md: what they say that a command prints is what the
+//! command prints.
 
 #![cfg(feature = "cli")]
 
@@ -18,22 +19,24 @@ fn examples(readme: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn commands_print_what_the_readme_shows() {
+fn commands_print_what_the_documents_show() {
     let root = env!("CARGO_MANIFEST_DIR");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).expect("README.md");
-    let examples = examples(&readme);
-    assert_eq!(examples.len(), 2);
-    for (command, expected) in examples {
-        let answer = Command::new(env!("CARGO_BIN_EXE_fairtree"))
-            .current_dir(root)
-            .args(command.split_whitespace())
-            .output()
-            .expect("the command runs");
-        assert_eq!(
-            String::from_utf8_lossy(&answer.stdout),
-            expected,
-            "{command}"
-        );
+    for (file, count) in [("README.md", 2), ("docs/parity.md", 1)] {
+        let text = std::fs::read_to_string(format!("{root}/{file}")).expect(file);
+        let examples = examples(&text);
+        assert_eq!(examples.len(), count, "{file}");
+        for (command, expected) in examples {
+            let answer = Command::new(env!("CARGO_BIN_EXE_fairtree"))
+                .current_dir(root)
+                .args(command.split_whitespace())
+                .output()
+                .expect("the command runs");
+            assert_eq!(
+                String::from_utf8_lossy(&answer.stdout),
+                expected,
+                "{file}: {command}"
+            );
+        }
     }
 }
 

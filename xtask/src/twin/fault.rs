@@ -7,7 +7,6 @@
 //! | `#? FIELD = VALUE` | after the line above, this field is right with this value; `ending` is how the host ended |
 //! | `#! only RELEASE ...` | stock has the fault in these releases alone; in others ours answers as stock does |
 //! | `#! compat right` | `compat=slurm` does not share the fault: it is none of a number |
-//! | `#! compat asked` | `compat=slurm` gives what stock does in the fields that are asked for, and not in all others |
 //!
 //! What stock answers stands in the file of the same name with the ending `.stock`, one column a
 //! release.
@@ -33,17 +32,6 @@ pub struct Question {
     pub right: String,
 }
 
-/// What `compat=slurm` gives in a life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compat {
-    /// Every field as stock.
-    Stock,
-    /// The fields that are asked for as stock.
-    Asked,
-    /// What is right.
-    Right,
-}
-
 /// A fault of stock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -53,8 +41,8 @@ pub struct Fault {
     pub life: Life,
     /// What is asked.
     pub questions: Vec<Question>,
-    /// What `compat=slurm` gives.
-    pub compat: Compat,
+    /// `compat=slurm` gives the right answers, too.
+    pub compat_is_right: bool,
     only: Vec<Release>,
 }
 
@@ -97,7 +85,7 @@ impl Fault {
             name,
             life: Life::parse(text),
             questions: vec![],
-            compat: Compat::Stock,
+            compat_is_right: false,
             only: vec![],
         };
         let mut line = 0;
@@ -125,13 +113,7 @@ impl Fault {
         let mut words = remark.split_whitespace();
         match words.next() {
             Some("only") => self.only = words.map(str::parse).collect::<Result<_>>()?,
-            Some("compat") => {
-                self.compat = match words.next() {
-                    Some("right") => Compat::Right,
-                    Some("asked") => Compat::Asked,
-                    _ => bail!("`{remark}` means nothing"),
-                }
-            }
+            Some("compat") if words.eq(["right"]) => self.compat_is_right = true,
             _ => bail!("`{remark}` means nothing"),
         }
         Ok(())
@@ -284,7 +266,7 @@ mod tests {
         );
         assert!(fault.concerns(&"24.11.5".parse().unwrap()));
         assert!(!fault.concerns(&"22.05.8".parse().unwrap()));
-        assert_eq!(fault.compat, Compat::Stock);
+        assert!(!fault.compat_is_right);
     }
 
     #[test]
@@ -310,6 +292,64 @@ mod tests {
                 .text()
                 .ends_with("field\t22.05.8\t24.11.5\njob 1 priority\t9\t10\n")
         );
+    }
+
+    /// What a cell of a table begins with, if that is a number.
+    fn number(cell: &str) -> Option<f64> {
+        cell.split(' ').next().and_then(|word| word.parse().ok())
+    }
+
+    /// Where stock is wrong first, and what is right there.
+    fn first_wrong<'a>(fault: &'a Fault, stock: &'a [String]) -> (&'a str, &'a str) {
+        let mut answers = stock.iter().zip(&fault.questions);
+        let (answer, asked) = answers
+            .find(|(answer, asked)| !agree(answer, &asked.right))
+            .expect("stock is wrong somewhere");
+        (answer, &asked.right)
+    }
+
+    #[test]
+    fn the_documentation_tells_each_fault_with_its_numbers() {
+        let document = project::root().join("docs/parity.md");
+        let document = fs::read_to_string(document).unwrap();
+        let lives = files("").unwrap();
+        for path in &lives {
+            let fault = Fault::read(path).unwrap();
+            let record = Record::read(&fault, path).unwrap();
+            let name = &fault.name;
+            let begin = format!("| [{name}](../tests/twin/faults/{name}.life)");
+            let row = document.lines().find(|line| line.starts_with(&begin));
+            let row = row.unwrap_or_else(|| panic!("no row of {name}"));
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let [.., stock, right, releases, ""] = cells[..] else {
+                panic!("{row}");
+            };
+            let concerned = Release::supported()
+                .into_iter()
+                .filter(|r| fault.concerns(r));
+            let concerned: Vec<Release> = concerned.collect();
+            let names: Vec<String> = concerned.iter().map(Release::to_string).collect();
+            let told = if fault.only.is_empty() {
+                "both"
+            } else {
+                &*names.join(", ")
+            };
+            assert_eq!(releases, told, "{name}");
+            assert_eq!(cells[1].ends_with('¹'), fault.compat_is_right, "{name}");
+            for release in &concerned {
+                let (answer, expected) = first_wrong(&fault, record.of(release).unwrap());
+                for (cell, truth) in [(stock, answer), (right, expected)] {
+                    let Some(truth) = number(truth) else { continue };
+                    let found = number(cell).unwrap_or_else(|| panic!("{name}: {cell}"));
+                    let near = (found - truth).abs() <= 2e-6 * truth.abs();
+                    assert!(near, "{name}: {cell} is not {truth}");
+                }
+            }
+        }
+        let rows = document
+            .lines()
+            .filter(|line| line.contains("(../tests/twin/faults/"));
+        assert_eq!(rows.count(), lives.len());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{interrupt, project, source};
 
 use super::COMPAT;
 use super::compare::{Outcome, Pair, Promise, compare};
-use super::fault::{Compat, Fault, Record, agree, files};
+use super::fault::{Fault, Record, agree, files};
 use super::host::{Dump, Host};
 
 /// Play the lives of the faults of stock.
@@ -149,37 +149,26 @@ impl Bench<'_> {
         if concerned && answers.all(|(answer, asked)| agree(answer, &asked.right)) {
             found.push(format!("stock {} does not have this fault", self.release));
         }
-        found.extend(self.compat(fault, &stock)?);
+        found.extend(self.compat(fault)?);
         Ok(found)
     }
 
     /// What is wrong under `compat=slurm`: it gives stock's numbers, but shares no fault that is
-    /// none of a number. `stock`: what stock answered.
-    fn compat(&self, fault: &Fault, stock: &[String]) -> Result<Vec<String>> {
+    /// none of a number.
+    fn compat(&self, fault: &Fault) -> Result<Vec<String>> {
         let host = self.host.clone().with("--conf", COMPAT);
-        let compat = match fault.compat {
-            // Elsewhere stock has nothing to be unlike.
-            Compat::Right if !fault.concerns(self.release) => Compat::Stock,
-            compat => compat,
-        };
-        if compat == Compat::Stock {
+        if !fault.compat_is_right || !fault.concerns(self.release) {
             return self.compat_is_stock(&host, fault);
         }
         let answers = self.ask(&host, &self.ours, fault)?;
-        let mut found = vec![];
-        for (at, asked) in fault.questions.iter().enumerate() {
-            let expected = match compat {
-                Compat::Right => &asked.right,
-                _ => &stock[at],
-            };
-            if !agree(&answers[at], expected) {
-                let (field, answer) = (&asked.field, &answers[at]);
-                found.push(format!(
-                    "compat=slurm: {field} is {answer} instead of {expected}"
-                ));
-            }
-        }
-        Ok(found)
+        let asked = answers.iter().zip(&fault.questions);
+        let wrong = asked.filter(|(answer, asked)| !agree(answer, &asked.right));
+        Ok(wrong
+            .map(|(answer, asked)| {
+                let (field, right) = (&asked.field, &asked.right);
+                format!("compat=slurm: {field} is {answer} instead of {right}")
+            })
+            .collect())
     }
 
     fn compat_is_stock(&self, host: &Host, fault: &Fault) -> Result<Vec<String>> {
