@@ -150,6 +150,11 @@
 #define FT_JOB_DIRECT 1u
 
 /**
+ * The most threads that one call starts.
+ */
+#define FT_THREADS_MAX 1024u
+
+/**
  * What a call says of itself: 0 is success, everything else is negative.
  *
  * Numbers are grouped by area with gaps between the groups and are never re-used, so code may
@@ -759,9 +764,10 @@ typedef struct {
      */
     uint32_t mode;
     /**
-     * Zero.
+     * How many threads may share the work, up to FT_THREADS_MAX; 0 or 1: only the caller's.
+     * Results do not depend on it. Only ft_jobs_price() looks at it.
      */
-    uint32_t reserved;
+    uint32_t threads;
 } ft_batch;
 
 /**

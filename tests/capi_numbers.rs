@@ -41,5 +41,6 @@ fn threads_share_what_they_only_read() {
     assert_prints(&mut library.command(&program), "threads agree\n");
     let mut helgrind = library.command("valgrind");
     helgrind.args(["--quiet", "--tool=helgrind", "--error-exitcode=9"]);
+    helgrind.arg(capi_common::suppressions());
     assert_prints(helgrind.arg(&program), "threads agree\n");
 }

@@ -1,5 +1,7 @@
 //! A batch of jobs: the caller's rows checked, and made into the engine's.
 
+use std::ops::Range;
+
 use crate::config::Config;
 use crate::priority::{
     AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span,
@@ -9,7 +11,7 @@ use crate::priority::{
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
 use super::handle;
-use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_UNSET, JobRow};
+use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, FT_UNSET, JobRow};
 use super::site::{FT_UNLIMITED, SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
 use super::users::Users;
@@ -83,10 +85,11 @@ pub(super) struct Batch<'a> {
     config: &'a Config,
     users: Users<'a>,
     jobs: std::borrow::Cow<'a, [JobRow]>,
-    counts: &'a [u64],
+    counts: std::borrow::Cow<'a, [u64]>,
     tres_rows: usize,
     now: i64,
     when: When,
+    threads: u32,
 }
 
 impl<'a> Batch<'a> {
@@ -149,10 +152,11 @@ impl<'a> Batch<'a> {
             config,
             users: Users::new(tree, site.assoc_priorities())?,
             jobs,
-            counts,
+            counts: counts.into(),
             tres_rows: count_rows(counts, site.tres_len())?,
             now: batch.now,
             when: when(batch)?,
+            threads: batch.threads,
         })
     }
 
@@ -168,12 +172,27 @@ impl<'a> Batch<'a> {
 
     /// Whether an input of the caller's lies in `out`.
     pub(super) fn overlaps<T: view::Plain>(&self, out: &view::OutArray<T>) -> bool {
-        out.overlaps(&self.jobs) || out.overlaps(self.counts)
+        out.overlaps(&self.jobs) || out.overlaps(&self.counts)
+    }
+
+    /// Copies the caller's rows, so that their memory may change.
+    pub(super) fn detach(&mut self) {
+        self.jobs.to_mut();
+        self.counts.to_mut();
+    }
+
+    /// How many jobs a thread gets where as many as the caller allows share them: whole blocks.
+    pub(super) fn share(&self) -> usize {
+        let threads = self.threads.max(1) as usize;
+        self.len()
+            .div_ceil(threads)
+            .next_multiple_of(BLOCK)
+            .max(BLOCK)
     }
 
     pub(super) fn pricer(&self) -> Result<Pricer<'_>, Failure> {
         let pricer = Pricer::new(self.config, &self.tables, self.now)?;
-        Ok(pricer.with_job_counts(self.counts))
+        Ok(pricer.with_job_counts(&self.counts))
     }
 
     /// Checks all jobs; after that [`Batch::for_each`] does not fail.
@@ -185,19 +204,22 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Calls `each` with the blocks of jobs in their order, checked and priced.
+    /// Calls `each` with the blocks of these jobs in their order, checked and priced, and with the
+    /// number of each block's first one.
     #[inline(always)]
     pub(super) fn for_each(
         &self,
+        jobs: Range<usize>,
         pricer: &Pricer<'_>,
-        mut each: impl FnMut(&[JobRow], &Block),
+        mut each: impl FnMut(usize, &[JobRow], &Block),
     ) -> Result<(), Failure> {
         let mut assocs = [AssocFactors::default(); BLOCK];
         let mut block = Block::default();
-        for (number, rows) in self.jobs.chunks(BLOCK).enumerate() {
-            self.look_up(number * BLOCK, rows, &mut assocs)?;
+        let starts = jobs.clone().step_by(BLOCK);
+        for (first, rows) in starts.zip(self.jobs[jobs].chunks(BLOCK)) {
+            self.look_up(first, rows, &mut assocs)?;
             block.fill(pricer, rows, &assocs, self.when);
-            each(rows, &block);
+            each(first, rows, &block);
         }
         Ok(())
     }
@@ -208,7 +230,7 @@ impl<'a> Batch<'a> {
         pricer: &Pricer<'_>,
         mut each: impl FnMut(&Job, Priced),
     ) -> Result<(), Failure> {
-        self.for_each(pricer, |rows, block| {
+        self.for_each(0..self.len(), pricer, |_, rows, block| {
             for (at, row) in rows.iter().enumerate() {
                 each(&self.job(row), block.priced(at, row));
             }
@@ -342,11 +364,12 @@ impl<'a> Batch<'a> {
 }
 
 fn when(batch: &BatchRow) -> Result<When, Failure> {
-    if batch.reserved != 0 {
-        return Err(Failure::new(
-            Status::FT_ERR_RANGE,
-            format!("batch.reserved is {}, but must be 0", batch.reserved),
-        ));
+    if batch.threads > FT_THREADS_MAX {
+        let sentence = format!(
+            "batch.threads is {}, but FT_THREADS_MAX is {FT_THREADS_MAX}",
+            batch.threads
+        );
+        return Err(Failure::new(Status::FT_ERR_RANGE, sentence));
     }
     match batch.mode {
         0 => Ok(When::Pass),

@@ -10,6 +10,9 @@ pub const FT_UNSET: u32 = 0xffff_fffe;
 /// ft_job.flags: an administrator set the priority, so it stays.
 pub const FT_JOB_DIRECT: u32 = 1;
 
+/// The most threads that one call starts.
+pub const FT_THREADS_MAX: u32 = 1024;
+
 /// When jobs are priced.
 #[allow(
     non_camel_case_types,
@@ -98,8 +101,9 @@ pub struct BatchRow {
     pub now: i64,
     /// FT_MODE_PASS or FT_MODE_SET.
     pub mode: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// How many threads may share the work, up to FT_THREADS_MAX; 0 or 1: only the caller's.
+    /// Results do not depend on it. Only ft_jobs_price() looks at it.
+    pub threads: u32,
 }
 
 // SAFETY: numbers, and pointers that are checked before they are followed.

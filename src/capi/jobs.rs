@@ -1,11 +1,15 @@
 //! Pricing jobs in bulk.
 
-use crate::priority::Block;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::priority::Pricer;
 
 use super::batch::Batch;
 use super::config::ConfigHandle;
+use super::error::Failure;
 use super::guard;
-use super::job_rows::{BatchRow, JobRow, PricedRow};
+use super::job_rows::{BatchRow, PricedRow};
 use super::site::SiteHandle;
 use super::tree::TreeHandle;
 use super::view::{self, OutArray};
@@ -42,41 +46,25 @@ pub unsafe extern "C" fn ft_jobs_price(
 ) -> i32 {
     guard::status("ft_jobs_price", || {
         // SAFETY: the caller passes live handles that nobody changes, and a readable batch.
-        let batch = unsafe { Batch::new(config, site, tree, batch)? };
+        let mut batch = unsafe { Batch::new(config, site, tree, batch)? };
         let out = OutArray::new(priorities, priorities_len, "priorities")?;
         let terms = OutArray::rows(terms, terms_len, row_size, "terms")?;
         out.expect_len(batch.len(), "jobs", "priorities")?;
         if terms.len() > 0 {
             terms.expect_len(batch.len(), "jobs", "terms")?;
-        }
-        let pricer = batch.pricer()?;
-        let mut prices: Vec<u32> = Vec::with_capacity(out.len());
-        let mut keep = |rows: &[JobRow], block: &Block| {
-            prices.extend_from_slice(&block.priorities()[..rows.len()]);
-        };
-        if terms.len() == 0 {
-            batch.for_each(&pricer, &mut keep)?;
-        } else if batch.overlaps(&terms) {
-            let mut found = Vec::with_capacity(terms.len());
-            batch.for_each(&pricer, |rows, block| {
-                found.extend(priced_rows(rows, block));
-                keep(rows, block);
-            })?;
-            // SAFETY: the caller passes a writable array.
-            unsafe { terms.write(found) };
-        } else {
+            if batch.overlaps(&terms) {
+                batch.detach();
+            }
             // Terms are many bytes: they go straight to where they belong, once nothing can fail.
             batch.check()?;
-            let mut next = 0;
-            batch.for_each(&pricer, |rows, block| {
-                for row in priced_rows(rows, block) {
-                    // SAFETY: the caller passes a writable array; no input lies in it.
-                    unsafe { terms.write_at(next, row) };
-                    next += 1;
-                }
-                keep(rows, block);
-            })?;
         }
+        let mut prices = vec![0; out.len()];
+        let wants_terms = terms.len() > 0;
+        // SAFETY: the caller passes a writable array, no input lies in it, and every job has a row
+        // of its own there.
+        price_all(&batch, &mut prices, wants_terms, |number, row| unsafe {
+            terms.write_at(number, row);
+        })?;
         drop(batch);
         // SAFETY: the caller passes a writable array.
         unsafe { out.write(prices) };
@@ -84,11 +72,112 @@ pub unsafe extern "C" fn ft_jobs_price(
     })
 }
 
-/// The rows of terms of a block.
-#[inline(always)]
-fn priced_rows(rows: &[JobRow], block: &Block) -> impl Iterator<Item = PricedRow> {
-    let rows = rows.iter().enumerate();
-    rows.map(|(at, row)| PricedRow::from(&block.priced(at, row)))
+/// Prices all jobs, in as many threads as the caller allows; `write` gets the terms of each, if
+/// they are wanted.
+fn price_all(
+    batch: &Batch<'_>,
+    prices: &mut [u32],
+    wants_terms: bool,
+    write: impl Fn(usize, PricedRow) + Sync,
+) -> Result<(), Failure> {
+    let (pricer, write) = (batch.pricer()?, &write);
+    let wide = wide::is_there();
+    let price = |first: usize, prices: &mut [u32]| {
+        let mut part = Part {
+            batch,
+            pricer: &pricer,
+            first,
+            prices,
+            wants_terms,
+        };
+        match wide {
+            // SAFETY: the processor has been asked.
+            true => unsafe { wide::price(&mut part, write) },
+            false => part.price(write),
+        }
+    };
+    let share = batch.share();
+    if batch.len() <= share {
+        return price(0, prices);
+    }
+    let parts = Mutex::new(prices.chunks_mut(share).enumerate());
+    // Of several errors the one that one thread alone would have met.
+    let first = Mutex::new(None);
+    let work = || {
+        while let Some((number, part)) = next(&parts) {
+            if let Err(failure) = price(number * share, part) {
+                let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(known, _)| number < *known) {
+                    *first = Some((number, failure));
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..batch.len().div_ceil(share) {
+            // A thread that the system refuses leaves its part to the others.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first.map_or(Ok(()), |(_, failure)| Err(failure))
+}
+
+/// A run of jobs, priced by one thread.
+struct Part<'p> {
+    batch: &'p Batch<'p>,
+    pricer: &'p Pricer<'p>,
+    first: usize,
+    prices: &'p mut [u32],
+    wants_terms: bool,
+}
+
+impl Part<'_> {
+    #[inline(always)]
+    fn price(&mut self, write: &impl Fn(usize, PricedRow)) -> Result<(), Failure> {
+        let Part { first, prices, .. } = self;
+        let jobs = *first..*first + prices.len();
+        self.batch
+            .for_each(jobs, self.pricer, |number, rows, block| {
+                let here = &mut prices[number - *first..][..rows.len()];
+                here.copy_from_slice(&block.priorities()[..rows.len()]);
+                let rows = if self.wants_terms { rows } else { &[] };
+                for (at, row) in rows.iter().enumerate() {
+                    write(number + at, PricedRow::from(&block.priced(at, row)));
+                }
+            })
+    }
+}
+
+/// The same instructions for several jobs at a time, where the processor has such: compiled from
+/// the same lines, with the same results to the last bit (multiplication and addition stay two).
+mod wide {
+    use super::{Failure, Part, PricedRow};
+
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn is_there() -> bool {
+        is_x86_feature_detected!("avx2")
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) fn is_there() -> bool {
+        false
+    }
+
+    /// # Safety
+    /// [`is_there`] says so.
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2"))]
+    pub(super) unsafe fn price(
+        part: &mut Part<'_>,
+        write: &impl Fn(usize, PricedRow),
+    ) -> Result<(), Failure> {
+        part.price(write)
+    }
+}
+
+fn next<T>(parts: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    parts.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 /// Prices jobs that asked for several partitions or several QOS: one priority for each way in

@@ -242,6 +242,9 @@ pub(super) struct OutArray<T> {
     stride: usize,
 }
 
+// SAFETY: a pointer and two numbers; who writes promises that nobody else uses that entry.
+unsafe impl<T: Plain + Sync> Sync for OutArray<T> {}
+
 impl<T: Plain> OutArray<T> {
     /// Checks pointer and length; (NULL, 0) is empty.
     pub(super) fn new(pointer: *mut T, len: usize, argument: &str) -> Result<Self, Failure> {

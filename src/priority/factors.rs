@@ -49,12 +49,13 @@ impl Age {
     /// Seconds since the job began to age over the maximum age, at most 1; 0 for a job that does
     /// not age (`accrue_time` 0) or begins to in the future, 1 for any other where the maximum
     /// is 0.
-    #[inline]
+    #[inline(always)]
     pub(super) fn factor(&self, accrue_time: i64) -> f64 {
         // Cut rather than compared: which jobs are old is nothing a processor could foresee.
         let secs = self.now.saturating_sub(accrue_time).max(0) & self.mask;
         let secs = secs.max(self.least_secs).min(self.most_secs);
-        let factor = secs as f64 / self.divisor;
+        // The maximum has 32 bits, and these are cheaper to convert.
+        let factor = f64::from(secs as u32) / self.divisor;
         if accrue_time == 0 { 0.0 } else { factor }
     }
 }

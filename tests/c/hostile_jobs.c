@@ -130,7 +130,7 @@ static void bad_jobs(const ft_config *config, const ft_site *site, const ft_tree
     SPOILED(batch.tres_counts_len, 3, FT_ERR_LENGTH);
     SPOILED(batch.tres_counts_len, SIZE_MAX, FT_ERR_LENGTH);
     SPOILED(batch.mode, 2, FT_ERR_ENUM);
-    SPOILED(batch.reserved, 1, FT_ERR_RANGE);
+    SPOILED(batch.threads, FT_THREADS_MAX + 1, FT_ERR_RANGE);
     SPOILED(batch.now, INT64_MIN, FT_OK);
     SPOILED(jobs[0].accrue_time, INT64_MIN, FT_OK);
     SPOILED(jobs[0].accrue_time, INT64_MAX, FT_OK);

@@ -133,6 +133,42 @@ static void lists(const ft_config *config, const ft_site *site, const ft_tree *t
     CHECK(priorities[2] == 600 && priorities[3] == 525);
 }
 
+/* Several threads find what one does, and complain of the same job. */
+static void threads(const ft_config *config, const ft_site *site, const ft_tree *tree,
+                    const ft_batch *batch)
+{
+    enum { MANY = 1000 };
+    ft_job jobs[MANY];
+    ft_priced one[MANY], several[MANY];
+    uint32_t priorities[MANY], again[MANY];
+    ft_batch many = *batch;
+    char complaint[256];
+    for (uint32_t i = 0; i < MANY; i++) {
+        jobs[i] = batch->jobs[i % JOBS];
+        jobs[i].site_factor = (int32_t)i;
+    }
+    many.jobs = jobs;
+    many.jobs_len = MANY;
+    OK(ft_jobs_price(config, site, tree, &many, priorities, MANY, one, MANY, sizeof(one[0])));
+    for (many.threads = 1; many.threads <= 9; many.threads++) {
+        memset(again, 0, sizeof(again));
+        memset(several, 0, sizeof(several));
+        OK(ft_jobs_price(config, site, tree, &many, again, MANY, several, MANY,
+                         sizeof(one[0])));
+        CHECK(memcmp(priorities, again, sizeof(again)) == 0);
+        CHECK(memcmp(one, several, sizeof(several)) == 0);
+    }
+    jobs[700].qos = 99;
+    jobs[300].assoc = 1;
+    for (many.threads = 1; many.threads <= 9; many.threads++) {
+        CHECK(ft_jobs_price(config, site, tree, &many, again, MANY, NULL, 0, sizeof(one[0])) ==
+              FT_ERR_NOT_A_USER);
+        snprintf(complaint, sizeof(complaint), "%s", ft_last_error());
+        CHECK(strstr(complaint, "batch.jobs[300]: association 1 is an account"));
+        CHECK(memcmp(priorities, again, sizeof(again)) == 0);
+    }
+}
+
 int main(void)
 {
     static const uint32_t PARTITION_LISTS[] = {1, 0};
@@ -160,6 +196,7 @@ int main(void)
     batch.mode = FT_MODE_PASS;
     terms(config, site, tree, &batch);
     lists(config, site, tree, &batch);
+    threads(config, site, tree, &batch);
 
     /* When it is released, a held job gets its price; a direct one keeps its own. */
     batch.mode = FT_MODE_SET;

@@ -112,6 +112,13 @@ pub struct Library {
     dir: tempfile::TempDir,
 }
 
+/// Tells valgrind what is known to be no defect.
+pub fn suppressions() -> std::ffi::OsString {
+    let mut option = std::ffi::OsString::from("--suppressions=");
+    option.push(crate_dir().join("tests/c/valgrind.supp"));
+    option
+}
+
 impl Library {
     /// Built as this test is.
     pub fn build() -> Library {
@@ -167,9 +174,7 @@ impl Library {
             "--show-leak-kinds=definite,indirect,possible",
             "--errors-for-leak-kinds=definite,indirect,possible",
         ]);
-        let mut suppressions = std::ffi::OsString::from("--suppressions=");
-        suppressions.push(crate_dir().join("tests/c/valgrind.supp"));
-        command.arg(suppressions).arg(program);
+        command.arg(suppressions()).arg(program);
         command
     }
 
