@@ -56,6 +56,10 @@ const SECTIONS: &[Section] = &[
         title: "tests: Rust, C programs, header, command",
         arguments: &["test", "--workspace", "--no-fail-fast"],
     },
+    Section {
+        title: "instructions of the engine, against their records",
+        arguments: &["bench", "--quiet", "--bench", "instructions"],
+    },
 ];
 
 /// Runs every section; those about Slurm for `release`, or for every supported one.
