@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: how fast everything is, beside Slurm's own plugin, and the report in
 //! `docs/performance.md`.
 
+mod cluster;
+mod engine;
 mod machine;
 mod passes;
 mod scale;
@@ -42,6 +44,10 @@ enum Section {
     Passes,
     /// Its growth with jobs and associations
     Scaling,
+    /// The engine alone
+    Engine,
+    /// A real slurmctld, as its clients see it
+    Cluster,
 }
 
 /// What all sections use.
@@ -50,6 +56,7 @@ pub struct Bench {
     stock: PathBuf,
     ours: PathBuf,
     memory: Memory,
+    release: Release,
     quick: bool,
 }
 
@@ -59,7 +66,7 @@ pub struct Bench {
 /// Whatever does not build or run; a missed bound is no error, the tables show it.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
     let bench = prepare(arguments, progress)?;
-    let mut report = introduction(&bench, &arguments.slurm);
+    let mut report = introduction(&bench);
     progress.print(&report);
     for section in Section::value_variants() {
         if arguments.sections.is_empty() || arguments.sections.contains(section) {
@@ -91,6 +98,7 @@ fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
         stock,
         ours,
         memory,
+        release: release.clone(),
         quick: arguments.quick,
     })
 }
@@ -111,6 +119,8 @@ impl Section {
                 }
             }
             Section::Scaling => add(scale::measure(bench, progress)?),
+            Section::Engine => add(engine::measure(bench, progress)?),
+            Section::Cluster => add(cluster::measure(bench, progress)?.to_string()),
         }
         Ok(text)
     }
@@ -119,18 +129,21 @@ impl Section {
         match self {
             Section::Passes => include_str!("text/passes.md"),
             Section::Scaling => include_str!("text/scaling.md"),
+            Section::Engine => include_str!("text/engine.md"),
+            Section::Cluster => include_str!("text/cluster.md"),
         }
         .trim_end()
     }
 }
 
 /// How to read the report, and where it was made.
-fn introduction(bench: &Bench, release: &Release) -> String {
+fn introduction(bench: &Bench) -> String {
     let Memory {
         reads,
         copies,
         latency,
     } = bench.memory;
+    let release = &bench.release;
     format!(
         "{}\n\nMachine: {}. One thread reads {:.1} GB/s and copies {:.1} GB/s; a read that waits \
          for another one takes {:.0} ns. Slurm {release}.\n",

@@ -18,7 +18,8 @@ use super::world::World;
 pub struct Answer(Vec<(String, f64)>);
 
 impl Answer {
-    fn parse(line: &str) -> Answer {
+    /// The words of these lines that are `name=number`.
+    pub fn parse(line: &str) -> Answer {
         let word = |word: &str| {
             let (name, value) = word.split_once('=')?;
             Some((name.to_owned(), value.parse().ok()?))

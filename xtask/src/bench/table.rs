@@ -7,6 +7,7 @@ use std::fmt::{self, Write as _};
 pub enum Unit {
     Milliseconds,
     Microseconds,
+    Nanoseconds,
     Bytes,
     Count,
 }
@@ -16,6 +17,7 @@ impl Unit {
         let unit = match self {
             Unit::Milliseconds => " ms",
             Unit::Microseconds => " µs",
+            Unit::Nanoseconds => " ns",
             Unit::Bytes => " B",
             Unit::Count => return grouped(value),
         };

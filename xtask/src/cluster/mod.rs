@@ -184,6 +184,12 @@ impl Cluster {
         }
     }
 
+    /// The process number of a daemon that runs.
+    pub fn pid(&self, daemon: &str) -> Result<i32> {
+        let found = self.daemons.get(daemon);
+        Ok(found.with_context(|| format!("no {daemon} runs"))?.pid())
+    }
+
     /// A user by short name.
     pub fn user(&self, short: &str) -> Result<&User> {
         self.users
