@@ -270,3 +270,60 @@ fn wrong_options_are_told() {
         assert!(ran.err.contains(words), "{args:?}: {}", ran.err);
     }
 }
+
+/// Every command line of `fairtree chart --help`, in a folder with what they name; sacct prints what
+/// a real one printed.
+#[test]
+fn the_examples_of_the_help_text_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    captures(&folder.path().join("week"));
+    let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/site.toml");
+    std::fs::copy(site, folder.path().join("site.toml")).expect("the site");
+    std::fs::write(folder.path().join("log.swf"), LOG).expect("the log");
+    let packed = Command::new("gzip")
+        .arg(folder.path().join("log.swf"))
+        .status();
+    assert!(packed.expect("gzip").success());
+    let listing = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workloads/sacct-24.11.5.txt");
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).expect("a folder");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fairtree"), bin.join("fairtree"))
+        .expect("a link");
+    let help = fairtree(&["chart", "--help"], b"").out;
+    let (_, examples) = help.split_once("Examples:\n").expect("examples");
+    let (examples, _) = examples.split_once("\n\n").expect("exit codes");
+    let lines = examples.replace("\\\n    ", "");
+    // Two blanks and a word begin a remark.
+    let commands = lines
+        .lines()
+        .map(|line| line.trim().split("   ").next().expect("a command"));
+    let commands: Vec<String> = commands
+        .filter(|line| line.contains("chart"))
+        .map(String::from)
+        .collect();
+    assert_eq!(commands.len(), 5, "{examples}");
+    for command in &commands {
+        let script = format!("set -e; sacct() {{ cat {listing:?}; }}; {command}");
+        let ran = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+            .output()
+            .expect("a shell");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(
+            ran.status.success() && !said.contains("error"),
+            "{command}: {said}"
+        );
+    }
+    for (name, start) in [
+        ("week.html", "<!DOCTYPE html>"),
+        ("usage.html", "<!DOCTYPE html>"),
+        ("log.svg", "<?xml"),
+        ("tree.png", "\u{fffd}PNG"),
+        ("log.json", "{\n  \"schema\": \"fairtree.chart/1\""),
+    ] {
+        let bytes = std::fs::read(folder.path().join(name)).expect(name);
+        assert!(String::from_utf8_lossy(&bytes).starts_with(start), "{name}");
+    }
+}

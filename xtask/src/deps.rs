@@ -28,7 +28,10 @@ const PACKAGES: &[(&str, &[&str])] = &[
         "configure Slurm's source as Debian does",
         &["libmunge-dev", "libslurm-dev", "bzip2", "xz-utils"],
     ),
-    ("look at pages as a person would", &["chromium"]),
+    (
+        "look at pages as a person would",
+        &["chromium", "fonts-dejavu-core"],
+    ),
     (
         "run a private Slurm cluster",
         &[

@@ -113,12 +113,12 @@ page shows the tree. The page, and every picture, is one file that needs no netw
 
 const CHART_EXAMPLES: &str = "\
 Examples:
-  fairtree chart --from week -o week.html               a folder of `fairtree capture`
+  fairtree chart --from week -o week.html                a folder of `fairtree capture`
   sacct -a -X -P -S 2026-01-01 -o JobID,User,Account,Start,End,Elapsed,AllocTRES \\
     | fairtree chart --half-life 14-0 -o usage.html
   fairtree chart --site site.toml log.swf.gz -o log.svg
   fairtree chart --picture tree -o tree.png site.toml
-  fairtree chart --format json log.swf.gz | jq '.associations[].name'
+  fairtree chart --format json log.swf.gz > log.json     docs/chart-json.md
 
 Exit codes:
   0  all is well

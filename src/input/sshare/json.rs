@@ -128,10 +128,12 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
     if let Some(error) = answer.errors.first() {
         return Err(broken(format!("sshare says that it failed: {error}")));
     }
-    let rows = answer
-        .shares
-        .map(|response| response.shares)
-        .unwrap_or_default();
+    let Some(Response { shares: rows }) = answer.shares else {
+        return Err(
+            broken("is JSON, but not what sshare prints: it has no shares".into())
+                .hint("sshare -a --json"),
+        );
+    };
     if rows.is_empty() {
         return Err(InputError::new(file, Problem::Empty).hint("sshare -a --json"));
     }
@@ -280,8 +282,8 @@ mod tests {
     fn other_json_is_refused_at_its_place() {
         let whole = format!("{{\"shares\":{{\"shares\":[{ROW}]}}}}");
         for (text, word) in [
-            ("{}", "empty"),
-            ("{\"jobs\": []}", "empty"),
+            ("{\"shares\": {\"shares\": []}}", "empty"),
+            ("{\"jobs\": []}", "has no shares"),
             (
                 "{\"shares\": {\"shares\": [{\"id\": \"x\"}]}}",
                 "invalid type",
