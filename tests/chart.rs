@@ -93,6 +93,28 @@ fn shares_as_a_picture() {
     );
 }
 
+/// Classic fair share measures everything against the whole: anna in physics is due 0.6 x 0.5 of it
+/// and her effective usage is 36000/39600, as that of physics is (classic_fair_share.shtml: hers plus
+/// half of what physics' exceeds it).
+#[test]
+fn classic_fair_share_is_drawn_as_part_of_the_whole() {
+    let args = [
+        "share",
+        "--tree",
+        "--algorithm",
+        "classic",
+        "examples/site.toml",
+    ];
+    let ran = fairtree(&args, b"");
+    let anna = ran
+        .out
+        .lines()
+        .find(|line| line.contains("anna"))
+        .expect("her line");
+    assert!(anna.contains("30.0%") && anna.contains("90.9%"), "{anna}");
+    assert!(ran.out.contains("share of the whole"), "{}", ran.out);
+}
+
 /// Three captures of the cluster, an hour apart; at the second genomics has used twice as much.
 fn captures(folder: &Path) -> Vec<PathBuf> {
     let origin = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/cluster");

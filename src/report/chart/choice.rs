@@ -1,6 +1,6 @@
 //! Which of many associations are drawn over time.
 
-use super::forest::Forest;
+use super::forest::{Forest, Whole};
 use super::style::LINES;
 use crate::input::sshare::RowKind;
 use crate::report::history::Timeline;
@@ -101,7 +101,10 @@ impl Choice {
 fn weights(timeline: &Timeline, forest: &Forest) -> Vec<f64> {
     let mut weights = vec![0.0; forest.nodes.len()];
     for (at, node) in forest.nodes.iter().enumerate() {
-        let above = node.parent.map_or(1.0, |above| weights[above]);
+        let above = match forest.of {
+            Whole::Above => node.parent.map_or(1.0, |above| weights[above]),
+            Whole::Root => 1.0,
+        };
         // The root has no use of anything above it.
         let own = node
             .row

@@ -1,5 +1,6 @@
 //! The associations of a report as they are drawn.
 
+use crate::fairshare::Algorithm;
 use crate::input::sshare::RowKind;
 use crate::report::share::{ShareReport, ShareRow};
 use crate::tree::Shares;
@@ -14,6 +15,35 @@ const MAX_NODES: usize = 4_000;
 pub struct Forest {
     /// The associations, and stand-ins for those that are drawn together.
     pub nodes: Vec<Node>,
+    /// What shares and usage are parts of.
+    pub of: Whole,
+}
+
+/// What normalised shares and effective usage are parts of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whole {
+    /// Fair Tree: what the account above has.
+    #[default]
+    Above,
+    /// Classic fair share: what the root has.
+    Root,
+}
+
+impl Whole {
+    fn of(algorithm: Algorithm) -> Whole {
+        match algorithm {
+            Algorithm::FairTree => Whole::Above,
+            Algorithm::Classic { .. } | Algorithm::DepthOblivious { .. } => Whole::Root,
+        }
+    }
+
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Whole::Above => "the account above",
+            Whole::Root => "the whole",
+        }
+    }
 }
 
 /// An association as it is drawn.
@@ -77,7 +107,10 @@ impl Forest {
         let rows = &report.rows;
         let alone = drawn_alone(report, shown, users);
         let (due, used) = (due_of(rows), used_of(rows));
-        let mut forest = Forest::default();
+        let mut forest = Forest {
+            of: Whole::of(report.algorithm),
+            ..Forest::default()
+        };
         let mut place: Vec<Option<usize>> = vec![None; rows.len()];
         // The stand-in of each account, by row of the account.
         let mut others: Vec<Option<usize>> = vec![None; rows.len()];

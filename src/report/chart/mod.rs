@@ -35,7 +35,7 @@ mod terminal;
 
 pub use bars::bars_svg;
 pub use choice::Choice;
-pub use forest::{Forest, Node};
+pub use forest::{Forest, Node, Whole};
 pub use json::{SCHEMA, to_json};
 pub use page::page;
 pub use png::{PngError, png};

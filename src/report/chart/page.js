@@ -32,7 +32,8 @@
   const facts = a => {
     const lines = [];
     if (a.effective_usage != null) {
-      const above = a.parent == null ? 'the account above' : all[a.parent].name;
+      const above = data.algorithm !== 'fair_tree' ? 'the whole'
+        : a.parent == null ? 'the account above' : all[a.parent].name;
       lines.push('share of ' + above + ': ' + percent(a.norm_shares));
       lines.push('use of ' + above + ': ' + percent(a.effective_usage));
     }

@@ -93,7 +93,7 @@ fn over_time(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Markup {
         @if !choice.groups.is_empty() {
             section id="time" {
                 h2 { "Share and use over time" }
-                (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 12.0)))
+                (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 12.0, forest.of)))
                 @for (at, group) in choice.groups.iter().enumerate() { (one(group, at == 0)) }
             }
         }
@@ -164,14 +164,14 @@ fn table(forest: &Forest) -> Markup {
             div class="controls" {
                 button id="shut" { "Collapse all" }
                 button id="open" { "Expand all" }
-                (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 14.0)))
+                (picture(None, "", (480.0, 20.0), &panels::legend(0.0, 14.0, forest.of)))
             }
             div class="scroll" {
                 table {
                     thead {
                         tr {
                             th { "Account" } th { "Share" } th { "Use" }
-                            th class="bar" { "0 to 100 % of the account above" } th { "FairShare" }
+                            th class="bar" { "0 to 100 % of " (forest.of.words()) } th { "FairShare" }
                         }
                     }
                     tbody {

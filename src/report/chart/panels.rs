@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::canvas::{areas, fit, label, n, path, percent};
-use super::forest::Node;
+use super::forest::{Node, Whole};
 use super::scale::{Scale, moments, percents};
 use crate::report::history::Course;
 
@@ -86,13 +86,14 @@ pub(super) fn panel(node: &Node, course: &Course, times: &[i64]) -> Markup {
 }
 
 /// What the colours mean.
-pub(super) fn legend(x: f64, y: f64) -> Markup {
+pub(super) fn legend(x: f64, y: f64, of: Whole) -> Markup {
+    let share = format!("share of {}", of.words());
     html! {
         rect class="within" x=(n(x)) y=(n(y - 9.0)) width="12" height="10" {}
         (label(x + 18.0, y, 11.0, "soft", "use within its share"))
         rect class="beyond" x=(n(x + 150.0)) y=(n(y - 9.0)) width="12" height="10" {}
         (label(x + 168.0, y, 11.0, "soft", "use beyond it"))
         line class="share" x1=(n(x + 262.0)) x2=(n(x + 282.0)) y1=(n(y - 4.0)) y2=(n(y - 4.0)) {}
-        (label(x + 288.0, y, 11.0, "soft", "share of the account above"))
+        (label(x + 288.0, y, 11.0, "soft", &share))
     }
 }

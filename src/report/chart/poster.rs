@@ -102,7 +102,7 @@ fn panels_of(sheet: &mut Sheet, timeline: &Timeline, forest: &Forest, group: &Gr
         more => format!(" ({more} with less use are not drawn)"),
     };
     sheet.heading(&format!("Share and use over time, below {account}{more}"));
-    sheet.place(LEFT, 20.0, &panels::legend(0.0, 8.0));
+    sheet.place(LEFT, 20.0, &panels::legend(0.0, 8.0, forest.of));
     for row in group.members.chunks(ACROSS) {
         for (column, &at) in row.iter().enumerate() {
             let node = &forest.nodes[at];

@@ -59,7 +59,7 @@ pub fn write_tree(out: &mut impl Write, forest: &Forest, look: Look) -> io::Resu
     for (node, name) in forest.nodes.iter().zip(&names) {
         columns.row(out, node, name)?;
     }
-    columns.legend(out)
+    columns.legend(out, forest.of.words())
 }
 
 /// The names with the lines of the tree before them.
@@ -199,7 +199,7 @@ impl Columns {
         text
     }
 
-    fn legend(&self, out: &mut impl Write) -> io::Result<()> {
+    fn legend(&self, out: &mut impl Write, of: &str) -> io::Result<()> {
         if self.bar == 0 {
             return Ok(());
         }
@@ -219,7 +219,7 @@ impl Columns {
         };
         writeln!(
             out,
-            "{faint}{mark} share of the account above   {fill} use of it{plain}{colors}"
+            "{faint}{mark} share of {of}   {fill} use of it{plain}{colors}"
         )
     }
 }
