@@ -24,7 +24,7 @@
 //! that fits no integer is 4294967295 and marked ([`Priced::overflow`]); C leaves that undefined.
 //!
 //! `CALCULATE_RUNNING` and `ACCRUE_ALWAYS` are the host's: which jobs it hands over, and what it
-//! takes as [`Job::accrue_time`].
+//! takes as [`field@Job::accrue_time`].
 
 mod block;
 mod check;
