@@ -1,5 +1,5 @@
 /*
- * `crowd N running=K [scattered=1] [seed=S]`: N waiting and K running jobs, by
+ * `queue_up N running=K [scattered=1] [seed=S]`: N waiting and K running jobs, by
  * chance, of all users. What they ask for is that of a large site: 1 to 64 nodes
  * of 128 cores, one job in sixteen in two partitions, ages up to ten days.
  */

@@ -3,7 +3,7 @@
  * that whoever drives several hosts knows that this one rests.
  *
  * `count`            the plugin's own memory counts from here on; before boot
- * `crowd N ...`      jobs, see crowd.c
+ * `queue_up N ...`   jobs, see crowd.c
  * `time_pass S`      S seconds later, one pass
  * `time_wait S`      the same while a client asks for the read lock of jobs
  * `time_set N`       the priority of N jobs, one by one, as at submission
@@ -172,7 +172,7 @@ twin_event twin_bench_event(const char *verb)
 		const char *verb;
 		twin_event event;
 	} table[] = {
-		{ "count", count },	    { "crowd", crowd },
+		{ "count", count },	    { "queue_up", crowd },
 		{ "time_pass", time_pass }, { "time_wait", time_wait },
 		{ "time_set", time_set },   { "time_sprio", time_sprio },
 		{ "memory", memory },	    { "time_memory", time_memory },

@@ -75,7 +75,7 @@ impl World {
         let scattered = u32::from(self.layout == Layout::Scattered);
         let _ = write!(
             text,
-            "count\nboot\ntime_pass 300\ncrowd {} running={} scattered={scattered}\nserve\n",
+            "count\nboot\ntime_pass 300\nqueue_up {} running={} scattered={scattered}\nserve\n",
             self.waiting, self.running
         );
         text
@@ -228,6 +228,6 @@ mod tests {
         let assocs = life.lines().filter(|line| line.starts_with("assoc "));
         assert_eq!(assocs.count(), world.assocs() as usize);
         assert!(life.contains("conf PriorityParameters=max_lock_ms=2\n"));
-        assert!(life.ends_with("crowd 100000 running=10000 scattered=1\nserve\n"));
+        assert!(life.ends_with("queue_up 100000 running=10000 scattered=1\nserve\n"));
     }
 }
