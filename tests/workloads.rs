@@ -140,6 +140,12 @@ fn json_of_sshare_reads_as_its_text() {
         b"",
     );
     assert_eq!(ran.code, 0, "{}", ran.out);
+    let (json, text) = (
+        "tests/sshare-json/24.11.5.json.gz",
+        "tests/sshare-json/24.11.5.txt",
+    );
+    let compared = fairtree(&["compare", json, text], b"");
+    assert_eq!((compared.code, compared.out.as_str()), (0, ""));
     assert!(
         ran.out.ends_with("10 FairShare: 0 differences\n"),
         "{}",

@@ -96,16 +96,9 @@ impl Number {
         }
     }
 
-    /// The number as sshare prints it in text: of six decimals.
+    /// The number as sshare prints it in text, of six decimals, so that both compare alike.
     fn printed(&self) -> Option<Printed> {
-        /// Half a unit of the sixth decimal.
-        const HALF: f64 = 5e-7;
-        let value = self.value()?;
-        Some(Printed {
-            value,
-            low: (value - HALF).max(0.0),
-            high: value + HALF,
-        })
+        Printed::parse(&format!("{:.6}", self.value()?))
     }
 }
 
