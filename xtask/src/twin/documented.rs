@@ -13,7 +13,7 @@ pub const SETTINGS: [&str; 2] = ["PriorityParameters=compat=documented", "MinJob
 
 /// Events within which the plugin's thread does more or less than one pass, or several things
 /// happen at once.
-const BEYOND: [&str; 4] = ["elapse", "crash_in_pass", "look", "together"];
+const BEYOND: [&str; 4] = ["elapse", "crash_in_pass", "during", "together"];
 
 /// Plays a life with both plugins and explains what they did.
 ///

@@ -163,14 +163,20 @@ impl Host {
         Host::run(&mut command, folder.path())
     }
 
-    /// Plays a life and returns the trace of all calls beside the dump.
+    /// Plays a life and returns the trace of all calls beside the dump; without the last call where
+    /// the program died.
     pub fn trace(&self, plugin: &Path, life: &Life) -> Result<(Dump, String)> {
         let folder = tempfile::tempdir()?;
         let trace = folder.path().join("trace");
         let mut command = self.prepare(plugin, &life.text(), folder.path())?;
         command.arg("--trace").arg(&trace);
         let dump = Host::run(&mut command, folder.path())?;
-        Ok((dump, fs::read_to_string(trace).unwrap_or_default()))
+        let mut trace = fs::read_to_string(trace).unwrap_or_default();
+        if dump.ending != "exit 0" {
+            // What a program that dies leaves of a call is not all of it.
+            trace.truncate(trace.rfind("\n@ ").map_or(0, |at| at + 1));
+        }
+        Ok((dump, trace))
     }
 
     fn run(command: &mut Command, folder: &Path) -> Result<Dump> {

@@ -107,8 +107,15 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
             before: &before,
             after: &after,
         };
-        let found = explain_call(&call, &memory, allowed, &usual);
-        match found.with_context(|| format!("line {line}: {hook:?}"))? {
+        let explain = |memory: &Memory| {
+            let found = explain_call(&call, memory, allowed, &usual);
+            found.with_context(|| format!("line {line}: {hook:?}"))
+        };
+        let mut found = explain(&memory)?;
+        if let (Err(_), Some(other)) = (&found, memory.of_one_second()) {
+            found = explain(&other)?;
+        }
+        match found {
             Ok((faults, next)) => {
                 memory = next;
                 account.calls += 1;

@@ -152,6 +152,20 @@ impl Memory {
         self.ageless = false;
     }
 
+    /// Two files of one second, the plugin's the older one, may belong together as well: their
+    /// times on disk are of another clock than the life's. `None`: they are not.
+    pub fn of_one_second(&self) -> Option<Memory> {
+        let files = self.kept.as_ref().unwrap_or(&self.files);
+        let saved = files.saved.as_ref()?.time;
+        if files.dumped != Some(saved) || !files.dump_is_last {
+            return None;
+        }
+        let mut other = self.clone();
+        let files = other.kept.as_mut().unwrap_or(&mut other.files);
+        files.dump_is_last = false;
+        Some(other)
+    }
+
     /// The files of a plugin of ours, where they are newer than slurmctld's.
     pub fn newer_than_dump(&self) -> Option<Rc<Saved>> {
         let saved = self.files.saved.clone()?;
