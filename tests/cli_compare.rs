@@ -72,6 +72,85 @@ fn captures_are_compared_in_both_ways() {
 }
 
 #[test]
+fn differences_as_json() {
+    let folder = folder("json");
+    let write = |name: &str, rows: &str| {
+        let path = folder.join(name);
+        let heading = "Account|User|RawShares|RawUsage|LevelFS|FairShare\n";
+        fs::write(&path, format!("{heading}{rows}")).expect("written");
+        path.display().to_string()
+    };
+    let root = "root|||300000||\n";
+    let before = write(
+        "before",
+        &format!("{root} root|a|1|100000|1.500000|1.000000\n root|b|1|200000|0.750000|0.500000\n"),
+    );
+    let after = write(
+        "after",
+        &format!(
+            "{root} root|a|parent|200000|0.750000|0.500000\n root|b|1|100000|inf|1.000000\n root|c|1|0|inf|1.000000\n"
+        ),
+    );
+    let ran = fairtree(&["compare", "--json", &before, &after], "");
+    assert_eq!(ran.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_str(&out(&ran)).expect("JSON");
+    assert_eq!(json["schema"], "fairtree.compare/1");
+    assert_eq!(json["compared"], serde_json::json!(["shares"]));
+    let changes = json["changes"].as_array().expect("a list");
+    let kinds: Vec<&str> = changes
+        .iter()
+        .map(|c| c["kind"].as_str().expect("a kind"))
+        .collect();
+    assert_eq!(
+        kinds,
+        ["order", "association", "association", "association"]
+    );
+    assert_eq!(
+        changes[0]["values"][0],
+        serde_json::json!({"name": "b@root", "before": 0.75, "after": "inf"})
+    );
+    assert_eq!(
+        changes[1]["values"][0],
+        serde_json::json!({"name": "RawShares", "before": 1, "after": "parent"})
+    );
+    assert_eq!(changes[1]["values"][1]["after"], 200_000);
+    assert_eq!(
+        (&changes[3]["about"], &changes[3]["happened"]),
+        (&"c@root".into(), &"new".into())
+    );
+    let same = fairtree(&["compare", "--json", &before, &before], "");
+    assert_eq!(same.status.code(), Some(0));
+    let json: serde_json::Value = serde_json::from_str(&out(&same)).expect("JSON");
+    assert_eq!(json["changes"], serde_json::json!([]));
+}
+
+/// 24.11 prints a row for each QOS of a job.
+#[test]
+fn jobs_with_several_qos() {
+    let rows = |second: &str| {
+        format!("JOBID|PARTITION|PRIORITY|SITE|AGE|QOS\n7|main|300|0|100|200\n7|main|{second}\n")
+    };
+    let folder = folder("qos");
+    let path = folder.join("before");
+    fs::write(&path, rows("150|0|100|50")).expect("written");
+    let ran = fairtree(
+        &["compare", &path.display().to_string(), "-", "--json"],
+        &rows("100|0|100|0"),
+    );
+    let json: serde_json::Value = serde_json::from_str(&out(&ran)).expect("JSON");
+    let changes = json["changes"].as_array().expect("a list");
+    assert_eq!(changes.len(), 1, "{json}");
+    assert_eq!(
+        changes[0]["values"][0],
+        serde_json::json!({"name": "PRIORITY", "before": 150, "after": 100})
+    );
+    assert_eq!(
+        changes[0]["values"][1],
+        serde_json::json!({"name": "QOS", "before": 50.0, "after": 0.0})
+    );
+}
+
+#[test]
 fn files_and_a_pipe() {
     let text = fs::read_to_string("tests/sprio/long.txt").expect("text");
     let same = fairtree(&["compare", "tests/sprio/long.txt", "-"], &text);
@@ -158,6 +237,7 @@ fn the_examples_of_the_help_text_work() {
     let mut count = 0;
     for line in examples.lines().take_while(|line| !line.is_empty()) {
         let (_, args) = line.split_once("fairtree ").expect("a command");
+        let args = args.split(" | ").next().expect("a command");
         let file = |word: &str| {
             let path = folder.join(word);
             match path.exists() {
@@ -176,5 +256,5 @@ fn the_examples_of_the_help_text_work() {
         assert_eq!(ran.status.code(), Some(0), "{line}: {}", out(&ran));
         count += 1;
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 5);
 }

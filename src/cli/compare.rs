@@ -10,7 +10,7 @@ use crate::input::capture::open;
 use crate::input::slurm::snapshot::Source;
 use crate::input::sshare::Listing;
 use crate::input::{InputError, Problem, sprio, sshare, stream};
-use crate::report::compare::{queue, shares};
+use crate::report::compare::{queue, shares, to_json};
 use crate::report::prio::{PrioReport, from_queue};
 
 /// Reads both, compares, prints.
@@ -22,26 +22,32 @@ pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
     }
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     let mut changes = Vec::new();
-    let mut compared = false;
+    let mut compared = Vec::new();
     let both_shares = before.shares.as_ref().zip(after.shares.as_ref());
     let both_shares = both_shares.map(|(before, after)| [before, after]);
     if let Some([before, after]) = both_shares {
         changes.extend(shares(before, after));
-        compared = true;
+        compared.push("shares");
     }
     if let (Some(before), Some(after)) = (&before.queue, &after.queue) {
         changes.extend(queue(before, after, both_shares));
-        compared = true;
+        compared.push("queue");
     }
-    if !compared {
+    if compared.is_empty() {
         return Err(Failure::Usage(
             "the two are not of one kind: give two outputs of sshare, of sprio, of both, or two captures"
                 .into(),
         ));
     }
     let mut out = BufWriter::new(stdout().lock());
-    for change in &changes {
-        writeln!(out, "{change}")?;
+    if args.json {
+        let name = |path: &Path| path.display().to_string();
+        let (before, after) = (name(&args.before), name(&args.after));
+        to_json(&mut out, &before, &after, &compared, &changes)?;
+    } else {
+        for change in &changes {
+            writeln!(out, "{change}")?;
+        }
     }
     out.flush()?;
     Ok(match changes.is_empty() {

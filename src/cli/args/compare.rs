@@ -15,6 +15,9 @@ pub struct CompareArgs {
     pub before: PathBuf,
     /// The later one, of the same kind
     pub after: PathBuf,
+    /// Print JSON, of the schema fairtree.compare/1
+    #[arg(long)]
+    pub json: bool,
 }
 
 pub(super) const COMPARE_ABOUT: &str = "\
@@ -30,6 +33,7 @@ Examples:
   sprio -l | fairtree compare earlier.sprio -
   (sshare -a -l -P; sprio -l) | fairtree compare before -
   fairtree compare week/20261121T103630Z week/20261121T104015Z
+  fairtree compare --json monday.sshare tuesday.sshare | jq -r '.changes[].about'
 
 Exit codes:
   0  nothing changed

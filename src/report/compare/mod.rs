@@ -1,27 +1,115 @@
 //! What changed between two moments, and why: shares and usage, or the queue.
 
+mod json;
 mod queue;
 mod ranks;
 mod shares;
 
+pub use json::{SCHEMA, to_json};
 pub use queue::queue;
 pub use shares::shares;
 
-/// One difference: what it is about, and what happened, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use serde::{Serialize, Serializer};
+
+/// What a change is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The order of two siblings: the values are their `LevelFS`.
+    Order,
+    /// An account or a user.
+    Association,
+    /// A weight of slurm.conf.
+    Weight,
+    /// A job in one of its partitions and QOS.
+    Job,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happened {
+    /// It was there and is there.
+    Changed,
+    /// It was not there before.
+    New,
+    /// It is not there any more.
+    Gone,
+}
+
+/// A value on one side.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Whole(i64),
+    /// Any number.
+    Number(f64),
+    /// Text, as `parent`.
+    Text(String),
+}
+
+/// Numbers that are not finite are the words `inf` and `nan`.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Whole(number) => serializer.serialize_i64(*number),
+            Value::Number(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Value::Number(number) => serializer.serialize_str(&super::c_format::f(*number)),
+            Value::Text(text) => serializer.serialize_str(text),
+        }
+    }
+}
+
+/// A value before and after; `None`: there is none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Values {
+    /// What it is: the column or the setting in Slurm's word; of an order the account or the user.
+    pub name: String,
+    /// Before.
+    pub before: Option<Value>,
+    /// After.
+    pub after: Option<Value>,
+}
+
+/// One difference: what it is about, and what happened, in words and in values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// A level, an association, a job.
-    pub about: String,
+    /// What kind of thing it is about.
+    pub kind: Kind,
     /// What happened to it.
+    pub happened: Happened,
+    /// A level, an association, a job, a setting.
+    pub about: String,
+    /// What happened to it, in words.
     pub what: String,
+    /// What changed.
+    pub values: Vec<Values>,
 }
 
 impl Change {
-    fn new(about: impl Into<String>, what: impl Into<String>) -> Change {
+    fn new(kind: Kind, about: impl Into<String>, what: impl Into<String>) -> Change {
         Change {
+            kind,
+            happened: Happened::Changed,
             about: about.into(),
             what: what.into(),
+            values: Vec::new(),
         }
+    }
+
+    /// The same of something that was not there before, or is not any more.
+    fn happened(self, happened: Happened) -> Change {
+        Change { happened, ..self }
+    }
+
+    /// The same with a value.
+    fn value(mut self, name: &str, before: Value, after: Value) -> Change {
+        self.values.push(Values {
+            name: name.to_owned(),
+            before: Some(before),
+            after: Some(after),
+        });
+        self
     }
 }
 

@@ -2,17 +2,32 @@
 
 use std::collections::HashMap;
 
-use super::Change;
 use super::shares::{key as assoc_key, name as assoc_name};
+use super::{Change, Happened, Kind, Value, Values};
 use crate::input::sprio::Factor;
 use crate::input::sshare::{Listing, Row};
 use crate::report::c_format;
 use crate::report::prio::{PrioReport, PrioRow};
 
-type Key<'a> = (Option<u32>, Option<&'a str>);
+/// Job, partition, and which of the job's QOS there, from 0.
+type Key<'a> = (Option<u32>, Option<&'a str>, usize);
 
-fn key(row: &PrioRow) -> Key<'_> {
-    (row.job_id, row.partition.as_deref())
+/// The rows by key, in their order. Of a job with several QOS sprio prints a row for each, the
+/// highest priority first.
+fn keyed(report: &PrioReport) -> Vec<(Key<'_>, &PrioRow)> {
+    let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
+    report
+        .rows
+        .iter()
+        .map(|row| {
+            let nth = seen
+                .entry((row.job_id, row.partition.as_deref()))
+                .or_default();
+            let key = (row.job_id, row.partition.as_deref(), *nth);
+            *nth += 1;
+            (key, row)
+        })
+        .collect()
 }
 
 fn name(row: &PrioRow) -> String {
@@ -35,33 +50,59 @@ pub fn queue(
     shares: Option<[&Listing; 2]>,
 ) -> Vec<Change> {
     let mut changes = weights(before, after);
-    let earlier: HashMap<Key<'_>, &PrioRow> = before.rows.iter().map(|r| (key(r), r)).collect();
-    let later: HashMap<Key<'_>, &PrioRow> = after.rows.iter().map(|r| (key(r), r)).collect();
-    for row in &after.rows {
-        match earlier.get(&key(row)) {
+    let (old_rows, new_rows) = (keyed(before), keyed(after));
+    let earlier: HashMap<Key<'_>, &PrioRow> = old_rows.iter().copied().collect();
+    let later: HashMap<Key<'_>, &PrioRow> = new_rows.iter().copied().collect();
+    for (key, row) in &new_rows {
+        match earlier.get(key) {
             Some(old) => changes.extend(job(old, row, shares)),
-            None => changes.push(Change::new(name(row), "new")),
+            None => {
+                let new = Change::new(Kind::Job, name(row), "new").happened(Happened::New);
+                changes.push(with_priority(new, None, Some(row)));
+            }
         }
     }
-    let gone = before
-        .rows
-        .iter()
-        .filter(|row| !later.contains_key(&key(row)));
-    changes.extend(gone.map(|row| Change::new(name(row), "gone: it started, ended or was held")));
+    for (_, row) in old_rows.iter().filter(|(key, _)| !later.contains_key(key)) {
+        let what = "gone: it started, ended or was held";
+        let gone = Change::new(Kind::Job, name(row), what).happened(Happened::Gone);
+        changes.push(with_priority(gone, Some(row), None));
+    }
     changes
+}
+
+/// With the priority on the side where there is one.
+fn with_priority(mut change: Change, before: Option<&PrioRow>, after: Option<&PrioRow>) -> Change {
+    let priority = |row: &PrioRow| row.priority.value().map(|p| Value::Whole(p.trunc() as i64));
+    change.values.push(Values {
+        name: "PRIORITY".to_owned(),
+        before: before.and_then(priority),
+        after: after.and_then(priority),
+    });
+    change
 }
 
 fn weights(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
     let changed = |factor: Factor| {
         let (from, to) = (before.weight(factor)?, after.weight(factor)?);
-        (from != to).then(|| Change::new(factor.weight_name(), format!("{from} -> {to}")))
+        let said = || {
+            Change::new(
+                Kind::Weight,
+                factor.weight_name(),
+                format!("{from} -> {to}"),
+            )
+        };
+        let value = |weight: u32| Value::Whole(i64::from(weight));
+        (from != to).then(|| said().value(factor.weight_name(), value(from), value(to)))
     };
     let mut changes: Vec<Change> = Factor::ALL.into_iter().filter_map(changed).collect();
     if let (Some(old), Some(new)) = (&before.weights, &after.weights) {
         if old.tres != new.tres {
             let text = |tres: &Option<String>| tres.clone().unwrap_or_else(|| "none".into());
             let what = format!("{} -> {}", text(&old.tres), text(&new.tres));
-            changes.push(Change::new(Factor::Tres.weight_name(), what));
+            let name = Factor::Tres.weight_name();
+            let value = |tres| Value::Text(text(tres));
+            let change = Change::new(Kind::Weight, name, what);
+            changes.push(change.value(name, value(&old.tres), value(&new.tres)));
         }
     }
     changes
@@ -92,6 +133,7 @@ fn factor_moved(shares: [&Listing; 2], job: &PrioRow) -> Option<String> {
 
 fn job(old: &PrioRow, new: &PrioRow, shares: Option<[&Listing; 2]>) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
+    let mut values: Vec<Values> = Vec::new();
     for factor in Factor::ALL {
         let points = |row: &PrioRow| row.points[factor.index()].value();
         if let (Some(from), Some(to)) = (points(old), points(new)) {
@@ -100,12 +142,29 @@ fn job(old: &PrioRow, new: &PrioRow, shares: Option<[&Listing; 2]>) -> Option<Ch
                 .and_then(|shares| factor_moved(shares, new));
             let moved = moved(factor.name(), to - from);
             parts.extend(moved.map(|moved| moved + &why.unwrap_or_default()));
+            if (to - from).abs() >= 0.5 {
+                values.push(Values {
+                    name: factor.name().to_owned(),
+                    before: Some(Value::Number(from)),
+                    after: Some(Value::Number(to)),
+                });
+            }
         }
     }
-    for (column, from, to) in [("SITE", old.site, new.site), ("NICE", new.nice, old.nice)] {
-        // A nice value is subtracted.
+    // A nice value is subtracted.
+    for (column, sign, from, to) in [
+        ("SITE", 1, old.site, new.site),
+        ("NICE", -1, old.nice, new.nice),
+    ] {
         if let (Some(from), Some(to)) = (from, to) {
-            parts.extend(moved(column, (to - from) as f64));
+            parts.extend(moved(column, (sign * (to - from)) as f64));
+            if from != to {
+                values.push(Values {
+                    name: column.to_owned(),
+                    before: Some(Value::Whole(from)),
+                    after: Some(Value::Whole(to)),
+                });
+            }
         }
     }
     if old.set_by_hand != new.set_by_hand {
@@ -127,7 +186,13 @@ fn job(old: &PrioRow, new: &PrioRow, shares: Option<[&Listing; 2]>) -> Option<Ch
             )
         }
     };
-    Some(Change::new(name(new), what))
+    let mut change = with_priority(
+        Change::new(Kind::Job, name(new), what),
+        Some(old),
+        Some(new),
+    );
+    change.values.append(&mut values);
+    Some(change)
 }
 
 fn moved(column: &str, by: f64) -> Option<String> {

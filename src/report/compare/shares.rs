@@ -7,8 +7,8 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::Change;
 use super::ranks::Ranks;
+use super::{Change, Happened, Kind, Value};
 use crate::input::sshare::{Link, Listing, Printed, Row, RowKind, links};
 use crate::report::c_format;
 use crate::tree::Shares;
@@ -45,14 +45,18 @@ pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {
     for row in &after.rows {
         match earlier.get(&key(row)) {
             Some(old) => changes.extend(association(old, row, left, &ranks)),
-            None => changes.push(Change::new(name(row), "new")),
+            None => {
+                let new = Change::new(Kind::Association, name(row), "new");
+                changes.push(new.happened(Happened::New));
+            }
         }
     }
     let gone = before
         .rows
         .iter()
         .filter(|row| !later.contains_key(&key(row)));
-    changes.extend(gone.map(|row| Change::new(name(row), "gone")));
+    let lost = |row| Change::new(Kind::Association, name(row), "gone").happened(Happened::Gone);
+    changes.extend(gone.map(lost));
     changes
 }
 
@@ -81,7 +85,9 @@ fn passed(earlier: &HashMap<Key<'_>, &Row>, after: &Listing) -> Vec<Change> {
     let level_fs = |at: usize| after.rows[at].level_fs.map(|printed| printed.value);
     let mut changes = Vec::new();
     for (parent, level) in levels.iter_mut().enumerate() {
-        level.retain(|&at| level_fs(at).is_some());
+        // New rows passed nobody, and do not hide who did.
+        let was_there = |at: usize| earlier.contains_key(&key(&after.rows[at]));
+        level.retain(|&at| level_fs(at).is_some() && was_there(at));
         level.sort_by(|&a, &b| number(level_fs(b)).total_cmp(&number(level_fs(a))));
         for pair in level.windows(2) {
             changes.extend(overtaking(
@@ -130,7 +136,8 @@ fn overtaking(
         Ordering::Equal => "left behind",
         _ => "passed",
     };
-    Some(Change::new(
+    let change = Change::new(
+        Kind::Order,
         format!("below {}", name(&after.rows[parent])),
         format!(
             "{} {verb} {}: LevelFS {} -> {} against {} -> {}; {} comes before {}",
@@ -143,20 +150,32 @@ fn overtaking(
             all(ahead),
             all(behind)
         ),
+    );
+    let number = Value::Number;
+    let change = change.value(
+        &name(&after.rows[ahead]),
+        number(old_ahead),
+        number(new_ahead),
+    );
+    Some(change.value(
+        &name(&after.rows[behind]),
+        number(old_behind),
+        number(new_behind),
     ))
 }
 
 /// What changed at one association.
 fn association(old: &Row, new: &Row, left: Option<f64>, ranks: &Ranks<'_>) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
+    let mut change = Change::new(Kind::Association, name(new), "");
     if old.raw_shares != new.raw_shares {
-        let shares = |shares: Option<Shares>| match shares {
-            Some(Shares::Raw(count)) => count.to_string(),
-            Some(Shares::Parent) => "parent".to_owned(),
-            None => "none".to_owned(),
-        };
-        let (from, to) = (shares(old.raw_shares), shares(new.raw_shares));
+        let (from, to) = (shares_of(old.raw_shares), shares_of(new.raw_shares));
         parts.push(format!("RawShares {from} -> {to}"));
+        let value = |text: String| match text.parse() {
+            Ok(number) => Value::Whole(number),
+            Err(_) => Value::Text(text),
+        };
+        change = change.value("RawShares", value(from), value(to));
     }
     if let (Some(from), Some(to)) = (old.raw_usage, new.raw_usage) {
         if from != to {
@@ -164,6 +183,8 @@ fn association(old: &Row, new: &Row, left: Option<f64>, ranks: &Ranks<'_>) -> Op
                 "RawUsage {from} -> {to}{}",
                 why_usage(from, to, left)
             ));
+            let value = |usage| Value::Whole(i64::try_from(usage).unwrap_or(i64::MAX));
+            change = change.value("RawUsage", value(from), value(to));
         }
     }
     for (column, from, to) in [
@@ -171,19 +192,38 @@ fn association(old: &Row, new: &Row, left: Option<f64>, ranks: &Ranks<'_>) -> Op
         ("EffectvUsage", old.effective_usage, new.effective_usage),
         ("LevelFS", old.level_fs, new.level_fs),
     ] {
-        if let (Some(from), Some(to)) = (from, to) {
-            parts.extend(moved(column, from, to));
+        let (Some(from), Some(to)) = (from, to) else {
+            continue;
+        };
+        if let Some(part) = moved(column, from, to) {
+            parts.push(part);
+            change = change.value(column, Value::Number(from.value), Value::Number(to.value));
         }
     }
     if let (Some(from), Some(to)) = (old.fs_factor, new.fs_factor) {
-        parts.extend(
-            moved("FairShare", from, to).map(|moved| match ranks.why(new) {
-                Some(why) => format!("{moved} ({why})"),
-                None => moved,
-            }),
-        );
+        if let Some(part) = moved("FairShare", from, to) {
+            parts.push(match ranks.why(new) {
+                Some(why) => format!("{part} ({why})"),
+                None => part,
+            });
+            change = change.value(
+                "FairShare",
+                Value::Number(from.value),
+                Value::Number(to.value),
+            );
+        }
     }
-    (!parts.is_empty()).then(|| Change::new(name(new), parts.join(", ")))
+    change.what = parts.join(", ");
+    (!parts.is_empty()).then_some(change)
+}
+
+/// Shares as sshare prints them.
+fn shares_of(shares: Option<Shares>) -> String {
+    match shares {
+        Some(Shares::Raw(count)) => count.to_string(),
+        Some(Shares::Parent) => "parent".to_owned(),
+        None => "none".to_owned(),
+    }
 }
 
 /// How fading and charges made `to` of `from`.
