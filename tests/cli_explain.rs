@@ -159,6 +159,7 @@ fn two_jobs_of_a_capture() {
         "  - a nice value of -10783, not 0 (users may only raise it)\n",
         "  - ft2-alice@physics had used 689 TRES-seconds (0.2 TRES-hours) less than 1016\n",
         "  - ft2-alice@physics had 4 raw shares, not 1\n",
+        "  - never decay alone: it takes the same part of all usage\n",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
@@ -169,6 +170,20 @@ fn two_jobs_of_a_capture() {
     assert_eq!(answer["jobs"][1]["priority"], 88687);
     assert_eq!(answer["users"]["parting"]["below"][0], "physics");
     assert_eq!(answer["remedies"][2]["answer"]["least"], 689);
+}
+
+/// Two jobs of erin run with 5 CPUs each, three of alice with 2: in the long run genomics has used 6
+/// of 16, and with a quarter of the shares it stays behind.
+#[test]
+fn what_runs_now_counts_for_users_of_a_capture() {
+    let text = stdout(&run(
+        &["ft2-frank", "--versus", "ft2-erin", "--from", CLUSTER],
+        "",
+    ));
+    assert!(
+        text.contains("  - not the jobs that run now, if they went on for 87660 hours\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -116,6 +116,7 @@ What would put job 11 ahead, all else as it is:
   - a nice value of -2101, not 0 (users may only raise it)
   - not less use by v, even without any of its 200 TRES-seconds (0.1 TRES-hours)
   - not more shares for v, however many
+  - never decay alone: it takes the same part of all usage
 ";
     assert_eq!(compared.to_string(), expected);
 }

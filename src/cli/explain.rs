@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write, stdout};
 
 use super::args::ExplainArgs;
 use super::cluster::{Where, note};
+use super::input::is_piped;
 use super::message::Messages;
 use super::{Failure, Outcome};
 use crate::report::cluster::{Cluster, ClusterJob, JobName, JobPhase};
@@ -20,9 +21,15 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         compat: args.compat.as_deref(),
     };
     let about_jobs = args.who.parse::<JobName>().is_ok();
-    let cluster = match about_jobs {
-        true => place.with_jobs(messages)?,
-        false => place.without_jobs()?,
+    let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
+    let cluster = match (about_jobs, of_slurm) {
+        (true, _) => place.with_jobs(messages)?,
+        (false, false) => place.without_jobs()?,
+        // What runs now tells how usage goes on; the order itself can do without.
+        (false, true) => match place.with_jobs(messages) {
+            Ok(cluster) => cluster,
+            Err(_) => place.without_jobs()?,
+        },
     };
     // A file without jobs may have users whose names are numbers.
     let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {

@@ -8,7 +8,7 @@ use super::entry::{Duel, Entry, Trial, meet, pricer};
 use super::job::explain;
 use super::remedy::{GoalOf, Search};
 use super::search::least;
-use super::users::{describe, fairshare_remedies};
+use super::users::{describe, fairshare_remedies, load_matters};
 use super::world::Change;
 use super::{
     Answer, ExplainError, Explained, JobExplanation, Names, Remedy, RemedyKind, Scene, Side,
@@ -243,7 +243,12 @@ fn by_fairshare(
     match users {
         Some(users) => {
             let found = super::parting::part(scene, users);
-            fairshare_remedies(scene, &mut search, &found, users, moves)
+            let mut remedies = fairshare_remedies(scene, &mut search, &found, users, moves);
+            remedies.extend(search.halving());
+            if load_matters(scene, users) {
+                remedies.push(search.look(Change::Load));
+            }
+            remedies
         }
         None => vec![search.look(Change::LessUsage(user))],
     }

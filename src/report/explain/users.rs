@@ -142,7 +142,7 @@ fn side(scene: &Scene<'_>, names: &dyn Names, user: AssocIndex) -> UserSide {
 
 /// Whether running jobs charge one side without the other: what both have above them fades and
 /// grows alike.
-fn load_matters(scene: &Scene<'_>, users: [AssocIndex; 2]) -> bool {
+pub(super) fn load_matters(scene: &Scene<'_>, users: [AssocIndex; 2]) -> bool {
     let [a, b] = users.map(|user| chain(scene.tree, user));
     let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
     let mut apart = vec![false; scene.tree.len()];
