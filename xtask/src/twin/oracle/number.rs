@@ -28,7 +28,7 @@ pub enum Number {
 /// Bits that a function's value keeps.
 const KEPT: u64 = 160;
 
-/// Bits behind the point in [`exp2`], [`ln`] and [`power`].
+/// Bits behind the point in logarithms, exponentials and powers.
 const BITS: u32 = 200;
 
 /// `mantissa * 2^exponent`.
