@@ -69,7 +69,7 @@ pub fn plan(release: &Release, priority: PriorityType) -> Plan {
 
 /// Three levels, `parent` shares, zero shares; every account with users is used by a check, so
 /// that no two accounts tie (there stock depends on the order of its lists).
-fn site() -> Site {
+pub fn site() -> Site {
     use FairShare::{Parent, Raw};
     let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
         name,

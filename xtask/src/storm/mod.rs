@@ -16,8 +16,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
+use crate::checks::world;
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
-use crate::cluster::site::{Account, FairShare, Qos, Site};
 use crate::cluster::{Cluster, Plan};
 use crate::progress::Progress;
 use crate::release::Release;
@@ -175,7 +175,7 @@ impl Storm {
                     max_time: "30",
                 },
             ],
-            site: site(),
+            site: world::site(),
             settings,
         }
     }
@@ -197,44 +197,6 @@ fn judge(stock: &Aftermath, ours: &Aftermath) -> Result<()> {
         bail!("lines that stock does not log:\n{}", lines.join("\n"));
     }
     ours.record.compare(&stock.record)
-}
-
-fn site() -> Site {
-    use FairShare::{Parent, Raw};
-    let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
-        name,
-        parent,
-        fair_share: Raw(shares),
-        users: users.to_vec(),
-    };
-    Site {
-        accounts: vec![
-            account("upper", None, 5, &[]),
-            account(
-                "left",
-                Some("upper"),
-                2,
-                &[("ann", Raw(1)), ("bob", Raw(3))],
-            ),
-            account(
-                "right",
-                Some("upper"),
-                3,
-                &[("cyd", Parent), ("dan", Raw(0))],
-            ),
-            account("lower", None, 4, &[("eve", Raw(1)), ("ann", Raw(1))]),
-        ],
-        qos: vec![
-            Qos {
-                name: "high",
-                priority: 900,
-            },
-            Qos {
-                name: "low",
-                priority: 170,
-            },
-        ],
-    }
 }
 
 /// Ends all jobs and waits until slurmctld has forgotten them.
