@@ -1,0 +1,79 @@
+/* prices.h - priorities and how they came about. */
+#ifndef FAIRTREE_SHIM_PRICES_H
+#define FAIRTREE_SHIM_PRICES_H
+
+#include "snapshot.h"
+
+/* The priority of one waiting job. */
+typedef struct {
+	const void *record; /* as in shim_waiting */
+	uint32_t job_id;
+	uint32_t priority;
+	uint32_t seen_priority; /* what the job had when it was copied */
+	uint32_t row;		/* in `waiting` */
+	uint32_t variants;	/* index of its priorities, partition by partition, QOS by QOS */
+	uint32_t variants_len;
+	bool seen_direct;
+	bool seen_pending;
+	bool written; /* set by shim_prices_write */
+} shim_price;
+
+/* How the priority of one job came about. */
+typedef struct {
+	double age;
+	double assoc;
+	double fairshare;
+	double job_size;
+	double partition;
+	double qos;
+	const double *tres;	    /* weighted TRES terms, or NULL */
+	const double *tres_weights; /* as many */
+	size_t tres_len;
+	int32_t site;
+	int32_t nice;
+	bool clear; /* no factors: the priority is an administrator's */
+} shim_factors;
+
+/* Write lock of jobs, read locks of nodes and partitions. */
+extern void shim_jobs_lock(void);
+extern void shim_jobs_unlock(void);
+/* Read lock of jobs. */
+extern void shim_jobs_read_lock(void);
+extern void shim_jobs_read_unlock(void);
+/*
+ * Finds the jobs by their numbers and writes the priorities of those that are as they were when
+ * they were copied; the others have started, or someone set another priority. With `only_raise`
+ * elements of the jobs' variants only grow. True if a job's priority was written that clients
+ * should ask for again. Needs the job write lock and the read lock of partitions.
+ */
+extern bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
+			      const uint32_t *variants, bool only_raise);
+/*
+ * Writes the factors of those jobs that still have the priority that shim_prices_write gave
+ * them. Needs the read lock of jobs; between the job write lock and this, nobody else reads or
+ * writes factors but the hooks of the plugin.
+ */
+extern void shim_factors_write(const shim_price *prices, const shim_factors *factors, size_t len);
+/* Writes factors and variants of `job`, not its priority. Needs the job write lock. */
+extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
+				   const shim_factors *factors, const uint32_t *variants,
+				   size_t variants_len, bool only_raise);
+/* The job's priority now. Needs the job lock. */
+extern uint32_t shim_job_priority(const void *job, bool *unset);
+/* Tells clients that jobs changed. Needs the job lock. */
+extern void shim_jobs_changed(void);
+/*
+ * Notes that an ended job was charged up to its end, if it is still the run that began at
+ * `start_time`. Needs the job lock.
+ */
+extern void shim_job_mark_charged(uint32_t job_id, int64_t start_time);
+/* The same for a job that the caller has. */
+extern void shim_ending_job_mark_charged(void *job);
+/*
+ * Keeps what a job's TRES and its partition's weights give, as slurmctld's own function does, if
+ * it is still the run that began at `start_time`. Needs the job write lock.
+ */
+extern void shim_job_keep_billable(uint32_t job_id, int64_t start_time, double billable_tres);
+extern void shim_ending_job_keep_billable(void *job, double billable_tres);
+
+#endif

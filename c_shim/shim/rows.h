@@ -1,0 +1,108 @@
+/* rows.h - copies of slurmctld's records. */
+#ifndef FAIRTREE_SHIM_ROWS_H
+#define FAIRTREE_SHIM_ROWS_H
+
+#include "numbers.h"
+
+/* An association. Children lists decide the order of siblings; the root comes first. */
+typedef struct {
+	shim_extended usage_raw;
+	shim_extended usage_norm;
+	shim_extended usage_efctv;
+	double shares_norm;
+	double priority_norm;
+	double fs_factor; /* as published last */
+	uint32_t id;
+	uint32_t parent_id; /* direct parent; 0 for the root */
+	uint32_t shares_raw;
+	uint32_t priority;
+	bool shares_from_parent;
+	bool is_user;
+	bool has_usage_norm; /* else never computed */
+	bool has_usage_efctv; /* else to be computed when somebody asks */
+} shim_assoc;
+
+/* Where an association stands: `row` in the array of associations, NONE if it is not there. */
+typedef struct {
+	uint32_t id;
+	uint32_t row;
+} shim_assoc_place;
+
+typedef struct {
+	double norm_priority;
+	double usage_factor; /* negative: not set */
+	uint32_t id;
+	uint32_t priority;
+	bool no_decay;
+} shim_qos;
+
+typedef struct {
+	uint64_t key;
+	double norm_priority;
+	uint32_t max_time; /* minutes */
+	uint32_t qos_id;
+	uint32_t tres; /* index of its TRES counts, or NONE */
+	uint16_t priority_job_factor;
+	bool max_time_infinite;
+} shim_partition;
+
+/* A job that may get a priority. */
+typedef struct {
+	const void *record; /* where it was: to be fetched ahead of its use, never followed */
+	uint64_t partition; /* key, 0: none */
+	int64_t accrue_time;
+	uint32_t job_id;
+	uint32_t assoc_id;
+	uint32_t qos_id;
+	uint32_t priority;
+	uint32_t cpus;
+	uint32_t nodes;
+	uint32_t time_limit; /* minutes */
+	int32_t nice;
+	int32_t site_factor;
+	uint32_t partitions; /* index of its partition list in partition_keys */
+	uint32_t partitions_len;
+	uint32_t qos_list; /* index of its QOS list in qos_ids */
+	uint32_t qos_list_len;
+	uint32_t tres;	/* index of its TRES counts, or NONE */
+	uint32_t order; /* position in slurmctld's list of jobs */
+	bool time_limit_infinite;
+	bool time_limit_unset;
+	bool direct; /* an administrator set the priority */
+	bool has_details;
+	bool pending;
+	bool powering_up;
+	bool ended; /* finished or completing */
+	bool started;
+	bool already_charged; /* up to its end */
+} shim_waiting;
+
+/* A job that may have used something since the last pass. */
+typedef struct {
+	int64_t start_time;
+	int64_t end_time;
+	int64_t end_time_exp; /* as charged so far: see already_charged */
+	int64_t resize_time;
+	double billable_tres; /* as the job's record has it: valid if billable_known */
+	double billable_now;  /* what its TRES and its partition's weights give */
+	uint32_t job_id;
+	uint32_t user_id;
+	uint32_t assoc_id;
+	uint32_t qos_id;
+	uint32_t partition_qos_id;
+	uint32_t time_limit; /* minutes */
+	uint32_t tres;	     /* index of its allocated TRES (not counted: 0), or NONE */
+	uint32_t order;
+	bool time_limit_infinite;
+	bool already_charged; /* up to its end */
+	bool billable_known;
+	bool pending;
+	bool running;
+	bool suspended;
+	bool finished;
+	bool completing;
+	bool resizing;
+	bool powering_up;
+} shim_accruing;
+
+#endif

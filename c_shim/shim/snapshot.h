@@ -1,0 +1,85 @@
+/* snapshot.h - everything that a pass needs, copied. */
+#ifndef FAIRTREE_SHIM_SNAPSHOT_H
+#define FAIRTREE_SHIM_SNAPSHOT_H
+
+#include "rows.h"
+
+SHIM_ROWS(shim_assoc_rows, shim_assoc);
+SHIM_ROWS(shim_place_rows, shim_assoc_place);
+SHIM_ROWS(shim_qos_rows, shim_qos);
+SHIM_ROWS(shim_partition_rows, shim_partition);
+SHIM_ROWS(shim_waiting_rows, shim_waiting);
+SHIM_ROWS(shim_accruing_rows, shim_accruing);
+
+/*
+ * Everything that a pass needs, copied. Memory is kept from one use to the next. All zero is an
+ * empty snapshot. Belongs to the caller; freed by shim_snapshot_free.
+ */
+typedef struct {
+	shim_assoc_rows assocs;
+	shim_place_rows listed; /* every association in the order of slurmctld's flat list */
+	shim_u32_rows row_of_id; /* rows of `assocs` by id; empty where ids lie too far apart */
+	shim_place_rows by_id;	 /* then: the rows ascending by id */
+	shim_qos_rows qos;
+	shim_partition_rows partitions;
+	shim_waiting_rows waiting;
+	shim_accruing_rows accruing;
+	shim_u64_rows partition_keys;
+	shim_u32_rows qos_ids;
+	shim_u64_rows tres; /* runs of tres_count numbers, each from its index on */
+	shim_pointer_rows assoc_at; /* set by the shim while usage is locked */
+	shim_pointer_rows qos_at;
+	uint32_t tres_count;
+	uint32_t cluster_cpus;
+	uint32_t cluster_nodes;
+	uint32_t twins; /* associations whose id another one has, too: see shim_snapshot_index */
+	int64_t last_part_update;
+	bool enforces_limits;
+	bool out_of_memory;
+	bool broken_tree; /* more associations in the children lists than there are */
+} shim_snapshot;
+
+/* What to copy beyond the tables. */
+typedef struct {
+	bool assocs;
+	bool waiting;	    /* jobs that may get a priority */
+	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES */
+	bool all_jobs;	    /* PriorityFlags=CALCULATE_RUNNING */
+	bool accruing;	    /* jobs that may be charged */
+	bool charged_ends;  /* with these, jobs charged to their end that ended after this: */
+	int64_t ended_after;
+	uint32_t flags;	    /* PriorityFlags, for the billing weights */
+} shim_want;
+
+/* Empties a snapshot and keeps its memory. */
+extern void shim_snapshot_clear(shim_snapshot *snapshot);
+extern void shim_snapshot_free(shim_snapshot *snapshot);
+/* Read locks of jobs, nodes and partitions, then of associations, QOS and TRES. */
+extern void shim_snapshot_lock(void);
+extern void shim_snapshot_unlock(void);
+/* Copies everything. Needs the snapshot lock. */
+extern void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want);
+/*
+ * Makes associations findable by id, and fills the rows in `listed`; gives rows that share an id
+ * ids of their own, and counts them in `twins`. Needs no lock.
+ */
+extern void shim_snapshot_index(shim_snapshot *snapshot);
+/* The row of an association after that, or NONE. */
+extern uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id);
+/*
+ * Copies one job as the only element of `waiting`, with the rows of the tables that it needs:
+ * if `assocs` are wanted, its association is row 0, followed by all above it. The caller holds
+ * the job lock, and with `assocs` none of the association manager's; takes read locks of QOS and
+ * TRES, before these with `assocs` that of associations.
+ */
+extern void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want,
+				      const void *job);
+/*
+ * Copies one job as the only element of `accruing`, and binds its association to row 0, its QOS
+ * to row 0, its partition's QOS to row 1 of their tables. The caller holds the job write lock
+ * and the usage lock.
+ */
+extern void shim_snapshot_ending_job(shim_snapshot *snapshot, const shim_want *want,
+				     const void *job);
+
+#endif
