@@ -82,6 +82,15 @@ static int same_partition(void *part, void *arg)
 	return 0;
 }
 
+/* Is the list of the job's partitions the one that the variants were made for? */
+static bool same_partitions(job_record_t *job, const variants *made)
+{
+	comparison c = { .made = made, .same = true };
+
+	(void) list_for_each_ro(job->part_ptr_list, same_partition, &c);
+	return c.same && c.next == made->keys_len;
+}
+
 /* How many QOS slurmctld tries the job in; without a list of them it is one. */
 static size_t qos_tried(const job_record_t *job)
 {
@@ -101,7 +110,6 @@ static size_t qos_tried(const job_record_t *job)
  */
 static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const variants *made)
 {
-	comparison c = { .made = made, .same = true };
 	size_t partitions = made->keys_len ? made->keys_len : 1;
 
 	if (made->len != partitions * qos_tried(job))
@@ -111,10 +119,11 @@ static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const
 	if (host_last_part_update() != snapshot->last_part_update)
 		return false;
 #if !HOST_SORTS_PARTITIONS
-	list_sort(job->part_ptr_list, priority_sort_part_tier);
+	/* Seldom: it takes a list apart and makes it anew. */
+	if (!same_partitions(job, made))
+		list_sort(job->part_ptr_list, priority_sort_part_tier);
 #endif
-	(void) list_for_each_ro(job->part_ptr_list, same_partition, &c);
-	return c.same && c.next == made->keys_len;
+	return same_partitions(job, made);
 }
 
 /* The array of slurmctld's that the variants go to, made or grown as needed. */
