@@ -159,10 +159,10 @@ fn save(plugin: &Plugin, settings: &Settings, applied: Applied) {
     };
     // Now both are on disk, the usage and its time, or neither.
     drop(unsaved);
-    if let Err(error) = stored {
-        log::error(format_args!(
-            "state is not saved: {error}; the next pass tries again"
-        ));
+    match plugin.saving.lock().pass(stored, thread::monotonic()) {
+        None => (),
+        Some(state::Line::Error(line)) => log::error(line),
+        Some(state::Line::Info(line)) => log::info(line),
     }
 }
 

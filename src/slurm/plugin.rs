@@ -9,7 +9,7 @@ use super::recent::Recent;
 use super::settings::{RELEASE, Settings};
 use super::slot::Slot;
 use super::snapshot::Snapshot;
-use super::state::{self, State};
+use super::state::{self, SaveWatch, State};
 use super::sync::{Arc, Mutex, RwLock};
 use super::thread::{ClockWatch, Thread};
 use crate::engine;
@@ -32,6 +32,7 @@ pub(super) struct Plugin {
     scratch: Mutex<Vec<Snapshot>>,
     pub(super) thread: Thread,
     pub(super) clock: ClockWatch,
+    pub(super) saving: Mutex<SaveWatch>,
 }
 
 /// What changes with passes and ends of jobs. Its mutex is a leaf.
@@ -100,6 +101,7 @@ impl Plugin {
             scratch: Mutex::default(),
             thread: Thread::default(),
             clock: ClockWatch::default(),
+            saving: Mutex::default(),
         })
     }
 

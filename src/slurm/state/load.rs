@@ -6,12 +6,13 @@
 //! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
 //! are then charged from that pass on, and nothing is lost.
 
+use super::dump::{self, ASSOC_FILE as DUMP_FILE};
 use super::own::State;
-use super::{DUMP_FILE, OWN_FILE, SLURM_FILE, Times, old};
+use super::{OWN_FILE, SLURM_FILE, Times, old};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// What was found at start.
 #[derive(Debug, Default)]
@@ -41,7 +42,21 @@ struct Passes {
 pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Found {
     let mut found = Found::default();
     let passes = load_passes(dir, &mut found);
-    let state = own.then(|| load_own(dir, passes, &mut found)).flatten();
+    let damages = if own { dump::damages(dir) } else { vec![] };
+    let dump = if damages.is_empty() {
+        dump::time(dir)
+    } else {
+        None
+    };
+    let state = own
+        .then(|| load_own(dir, passes, dump, &mut found))
+        .flatten();
+    let instead = match &state {
+        Some(_) => format!("usage is taken from {OWN_FILE}"),
+        None => "usage is what slurmctld could read".to_string(),
+    };
+    let lines = damages.iter().map(|damage| format!("{damage}; {instead}"));
+    found.complaints.extend(lines);
     let times = match &state {
         Some(state) => Some(state.times()),
         None => passes.last.or(passes.before),
@@ -51,7 +66,7 @@ pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Found {
     found.last_reset = times.and_then(|times| known(times.last_reset));
     found.usage_as_of = match &state {
         Some(state) => Some(state.written_at),
-        None => dump_time(&dir.join(DUMP_FILE)),
+        None => dump,
     };
     found.saved = state;
     found
@@ -92,10 +107,11 @@ fn load_times(dir: &Path, name: &str, found: &mut Found) -> Option<Times> {
 }
 
 /// Our file, or the one of the pass before where it is damaged, if it counts.
-fn load_own(dir: &Path, passes: Passes, found: &mut Found) -> Option<State> {
+/// `dump`: when slurmctld wrote its own files; `None` where they are none or damaged.
+fn load_own(dir: &Path, passes: Passes, dump: Option<i64>, found: &mut Found) -> Option<State> {
     let damage = match read_own(dir, OWN_FILE)? {
         Ok(state) => {
-            let counts = belongs(&state, passes, found) && is_newer_than_dump(dir, &state, found);
+            let counts = belongs(&state, passes, found) && is_newer(dir, &state, dump, found);
             return counts.then_some(state);
         }
         Err(damage) => damage,
@@ -106,8 +122,8 @@ fn load_own(dir: &Path, passes: Passes, found: &mut Found) -> Option<State> {
         Err(error) => format!("it cannot be set aside: {error}"),
     };
     let before = read_own(dir, &old(OWN_FILE)).and_then(Result::ok);
-    let before = before
-        .filter(|state| !is_superseded(state, passes) && is_newer_than_dump(dir, state, found));
+    let before =
+        before.filter(|state| !is_superseded(state, passes) && is_newer(dir, state, dump, found));
     let instead = match &before {
         Some(_) => format!("usage is that of the pass before, from {}", old(OWN_FILE)),
         None => "usage is what slurmctld saved".to_string(),
@@ -162,8 +178,9 @@ fn is_superseded(state: &State, passes: Passes) -> bool {
         .is_some_and(|before| before.last_ran > state.last_ran)
 }
 
-fn is_newer_than_dump(dir: &Path, state: &State, found: &mut Found) -> bool {
-    let Some(dumped_at) = dump_time(&dir.join(DUMP_FILE)) else {
+/// Is it newer than slurmctld's own files?
+fn is_newer(dir: &Path, state: &State, dump: Option<i64>, found: &mut Found) -> bool {
+    let Some(dumped_at) = dump else {
         return true;
     };
     let newer = if state.written_at == dumped_at {
@@ -186,16 +203,6 @@ fn is_newer_than_dump(dir: &Path, state: &State, found: &mut Found) -> bool {
 fn was_touched_later(own: SystemTime, dump: SystemTime) -> bool {
     const CLOSE: Duration = Duration::from_secs(5);
     dump.duration_since(own).is_ok_and(|apart| apart > CLOSE)
-}
-
-/// The time in the header of slurmctld's dump, behind its version. Not later than the file: the
-/// header has no checksum either.
-fn dump_time(path: &Path) -> Option<i64> {
-    let bytes = fs::read(path).ok()?;
-    let header = bytes.get(2..)?.first_chunk()?;
-    let written = modified(path)?.duration_since(UNIX_EPOCH).ok()?;
-    let written = i64::try_from(written.as_secs()).ok()?;
-    Some(i64::from_be_bytes(*header).min(written))
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

@@ -15,9 +15,11 @@
 //! not. A damaged file of ours is set aside, and the one of the pass before counts (see `load`).
 
 pub(super) mod accepted;
+mod dump;
 mod files;
 mod load;
 mod own;
+mod watch;
 
 #[cfg(feature = "slurm")]
 mod collected;
@@ -31,12 +33,13 @@ use std::path::Path;
 
 #[cfg(feature = "slurm")]
 pub(super) use collected::Collected;
+#[cfg(feature = "slurm")]
+pub(super) use watch::{Line, SaveWatch};
 
 /// Slurm's file.
 pub(super) const SLURM_FILE: &str = "priority_last_decay_ran";
 /// Ours.
 pub(super) const OWN_FILE: &str = "priority_fairtree_state";
-const DUMP_FILE: &str = "assoc_usage";
 
 /// The name of the file of the pass before.
 fn old(name: &str) -> String {

@@ -1,3 +1,4 @@
+use super::dump::ASSOC_FILE as DUMP_FILE;
 use super::own::{Damage, Number, Record};
 use super::*;
 use std::path::PathBuf;
@@ -58,10 +59,12 @@ fn state() -> State {
     }
 }
 
-fn dump(time: i64) -> Vec<u8> {
+/// slurmctld's own files, of nothing.
+fn write_dump(folder: &Folder, time: i64) {
     let mut bytes = vec![0x26, 0x00];
     bytes.extend_from_slice(&time.to_be_bytes());
-    bytes
+    folder.write(DUMP_FILE, &bytes);
+    folder.write("qos_usage", &bytes);
 }
 
 #[test]
@@ -144,7 +147,7 @@ fn slurms_file_is_two_big_endian_times() {
 fn our_state_counts_while_it_is_the_newest() {
     let folder = Folder::new("newest");
     store(&folder.0, &state()).unwrap();
-    folder.write(DUMP_FILE, &dump(1_999));
+    write_dump(&folder, 1_999);
     let found = load(&folder.0, true);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.last_reset, Some(7));
@@ -155,7 +158,7 @@ fn our_state_counts_while_it_is_the_newest() {
     let without = load(&folder.0, false);
     assert_eq!((without.last_ran, without.saved), (Some(1_990), None));
 
-    folder.write(DUMP_FILE, &dump(2_001));
+    write_dump(&folder, 2_001);
     let found = load(&folder.0, true);
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.saved, None);
@@ -256,7 +259,7 @@ fn where_our_state_is_damaged_the_one_before_counts() {
     let [before, _] = two_passes(&folder);
     folder.write(OWN_FILE, b"FAIRTREE");
     // Older than both, as it is after a crash.
-    folder.write(DUMP_FILE, &dump(1_500));
+    write_dump(&folder, 1_500);
     let found = load(&folder.0, true);
     assert_eq!(
         (found.last_ran, found.usage_as_of),
@@ -268,7 +271,7 @@ fn where_our_state_is_damaged_the_one_before_counts() {
 
     // As it is after an orderly stop: nothing of what the dump has is missing in it.
     folder.write(OWN_FILE, b"FAIRTREE");
-    folder.write(DUMP_FILE, &dump(2_050));
+    write_dump(&folder, 2_050);
     let found = load(&folder.0, true);
     assert_eq!((found.last_ran, found.saved), (Some(1_990), None));
 }
@@ -285,8 +288,32 @@ fn a_dump_is_not_younger_than_its_file() {
         ..state()
     };
     store(&folder.0, &state).unwrap();
-    folder.write(DUMP_FILE, &dump(i64::MAX - 7));
+    write_dump(&folder, i64::MAX - 7);
     assert_eq!(load(&folder.0, true).saved, Some(state));
+}
+
+#[test]
+fn a_damaged_dump_does_not_count_however_new() {
+    let folder = Folder::new("dump-broken");
+    store(&folder.0, &state()).unwrap();
+    write_dump(&folder, 2_001);
+    folder.write("qos_usage", b"\x26\0\0");
+    let found = load(&folder.0, true);
+    assert_eq!(found.saved, Some(state()));
+    assert_eq!(found.usage_as_of, Some(2_000));
+    assert_eq!(
+        found.complaints,
+        [
+            "qos_usage is damaged (it does not begin like one); usage is taken from \
+          priority_fairtree_state"
+        ]
+    );
+    fs::remove_file(folder.0.join(OWN_FILE)).unwrap();
+    let found = load(&folder.0, true);
+    assert_eq!((found.saved, found.usage_as_of), (None, None));
+    assert!(found.complaints[0].ends_with("usage is what slurmctld could read"));
+    // The stock plugin says nothing.
+    assert!(load(&folder.0, false).complaints.is_empty());
 }
 
 #[test]

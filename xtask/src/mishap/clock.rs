@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Scene> {
         first: "",
         lines,
         charged,
-        told,
+        told: told..=told,
         says,
     };
     vec![

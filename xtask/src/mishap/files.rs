@@ -7,8 +7,9 @@ const PARTS: u32 = 32;
 
 struct File {
     name: &'static str,
-    /// One of Slurm's own, which slurmctld complains of as it does under stock; all that was in it
-    /// is in ours.
+    parts: u32,
+    /// One of Slurm's own, which has no checksum: what keeps its form is not noticed. All that
+    /// was in it is in ours.
     slurms: bool,
     says: &'static str,
 }
@@ -16,23 +17,28 @@ struct File {
 const FILES: [File; 4] = [
     File {
         name: "priority_fairtree_state",
+        parts: PARTS,
         slurms: false,
         says: "priority_fairtree_state is damaged",
     },
     File {
         name: "priority_last_decay_ran",
+        // The times are 16 bytes.
+        parts: 16,
         slurms: false,
         says: "priority_last_decay_ran ",
     },
     File {
         name: "assoc_usage",
+        parts: PARTS,
         slurms: true,
-        says: "",
+        says: "assoc_usage is damaged",
     },
     File {
         name: "qos_usage",
+        parts: PARTS,
         slurms: true,
-        says: "",
+        says: "qos_usage is damaged",
     },
 ];
 
@@ -41,30 +47,29 @@ pub fn cases() -> Vec<Scene> {
     let mut cases = vec![];
     for stop in ["crash 20", "restart 20"] {
         for file in &FILES {
-            for part in 0..PARTS {
-                // The times are 16 bytes.
-                let parts = if file.name == "priority_last_decay_ran" {
-                    16
-                } else {
-                    PARTS
-                };
-                if part >= parts {
-                    continue;
-                }
+            for part in 0..file.parts {
                 for how in ["cut", "flip"] {
-                    cases.push(Scene {
-                        first: "",
-                        lines: format!(
-                            "damage {} {how}={part} of={parts}\n{stop}\npass 300\n",
-                            file.name
-                        ),
-                        charged: RUN + 20 + 300,
-                        told: usize::from(!file.slurms),
-                        says: file.says,
-                    });
+                    cases.push(file.damaged(how, part, stop));
                 }
             }
         }
     }
     cases
+}
+
+impl File {
+    fn damaged(&self, how: &str, part: u32, stop: &str) -> Scene {
+        let File {
+            name, parts, says, ..
+        } = self;
+        let emptied = how == "cut" && part == 0;
+        let least = usize::from(!self.slurms || emptied);
+        Scene {
+            first: "",
+            lines: format!("damage {name} {how}={part} of={parts}\n{stop}\npass 300\n"),
+            charged: RUN + 20 + 300,
+            told: least..=1,
+            says,
+        }
+    }
 }
