@@ -34,7 +34,13 @@ pub fn is_ours(shape: &str) -> bool {
 
 /// Says nothing about a priority plugin, whoever logs it.
 pub fn is_harmless(shape: &str) -> bool {
-    is_of_the_network(shape) || shape.contains(SAID_BY_STOCK)
+    is_of_the_network(shape) || is_of_the_machine(shape) || shape.contains(SAID_BY_STOCK)
+}
+
+/// Is it about a clock that answers slowly, or messages still under way when slurmctld stops? That
+/// depends on what else the machine has to do.
+fn is_of_the_machine(shape: &str) -> bool {
+    shape.contains("calls to gettimeofday()") || shape.starts_with("error: agent_fini:")
 }
 
 /// Is it about messages that do not come through? Clients give up, slurmctld waits for munged,
