@@ -37,6 +37,13 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
+/// Makes [`check`] fail from now on, as a signal does: for work that others wait beside.
+pub fn stop() {
+    if let Some(flag) = FLAG.get() {
+        flag.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Fails once a signal has come.
 pub fn check() -> Result<(), Interrupted> {
     match FLAG.get() {

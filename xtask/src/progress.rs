@@ -1,6 +1,7 @@
 //! What is going on, on standard error: a line that moves on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,6 +10,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,
+    /// What is printed, where that is held back.
+    held: Option<Mutex<String>>,
 }
 
 impl Progress {
@@ -22,7 +25,32 @@ impl Progress {
         Progress {
             start: Instant::now(),
             bar,
+            held: None,
         }
+    }
+
+    /// A display for work beside this one's: what it prints is held back until
+    /// [`Progress::take`]. On a terminal the moving line stays this one's.
+    pub fn held(&self) -> Progress {
+        Progress {
+            start: self.start,
+            bar: None,
+            held: Some(Mutex::default()),
+        }
+    }
+
+    /// What was held back.
+    pub fn take(&self) -> String {
+        let held = self.held.as_ref().map(Mutex::lock);
+        held.map_or_else(String::new, |held| {
+            std::mem::take(&mut held.unwrap_or_else(PoisonError::into_inner))
+        })
+    }
+
+    /// Prints the title of what begins now, with the time since the start.
+    pub fn title(&self, text: &str) {
+        let secs = self.start.elapsed().as_secs();
+        self.print(format!("\n== {text} [{}:{:02}]", secs / 60, secs % 60));
     }
 
     /// Says what begins now.
@@ -33,6 +61,7 @@ impl Progress {
                 bar.set_style(spinner());
                 bar.set_message(what.to_owned());
             }
+            None if self.held.is_some() && std::io::stderr().is_terminal() => {}
             None => eprintln!("[{:5.1} s] {what}", self.start.elapsed().as_secs_f64()),
         }
     }
@@ -54,8 +83,14 @@ impl Progress {
         }
     }
 
-    /// Prints to standard output without tearing the moving line.
+    /// Prints to standard output without tearing the moving line; or later, where it is held back.
     pub fn print(&self, text: impl AsRef<str>) {
+        if let Some(held) = &self.held {
+            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.push_str(text.as_ref());
+            held.push('\n');
+            return;
+        }
         match &self.bar {
             Some(bar) => bar.suspend(|| println!("{}", text.as_ref())),
             None => println!("{}", text.as_ref()),

@@ -1,29 +1,30 @@
-//! `make test`: every section in order, up to the first that fails, and one line at the end.
+//! `make test`: every section, up to the first that fails, and one line at the end.
+//!
+//! Private clusters mostly wait: for passes, for jobs, for clocks. So once the plugin is built
+//! their sections run beside those that compute, and their output follows as a whole.
 
-use std::io::{BufRead, BufReader};
+mod cargo;
+
 use std::path::Path;
-use std::process::Stdio;
+use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::checks::{self, Outcome};
 use crate::cluster::host::Host;
-use crate::command::cargo_in_checkout;
+use crate::interrupt::{self, Interrupted};
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
 use crate::{deps, detect, mishap, msrv, plugin, schedmd, source, storm, twin};
 
+use cargo::{Section, run_section};
+
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
 
-/// A section that is one call of cargo.
-struct Section {
-    title: &'static str,
-    arguments: &'static [&'static str],
-}
-
-const SECTIONS: &[Section] = &[
+/// What finds most mistakes soonest.
+const FIRST: &[Section] = &[
     Section {
         title: "formatting",
         arguments: &["fmt", "--all", "--check"],
@@ -38,6 +39,9 @@ const SECTIONS: &[Section] = &[
             "--deny=warnings",
         ],
     },
+];
+
+const SECTIONS: &[Section] = &[
     Section {
         title: "documentation",
         arguments: &[
@@ -78,22 +82,69 @@ pub fn run(release: Option<Release>, progress: &Progress) -> Result<()> {
 }
 
 fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> Result<()> {
-    title(progress, "dependencies");
+    progress.title("dependencies");
     deps::install(progress)?;
+    for section in FIRST {
+        section.run(progress, total)?;
+    }
+    for release in releases {
+        plugin_sections(release, progress, total)?;
+    }
+    let held = progress.held();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let mut total = Outcome::default();
+            let result = sections_that_wait(releases, &held, &mut total);
+            (stop_others(result), total)
+        });
+        let result = stop_others(sections_that_compute(releases, progress, total));
+        progress.step("waiting for the private clusters");
+        let waited = waiting.join();
+        progress.print(held.take());
+        let (waited, also) = waited.map_err(|_| anyhow!("a section panicked"))?;
+        total.passed += also.passed;
+        total.failed += also.failed;
+        match (result, waited) {
+            // It was stopped because the other one has failed.
+            (Err(stopped), Err(error)) if stopped.is::<Interrupted>() => Err(error),
+            (result, waited) => result.and(waited),
+        }
+    })
+}
+
+/// What fails ends what runs beside it.
+fn stop_others(result: Result<()>) -> Result<()> {
+    result.inspect_err(|_| interrupt::stop())
+}
+
+fn sections_that_compute(
+    releases: &[Release],
+    progress: &Progress,
+    total: &mut Outcome,
+) -> Result<()> {
     for section in SECTIONS {
-        run_section(section.title, section.arguments, &[], progress, total)?;
+        section.run(progress, total)?;
     }
     model_section(progress, total)?;
     if releases.len() > 1 {
         // It comes with the Debian release of a later Slurm.
-        title(progress, "the oldest compiler that is promised");
+        progress.title("the oldest compiler that is promised");
         msrv::check(progress).inspect_err(|_| total.failed += 1)?;
     }
     for release in releases {
-        plugin_sections(release, progress, total)?;
         twin_section(release, progress, total)?;
         detect_section(release, progress, total)?;
         mishap_section(release, progress, total)?;
+    }
+    Ok(())
+}
+
+fn sections_that_wait(
+    releases: &[Release],
+    progress: &Progress,
+    total: &mut Outcome,
+) -> Result<()> {
+    for release in releases {
         schedmd_section(release, progress, total)?;
         cluster_section(release, progress, total)?;
         kill_section(release, progress, total)?;
@@ -125,7 +176,7 @@ fn detect_section(release: &Release, progress: &Progress, total: &mut Outcome) -
         return Ok(());
     }
     let name = format!("memory errors and races of the plugin for Slurm {release}");
-    title(progress, &name);
+    progress.title(&name);
     let both = [detect::Detector::Memory, detect::Detector::Races];
     let found = detect::run(release, detect::SHORT, &both, progress);
     one(&name, found, total)
@@ -134,7 +185,7 @@ fn detect_section(release: &Release, progress: &Progress, total: &mut Outcome) -
 /// Files, disks and clocks that go wrong, in the twin host.
 fn mishap_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("what a disk and a clock can do to the plugin for Slurm {release}");
-    title(progress, &name);
+    progress.title(&name);
     let host = Host::of(release, progress)?;
     one(&name, mishap::play(release, host.folder(), progress), total)
 }
@@ -142,7 +193,7 @@ fn mishap_section(release: &Release, progress: &Progress, total: &mut Outcome) -
 /// slurmctld killed some times.
 fn kill_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("kills of slurmctld {release}");
-    title(progress, &name);
+    progress.title(&name);
     let kills = mishap::Kills {
         release: release.clone(),
         count: mishap::SHORT,
@@ -154,7 +205,7 @@ fn kill_section(release: &Release, progress: &Progress, total: &mut Outcome) -> 
 /// A minute of everything at once.
 fn storm_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("a storm over Slurm {release}");
-    title(progress, &name);
+    progress.title(&name);
     let storm = storm::Storm {
         release: release.clone(),
         length: storm::SHORT,
@@ -165,21 +216,22 @@ fn storm_section(release: &Release, progress: &Progress, total: &mut Outcome) ->
 
 /// Counts a section that is one test.
 fn one(name: &str, result: Result<()>, total: &mut Outcome) -> Result<()> {
+    let failed = |error: &anyhow::Error| !error.is::<Interrupted>();
     total.passed += usize::from(result.is_ok());
-    total.failed += usize::from(result.is_err());
+    total.failed += usize::from(result.as_ref().is_err_and(failed));
     result.with_context(|| format!("failed: {name}"))
 }
 
 /// The programs of Slurm's own testsuite.
 fn schedmd_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("Slurm {release}'s own tests of its plugin, with both");
-    title(progress, &name);
+    progress.title(&name);
     count(&name, schedmd::programs(release, progress)?, total)
 }
 
 fn cluster_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("private cluster of Slurm {release}");
-    title(progress, &name);
+    progress.title(&name);
     count(&name, checks::run(release, "", progress)?, total)
 }
 
@@ -227,7 +279,7 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
         let name = format!("{what} of the plugin for Slurm {release}");
         run_section(&name, &words, &variables, progress, total)?;
     }
-    title(progress, &format!("plugin for Slurm {release}"));
+    progress.title(&format!("plugin for Slurm {release}"));
     let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
     progress.print(format!("built {}", built.display()));
     Ok(())
@@ -236,83 +288,11 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
 /// The plugin against Slurm's own, on the lives of its faults and on random ones.
 fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let name = format!("the plugin and Slurm's own in the same lives, Slurm {release}");
-    title(progress, &name);
+    progress.title(&name);
     let host = Host::of(release, progress)?;
     let failed = || format!("failed: {name}");
     total.passed += twin::faults(release, host.folder(), progress)
         .inspect_err(|_| total.failed += 1)
         .with_context(failed)?;
     one(&name, twin::sample(release, host.folder(), progress), total)
-}
-
-fn run_section(
-    name: &str,
-    arguments: &[&str],
-    variables: &[(&str, &Path)],
-    progress: &Progress,
-    total: &mut Outcome,
-) -> Result<()> {
-    title(progress, name);
-    if cargo(arguments, variables, total)? {
-        return Ok(());
-    }
-    // A section without tests of its own counts as one.
-    total.failed += usize::from(total.failed == 0);
-    bail!("failed: {name}")
-}
-
-fn title(progress: &Progress, text: &str) {
-    progress.print(format!("\n== {text}"));
-}
-
-/// Runs cargo, passes its output on, and adds up the results of test programs in it.
-fn cargo(arguments: &[&str], variables: &[(&str, &Path)], total: &mut Outcome) -> Result<bool> {
-    crate::interrupt::check()?;
-    let mut command = cargo_in_checkout();
-    command.envs(variables.iter().copied());
-    let mut child = command
-        .args(arguments)
-        .env("RUSTDOCFLAGS", "--deny=warnings")
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot run cargo")?;
-    let output = child.stdout.take().context("cargo's output")?;
-    for line in BufReader::new(output).lines() {
-        let line = line?;
-        println!("{line}");
-        if let Some(outcome) = parse_result(&line) {
-            total.passed += outcome.passed;
-            total.failed += outcome.failed;
-        }
-    }
-    Ok(child.wait()?.success())
-}
-
-/// The counts in `test result: ok. 12 passed; 0 failed; 0 ignored; ...`.
-fn parse_result(line: &str) -> Option<Outcome> {
-    let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
-    let count = |word: &str| {
-        counts
-            .split("; ")
-            .find_map(|part| part.strip_suffix(word))
-            .and_then(|number| number.trim().parse().ok())
-    };
-    Some(Outcome {
-        passed: count("passed")?,
-        failed: count("failed")?,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_of_test_programs_are_counted() {
-        let line = "test result: FAILED. 17 passed; 1 failed; 0 ignored; 0 measured; \
-                    0 filtered out; finished in 0.30s";
-        let outcome = parse_result(line).unwrap();
-        assert_eq!((outcome.passed, outcome.failed), (17, 1));
-        assert!(parse_result("test wait::tests::x ... ok").is_none());
-    }
 }
