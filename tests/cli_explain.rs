@@ -264,3 +264,83 @@ fn jobs_that_do_not_fit() {
         ran.err
     );
 }
+
+/// Jobs that a site in TOML describes. By hand: 12 of 168 hours waited, rank 1 of 3, half of a tenth
+/// of the nodes and a tenth of the CPUs, priority 10 of 20 and 10 of 100.
+#[test]
+fn jobs_of_a_described_site() {
+    let job = stdout(&run(&["101", "examples/queue.toml"], ""));
+    for line in [
+        "job 101 of anna@physics (partition main, QOS normal) has priority 4154.",
+        "age              0.0714286 x       1000 =          71.43  waited 12:00:00 of",
+        "fairshare        0.3333333 x      10000 =        3333.33  anna@physics: rank 1 of 3",
+        "job_size         0.1000000 x        500 =             50  1 of 10 nodes, 64 of 640 CPUs",
+        "partition        0.5000000 x       1000 =            500",
+        "qos              0.1000000 x       2000 =            200",
+    ] {
+        assert!(job.contains(line), "{line}: {job}");
+    }
+    let ran = run(&["101", "--versus", "102", "examples/queue.toml"], "");
+    let both = stdout(&ran);
+    assert!(both.contains("job 101 (priority 4154) is behind job 102 (priority 10743) by 6589."));
+    assert!(both.contains("What decides: fairshare."), "{both}");
+    // The file tells the moment; there is no last pass to speak of.
+    assert_eq!(ran.err, "");
+    let debug = stdout(&run(&["103", "examples/queue.toml"], ""));
+    assert!(
+        debug.contains("partition debug: priority 9709 (partition 1000,"),
+        "{debug}"
+    );
+    let running = stdout(&run(&["99", "examples/queue.toml"], ""));
+    assert!(running.starts_with("job 99 of carl@biology"), "{running}");
+    let missing = run(&["7", "examples/queue.toml"], "");
+    assert_eq!((missing.code, missing.out.as_str()), (2, ""));
+    assert!(
+        missing.err.contains("found no job 7; allowed is"),
+        "{}",
+        missing.err
+    );
+}
+
+/// Expected: what sprio 22.05.8 printed.
+#[test]
+fn jobs_as_sprio_printed_them() {
+    let listing = std::fs::read_to_string("tests/sprio/long.txt").expect("text");
+    let ran = run(&["4", "--versus", "5"], &listing);
+    let text = stdout(&ran);
+    assert!(text.starts_with("job 4 (priority 63206) is behind job 5 (priority 88237) by 25031."));
+    let terms = "fairshare                   62500            87500         -25000  decides";
+    assert!(text.contains(terms), "{text}");
+    assert!(
+        ran.err.contains("no more than points and factors"),
+        "{}",
+        ran.err
+    );
+    let json = stdout(&run(&["4", "--versus", "5", "--json"], &listing));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["answer"]["jobs"][0]["priority"], 63206);
+    // With the factors and the weights beside it.
+    let read = |file: &str| std::fs::read_to_string(format!("tests/sprio/{file}")).expect("text");
+    let all = format!("{}{}{listing}", read("norm-long.txt"), read("weights.txt"));
+    let job = stdout(&run(&["4"], &all));
+    assert!(
+        job.contains("age              0.0500000 x       1000 =             50"),
+        "{job}"
+    );
+    for (args, message) in [
+        (
+            &["99"][..],
+            "found no job 99 with its factors among the 8 rows",
+        ),
+        (&["4", "--versus", "4"], "cannot be compared with itself"),
+        (&["4_1"], "found \"4_1\", allowed is the number of a job"),
+        (
+            &["ft2-alic"],
+            "is the output of sprio, which tells no shares",
+        ),
+    ] {
+        let ran = run(args, &listing);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
+    }
+}

@@ -195,3 +195,32 @@ fn the_examples_of_the_help_text_work() {
     }
     assert_eq!(count, 4);
 }
+
+/// The same numbers as by hand in `tests/cli_explain.rs`; a job in two partitions has two rows, a
+/// held one and one that runs have none.
+#[test]
+fn jobs_of_a_described_site() {
+    let ran = fairtree(
+        &["prio", "-S", "-Y", "-o", "%i|%r|%Y", "examples/queue.toml"],
+        b"",
+    );
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert_eq!(
+        ran.out,
+        "JOBID|PARTITION|PRIORITY\n102|main|10743\n103|debug|9709\n103|main|9209\n101|main|4154\n"
+    );
+    for (args, words) in [
+        (
+            &["prio", "--check", "examples/queue.toml"][..],
+            "--check compares with what sprio printed",
+        ),
+        (
+            &["prio", "examples/site.toml"],
+            "describes no jobs\nhint: [[jobs]]",
+        ),
+    ] {
+        let ran = fairtree(args, b"");
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(words), "{}", ran.err);
+    }
+}

@@ -371,3 +371,23 @@ fn what_cannot_be_changed_is_an_error() {
         assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
     }
 }
+
+/// By hand: 3600000 TRES-seconds are 3103102.16 after 1.5 days of a half-life of 7, and a job of 128
+/// CPUs and 512 GiB at a quarter each, so 256 per second, goes on for 18 of the 24 hours: 256 times
+/// the integral of 2^(-t / 7 d) from 6 h to 24 h ago is 15596857.10.
+#[test]
+fn jobs_of_a_described_site_run_on() {
+    let ran = fairtree(
+        &["what-if", "--after", "1-0", "--json", "examples/queue.toml"],
+        b"",
+    );
+    let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let users = json["users"].as_array().expect("users");
+    let carl = users
+        .iter()
+        .find(|user| user["name"] == "carl@biology")
+        .expect("carl");
+    let used = carl["after"]["raw_usage"].as_f64().expect("a number");
+    assert!((used - 18_699_959.25).abs() < 0.01, "{used}");
+    assert_eq!(json["jobs"].as_array().map(Vec::len), Some(4));
+}

@@ -5,7 +5,7 @@ use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::Path;
 
 use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
-use super::input::{Input, Opened, open_stream, read_opened, read_or_ask, shares};
+use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares};
 use super::message::Messages;
 use super::progress::Waiting;
 use super::workload::gather;
@@ -67,8 +67,9 @@ impl Own {
         }
     }
 
-    fn report(&self, input: Input) -> Result<ShareReport, InputError> {
+    fn report(&self, input: Input) -> Result<ShareReport, Failure> {
         match input {
+            Input::Queue(queue) => Err(no_shares(&queue)),
             Input::Site(site) => {
                 let compat = self.compat.unwrap_or(site.config.compat);
                 Ok(from_site(
@@ -82,11 +83,11 @@ impl Own {
                     Some(config) => (config.algorithm(), config.compat),
                     None => (algorithm_of(&listing), Compat::default()),
                 };
-                from_listing(
+                Ok(from_listing(
                     &listing,
                     self.algorithm(algorithm),
                     self.compat.unwrap_or(compat),
-                )
+                )?)
             }
         }
     }
@@ -207,7 +208,9 @@ fn site(path: &Path) -> Result<Site, Failure> {
     match opened.format {
         Format::Site | Format::Dump => match read_opened(opened)? {
             Input::Site(site) => Ok(*site),
-            Input::Listing(..) => Err(Failure::Usage(format!("{name}: is no site"))),
+            Input::Listing(..) | Input::Queue(_) => {
+                Err(Failure::Usage(format!("{name}: is no site")))
+            }
         },
         _ => Err(Failure::Usage(format!(
             "{name}: --site takes a site in TOML or a file of sacctmgr dump"

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::{FormatName, LiveArgs};
-use super::input::{self, Input};
+use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::{Failure, compat_of};
 use crate::compat::Compat;
@@ -35,10 +35,21 @@ impl Where<'_> {
 
     /// Reads a site; of a capture and a live site only its settings and its shares.
     pub fn without_jobs(&self) -> Result<Cluster, Failure> {
-        let compat = self.compat.map(compat_of).transpose()?;
+        self.of(self.read()?)
+    }
+
+    /// Reads a file, or what is piped in, or of a capture and a live site what it says of shares.
+    pub fn read(&self) -> Result<Input, Failure> {
         let format = self.format.map(Format::from);
-        match input::read_or_ask(self.live, self.file, format)? {
-            Input::Site(site) => Ok(Cluster::from_site(*site, compat)),
+        input::read_or_ask(self.live, self.file, format)
+    }
+
+    /// The site of an input.
+    pub fn of(&self, input: Input) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        match input {
+            Input::Queue(queue) => Err(no_shares(&queue)),
+            Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
             Input::Listing(listing, settings) => {
                 let (algorithm, own) = match &settings {
                     Some(config) => (config.algorithm(), config.compat),

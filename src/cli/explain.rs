@@ -4,12 +4,16 @@ use std::io::{BufWriter, Write, stdout};
 
 use super::args::ExplainArgs;
 use super::cluster::{Where, note};
-use super::input::is_piped;
+use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::{Failure, Outcome};
+use crate::input::sprio::Queue;
 use crate::report::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use crate::report::explain::json::{Explanation, to_json};
-use crate::report::explain::{ExplainError, compare_jobs, compare_users, explain_job};
+use crate::report::explain::{
+    ExplainError, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
+};
+use crate::report::prio::from_queue;
 use crate::tree::AssocIndex;
 
 /// Reads, compares, says.
@@ -23,8 +27,11 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let about_jobs = args.who.parse::<JobName>().is_ok();
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
     let cluster = match (about_jobs, of_slurm) {
-        (true, _) => place.with_jobs(messages)?,
-        (false, false) => place.without_jobs()?,
+        (true, true) => place.with_jobs(messages)?,
+        (_, false) => match place.read()? {
+            Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
+            input => place.of(input)?,
+        },
         // What runs now tells how usage goes on; the order itself can do without.
         (false, true) => match place.with_jobs(messages) {
             Ok(cluster) => cluster,
@@ -33,11 +40,45 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     };
     // A file without jobs may have users whose names are numbers.
     let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {
+        // A file says itself what moment it is of.
+        if let Some(now) = cluster.now.filter(|_| of_slurm) {
+            messages.note(&format!(
+                "jobs age to the last pass of slurmctld, {}",
+                jiff::Timestamp::from_second(now).unwrap_or_default()
+            ));
+        }
         jobs(args, &cluster, messages)
     } else {
         users(args, &cluster)
     };
     note(&cluster, messages);
+    outcome
+}
+
+/// Jobs by what sprio printed of them.
+fn printed(args: &ExplainArgs, queue: &Queue, messages: &Messages) -> Result<Outcome, Failure> {
+    let reports = from_queue(queue);
+    let number = |option: &str, name: &str| -> Result<u32, Failure> {
+        let allowed = "the number of a job, as sprio lists it";
+        let error = || Failure::Usage(format!("{option}: found {name:?}, allowed is {allowed}"));
+        name.parse().map_err(|_| error())
+    };
+    let job = number("JOB", &args.who)?;
+    let outcome = match &args.versus {
+        Some(versus) => {
+            let ids = [job, number("--versus", versus)?];
+            let compared = compare_printed(&reports, ids).map_err(usage)?;
+            say(args, Explanation::Jobs(&compared), &compared)
+        }
+        None => {
+            let explained = explain_printed(&reports, job).map_err(usage)?;
+            say(args, Explanation::Job(&explained), &explained)
+        }
+    };
+    messages.note(
+        "sprio tells no more than points and factors: the numbers behind them, and what would change the order, are \
+         told of a live site, of a capture, and of a site in TOML",
+    );
     outcome
 }
 
@@ -55,12 +96,6 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
     let job = waiting(find(&args.who)?, messages)?;
     let load = cluster.load();
     let scene = cluster.scene(&load);
-    if let Some(now) = cluster.now {
-        messages.note(&format!(
-            "jobs age to the last pass of slurmctld, {}",
-            jiff::Timestamp::from_second(now).unwrap_or_default()
-        ));
-    }
     match &args.versus {
         Some(versus) => {
             let other = waiting(find(versus)?, messages)?;

@@ -18,7 +18,7 @@ use crate::input::slurm::{config, dump};
 use crate::input::sprio::Queue;
 use crate::input::sshare::Listing;
 use crate::input::stream::{self, Stream};
-use crate::input::{Format, InputError, sacct, site, sprio, sshare};
+use crate::input::{Format, InputError, is_site, sacct, site, sprio, sshare};
 
 /// An input, read.
 pub(super) enum Input {
@@ -26,12 +26,35 @@ pub(super) enum Input {
     Listing(Listing, Option<Config>),
     /// A site.
     Site(Box<Site>),
+    /// The output of sprio, which tells no shares.
+    Queue(Queue),
 }
 
-/// Reads the output of sprio from a file, or from standard input for `-` or none.
-pub(super) fn read_queue(file: Option<&Path>) -> Result<Queue, Failure> {
-    let (name, Stream { input, .. }) = open_raw(file)?;
-    Ok(sprio::read(&name, input)?)
+/// Why the output of sprio does not do where shares are asked for.
+pub(super) fn no_shares(queue: &Queue) -> Failure {
+    Failure::Usage(format!(
+        "{}: is the output of sprio, which tells no shares and usage; allowed are the output of \
+         sshare, a site in TOML, a capture\nhint: `fairtree prio` and `fairtree explain JOB` read \
+         this file",
+        queue.file
+    ))
+}
+
+/// What tells of a queue.
+pub(super) enum QueueInput {
+    /// The output of sprio.
+    Printed(Queue),
+    /// A site in TOML.
+    Site(Box<Site>),
+}
+
+/// Reads the output of sprio, or a site, from a file, or from standard input for `-` or none.
+pub(super) fn read_queue(file: Option<&Path>) -> Result<QueueInput, Failure> {
+    let (name, Stream { head, input }) = open_raw(file)?;
+    if is_site(&String::from_utf8_lossy(&head)) {
+        return Ok(QueueInput::Site(Box::new(site::read(&name, input)?)));
+    }
+    Ok(QueueInput::Printed(sprio::read(&name, input)?))
 }
 
 /// Whether something is piped into standard input, or it is a file; a terminal and /dev/null are
@@ -113,6 +136,7 @@ pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
     Ok(match format {
         Format::Sshare => Input::Listing(sshare::read(&name, input)?, None),
         Format::SshareJson => Input::Listing(sshare::json::read(&name, input)?, None),
+        Format::Sprio => Input::Queue(sprio::read(&name, input)?),
         Format::Site => Input::Site(Box::new(site::read(&name, input)?)),
         Format::Dump => {
             let text = io::read_to_string(input).map_err(|error| InputError::new(&name, error))?;

@@ -3,15 +3,16 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::PrioArgs;
-use super::input;
+use super::input::{self, QueueInput};
 use super::message::Messages;
 use super::{Failure, Outcome, compat_of};
 use crate::compat::Compat;
+use crate::input::site::Site;
 use crate::input::slurm::snapshot::Snapshot;
 use crate::input::sprio::{Column, Defaults, LineFormat};
 use crate::report::prio::{
-    PrioReport, Select, SelectError, Table, check, compare, from_queue, from_snapshot, parse_sort,
-    select, to_json, write_agreement, write_compared,
+    PrioReport, Select, SelectError, Table, check, compare, from_queue, from_site, from_snapshot,
+    parse_sort, select, to_json, write_agreement, write_compared,
 };
 
 /// Reads, adds up, prints.
@@ -29,7 +30,16 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
         out.flush()?;
         return Ok(outcome);
     }
-    let queue = input::read_queue(args.file.as_deref())?;
+    let queue = match input::read_queue(args.file.as_deref())? {
+        QueueInput::Printed(queue) => queue,
+        QueueInput::Site(site) => {
+            let report = of_site(args, &asked, &site)?;
+            show(args, &asked, std::slice::from_ref(&report), &mut out)?;
+            out.flush()?;
+            note(&[report], messages);
+            return Ok(Outcome::Done);
+        }
+    };
     let reports = from_queue(&queue);
     if args.check {
         let agreement = check(&queue, &reports);
@@ -68,6 +78,24 @@ fn of_snapshot(
         true => Outcome::Done,
         false => Outcome::Differences,
     })
+}
+
+/// The report of a described site.
+fn of_site(args: &PrioArgs, asked: &Asked, site: &Site) -> Result<PrioReport, Failure> {
+    if args.check {
+        return Err(Failure::Usage(format!(
+            "{}: --check compares with what sprio printed, which a site in TOML does not have; \
+             allowed is the output of sprio, a capture or a live site",
+            site.file
+        )));
+    }
+    let report = from_site(site, asked.compat).ok_or_else(|| {
+        Failure::Usage(format!(
+            "{}: describes no jobs\nhint: [[jobs]] does: docs/site-format.md",
+            site.file
+        ))
+    })?;
+    Ok(report?)
 }
 
 /// The options, understood.

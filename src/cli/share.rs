@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::{AlgorithmName, ShareArgs};
-use super::input::{self, Input};
+use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::{Failure, Outcome, compat_of, terminal};
 use crate::compat::Compat;
@@ -33,6 +33,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
     let format = args.input_format.map(Format::from);
     let outcome = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
+        Input::Queue(queue) => return Err(no_shares(&queue)),
         Input::Site(_) if args.check => {
             return Err(Failure::Usage(
                 "--check compares what sshare printed; a site holds no such numbers".into(),

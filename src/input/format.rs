@@ -2,7 +2,7 @@
 
 use super::error::{InputError, Problem};
 use super::slurm::dump;
-use super::{sacct, sshare, swf};
+use super::{sacct, sprio, sshare, swf};
 
 /// A format with a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum Format {
     Sshare,
     /// What `sshare --json` prints.
     SshareJson,
+    /// The text that `sprio` prints.
+    Sprio,
     /// A site described in TOML.
     Site,
     /// A file that `sacctmgr dump` wrote.
@@ -43,6 +45,9 @@ impl Format {
         if sshare::begins(first) {
             return Ok(Format::Sshare);
         }
+        if sprio::begins(first) {
+            return Ok(Format::Sprio);
+        }
         if sacct::begins(first) || sacct::is_record(first) {
             return Ok(Format::Sacct);
         }
@@ -65,11 +70,25 @@ impl Format {
             .at_line(number + 1, first)
             .hint(
                 "known are the output of sshare with its header line, or without it under the \
-                 command (`$ sshare -n -o Account,User,...`), sshare --json, a site in TOML, a \
-                 file of sacctmgr dump, the output of sacct -P, and logs in the Standard \
+                 command (`$ sshare -n -o Account,User,...`), sshare --json, that of sprio, a site \
+                 in TOML, a file of sacctmgr dump, the output of sacct -P, and logs in the Standard \
                  Workload Format, each gzipped or not; --input-format names the format",
             ))
     }
+}
+
+/// Whether the first statement of `head` is one of TOML, where the output of sprio is expected: a
+/// table, or a key with its value. A shell's prompt, `[user@host ~]$ sprio -l`, is neither.
+pub fn is_site(head: &str) -> bool {
+    let mut lines = head.lines().map(str::trim);
+    let statement = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    statement.is_some_and(|line| match line.strip_prefix('[') {
+        Some(rest) => rest
+            .split('#')
+            .next()
+            .is_some_and(|table| table.trim().ends_with(']')),
+        None => line.contains('=') && begins_toml(line),
+    })
 }
 
 /// Whether a line can be the first of a TOML file.
@@ -97,6 +116,8 @@ mod tests {
             ("Account|User|RawShares\n", Format::Sshare),
             ("             Account  RawShares \n", Format::Sshare),
             ("CLUSTER: alpha\n", Format::Sshare),
+            ("          JOBID PARTITION   PRIORITY\n", Format::Sprio),
+            ("[alice@login ~]$ sprio -l\n", Format::Sprio),
             ("# a site\n", Format::Site),
             (
                 "# To edit\n# Parent - 'x'\nCluster - 'c':Fairshare=1\n",
@@ -118,12 +139,27 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_before_the_output_of_sprio_is_no_site() {
+        for head in ["# x\n\n[settings] # y\n", "cluster = 'x'\n", "[[jobs]]\n"] {
+            assert!(is_site(head), "{head:?}");
+        }
+        for head in [
+            "[alice@login1 ~]$ sprio -l\n",
+            "          JOBID PARTITION   PRIORITY\n",
+            "# $ sprio -l\n",
+            "",
+        ] {
+            assert!(!is_site(head), "{head:?}");
+        }
+    }
+
+    #[test]
     fn anything_else_is_an_error() {
         assert!(matches!(
             *Format::detect("f", " \n\n").unwrap_err().problem,
             Problem::Empty
         ));
-        let error = Format::detect("f", "\nJOBID PARTITION PRIORITY\n").unwrap_err();
+        let error = Format::detect("f", "\nNODELIST NODES STATE\n").unwrap_err();
         assert_eq!(error.line, Some(2));
         assert!(matches!(*error.problem, Problem::UnknownFormat { .. }));
     }

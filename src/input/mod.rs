@@ -28,4 +28,4 @@ pub mod swf;
 pub mod workload;
 
 pub use error::{InputError, Problem};
-pub use format::Format;
+pub use format::{Format, is_site};

@@ -13,8 +13,8 @@ pub struct ExplainArgs {
     /// A job by its number (4711, or 4711_3 for a task of an array), or a user: USER,
     /// USER@ACCOUNT, or USER@ACCOUNT:PARTITION where associations have partitions
     pub who: String,
-    /// The output of sshare with all users, a site in TOML, or a file of `sacctmgr dump`; `-` reads
-    /// standard input; nothing reads what is piped in, or else asks Slurm
+    /// The output of sshare with all users, for jobs that of sprio, a site in TOML, or a file of
+    /// `sacctmgr dump`; `-` reads standard input; nothing reads what is piped in, or else asks Slurm
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
@@ -44,7 +44,8 @@ first level where they part, and what was due and used there. Then what would pu
 ahead: less usage, more shares, waiting, a lower nice value. Each amount was tried: with it the \
 order changes, with one unit less it does not.
 
-Jobs are known of a live site and of a capture.";
+Jobs are known of a live site, of a capture, and of a site in TOML that describes them; of the \
+output of sprio their points alone.";
 
 const EXPLAIN_EXIT_CODES: &str = "\
 Exit codes:
@@ -56,6 +57,8 @@ Examples:
   fairtree explain 4711                             why this priority
   fairtree explain 4711 --versus 4712               why is my job behind that one
   fairtree explain 4711 --versus 4712 --from week   the same in a capture
+  fairtree explain 4711 site.toml                   a job that a file describes
+  sprio -l | fairtree explain 4711 --versus 4712    which points decide
   fairtree explain alice                            who comes right before, and why
   sshare -a -l -P | fairtree explain alice --versus bob
   fairtree explain alice@physics --versus bob@chemistry site.toml

@@ -15,8 +15,8 @@ use super::{EXIT_CODES, LiveArgs};
 )]
 #[allow(clippy::struct_excessive_bools)] // One per flag of sprio.
 pub struct PrioArgs {
-    /// The output of sprio; `-` reads standard input; nothing reads what is piped in, or else asks
-    /// Slurm
+    /// The output of sprio, or a site in TOML with jobs; `-` reads standard input; nothing reads what
+    /// is piped in, or else asks Slurm
     pub file: Option<PathBuf>,
     /// A capture, or Slurm itself.
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub struct PrioArgs {
 pub(super) const PRIO_ABOUT: &str = "\
 Show job priorities and their factors in sprio's columns.
 
-Of a capture, or of what Slurm says now, every factor is computed from jobs, shares, usage and \
+Of a capture, of what Slurm says now, or of a site in TOML with jobs, every factor is computed from jobs, shares, usage and \
 settings. The input can also be the output of sprio: any choice of columns with their header, -n, \
 -w, several listings in one file. There PRIORITY is added up anew from the factors beside it; \
 printed factors are rounded, so a priority that some factors of that print could have stays as it \
@@ -89,6 +89,7 @@ Examples:
   sprio -l | fairtree prio --check            does every priority follow from its factors?
   sprio -l | fairtree prio -u alice -o '%.10i %.10Y %.10F %.10A'
   sprio -l | fairtree prio --json | jq '.rows[] | select(.points.qos > 0) | .job_id'
+  fairtree prio -l site.toml                  every factor of jobs that a file describes
   fairtree prio -l                            computed from what Slurm says now
   fairtree prio --from week --check           a capture: does the engine agree with slurmctld?
 

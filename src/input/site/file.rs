@@ -15,12 +15,20 @@ pub(super) struct File {
     pub cluster: Option<Spanned<String>>,
     pub usage_time: Option<Spanned<Value>>,
     pub now: Option<Spanned<Value>>,
+    pub nodes: Option<Spanned<Value>>,
+    pub cpus: Option<Spanned<Value>>,
     #[serde(default)]
     pub settings: BTreeMap<Spanned<String>, Spanned<Value>>,
     #[serde(default)]
     pub accounts: BTreeMap<Spanned<String>, Account>,
     #[serde(default, rename = "use")]
     pub uses: Vec<Use>,
+    #[serde(default)]
+    pub partitions: BTreeMap<Spanned<String>, Partition>,
+    #[serde(default)]
+    pub qos: BTreeMap<Spanned<String>, Qos>,
+    #[serde(default)]
+    pub jobs: Vec<Job>,
 }
 
 /// `[accounts.NAME]`.
@@ -29,6 +37,7 @@ pub(super) struct File {
 pub(super) struct Account {
     pub parent: Option<Spanned<String>>,
     pub shares: Option<Spanned<Value>>,
+    pub priority: Option<Spanned<Value>>,
     #[serde(default)]
     pub users: BTreeMap<Spanned<String>, User>,
     pub grp_tres_mins: Option<Spanned<String>>,
@@ -41,6 +50,7 @@ pub(super) struct Account {
 #[serde(deny_unknown_fields)]
 pub(super) struct User {
     pub shares: Option<Spanned<Value>>,
+    pub priority: Option<Spanned<Value>>,
     pub usage: Option<Spanned<Value>>,
     pub grp_tres_mins: Option<Spanned<String>>,
     pub grp_tres_raw: Option<Spanned<String>>,
@@ -54,6 +64,7 @@ pub(super) struct User {
 #[serde(deny_unknown_fields)]
 pub(super) struct InPartition {
     pub shares: Option<Spanned<Value>>,
+    pub priority: Option<Spanned<Value>>,
     pub usage: Option<Spanned<Value>>,
 }
 
@@ -67,6 +78,50 @@ pub(super) struct Use {
     pub billing: Spanned<Value>,
     pub start: Spanned<Value>,
     pub end: Spanned<Value>,
+}
+
+/// `[partitions.NAME]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Partition {
+    #[serde(default)]
+    pub default: bool,
+    pub priority_job_factor: Option<Spanned<Value>>,
+    pub max_time: Option<Spanned<Value>>,
+    pub tres: Option<Spanned<String>>,
+    pub tres_billing_weights: Option<Spanned<String>>,
+}
+
+/// `[qos.NAME]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Qos {
+    pub priority: Option<Spanned<Value>>,
+    pub usage_factor: Option<Spanned<Value>>,
+}
+
+/// `[[jobs]]`: a job that waits or runs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Job {
+    pub id: Spanned<Value>,
+    pub user: Spanned<String>,
+    pub account: Spanned<String>,
+    pub partition: Option<Spanned<String>>,
+    pub qos: Option<Spanned<String>>,
+    pub state: Option<Spanned<String>>,
+    #[serde(default)]
+    pub held: bool,
+    pub submit_time: Option<Spanned<Value>>,
+    pub accrue_time: Option<Spanned<Value>>,
+    pub start_time: Option<Spanned<Value>>,
+    pub time_limit: Option<Spanned<Value>>,
+    pub cpus: Option<Spanned<Value>>,
+    pub nodes: Option<Spanned<Value>>,
+    pub tres: Option<Spanned<String>>,
+    pub nice: Option<Spanned<Value>>,
+    pub site_factor: Option<Spanned<Value>>,
+    pub priority: Option<Spanned<Value>>,
 }
 
 /// The keys and values of a text.

@@ -1,8 +1,10 @@
 //! A site described in TOML: accounts, users, shares, usage, settings. See `docs/site-format.md`.
 
 mod file;
+mod jobs;
 mod order;
 mod place;
+mod queue;
 mod rows;
 mod settings;
 mod value;
@@ -48,5 +50,7 @@ pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
     rows::build(&place, described)
 }
 
+#[cfg(test)]
+mod queue_tests;
 #[cfg(test)]
 mod tests;

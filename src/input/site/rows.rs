@@ -7,10 +7,11 @@ use toml::Spanned;
 
 use super::file::{Account, File, InPartition, Use, User};
 use super::place::Text;
-use super::{order, settings, value};
+use super::{order, queue, settings, value};
 use crate::config::Config;
 use crate::extended::Extended;
 use crate::input::error::{InputError, Problem};
+use crate::input::slurm::snapshot::Queued;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::{Decay, Ledger, next_reset};
 
@@ -29,6 +30,8 @@ pub struct Site {
     pub tree: Tree,
     /// Raw usage now.
     pub ledger: Ledger,
+    /// Jobs, and what they are measured by; `None` where the file has nothing of the kind.
+    pub queued: Option<Queued>,
     /// What was taken for granted, in sentences.
     pub assumptions: Vec<String>,
 }
@@ -84,6 +87,7 @@ pub(super) fn build(text: &Text<'_>, file: File) -> Result<Site, InputError> {
             .charge(&tree, AssocIndex::new(at), *own)
             .map_err(|error| broken(error.to_string()))?;
     }
+    let queued = queue::read(text, &file, &config, builder.clock.now, &builder.by_name)?;
     Ok(Site {
         file: text.file.to_owned(),
         cluster: file.cluster.map(Spanned::into_inner),
@@ -91,6 +95,7 @@ pub(super) fn build(text: &Text<'_>, file: File) -> Result<Site, InputError> {
         rows: builder.rows,
         tree,
         ledger,
+        queued,
         assumptions: Vec::new(),
     })
 }
@@ -228,6 +233,9 @@ fn last_reset(config: &Config, first: i64, now: i64) -> Option<i64> {
     last
 }
 
+/// Rows of users by account, user, partition; without partition the last is empty.
+pub(super) type Users = HashMap<(String, String, String), usize>;
+
 /// Gathers rows in order.
 struct Builder<'a> {
     text: &'a Text<'a>,
@@ -237,7 +245,7 @@ struct Builder<'a> {
     /// Usage of each row itself.
     own: Vec<f64>,
     /// Users by account, user, partition.
-    by_name: HashMap<(String, String, String), usize>,
+    by_name: Users,
 }
 
 impl Builder<'_> {
@@ -329,7 +337,7 @@ impl Builder<'_> {
         let shares = value::shares(text, user.shares.as_ref())?;
         let usage = value::amount(text, user.usage.as_ref(), "usage")?;
         self.leaf(row, parent, shares, usage);
-        for (partition, InPartition { shares, usage }) in &user.partitions {
+        for (partition, InPartition { shares, usage, .. }) in &user.partitions {
             value::name(text, partition, "partition")?;
             let row = SiteRow {
                 account: account.to_owned(),

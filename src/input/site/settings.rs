@@ -14,7 +14,10 @@ pub(super) fn config(
     settings: &BTreeMap<Spanned<String>, Spanned<Value>>,
 ) -> Result<Config, InputError> {
     let mut lines = String::new();
-    let entries: Vec<_> = settings.iter().collect();
+    let entries: Vec<_> = settings
+        .iter()
+        .filter(|(key, _)| !is_tres(key.get_ref()))
+        .collect();
     for (key, value) in &entries {
         if !is_known(key.get_ref()) {
             let allowed = "a priority setting of slurm.conf, as PriorityDecayHalfLife, \
@@ -28,6 +31,39 @@ pub(super) fn config(
         lines.push_str(&format!("{}=\"{written}\"\n", key.get_ref()));
     }
     Config::from_slurm_conf(&lines, text.file).map_err(|error| refused(text, &entries, &error))
+}
+
+/// The resources that every site tracks, in slurmctld's order.
+const TRACKED: [&str; 8] = [
+    "cpu", "mem", "energy", "node", "billing", "fs/disk", "vmem", "pages",
+];
+
+fn is_tres(key: &str) -> bool {
+    key.eq_ignore_ascii_case("AccountingStorageTRES")
+}
+
+/// The resources that are tracked: those that always are, and what `AccountingStorageTRES` adds.
+pub(super) fn tres(
+    text: &Text<'_>,
+    settings: &BTreeMap<Spanned<String>, Spanned<Value>>,
+) -> Result<Vec<String>, InputError> {
+    let mut tracked: Vec<String> = TRACKED.map(str::to_owned).into();
+    for (key, value) in settings.iter().filter(|(key, _)| is_tres(key.get_ref())) {
+        let names = match value.get_ref() {
+            Value::String(names) => names.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        for name in names.split(',').map(str::trim) {
+            if name.is_empty() || name.contains(char::is_whitespace) || name.contains('=') {
+                let allowed = "names of resources, as \"gres/gpu,license/matlab\"";
+                return Err(text.value(&value.span(), key.get_ref(), allowed));
+            }
+            if !tracked.iter().any(|known| known == name) {
+                tracked.push(name.to_owned());
+            }
+        }
+    }
+    Ok(tracked)
 }
 
 /// Whether slurm.conf has a priority setting of this name: the reader of slurm.conf passes over

@@ -6,7 +6,10 @@ use jiff::tz::TimeZone;
 use toml::{Spanned, Value};
 
 use super::place::Text;
+use crate::config::time::{Time, parse_time};
 use crate::input::error::InputError;
+use crate::input::slurm::parse_tres;
+use crate::priority::TimeLimit;
 use crate::tree::Shares;
 
 const SHARES: &str = "a whole number from 0 to 2147483646, or \"parent\"";
@@ -50,6 +53,73 @@ pub(super) fn amount(
     found
         .filter(|number| (0.0..=MAX_AMOUNT).contains(number))
         .ok_or_else(|| text.value(&value.span(), what, "a number from 0 to 1e18"))
+}
+
+/// Priorities of QOS, associations and jobs; the two highest numbers mean "none" in Slurm.
+pub(super) const PRIORITIES: std::ops::RangeInclusive<i64> = 0..=4_294_967_293;
+
+/// A whole number from `range`.
+pub(super) fn whole<T: TryFrom<i64> + Copy>(
+    text: &Text<'_>,
+    value: &Spanned<Value>,
+    what: &str,
+    range: std::ops::RangeInclusive<i64>,
+) -> Result<T, InputError> {
+    let found = match value.get_ref() {
+        Value::Integer(number) if range.contains(number) => T::try_from(*number).ok(),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        let allowed = format!("a whole number from {} to {}", range.start(), range.end());
+        text.value(&value.span(), what, allowed)
+    })
+}
+
+/// A time limit in Slurm's form, `1-12:00:00`, or a number of minutes.
+pub(super) fn limit(
+    text: &Text<'_>,
+    value: &Spanned<Value>,
+    what: &str,
+) -> Result<TimeLimit, InputError> {
+    let written = match value.get_ref() {
+        Value::String(written) => written.clone(),
+        Value::Integer(minutes) => minutes.to_string(),
+        _ => String::new(),
+    };
+    match parse_time(&written) {
+        Ok(Time::Infinite) => Ok(TimeLimit::Unlimited),
+        // Slurm counts limits in minutes and rounds up.
+        Ok(Time::Secs(secs)) if secs > 0 => Ok(TimeLimit::Minutes(secs.div_ceil(60))),
+        _ => {
+            let allowed =
+                "a time above 0 as \"2-0\" (days), \"12:00:00\", 90 (minutes), or \"UNLIMITED\"";
+            Err(text.value(&value.span(), what, allowed))
+        }
+    }
+}
+
+/// Resources with their counts, `cpu=64,mem=256G`, of those that the site tracks. Memory in
+/// megabytes.
+pub(super) fn resources(
+    text: &Text<'_>,
+    value: &Spanned<String>,
+    tracked: &[String],
+) -> Result<Vec<(String, u64)>, InputError> {
+    let found = parse_tres(value.get_ref()).filter(|tres| !tres.is_empty());
+    let found = found.ok_or_else(|| {
+        let allowed = "resources with their counts, as cpu=64,mem=256G,gres/gpu=4";
+        text.value(&value.span(), "tres", allowed)
+    })?;
+    match found.iter().find(|(name, _)| !tracked.contains(name)) {
+        None => Ok(found),
+        Some((name, _)) => {
+            let allowed = format!("what the site tracks: {}", tracked.join(", "));
+            let error = text.value(&value.span(), "tres", allowed);
+            Err(error.hint(format!(
+                "settings.AccountingStorageTRES = \"{name}\" adds it"
+            )))
+        }
+    }
 }
 
 /// Seconds since 1970; a time without offset is UTC.

@@ -159,6 +159,7 @@ pub fn site(file: &str, cluster: Option<String>, rows: &[AssocRow]) -> Result<Si
         rows: walk.rows,
         ledger: Ledger::new(&tree),
         tree,
+        queued: None,
         assumptions: Vec::new(),
     })
 }

@@ -146,12 +146,21 @@ pub fn validate(source: Source, answer: &Answer) -> Result<(), InputError> {
 /// A site at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
+    /// Shares, usage and factors as sshare printed them.
+    pub shares: Listing,
+    /// All else.
+    pub queued: Queued,
+}
+
+/// The jobs of a site, and what they are measured by; all but its shares.
+#[derive(Clone, Debug)]
+pub struct Queued {
     /// Where it is from.
     pub name: String,
     /// Settings, cluster, release.
     pub settings: Settings,
-    /// Shares, usage and factors as sshare printed them.
-    pub shares: Listing,
+    /// The moment of the last pass, where that is known; otherwise the ages in `queue` tell it.
+    pub pass: Option<i64>,
     /// Priorities as sprio printed them.
     pub queue: Queue,
     /// All jobs that slurmctld knows.
@@ -202,15 +211,18 @@ impl Snapshot {
             None => Vec::new(),
         };
         Ok(Snapshot {
-            name: name.to_owned(),
-            settings,
             shares,
-            queue,
-            jobs,
-            partitions,
-            nodes,
-            assocs,
-            qos,
+            queued: Queued {
+                name: name.to_owned(),
+                settings,
+                pass: None,
+                queue,
+                jobs,
+                partitions,
+                nodes,
+                assocs,
+                qos,
+            },
         })
     }
 }

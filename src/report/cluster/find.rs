@@ -36,7 +36,7 @@ pub enum FindError {
     },
     /// The input has no jobs.
     #[error(
-        "{source_name}: knows of no jobs, so {name} cannot be found; allowed is a user\nhint: jobs are known of a live site and of a capture (--from DIR)"
+        "{source_name}: knows of no jobs, so {name} cannot be found; allowed is a user\nhint: jobs are known of a live site, of a capture (--from DIR) and of a site in TOML with [[jobs]]"
     )]
     NoJobs {
         /// Name of the input.
@@ -210,8 +210,8 @@ impl Cluster {
             }),
         };
         let unknown = || {
-            let allowed = "the number of a job that slurmctld still knows, as 4711, or 4711_3 for \
-                           a task of an array";
+            let allowed = "the number of a job that is still known there, as 4711, or 4711_3 \
+                           for a task of an array";
             self.unknown("job", &name.to_string(), allowed)
         };
         jobs.iter().position(fits).ok_or_else(unknown)

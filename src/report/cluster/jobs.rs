@@ -1,11 +1,11 @@
-//! The jobs of a snapshot.
+//! The jobs of a queue.
 
 use std::collections::HashMap;
 
 use super::{ClusterJob, JobPhase, PartitionAbout, kinds};
 use crate::input::InputError;
 use crate::input::slurm::job::JobRow;
-use crate::input::slurm::snapshot::Snapshot;
+use crate::input::slurm::snapshot::Queued;
 use crate::input::sprio::Row;
 use crate::priority::{Job, TimeLimit};
 use crate::report::prio::rows::Tables;
@@ -13,16 +13,16 @@ use crate::usage::{BillingRule, Phase, Run, RunState, TresKind, billable_tres};
 
 /// All jobs. Those that wait are as sprio shows them, too: site factor, priority set by hand.
 pub(super) fn of(
-    snapshot: &Snapshot,
+    queued: &Queued,
     tables: &mut Tables<'_>,
     partitions: &[PartitionAbout],
 ) -> Result<Vec<ClusterJob>, InputError> {
-    let listings = snapshot.queue.listings.iter();
+    let listings = queued.queue.listings.iter();
     let rows = listings.flat_map(|listing| &listing.rows);
     let shown: HashMap<u32, &Row> = rows.filter_map(|row| Some((row.job_id?, row))).collect();
-    let bills = Bills::new(snapshot, partitions);
-    let mut jobs = Vec::with_capacity(snapshot.jobs.len());
-    for (place, about) in snapshot.jobs.iter().enumerate() {
+    let bills = Bills::new(queued, partitions);
+    let mut jobs = Vec::with_capacity(queued.jobs.len());
+    for (place, about) in queued.jobs.iter().enumerate() {
         let phase = phase(&about.state);
         let row = shown.get(&about.id).copied();
         let job = match tables.whole(place, row) {
@@ -58,20 +58,20 @@ fn phase(state: &str) -> JobPhase {
 
 /// What jobs are charged by.
 struct Bills<'a> {
-    snapshot: &'a Snapshot,
+    queued: &'a Queued,
     partitions: HashMap<&'a str, &'a PartitionAbout>,
     usage_factors: HashMap<&'a str, f64>,
     kinds: Vec<TresKind>,
 }
 
 impl<'a> Bills<'a> {
-    fn new(snapshot: &'a Snapshot, partitions: &'a [PartitionAbout]) -> Bills<'a> {
-        let qos = snapshot.qos.iter();
+    fn new(queued: &'a Queued, partitions: &'a [PartitionAbout]) -> Bills<'a> {
+        let qos = queued.qos.iter();
         Bills {
-            snapshot,
+            queued,
             partitions: partitions.iter().map(|p| (p.name.as_str(), p)).collect(),
             usage_factors: qos.map(|q| (q.name.as_str(), q.usage_factor)).collect(),
-            kinds: kinds(&snapshot.settings.tres),
+            kinds: kinds(&queued.settings.tres),
         }
     }
 
@@ -85,8 +85,8 @@ impl<'a> Bills<'a> {
             let found = tres.iter().find(|(known, _)| known == name);
             found.map_or(0, |(_, count)| *count)
         };
-        let counts: Vec<u64> = self.snapshot.settings.tres.iter().map(count).collect();
-        let rule = BillingRule::from_flags(&self.snapshot.settings.config.priority_flags);
+        let counts: Vec<u64> = self.queued.settings.tres.iter().map(count).collect();
+        let rule = BillingRule::from_flags(&self.queued.settings.config.priority_flags);
         let qos = about.qos.first();
         let usage_factor = qos.and_then(|name| self.usage_factors.get(name.as_str()));
         let end = match about.time_limit {

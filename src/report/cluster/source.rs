@@ -4,12 +4,14 @@ use super::{AssocName, Cluster, PartitionAbout, QosAbout, billing_weights};
 use crate::compat::Compat;
 use crate::config::Config;
 use crate::input::site::{Site as Described, SiteRow};
-use crate::input::slurm::snapshot::Snapshot;
+use crate::input::slurm::snapshot::{Queued, Snapshot};
 use crate::input::{InputError, Problem};
 use crate::priority::{AssocFactors, Site};
 use crate::report::explain::Listed;
 use crate::report::prio::rows::{Tables, pass_time};
 use crate::report::share::{self, ShareReport};
+use crate::tree::Tree;
+use crate::usage::Ledger;
 
 impl Cluster {
     /// The cluster of a live site or a capture, with another compatibility than the settings' if
@@ -22,31 +24,42 @@ impl Cluster {
         snapshot: &Snapshot,
         compat: Option<Compat>,
     ) -> Result<Cluster, InputError> {
-        let broken = |why: String| InputError::new(&snapshot.name, Problem::Structure(why));
-        let mut config = snapshot.settings.config.clone();
-        config.compat = compat.unwrap_or(config.compat);
+        let queued = &snapshot.queued;
+        let broken = |why: String| InputError::new(&queued.name, Problem::Structure(why));
+        let config = of_compat(&queued.settings.config, compat);
         let report = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
         let listed = Listed::new(&report).map_err(|why| {
             broken(why).hint("all associations are needed: may this user see them (PrivateData)?")
         })?;
-        let mut tables = Tables::new(snapshot, &report, &config)?;
-        let partitions = partitions(snapshot)?;
-        let jobs = super::jobs::of(snapshot, &mut tables, &partitions)?;
+        Cluster::queued(queued, &report, config, listed.tree, listed.ledger)
+    }
+
+    /// The cluster of a queue whose shares are those of `report`, of which `tree` and `ledger` are.
+    fn queued(
+        queued: &Queued,
+        report: &ShareReport,
+        config: Config,
+        tree: Tree,
+        ledger: Ledger,
+    ) -> Result<Cluster, InputError> {
+        let mut tables = Tables::new(queued, report, &config)?;
+        let partitions = partitions(queued)?;
+        let jobs = super::jobs::of(queued, &mut tables, &partitions)?;
         // What a listing leaves open does not matter here: it is one of all associations.
         let assumptions = std::mem::take(&mut tables.notes);
         let mut cluster = Cluster {
-            source: snapshot.name.clone(),
-            now: Some(pass_time(snapshot, &config)),
+            source: queued.name.clone(),
+            now: Some(pass_time(queued, &config)),
             config,
-            priority_type: snapshot.settings.priority_type.clone(),
-            release: snapshot.settings.release,
-            names: names(&report),
-            tree: listed.tree,
-            ledger: listed.ledger,
+            priority_type: queued.settings.priority_type.clone(),
+            release: queued.settings.release,
+            names: names(report),
+            tree,
+            ledger,
             site: tables.into_site(),
             fairshare: Vec::new(),
             partitions,
-            qos: snapshot
+            qos: queued
                 .qos
                 .iter()
                 .map(|row| QosAbout {
@@ -62,10 +75,19 @@ impl Cluster {
     }
 
     /// The cluster of a described site, with another compatibility than its settings' if asked
-    /// for.
-    pub fn from_site(site: Described, compat: Option<Compat>) -> Cluster {
-        let mut config = site.config;
-        config.compat = compat.unwrap_or(config.compat);
+    /// for. It has jobs where the description has a queue.
+    ///
+    /// # Errors
+    /// Billing weights that slurm.conf would not take.
+    pub fn from_site(site: Described, compat: Option<Compat>) -> Result<Cluster, InputError> {
+        let config = of_compat(&site.config, compat);
+        if let Some(queued) = &site.queued {
+            let report = share::from_site(&site, config.algorithm(), config.compat);
+            let mut cluster = Cluster::queued(queued, &report, config, site.tree, site.ledger)?;
+            // A description without jobs may do without times.
+            cluster.now = queued.pass;
+            return Ok(cluster);
+        }
         let name = |row: SiteRow| AssocName {
             account: row.account,
             user: row.user,
@@ -92,7 +114,7 @@ impl Cluster {
             assumptions: site.assumptions,
         };
         cluster.rank();
-        cluster
+        Ok(cluster)
     }
 
     /// The cluster of a listing of sshare. `settings`: those of its site, where they are known;
@@ -139,6 +161,13 @@ impl Cluster {
     }
 }
 
+fn of_compat(config: &Config, compat: Option<Compat>) -> Config {
+    Config {
+        compat: compat.unwrap_or(config.compat),
+        ..config.clone()
+    }
+}
+
 fn names(report: &ShareReport) -> Vec<AssocName> {
     let name = |row: &share::ShareRow| AssocName {
         account: row.account.clone().unwrap_or_default(),
@@ -148,8 +177,8 @@ fn names(report: &ShareReport) -> Vec<AssocName> {
     report.rows.iter().map(name).collect()
 }
 
-fn partitions(snapshot: &Snapshot) -> Result<Vec<PartitionAbout>, InputError> {
-    let tres = &snapshot.settings.tres;
+fn partitions(queued: &Queued) -> Result<Vec<PartitionAbout>, InputError> {
+    let tres = &queued.settings.tres;
     let about = |row: &crate::input::slurm::partition::PartitionRow| {
         let weights = row.tres_billing_weights.as_deref();
         let weights = weights.map(|text| billing_weights(tres, text)).transpose();
@@ -159,7 +188,7 @@ fn partitions(snapshot: &Snapshot) -> Result<Vec<PartitionAbout>, InputError> {
                 found: error.value,
                 allowed: error.allowed,
             };
-            InputError::new(&snapshot.name, problem)
+            InputError::new(&queued.name, problem)
         })?;
         Ok(PartitionAbout {
             name: row.name.clone(),
@@ -167,5 +196,5 @@ fn partitions(snapshot: &Snapshot) -> Result<Vec<PartitionAbout>, InputError> {
             billing_weights,
         })
     };
-    snapshot.partitions.iter().map(about).collect()
+    queued.partitions.iter().map(about).collect()
 }

@@ -35,6 +35,8 @@ pub enum Bound {
     RaisedTo1,
     /// It was above 4294967295, or not a number, and became that.
     Capped,
+    /// It is of printed, rounded points, and not exactly the printed priority.
+    Printed,
 }
 
 impl Bound {

@@ -106,7 +106,7 @@ pub fn compare_jobs(
 }
 
 /// Term by term, and which of them decide.
-fn differences(jobs: &[JobExplanation; 2], ahead: Option<Side>) -> Vec<TermDifference> {
+pub(super) fn differences(jobs: &[JobExplanation; 2], ahead: Option<Side>) -> Vec<TermDifference> {
     let pairs = jobs[0].terms.iter().zip(&jobs[1].terms);
     let mut terms: Vec<TermDifference> = pairs
         .map(|(a, b)| TermDifference {

@@ -190,6 +190,20 @@ pub enum ExplainError {
         /// The job's number.
         id: u32,
     },
+    /// The listings of sprio do not have the job, or no points of it.
+    #[error(
+        "{source_name}: found no job {id} with its factors among the {jobs} rows; allowed is one \
+         that sprio -l lists\nhint: sprio lists jobs that wait; held ones, and those that run, it \
+         leaves out"
+    )]
+    NotListed {
+        /// The job's number.
+        id: u32,
+        /// Name of the input.
+        source_name: String,
+        /// Rows there are.
+        jobs: usize,
+    },
     /// The position is beyond the tree.
     #[error("position {position} is beyond the {len} associations there are")]
     NoSuchAssoc {

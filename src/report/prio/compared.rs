@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow};
 use crate::config::Config;
 use crate::input::slurm::job::JobRow;
-use crate::input::slurm::snapshot::Snapshot;
+use crate::input::slurm::snapshot::{Queued, Snapshot};
 use crate::input::sprio::{Factor, Row};
 
 /// A number that sprio printed and that is not the computed one.
@@ -44,6 +44,7 @@ const LATER_SECS: i64 = 600;
 /// Compares every row of a report that [`super::from_snapshot`] made.
 pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
     let listed = snapshot
+        .queued
         .queue
         .listings
         .iter()
@@ -64,7 +65,7 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
         })
         .collect();
     let mut compared = Compared::default();
-    let ages = Ages::new(snapshot);
+    let ages = Ages::new(&snapshot.queued);
     for (at, row) in report.rows.iter().enumerate() {
         let printed = rows.get_mut(&(row.job_id, row.partition.as_deref()));
         let Some(printed) = printed.and_then(VecDeque::pop_front) else {
@@ -136,14 +137,14 @@ struct Ages<'a> {
 }
 
 impl<'a> Ages<'a> {
-    fn new(snapshot: &'a Snapshot) -> Ages<'a> {
-        let config = &snapshot.settings.config;
-        let pass = super::rows::pass_time(snapshot, config);
+    fn new(queued: &'a Queued) -> Ages<'a> {
+        let config = &queued.settings.config;
+        let pass = super::rows::pass_time(queued, config);
         Ages {
             config,
-            jobs: snapshot.jobs.iter().map(|job| (job.id, job)).collect(),
+            jobs: queued.jobs.iter().map(|job| (job.id, job)).collect(),
             pass,
-            end: snapshot.settings.time.unwrap_or(pass) + LATER_SECS,
+            end: queued.settings.time.unwrap_or(pass) + LATER_SECS,
         }
     }
 

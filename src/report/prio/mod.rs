@@ -20,7 +20,7 @@ pub use compared::{Apart, Compared, compare, write_compared};
 pub use json::{SCHEMA, to_json};
 pub use listing::from_queue;
 pub use select::{Select, SelectError, SortKey, parse_sort, select};
-pub use snapshot::from_snapshot;
+pub use snapshot::{from_site, from_snapshot};
 pub use table::Table;
 
 pub use super::share::Figure;

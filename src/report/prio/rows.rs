@@ -1,11 +1,11 @@
-//! A snapshot as the engine's rows: the tables of a site, and its jobs.
+//! A queue as the engine's rows: the tables of a site, and its jobs.
 
 use std::collections::HashMap;
 
 use super::Figure;
 use crate::config::Config;
 use crate::input::slurm::job::JobRow;
-use crate::input::slurm::snapshot::Snapshot;
+use crate::input::slurm::snapshot::Queued;
 use crate::input::sprio::{Factor, Row};
 use crate::input::{InputError, Problem};
 use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
@@ -14,7 +14,7 @@ use crate::tree::AssocIndex;
 
 /// The tables, and where things are in them.
 pub(in crate::report) struct Tables<'a> {
-    snapshot: &'a Snapshot,
+    queued: &'a Queued,
     site: Site,
     partitions: HashMap<&'a str, Index>,
     qos: HashMap<&'a str, Index>,
@@ -52,16 +52,16 @@ fn span(lists: &mut Vec<Index>, list: &[Index]) -> Span {
 
 impl<'a> Tables<'a> {
     pub fn new(
-        snapshot: &'a Snapshot,
+        queued: &'a Queued,
         shares: &'a ShareReport,
         config: &Config,
     ) -> Result<Tables<'a>, InputError> {
         let mut tables = Tables {
-            snapshot,
+            queued,
             site: Site {
-                tres_names: snapshot.settings.tres.clone(),
-                cluster_cpus: snapshot.nodes.cpus,
-                cluster_nodes: snapshot.nodes.nodes,
+                tres_names: queued.settings.tres.clone(),
+                cluster_cpus: queued.nodes.cpus,
+                cluster_nodes: queued.nodes.nodes,
                 ..Site::default()
             },
             partitions: HashMap::new(),
@@ -75,7 +75,7 @@ impl<'a> Tables<'a> {
         tables.add_partitions();
         tables.add_qos(config)?;
         tables.add_assocs(shares);
-        for (at, job) in snapshot.jobs.iter().enumerate() {
+        for (at, job) in queued.jobs.iter().enumerate() {
             tables.jobs.insert(job.id, at);
             let start = tables.counts(job.tres.as_deref());
             tables.job_tres.push(start);
@@ -106,7 +106,7 @@ impl<'a> Tables<'a> {
     }
 
     fn add_partitions(&mut self) {
-        let rows = &self.snapshot.partitions;
+        let rows = &self.queued.partitions;
         let most = rows.iter().map(|row| row.priority_job_factor).max();
         let most = f64::from(most.unwrap_or(1).max(1));
         for (at, row) in rows.iter().enumerate() {
@@ -122,11 +122,11 @@ impl<'a> Tables<'a> {
     }
 
     fn add_qos(&mut self, config: &Config) -> Result<(), InputError> {
-        let rows = &self.snapshot.qos;
+        let rows = &self.queued.qos;
         if rows.is_empty() && config.priority_weight_qos > 0 {
             let why = "PriorityWeightQOS counts, but the priorities of the QOS are not there";
             return Err(
-                InputError::new(&self.snapshot.name, Problem::Structure(why.into()))
+                InputError::new(&self.queued.name, Problem::Structure(why.into()))
                     .hint("sacctmgr gave no answer when the capture was made; make another"),
             );
         }
@@ -152,7 +152,7 @@ impl<'a> Tables<'a> {
         let mut printed = 0;
         let key = |account: &'a str, user: &'a str, partition: &'a str| (account, user, partition);
         let own: HashMap<_, u32> = self
-            .snapshot
+            .queued
             .assocs
             .iter()
             .map(|row| {
@@ -194,7 +194,7 @@ impl<'a> Tables<'a> {
         let Some(&place) = row.job_id.and_then(|id| self.jobs.get(&id)) else {
             return Ok(None);
         };
-        let about = &self.snapshot.jobs[place];
+        let about = &self.queued.jobs[place];
         let own = about.partitions.first().map(String::as_str);
         let list = self.qos_list(about)?;
         let qos = match list.get(nth).or(list.first()) {
@@ -212,7 +212,7 @@ impl<'a> Tables<'a> {
         Ok(Some(Shown {
             job,
             place,
-            qos: shown.map_or(own, |qos| Some(&self.snapshot.qos[qos.get()].name)),
+            qos: shown.map_or(own, |qos| Some(&self.queued.qos[qos.get()].name)),
         }))
     }
 
@@ -223,7 +223,7 @@ impl<'a> Tables<'a> {
     /// A partition or a QOS that is not there.
     pub fn whole(&mut self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
         let mut job = self.row(place, row)?;
-        let about = &self.snapshot.jobs[place];
+        let about = &self.queued.jobs[place];
         let partitions: Vec<Index> = about
             .partitions
             .iter()
@@ -244,8 +244,8 @@ impl<'a> Tables<'a> {
 
     /// What a job has of itself, without partition and QOS.
     fn row(&self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
-        let about = &self.snapshot.jobs[place];
-        let config = &self.snapshot.settings.config;
+        let about = &self.queued.jobs[place];
+        let config = &self.queued.settings.config;
         let site = row.and_then(|row| row.site);
         let partition = row.and_then(|row| row.partition.as_deref());
         let own = about.partitions.first().map(String::as_str);
@@ -294,7 +294,7 @@ impl<'a> Tables<'a> {
 
     fn missing(&self, job: &JobRow, what: &str, name: &str) -> InputError {
         let why = format!("the {what} {name} of job {} is not there", job.id);
-        InputError::new(&self.snapshot.name, Problem::Structure(why))
+        InputError::new(&self.queued.name, Problem::Structure(why))
             .hint("it may have gone while the capture was made; make another")
     }
 
@@ -321,12 +321,15 @@ impl<'a> Tables<'a> {
 /// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
 /// later of equals. Where no job has an age yet, the pass was before the first of them began to
 /// age, so that moment serves; without any job the time of the answers does.
-pub(in crate::report) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 {
+pub(in crate::report) fn pass_time(queued: &Queued, config: &Config) -> i64 {
+    if let Some(pass) = queued.pass {
+        return pass;
+    }
     let max_age = f64::from(config.priority_max_age_secs);
-    let jobs: HashMap<u32, &JobRow> = snapshot.jobs.iter().map(|job| (job.id, job)).collect();
+    let jobs: HashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();
     let mut ageless: Option<i64> = None;
-    for row in snapshot
+    for row in queued
         .queue
         .listings
         .iter()
@@ -351,6 +354,6 @@ pub(in crate::report) fn pass_time(snapshot: &Snapshot, config: &Config) -> i64 
     let most = votes.into_iter().max_by_key(|&(at, votes)| (votes, at));
     most.map(|(at, _)| at)
         .or(ageless)
-        .or(snapshot.settings.time)
+        .or(queued.settings.time)
         .unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The report of a snapshot: every factor computed by the engine, from shares, usage and jobs.
+//! The report of a snapshot, or of a site with jobs: every factor computed by the engine, from shares, usage and jobs.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,12 @@ use super::rows::{Shown, Tables, pass_time};
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
 use crate::compat::{Compat, Release};
 use crate::config::Config;
-use crate::input::slurm::snapshot::Snapshot;
+use crate::input::site::Site;
+use crate::input::slurm::snapshot::{Queued, Snapshot};
 use crate::input::sprio::{Factor, Row, Weights};
 use crate::input::{InputError, Problem};
 use crate::priority::{Priced, Pricer};
-use crate::report::share;
+use crate::report::share::{self, ShareReport};
 
 /// From this release on sprio shows accounts and QOS.
 const NAMES: Release = Release::new(24, 5, 0);
@@ -29,29 +30,54 @@ pub fn from_snapshot(
     snapshot: &Snapshot,
     compat: Option<Compat>,
 ) -> Result<PrioReport, InputError> {
-    let broken = |why: String| InputError::new(&snapshot.name, Problem::Structure(why));
-    let mut config = snapshot.settings.config.clone();
+    let config = of_compat(&snapshot.queued, compat);
+    let shares = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
+    report(&snapshot.queued, &shares, &config)
+}
+
+/// Computes the report of the jobs that a description has, one row per partition and QOS of a job
+/// that waits and is not held, with another compatibility than its settings' if asked for; `None`
+/// where it describes no queue.
+///
+/// # Errors
+/// Settings that name unknown resources.
+pub fn from_site(site: &Site, compat: Option<Compat>) -> Option<Result<PrioReport, InputError>> {
+    let queued = site.queued.as_ref()?;
+    let config = of_compat(queued, compat);
+    let shares = share::from_site(site, config.algorithm(), config.compat);
+    Some(report(queued, &shares, &config))
+}
+
+fn of_compat(queued: &Queued, compat: Option<Compat>) -> Config {
+    let mut config = queued.settings.config.clone();
     config.compat = compat.unwrap_or(config.compat);
-    let algorithm = config.algorithm();
-    let shares = share::from_listing(&snapshot.shares, algorithm, config.compat)?;
-    let tables = Tables::new(snapshot, &shares, &config)?;
-    let now = pass_time(snapshot, &config);
-    let pricer = Pricer::new(&config, tables.site(), now).map_err(|e| broken(e.to_string()))?;
+    config
+}
+
+fn report(
+    queued: &Queued,
+    shares: &ShareReport,
+    config: &Config,
+) -> Result<PrioReport, InputError> {
+    let broken = |why: String| InputError::new(&queued.name, Problem::Structure(why));
+    let tables = Tables::new(queued, shares, config)?;
+    let now = pass_time(queued, config);
+    let pricer = Pricer::new(config, tables.site(), now).map_err(|e| broken(e.to_string()))?;
     let mut report = PrioReport {
-        source: snapshot.name.clone(),
-        names: snapshot
+        source: queued.name.clone(),
+        names: queued
             .settings
             .release
             .is_some_and(|release| release >= NAMES),
-        weighted: weights(&config),
-        weights: Some(printed_weights(&config)),
+        weighted: weights(config),
+        weights: Some(printed_weights(config)),
         rows: Vec::new(),
         notes: tables.notes.clone(),
     };
     let mut gone = 0;
     // How many rows of a job and a partition came before: one for each of its QOS.
     let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
-    for row in snapshot
+    for row in queued
         .queue
         .listings
         .iter()
@@ -74,14 +100,15 @@ pub fn from_snapshot(
         pricer.tres_terms(&shown.job, &mut terms);
         report
             .rows
-            .push(made(snapshot, row, &shown, &priced, &config, &terms));
+            .push(made(queued, row, &shown, &priced, config, &terms));
     }
     if gone > 0 {
         report.notes.push(format!(
             "{gone} rows of sprio are of jobs that scontrol did not show any more, and left out"
         ));
     }
-    if !report.rows.is_empty() {
+    // Where it was told there is nothing to say.
+    if !report.rows.is_empty() && queued.pass.is_none() {
         report.notes.push(format!(
             "jobs age to the last pass of slurmctld, {}",
             jiff::Timestamp::from_second(now).unwrap_or_default()
@@ -127,14 +154,14 @@ fn printed_weights(config: &Config) -> Weights {
 
 /// A row of the report.
 fn made(
-    snapshot: &Snapshot,
+    queued: &Queued,
     row: &Row,
     shown: &Shown<'_>,
     priced: &Priced,
     config: &Config,
     terms: &[f64],
 ) -> PrioRow {
-    let (about, job) = (&snapshot.jobs[shown.place], &shown.job);
+    let (about, job) = (&queued.jobs[shown.place], &shown.job);
     let weights = points(config);
     let computed = [
         priced.age,
@@ -161,7 +188,7 @@ fn made(
         line: None,
         job_id: row.job_id,
         partition: row.partition.clone(),
-        cluster: snapshot.settings.cluster.clone(),
+        cluster: queued.settings.cluster.clone(),
         user: Some(about.user.clone()),
         account: about.account.clone(),
         qos_name: shown.qos.map(str::to_owned),
@@ -174,15 +201,15 @@ fn made(
         }),
         points: computed.map(Figure::Computed),
         norm: Factor::ALL.map(norm),
-        tres: tres(snapshot, config, terms),
+        tres: tres(queued, config, terms),
         site: Some(i64::from(priced.site)),
         nice: Some(i64::from(priced.nice)),
         printed: None,
     }
 }
 
-fn tres(snapshot: &Snapshot, config: &Config, terms: &[f64]) -> Vec<TresTerm> {
-    let names = snapshot.settings.tres.iter().zip(terms);
+fn tres(queued: &Queued, config: &Config, terms: &[f64]) -> Vec<TresTerm> {
+    let names = queued.settings.tres.iter().zip(terms);
     let term = |(name, points): (&String, &f64)| {
         let weights = config.priority_weight_tres.iter();
         let mut weights = weights.filter(|(known, _)| known.eq_ignore_ascii_case(name));

@@ -86,7 +86,9 @@ fn subject(job: &JobExplanation) -> String {
 fn write_term(f: &mut fmt::Formatter<'_>, term: &Term, width: usize) -> fmt::Result {
     let product = match (term.factor, term.weight) {
         (Some(factor), Some(weight)) => format!("{factor:.7} x {weight:>10} ="),
-        _ => String::new(),
+        (None, Some(weight)) => format!("weight {weight:>10}  "),
+        (Some(factor), None) => format!("factor {factor:.7}  "),
+        (None, None) => String::new(),
     };
     let points = Points(term.points);
     let how = formula(&term.formula);
@@ -99,6 +101,7 @@ fn bound(job: &JobExplanation) -> String {
         Bound::Whole => String::new(),
         Bound::Truncated => format!("cut to {}", job.computed),
         Bound::RaisedTo1 => "raised to 1, because 0 means held".to_owned(),
+        Bound::Printed => format!("of rounded points; printed is {}", job.priority),
         Bound::Capped => "more than a priority can be: cut to 4294967295".to_owned(),
     }
 }
