@@ -329,6 +329,7 @@ fn loads_are_sums_per_association() {
             billable_tres,
             usage_factor,
             charged_until: None,
+            passed: None,
             run_secs_renewed: false,
         },
         at_end,

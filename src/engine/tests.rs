@@ -59,6 +59,7 @@ fn running(tree: &Tree, id: AssocId, billable_tres: f64) -> Accruing {
             billable_tres,
             usage_factor: 1.0,
             charged_until: None,
+            passed: None,
             run_secs_renewed: false,
         },
         at_end: false,

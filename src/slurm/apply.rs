@@ -40,7 +40,7 @@ pub(super) fn usage(
     settings: &Settings,
     work: &mut Workspace,
     moment: &Moment,
-    computed: &Computed,
+    computed: &mut Computed,
 ) -> Result<Applied, SnapshotError> {
     plugin.fault.strike("apply");
     if !computed.has_usage {
@@ -75,8 +75,12 @@ pub(super) fn usage(
         }
     }
     work.snapshot.publish(&lock, &work.factors);
+    match computed.runs.take() {
+        Some(runs) => shared.passed.pass(runs, moment.now, moment.last_ran),
+        None => shared.passed.forget(),
+    }
     shared.last_ran = Some(computed.last_ran);
-    shared.recent.pass(computed.last_ran);
+    shared.recent.pass(computed.last_ran.min(moment.now));
     let last_reset = shared.resets.last_reset();
     drop(shared);
     let previous = moment.last_ran.unwrap_or(0);

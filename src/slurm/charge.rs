@@ -11,15 +11,15 @@ use std::ffi::c_void;
 
 /// A row of slurmctld as the engine's run.
 ///
-/// `usage_factor`: that of the job's QOS, 1 without one. `from`: where the charge begins, which
-/// decides whether the job's billing is worked out anew.
+/// `usage_factor`: that of the job's QOS, 1 without one. `passed`: the last pass that charged the
+/// run (see [`Shared::passed`]), which decides whether the job's billing is worked out anew.
 pub(super) fn run_of(
     row: &ffi::shim_accruing,
     usage_factor: f64,
     charged_until: Option<i64>,
-    last_ran: Option<i64>,
+    passed: Option<i64>,
 ) -> Run {
-    let from = last_ran.unwrap_or(0).max(row.start_time);
+    let from = passed.unwrap_or(0).max(row.start_time);
     Run {
         state: state_of(row),
         start_time: row.start_time,
@@ -29,8 +29,8 @@ pub(super) fn run_of(
         billable_tres: billable_tres(row, from),
         usage_factor,
         charged_until,
-        run_secs_renewed: charged_until
-            .is_some_and(|until| last_ran.is_none_or(|ran| until >= ran)),
+        passed,
+        run_secs_renewed: charged_until.is_some_and(|until| passed.is_none_or(|ran| until >= ran)),
     }
 }
 
@@ -93,6 +93,12 @@ pub(super) fn to_shim(
 }
 
 impl Shared {
+    /// The last pass that charged a run.
+    pub(super) fn passed(&self, row: &ffi::shim_accruing, now: i64) -> Option<i64> {
+        let run = (row.job_id, row.start_time);
+        self.passed.until(run, now, self.last_ran)
+    }
+
     /// Up to when a running job was charged beyond the last pass: the last resize whose old size
     /// was charged. While the job is being resized its record has the new resize's time already.
     pub(super) fn charged_until(
@@ -147,7 +153,8 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     };
     let mut shared = plugin.shared.lock();
     let until = shared.charged_until(&row, snapshot.enforces_limits());
-    let run = run_of(&row, usage_factor(&snapshot), until, shared.last_ran);
+    let passed = shared.passed(&row, now);
+    let run = run_of(&row, usage_factor(&snapshot), until, passed);
     let period = Period::between_passes(shared.last_ran, now);
     let decay = if settings.config.compat.is_slurm() {
         shared.decay
@@ -165,7 +172,7 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             .recent
             .note(row.job_id, row.start_time, until, !row.resizing);
     }
-    let from = shared.last_ran.unwrap_or(0).max(row.start_time);
+    let from = passed.unwrap_or(0).max(row.start_time);
     drop(shared);
     if let Some(charged) = charged {
         settle(&snapshot, &lock, &row, &charged);
@@ -268,10 +275,11 @@ pub(super) fn take_consumed(plugin: &Plugin, settings: &Settings) {
         log::error(format_args!("run-seconds are not adjusted: {error}"));
         return;
     }
-    let last_ran = plugin.shared.lock().last_ran;
+    let now = host::now();
     let mut underflows = 0;
     for row in snapshot.accruing() {
-        underflows += take_consumed_of(&snapshot, &lock, settings, row, last_ran);
+        let passed = plugin.shared.lock().passed(row, now);
+        underflows += take_consumed_of(&snapshot, &lock, settings, row, passed);
     }
     drop(lock);
     if underflows > 0 {
@@ -287,12 +295,12 @@ fn take_consumed_of(
     lock: &UsageLock,
     settings: &Settings,
     row: &ffi::shim_accruing,
-    last_ran: Option<i64>,
+    passed: Option<i64>,
 ) -> u32 {
     let (qos, partition_qos) = snapshot.qos_rows(row);
     let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
-    let run = run_of(row, factor, None, last_ran);
-    let Some(consumed) = consumed_at_start(settings.config.compat, &run, last_ran) else {
+    let run = run_of(row, factor, None, passed);
+    let Some(consumed) = consumed_at_start(settings.config.compat, &run, passed) else {
         return 0;
     };
     let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));

@@ -6,6 +6,7 @@ use super::host::{self, NONE, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
 use super::plugin::Plugin;
+use super::recent::RunKey;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use crate::engine::{self, Accruing, PassInput};
@@ -37,8 +38,10 @@ pub(super) struct Computed {
     pub(super) charges: Vec<ffi::shim_charge>,
     /// For each charge, when that run of the job started.
     pub(super) start_times: Vec<i64>,
-    /// Ends that nobody reported: job and start time.
-    pub(super) ends: Vec<(u32, i64)>,
+    /// All runs that are there, charged or not, ascending; `None` under `compat=slurm`.
+    pub(super) runs: Option<Vec<RunKey>>,
+    /// Ends that nobody reported.
+    pub(super) ends: Vec<RunKey>,
     /// Jobs whose billing was worked out anew: job, start time, billing.
     pub(super) billables: Vec<(u32, i64, f64)>,
     /// Under stock's classic order, by position: left for whoever asks. Empty elsewhere.
@@ -135,6 +138,13 @@ impl Computed {
             .saturating_sub(moment.last_ran.unwrap_or(moment.now));
         self.fading = engine::decay(config).factor(passed);
         self.last_ran = found.last_ran;
+        let runs = work.snapshot.accruing().iter();
+        let runs = runs.map(|row| (row.job_id, row.start_time));
+        if !config.compat.is_slurm() {
+            let mut runs: Vec<RunKey> = runs.collect();
+            runs.sort_unstable();
+            self.runs = Some(runs);
+        }
         self.left_open = found.left_open;
         self.fairshare = found.fairshare;
         Ok(found.priced.is_some())
@@ -181,8 +191,9 @@ impl Computed {
                 .qos_row(row.qos_id)
                 .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
             let until = shared.charged_at_snapshot(row, snapshot.enforces_limits());
-            let run = run_of(row, factor, until, moment.last_ran);
-            let from = moment.last_ran.unwrap_or(0).max(row.start_time);
+            let passed = shared.passed(row, moment.now);
+            let run = run_of(row, factor, until, passed);
+            let from = passed.unwrap_or(0).max(row.start_time);
             if super::charge::recounts(row, from) {
                 self.billables
                     .push((row.job_id, row.start_time, row.billable_now));

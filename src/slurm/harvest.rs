@@ -42,6 +42,7 @@ pub(super) fn harvest(plugin: &Plugin, work: &mut Workspace) -> Result<(), Snaps
     let Some(last_ran) = plugin.shared.lock().last_ran else {
         return Ok(());
     };
+    let now = host::now();
     let want = ffi::shim_want {
         assocs: true,
         accruing: true,
@@ -54,7 +55,7 @@ pub(super) fn harvest(plugin: &Plugin, work: &mut Workspace) -> Result<(), Snaps
         snapshot.take(&lock, &want);
     }
     snapshot.index()?;
-    let period = Period::between_passes(Some(last_ran), host::now());
+    let period = Period::between_passes(Some(last_ran), now);
     let decay = engine::decay(&settings.config);
     let mut ends = Vec::new();
     let mut charges = Vec::new();
@@ -67,7 +68,8 @@ pub(super) fn harvest(plugin: &Plugin, work: &mut Workspace) -> Result<(), Snaps
         }
         let (qos, partition_qos) = snapshot.qos_rows(row);
         let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
-        let run = run_of(row, factor, None, Some(last_ran));
+        let passed = plugin.shared.lock().passed(row, now);
+        let run = run_of(row, factor, None, passed);
         let Some(charged) = charge(&decay, &run, &period, true) else {
             continue;
         };

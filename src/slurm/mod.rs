@@ -26,6 +26,7 @@
 //! | `price` | one job's priority between passes |
 //! | `calc_fs_factor`, `kept_factor` | the classic factor: a formula for slurmctld, or in its record |
 //! | `late` | usage of one association, computed on demand as stock does |
+//! | `passed` | up to when passes have charged each run |
 //! | `recent` | charges between passes, and what the next pass has to know of them |
 //! | `ranking` | what the last pass found: for new associations and for sshare |
 //! | `factors_list` | the rows of sprio |
@@ -90,6 +91,7 @@ mod bell;
 mod fault;
 #[cfg(all(test, loom))]
 mod model;
+mod passed;
 mod ranking;
 mod recent;
 mod slot;

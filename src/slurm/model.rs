@@ -150,6 +150,7 @@ impl World {
             billable_tres: 1.0,
             usage_factor: 1.0,
             charged_until: remembered.max(recorded),
+            passed: None,
             run_secs_renewed: false,
         };
         let decay = Decay::new(0, Compat::Documented);

@@ -53,8 +53,8 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     begin(plugin, &settings);
 
     let moment = snapshot(plugin, &settings, work)?;
-    let computed = Computed::new(plugin, &settings, work, &moment)?;
-    let applied = apply::usage(plugin, &settings, work, &moment, &computed)?;
+    let mut computed = Computed::new(plugin, &settings, work, &moment)?;
+    let applied = apply::usage(plugin, &settings, work, &moment, &mut computed)?;
     save(plugin, &settings, applied);
     apply::priorities(plugin, &settings, work, &computed);
     apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;

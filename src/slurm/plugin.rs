@@ -4,6 +4,7 @@ use super::fault::{self, Fault};
 use super::guard;
 use super::host::{self, UsageLock};
 use super::log;
+use super::passed::Passed;
 use super::ranking::Ranking;
 use super::recent::Recent;
 use super::settings::{RELEASE, Settings};
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub(super) decay: Decay,
     /// Charges of the job_end hook that the last pass did not know of.
     pub(super) recent: Recent,
+    /// Up to when passes have charged each run.
+    pub(super) passed: Passed,
     /// Usage from our own state file that is still to be put back.
     restore: Option<Box<State>>,
     /// Ends of jobs that were charged after this are not in the usage that slurmctld started
@@ -89,6 +92,7 @@ impl Plugin {
             ),
             decay: engine::decay(&settings.config),
             recent: Recent::default(),
+            passed: Passed::default(),
             restore: found.saved.map(Box::new),
             usage_as_of: found.usage_as_of,
         };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A run of a job: its number, and its start time, which tells one run of a requeued job from the
 /// next.
-type RunKey = (u32, i64);
+pub(super) type RunKey = (u32, i64);
 
 #[derive(Clone, Copy, Debug)]
 struct Charged {

@@ -96,14 +96,15 @@ impl ClockWatch {
 }
 
 /// What an administrator has to know about a clock that is behind the last pass by more than a
-/// period. Time that was charged once is not charged again: until the clock gets there nobody is
-/// charged. `compat=slurm` goes on from the clock.
+/// period. Time that was charged once is not charged again: until the clock gets there, jobs that
+/// were there at that pass are not charged. `compat=slurm` goes on from the clock.
 fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<String> {
     let behind = last_ran?.saturating_sub(now);
     let tolerated = i64::from(config.priority_calc_period_secs);
     (behind > tolerated && !config.compat.is_slurm()).then(|| {
         format!(
-            "the clock is {behind} s behind the last pass: no usage is charged until it gets there"
+            "the clock is {behind} s behind the last pass: until it gets there, \
+             only jobs that start from now on are charged"
         )
     })
 }

@@ -102,6 +102,7 @@ pub fn accrues(compat: Compat, calculate_running: bool, state: RunState, start_t
 ///     billable_tres: 8.0,
 ///     usage_factor: 0.5,
 ///     charged_until: None,
+///     passed: None,
 ///     run_secs_renewed: false,
 /// };
 /// let never = Decay::new(0, Compat::Documented);
@@ -125,6 +126,7 @@ pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option
             if run.start_time <= 0 {
                 return None;
             }
+            let passed = run.passed.unwrap_or(passed).max(run.start_time);
             let from = passed.max(run.charged_until.unwrap_or(passed));
             (from, documented_run_secs(run, passed, to, at_end))
         }
@@ -218,7 +220,7 @@ pub fn consumed_at_start(compat: Compat, run: &Run, last_ran: Option<i64>) -> Op
         }
         Compat::Documented => {
             let counted = matches!(run.state.phase, Phase::Running | Phase::Suspended);
-            let secs = run.run_secs_until(last_ran?);
+            let secs = run.run_secs_until(run.passed.or(last_ran)?);
             (counted && run.start_time > 0 && secs > 0).then_some(Consumed::Whole(secs))
         }
     }

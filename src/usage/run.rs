@@ -59,6 +59,10 @@ pub struct Run {
     /// slurmctld stores a resize's time before it reports the end of the old size, so for that
     /// end the host has to remember the resize before.
     pub charged_until: Option<i64>,
+    /// Documented: the last pass that charged the run, where that is not the last of all: after
+    /// the clock stepped back, runs that began since are charged by passes behind the last one.
+    /// The run's start if no pass has charged it. `None`: that of the [`Period`].
+    pub passed: Option<i64>,
     /// Documented: since the last pass the whole time limit was added to the run seconds anew,
     /// as happens after a resize.
     pub run_secs_renewed: bool,
@@ -125,12 +129,13 @@ pub struct Period {
 }
 
 impl Period {
-    /// A pass at `now`: all usage has faded up to `now`.
+    /// A pass at `now`: all usage has faded up to `now`, or up to the last pass where the clock
+    /// is behind that.
     pub fn pass(last_ran: Option<i64>, now: i64) -> Period {
         Period {
             last_ran,
             now,
-            valued_at: now,
+            valued_at: last_ran.map_or(now, |last_ran| last_ran.max(now)),
         }
     }
 

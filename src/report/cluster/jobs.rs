@@ -108,6 +108,7 @@ impl<'a> Bills<'a> {
             billable_tres: billable_tres(Some(&counts), weights, &self.kinds, rule, about.cpus),
             usage_factor: usage_factor.copied().unwrap_or(1.0),
             charged_until: None,
+            passed: None,
             run_secs_renewed: false,
         }
     }

@@ -150,6 +150,7 @@ fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
         billable_tres: bill.billing,
         usage_factor: bill.usage_factor,
         charged_until: None,
+        passed: None,
         run_secs_renewed: false,
     };
     ClusterJob {

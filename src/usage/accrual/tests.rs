@@ -16,6 +16,7 @@ fn running() -> Run {
         billable_tres: 4.0,
         usage_factor: 1.0,
         charged_until: None,
+        passed: None,
         run_secs_renewed: false,
     }
 }
@@ -430,4 +431,48 @@ fn slurm_leaves_run_seconds_behind_with_fractional_factors() {
     assert_eq!(documented, 2_520);
     // 61 s * 0.7 = 42.7: up to 0.7 s is lost in each of 59 passes.
     assert_eq!(slurm, 59 * 42);
+}
+
+#[test]
+fn a_run_that_began_after_the_clock_stepped_back_is_charged_before_the_last_pass() {
+    let last_ran = START + 10_000;
+    let run = Run {
+        passed: Some(START + 300),
+        end_time: START + 700,
+        ..running()
+    };
+    let decay = never(Compat::Documented);
+    let tick = charge(&decay, &run, &pass(last_ran, START + 600), false).unwrap();
+    assert_eq!((tick.decayed.usage, tick.run_secs), (4.0 * 300.0, 300));
+    // Its end, charged before a pass has seen it: all of it, and the whole limit's run-seconds.
+    let unseen = Run {
+        passed: Some(START),
+        ..completing(run, START + 700)
+    };
+    let period = Period::between_passes(Some(last_ran), START + 700);
+    let end = charge(&decay, &unseen, &period, true).unwrap();
+    assert_eq!((end.decayed.usage, end.run_secs), (4.0 * 700.0, 3_600));
+    // After a restart: what passes have charged is taken from the run-seconds.
+    let consumed = consumed_at_start(
+        Compat::Documented,
+        &Run {
+            passed: Some(START + 300),
+            ..running()
+        },
+        Some(last_ran),
+    );
+    assert_eq!(consumed, Some(Consumed::Whole(300)));
+}
+
+#[test]
+fn usage_behind_the_last_pass_is_worth_its_number_then() {
+    let decay = Decay::new(3_600, Compat::Documented);
+    let run = Run {
+        passed: Some(START),
+        ..running()
+    };
+    // Used in the second before a pass that is one half-life behind the last one.
+    let period = pass(START + 1 + 3_600, START + 1);
+    let charged = charge(&decay, &run, &period, false).unwrap().decayed.usage;
+    assert!((charged - 2.0).abs() < 1e-3, "{charged}");
 }

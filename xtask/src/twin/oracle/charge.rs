@@ -77,6 +77,18 @@ fn worth(period: &Period, from: i64, to: i64, faults: &Faults) -> Fraction {
     fading.integral(from, to, to) * fading.factor(-back)
 }
 
+/// The last pass that charged a run: where the clock is behind the last one, runs that began since
+/// are none of that one's.
+fn passed(memory: &Memory, faults: &Faults, job: &Job, period: &Period) -> Option<i64> {
+    let last_ran = period.last_ran?;
+    let behind = memory.behind || period.now < last_ran;
+    if !behind || job.start >= last_ran || memory.knows(job) || faults.has(Fault::ClockBack) {
+        return Some(last_ran);
+    }
+    let charged = memory.later.get(&(job.id, job.start));
+    Some(charged.copied().unwrap_or(job.start))
+}
+
 /// Up to when a run was charged beyond the last pass.
 fn charged_until(conf: &Conf, memory: &Memory, job: &Job) -> Option<i64> {
     let remembered = memory
@@ -103,11 +115,12 @@ fn charge_of(
     if period.at_end && job.end != 0 {
         to = to.min(job.end);
     }
-    let passed = period.last_ran.unwrap_or(0).max(job.start);
+    let last_ran = passed(memory, faults, job, period);
+    let passed = last_ran.unwrap_or(0).max(job.start);
     let until = charged_until(&world.conf, memory, job);
     // A resize charges the time before it, and adds all run-seconds again.
     let resized = until.is_some_and(|until| until > passed);
-    let renewed = until.is_some_and(|until| period.last_ran.is_none_or(|ran| until >= ran));
+    let renewed = until.is_some_and(|until| last_ran.is_none_or(|ran| until >= ran));
     let twice = (resized || renewed) && faults.has(Fault::ResizeTwice);
     let from = if twice {
         passed
@@ -192,7 +205,8 @@ pub fn charge(
     let Some(found) = charge_of(world, memory, faults, &job, period) else {
         return false;
     };
-    let passed = period.last_ran.unwrap_or(0).max(job.start);
+    let passed = passed(memory, faults, &job, period);
+    let passed = passed.unwrap_or(0).max(job.start);
     let fresh = recounts(&job, passed).then_some(job.fresh_billing);
     if let Some(record) = world.jobs.get_mut(&id) {
         if fresh.is_some() || period.at_end {
@@ -269,7 +283,7 @@ fn counted(job: &Job) -> impl Iterator<Item = (usize, u64)> {
 
 /// Takes from the run-seconds what jobs had used at the last pass: slurmctld has just added the
 /// whole time limit of every job.
-pub fn take_consumed(world: &mut World, last_ran: Option<i64>, faults: &Faults) {
+pub fn take_consumed(world: &mut World, memory: &Memory, faults: &Faults) {
     if !world.conf.limits {
         return;
     }
@@ -277,6 +291,14 @@ pub fn take_consumed(world: &mut World, last_ran: Option<i64>, faults: &Faults) 
     for job in jobs {
         let factor = factor_of(world, &job);
         let stock = faults.has(Fault::StartupSubtraction);
+        let period = Period {
+            last_ran: memory.last_ran,
+            now: world.now,
+            valued_at: world.now,
+            at_end: false,
+            half_life: world.conf.half_life,
+        };
+        let last_ran = passed(memory, faults, &job, &period);
         let secs = last_ran.unwrap_or(0) - job.start;
         let counts = if stock {
             job.is_running() && secs >= 0

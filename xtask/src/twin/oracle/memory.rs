@@ -1,12 +1,12 @@
 //! What a plugin knows beside slurmctld's records: from hook to hook, and in files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use num_traits::{One as _, Zero as _};
 
 use super::number::Fraction;
-use super::records::{Assoc, Leaf, Usage, World};
+use super::records::{Assoc, Job, Leaf, Usage, World};
 
 /// Usage as a plugin of ours writes it down: of users, and what removed users left in accounts.
 #[derive(Clone, Debug, Default)]
@@ -116,6 +116,11 @@ pub struct Memory {
     pub half_life: u32,
     /// Ends charged since the last pass, by job and start: up to when, and is the run over?
     pub recent: BTreeMap<(u32, i64), (i64, bool)>,
+    /// Runs of jobs, by job and start, that the last pass found; `None`: any may have been there.
+    pub runs: Option<Rc<BTreeSet<(u32, i64)>>>,
+    /// The clock is behind that pass, and runs that began since are charged up to here.
+    pub behind: bool,
+    pub later: BTreeMap<(u32, i64), i64>,
     pub ranking: Rc<Ranking>,
     /// Stock without slurmdbd: no age factor until the next reconfigure.
     pub ageless: bool,
@@ -141,8 +146,40 @@ impl Memory {
         self.next_reset = None;
         self.half_life = world.conf.half_life;
         self.recent.clear();
+        self.runs = None;
+        self.behind = false;
+        self.later.clear();
         self.ranking = Rc::default();
         self.ageless = !world.conf.slurmdbd;
+    }
+
+    /// Was the run there at the last pass?
+    pub fn knows(&self, job: &Job) -> bool {
+        let runs = self.runs.as_ref();
+        runs.is_none_or(|runs| runs.contains(&(job.id, job.start)))
+    }
+
+    /// A pass has charged all that runs.
+    pub fn pass(&mut self, world: &World, last_ran: i64) {
+        self.last_ran = Some(last_ran);
+        self.behind = world.now < last_ran;
+        let runs = world.jobs.values().filter(|job| {
+            let waits = job.is_pending() && !job.is_completing();
+            job.start != 0 && job.end_time_exp.is_some() && !waits
+        });
+        let runs: BTreeSet<(u32, i64)> = runs.map(|job| (job.id, job.start)).collect();
+        if !self.behind {
+            self.runs = Some(Rc::new(runs));
+            self.later.clear();
+            return;
+        }
+        let known = Rc::clone(self.runs.get_or_insert_with(|| Rc::new(runs.clone())));
+        let since = runs.difference(&known);
+        let until = |run: &(u32, i64)| {
+            let before = self.later.get(run).copied().unwrap_or(run.1);
+            (*run, before.max(world.now))
+        };
+        self.later = since.map(until).collect();
     }
 
     /// Settings may have changed.

@@ -176,7 +176,7 @@ impl Model<'_> {
         let period = Period {
             last_ran: self.memory.last_ran,
             now: self.world.now,
-            valued_at: self.world.now,
+            valued_at: self.memory.last_ran.unwrap_or(0).max(self.world.now),
             at_end,
             half_life: self.world.conf.half_life,
         };
@@ -276,11 +276,11 @@ impl Model<'_> {
             Some(last_ran) if back && !self.faults.has(Fault::ClockBack) => last_ran,
             _ => now,
         };
-        self.memory.last_ran = Some(last_ran);
+        self.memory.pass(&self.world, last_ran);
         self.memory.half_life = self.world.conf.half_life;
         self.memory
             .recent
-            .retain(|_, (until, over)| *until > last_ran && !*over);
+            .retain(|_, (until, over)| *until > last_ran.min(now) && !*over);
         self.world.times = Some((last_ran, self.memory.last_reset));
         self.save();
     }
@@ -387,7 +387,7 @@ impl Model<'_> {
         if !cleared || !self.world.conf.slurmdbd {
             return;
         }
-        charge::take_consumed(&mut self.world, self.memory.last_ran, self.faults);
+        charge::take_consumed(&mut self.world, &self.memory, self.faults);
         let before = self.world.clone();
         for (id, record) in &mut self.world.assocs {
             let now = classic::shares_norm(&before, *id);

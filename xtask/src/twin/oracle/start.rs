@@ -20,7 +20,7 @@ impl Model<'_> {
         if let Some(root) = self.world.assocs.get_mut(&self.world.conf.root) {
             Rc::make_mut(root).usage_efctv = number(1);
         }
-        charge::take_consumed(&mut self.world, self.memory.last_ran, self.faults);
+        charge::take_consumed(&mut self.world, &self.memory, self.faults);
         self.restore();
         self.pass()
     }
