@@ -637,13 +637,14 @@ typedef struct {
 } ft_comparison;
 
 /**
- * A job, as far as priorities care.
+ * A job, as far as priorities care. What few jobs have comes beside it: site factors and lists,
+ * see ft_batch.
  */
 typedef struct {
     /**
-     * A number of your choice, for messages.
+     * When it began to age, in seconds since 1970; 0: it does not age.
      */
-    uint32_t id;
+    int64_t accrue_time;
     /**
      * Id of the user's association; FT_NONE: no fair-share and association factor.
      */
@@ -656,26 +657,6 @@ typedef struct {
      * Position of its QOS; FT_NONE for none.
      */
     uint32_t qos;
-    /**
-     * Of a job that asked for several partitions: where they start in batch->partition_lists.
-     */
-    uint32_t partitions_start;
-    /**
-     * How many there are; 0 for a job in one partition.
-     */
-    uint32_t partitions_len;
-    /**
-     * Of a job that asked for several QOS: where they start in batch->qos_lists.
-     */
-    uint32_t qos_start;
-    /**
-     * How many there are; 0 for a job with one QOS.
-     */
-    uint32_t qos_len;
-    /**
-     * When it began to age, in seconds since 1970; 0: it does not age.
-     */
-    int64_t accrue_time;
     /**
      * CPUs it asks for.
      */
@@ -693,10 +674,6 @@ typedef struct {
      */
     int32_t nice;
     /**
-     * Site factor, added.
-     */
-    int32_t site_factor;
-    /**
      * Which row of batch->tres_counts tells its TRES, from 0 up; FT_NONE: unknown.
      */
     uint32_t tres_row;
@@ -711,7 +688,30 @@ typedef struct {
 } ft_job;
 
 /**
- * Jobs to price, and the lists that they point into. The arrays stay yours.
+ * Of a job that asked for several partitions or several QOS: where its lists are.
+ */
+typedef struct {
+    /**
+     * Where its partitions start in batch->partition_lists.
+     */
+    uint32_t partitions_start;
+    /**
+     * How many there are; 0 for a job in one partition.
+     */
+    uint32_t partitions_len;
+    /**
+     * Where its QOS start in batch->qos_lists.
+     */
+    uint32_t qos_start;
+    /**
+     * How many there are; 0 for a job with one QOS.
+     */
+    uint32_t qos_len;
+} ft_job_lists;
+
+/**
+ * Jobs to price, and what comes beside them. The arrays stay yours. What is zero is not there:
+ * set struct_size, job_size and jobs, and what the jobs need.
  */
 typedef struct {
     /**
@@ -730,6 +730,26 @@ typedef struct {
      * How many there are.
      */
     size_t jobs_len;
+    /**
+     * Site factors, added, one per job; or (NULL, 0): all are 0.
+     */
+    const int32_t *site_factors;
+    /**
+     * As many as there are jobs, or 0.
+     */
+    size_t site_factors_len;
+    /**
+     * The lists of each job, one row per job; or (NULL, 0): no job has any.
+     */
+    const ft_job_lists *lists;
+    /**
+     * As many as there are jobs, or 0.
+     */
+    size_t lists_len;
+    /**
+     * sizeof(ft_job_lists), where there are lists.
+     */
+    size_t list_size;
     /**
      * Positions of partitions: the lists of all jobs, one behind the other. May be (NULL, 0).
      */

@@ -185,7 +185,6 @@ static void fill_jobs(ft_job *job, size_t jobs, uint64_t *counts, size_t rows,
         uint32_t nodes = 1 + below(64);
 
         job[i] = (ft_job){
-            .id = (uint32_t)i + 1,
             .assoc = first_user + below(users),
             .partition = below(PARTITIONS),
             .qos = below(QOSES),
@@ -240,7 +239,7 @@ static void measure_prices(const ft_config *config, const ft_tree *tree,
            median(&alone) / jobs, name, median(&copies) / jobs, name,
            median(&with_terms) / jobs, name, median(&term_copies) / jobs);
     fprintf(stderr, "%u %g %u\n", priority[jobs / 2], term_copy[jobs / 2].age,
-            job_copy[jobs / 2].id);
+            job_copy[jobs / 2].cpus);
     ft_site_free(site);
     free(job);
     free(job_copy);

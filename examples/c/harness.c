@@ -128,7 +128,6 @@ static void fill_jobs(ft_job *jobs, int64_t now)
 {
     for (uint32_t i = 0; i < JOBS; i++) {
         ft_job *job = &jobs[i];
-        job->id = i + 1;
         job->assoc = USERS[i % 4];
         job->partition = i / 4 % 2;
         job->qos = i / 8 % 2;
@@ -169,7 +168,7 @@ static void price_jobs(const ft_config *config, const ft_site *site, const ft_tr
     for (size_t i = 0; i < JOBS; i++) {
         sum += priorities[i];
         if (i % 20023 == 0)
-            printf("%8u %10u %8.0f %10.0f %10.0f %8.0f %8.0f\n", (unsigned)jobs[i].id,
+            printf("%8u %10u %8.0f %10.0f %10.0f %8.0f %8.0f\n", (unsigned)i + 1,
                    (unsigned)priorities[i], terms[i].age, terms[i].fairshare,
                    terms[i].partition, terms[i].qos, terms[i].tres);
     }

@@ -1,17 +1,17 @@
 //! A batch of jobs: the caller's rows checked, and made into the engine's.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::config::Config;
 use crate::priority::{
-    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span,
-    TimeLimit, When,
+    BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span, TimeLimit, When,
 };
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
 use super::handle;
-use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, FT_UNSET, JobRow};
+use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, FT_UNSET, JobRow, ListsRow};
 use super::site::{FT_UNLIMITED, SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
 use super::users::Users;
@@ -66,10 +66,6 @@ impl Row for JobRow {
         self.nice
     }
     #[inline(always)]
-    fn site_factor(&self) -> i32 {
-        self.site_factor
-    }
-    #[inline(always)]
     fn priority(&self) -> u32 {
         self.priority
     }
@@ -84,8 +80,12 @@ pub(super) struct Batch<'a> {
     tables: Site,
     config: &'a Config,
     users: Users<'a>,
-    jobs: std::borrow::Cow<'a, [JobRow]>,
-    counts: std::borrow::Cow<'a, [u64]>,
+    jobs: Cow<'a, [JobRow]>,
+    /// One per job, or empty.
+    site_factors: Cow<'a, [i32]>,
+    /// One per job, or empty.
+    lists: Cow<'a, [ListsRow]>,
+    counts: Cow<'a, [u64]>,
     tres_rows: usize,
     now: i64,
     when: When,
@@ -128,9 +128,18 @@ impl<'a> Batch<'a> {
         batch: &BatchRow,
     ) -> Result<Batch<'a>, Failure> {
         // SAFETY: as promised by the caller of this function.
-        let (jobs, partitions, qos, counts) = unsafe {
+        let (jobs, site_factors, lists, partitions, qos, counts) = unsafe {
             (
                 view::rows(batch.jobs, batch.jobs_len, batch.job_size, "batch.jobs")?,
+                view::slice(
+                    batch.site_factors,
+                    batch.site_factors_len,
+                    "batch.site_factors",
+                )?,
+                match (batch.lists.is_null(), batch.lists_len) {
+                    (true, 0) => Cow::Borrowed(&[][..]),
+                    (_, len) => view::rows(batch.lists, len, batch.list_size, "batch.lists")?,
+                },
                 view::slice(
                     batch.partition_lists,
                     batch.partition_lists_len,
@@ -144,6 +153,14 @@ impl<'a> Batch<'a> {
                 )?,
             )
         };
+        for (len, argument) in [
+            (site_factors.len(), "batch.site_factors"),
+            (lists.len(), "batch.lists"),
+        ] {
+            if len > 0 {
+                view::expect_len(len, jobs.len(), "jobs", argument)?;
+            }
+        }
         let mut tables = site.tables();
         tables.partition_lists = positions(partitions, "batch.partition_lists")?;
         tables.qos_lists = positions(qos, "batch.qos_lists")?;
@@ -152,6 +169,8 @@ impl<'a> Batch<'a> {
             config,
             users: Users::new(tree, site.assoc_priorities())?,
             jobs,
+            site_factors: site_factors.into(),
+            lists,
             counts: counts.into(),
             tres_rows: count_rows(counts, site.tres_len())?,
             now: batch.now,
@@ -172,12 +191,17 @@ impl<'a> Batch<'a> {
 
     /// Whether an input of the caller's lies in `out`.
     pub(super) fn overlaps<T: view::Plain>(&self, out: &view::OutArray<T>) -> bool {
-        out.overlaps(&self.jobs) || out.overlaps(&self.counts)
+        out.overlaps(&self.jobs)
+            || out.overlaps(&self.site_factors)
+            || out.overlaps(&self.lists)
+            || out.overlaps(&self.counts)
     }
 
     /// Copies the caller's rows, so that their memory may change.
     pub(super) fn detach(&mut self) {
         self.jobs.to_mut();
+        self.site_factors.to_mut();
+        self.lists.to_mut();
         self.counts.to_mut();
     }
 
@@ -197,11 +221,16 @@ impl<'a> Batch<'a> {
 
     /// Checks all jobs; after that [`Batch::for_each`] does not fail.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        let mut assocs = [AssocFactors::default(); BLOCK];
-        for (number, rows) in self.jobs.chunks(BLOCK).enumerate() {
-            self.look_up(number * BLOCK, rows, &mut assocs)?;
-        }
-        Ok(())
+        let mut block = Block::default();
+        self.blocks(0..self.len())
+            .try_for_each(|jobs| self.look_up(jobs, &mut block))
+    }
+
+    /// The numbers of these jobs, block by block.
+    fn blocks(&self, jobs: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let end = jobs.end;
+        jobs.step_by(BLOCK)
+            .map(move |first| first..end.min(first + BLOCK))
     }
 
     /// Calls `each` with the blocks of these jobs in their order, checked and priced, and with the
@@ -213,13 +242,12 @@ impl<'a> Batch<'a> {
         pricer: &Pricer<'_>,
         mut each: impl FnMut(usize, &[JobRow], &Block),
     ) -> Result<(), Failure> {
-        let mut assocs = [AssocFactors::default(); BLOCK];
         let mut block = Block::default();
-        let starts = jobs.clone().step_by(BLOCK);
-        for (first, rows) in starts.zip(self.jobs[jobs].chunks(BLOCK)) {
-            self.look_up(first, rows, &mut assocs)?;
-            block.fill(pricer, rows, &assocs, self.when);
-            each(first, rows, &block);
+        for jobs in self.blocks(jobs) {
+            self.look_up(jobs.clone(), &mut block)?;
+            let rows = &self.jobs[jobs.clone()];
+            block.fill(pricer, rows, self.when);
+            each(jobs.start, rows, &block);
         }
         Ok(())
     }
@@ -230,83 +258,84 @@ impl<'a> Batch<'a> {
         pricer: &Pricer<'_>,
         mut each: impl FnMut(&Job, Priced),
     ) -> Result<(), Failure> {
-        self.for_each(0..self.len(), pricer, |_, rows, block| {
+        self.for_each(0..self.len(), pricer, |first, rows, block| {
             for (at, row) in rows.iter().enumerate() {
-                each(&self.job(row), block.priced(at, row));
+                each(&self.job(first + at), block.priced(at, row));
             }
         })
     }
 
-    /// Checks some jobs, of which the first has this number, and finds their users.
+    /// Checks these jobs, a block at most, and finds what comes beside their rows.
     #[inline(always)]
-    fn look_up(
-        &self,
-        first: usize,
-        rows: &[JobRow],
-        assocs: &mut [AssocFactors; BLOCK],
-    ) -> Result<(), Failure> {
+    fn look_up(&self, jobs: Range<usize>, block: &mut Block) -> Result<(), Failure> {
+        let rows = &self.jobs[jobs.clone()];
         let ids = rows.iter().map(|row| row.assoc);
-        let mut sound = self.users.find_all(ids, assocs);
-        if !self.are_plain(rows) {
-            sound &= rows.iter().all(|row| self.is_sound(row));
+        let mut sound = self.users.find_all(ids, &mut block.assocs);
+        if !self.site_factors.is_empty() {
+            block.site_factors[..rows.len()].copy_from_slice(&self.site_factors[jobs.clone()]);
+        }
+        sound &= self.are_sound(rows);
+        if !self.lists.is_empty() {
+            let lists = &self.lists[jobs.clone()];
+            sound &= lists.iter().all(|lists| self.are_within(lists));
         }
         match sound {
             true => Ok(()),
-            false => Err(self.complaint(first, rows)),
+            false => Err(self.complaint(jobs)),
         }
     }
 
-    /// Are all of these jobs sound in the usual way: without lists? A few operations for each job
-    /// and one decision for all.
+    /// Does everything exist that these jobs point at, but for their users and lists? A few
+    /// operations for each job and one decision for all.
     #[inline(always)]
-    fn are_plain(&self, rows: &[JobRow]) -> bool {
+    fn are_sound(&self, rows: &[JobRow]) -> bool {
         // Below zero as soon as one is above its end.
         let left = |end: usize, slot: usize| end as i64 - slot as i64;
         let (partitions, qos) = (self.tables.partitions.len(), self.tables.qos.len());
-        let (mut least, mut lists, mut flags) = (0_i64, 0, 0);
+        let (mut least, mut flags) = (0_i64, 0);
         for row in rows {
             least |= left(partitions, row.partition_slot());
             least |= left(qos, row.qos_slot());
             least |= left(self.tres_rows, row.tres_row.wrapping_sub(FT_NONE) as usize);
-            lists |= row.partitions_len | row.qos_len;
             flags |= row.flags;
         }
-        least >= 0 && lists == 0 && flags & !FT_JOB_DIRECT == 0
+        least >= 0 && flags & !FT_JOB_DIRECT == 0
     }
 
-    /// Does everything exist that a job points at, but for its user?
-    fn is_sound(&self, row: &JobRow) -> bool {
-        let within = |position: u32, len: usize| position == FT_NONE || (position as usize) < len;
+    /// Do lists lie where the caller's lists are?
+    fn are_within(&self, lists: &ListsRow) -> bool {
         let ends = |start: u32, len: u32, all: usize| {
             len == 0 || u64::from(start) + u64::from(len) <= all as u64
         };
         let Site {
-            partitions,
-            qos,
             partition_lists,
             qos_lists,
             ..
         } = &self.tables;
-        // Without short cuts: a branch for all is cheaper than one for each.
-        within(row.partition, partitions.len())
-            & within(row.qos, qos.len())
-            & within(row.tres_row, self.tres_rows)
-            & ends(
-                row.partitions_start,
-                row.partitions_len,
-                partition_lists.len(),
-            )
-            & ends(row.qos_start, row.qos_len, qos_lists.len())
-            & (row.flags & !FT_JOB_DIRECT == 0)
+        ends(
+            lists.partitions_start,
+            lists.partitions_len,
+            partition_lists.len(),
+        ) && ends(lists.qos_start, lists.qos_len, qos_lists.len())
     }
 
-    /// What is wrong with the first job that is not sound.
+    /// What is wrong with the first of these jobs that is not sound.
     #[cold]
-    fn complaint(&self, first: usize, rows: &[JobRow]) -> Failure {
-        let is_bad = |row: &&JobRow| !self.is_sound(row) || self.users.find(row.assoc).is_none();
-        let found = rows.iter().enumerate().find(|(_, row)| is_bad(row));
-        let (number, row) = found.expect("a job that was found to be unsound");
-        let at = format!("batch.jobs[{}]", first + number);
+    fn complaint(&self, mut jobs: Range<usize>) -> Failure {
+        let is_bad = |number: &usize| {
+            let row = &self.jobs[*number];
+            self.users.find(row.assoc).is_none()
+                || !self.are_sound(std::slice::from_ref(row))
+                || self
+                    .lists
+                    .get(*number)
+                    .is_some_and(|lists| !self.are_within(lists))
+        };
+        let number = jobs
+            .find(is_bad)
+            .expect("a job that was found to be unsound");
+        let row = &self.jobs[number];
+        let at = format!("batch.jobs[{number}]");
         if row.flags & !FT_JOB_DIRECT != 0 {
             let sentence = format!("{at}: flags {:#x} are unknown", row.flags);
             return Failure::new(Status::FT_ERR_ENUM, sentence);
@@ -321,7 +350,7 @@ impl<'a> Batch<'a> {
         }
         let job = Job {
             tres: None,
-            ..self.job(row)
+            ..self.job(number)
         };
         match self.tables.check_job(&job) {
             Ok(()) => unreachable!("both checks agree"),
@@ -332,33 +361,35 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The engine's row of a sound job; its user comes beside it.
-    #[inline(always)]
-    fn job(&self, row: &JobRow) -> Job {
+    /// The engine's row of the job with this number, which is sound; its user comes beside it.
+    fn job(&self, number: usize) -> Job {
+        let row = &self.jobs[number];
         let index = |position: u32| (position != FT_NONE).then(|| Index::new(position as usize));
         let tres = row.tres(self.tres_len()).map(Index::new);
+        let lists = self.lists.get(number);
         Job {
-            id: row.id,
             assoc: None,
             partition: index(row.partition),
             qos: index(row.qos),
-            partitions: Span {
-                start: row.partitions_start,
-                len: row.partitions_len,
-            },
-            qos_list: Span {
-                start: row.qos_start,
-                len: row.qos_len,
-            },
+            partitions: lists.map_or(Span::default(), |lists| Span {
+                start: lists.partitions_start,
+                len: lists.partitions_len,
+            }),
+            qos_list: lists.map_or(Span::default(), |lists| Span {
+                start: lists.qos_start,
+                len: lists.qos_len,
+            }),
             accrue_time: row.accrue_time,
             cpus: row.cpus,
             nodes: row.nodes,
             time_limit: row.time_limit(),
             nice: row.nice,
-            site_factor: row.site_factor,
+            site_factor: self.site_factors.get(number).copied().unwrap_or(0),
             tres,
             priority: row.priority,
             direct: row.direct(),
+            // A number for messages only.
+            ..Job::new(u32::try_from(number).unwrap_or(u32::MAX))
         }
     }
 }

@@ -29,28 +29,19 @@ pub enum Mode {
     FT_MODE_SET = 1,
 }
 
-/// A job, as far as priorities care.
+/// A job, as far as priorities care. What few jobs have comes beside it: site factors and lists,
+/// see ft_batch.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct JobRow {
-    /// A number of your choice, for messages.
-    pub id: u32,
+    /// When it began to age, in seconds since 1970; 0: it does not age.
+    pub accrue_time: i64,
     /// Id of the user's association; FT_NONE: no fair-share and association factor.
     pub assoc: u32,
     /// Position of its partition; FT_NONE for none.
     pub partition: u32,
     /// Position of its QOS; FT_NONE for none.
     pub qos: u32,
-    /// Of a job that asked for several partitions: where they start in batch->partition_lists.
-    pub partitions_start: u32,
-    /// How many there are; 0 for a job in one partition.
-    pub partitions_len: u32,
-    /// Of a job that asked for several QOS: where they start in batch->qos_lists.
-    pub qos_start: u32,
-    /// How many there are; 0 for a job with one QOS.
-    pub qos_len: u32,
-    /// When it began to age, in seconds since 1970; 0: it does not age.
-    pub accrue_time: i64,
     /// CPUs it asks for.
     pub cpus: u32,
     /// Least number of nodes it asks for.
@@ -59,8 +50,6 @@ pub struct JobRow {
     pub time_limit_mins: u32,
     /// Nice value, subtracted.
     pub nice: i32,
-    /// Site factor, added.
-    pub site_factor: i32,
     /// Which row of batch->tres_counts tells its TRES, from 0 up; FT_NONE: unknown.
     pub tres_row: u32,
     /// Its priority now; 0: it is held. 1 for a new job.
@@ -72,7 +61,25 @@ pub struct JobRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for JobRow {}
 
-/// Jobs to price, and the lists that they point into. The arrays stay yours.
+/// Of a job that asked for several partitions or several QOS: where its lists are.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ListsRow {
+    /// Where its partitions start in batch->partition_lists.
+    pub partitions_start: u32,
+    /// How many there are; 0 for a job in one partition.
+    pub partitions_len: u32,
+    /// Where its QOS start in batch->qos_lists.
+    pub qos_start: u32,
+    /// How many there are; 0 for a job with one QOS.
+    pub qos_len: u32,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for ListsRow {}
+
+/// Jobs to price, and what comes beside them. The arrays stay yours. What is zero is not there:
+/// set struct_size, job_size and jobs, and what the jobs need.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct BatchRow {
@@ -84,6 +91,16 @@ pub struct BatchRow {
     pub jobs: *const JobRow,
     /// How many there are.
     pub jobs_len: usize,
+    /// Site factors, added, one per job; or (NULL, 0): all are 0.
+    pub site_factors: *const i32,
+    /// As many as there are jobs, or 0.
+    pub site_factors_len: usize,
+    /// The lists of each job, one row per job; or (NULL, 0): no job has any.
+    pub lists: *const ListsRow,
+    /// As many as there are jobs, or 0.
+    pub lists_len: usize,
+    /// sizeof(ft_job_lists), where there are lists.
+    pub list_size: usize,
     /// Positions of partitions: the lists of all jobs, one behind the other. May be (NULL, 0).
     pub partition_lists: *const u32,
     /// How many there are in all.

@@ -66,8 +66,8 @@ pub unsafe extern "C" fn ft_jobs_price(
             terms.write_at(number, row);
         })?;
         drop(batch);
-        // SAFETY: the caller passes a writable array.
-        unsafe { out.write(prices) };
+        // SAFETY: the caller passes a writable array; `prices` is memory of our own.
+        unsafe { out.write_all(&prices) };
         Ok(())
     })
 }

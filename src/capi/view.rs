@@ -313,6 +313,22 @@ impl<T: Plain> OutArray<T> {
         }
     }
 
+    /// Writes all entries at once; those beyond the array are not written.
+    ///
+    /// # Safety
+    /// The array is writable, `values` is not in it, and no reference to that memory is used
+    /// afterwards.
+    pub(super) unsafe fn write_all(self, values: &[T]) {
+        if self.stride == size_of::<T>() {
+            let len = self.len.min(values.len());
+            // SAFETY: inside the array, whose size was checked; writable and apart as promised.
+            unsafe { self.pointer.copy_from_nonoverlapping(values.as_ptr(), len) };
+        } else {
+            // SAFETY: as promised by the caller of this function.
+            unsafe { self.write(values.iter().copied()) }
+        }
+    }
+
     /// # Safety
     /// The array is writable, and no reference to that memory is used afterwards.
     pub(super) unsafe fn write(self, values: impl IntoIterator<Item = T>) {

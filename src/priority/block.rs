@@ -11,7 +11,8 @@ use super::{AssocFactors, Job, Priced, Pricer, TimeLimit};
 /// So many jobs are a block: their columns fit into the innermost cache.
 pub(crate) const BLOCK: usize = 64;
 
-/// A job of which only those columns are read that count.
+/// A job of which only those columns are read that count; its association's factors and its site
+/// factor come beside it ([`Block::assocs`], [`Block::site_factors`]).
 pub(crate) trait Row {
     /// As [`Job::accrue_time`].
     fn accrue_time(&self) -> i64;
@@ -29,8 +30,6 @@ pub(crate) trait Row {
     fn tres(&self, len: usize) -> Option<usize>;
     /// As [`Job::nice`].
     fn nice(&self) -> i32;
-    /// As [`Job::site_factor`].
-    fn site_factor(&self) -> i32;
     /// As [`Job::priority`].
     fn priority(&self) -> u32;
     /// As [`Job::direct`].
@@ -71,10 +70,6 @@ impl Row for Job {
         self.nice
     }
     #[inline(always)]
-    fn site_factor(&self) -> i32 {
-        self.site_factor
-    }
-    #[inline(always)]
     fn priority(&self) -> u32 {
         self.priority
     }
@@ -97,8 +92,13 @@ pub(crate) enum When {
     Set,
 }
 
-/// The prices of a block, by column. Only as many places count as there were rows.
+/// A block of jobs, by column: what comes beside their rows, and their prices. Only as many places
+/// count as there are rows.
 pub(crate) struct Block {
+    /// The factors of each job's association; set before [`Block::fill`].
+    pub(crate) assocs: [AssocFactors; BLOCK],
+    /// As [`Job::site_factor`], of each job; set before [`Block::fill`], 0 at first.
+    pub(crate) site_factors: [i32; BLOCK],
     age: [f64; BLOCK],
     assoc: [f64; BLOCK],
     fairshare: [f64; BLOCK],
@@ -113,6 +113,8 @@ pub(crate) struct Block {
 impl Default for Block {
     fn default() -> Block {
         Block {
+            assocs: [AssocFactors::default(); BLOCK],
+            site_factors: [0; BLOCK],
             age: [0.0; BLOCK],
             assoc: [0.0; BLOCK],
             fairshare: [0.0; BLOCK],
@@ -127,22 +129,16 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Prices up to [`BLOCK`] jobs, whose associations have these factors.
+    /// Prices up to [`BLOCK`] jobs, with what was set beside them.
     #[inline(always)]
-    pub(crate) fn fill<R: Row>(
-        &mut self,
-        pricer: &Pricer<'_>,
-        rows: &[R],
-        assocs: &[AssocFactors; BLOCK],
-        when: When,
-    ) {
+    pub(crate) fn fill<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R], when: When) {
         // A constant length lets the loops below go without checks; the last block is shorter.
         if let Ok(rows) = <&[R; BLOCK]>::try_from(rows) {
-            self.fill_terms(pricer, rows, assocs);
+            self.fill_terms(pricer, rows);
             self.settle(rows);
         } else {
             let rows = &rows[..rows.len().min(BLOCK)];
-            self.fill_terms(pricer, rows, assocs);
+            self.fill_terms(pricer, rows);
             self.settle(rows);
         }
         self.when = when;
@@ -181,7 +177,7 @@ impl Block {
             partition: self.partition[at],
             qos: self.qos[at],
             tres: self.tres[at],
-            site: row.site_factor(),
+            site: self.site_factors[at],
             nice: row.nice(),
             priority,
             overflow: priority == u32::MAX && settled(self.sum(at, row)).1,
@@ -189,12 +185,7 @@ impl Block {
     }
 
     #[inline(always)]
-    fn fill_terms<R: Row>(
-        &mut self,
-        pricer: &Pricer<'_>,
-        rows: &[R],
-        assocs: &[AssocFactors; BLOCK],
-    ) {
+    fn fill_terms<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R]) {
         let weights = &pricer.weights;
         // Where a weight is 0 the column is never written, and stays 0.
         if weights.age != 0.0 {
@@ -204,12 +195,12 @@ impl Block {
         }
         if weights.assoc != 0.0 {
             let normal = !pricer.flags.no_normal_assoc;
-            for (term, assoc) in self.assoc.iter_mut().zip(assocs) {
+            for (term, assoc) in self.assoc.iter_mut().zip(&self.assocs) {
                 *term = factors::assoc(assoc, normal) * weights.assoc;
             }
         }
         if weights.fairshare != 0.0 {
-            for (term, assoc) in self.fairshare.iter_mut().zip(assocs) {
+            for (term, assoc) in self.fairshare.iter_mut().zip(&self.assocs) {
                 *term = assoc.fs_factor * weights.fairshare;
             }
         }
@@ -262,7 +253,7 @@ impl Block {
             + self.partition[at]
             + self.qos[at]
             + self.tres[at]
-            + f64::from(row.site_factor())
+            + f64::from(self.site_factors[at])
             - f64::from(row.nice())
     }
 
@@ -360,11 +351,12 @@ mod tests {
             }
             let mut block = Block::default();
             for jobs in jobs.chunks(BLOCK) {
-                let mut assocs = [AssocFactors::default(); BLOCK];
-                for (job, assoc) in jobs.iter().zip(&mut assocs) {
-                    *assoc = job.assoc.map_or(*assoc, |at| site.assocs[at.get()]);
+                for (at, job) in jobs.iter().enumerate() {
+                    let assoc = job.assoc.map(|assoc| site.assocs[assoc.get()]);
+                    block.assocs[at] = assoc.unwrap_or_default();
+                    block.site_factors[at] = job.site_factor;
                 }
-                block.fill(&pricer, jobs, &assocs, When::Set);
+                block.fill(&pricer, jobs, When::Set);
                 for (at, job) in jobs.iter().enumerate() {
                     let (priced, alone) = (block.priced(at, job), pricer.price_set(job));
                     assert_eq!(format!("{priced:?}"), format!("{alone:?}"), "{job:?}");

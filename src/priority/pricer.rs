@@ -188,15 +188,17 @@ impl<'a> Pricer<'a> {
     /// If `out` is not as long as `jobs`.
     pub fn price_all(&self, jobs: &[Job], out: &mut [Priced]) {
         assert_eq!(jobs.len(), out.len(), "one price per job");
-        let mut assocs = [AssocFactors::default(); BLOCK];
         let mut block = Block::default();
         for (jobs, out) in jobs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
             // Rows of associations lie far apart in memory. Fetching those of many jobs in one go
             // lets the processor wait for all of them at once.
-            for (job, assoc) in jobs.iter().zip(&mut assocs) {
+            for (job, assoc) in jobs.iter().zip(&mut block.assocs) {
                 *assoc = self.assoc(job);
             }
-            block.fill(self, jobs, &assocs, When::Pass);
+            for (job, site_factor) in jobs.iter().zip(&mut block.site_factors) {
+                *site_factor = job.site_factor;
+            }
+            block.fill(self, jobs, When::Pass);
             for (at, (job, priced)) in jobs.iter().zip(out).enumerate() {
                 *priced = block.priced(at, job);
             }

@@ -65,14 +65,17 @@ static void expect_price(int line, int32_t status, const ft_config *config, cons
 
 #define EXPECT_PRICE(status) expect_price(__LINE__, (status), config, site, tree, &batch)
 
+static ft_job_lists job_lists[2];
+
 /* A batch of two jobs that can be priced with the site of `hostile_jobs`. */
 static ft_batch good_batch(ft_job *jobs, const uint64_t *counts, const uint32_t *list)
 {
+    static const int32_t SITE_FACTORS[2] = {INT32_MIN, INT32_MAX};
     ft_batch batch;
     memset(&batch, 0, sizeof(batch));
+    memset(job_lists, 0, sizeof(job_lists));
     memset(jobs, 0, 2 * sizeof(*jobs));
     for (uint32_t i = 0; i < 2; i++) {
-        jobs[i].id = i;
         jobs[i].assoc = 3 + i;
         jobs[i].tres_row = i;
         jobs[i].priority = 1;
@@ -82,6 +85,11 @@ static ft_batch good_batch(ft_job *jobs, const uint64_t *counts, const uint32_t 
     batch.job_size = sizeof(*jobs);
     batch.jobs = jobs;
     batch.jobs_len = 2;
+    batch.site_factors = SITE_FACTORS;
+    batch.site_factors_len = 2;
+    batch.lists = job_lists;
+    batch.lists_len = 2;
+    batch.list_size = sizeof(job_lists[0]);
     batch.partition_lists = list;
     batch.partition_lists_len = 2;
     batch.qos_lists = list;
@@ -113,8 +121,9 @@ static void bad_jobs(const ft_config *config, const ft_site *site, const ft_tree
     SPOILED(jobs[1].qos, 1, FT_ERR_UNKNOWN_INDEX);
     SPOILED(jobs[1].tres_row, 2, FT_ERR_UNKNOWN_INDEX);
     SPOILED(jobs[1].flags, 2, FT_ERR_ENUM);
-    SPOILED(jobs[1].partitions_len, 3, FT_ERR_UNKNOWN_INDEX);
-    SPOILED(jobs[1].qos_len, UINT32_MAX, FT_ERR_UNKNOWN_INDEX);
+    SPOILED(job_lists[1].partitions_len, 3, FT_ERR_UNKNOWN_INDEX);
+    SPOILED(job_lists[1].qos_len, UINT32_MAX, FT_ERR_UNKNOWN_INDEX);
+    SPOILED(job_lists[1].qos_start, UINT32_MAX, FT_OK);
     SPOILED(batch.struct_size, 0, FT_ERR_STRUCT_SIZE);
     SPOILED(batch.struct_size, sizeof(batch) - 8, FT_ERR_STRUCT_SIZE);
     SPOILED(batch.struct_size, SIZE_MAX - 7, FT_ERR_LENGTH);
@@ -123,6 +132,18 @@ static void bad_jobs(const ft_config *config, const ft_site *site, const ft_tree
     SPOILED(batch.jobs, MISALIGNED(const ft_job, jobs), FT_ERR_ALIGN);
     SPOILED(batch.jobs_len, SIZE_MAX, FT_ERR_LENGTH);
     SPOILED(batch.jobs_len, SIZE_MAX / sizeof(ft_job), FT_ERR_LENGTH);
+    SPOILED(batch.site_factors, NULL, FT_ERR_NULL);
+    SPOILED(batch.site_factors, MISALIGNED(const int32_t, counts), FT_ERR_ALIGN);
+    SPOILED(batch.site_factors_len, 1, FT_ERR_LENGTH);
+    SPOILED(batch.site_factors_len, SIZE_MAX, FT_ERR_LENGTH);
+    SPOILED(batch.site_factors_len, 0, FT_OK);
+    SPOILED(batch.lists, NULL, FT_ERR_NULL);
+    SPOILED(batch.lists, MISALIGNED(const ft_job_lists, job_lists), FT_ERR_ALIGN);
+    SPOILED(batch.lists_len, 1, FT_ERR_LENGTH);
+    SPOILED(batch.lists_len, SIZE_MAX / sizeof(ft_job_lists), FT_ERR_LENGTH);
+    SPOILED(batch.lists_len, 0, FT_OK);
+    SPOILED(batch.list_size, 0, FT_ERR_STRUCT_SIZE);
+    SPOILED(batch.list_size, sizeof(ft_job_lists) + 1, FT_ERR_STRUCT_SIZE);
     SPOILED(batch.partition_lists, NULL, FT_ERR_NULL);
     SPOILED(batch.partition_lists_len, 3, FT_ERR_UNKNOWN_INDEX);
     SPOILED(batch.qos_lists_len, 2, FT_ERR_UNKNOWN_INDEX);
@@ -135,7 +156,6 @@ static void bad_jobs(const ft_config *config, const ft_site *site, const ft_tree
     SPOILED(jobs[0].accrue_time, INT64_MIN, FT_OK);
     SPOILED(jobs[0].accrue_time, INT64_MAX, FT_OK);
     SPOILED(jobs[0].nice, INT32_MIN, FT_OK);
-    SPOILED(jobs[0].site_factor, INT32_MAX, FT_OK);
     SPOILED(jobs[0].cpus, UINT32_MAX, FT_OK);
 }
 

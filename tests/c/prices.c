@@ -72,19 +72,17 @@ static void fill_jobs(ft_job jobs[JOBS])
 {
     memset(jobs, 0, JOBS * sizeof(jobs[0]));
     for (uint32_t i = 0; i < JOBS; i++) {
-        jobs[i].id = 100 + i;
         jobs[i].assoc = FT_NONE;
         jobs[i].partition = FT_NONE;
         jobs[i].qos = FT_NONE;
         jobs[i].tres_row = FT_NONE;
         jobs[i].priority = 1;
     }
-    /* 500 + 25 + 5 + (40 * 4/16 + 80 * 2/8) + 7 - 3 = 564. */
+    /* 500 + 25 + 5 + (40 * 4/16 + 80 * 2/8) + 7 - 3 = 564, with SITE_FACTORS below. */
     jobs[0].assoc = 2;
     jobs[0].partition = 0;
     jobs[0].qos = 0;
     jobs[0].tres_row = 1;
-    jobs[0].site_factor = 7;
     jobs[0].nice = 3;
     /* Held, and set by an administrator. */
     jobs[1].partition = 1;
@@ -92,13 +90,9 @@ static void fill_jobs(ft_job jobs[JOBS])
     jobs[2].partition = 1;
     jobs[2].priority = 4242;
     jobs[2].flags = FT_JOB_DIRECT;
-    /* Both partitions, and both QOS. */
+    /* Both partitions, and both QOS: see LISTS below. */
     jobs[3].partition = 1;
-    jobs[3].partitions_start = 0;
-    jobs[3].partitions_len = 2;
     jobs[3].qos = 0;
-    jobs[3].qos_start = 1;
-    jobs[3].qos_len = 2;
     /* Nothing: 0 is less than the least priority. */
     jobs[4].nice = 1000;
 }
@@ -139,17 +133,23 @@ static void threads(const ft_config *config, const ft_site *site, const ft_tree 
 {
     enum { MANY = 1000 };
     ft_job jobs[MANY];
+    int32_t site_factors[MANY];
     ft_priced one[MANY], several[MANY];
     uint32_t priorities[MANY], again[MANY];
     ft_batch many = *batch;
     char complaint[256];
     for (uint32_t i = 0; i < MANY; i++) {
         jobs[i] = batch->jobs[i % JOBS];
-        jobs[i].site_factor = (int32_t)i;
+        site_factors[i] = (int32_t)i;
     }
     many.jobs = jobs;
     many.jobs_len = MANY;
+    many.site_factors = site_factors;
+    many.site_factors_len = MANY;
+    many.lists = NULL;
+    many.lists_len = 0;
     OK(ft_jobs_price(config, site, tree, &many, priorities, MANY, one, MANY, sizeof(one[0])));
+    CHECK(one[0].site == 0 && one[995].site == 995 && priorities[995] == 557 + 995);
     for (many.threads = 1; many.threads <= 9; many.threads++) {
         memset(again, 0, sizeof(again));
         memset(several, 0, sizeof(several));
@@ -174,6 +174,9 @@ int main(void)
     static const uint32_t PARTITION_LISTS[] = {1, 0};
     static const uint32_t QOS_LISTS[] = {0, 1, 0};
     static const uint64_t TRES_COUNTS[] = {1, 0, 4, 2};
+    static const int32_t SITE_FACTORS[JOBS] = {7, 0, 0, 0, 0};
+    static const ft_job_lists LISTS[JOBS] = {
+        {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 2, 1, 2}, {0, 0, 0, 0}};
     ft_config *config = new_config();
     ft_site *site = new_site();
     ft_tree *tree = new_tree(config);
@@ -187,6 +190,11 @@ int main(void)
     batch.job_size = sizeof(jobs[0]);
     batch.jobs = jobs;
     batch.jobs_len = JOBS;
+    batch.site_factors = SITE_FACTORS;
+    batch.site_factors_len = JOBS;
+    batch.lists = LISTS;
+    batch.lists_len = JOBS;
+    batch.list_size = sizeof(LISTS[0]);
     batch.partition_lists = PARTITION_LISTS;
     batch.partition_lists_len = 2;
     batch.qos_lists = QOS_LISTS;
@@ -205,6 +213,8 @@ int main(void)
 
     /* No jobs have no prices; jobs without associations need no tree. */
     batch.jobs_len = 0;
+    batch.site_factors_len = 0;
+    batch.lists_len = 0;
     OK(ft_jobs_price(config, site, tree, &batch, NULL, 0, NULL, 0, sizeof(ft_priced)));
     batch.jobs = &jobs[4];
     batch.jobs_len = 1;
