@@ -34,8 +34,15 @@ pub fn is_ours(shape: &str) -> bool {
 
 /// Says nothing about a priority plugin, whoever logs it.
 pub fn is_harmless(shape: &str) -> bool {
-    is_of_the_network(shape) || is_of_the_machine(shape) || shape.contains(SAID_BY_STOCK)
+    is_of_the_network(shape)
+        || is_of_the_machine(shape)
+        || shape.contains(STATE_OF_NOWHERE)
+        || shape.contains(SAID_BY_STOCK)
 }
+
+/// slurmctld 22.05 looks at its saved jobs without the lock of slurm.conf: while that is read
+/// anew, it does not know where they are.
+const STATE_OF_NOWHERE: &str = "Could not open job state file (null)/job_state";
 
 /// Is it about a clock that answers slowly, or messages still under way when slurmctld stops? That
 /// depends on what else the machine has to do.
