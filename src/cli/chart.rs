@@ -161,7 +161,7 @@ fn captured(folder: &Path, own: &Own) -> Result<Timeline, Failure> {
     }
     let read = |at: usize| -> Result<ShareReport, Failure> {
         let stored = open_only(&folders[at], &[Source::Config, Source::Shares])?;
-        Ok(own.report(shares(&stored.answers)?)?)
+        own.report(shares(&stored.answers)?)
     };
     let Some(mut timeline) = from_captures(&times, read)? else {
         return Err(Failure::Usage(format!(
