@@ -3,12 +3,15 @@
 //! Each check starts a cluster of its own. Waiting is for conditions; nothing depends on how
 //! fast the machine is.
 
+mod clock;
 mod compare;
+mod disk;
 mod fault;
 mod lives;
 mod model;
 mod numbers;
 pub mod settings;
+mod steady;
 mod teardown;
 mod usage;
 mod what_if;
@@ -125,6 +128,8 @@ const CHECKS: &[(&str, Check)] = &[
         lives::administration,
     ),
     ("a_fault_leaves_slurmctld_running", fault::survives),
+    ("a_bad_disk_loses_no_usage", disk::bad),
+    ("a_clock_that_steps_by_days_charges_once", clock::steps),
 ];
 
 /// How many checks passed and failed.

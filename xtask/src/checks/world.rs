@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
@@ -163,9 +163,23 @@ pub fn pass_after(cluster: &Cluster, called: i64) -> Result<()> {
     )
 }
 
+/// No number of sshare is NaN.
+pub fn ensure_numbers(cluster: &Cluster) -> Result<()> {
+    let columns = "Account,User,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
+    let table = cluster.sshare(columns)?;
+    ensure!(!table.rows().is_empty(), "sshare prints nothing");
+    for row in table.rows() {
+        for column in columns.split(',').skip(2) {
+            let text = row.text(column)?;
+            ensure!(!text.contains("nan"), "{column} is {text}: {row:?}");
+        }
+    }
+    Ok(())
+}
+
 /// When the last pass that has ended began; 0: none has.
 pub fn last_pass(cluster: &Cluster) -> i64 {
-    let file = cluster.path().join("state/priority_last_decay_ran");
+    let file = cluster.state_file("priority_last_decay_ran");
     // Stock takes the file away for an instant while it replaces it.
     let bytes = fs::read(&file).unwrap_or_default();
     bytes
@@ -178,7 +192,7 @@ pub fn last_pass(cluster: &Cluster) -> i64 {
 /// It does so some seconds after a change; killed before, it would believe that an ended job
 /// still runs, and give it a later end when the nodes deny that.
 pub fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
-    let file = cluster.path().join("state/job_state");
+    let file = cluster.state_file("job_state");
     let called = SystemTime::now();
     // A change that asks for a new file even if the last one has been written.
     let mut held = job("bob", "left", 60);

@@ -5,7 +5,9 @@
 //! process should this program be killed.
 
 pub mod client;
+mod clock;
 pub mod conf;
+pub mod disk;
 pub mod fairtree;
 pub mod folder;
 pub mod host;

@@ -19,7 +19,7 @@ use crate::process::Daemon;
 use crate::wait;
 
 /// Time enough for any daemon on a machine that is busy with other things.
-const DEADLINE: Duration = Duration::from_secs(120);
+pub(super) const DEADLINE: Duration = Duration::from_secs(120);
 
 impl Cluster {
     /// munged with a key and a socket of its own.
@@ -147,6 +147,7 @@ impl Cluster {
         for (key, value) in &self.slurmctld_environment {
             command.env(key, value);
         }
+        let command = self.with_disk(command);
         self.spawn("slurmctld", command)?;
         self.ready("slurmctld", |cluster| cluster.slurmctld_answers())
     }
@@ -246,7 +247,7 @@ impl Cluster {
         command
     }
 
-    fn spawn(&mut self, name: &str, command: Command) -> Result<()> {
+    pub(super) fn spawn(&mut self, name: &str, command: Command) -> Result<()> {
         let log = self.folder.join("log").join(format!("{name}.out"));
         let daemon = Daemon::spawn(name, command, &log, &self.folder.join("run"))?;
         self.daemons.insert(name.to_owned(), daemon);

@@ -126,7 +126,7 @@ impl Storm {
             ledger.add(&one.map_err(|_| anyhow!("a client panicked"))?);
         }
         calm(cluster)?;
-        numbers_are_numbers(cluster)?;
+        world::ensure_numbers(cluster)?;
         record.end(cluster, &watch, DEADLINE)?;
         cluster
             .stop_slurmctld()
@@ -210,20 +210,6 @@ fn calm(cluster: &Cluster) -> Result<()> {
         let queue = cluster.run(&["squeue", "--noheader", "--format=%i"]);
         Ok(queue.is_ok_and(|jobs| jobs.trim().is_empty()))
     })
-}
-
-/// No number of sshare is NaN.
-fn numbers_are_numbers(cluster: &Cluster) -> Result<()> {
-    let columns = "Account,User,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
-    let table = cluster.sshare(columns)?;
-    ensure!(!table.rows().is_empty(), "sshare prints nothing");
-    for row in table.rows() {
-        for column in columns.split(',').skip(2) {
-            let text = row.text(column)?;
-            ensure!(!text.contains("nan"), "{column} is {text}: {row:?}");
-        }
-    }
-    Ok(())
 }
 
 /// Keeps a cluster's slurmctld.log; says where.

@@ -1,0 +1,120 @@
+//! slurmctld's clock is stepped back and forth by days: no second is charged twice, none is lost.
+
+use std::fs;
+use std::time::SystemTime;
+
+use anyhow::{Result, ensure};
+
+use super::Bench;
+use super::steady::Steady;
+use super::world::{self, DEADLINE};
+use crate::cluster::Cluster;
+use crate::cluster::conf::PriorityType;
+use crate::wait;
+
+const DAYS: i64 = 2 * 86_400;
+
+/// Back and to where it was; forth, back from there, a crash, and forth again.
+pub fn steps(bench: &Bench) -> Result<()> {
+    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+    plan.partitions[0].max_time = "UNLIMITED";
+    // Or slurmctld would believe that its nodes have not answered for days.
+    plan.settings.push(("SlurmdTimeout", "0".to_owned()));
+    bench.in_cluster(&plan, |cluster| {
+        cluster.stop_slurmctld()?;
+        cluster.give_clock()?;
+        cluster.start_slurmctld()?;
+        let steady = Steady::start(cluster)?;
+        let before = cluster.slurmctld_log()?.len();
+        let stepped = Stepped {
+            steady: &steady,
+            before,
+        };
+
+        bench.step("days back");
+        cluster.set_clock_ahead(-DAYS)?;
+        stepped.nothing_is_charged(cluster, 1)?;
+        bench.step("and to where it was");
+        stepped.time_is_charged(cluster, 0)?;
+        bench.step("days forth");
+        stepped.time_is_charged(cluster, DAYS)?;
+        bench.step("and back");
+        cluster.set_clock_ahead(0)?;
+        stepped.nothing_is_charged(cluster, 2)?;
+        bench.step("a crash then");
+        cluster.kill_slurmctld()?;
+        cluster.start_slurmctld()?;
+        // One slurmctld tells of it, and the next one does.
+        stepped.nothing_is_charged(cluster, 3)?;
+        bench.step("days forth again");
+        stepped.time_is_charged(cluster, DAYS)?;
+        stepped.told(cluster, 3)
+    })
+}
+
+struct Stepped<'a> {
+    steady: &'a Steady,
+    /// Bytes of the log before the first step.
+    before: usize,
+}
+
+impl Stepped<'_> {
+    /// The clock is behind: passes go on, and what was charged stays to the second.
+    fn nothing_is_charged(&self, cluster: &Cluster, told: usize) -> Result<()> {
+        wait::until_true("the clock is told of", DEADLINE, || {
+            Ok(self.lines(cluster)?.len() >= told)
+        })?;
+        passes(cluster, 2)?;
+        let charged = self.steady.charged(cluster)?;
+        passes(cluster, 2)?;
+        let later = self.steady.charged(cluster)?;
+        ensure!(
+            charged == later,
+            "charged while the clock is behind: {charged} became {later}"
+        );
+        // Neither lost nor charged twice: all up to the last pass.
+        let most = self.steady.until(world::last_pass(cluster));
+        ensure!(charged == most, "charged {charged}, not {most}");
+        self.told(cluster, told)?;
+        world::ensure_numbers(cluster)
+    }
+
+    /// With the clock ahead by so much, every second that it has shown is charged once.
+    fn time_is_charged(&self, cluster: &Cluster, ahead: i64) -> Result<()> {
+        cluster.set_clock_ahead(ahead)?;
+        let stepped = world::now()? + ahead;
+        world::pass_after(cluster, stepped)?;
+        let now = || Ok(world::now()? + ahead);
+        let when = format!("the clock is {ahead} s ahead");
+        self.steady.ensure_charged(cluster, now, &when)
+    }
+
+    fn told(&self, cluster: &Cluster, times: usize) -> Result<()> {
+        let lines = self.lines(cluster)?;
+        let clear = lines.iter().all(|line| line.contains("the clock is "));
+        ensure!(
+            clear && lines.len() == times,
+            "not {times} lines about the clock: {lines:#?}"
+        );
+        Ok(())
+    }
+
+    /// Errors of ours since the first step.
+    fn lines(&self, cluster: &Cluster) -> Result<Vec<String>> {
+        let log = cluster.slurmctld_log()?;
+        let new = log.get(self.before..).unwrap_or_default();
+        let ours = |line: &&str| line.contains("error:") && line.contains("priority/fairtree: ");
+        Ok(new.lines().filter(ours).map(str::to_owned).collect())
+    }
+}
+
+/// Waits until so many passes have ended: each writes its file, whatever its clock shows.
+fn passes(cluster: &Cluster, count: u32) -> Result<()> {
+    let file = cluster.state_file("priority_last_decay_ran");
+    let written = || -> Option<SystemTime> { fs::metadata(&file).ok()?.modified().ok() };
+    for _ in 0..count {
+        let before = written();
+        wait::until_true("the next pass", DEADLINE, || Ok(written() > before))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! slurmctld's disk is full or read-only: slurmctld goes on, nothing is lost, one line tells.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+
+use super::Bench;
+use super::steady::Steady;
+use super::world::{self, DEADLINE, PERIOD};
+use crate::cluster::Cluster;
+use crate::cluster::conf::PriorityType;
+use crate::cluster::disk::Trouble;
+use crate::wait;
+
+/// Enough for all that slurmctld saves here, and soon full.
+const KIB: u32 = 8 * 1024;
+
+/// What our plugin says while state is not saved, and of which file.
+const BEGINS: &str = "state is not saved: ";
+const ENDS: &str = "state is saved again";
+
+/// Each trouble for some passes, then again under a slurmctld that is killed; then damaged files.
+pub fn bad(bench: &Bench) -> Result<()> {
+    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+    plan.partitions[0].max_time = "UNLIMITED";
+    bench.in_cluster(&plan, |cluster| {
+        cluster.stop_slurmctld()?;
+        cluster.put_state_on_disk(KIB)?;
+        cluster.start_slurmctld()?;
+        let steady = Steady::start(cluster)?;
+        for (trouble, reason) in [
+            (Trouble::Full, "No space left on device (os error 28)"),
+            (Trouble::ReadOnly, "Read-only file system (os error 30)"),
+        ] {
+            bench.step(&format!("{trouble:?}, for a while"));
+            for_a_while(cluster, &steady, trouble, reason)?;
+            bench.step(&format!("{trouble:?}, and slurmctld is killed"));
+            under_a_kill(cluster, &steady, trouble)?;
+        }
+        bench.step("files of usage that are emptied");
+        emptied(cluster, &steady)
+    })
+}
+
+fn for_a_while(
+    cluster: &mut Cluster,
+    steady: &Steady,
+    trouble: Trouble,
+    reason: &str,
+) -> Result<()> {
+    let when = format!("{trouble:?}");
+    let before = cluster.slurmctld_log()?.len();
+    cluster.spoil_disk(trouble)?;
+    passes_go_on(cluster, steady, before).context("the disk is bad")?;
+    steady.ensure_charged(cluster, world::now, &when)?;
+    cluster.mend_disk(trouble)?;
+    world::next_pass(cluster)?;
+    wait::until_true("the end is told", DEADLINE, || {
+        Ok(!ours(cluster, before, ENDS)?.is_empty())
+    })?;
+    steady.ensure_charged(cluster, world::now, &when)?;
+    let lines = ours(cluster, before, "")?;
+    let state = cluster.path().join("state/priority_fairtree_state");
+    let begins = format!("{BEGINS}{}: {reason}", state.display());
+    let clear = lines.len() == 2 && lines[0].contains(&begins) && lines[1].contains(ENDS);
+    ensure!(
+        clear,
+        "not one line of the begin and one of the end: {lines:#?}"
+    );
+    Ok(())
+}
+
+/// What was charged since the disk is bad is charged again by the next slurmctld, once.
+fn under_a_kill(cluster: &mut Cluster, steady: &Steady, trouble: Trouble) -> Result<()> {
+    let before = cluster.slurmctld_log()?.len();
+    cluster.spoil_disk(trouble)?;
+    passes_go_on(cluster, steady, before).context("the disk is bad")?;
+    cluster.kill_slurmctld()?;
+    cluster.mend_disk(trouble)?;
+    cluster.start_slurmctld()?;
+    world::next_pass(cluster)?;
+    steady.ensure_charged(cluster, world::now, &format!("{trouble:?} and a kill"))?;
+    let lines = ours(cluster, before, "error:")?;
+    ensure!(
+        lines.len() == 1 && lines[0].contains(BEGINS),
+        "not one line: {lines:#?}"
+    );
+    Ok(())
+}
+
+/// Waits until it is told that state is not saved, and usage goes on for some more passes.
+fn passes_go_on(cluster: &Cluster, steady: &Steady, before: usize) -> Result<()> {
+    wait::until_true("the trouble is told", DEADLINE, || {
+        Ok(!ours(cluster, before, BEGINS)?.is_empty())
+    })?;
+    let wanted = steady.charged(cluster)? + 3 * steady_per_pass(steady);
+    wait::until_true("passes go on", DEADLINE, || {
+        Ok(steady.charged(cluster)? >= wanted)
+    })
+}
+
+fn steady_per_pass(steady: &Steady) -> i64 {
+    steady.until(i64::from(PERIOD)) - steady.until(0)
+}
+
+/// slurmctld is killed, its own files are emptied: ours counts.
+fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
+    cluster.kill_slurmctld()?;
+    let before = cluster.slurmctld_log()?.len();
+    let files = ["assoc_usage", "qos_usage"];
+    for name in files {
+        fs::write(cluster.state_file(name), "")?;
+    }
+    cluster.start_slurmctld()?;
+    world::next_pass(cluster)?;
+    steady.ensure_charged(cluster, world::now, "emptied files")?;
+    let lines = ours(cluster, before, "error:")?;
+    let told = |name| {
+        let line = format!("{name} is damaged (it is empty); usage is taken from");
+        lines.iter().filter(|found| found.contains(&line)).count() == 1
+    };
+    ensure!(
+        lines.len() == files.len() && files.iter().all(told),
+        "not one line for each file: {lines:#?}"
+    );
+    Ok(())
+}
+
+/// Lines of ours behind the first `before` bytes of the log, those that contain `words`.
+fn ours(cluster: &Cluster, before: usize, words: &str) -> Result<Vec<String>> {
+    let log = cluster.slurmctld_log()?;
+    let new = log.get(before..).unwrap_or_default();
+    let is_ours = |line: &&str| {
+        let told = line.contains("error:") || line.contains(ENDS);
+        told && line.contains("priority/fairtree: ") && line.contains(words)
+    };
+    Ok(new.lines().filter(is_ours).map(str::to_owned).collect())
+}
