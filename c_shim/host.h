@@ -107,14 +107,71 @@ static inline bool host_is_computed(long double usage)
 extern bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len,
 			 size_t *cap, size_t more);
 
+/* Makes room for `count` elements in all, where so many are to come, and hardly more. */
+#define HOST_EXPECT(snapshot, rows, count)							\
+	((rows).cap < (count) && host_resize((snapshot), (void **) &(rows).at,			\
+					     sizeof(*(rows).at), &(rows).cap, (count)))
+extern bool host_resize(shim_snapshot *snapshot, void **array, size_t element, size_t *cap,
+			size_t want);
+
 /* Appends room for `count` elements to a row array of a snapshot; NULL without memory. */
 #define HOST_PUSH(snapshot, rows, count)							\
 	(host_reserve((snapshot), (void **) &(rows).at, sizeof(*(rows).at), (rows).len,		\
 		      &(rows).cap, (count)) ?							\
 	 ((rows).len += (count), (rows).at + (rows).len - (count)) : NULL)
 
+/*
+ * Where a record was when it was copied. It may be gone: a mark is compared with others, and never
+ * followed. Records are aligned, so their addresses are even.
+ */
+static inline void *host_mark(const void *record)
+{
+	return (void *) ((uintptr_t) record | 1);
+}
+
+static inline bool host_is_mark(const void *at)
+{
+	return (uintptr_t) at & 1;
+}
+
+/*
+ * Records lie anywhere in memory. A walk asks for each some elements before it comes to it, and
+ * half way for what the record points to.
+ */
+#define HOST_AHEAD 8
+
+/* Asks for memory that will be read, and perhaps written. */
+static inline void host_fetch(const void *at, size_t len)
+{
+	for (size_t i = 0; at && i < len; i += 64)
+		__builtin_prefetch((const char *) at + i, 1);
+}
+
+static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
+{
+	if (!usage)
+		return;
+	__builtin_prefetch(&usage->fs_factor, 1);
+	__builtin_prefetch(&usage->usage_efctv, 1);
+	__builtin_prefetch(&usage->usage_norm, 1);
+	__builtin_prefetch(&usage->level_fs, 1);
+}
+
+/* Every association in the order of slurmctld's list, fetched ahead. Needs their lock. */
+extern void host_walk_assocs(void (*visit)(void *assoc, void *arg), void *arg);
+
+/* Bytes of a stored record without TRES. */
+#define HOST_STORED_BYTES 26
+
+/* Appends what slurmctld has of an association, unless it is unused. Needs the usage lock. */
+extern void host_store_assoc(shim_stored *stored, const slurmdb_assoc_rec_t *assoc);
+
 extern void host_copy_site(shim_snapshot *snapshot);
-extern void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc);
+extern void host_copy_assoc(shim_snapshot *snapshot, const shim_want *want,
+			    const slurmdb_assoc_rec_t *assoc);
+extern void host_copy_tree(shim_snapshot *snapshot, const shim_want *want);
+/* Records may go away after the lock: marks of them remain. */
+extern void host_forget_records(shim_snapshot *snapshot);
 extern void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos);
 extern void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres);
 /*
@@ -126,7 +183,19 @@ extern uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts);
 /* Ask for what host_copy_job will read: of the job's record, and then of what that points to. */
 extern void host_fetch_job(const shim_want *want, const job_record_t *job);
 extern void host_fetch_parts(const shim_want *want, const job_record_t *job);
-extern void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
-			  uint32_t order);
+/* Which rows some records have, found before; all zero is none. */
+typedef struct {
+	const void *record;
+	uint32_t id;
+	uint32_t row;
+} host_row;
+
+typedef struct {
+	host_row partition[64];
+	host_row qos[64];
+} host_rows;
+
+extern void host_copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
+			  const job_record_t *job);
 
 #endif

@@ -27,18 +27,18 @@ static int copy_partition_key(void *part, void *arg)
  * order. Where it does not keep the list sorted, the copy is: stable, as its list_sort is.
  */
 static void copy_partition_list(shim_snapshot *snapshot, const job_record_t *job,
-				shim_waiting *row)
+				shim_lists *lists)
 {
 	size_t start = snapshot->partition_keys.len;
 	uint64_t *keys;
 
-	row->partitions = (uint32_t) start;
+	lists->partitions = (uint32_t) start;
 	if (!job->part_ptr_list)
 		return;
 	(void) list_for_each_ro(job->part_ptr_list, copy_partition_key, snapshot);
-	row->partitions_len = (uint32_t) (snapshot->partition_keys.len - start);
+	lists->partitions_len = (uint32_t) (snapshot->partition_keys.len - start);
 	keys = snapshot->partition_keys.at + start;
-	for (uint32_t i = 1; i < row->partitions_len; i++) {
+	for (uint32_t i = 1; i < lists->partitions_len; i++) {
 		uint64_t key = keys[i];
 		uint16_t tier = ((part_record_t *) (uintptr_t) key)->priority_tier;
 		uint32_t j = i;
@@ -66,17 +66,88 @@ static int copy_qos_id(void *qos, void *arg)
 }
 #endif
 
-static void copy_qos_list(shim_snapshot *snapshot, const job_record_t *job, shim_waiting *row)
+static void copy_qos_list(shim_snapshot *snapshot, const job_record_t *job, shim_lists *lists)
 {
-	row->qos_list = (uint32_t) snapshot->qos_ids.len;
+	lists->qos = (uint32_t) snapshot->qos_ids.len;
 #if HOST_HAS_QOS_LISTS
 	if (!job->qos_list)
 		return;
 	(void) list_for_each_ro(job->qos_list, copy_qos_id, snapshot);
-	row->qos_list_len = (uint32_t) snapshot->qos_ids.len - row->qos_list;
+	lists->qos_len = (uint32_t) snapshot->qos_ids.len - lists->qos;
 #else
 	(void) job;
 #endif
+}
+
+/* Few jobs have any. */
+static uint32_t copy_lists(shim_snapshot *snapshot, const job_record_t *job)
+{
+	shim_lists *lists;
+
+	if (!job->part_ptr_list && !host_has_qos_list(job))
+		return SHIM_NONE;
+	lists = HOST_PUSH(snapshot, snapshot->lists, 1);
+	if (!lists)
+		return SHIM_NONE;
+	*lists = (shim_lists) { 0 };
+	copy_partition_list(snapshot, job, lists);
+	copy_qos_list(snapshot, job, lists);
+	return (uint32_t) snapshot->lists.len - 1;
+}
+
+/* ---- rows of partitions and QOS ------------------------------------------------------------- */
+
+/* Where the row of a record is remembered; several records may share a place. */
+static host_row *place_of(host_row *places, const void *record)
+{
+	return &places[((uintptr_t) record >> 4) * 0x9e3779b97f4a7c15u >> 58];
+}
+
+static uint32_t find_partition(const shim_snapshot *snapshot, const part_record_t *part)
+{
+	for (uint32_t i = 0; i < snapshot->partitions.len; i++) {
+		if (snapshot->partitions.at[i].key == (uintptr_t) part)
+			return i;
+	}
+	return SHIM_NONE;
+}
+
+static uint32_t find_qos(const shim_snapshot *snapshot, uint32_t id)
+{
+	for (uint32_t i = 0; i < snapshot->qos.len; i++) {
+		if (snapshot->qos.at[i].id == id)
+			return i;
+	}
+	return SHIM_NONE;
+}
+
+/* `rows` is NULL where it is for one job. */
+static uint32_t partition_row(const shim_snapshot *snapshot, host_rows *rows,
+			      const part_record_t *part)
+{
+	host_row *place;
+
+	if (!part || !rows)
+		return part ? find_partition(snapshot, part) : SHIM_NONE;
+	place = place_of(rows->partition, part);
+	if (place->record != part)
+		*place = (host_row) { .record = part, .row = find_partition(snapshot, part) };
+	return place->row;
+}
+
+/* The job's own number of its QOS counts; nearly always it is the record's. */
+static uint32_t qos_row(const shim_snapshot *snapshot, host_rows *rows,
+			const job_record_t *job)
+{
+	host_row *place;
+
+	if (!job->qos_ptr || !rows)
+		return job->qos_ptr ? find_qos(snapshot, job->qos_id) : SHIM_NONE;
+	place = place_of(rows->qos, job->qos_ptr);
+	if (place->record != job->qos_ptr || place->id != job->qos_id)
+		*place = (host_row) { .record = job->qos_ptr, .id = job->qos_id,
+				      .row = find_qos(snapshot, job->qos_id) };
+	return place->row;
 }
 
 /* Allocated TRES where there are any and they are counted, else requested ones. */
@@ -110,40 +181,47 @@ static uint32_t wanted_cpus(const job_record_t *job)
 	return job->details->max_cpus != NO_VAL ? job->details->max_cpus : job->details->min_cpus;
 }
 
-static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
-			 uint32_t order)
+static uint16_t flags_of(const job_record_t *job)
 {
+	unsigned int flags = 0;
+
+	flags |= job->time_limit == INFINITE ? SHIM_TIME_LIMIT_INFINITE : 0;
+	flags |= job->time_limit == NO_VAL ? SHIM_TIME_LIMIT_UNSET : 0;
+	flags |= job->direct_set_prio ? SHIM_DIRECT : 0;
+	flags |= job->details ? SHIM_HAS_DETAILS : 0;
+	flags |= IS_JOB_PENDING(job) ? SHIM_PENDING : 0;
+	flags |= IS_JOB_POWER_UP_NODE(job) ? SHIM_POWERING_UP : 0;
+	flags |= IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job) ? SHIM_ENDED : 0;
+	flags |= job->start_time ? SHIM_STARTED : 0;
+	flags |= job->end_time_exp == (time_t) NO_VAL ? SHIM_ALREADY_CHARGED : 0;
+	return (uint16_t) flags;
+}
+
+static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
+			 const job_record_t *job)
+{
+	const __typeof__(*job->details) *details = job->details;
 	shim_waiting *row = HOST_PUSH(snapshot, snapshot->waiting, 1);
 
 	if (!row)
 		return;
 	*row = (shim_waiting) {
 		.record = job,
-		.partition = (uintptr_t) job->part_ptr,
-		.accrue_time = job->details ? job->details->accrue_time : 0,
+		.accrue_time = details ? details->accrue_time : 0,
 		.job_id = job->job_id,
 		.assoc_id = job->assoc_ptr ? job->assoc_id : 0,
-		.qos_id = job->qos_ptr ? job->qos_id : 0,
+		.partition = partition_row(snapshot, rows, job->part_ptr),
+		.qos = qos_row(snapshot, rows, job),
 		.priority = job->priority,
 		.cpus = wanted_cpus(job),
-		.nodes = job->details ? job->details->min_nodes : 1,
+		.nodes = details ? details->min_nodes : 1,
 		.time_limit = job->time_limit,
-		.nice = job->details ? (int32_t) (job->details->nice - NICE_OFFSET) : 0,
+		.nice = details ? (int32_t) (details->nice - NICE_OFFSET) : 0,
 		.site_factor = (int32_t) (job->site_factor - NICE_OFFSET),
+		.lists = copy_lists(snapshot, job),
 		.tres = SHIM_NONE,
-		.order = order,
-		.time_limit_infinite = job->time_limit == INFINITE,
-		.time_limit_unset = job->time_limit == NO_VAL,
-		.direct = job->direct_set_prio,
-		.has_details = job->details != NULL,
-		.pending = IS_JOB_PENDING(job),
-		.powering_up = IS_JOB_POWER_UP_NODE(job),
-		.ended = IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job),
-		.started = job->start_time != 0,
-		.already_charged = job->end_time_exp == (time_t) NO_VAL,
+		.flags = flags_of(job),
 	};
-	copy_partition_list(snapshot, job, row);
-	copy_qos_list(snapshot, job, row);
 	if (want->waiting_tres)
 		row->tres = copy_wanted_tres(snapshot, job);
 }
@@ -160,7 +238,7 @@ static double billable_now(const job_record_t *job, uint32_t flags)
 }
 
 static void copy_accruing(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
-			  uint32_t order)
+			  size_t waiting)
 {
 	const slurmdb_qos_rec_t *part_qos = job->part_ptr ? job->part_ptr->qos_ptr : NULL;
 	shim_accruing *row = HOST_PUSH(snapshot, snapshot->accruing, 1);
@@ -179,7 +257,7 @@ static void copy_accruing(shim_snapshot *snapshot, const shim_want *want, const 
 		.qos_id = job->qos_ptr ? job->qos_id : 0,
 		.partition_qos_id = part_qos ? part_qos->id : 0,
 		.time_limit = job->time_limit,
-		.order = order,
+		.waiting = (uint32_t) waiting,
 		.time_limit_infinite = job->time_limit == INFINITE,
 		.already_charged = job->end_time_exp == (time_t) NO_VAL,
 		.billable_known = !fuzzy_equal(job->billable_tres, NO_VAL),
@@ -245,15 +323,16 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 		__builtin_prefetch(job->tres_alloc_cnt);
 }
 
-void host_copy_job(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
-		   uint32_t order)
+void host_copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
+		   const job_record_t *job)
 {
 	bool waits = IS_JOB_PENDING(job);
+	size_t waiting = snapshot->waiting.len;
 
 	if (want->waiting && job->priority != 0 && (waits || want->all_jobs))
-		copy_waiting(snapshot, want, job, order);
+		copy_waiting(snapshot, want, rows, job);
 	if (want->accruing && is_accruing(want, job))
-		copy_accruing(snapshot, want, job, order);
+		copy_accruing(snapshot, want, job, waiting);
 }
 
 /* ---- one job, for the hooks ------------------------------------------------------------ */
@@ -289,7 +368,7 @@ void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, c
 	host_copy_site(snapshot);
 	for (const slurmdb_assoc_rec_t *assoc = want->assocs ? job->assoc_ptr : NULL; assoc;
 	     assoc = assoc->usage->parent_assoc_ptr)
-		host_copy_assoc(snapshot, assoc);
+		host_copy_assoc(snapshot, want, assoc);
 	if (job->qos_ptr)
 		host_copy_qos(snapshot, job->qos_ptr);
 	if (job->part_ptr)
@@ -300,10 +379,9 @@ void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, c
 	if (job->qos_list)
 		(void) list_for_each_ro(job->qos_list, copy_listed_qos, snapshot);
 #endif
-	copy_waiting(snapshot, want, job, 0);
+	copy_waiting(snapshot, want, NULL, job);
 	assoc_mgr_unlock(&locks);
-	snapshot->assoc_at.len = 0;
-	snapshot->qos_at.len = 0;
+	host_forget_records(snapshot);
 }
 
 void shim_snapshot_ending_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
@@ -313,7 +391,7 @@ void shim_snapshot_ending_job(shim_snapshot *snapshot, const shim_want *want, co
 	shim_snapshot_clear(snapshot);
 	host_copy_site(snapshot);
 	if (job->assoc_ptr)
-		host_copy_assoc(snapshot, job->assoc_ptr);
+		host_copy_assoc(snapshot, want, job->assoc_ptr);
 	if (job->qos_ptr)
 		host_copy_qos(snapshot, job->qos_ptr);
 	if (job->part_ptr && job->part_ptr->qos_ptr)

@@ -250,9 +250,11 @@ bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t
 					  .len = price->variants_len,
 					  .only_raise = only_raise };
 
-			if (made.len) {
-				made.keys = snapshot->partition_keys.at + row->partitions;
-				made.keys_len = row->partitions_len;
+			if (made.len && row->lists != SHIM_NONE) {
+				const shim_lists *lists = &snapshot->lists.at[row->lists];
+
+				made.keys = snapshot->partition_keys.at + lists->partitions;
+				made.keys_len = lists->partitions_len;
 			}
 			write_variants(snapshot, job, &made);
 		}

@@ -2,114 +2,128 @@
  * saved.c - usage out of and back into slurmctld's records, exactly, for the plugin's own state.
  *
  * What is stored is what slurmctld stores in assoc_usage and qos_usage: the usage of users and
- * what removed users left in their accounts. Accounts' own sums follow from it.
+ * what removed users left in their accounts. Accounts' own sums follow from it. A record goes
+ * straight into the form that it has in the file: rows in between would take more memory and time
+ * than all the rest of a pass takes for associations.
  */
 #include "host.h"
 
-static bool reserve(shim_saved *saved, void **array, size_t element, size_t len, size_t *cap,
-		    size_t more)
+static uint8_t *reserve(shim_stored *stored, shim_byte_rows *bytes, size_t more)
 {
-	size_t want = len + more > 2 * *cap ? len + more : 2 * *cap;
+	size_t want = bytes->len + more;
 	void *grown;
 
-	if (len + more <= *cap)
-		return true;
-	grown = reallocarray(*array, want, element);
-	if (!grown) {
-		saved->out_of_memory = true;
-		return false;
+	if (want > bytes->cap) {
+		/* Much more is nearly never needed, and pages once touched stay. */
+		want += want / 16 + 4096;
+		grown = realloc(bytes->at, want);
+		if (!grown) {
+			stored->out_of_memory = true;
+			return NULL;
+		}
+		bytes->at = grown;
+		bytes->cap = want;
 	}
-	*array = grown;
-	*cap = want;
-	return true;
+	return bytes->at + bytes->len;
 }
 
-#define PUSH(saved, rows, count)								\
-	(reserve((saved), (void **) &(rows).at, sizeof(*(rows).at), (rows).len, &(rows).cap,	\
-		 (count)) ?									\
-	 ((rows).len += (count), (rows).at + (rows).len - (count)) : NULL)
-
-static uint32_t save_tres(shim_saved *saved, const long double *tres, uint32_t count)
+static uint8_t *put_number(uint8_t *to, long double value)
 {
-	size_t start = saved->tres.len;
-	shim_extended *row = PUSH(saved, saved->tres, count);
-
-	for (uint32_t i = 0; row && i < count; i++)
-		row[i] = host_to_extended(tres[i]);
-	return (uint32_t) start;
+	memcpy(to, &value, 10);
+	return to + 10;
 }
 
-static int save_assoc(void *arg_assoc, void *arg)
+/* The form of a record: see src/slurm/state/own.rs. x86-64 is little-endian, as the file is. */
+static void store(shim_stored *stored, shim_byte_rows *bytes, uint32_t *records, uint32_t id,
+		  long double usage_raw, double wall, const long double *tres, uint32_t tres_len)
 {
-	const slurmdb_assoc_rec_t *assoc = arg_assoc;
+	uint8_t *to;
+
+	while (tres_len && (!tres || tres[tres_len - 1] == 0))
+		tres_len--;
+	if (usage_raw == 0 && wall == 0 && !tres_len)
+		return;
+	to = reserve(stored, bytes, HOST_STORED_BYTES + (size_t) tres_len * 10);
+	if (!to)
+		return;
+	memcpy(to, &id, 4);
+	to = put_number(to + 4, usage_raw);
+	memcpy(to, &wall, 8);
+	memcpy(to + 8, &tres_len, 4);
+	to += 12;
+	for (uint32_t i = 0; i < tres_len; i++)
+		to = put_number(to, tres[i]);
+	bytes->len = (size_t) (to - bytes->at);
+	(*records)++;
+}
+
+void host_store_assoc(shim_stored *stored, const slurmdb_assoc_rec_t *assoc)
+{
 	const slurmdb_assoc_usage_t *usage = assoc->leaf_usage;
-	shim_saved *saved = arg;
-	shim_saved_usage *row;
 
-	if (!usage)
-		return 0;
-	row = PUSH(saved, saved->assocs, 1);
-	if (!row)
-		return -1;
-	*row = (shim_saved_usage) {
-		.usage_raw = host_to_extended(usage->usage_raw),
-		.wall = usage->grp_used_wall,
-		.id = assoc->id,
-		.tres_len = usage->usage_tres_raw ? usage->tres_cnt : 0,
-	};
-	row->tres = save_tres(saved, usage->usage_tres_raw, row->tres_len);
-	return saved->out_of_memory ? -1 : 0;
+	if (usage)
+		store(stored, &stored->assocs, &stored->assocs_count, assoc->id, usage->usage_raw,
+		      usage->grp_used_wall, usage->usage_tres_raw, usage->tres_cnt);
 }
 
-static int save_qos(void *arg_qos, void *arg)
+static void store_assoc(void *assoc, void *stored)
+{
+	host_store_assoc(stored, assoc);
+}
+
+static int store_qos(void *arg_qos, void *arg)
 {
 	const slurmdb_qos_rec_t *qos = arg_qos;
-	shim_saved *saved = arg;
-	shim_saved_usage *row = PUSH(saved, saved->qos, 1);
+	const slurmdb_qos_usage_t *usage = qos->usage;
+	shim_stored *stored = arg;
 
-	if (!row)
-		return -1;
-	*row = (shim_saved_usage) {
-		.usage_raw = host_to_extended(qos->usage->usage_raw),
-		.wall = qos->usage->grp_used_wall,
-		.id = qos->id,
-		.tres_len = qos->usage->usage_tres_raw ? qos->usage->tres_cnt : 0,
-	};
-	row->tres = save_tres(saved, qos->usage->usage_tres_raw, row->tres_len);
-	return saved->out_of_memory ? -1 : 0;
+	store(stored, &stored->qos, &stored->qos_count, qos->id, usage->usage_raw,
+	      usage->grp_used_wall, usage->usage_tres_raw, usage->tres_cnt);
+	return 0;
 }
 
 /* The order of TRES changes with AccountingStorageTRES, their ids do not. */
-void shim_saved_tres_ids(shim_saved *saved)
+void shim_stored_begin(shim_stored *stored)
 {
-	uint32_t *ids;
+	uint32_t *ids = stored->tres_ids.at;
 
-	saved->tres_ids.len = 0;
-	ids = PUSH(saved, saved->tres_ids, g_tres_count);
-	for (uint32_t i = 0; ids && i < g_tres_count; i++)
+	stored->assocs.len = stored->qos.len = stored->tres_ids.len = 0;
+	stored->assocs_count = stored->qos_count = 0;
+	stored->out_of_memory = false;
+	if (g_tres_count > stored->tres_ids.cap) {
+		ids = reallocarray(ids, g_tres_count, sizeof(*ids));
+		if (!ids) {
+			stored->out_of_memory = true;
+			return;
+		}
+		stored->tres_ids.at = ids;
+		stored->tres_ids.cap = g_tres_count;
+	}
+	for (uint32_t i = 0; i < g_tres_count; i++)
 		ids[i] = assoc_mgr_tres_array[i]->id;
-}
-
-void shim_saved_collect(shim_saved *saved)
-{
-	saved->assocs.len = 0;
-	saved->qos.len = 0;
-	saved->tres.len = 0;
-	saved->out_of_memory = false;
-	shim_saved_tres_ids(saved);
+	stored->tres_ids.len = g_tres_count;
 	if (assoc_mgr_assoc_list)
-		(void) list_for_each_ro(assoc_mgr_assoc_list, save_assoc, saved);
-	if (assoc_mgr_qos_list)
-		(void) list_for_each_ro(assoc_mgr_qos_list, save_qos, saved);
+		(void) reserve(stored, &stored->assocs, (size_t) list_count(assoc_mgr_assoc_list) *
+							HOST_STORED_BYTES);
 }
 
-void shim_saved_free(shim_saved *saved)
+void shim_stored_assocs(shim_stored *stored)
 {
-	free(saved->assocs.at);
-	free(saved->qos.at);
-	free(saved->tres.at);
-	free(saved->tres_ids.at);
-	*saved = (shim_saved) { 0 };
+	host_walk_assocs(store_assoc, stored);
+}
+
+void shim_stored_qos(shim_stored *stored)
+{
+	if (assoc_mgr_qos_list)
+		(void) list_for_each_ro(assoc_mgr_qos_list, store_qos, stored);
+}
+
+void shim_stored_free(shim_stored *stored)
+{
+	free(stored->assocs.at);
+	free(stored->qos.at);
+	free(stored->tres_ids.at);
+	*stored = (shim_stored) { 0 };
 }
 
 /* ---- back --------------------------------------------------------------------------------- */

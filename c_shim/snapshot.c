@@ -1,21 +1,12 @@
 /*
- * snapshot.c - copies of associations, QOS, partitions and jobs, as flat rows.
+ * snapshot.c - copies of QOS, partitions and jobs, as flat rows.
  */
 #include "host.h"
 
-bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len, size_t *cap,
-		  size_t more)
+bool host_resize(shim_snapshot *snapshot, void **array, size_t element, size_t *cap, size_t want)
 {
-	size_t want = len + more;
-	void *grown;
+	void *grown = reallocarray(*array, want, element);
 
-	if (want <= *cap)
-		return true;
-	if (want < 2 * *cap)
-		want = 2 * *cap;
-	if (want < 64)
-		want = 64;
-	grown = reallocarray(*array, want, element);
 	if (!grown) {
 		snapshot->out_of_memory = true;
 		return false;
@@ -25,21 +16,48 @@ bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t 
 	return true;
 }
 
+/* By a quarter: these are most of the plugin's memory, and the next pass finds them made. */
+bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len, size_t *cap,
+		  size_t more)
+{
+	size_t want = len + more;
+
+	if (want <= *cap)
+		return true;
+	if (want < *cap + *cap / 4)
+		want = *cap + *cap / 4;
+	if (want < 64)
+		want = 64;
+	return host_resize(snapshot, array, element, cap, want);
+}
+
+/* Empties an array; one that was made for far more than its last use is given back. */
+#define EMPTY(rows)										\
+	do {											\
+		if ((rows).len && (rows).len < (rows).cap / 8 && (rows).cap > 4096) {		\
+			free((rows).at);							\
+			(rows).at = NULL;							\
+			(rows).cap = 0;								\
+		}										\
+		(rows).len = 0;									\
+	} while (0)
+
 void shim_snapshot_clear(shim_snapshot *snapshot)
 {
-	snapshot->assocs.len = 0;
-	snapshot->listed.len = 0;
-	snapshot->row_of_id.len = 0;
-	snapshot->by_id.len = 0;
-	snapshot->qos.len = 0;
-	snapshot->partitions.len = 0;
-	snapshot->waiting.len = 0;
-	snapshot->accruing.len = 0;
-	snapshot->partition_keys.len = 0;
-	snapshot->qos_ids.len = 0;
-	snapshot->tres.len = 0;
-	snapshot->assoc_at.len = 0;
-	snapshot->qos_at.len = 0;
+	EMPTY(snapshot->assocs);
+	EMPTY(snapshot->kept);
+	EMPTY(snapshot->row_of_id);
+	EMPTY(snapshot->by_id);
+	EMPTY(snapshot->qos);
+	EMPTY(snapshot->partitions);
+	EMPTY(snapshot->waiting);
+	EMPTY(snapshot->accruing);
+	EMPTY(snapshot->lists);
+	EMPTY(snapshot->partition_keys);
+	EMPTY(snapshot->qos_ids);
+	EMPTY(snapshot->tres);
+	EMPTY(snapshot->assoc_at);
+	EMPTY(snapshot->qos_at);
 	snapshot->out_of_memory = false;
 	snapshot->broken_tree = false;
 }
@@ -47,237 +65,20 @@ void shim_snapshot_clear(shim_snapshot *snapshot)
 void shim_snapshot_free(shim_snapshot *snapshot)
 {
 	free(snapshot->assocs.at);
-	free(snapshot->listed.at);
+	free(snapshot->kept.at);
 	free(snapshot->row_of_id.at);
 	free(snapshot->by_id.at);
 	free(snapshot->qos.at);
 	free(snapshot->partitions.at);
 	free(snapshot->waiting.at);
 	free(snapshot->accruing.at);
+	free(snapshot->lists.at);
 	free(snapshot->partition_keys.at);
 	free(snapshot->qos_ids.at);
 	free(snapshot->tres.at);
 	free(snapshot->assoc_at.at);
 	free(snapshot->qos_at.at);
 	*snapshot = (shim_snapshot) { 0 };
-}
-
-/* ---- associations ---------------------------------------------------------------------- */
-
-void host_copy_assoc(shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
-{
-	const slurmdb_assoc_rec_t *parent = assoc->usage->parent_assoc_ptr;
-	shim_assoc *row = HOST_PUSH(snapshot, snapshot->assocs, 1);
-	void **at = HOST_PUSH(snapshot, snapshot->assoc_at, 1);
-
-	if (!row || !at)
-		return;
-	*at = (void *) assoc;
-	*row = (shim_assoc) {
-		.usage_raw = host_to_extended(assoc->usage->usage_raw),
-		.usage_norm = host_to_extended(assoc->usage->usage_norm),
-		.usage_efctv = host_to_extended(assoc->usage->usage_efctv),
-		.shares_norm = assoc->usage->shares_norm,
-		.priority_norm = assoc->usage->priority_norm,
-		.fs_factor = assoc->usage->fs_factor,
-		.id = assoc->id,
-		.parent_id = parent ? parent->id : 0,
-		.shares_raw = assoc->shares_raw,
-		.priority = assoc->priority,
-		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
-		.is_user = assoc->user != NULL,
-		.has_usage_norm = host_is_computed(assoc->usage->usage_norm),
-		.has_usage_efctv = host_is_computed(assoc->usage->usage_efctv),
-	};
-}
-
-static int copy_child(void *assoc, void *snapshot)
-{
-	host_copy_assoc(snapshot, assoc);
-	return 0;
-}
-
-static int copy_listed(void *assoc, void *arg)
-{
-	shim_snapshot *snapshot = arg;
-	shim_assoc_place *place = HOST_PUSH(snapshot, snapshot->listed, 1);
-
-	if (place)
-		*place = (shim_assoc_place) {
-			.id = ((slurmdb_assoc_rec_t *) assoc)->id,
-			.row = SHIM_NONE,
-		};
-	return 0;
-}
-
-/*
- * Level by level from the root: the rows themselves are the queue of what is still to be
- * visited, so that depth costs no stack.
- */
-static void copy_tree(shim_snapshot *snapshot)
-{
-	size_t most;
-
-	if (!assoc_mgr_assoc_list)
-		return;
-	most = (size_t) list_count(assoc_mgr_assoc_list);
-	(void) list_for_each_ro(assoc_mgr_assoc_list, copy_listed, snapshot);
-	if (!assoc_mgr_root_assoc)
-		return;
-	host_copy_assoc(snapshot, assoc_mgr_root_assoc);
-	for (size_t i = 0; i < snapshot->assoc_at.len; i++) {
-		slurmdb_assoc_rec_t *assoc = snapshot->assoc_at.at[i];
-
-		if (snapshot->out_of_memory)
-			return;
-		if (snapshot->assocs.len > most) {
-			snapshot->broken_tree = true;
-			return;
-		}
-		if (assoc->usage->children_list)
-			(void) list_for_each_ro(assoc->usage->children_list, copy_child, snapshot);
-	}
-}
-
-/* ---- associations by id ------------------------------------------------------------------ */
-
-/* Ids per association up to which a table with a place for every id is worth its memory. */
-#define SPARSE 8
-
-static bool make_table(shim_snapshot *snapshot)
-{
-	size_t len = snapshot->assocs.len;
-	uint32_t last = 0, *table;
-
-	for (size_t i = 0; i < len; i++) {
-		if (snapshot->assocs.at[i].id > last)
-			last = snapshot->assocs.at[i].id;
-	}
-	if (!len || last / SPARSE > len + 1000)
-		return false;
-	table = HOST_PUSH(snapshot, snapshot->row_of_id, (size_t) last + 1);
-	if (!table)
-		return false;
-	memset(table, 0xff, ((size_t) last + 1) * sizeof(*table)); /* SHIM_NONE */
-	for (size_t i = 0; i < len; i++) {
-		uint32_t *row = &table[snapshot->assocs.at[i].id];
-
-		if (*row != SHIM_NONE) {
-			/* Two of one id: the other way tells them apart. */
-			snapshot->row_of_id.len = 0;
-			return false;
-		}
-		*row = (uint32_t) i;
-	}
-	return true;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const shim_assoc_place *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static int by_id_and_row(const void *a, const void *b)
-{
-	const shim_assoc_place *x = a, *y = b;
-	int order = by_id(a, b);
-
-	return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-/*
- * Rows of one id: each but the first gets an id above all others, in this snapshot only. The
- * records in slurmctld's list are told apart by their order.
- */
-static void tell_apart(shim_snapshot *snapshot, shim_assoc_place *twins, size_t len,
-		       uint32_t *highest)
-{
-	size_t next = 0;
-
-	for (size_t i = 0; i < snapshot->listed.len && next < len; i++) {
-		if (snapshot->listed.at[i].id == twins[0].id)
-			snapshot->listed.at[i].row = twins[next++].row;
-	}
-	for (size_t i = 1; i < len; i++) {
-		if (*highest == UINT32_MAX) {
-			snapshot->broken_tree = true;
-			return;
-		}
-		twins[i].id = ++*highest;
-		snapshot->assocs.at[twins[i].row].id = twins[i].id;
-		snapshot->twins++;
-	}
-}
-
-/*
- * slurmdbd gives no id twice, but a program of Slurm's testsuite does. Such associations are all
- * ranked; jobs and children that name the id belong to the first of them.
- */
-static void tell_all_apart(shim_snapshot *snapshot, shim_assoc_place *places, size_t len)
-{
-	uint32_t highest = len ? places[len - 1].id : 0;
-	size_t first = 0;
-
-	snapshot->twins = 0;
-	for (size_t i = 1; i <= len; i++) {
-		if (i < len && places[i].id == places[first].id)
-			continue;
-		if (i - first > 1)
-			tell_apart(snapshot, places + first, i - first, &highest);
-		first = i;
-	}
-	if (snapshot->twins)
-		qsort(places, len, sizeof(*places), by_id_and_row);
-}
-
-static void sort_by_id(shim_snapshot *snapshot)
-{
-	shim_assoc_place *places = HOST_PUSH(snapshot, snapshot->by_id, snapshot->assocs.len);
-
-	if (!places)
-		return;
-	for (size_t i = 0; i < snapshot->assocs.len; i++)
-		places[i] = (shim_assoc_place) {
-			.id = snapshot->assocs.at[i].id,
-			.row = (uint32_t) i,
-		};
-	qsort(places, snapshot->assocs.len, sizeof(*places), by_id_and_row);
-	for (size_t i = 0; i < snapshot->listed.len; i++) {
-		shim_assoc_place *place = &snapshot->listed.at[i];
-		shim_assoc_place *found = bsearch(place, places, snapshot->by_id.len,
-						  sizeof(*places), by_id);
-
-		if (found)
-			place->row = found->row;
-	}
-	tell_all_apart(snapshot, places, snapshot->assocs.len);
-}
-
-uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id)
-{
-	shim_assoc_place key = { .id = id };
-	const shim_assoc_place *found;
-
-	if (snapshot->row_of_id.len)
-		return id < snapshot->row_of_id.len ? snapshot->row_of_id.at[id] : SHIM_NONE;
-	if (!snapshot->by_id.len)
-		return SHIM_NONE;
-	found = bsearch(&key, snapshot->by_id.at, snapshot->by_id.len, sizeof(key), by_id);
-	return found ? found->row : SHIM_NONE;
-}
-
-void shim_snapshot_index(shim_snapshot *snapshot)
-{
-	snapshot->twins = 0;
-	if (!make_table(snapshot)) {
-		sort_by_id(snapshot);
-		return;
-	}
-	for (size_t i = 0; i < snapshot->listed.len; i++)
-		snapshot->listed.at[i].row = shim_snapshot_row(snapshot,
-							       snapshot->listed.at[i].id);
 }
 
 /* ---- QOS and partitions ---------------------------------------------------------------- */
@@ -378,24 +179,25 @@ typedef struct {
 	const shim_want *want;
 	const job_record_t *job[JOBS_ON_THE_WAY];
 	uint32_t seen; /* jobs that the walk has come to */
+	host_rows rows;
 } job_walk;
 
-static void copy_arrived(job_walk *w, uint32_t order)
+static void copy_arrived(job_walk *w, uint32_t place)
 {
-	host_copy_job(w->snapshot, w->want, w->job[order % JOBS_ON_THE_WAY], order);
+	host_copy_job(w->snapshot, w->want, &w->rows, w->job[place % JOBS_ON_THE_WAY]);
 }
 
 static int copy_job(void *job, void *arg)
 {
 	job_walk *w = arg;
-	uint32_t order = w->seen++;
+	uint32_t place = w->seen++;
 
 	host_fetch_job(w->want, job);
-	if (order >= JOBS_ON_THE_WAY / 2)
-		host_fetch_parts(w->want, w->job[(order - JOBS_ON_THE_WAY / 2) % JOBS_ON_THE_WAY]);
-	if (order >= JOBS_ON_THE_WAY)
-		copy_arrived(w, order - JOBS_ON_THE_WAY);
-	w->job[order % JOBS_ON_THE_WAY] = job;
+	if (place >= JOBS_ON_THE_WAY / 2)
+		host_fetch_parts(w->want, w->job[(place - JOBS_ON_THE_WAY / 2) % JOBS_ON_THE_WAY]);
+	if (place >= JOBS_ON_THE_WAY)
+		copy_arrived(w, place - JOBS_ON_THE_WAY);
+	w->job[place % JOBS_ON_THE_WAY] = job;
 	return w->snapshot->out_of_memory ? -1 : 0;
 }
 
@@ -406,9 +208,9 @@ static void copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	(void) list_for_each_ro(job_list, copy_job, &w);
 	if (snapshot->out_of_memory)
 		return;
-	for (uint32_t order = w.seen > JOBS_ON_THE_WAY ? w.seen - JOBS_ON_THE_WAY : 0;
-	     order < w.seen; order++)
-		copy_arrived(&w, order);
+	for (uint32_t place = w.seen > JOBS_ON_THE_WAY ? w.seen - JOBS_ON_THE_WAY : 0;
+	     place < w.seen; place++)
+		copy_arrived(&w, place);
 }
 
 static const slurmctld_lock_t job_locks = {
@@ -437,14 +239,12 @@ void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
 	shim_snapshot_clear(snapshot);
 	host_copy_site(snapshot);
 	if (want->assocs)
-		copy_tree(snapshot);
+		host_copy_tree(snapshot, want);
 	if (assoc_mgr_qos_list)
 		(void) list_for_each_ro(assoc_mgr_qos_list, copy_qos, snapshot);
 	if (&part_list && part_list)
 		(void) list_for_each_ro(part_list, copy_partition, &w);
 	if (&job_list && job_list)
 		copy_jobs(snapshot, want);
-	/* The records may go away after the lock: shim_usage_bind finds those that remain. */
-	snapshot->assoc_at.len = 0;
-	snapshot->qos_at.len = 0;
+	host_forget_records(snapshot);
 }

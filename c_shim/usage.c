@@ -6,26 +6,36 @@
 
 /* ---- finding the records of a snapshot -------------------------------------------------- */
 
-typedef struct {
-	shim_snapshot *snapshot;
-	size_t next;
-} binding;
-
-static int bind_assoc(void *arg_assoc, void *arg)
+/* Rows of one id are told apart by where their records were. Not for many: see tell_apart. */
+static uint32_t row_of_twin(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc,
+			    uint32_t row)
 {
-	slurmdb_assoc_rec_t *assoc = arg_assoc;
-	binding *b = arg;
-	shim_snapshot *snapshot = b->snapshot;
-	uint32_t row;
+	void *mark = host_mark(assoc);
 
-	/* The list is nearly always as it was: the next element is the one expected. */
-	if (b->next < snapshot->listed.len && snapshot->listed.at[b->next].id == assoc->id)
-		row = snapshot->listed.at[b->next].row;
-	else
-		row = shim_snapshot_row(snapshot, assoc->id);
-	b->next++;
+	if (row == SHIM_NONE || snapshot->assoc_at.at[row] == mark)
+		return row;
+	for (uint32_t i = 0; i < snapshot->assoc_at.len; i++) {
+		if (snapshot->assoc_at.at[i] == mark)
+			return i;
+	}
+	return row;
+}
+
+/* The row of a record, which is findable from now on. */
+static uint32_t bind_row(shim_snapshot *snapshot, slurmdb_assoc_rec_t *assoc)
+{
+	uint32_t row = shim_snapshot_row(snapshot, assoc->id);
+
+	if (snapshot->twins)
+		row = row_of_twin(snapshot, assoc, row);
 	if (row != SHIM_NONE)
 		snapshot->assoc_at.at[row] = assoc;
+	return row;
+}
+
+static int bind_assoc(void *assoc, void *snapshot)
+{
+	(void) bind_row(snapshot, assoc);
 	return 0;
 }
 
@@ -41,30 +51,30 @@ static int bind_qos(void *arg_qos, void *arg)
 	return 0;
 }
 
-void shim_usage_bind(shim_snapshot *snapshot)
+static void bind_all_qos(shim_snapshot *snapshot)
 {
-	binding b = { .snapshot = snapshot };
 	void **at;
 
-	snapshot->assoc_at.len = 0;
 	snapshot->qos_at.len = 0;
-	at = HOST_PUSH(snapshot, snapshot->assoc_at, snapshot->assocs.len);
-	if (at && snapshot->assocs.len)
-		memset(at, 0, snapshot->assocs.len * sizeof(*at));
 	at = HOST_PUSH(snapshot, snapshot->qos_at, snapshot->qos.len);
 	if (at && snapshot->qos.len)
 		memset(at, 0, snapshot->qos.len * sizeof(*at));
-	if (snapshot->out_of_memory)
-		return;
-	if (assoc_mgr_assoc_list)
-		(void) list_for_each(assoc_mgr_assoc_list, bind_assoc, &b);
-	if (assoc_mgr_qos_list)
+	if (at && assoc_mgr_qos_list)
 		(void) list_for_each(assoc_mgr_qos_list, bind_qos, snapshot);
+}
+
+void shim_usage_bind(shim_snapshot *snapshot)
+{
+	if (assoc_mgr_assoc_list)
+		(void) list_for_each(assoc_mgr_assoc_list, bind_assoc, snapshot);
+	bind_all_qos(snapshot);
 }
 
 static slurmdb_assoc_rec_t *assoc_in(const shim_snapshot *snapshot, uint32_t row)
 {
-	return row < snapshot->assoc_at.len ? snapshot->assoc_at.at[row] : NULL;
+	void *at = row < snapshot->assoc_at.len ? snapshot->assoc_at.at[row] : NULL;
+
+	return host_is_mark(at) ? NULL : at;
 }
 
 static slurmdb_qos_rec_t *qos_in(const shim_snapshot *snapshot, uint32_t row)
@@ -80,22 +90,27 @@ static bool has_own_leaf_usage(const slurmdb_assoc_rec_t *assoc)
 	return assoc->leaf_usage && assoc->leaf_usage != assoc->usage;
 }
 
+/* What is 0 stays 0: memory that nobody writes to need not go back to where it came from. */
+static void decay_tres(long double *tres, uint32_t count, double factor)
+{
+	for (uint32_t i = 0; tres && i < count; i++) {
+		if (tres[i] != 0)
+			tres[i] *= factor;
+	}
+}
+
 static void decay_assoc_usage(slurmdb_assoc_usage_t *usage, double factor)
 {
 	usage->usage_raw *= factor;
-	for (uint32_t i = 0; usage->usage_tres_raw && i < usage->tres_cnt; i++)
-		usage->usage_tres_raw[i] *= factor;
+	decay_tres(usage->usage_tres_raw, usage->tres_cnt, factor);
 	usage->grp_used_wall *= factor;
 }
 
-static int decay_assoc(void *arg_assoc, void *factor)
+static void decay_assoc(slurmdb_assoc_rec_t *assoc, double factor)
 {
-	slurmdb_assoc_rec_t *assoc = arg_assoc;
-
-	decay_assoc_usage(assoc->usage, *(double *) factor);
+	decay_assoc_usage(assoc->usage, factor);
 	if (has_own_leaf_usage(assoc))
-		decay_assoc_usage(assoc->leaf_usage, *(double *) factor);
-	return 0;
+		decay_assoc_usage(assoc->leaf_usage, factor);
 }
 
 static int decay_qos(void *arg_qos, void *arg)
@@ -106,18 +121,9 @@ static int decay_qos(void *arg_qos, void *arg)
 	if (qos->flags & QOS_FLAG_NO_DECAY)
 		return 0;
 	qos->usage->usage_raw *= factor;
-	for (uint32_t i = 0; qos->usage->usage_tres_raw && i < qos->usage->tres_cnt; i++)
-		qos->usage->usage_tres_raw[i] *= factor;
+	decay_tres(qos->usage->usage_tres_raw, qos->usage->tres_cnt, factor);
 	qos->usage->grp_used_wall *= factor;
 	return 0;
-}
-
-void shim_usage_decay(double factor)
-{
-	if (assoc_mgr_assoc_list)
-		(void) list_for_each(assoc_mgr_assoc_list, decay_assoc, &factor);
-	if (assoc_mgr_qos_list)
-		(void) list_for_each(assoc_mgr_qos_list, decay_qos, &factor);
 }
 
 static void reset_assoc_usage(slurmdb_assoc_usage_t *usage)
@@ -266,7 +272,7 @@ static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charge *cha
 	       take_used_limits(snapshot, charge, qos, assoc);
 }
 
-uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charge)
+static uint32_t charge_job(const shim_snapshot *snapshot, const shim_charge *charge)
 {
 	slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, charge->assoc);
 	uint32_t underflows = charge_qos(snapshot, charge, charge->qos, assoc);
@@ -284,29 +290,108 @@ uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *cha
 	return underflows;
 }
 
-/* ---- what a pass found ------------------------------------------------------------------ */
+/* Records of users lie anywhere in memory; those of accounts are soon at hand. */
+static void fetch_charged(const shim_snapshot *snapshot, const shim_charge *charges, size_t len,
+			  size_t i)
+{
+	const slurmdb_assoc_rec_t *assoc;
 
-void shim_usage_publish(const shim_snapshot *snapshot, const shim_assoc_factors *factors,
-			size_t len)
+	if (i + 3 * HOST_AHEAD < len &&
+	    (assoc = assoc_in(snapshot, charges[i + 3 * HOST_AHEAD].assoc)))
+		__builtin_prefetch(&assoc->usage);
+	if (i + 2 * HOST_AHEAD < len &&
+	    (assoc = assoc_in(snapshot, charges[i + 2 * HOST_AHEAD].assoc)))
+		host_fetch_usage(assoc->usage);
+	if (i + HOST_AHEAD < len && snapshot->enforces_limits &&
+	    (assoc = assoc_in(snapshot, charges[i + HOST_AHEAD].assoc))) {
+		host_fetch(assoc->usage->usage_tres_raw,
+			   snapshot->tres_count * sizeof(long double));
+		host_fetch(assoc->usage->grp_used_tres_run_secs,
+			   snapshot->tres_count * sizeof(uint64_t));
+	}
+}
+
+uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charges, size_t len)
+{
+	uint32_t underflows = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		fetch_charged(snapshot, charges, len, i);
+		if (!charges[i].is_done)
+			underflows += charge_job(snapshot, &charges[i]);
+	}
+	return underflows;
+}
+
+/* ---- what a pass writes ------------------------------------------------------------------ */
+
+static long double number(uint64_t mantissa, uint16_t sign_exponent)
+{
+	return host_from_extended((shim_extended) {
+		.mantissa = mantissa, .sign_exponent = sign_exponent });
+}
+
+static void publish(slurmdb_assoc_usage_t *usage, const shim_assoc_factors *f)
+{
+	usage->usage_efctv = f->flags & SHIM_HAS_USAGE_EFCTV ?
+		number(f->usage_efctv, f->usage_efctv_exponent) : (long double) NO_VAL;
+	if (f->flags & SHIM_HAS_USAGE_NORM)
+		usage->usage_norm = number(f->usage_norm, f->usage_norm_exponent);
+	if (f->flags & SHIM_HAS_LEVEL_FS)
+		usage->level_fs = number(f->level_fs, f->level_fs_exponent);
+	else if (!(f->flags & SHIM_KEEPS_LEVEL_FS))
+		usage->level_fs = (long double) NO_VAL;
+	if (f->flags & SHIM_HAS_FS_FACTOR)
+		usage->fs_factor = f->fs_factor;
+}
+
+typedef struct {
+	shim_snapshot *snapshot;
+	double factor;
+	const shim_assoc_factors *factors;
+	shim_stored *stored;
+} renewal;
+
+static void renew_assoc(void *arg_assoc, void *arg)
+{
+	slurmdb_assoc_rec_t *assoc = arg_assoc;
+	const renewal *r = arg;
+	uint32_t row = bind_row(r->snapshot, assoc);
+	const shim_assoc_factors *found = row == SHIM_NONE ? NULL : &r->factors[row];
+
+	if (r->factor != 1)
+		decay_assoc(assoc, r->factor);
+	if (found)
+		publish(assoc->usage, found);
+	if (!found || !(found->flags & SHIM_IS_CHARGED))
+		host_store_assoc(r->stored, assoc);
+}
+
+void shim_usage_renew(shim_snapshot *snapshot, double factor, const shim_assoc_factors *factors,
+		      shim_stored *stored)
+{
+	renewal r = { .snapshot = snapshot, .factor = factor, .factors = factors,
+		      .stored = stored };
+
+	bind_all_qos(snapshot);
+	if (snapshot->out_of_memory)
+		return;
+	host_walk_assocs(renew_assoc, &r);
+	if (factor != 1 && assoc_mgr_qos_list)
+		(void) list_for_each(assoc_mgr_qos_list, decay_qos, &factor);
+}
+
+void shim_usage_store_charged(const shim_snapshot *snapshot, const shim_charge *charges,
+			      size_t len, shim_assoc_factors *factors, shim_stored *stored)
 {
 	for (size_t i = 0; i < len; i++) {
-		const shim_assoc_factors *f = &factors[i];
-		slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, f->row);
-		slurmdb_assoc_usage_t *usage;
+		uint32_t row = charges[i].assoc;
+		const slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, row);
 
-		if (!assoc)
+		if (!assoc || !(factors[row].flags & SHIM_IS_CHARGED))
 			continue;
-		usage = assoc->usage;
-		usage->usage_efctv = f->has_usage_efctv ? host_from_extended(f->usage_efctv)
-							: (long double) NO_VAL;
-		if (f->has_usage_norm)
-			usage->usage_norm = host_from_extended(f->usage_norm);
-		if (f->has_level_fs)
-			usage->level_fs = host_from_extended(f->level_fs);
-		else if (!f->keeps_level_fs)
-			usage->level_fs = (long double) NO_VAL;
-		if (f->has_fs_factor)
-			usage->fs_factor = f->fs_factor;
+		factors[row].flags &= (uint16_t) ~SHIM_IS_CHARGED;
+		host_store_assoc(stored, assoc);
 	}
 }
 
@@ -316,79 +401,12 @@ void shim_root_uses_all(void)
 		assoc_mgr_root_assoc->usage->usage_efctv = 1;
 }
 
-void shim_assocs_lock(void)
-{
-	assoc_mgr_lock_t locks = { .assoc = READ_LOCK };
-
-	assoc_mgr_lock(&locks);
-}
-
-void shim_assocs_unlock(void)
-{
-	assoc_mgr_lock_t locks = { .assoc = READ_LOCK };
-
-	assoc_mgr_unlock(&locks);
-}
-
-void *shim_job_fs_assoc(const void *job)
-{
-	slurmdb_assoc_rec_t *assoc = ((const job_record_t *) job)->assoc_ptr;
-
-	if (assoc && assoc->shares_raw == SLURMDB_FS_USE_PARENT)
-		return assoc->usage->fs_assoc_ptr;
-	return assoc;
-}
-
-static int add_usage_norm(void *arg_assoc, void *sum)
-{
-	const slurmdb_assoc_rec_t *assoc = arg_assoc;
-
-	if (assoc->shares_raw != SLURMDB_FS_USE_PARENT)
-		*(long double *) sum += assoc->usage->usage_norm;
-	return 0;
-}
-
-void shim_assoc_read_usage(const void *arg, bool level, shim_assoc_usage *usage)
-{
-	const slurmdb_assoc_rec_t *assoc = arg;
-	const slurmdb_assoc_rec_t *parent = assoc->usage->fs_assoc_ptr;
-	const slurmdb_assoc_rec_t *root = assoc_mgr_root_assoc;
-	long double sum = 0;
-
-	if (level && parent && parent->usage->children_list)
-		(void) list_for_each_ro(parent->usage->children_list, add_usage_norm, &sum);
-	*usage = (shim_assoc_usage) {
-		.usage_raw = host_to_extended(assoc->usage->usage_raw),
-		.usage_norm = host_to_extended(assoc->usage->usage_norm),
-		.usage_efctv = host_to_extended(assoc->usage->usage_efctv),
-		.root_usage_raw = host_to_extended(root ? root->usage->usage_raw : 0),
-		.parent_usage_efctv = host_to_extended(parent ? parent->usage->usage_efctv : 0),
-		.level_usage_norm = host_to_extended(sum),
-		.shares_norm = assoc->usage->shares_norm,
-		.parent_shares_norm = parent ? parent->usage->shares_norm : 0,
-		.id = assoc->id,
-		.shares_raw = assoc->shares_raw,
-		.level_shares = assoc->usage->level_shares,
-		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
-		.has_parent = parent != NULL,
-		.below_root = parent && parent == root,
-		.has_usage_efctv = host_is_computed(assoc->usage->usage_efctv),
-		.has_parent_usage_efctv = parent && host_is_computed(parent->usage->usage_efctv),
-	};
-}
-
-void shim_assoc_write_usage(void *arg, shim_extended usage_efctv, shim_extended usage_norm)
-{
-	slurmdb_assoc_rec_t *assoc = arg;
-
-	assoc->usage->usage_norm = host_from_extended(usage_norm);
-	assoc->usage->usage_efctv = host_from_extended(usage_efctv);
-}
-
 void shim_shares_normalize(const shim_snapshot *snapshot)
 {
-	for (size_t i = 0; i < snapshot->assoc_at.len; i++) {
-		if (snapshot->assoc_at.at[i])
-			assoc_mgr_normalize_assoc_shares(snapshot->assoc_at.at[i]);
+	for (uint32_t row = 0; row < snapshot->assoc_at.len; row++) {
+		slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, row);
+
+		if (assoc)
+			assoc_mgr_normalize_assoc_shares(assoc);
 	}
 }

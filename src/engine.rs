@@ -16,6 +16,7 @@
 
 mod accrue;
 mod classic_order;
+mod follow;
 
 use crate::config::Config;
 use crate::fairshare::{self, Algorithm, AssocFairshare, HostMath, Kept, Ranking};
@@ -24,6 +25,7 @@ use crate::tree::Tree;
 use crate::usage::{Charge, Decay, Ledger, Period};
 
 pub use accrue::{Accruing, Refused, accrue, fade};
+pub use follow::Follower;
 
 /// What a pass looks at.
 #[derive(Clone, Copy, Debug)]

@@ -6,23 +6,28 @@
 
 /* An association. Children lists decide the order of siblings; the root comes first. */
 typedef struct {
-	shim_extended usage_raw;
-	shim_extended usage_norm;
-	shim_extended usage_efctv;
-	double shares_norm;
 	double priority_norm;
-	double fs_factor; /* as published last */
+	uint64_t usage_mantissa; /* raw usage, as shim_extended */
+	uint16_t usage_sign_exponent;
+	bool shares_from_parent;
+	bool is_user;
 	uint32_t id;
 	uint32_t parent_id; /* direct parent; 0 for the root */
 	uint32_t shares_raw;
 	uint32_t priority;
-	bool shares_from_parent;
-	bool is_user;
-	bool has_usage_norm; /* else never computed */
-	bool has_usage_efctv; /* else to be computed when somebody asks */
 } shim_assoc;
 
-/* Where an association stands: `row` in the array of associations, NONE if it is not there. */
+/* What its record keeps from earlier passes. */
+typedef struct {
+	shim_extended usage_norm;
+	shim_extended usage_efctv;
+	double shares_norm;
+	double fs_factor; /* as published last */
+	bool has_usage_norm; /* else never computed */
+	bool has_usage_efctv; /* else to be computed when somebody asks */
+} shim_assoc_kept;
+
+/* Where an association stands: `row` in the array of associations. */
 typedef struct {
 	uint32_t id;
 	uint32_t row;
@@ -46,36 +51,44 @@ typedef struct {
 	bool max_time_infinite;
 } shim_partition;
 
+typedef enum {
+	SHIM_TIME_LIMIT_INFINITE = 1 << 0,
+	SHIM_TIME_LIMIT_UNSET = 1 << 1,
+	SHIM_DIRECT = 1 << 2, /* an administrator set the priority */
+	SHIM_HAS_DETAILS = 1 << 3,
+	SHIM_PENDING = 1 << 4,
+	SHIM_POWERING_UP = 1 << 5,
+	SHIM_ENDED = 1 << 6, /* finished or completing */
+	SHIM_STARTED = 1 << 7,
+	SHIM_ALREADY_CHARGED = 1 << 8, /* up to its end */
+} shim_waiting_flag;
+
 /* A job that may get a priority. */
 typedef struct {
 	const void *record; /* where it was: to be fetched ahead of its use, never followed */
-	uint64_t partition; /* key, 0: none */
 	int64_t accrue_time;
 	uint32_t job_id;
 	uint32_t assoc_id;
-	uint32_t qos_id;
+	uint32_t partition; /* row, or NONE */
+	uint32_t qos;	    /* row, or NONE */
 	uint32_t priority;
 	uint32_t cpus;
 	uint32_t nodes;
 	uint32_t time_limit; /* minutes */
 	int32_t nice;
 	int32_t site_factor;
-	uint32_t partitions; /* index of its partition list in partition_keys */
-	uint32_t partitions_len;
-	uint32_t qos_list; /* index of its QOS list in qos_ids */
-	uint32_t qos_list_len;
+	uint32_t lists; /* index of its lists of partitions and QOS, or NONE */
 	uint32_t tres;	/* index of its TRES counts, or NONE */
-	uint32_t order; /* position in slurmctld's list of jobs */
-	bool time_limit_infinite;
-	bool time_limit_unset;
-	bool direct; /* an administrator set the priority */
-	bool has_details;
-	bool pending;
-	bool powering_up;
-	bool ended; /* finished or completing */
-	bool started;
-	bool already_charged; /* up to its end */
+	uint16_t flags; /* of shim_waiting_flag */
 } shim_waiting;
+
+/* The lists of a job that asked for several partitions or QOS. */
+typedef struct {
+	uint32_t partitions; /* index in partition_keys */
+	uint32_t partitions_len;
+	uint32_t qos; /* index in qos_ids */
+	uint32_t qos_len;
+} shim_lists;
 
 /* A job that may have used something since the last pass. */
 typedef struct {
@@ -92,7 +105,7 @@ typedef struct {
 	uint32_t partition_qos_id;
 	uint32_t time_limit; /* minutes */
 	uint32_t tres;	     /* index of its allocated TRES (not counted: 0), or NONE */
-	uint32_t order;
+	uint32_t waiting; /* how many elements `waiting` had before this job */
 	bool time_limit_infinite;
 	bool already_charged; /* up to its end */
 	bool billable_known;

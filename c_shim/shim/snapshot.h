@@ -5,10 +5,12 @@
 #include "rows.h"
 
 SHIM_ROWS(shim_assoc_rows, shim_assoc);
+SHIM_ROWS(shim_assoc_kept_rows, shim_assoc_kept);
 SHIM_ROWS(shim_place_rows, shim_assoc_place);
 SHIM_ROWS(shim_qos_rows, shim_qos);
 SHIM_ROWS(shim_partition_rows, shim_partition);
 SHIM_ROWS(shim_waiting_rows, shim_waiting);
+SHIM_ROWS(shim_lists_rows, shim_lists);
 SHIM_ROWS(shim_accruing_rows, shim_accruing);
 
 /*
@@ -17,17 +19,18 @@ SHIM_ROWS(shim_accruing_rows, shim_accruing);
  */
 typedef struct {
 	shim_assoc_rows assocs;
-	shim_place_rows listed; /* every association in the order of slurmctld's flat list */
+	shim_assoc_kept_rows kept; /* as many as `assocs`, if wanted */
 	shim_u32_rows row_of_id; /* rows of `assocs` by id; empty where ids lie too far apart */
 	shim_place_rows by_id;	 /* then: the rows ascending by id */
 	shim_qos_rows qos;
 	shim_partition_rows partitions;
 	shim_waiting_rows waiting;
 	shim_accruing_rows accruing;
+	shim_lists_rows lists;
 	shim_u64_rows partition_keys;
 	shim_u32_rows qos_ids;
 	shim_u64_rows tres; /* runs of tres_count numbers, each from its index on */
-	shim_pointer_rows assoc_at; /* set by the shim while usage is locked */
+	shim_pointer_rows assoc_at; /* the shim's: records while they are locked, else marks of them */
 	shim_pointer_rows qos_at;
 	uint32_t tres_count;
 	uint32_t cluster_cpus;
@@ -42,6 +45,7 @@ typedef struct {
 /* What to copy beyond the tables. */
 typedef struct {
 	bool assocs;
+	bool kept;	    /* with these, what their records keep */
 	bool waiting;	    /* jobs that may get a priority */
 	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES */
 	bool all_jobs;	    /* PriorityFlags=CALCULATE_RUNNING */
@@ -60,8 +64,8 @@ extern void shim_snapshot_unlock(void);
 /* Copies everything. Needs the snapshot lock. */
 extern void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want);
 /*
- * Makes associations findable by id, and fills the rows in `listed`; gives rows that share an id
- * ids of their own, and counts them in `twins`. Needs no lock.
+ * Makes associations findable by id; gives rows that share an id ids of their own, and counts
+ * them in `twins`. Needs no lock.
  */
 extern void shim_snapshot_index(shim_snapshot *snapshot);
 /* The row of an association after that, or NONE. */

@@ -4,7 +4,7 @@
 
 #include "numbers.h"
 
-/* Usage of an association or a QOS, for the plugin's own state file. */
+/* Usage of an association or a QOS on its way back. */
 typedef struct {
 	shim_extended usage_raw;
 	double wall;
@@ -16,19 +16,27 @@ typedef struct {
 SHIM_ROWS(shim_saved_rows, shim_saved_usage);
 SHIM_ROWS(shim_extended_rows, shim_extended);
 
-/* Usage records that are stored (users, and what removed users left in accounts). */
-typedef struct {
-	shim_saved_rows assocs;
-	shim_saved_rows qos;
-	shim_extended_rows tres;
-	shim_u32_rows tres_ids; /* which TRES the numbers of a record are of, in their order */
-	bool out_of_memory;
-} shim_saved;
+SHIM_ROWS(shim_byte_rows, uint8_t);
 
-/* Fills `tres_ids` alone, with the TRES of now. */
-extern void shim_saved_tres_ids(shim_saved *saved);
-extern void shim_saved_collect(shim_saved *saved);
-extern void shim_saved_free(shim_saved *saved);
+/*
+ * Usage as it is stored, record after record in the form that src/slurm/state/own.rs describes,
+ * in the order of slurmctld's lists. All zero is empty. Freed by shim_stored_free.
+ */
+typedef struct {
+	shim_byte_rows assocs; /* users, and what removed users left in accounts */
+	shim_byte_rows qos;
+	shim_u32_rows tres_ids; /* which TRES the numbers of a record are of, in their order */
+	uint32_t assocs_count;
+	uint32_t qos_count;
+	bool out_of_memory;
+} shim_stored;
+
+/* These need the usage lock. Empties `stored` and fills `tres_ids` with the TRES of now. */
+extern void shim_stored_begin(shim_stored *stored);
+/* Appends what slurmctld has of all associations. */
+extern void shim_stored_assocs(shim_stored *stored);
+extern void shim_stored_qos(shim_stored *stored);
+extern void shim_stored_free(shim_stored *stored);
 /*
  * Forgets all usage, puts stored usage back and sums it up the tree. Rows ascend by id; those of
  * records that are gone are skipped. Their numbers are in the order of the TRES of now.

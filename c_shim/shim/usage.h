@@ -3,6 +3,7 @@
 #define FAIRTREE_SHIM_USAGE_H
 
 #include "snapshot.h"
+#include "state.h"
 
 /* What one job is charged. Its TRES counts are in the snapshot that it was made from. */
 typedef struct {
@@ -12,27 +13,36 @@ typedef struct {
 	double usage;
 	double run_secs_scaled; /* the same with a fraction, cut off after the multiplication */
 	uint64_t run_secs; /* seconds to take from the run-seconds, times what the job holds */
+	int64_t start_time; /* of this run of the job */
 	uint32_t job_id;
 	uint32_t user_id;
 	uint32_t assoc; /* rows, or NONE */
 	uint32_t qos;
 	uint32_t partition_qos;
 	uint32_t tres; /* index of its TRES counts, or NONE */
+	bool is_done; /* meanwhile: it is passed over */
 } shim_charge;
 
-/* What a pass found for one association. */
+/* What a pass found for one association: three numbers as shim_extended, part by part. */
 typedef struct {
-	shim_extended usage_efctv;
-	shim_extended usage_norm;
-	shim_extended level_fs;
+	uint64_t usage_efctv;
+	uint64_t usage_norm;
+	uint64_t level_fs;
 	double fs_factor;
-	uint32_t row;
-	bool has_usage_efctv; /* else "not computed yet" is written */
-	bool has_usage_norm;  /* else it stays */
-	bool has_level_fs;    /* else "none" is written */
-	bool has_fs_factor;   /* else it stays */
-	bool keeps_level_fs;
+	uint16_t usage_efctv_exponent;
+	uint16_t usage_norm_exponent;
+	uint16_t level_fs_exponent;
+	uint16_t flags; /* of shim_found: */
 } shim_assoc_factors;
+
+typedef enum {
+	SHIM_HAS_USAGE_EFCTV = 1 << 0, /* else "not computed yet" is written */
+	SHIM_HAS_USAGE_NORM = 1 << 1,  /* else it stays */
+	SHIM_HAS_LEVEL_FS = 1 << 2,    /* else "none" is written, */
+	SHIM_KEEPS_LEVEL_FS = 1 << 3,  /* or this: it stays */
+	SHIM_HAS_FS_FACTOR = 1 << 4,   /* else it stays */
+	SHIM_IS_CHARGED = 1 << 5,      /* is stored after that, see shim_usage_renew */
+} shim_found;
 
 /* Write locks of association and QOS usage, read lock of TRES. */
 extern void shim_usage_lock(void);
@@ -46,18 +56,26 @@ extern void shim_unsaved_unlock(void);
 
 /* Finds the records of a snapshot's associations and QOS; those that are gone become NULL. */
 extern void shim_usage_bind(shim_snapshot *snapshot);
-/* Multiplies all usage (not that of QOS with NoDecay) by `factor`. */
-extern void shim_usage_decay(double factor);
 /*
- * Charges a job to its QOS, its partition's QOS, and its association with all above it. Returns
- * how many run-second counters would have gone below zero (they are 0 now).
+ * The same for what a pass writes: in one walk over all associations finds them, multiplies
+ * their usage by `factor`, writes what the pass found (`factors`: one per row of the snapshot),
+ * and appends to `stored` those that are not to be charged. Fades QOS, too, but not those with
+ * NoDecay. Without memory for all it changes nothing.
  */
-extern uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charge);
+extern void shim_usage_renew(shim_snapshot *snapshot, double factor,
+			     const shim_assoc_factors *factors, shim_stored *stored);
+/*
+ * Charges jobs, each to its QOS, its partition's QOS, and its association with all above it.
+ * Returns how many run-second counters would have gone below zero (they are 0 now).
+ */
+extern uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charges,
+				  size_t len);
+/* Appends to `stored` those that shim_usage_renew left out, which are among these charges'. */
+extern void shim_usage_store_charged(const shim_snapshot *snapshot, const shim_charge *charges,
+				     size_t len, shim_assoc_factors *factors,
+				     shim_stored *stored);
 /* Forgets all usage. */
 extern void shim_usage_reset(void);
-/* Writes what a pass found. */
-extern void shim_usage_publish(const shim_snapshot *snapshot, const shim_assoc_factors *factors,
-			       size_t len);
 /* Renormalises shares after PriorityFlags changed between Fair Tree and classic. */
 extern void shim_shares_normalize(const shim_snapshot *snapshot);
 

@@ -75,6 +75,20 @@ pub(super) fn charge_one(
     period: &Period,
     job: &Accruing,
 ) -> Result<Option<Charge>, UsageError> {
+    let Some((charged, usage)) = exact_charge(tree, decay, period, job)? else {
+        return Ok(None);
+    };
+    ledger.add(tree, job.assoc, usage);
+    Ok(Some(charged))
+}
+
+/// What one job is to be charged, and its usage as an exact number.
+pub(super) fn exact_charge(
+    tree: &Tree,
+    decay: &Decay,
+    period: &Period,
+    job: &Accruing,
+) -> Result<Option<(Charge, Extended)>, UsageError> {
     let Some(charged) = charge(decay, &job.run, period, job.at_end) else {
         return Ok(None);
     };
@@ -85,6 +99,5 @@ pub(super) fn charge_one(
             id: tree.rows()[job.assoc.get()].id,
             value: usage,
         })?;
-    ledger.add(tree, job.assoc, exact);
-    Ok(Some(charged))
+    Ok(Some((charged, exact)))
 }

@@ -16,6 +16,7 @@ mod depth_oblivious;
 mod exact;
 mod fair_tree;
 mod host;
+mod numbers;
 mod ranking;
 pub(crate) mod stock_records;
 mod stock_tree;
@@ -28,6 +29,7 @@ use crate::tree::Tree;
 #[cfg(feature = "cli")]
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
+pub use numbers::FairTreeNumbers;
 pub use ranking::Ranking;
 pub use stock_records::Kept;
 use usage::Usage;

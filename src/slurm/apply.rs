@@ -2,25 +2,21 @@
 
 use super::compute::Computed;
 use super::harvest;
-use super::host::{self, JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
+use super::host::{JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
 use super::plugin::Plugin;
-use super::ranking::Ranking;
 use super::settings::Settings;
 use super::snapshot::SnapshotError;
-use super::state::Collected;
-use crate::fairshare::Algorithm;
 use crate::priority::{Pricer, PriorityError};
-use crate::tree::{AssocIndex, Tree};
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is to be saved of an applied pass.
 #[derive(Default)]
 pub(super) struct Applied {
-    pub(super) collected: Option<Collected>,
+    /// Times of the pass before and of the last reset; `None`: usage is not to be saved.
+    pub(super) times: Option<(i64, i64)>,
     /// Were slurmctld to save usage before we do, a crash in between would leave the usage of this
     /// pass with the time of the last one: the period would be charged again. Stock has that
     /// fault, so `compat=slurm` leaves this out.
@@ -34,47 +30,46 @@ pub(super) fn reset(_lock: &UsageLock) {
 }
 
 /// Lets usage fade, adds the charges, publishes the factors, and moves `last_ran`: all in one
-/// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone.
+/// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone. On the
+/// way all usage is written down.
 pub(super) fn usage(
     plugin: &Plugin,
     settings: &Settings,
     work: &mut Workspace,
     moment: &Moment,
-    computed: &mut Computed,
 ) -> Result<Applied, SnapshotError> {
     plugin.fault.strike("apply");
+    let Workspace {
+        snapshot,
+        tables,
+        computed,
+        stored,
+        ..
+    } = work;
     if !computed.has_usage {
         if settings.counts_passes_only() {
             plugin.shared.lock().last_ran = Some(moment.now);
         }
         return Ok(Applied::default());
     }
-    to_factors(settings, &work.tables.tree, computed, &mut work.factors);
-    let ranking = Ranking::new(Arc::clone(&work.tables.tree), computed.fairshare.clone());
-
     let (lock, unsaved) = if settings.config.compat.is_slurm() {
         (UsageLock::lock(), None)
     } else {
         let (lock, unsaved) = UsageLock::lock_unsaved();
         (lock, Some(unsaved))
     };
-    work.snapshot.bind(&lock)?;
     let mut shared = plugin.shared.lock();
-    if computed.fading != 1.0 {
-        // SAFETY: the usage lock is held.
-        unsafe { ffi::shim_usage_decay(computed.fading) }
-    }
-    let mut underflows = 0;
-    for (charge, start_time) in computed.charges.iter().zip(&computed.start_times) {
+    for charge in &mut computed.charges {
         // A job that ended (or was resized) since the snapshot was charged then, to its end.
-        let charged = shared
+        charge.is_done = shared
             .recent
-            .is_since(moment.recent, charge.job_id, *start_time);
-        if !charged {
-            underflows += work.snapshot.charge(&lock, charge);
-        }
+            .is_since(moment.recent, charge.job_id, charge.start_time);
     }
-    work.snapshot.publish(&lock, &work.factors);
+    stored.begin(&lock);
+    snapshot.renew(&lock, computed.fading, &computed.factors, stored)?;
+    let underflows = snapshot.charge(&lock, &computed.charges);
+    snapshot.store_charged(&lock, &computed.charges, &mut computed.factors, stored);
+    stored.take_qos(&lock);
     match computed.runs.take() {
         Some(runs) => shared.passed.pass(runs, moment.now, moment.last_ran),
         None => shared.passed.forget(),
@@ -83,62 +78,19 @@ pub(super) fn usage(
     shared.recent.pass(computed.last_ran.min(moment.now));
     let last_reset = shared.resets.last_reset();
     drop(shared);
-    let previous = moment.last_ran.unwrap_or(0);
-    let collected = Collected::new(&lock, computed.last_ran, previous, last_reset);
     drop(lock);
 
-    *plugin.ranking.write() = Arc::new(ranking);
+    let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+    plugin.ranking.write().follow(&tables.tree, factors);
     if underflows > 0 {
         log::error(format_args!(
             "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
         ));
     }
     Ok(Applied {
-        collected: Some(collected),
+        times: Some((moment.last_ran.unwrap_or(0), last_reset)),
         unsaved,
     })
-}
-
-/// What slurmctld's records are to hold, one per association.
-fn to_factors(
-    settings: &Settings,
-    tree: &Tree,
-    computed: &Computed,
-    factors: &mut Vec<ffi::shim_assoc_factors>,
-) {
-    let config = &settings.config;
-    let fair_tree = config.algorithm() == Algorithm::FairTree;
-    // The sign of a zero, which only stock's numbers can have.
-    let below = |of: Option<AssocIndex>| {
-        of.is_some_and(|of| computed.fairshare[of.get()].raw_usage.is_negative())
-    };
-    factors.clear();
-    for (row, found) in computed.fairshare.iter().enumerate() {
-        let index = AssocIndex::new(row);
-        let open = computed.left_open.get(row).copied().unwrap_or(false);
-        // The root comes first. Its effective usage is all there is; it has no normalised one.
-        let root = row == 0;
-        let effective = if root {
-            crate::extended::Extended::ONE
-        } else {
-            found.effective_usage
-        };
-        // Stock that lets sshare compute the factor writes none outside Fair Tree.
-        let computes = cfg!(slurm_has_calc_fs_factor) || open;
-        let publishes = fair_tree || !(config.compat.is_slurm() && computes);
-        factors.push(ffi::shim_assoc_factors {
-            usage_efctv: host::shim_quotient(effective, fair_tree && below(tree.fs_parent(index))),
-            usage_norm: host::shim_quotient(found.norm_usage, below(tree.root())),
-            level_fs: host::shim_extended(found.level_fs.unwrap_or_default()),
-            fs_factor: found.fs_factor.unwrap_or(0.0),
-            row: u32::try_from(row).unwrap_or(host::NONE),
-            has_usage_efctv: !open,
-            has_usage_norm: !root && !open,
-            has_level_fs: found.level_fs.is_some(),
-            has_fs_factor: publishes && found.fs_factor.is_some(),
-            keeps_level_fs: !fair_tree,
-        });
-    }
 }
 
 /// How many jobs are written between two looks at the clock.
@@ -146,19 +98,14 @@ const AT_ONCE: usize = 256;
 
 /// Writes priorities, and notes on jobs: in one hold of the job lock, so that all become visible
 /// together, or in pieces of at most `max_lock_ms`.
-pub(super) fn priorities(
-    plugin: &Plugin,
-    settings: &Settings,
-    work: &mut Workspace,
-    computed: &Computed,
-) {
+pub(super) fn priorities(plugin: &Plugin, settings: &Settings, work: &mut Workspace) {
     plugin.fault.strike("prices");
     let limit = settings.config.max_lock_ms;
     let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
     let len = work.pending.len();
     let mut next = 0;
     let mut lock = JobsLock::lock();
-    note(&lock, computed);
+    note(&lock, &work.computed);
     let mut since = Instant::now();
     let mut written = false;
     while next < len {
@@ -210,8 +157,11 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &mut Workspace, jobs: Rang
     }
 }
 
-/// Of how many jobs the factors are written in one hold: about a millisecond's worth.
-const FACTORS_AT_ONCE: usize = 16_384;
+/// Of how many jobs the factors are written in one hold: at most about a millisecond's worth, and
+/// a small part of a queue, as they take more memory than the jobs themselves.
+fn factors_at_once(len: usize) -> usize {
+    (len / 32).clamp(2_048, 16_384)
+}
 
 /// Writes how the priorities came about. Nobody reads that but sprio's hook, which
 /// `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
@@ -230,8 +180,9 @@ pub(super) fn factors(
     } = work;
     let pricer = Pricer::new(&settings.config, &tables.site, moment.now)?;
     let len = pending.len();
-    for start in (0..len).step_by(FACTORS_AT_ONCE) {
-        let jobs = start..(start + FACTORS_AT_ONCE).min(len);
+    let at_once = factors_at_once(len);
+    for start in (0..len).step_by(at_once) {
+        let jobs = start..(start + at_once).min(len);
         pending.explain(&pricer, settings, snapshot, tables, jobs.clone());
         let _lock = JobsReadLock::lock();
         let _alone = plugin.factors.write();

@@ -83,12 +83,14 @@ pub(super) fn to_shim(
         usage: charge.undecayed.usage,
         run_secs_scaled: 0.0,
         run_secs: charge.run_secs,
+        start_time: row.start_time,
         job_id: row.job_id,
         user_id: row.user_id,
         assoc,
         qos,
         partition_qos,
         tres: row.tres,
+        is_done: false,
     }
 }
 
@@ -201,7 +203,7 @@ fn settle(snapshot: &Snapshot, lock: &UsageLock, row: &ffi::shim_accruing, charg
         _ => 1,
     };
     let assoc = if row.assoc_id != 0 { 0 } else { NONE };
-    let underflows = snapshot.charge(lock, &to_shim(charged, row, assoc, qos, partition_qos));
+    let underflows = snapshot.charge(lock, &[to_shim(charged, row, assoc, qos, partition_qos)]);
     log::priority(|| {
         format!(
             "job {} ended: {} TRES-seconds, {} run-seconds",
@@ -310,5 +312,5 @@ fn take_consumed_of(
         Consumed::Whole(secs) => taken.run_secs = secs,
         Consumed::Scaled(secs) => taken.run_secs_scaled = secs,
     }
-    snapshot.charge(lock, &taken)
+    snapshot.charge(lock, &[taken])
 }

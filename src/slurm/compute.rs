@@ -1,32 +1,33 @@
 //! The middle of a pass: from a snapshot to charges, factors and priorities. No lock is held.
 
 use super::charge::{run_of, state_of, to_shim};
+use super::found;
 use super::harvest::ended_unreported;
 use super::host::{self, NONE, ffi};
 use super::log;
 use super::pass::{Moment, Workspace};
+use super::pending::Pending;
 use super::plugin::Plugin;
 use super::recent::RunKey;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
-use crate::engine::{self, Accruing, PassInput};
-use crate::fairshare::AssocFairshare;
-use crate::priority::PriorityError;
+use super::tables::{self, Odd, Tables};
+use crate::engine::{self, Accruing, Follower, PassInput};
+use crate::priority::{PriorityError, Site};
 use crate::tree::{AssocIndex, TreeError};
-use crate::usage::{Ledger, UsageError, accrues};
+use crate::usage::{Charge, Ledger, Period, UsageError, accrues};
+use std::sync::Arc;
 
 /// Why nothing was computed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ComputeError {
     #[error("associations: {0}")]
     Tree(#[from] TreeError),
-    #[error("usage: {0}")]
-    Usage(#[from] UsageError),
     #[error(transparent)]
     Priority(#[from] PriorityError),
 }
 
-/// What a pass is about to write.
+/// What a pass is about to write. Memory is kept from pass to pass.
 #[derive(Default)]
 pub(super) struct Computed {
     /// Are there associations at all? Without, time does not pass for usage.
@@ -36,78 +37,173 @@ pub(super) struct Computed {
     /// What is left of all usage.
     pub(super) fading: f64,
     pub(super) charges: Vec<ffi::shim_charge>,
-    /// For each charge, when that run of the job started.
-    pub(super) start_times: Vec<i64>,
     /// All runs that are there, charged or not, ascending; `None` under `compat=slurm`.
     pub(super) runs: Option<Vec<RunKey>>,
     /// Ends that nobody reported.
     pub(super) ends: Vec<RunKey>,
     /// Jobs whose billing was worked out anew: job, start time, billing.
     pub(super) billables: Vec<(u32, i64, f64)>,
-    /// Under stock's classic order, by position: left for whoever asks. Empty elsewhere.
-    pub(super) left_open: Vec<bool>,
-    /// By position in the tree.
-    pub(super) fairshare: Vec<AssocFairshare>,
+    /// What slurmctld's records are to hold, one per association.
+    pub(super) factors: Vec<ffi::shim_assoc_factors>,
+    /// The jobs that may be charged, and their rows in the snapshot.
+    accruing: Vec<Accruing>,
+    rows: Vec<u32>,
+    follower: Follower,
+}
+
+/// From a snapshot to what will be written.
+pub(super) fn compute(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+) -> Result<(), ComputeError> {
+    plugin.fault.strike("compute");
+    let Workspace {
+        snapshot,
+        tables,
+        pending,
+        computed,
+        ..
+    } = work;
+    let mut names = Vec::new();
+    if settings.weighs_tres() {
+        names = host::tres_names();
+        names.resize(snapshot.tres_count(), String::new());
+    }
+    tables.fill(snapshot, names)?;
+    pending.collect(settings, snapshot);
+    computed.begin(settings, snapshot, moment);
+    let mut prices = true;
+    if computed.has_usage {
+        computed.take_accruing(plugin, settings, snapshot, tables, moment);
+        computed.take_runs(settings, snapshot);
+        if settings.is_fair_tree() {
+            computed.fair_tree(settings, snapshot, tables, moment);
+        } else {
+            prices = computed.classic(settings, snapshot, tables, pending, moment)?;
+        }
+    }
+    if prices {
+        pending.price(settings, snapshot, tables, moment.now)?;
+    } else {
+        pending.clear();
+    }
+    Ok(())
 }
 
 impl Computed {
-    pub(super) fn new(
-        plugin: &Plugin,
-        settings: &Settings,
-        work: &mut Workspace,
-        moment: &Moment,
-    ) -> Result<Computed, ComputeError> {
-        plugin.fault.strike("compute");
-        let snapshot = &work.snapshot;
-        let mut names = host::tres_names();
-        names.resize(snapshot.tres_count(), String::new());
-        work.tables.fill(settings.config.compat, snapshot, names)?;
-        work.pending.collect(settings, snapshot);
-
-        let mut computed = Computed {
-            has_usage: settings.has_slurmdbd && !snapshot.assocs().is_empty(),
-            last_ran: moment.last_ran.unwrap_or(0),
-            fading: 1.0,
-            ..Computed::default()
-        };
-        let mut prices = true;
-        if computed.has_usage {
-            prices = computed.usage(plugin, settings, work, moment)?;
-        }
-        if prices {
-            work.pending
-                .price(settings, &work.snapshot, &work.tables, moment.now)?;
-        } else {
-            work.pending.clear();
-        }
-        Ok(computed)
+    fn begin(&mut self, settings: &Settings, snapshot: &Snapshot, moment: &Moment) {
+        let passed = moment
+            .now
+            .saturating_sub(moment.last_ran.unwrap_or(moment.now));
+        self.has_usage = settings.has_slurmdbd && !snapshot.assocs().is_empty();
+        self.last_ran = moment.last_ran.unwrap_or(0);
+        self.fading = engine::decay(&settings.config).factor(passed);
+        self.charges.clear();
+        self.runs = None;
+        self.ends.clear();
+        self.billables.clear();
+        self.factors.clear();
+        self.accruing.clear();
+        self.rows.clear();
     }
 
-    /// Charges and fair share. False when this pass is to leave priorities alone.
-    fn usage(
+    fn take_runs(&mut self, settings: &Settings, snapshot: &Snapshot) {
+        if settings.config.compat.is_slurm() {
+            return;
+        }
+        let runs = snapshot.accruing().iter();
+        let mut runs: Vec<RunKey> = runs.map(|row| (row.job_id, row.start_time)).collect();
+        runs.sort_unstable();
+        self.runs = Some(runs);
+    }
+
+    /// Charges and fair share, following the last pass.
+    fn fair_tree(
         &mut self,
-        plugin: &Plugin,
         settings: &Settings,
-        work: &mut Workspace,
+        snapshot: &Snapshot,
+        tables: &mut Tables,
+        moment: &Moment,
+    ) {
+        let config = &settings.config;
+        let mut odd = Odd::default();
+        let usage = snapshot.assocs().iter();
+        let usage = usage.map(|row| tables::usage(config.compat, row, &mut odd));
+        let mut follower = std::mem::take(&mut self.follower);
+        follower.observe(&tables.tree, usage);
+        odd.tell();
+        let (decay, fading) = (engine::decay(config), self.fading);
+        let period = Period::pass(moment.last_ran, moment.now);
+        let accruing = std::mem::take(&mut self.accruing);
+        let mut refused = Refusals::default();
+        follower.pass(
+            config.compat,
+            (fading, &decay),
+            &period,
+            &accruing,
+            &tables.kept,
+            |position, charge| match charge {
+                Ok(None) => {}
+                Ok(Some(charge)) => self.add_charge(&charge, position, &accruing, snapshot),
+                Err(error) => refused.note(self.rows[position], error),
+            },
+        );
+        refused.tell(snapshot);
+        self.accruing = accruing;
+        publish(&follower, &mut tables.site);
+        self.last_ran = match moment.last_ran {
+            Some(last_ran) if !config.compat.is_slurm() => last_ran.max(moment.now),
+            _ => moment.now,
+        };
+        let tree = Arc::clone(&tables.tree);
+        let numbers = tree.indices().map(|index| {
+            let shares = tables
+                .kept
+                .get(index.get())
+                .map_or(0.0, |kept| kept.norm_shares);
+            let numbers = follower.numbers(config.compat, index, shares);
+            let fs_factor = follower.fs_factor(index);
+            found::fair_tree(&tree, follower.raw(), index, &numbers, fs_factor)
+        });
+        self.factors.reserve_exact(tree.len());
+        self.factors.extend(numbers);
+        self.mark_charged();
+        self.follower = follower;
+    }
+
+    /// The same for the classic algorithms. False when this pass is to leave priorities alone.
+    fn classic(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &mut Tables,
+        pending: &Pending,
         moment: &Moment,
     ) -> Result<bool, ComputeError> {
+        // It knows nothing of this pass.
+        self.follower = Follower::default();
         let config = &settings.config;
-        let tables = &mut work.tables;
-        let (accruing, rows) = self.accruing(plugin, settings, &work.snapshot, tables, moment);
+        let mut odd = Odd::default();
+        let usage = snapshot.assocs().iter();
+        let usage = usage.map(|row| tables::usage(config.compat, row, &mut odd));
+        let usage: Vec<_> = usage.collect();
+        odd.tell();
         let interleaved = settings.is_stock_classic();
         // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
         let mut jobs = Vec::new();
         if interleaved {
-            let all = 0..work.pending.len();
-            jobs.extend(work.pending.jobs(settings, &work.snapshot, tables, all));
+            let all = 0..pending.len();
+            jobs.extend(pending.jobs(settings, snapshot, all));
         }
-        let before = interleaved.then(|| work.pending.accruing_before(&work.snapshot, &rows));
-        let tree = std::sync::Arc::clone(&tables.tree);
-        let mut ledger = Ledger::as_kept(&tree, &tables.raw_usage);
+        let before = interleaved.then(|| pending.accruing_before(snapshot, &self.rows));
+        let tree = Arc::clone(&tables.tree);
+        let mut ledger = Ledger::as_kept(&tree, &usage);
         let input = PassInput {
             config,
             tree: &tree,
-            accruing: &accruing,
+            accruing: &self.accruing,
             jobs: &jobs,
             accruing_before: before.as_deref(),
             kept: config.compat.is_slurm().then_some(&tables.kept[..]),
@@ -116,67 +212,66 @@ impl Computed {
             now: moment.now,
         };
         let found = engine::pass(&input, &mut ledger, &mut tables.site)?;
-        if let Some(refused) = found.refused.first() {
-            let job = work.snapshot.accruing()[rows[refused.job]].job_id;
-            let more = found.refused.len() - 1;
-            log::error(format_args!(
-                "job {job} and {more} more are not charged: {}",
-                refused.error
-            ));
+        let mut refused = Refusals::default();
+        for refusal in found.refused {
+            refused.note(self.rows[refusal.job], refusal.error);
         }
+        refused.tell(snapshot);
+        let accruing = std::mem::take(&mut self.accruing);
         for (position, charge) in found.charges.iter().enumerate() {
-            let Some(charge) = charge else { continue };
-            let row = &work.snapshot.accruing()[rows[position]];
-            let assoc = accruing[position].assoc.get();
-            self.add_charge(charge, row, assoc, &work.snapshot);
-            if accruing[position].at_end {
-                self.ends.push((row.job_id, row.start_time));
+            if let Some(charge) = charge {
+                self.add_charge(charge, position, &accruing, snapshot);
             }
         }
-        let passed = moment
-            .now
-            .saturating_sub(moment.last_ran.unwrap_or(moment.now));
-        self.fading = engine::decay(config).factor(passed);
+        self.accruing = accruing;
         self.last_ran = found.last_ran;
-        let runs = work.snapshot.accruing().iter();
-        let runs = runs.map(|row| (row.job_id, row.start_time));
-        if !config.compat.is_slurm() {
-            let mut runs: Vec<RunKey> = runs.collect();
-            runs.sort_unstable();
-            self.runs = Some(runs);
-        }
-        self.left_open = found.left_open;
-        self.fairshare = found.fairshare;
+        let factors = found.fairshare.iter().enumerate().map(|(row, fairshare)| {
+            let open = found.left_open.get(row).copied().unwrap_or(false);
+            found::classic(config.compat, &tree, ledger.raw(), row, fairshare, open)
+        });
+        self.factors.extend(factors);
+        self.mark_charged();
         Ok(found.priced.is_some())
     }
 
     fn add_charge(
         &mut self,
-        charge: &crate::usage::Charge,
-        row: &ffi::shim_accruing,
-        assoc: usize,
+        charge: &Charge,
+        position: usize,
+        accruing: &[Accruing],
         snapshot: &Snapshot,
     ) {
+        let row = &snapshot.accruing()[self.rows[position] as usize];
         let (qos, partition_qos) = snapshot.qos_rows(row);
         let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
-        let assoc = u32::try_from(assoc).unwrap_or(NONE);
+        let assoc = u32::try_from(accruing[position].assoc.get()).unwrap_or(NONE);
         self.charges
             .push(to_shim(charge, row, assoc, qos, partition_qos));
-        self.start_times.push(row.start_time);
+        if accruing[position].at_end {
+            self.ends.push((row.job_id, row.start_time));
+        }
+    }
+
+    /// Associations that are charged are saved after that.
+    fn mark_charged(&mut self) {
+        for charge in &self.charges {
+            if let Some(factors) = self.factors.get_mut(charge.assoc as usize) {
+                factors.flags |= found::IS_CHARGED;
+            }
+        }
     }
 
     /// The jobs to charge, and their rows in the snapshot.
-    fn accruing(
+    fn take_accruing(
         &mut self,
         plugin: &Plugin,
         settings: &Settings,
         snapshot: &Snapshot,
-        tables: &super::tables::Tables,
+        tables: &Tables,
         moment: &Moment,
-    ) -> (Vec<Accruing>, Vec<usize>) {
+    ) {
         let config = &settings.config;
         let shared = plugin.shared.lock();
-        let (mut jobs, mut rows) = (Vec::new(), Vec::new());
         for (position, row) in snapshot.accruing().iter().enumerate() {
             let state = state_of(row);
             let running = config.priority_flags.calculate_running;
@@ -198,13 +293,53 @@ impl Computed {
                 self.billables
                     .push((row.job_id, row.start_time, row.billable_now));
             }
-            jobs.push(Accruing {
+            self.accruing.push(Accruing {
                 assoc: AssocIndex::new(assoc as usize),
                 run,
                 at_end,
             });
-            rows.push(position);
+            self.rows.push(u32::try_from(position).unwrap_or(NONE));
         }
-        (jobs, rows)
+    }
+}
+
+/// Writes the factors that changed to the table that pricing reads.
+fn publish(follower: &Follower, site: &mut Site) {
+    let factor = |index| follower.fs_factor(index).unwrap_or(0.0);
+    let Some(changed) = follower.changed() else {
+        for (position, assoc) in site.assocs.iter_mut().enumerate() {
+            assoc.fs_factor = factor(AssocIndex::new(position));
+        }
+        return;
+    };
+    for &index in changed {
+        site.assocs[index.get()].fs_factor = factor(index);
+    }
+}
+
+/// Charges that are no numbers. One line for all of them.
+#[derive(Default)]
+struct Refusals {
+    first: Option<(u32, UsageError)>,
+    more: usize,
+}
+
+impl Refusals {
+    fn note(&mut self, row: u32, error: UsageError) {
+        if self.first.is_none() {
+            self.first = Some((row, error));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn tell(&self, snapshot: &Snapshot) {
+        if let Some((row, error)) = &self.first {
+            let job = snapshot.accruing()[*row as usize].job_id;
+            log::error(format_args!(
+                "job {job} and {} more are not charged: {error}",
+                self.more
+            ));
+        }
     }
 }

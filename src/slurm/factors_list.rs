@@ -130,7 +130,7 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
     let Some(waiting) = snapshot.waiting().first() else {
         return;
     };
-    let job = tables.job(waiting, None);
+    let job = Tables::job(snapshot, waiting, None);
     let Ok(pricer) = Pricer::new(&settings.config, &tables.site, wanted.now) else {
         return;
     };

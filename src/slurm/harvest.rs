@@ -83,9 +83,7 @@ pub(super) fn harvest(plugin: &Plugin, work: &mut Workspace) -> Result<(), Snaps
     {
         let lock = UsageLock::lock();
         snapshot.bind(&lock)?;
-        for charge in &charges {
-            snapshot.charge(&lock, charge);
-        }
+        snapshot.charge(&lock, &charges);
     }
     let lock = JobsLock::lock();
     mark(&lock, &ends);

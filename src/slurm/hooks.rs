@@ -13,7 +13,7 @@ use super::pass;
 use super::plugin::{self, Plugin};
 use super::price;
 use super::slot;
-use super::state::{self, Collected};
+use super::state::{self, Stamp, Stored};
 use super::sync::Arc;
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
@@ -129,7 +129,8 @@ fn save_last(plugin: &Plugin) {
     if !settings.has_slurmdbd || !host::has_root() {
         return;
     }
-    let collected = {
+    let mut stored = Stored::default();
+    let stamp = {
         let lock = UsageLock::lock();
         let shared = plugin.shared.lock();
         // Without a pass, or with usage still to be put back, the files are right as they are.
@@ -138,10 +139,13 @@ fn save_last(plugin: &Plugin) {
         };
         let last_reset = shared.resets.last_reset();
         drop(shared);
-        Collected::new(&lock, last_ran, last_ran, last_reset)
+        stored.begin(&lock);
+        stored.take_assocs(&lock);
+        stored.take_qos(&lock);
+        Stamp::new(host::now(), last_ran, last_ran, last_reset)
     };
-    let stored = match collected.state() {
-        Some(saved) => state::store(&settings.state_dir, &saved),
+    let stored = match stored.image(stamp) {
+        Some(image) => state::store(&settings.state_dir, &image),
         None => Err("no memory".to_string()),
     };
     if let Err(error) = stored {

@@ -18,6 +18,13 @@ pub(super) mod ffi {
 
 include!(concat!(env!("OUT_DIR"), "/release.rs"));
 
+impl ffi::shim_waiting {
+    /// One of `shim_waiting_flag`.
+    pub(super) fn is(&self, flag: ffi::shim_waiting_flag) -> bool {
+        u32::from(self.flags) & flag != 0
+    }
+}
+
 /// `SHIM_NONE`: no row, no index.
 pub(super) const NONE: u32 = u32::MAX;
 

@@ -51,9 +51,7 @@ pub(super) fn charge_again(plugin: &Plugin, work: &mut Workspace) -> Result<(), 
         let lock = UsageLock::lock();
         plugin.restore(&lock);
         snapshot.bind(&lock)?;
-        for charge in &charges {
-            snapshot.charge(&lock, charge);
-        }
+        snapshot.charge(&lock, &charges);
     }
     log::info(format_args!(
         "{} jobs had ended after usage was saved, and are charged again",

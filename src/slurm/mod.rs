@@ -19,6 +19,7 @@
 //! | `sync`, `model` | locks by one name, and models of what threads do in every order |
 //! | `snapshot`, `tables` | the rows of slurmctld, and the engine's tables made from them |
 //! | `pass`, `compute`, `apply` | a pass |
+//! | `found` | what a pass found for an association, as its record is to hold it |
 //! | `pending` | its waiting jobs: priorities, and the factors behind them |
 //! | `charge` | the end of a job, and what start-up takes from the run-seconds |
 //! | `harvest` | ends of jobs that nobody reports |
@@ -54,6 +55,8 @@ mod charge;
 mod compute;
 #[cfg(feature = "slurm")]
 mod factors_list;
+#[cfg(feature = "slurm")]
+mod found;
 #[cfg(feature = "slurm")]
 mod guard;
 #[cfg(feature = "slurm")]

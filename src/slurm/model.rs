@@ -244,15 +244,14 @@ fn a_resize_and_an_end_beside_passes_are_charged_once() {
 #[test]
 fn a_price_sees_one_ranking_or_the_next() {
     loom::model(|| {
-        let ranking: Arc<RwLock<Arc<Ranking>>> = Arc::new(RwLock::new(Arc::default()));
+        let ranking: Arc<RwLock<Ranking>> = Arc::new(RwLock::default());
         let pricing = {
             let ranking = Arc::clone(&ranking);
             thread::spawn(move || {
-                let seen = Arc::clone(&ranking.read());
-                assert_eq!(seen.factor(&[]), None);
+                assert_eq!(ranking.read().factor(&[]), None);
             })
         };
-        *ranking.write() = Arc::new(Ranking::default());
+        *ranking.write() = Ranking::default();
         pricing.join().unwrap();
     });
 }

@@ -2,7 +2,7 @@
 
 use super::apply::{self, Applied};
 use super::charge;
-use super::compute::{ComputeError, Computed};
+use super::compute::{self, ComputeError, Computed};
 use super::guard::Hook;
 use super::harvest;
 use super::hooks;
@@ -13,7 +13,7 @@ use super::pending::Pending;
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotError};
-use super::state::{self, Times};
+use super::state::{self, Stamp, Stored, Times};
 use super::tables::Tables;
 use super::thread;
 use crate::engine;
@@ -26,7 +26,8 @@ pub(super) struct Workspace {
     pub(super) snapshot: Snapshot,
     pub(super) tables: Tables,
     pub(super) pending: Pending,
-    pub(super) factors: Vec<ffi::shim_assoc_factors>,
+    pub(super) computed: Computed,
+    pub(super) stored: Stored,
 }
 
 /// Why a pass left everything as it was.
@@ -53,10 +54,10 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     begin(plugin, &settings);
 
     let moment = snapshot(plugin, &settings, work)?;
-    let mut computed = Computed::new(plugin, &settings, work, &moment)?;
-    let applied = apply::usage(plugin, &settings, work, &moment, &mut computed)?;
-    save(plugin, &settings, applied);
-    apply::priorities(plugin, &settings, work, &computed);
+    compute::compute(plugin, &settings, work, &moment)?;
+    let applied = apply::usage(plugin, &settings, work, &moment)?;
+    save(plugin, &settings, work, applied);
+    apply::priorities(plugin, &settings, work);
     apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;
 
     log::debug(format_args!(
@@ -107,6 +108,7 @@ fn snapshot(
     plugin.fault.strike("snapshot");
     let want = ffi::shim_want {
         assocs: true,
+        kept: settings.config.compat.is_slurm(),
         waiting: true,
         waiting_tres: settings.weighs_tres(),
         all_jobs: settings.config.priority_flags.calculate_running,
@@ -134,10 +136,10 @@ fn snapshot(
     Ok(moment)
 }
 
-fn save(plugin: &Plugin, settings: &Settings, applied: Applied) {
+fn save(plugin: &Plugin, settings: &Settings, work: &Workspace, applied: Applied) {
     plugin.fault.strike("state");
-    let Applied { collected, unsaved } = applied;
-    let stored = match &collected {
+    let Applied { times, unsaved } = applied;
+    let stored = match times {
         None if settings.counts_passes_only() => {
             let shared = plugin.shared.lock();
             let last_ran = shared.last_ran.unwrap_or(0);
@@ -152,10 +154,14 @@ fn save(plugin: &Plugin, settings: &Settings, applied: Applied) {
             )
         }
         None => return,
-        Some(collected) => match collected.state() {
-            Some(saved) => state::store(&settings.state_dir, &saved),
-            None => Err("no memory".to_string()),
-        },
+        Some((previous, last_reset)) => {
+            let last_ran = work.computed.last_ran;
+            let stamp = Stamp::new(host::now(), last_ran, previous, last_reset);
+            match work.stored.image(stamp) {
+                Some(image) => state::store(&settings.state_dir, &image),
+                None => Err("no memory".to_string()),
+            }
+        }
     };
     // Now both are on disk, the usage and its time, or neither.
     drop(unsaved);

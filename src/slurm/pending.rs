@@ -37,12 +37,14 @@ const TOGETHER: usize = 64;
 fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
     if settings.is_stock_classic() || settings.passes_once() {
         // Stock prices a job right after it was charged, and not if it was not to be charged.
-        let charges = settings.config.priority_flags.calculate_running || !row.pending;
-        let charged = row.started && row.already_charged && row.assoc_id != 0;
-        row.ended || (charges && charged)
+        let charges =
+            settings.config.priority_flags.calculate_running || !row.is(ffi::SHIM_PENDING);
+        let charged =
+            row.is(ffi::SHIM_STARTED) && row.is(ffi::SHIM_ALREADY_CHARGED) && row.assoc_id != 0;
+        row.is(ffi::SHIM_ENDED) || (charges && charged)
     } else {
         // What has ended for good needs no priority any more.
-        !settings.config.compat.is_slurm() && row.ended && !row.pending
+        !settings.config.compat.is_slurm() && row.is(ffi::SHIM_ENDED) && !row.is(ffi::SHIM_PENDING)
     }
 }
 
@@ -61,7 +63,10 @@ impl Pending {
         self.clear();
         self.prices.reserve_exact(snapshot.waiting().len());
         for (position, row) in snapshot.waiting().iter().enumerate() {
-            if row.powering_up || !row.has_details || passed_over(settings, row) {
+            if row.is(ffi::SHIM_POWERING_UP)
+                || !row.is(ffi::SHIM_HAS_DETAILS)
+                || passed_over(settings, row)
+            {
                 continue;
             }
             self.prices.push(ffi::shim_price {
@@ -69,8 +74,8 @@ impl Pending {
                 job_id: row.job_id,
                 seen_priority: row.priority,
                 row: u32::try_from(position).unwrap_or(NONE),
-                seen_direct: row.direct,
-                seen_pending: row.pending,
+                seen_direct: row.is(ffi::SHIM_DIRECT),
+                seen_pending: row.is(ffi::SHIM_PENDING),
                 ..ffi::shim_price::default()
             });
         }
@@ -81,7 +86,6 @@ impl Pending {
         &'a self,
         settings: &'a Settings,
         snapshot: &'a Snapshot,
-        tables: &'a Tables,
         of: Range<usize>,
     ) -> impl ExactSizeIterator<Item = Job> + 'a {
         self.prices[of].iter().map(|price| {
@@ -90,19 +94,22 @@ impl Pending {
                 .has_slurmdbd
                 .then(|| snapshot.assoc_row(row.assoc_id))
                 .flatten();
-            tables.job(row, assoc.map(|row| AssocIndex::new(row as usize)))
+            Tables::job(
+                snapshot,
+                row,
+                assoc.map(|row| AssocIndex::new(row as usize)),
+            )
         })
     }
 
     /// For each job, how many of the accruing ones precede it in slurmctld's list.
-    pub(super) fn accruing_before(&self, snapshot: &Snapshot, accruing: &[usize]) -> Vec<usize> {
-        let order = |row: usize| snapshot.accruing()[row].order;
+    pub(super) fn accruing_before(&self, snapshot: &Snapshot, accruing: &[u32]) -> Vec<usize> {
+        let waiting = |row: u32| snapshot.accruing()[row as usize].waiting;
         let mut next = 0;
         let prices = self.prices.iter();
         prices
             .map(|price| {
-                let own = snapshot.waiting()[price.row as usize].order;
-                while next < accruing.len() && order(accruing[next]) <= own {
+                while next < accruing.len() && waiting(accruing[next]) <= price.row {
                     next += 1;
                 }
                 next
@@ -123,7 +130,7 @@ impl Pending {
         let mut overflows = Overflows::default();
         for start in (0..self.prices.len()).step_by(TOGETHER) {
             let end = (start + TOGETHER).min(self.prices.len());
-            let (jobs, priced) = self.some(&pricer, settings, snapshot, tables, start..end);
+            let (jobs, priced) = self.some(&pricer, settings, snapshot, start..end);
             for ((job, priced), price) in jobs.iter().zip(&priced).zip(&mut self.prices[start..end])
             {
                 if tells {
@@ -151,13 +158,12 @@ impl Pending {
         pricer: &Pricer,
         settings: &Settings,
         snapshot: &Snapshot,
-        tables: &Tables,
         of: Range<usize>,
     ) -> ([Job; TOGETHER], [Priced; TOGETHER]) {
         let len = of.len();
         let mut jobs = [Job::new(0); TOGETHER];
         let mut priced = [Priced::default(); TOGETHER];
-        for (job, to) in self.jobs(settings, snapshot, tables, of).zip(&mut jobs) {
+        for (job, to) in self.jobs(settings, snapshot, of).zip(&mut jobs) {
             *to = job;
         }
         pricer.price_all(&jobs[..len], &mut priced[..len]);
@@ -187,7 +193,7 @@ impl Pending {
         let first = of.start;
         for start in of.clone().step_by(TOGETHER) {
             let end = (start + TOGETHER).min(of.end);
-            let (jobs, priced) = self.some(pricer, settings, snapshot, tables, start..end);
+            let (jobs, priced) = self.some(pricer, settings, snapshot, start..end);
             for (at, (job, priced)) in (start..end).zip(jobs.iter().zip(&priced)) {
                 let terms = (at - first) * tres..(at - first + 1) * tres;
                 let terms = &mut self.tres_terms[terms];

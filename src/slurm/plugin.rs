@@ -24,8 +24,8 @@ pub(super) struct Plugin {
     pub(super) fault: Fault,
     settings: RwLock<Arc<Settings>>,
     pub(super) shared: Mutex<Shared>,
-    /// What the last pass found.
-    pub(super) ranking: RwLock<Arc<Ranking>>,
+    /// What the last pass found. A leaf, as the mutexes are.
+    pub(super) ranking: RwLock<Ranking>,
     /// Kept while the factors in jobs' records are read or written under no more than a read lock
     /// of jobs: asked for after that, and before any lock of the association manager.
     pub(super) factors: RwLock<()>,
@@ -159,10 +159,6 @@ impl Plugin {
                 state::OWN_FILE
             ));
         }
-    }
-
-    pub(super) fn ranking(&self) -> Arc<Ranking> {
-        Arc::clone(&self.ranking.read())
     }
 }
 

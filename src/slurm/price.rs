@@ -35,6 +35,7 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
     unsafe { ffi::shim_site_set(job) }
     let want = ffi::shim_want {
         assocs: true,
+        kept: settings.config.compat.is_slurm(),
         waiting_tres: settings.weighs_tres(),
         flags: settings.flags,
         ..Default::default()
@@ -99,7 +100,7 @@ fn one_job(
         .waiting()
         .first()
         .ok_or(SnapshotError::OutOfMemory)?;
-    if !row.has_details {
+    if !row.is(ffi::SHIM_HAS_DETAILS) {
         return Err(PriceError::NoDetails);
     }
     if settings.weighs_tres() {
@@ -110,10 +111,10 @@ fn one_job(
     let own = snapshot.assocs().first().filter(|_| settings.has_slurmdbd);
     let assoc = own.map(|own| {
         let fs_factor = if settings.config.compat.is_slurm() {
-            own.fs_factor
+            snapshot.kept().first().map_or(0.0, |kept| kept.fs_factor)
         } else {
             let chain: Vec<Ancestor> = snapshot.assocs().iter().map(ancestor).collect();
-            plugin.ranking().factor(&chain).unwrap_or(0.0)
+            plugin.ranking.read().factor(&chain).unwrap_or(0.0)
         };
         tables.site.assocs.push(AssocFactors {
             fs_factor,
@@ -122,7 +123,7 @@ fn one_job(
         });
         AssocIndex::new(0)
     });
-    let job = tables.job(row, assoc);
+    let job = Tables::job(snapshot, row, assoc);
     Ok((tables, job))
 }
 

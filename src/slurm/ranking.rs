@@ -5,17 +5,19 @@
 //! usage it ranks before every used sibling, so the best factor that anyone below its nearest
 //! known ancestor has; with zero shares the worst. `priority/multifactor` gives it 0.
 
-use crate::fairshare::AssocFairshare;
-use crate::tree::{AssocKind, Shares, Tree};
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 use std::sync::Arc;
 
-/// Fair share of every association at the last pass.
+/// Fair-share factors of the last pass. Memory is kept from pass to pass.
 #[derive(Debug, Default)]
 pub(super) struct Ranking {
     tree: Arc<Tree>,
-    fairshare: Vec<AssocFairshare>,
-    /// Worst and best factor of the users below an account, by position.
-    range: Vec<Option<(f64, f64)>>,
+    /// By position; 0 for accounts under Fair Tree.
+    factors: Vec<f64>,
+    /// Accounts by position, with the worst and best factor of the users below.
+    accounts: Vec<(AssocIndex, Option<(f64, f64)>)>,
+    /// Positions in `accounts`, children before parents.
+    upwards: Vec<u32>,
 }
 
 /// An association with those above it, nearest first.
@@ -26,30 +28,80 @@ pub(super) struct Ancestor {
 }
 
 impl Ranking {
-    /// `fairshare`: one per association of `tree`.
-    pub(super) fn new(tree: Arc<Tree>, fairshare: Vec<AssocFairshare>) -> Ranking {
-        let mut range: Vec<Option<(f64, f64)>> = vec![None; tree.len()];
-        for &index in tree.parents_first().iter().rev() {
-            if tree.rows()[index.get()].kind == AssocKind::User {
-                range[index.get()] = fairshare[index.get()].fs_factor.map(|f| (f, f));
-            }
-            let (Some(below), Some(parent)) = (range[index.get()], tree.parent(index)) else {
-                continue;
-            };
-            let all = &mut range[parent.get()];
-            *all = Some(all.map_or(below, |(low, high)| (low.min(below.0), high.max(below.1))));
+    /// What a pass has found: one factor per association of `tree`, by position.
+    pub(super) fn follow(&mut self, tree: &Arc<Tree>, factors: impl Iterator<Item = f64>) {
+        if !Arc::ptr_eq(&self.tree, tree) {
+            self.take_tree(tree);
         }
-        Ranking {
-            tree,
-            fairshare,
-            range,
+        self.factors.clear();
+        self.factors.extend(factors);
+        self.find_ranges();
+    }
+
+    fn take_tree(&mut self, tree: &Arc<Tree>) {
+        let is_account = |index: &AssocIndex| tree.rows()[index.get()].kind != AssocKind::User;
+        self.tree = Arc::clone(tree);
+        self.accounts.clear();
+        let accounts = tree.indices().filter(is_account);
+        self.accounts.extend(accounts.map(|index| (index, None)));
+        self.upwards.clear();
+        let upwards = tree
+            .parents_first()
+            .iter()
+            .rev()
+            .copied()
+            .filter(is_account);
+        for index in upwards {
+            let place = place_of(&self.accounts, index).unwrap_or(0);
+            self.upwards.push(place as u32);
         }
     }
 
-    /// What the last pass found for the association `id`; `None` if it did not see it.
-    pub(super) fn of(&self, id: u32) -> Option<&AssocFairshare> {
+    fn find_ranges(&mut self) {
+        for (_, range) in &mut self.accounts {
+            *range = None;
+        }
+        // Users of one account mostly follow each other.
+        let mut last = None;
+        for (index, &factor) in self.tree.indices().zip(&self.factors) {
+            if self.tree.rows()[index.get()].kind != AssocKind::User {
+                continue;
+            }
+            let Some(parent) = self.tree.parent(index) else {
+                continue;
+            };
+            let place = match last {
+                Some((account, place)) if account == parent => Some(place),
+                _ => place_of(&self.accounts, parent),
+            };
+            if let Some(place) = place {
+                widen(&mut self.accounts[place].1, (factor, factor));
+                last = Some((parent, place));
+            }
+        }
+        for &place in &self.upwards {
+            let (index, range) = self.accounts[place as usize];
+            let parent = self.tree.parent(index);
+            let parent = parent.and_then(|parent| place_of(&self.accounts, parent));
+            if let (Some(range), Some(parent)) = (range, parent) {
+                widen(&mut self.accounts[parent].1, range);
+            }
+        }
+    }
+
+    /// The factor that the last pass found for the association `id`; `None` if it did not see it.
+    pub(super) fn of(&self, id: u32) -> Option<f64> {
         let index = self.tree.index_of(id)?;
-        self.fairshare.get(index.get())
+        self.factors.get(index.get()).copied()
+    }
+
+    /// Worst and best factor below an association.
+    fn range(&self, index: AssocIndex) -> Option<(f64, f64)> {
+        if let Some(place) = place_of(&self.accounts, index) {
+            return self.accounts[place].1;
+        }
+        let own = *self.factors.get(index.get())?;
+        Some((own, own))
     }
 
     /// The fair-share factor of an association: found, or what is most likely.
@@ -58,7 +110,7 @@ impl Ranking {
     pub(super) fn factor(&self, chain: &[Ancestor]) -> Option<f64> {
         let first = chain.first()?;
         if let Some(found) = self.of(first.id) {
-            return found.fs_factor;
+            return Some(found);
         }
         let unentitled = chain
             .iter()
@@ -67,17 +119,26 @@ impl Ranking {
         chain
             .iter()
             .filter_map(|assoc| self.tree.index_of(assoc.id))
-            .find_map(|index| self.range[index.get()])
+            .find_map(|index| self.range(index))
             .map(|(worst, best)| if unentitled { worst } else { best })
             // Nobody has a factor: the first user of a site is its best and its worst.
             .or(Some(1.0))
     }
 }
 
+fn place_of(accounts: &[(AssocIndex, Option<(f64, f64)>)], index: AssocIndex) -> Option<usize> {
+    accounts
+        .binary_search_by_key(&index, |(known, _)| *known)
+        .ok()
+}
+
+fn widen(range: &mut Option<(f64, f64)>, by: (f64, f64)) {
+    *range = Some(range.map_or(by, |(low, high)| (low.min(by.0), high.max(by.1))));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extended::Extended;
     use crate::tree::Assoc;
 
     fn row(id: u32, parent: Option<u32>, kind: AssocKind) -> Assoc {
@@ -86,17 +147,6 @@ mod tests {
             parent,
             kind,
             shares: Shares::Raw(1),
-        }
-    }
-
-    fn found(fs_factor: Option<f64>) -> AssocFairshare {
-        AssocFairshare {
-            norm_shares: 0.0,
-            raw_usage: Extended::ZERO,
-            norm_usage: Extended::ZERO,
-            effective_usage: Extended::ZERO,
-            level_fs: None,
-            fs_factor,
         }
     }
 
@@ -113,8 +163,10 @@ mod tests {
             row(7, Some(1), Account),
         ])
         .unwrap();
-        let factors = [None, None, None, Some(1.0), Some(0.5), Some(0.25), None];
-        Ranking::new(Arc::new(tree), factors.map(found).into())
+        let mut ranking = Ranking::default();
+        let factors = [0.0, 0.0, 0.0, 1.0, 0.5, 0.25, 0.0];
+        ranking.follow(&Arc::new(tree), factors.into_iter());
+        ranking
     }
 
     fn chain(ids: &[u32], shares: u32) -> Vec<Ancestor> {

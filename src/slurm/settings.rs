@@ -112,10 +112,15 @@ impl Settings {
         self
     }
 
+    /// True where ranks decide fair share.
+    pub(super) fn is_fair_tree(&self) -> bool {
+        self.config.algorithm() == Algorithm::FairTree
+    }
+
     /// True where stock's order of things decides fair share: outside Fair Tree, under
     /// `compat=slurm`.
     pub(super) fn is_stock_classic(&self) -> bool {
-        self.config.compat.is_slurm() && self.config.algorithm() != Algorithm::FairTree
+        self.config.compat.is_slurm() && !self.is_fair_tree()
     }
 
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.

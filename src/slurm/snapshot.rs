@@ -1,6 +1,7 @@
 //! The rows of slurmctld, copied.
 
 use super::host::{NONE, SnapshotLock, UsageLock, ffi};
+use super::state::Stored;
 use std::ffi::c_void;
 
 /// Rows of slurmctld's associations, QOS, partitions and jobs. Memory is kept from one use to
@@ -9,7 +10,8 @@ use std::ffi::c_void;
 pub(super) struct Snapshot(ffi::shim_snapshot);
 
 // SAFETY: the arrays belong to the snapshot alone. The pointers in `assoc_at` and `qos_at` are
-// only followed by the shim, in calls that ask for the lock under which they were set.
+// only followed by the shim, in calls that ask for the lock under which they were set; without it
+// they are no more than marks.
 unsafe impl Send for Snapshot {}
 
 /// Why there is no snapshot.
@@ -38,10 +40,12 @@ macro_rules! rows {
 impl Snapshot {
     rows! {
         assocs: ffi::shim_assoc;
+        kept: ffi::shim_assoc_kept;
         row_of_id: u32;
         qos: ffi::shim_qos;
         partitions: ffi::shim_partition;
         waiting: ffi::shim_waiting;
+        lists: ffi::shim_lists;
         accruing: ffi::shim_accruing;
         partition_keys: u64;
         qos_ids: u32;
@@ -133,17 +137,52 @@ impl Snapshot {
         self.check()
     }
 
-    /// Charges one job; returns the number of run-second counters that were too small.
-    pub(super) fn charge(&self, _lock: &UsageLock, charge: &ffi::shim_charge) -> u32 {
-        // SAFETY: the usage lock is held since the records were bound; rows outside the tables
-        // are ignored by the shim, and `tres` comes from a row of this snapshot.
-        unsafe { ffi::shim_usage_charge(&self.0, charge) }
+    /// Finds the records, lets their usage fade by `factor`, writes what was found into them, and
+    /// appends those that are not to be charged to `stored`.
+    ///
+    /// Panics unless there is one element of `factors` per association.
+    pub(super) fn renew(
+        &mut self,
+        _lock: &UsageLock,
+        factor: f64,
+        factors: &[ffi::shim_assoc_factors],
+        stored: &mut Stored,
+    ) -> Result<(), SnapshotError> {
+        assert_eq!(factors.len(), self.assocs().len());
+        // SAFETY: snapshot and bytes are ours; the usage lock is held, and rows that the shim
+        // finds are those of the snapshot's associations, of which there are as many factors.
+        unsafe { ffi::shim_usage_renew(&mut self.0, factor, factors.as_ptr(), stored.raw()) }
+        self.check()
     }
 
-    /// Writes factors into slurmctld's associations.
-    pub(super) fn publish(&self, _lock: &UsageLock, factors: &[ffi::shim_assoc_factors]) {
-        // SAFETY: as for `charge`.
-        unsafe { ffi::shim_usage_publish(&self.0, factors.as_ptr(), factors.len()) }
+    /// Charges jobs; returns the number of run-second counters that were too small.
+    pub(super) fn charge(&self, _lock: &UsageLock, charges: &[ffi::shim_charge]) -> u32 {
+        // SAFETY: the usage lock is held since the records were bound; rows outside the tables
+        // are ignored by the shim, and `tres` comes from a row of this snapshot.
+        unsafe { ffi::shim_usage_charge(&self.0, charges.as_ptr(), charges.len()) }
+    }
+
+    /// Appends those that [`Snapshot::renew`] left out to `stored`.
+    ///
+    /// Panics unless there is one element of `factors` per association.
+    pub(super) fn store_charged(
+        &self,
+        _lock: &UsageLock,
+        charges: &[ffi::shim_charge],
+        factors: &mut [ffi::shim_assoc_factors],
+        stored: &mut Stored,
+    ) {
+        assert_eq!(factors.len(), self.assocs().len());
+        // SAFETY: as for `renew` and `charge`.
+        unsafe {
+            ffi::shim_usage_store_charged(
+                &self.0,
+                charges.as_ptr(),
+                charges.len(),
+                factors.as_mut_ptr(),
+                stored.raw(),
+            );
+        }
     }
 
     /// Lets slurmctld normalise all shares anew.

@@ -15,9 +15,7 @@ use std::sync::Arc;
 pub(super) struct Tables {
     /// Associations; shared with whoever still reads the last pass's.
     pub(super) tree: Arc<Tree>,
-    /// Usage by position, as slurmctld had it.
-    pub(super) raw_usage: Vec<Extended>,
-    /// What slurmctld's records keep, by position.
+    /// What slurmctld's records keep, by position; under `compat=slurm`.
     pub(super) kept: Vec<Kept>,
     pub(super) site: Site,
     partitions: Vec<(u64, Index)>,
@@ -25,19 +23,24 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Takes over associations, QOS, partitions and lists of a snapshot; fair-share factors are
-    /// 0 until they are published. `tres_names`: one per TRES of the snapshot, in Slurm's order.
+    /// Takes over associations, QOS, partitions and lists of a snapshot. Fair-share factors stay
+    /// as they are; they are 0 where the tree is another one. `tres_names`: one per TRES of the
+    /// snapshot, in Slurm's order.
     ///
     /// # Errors
     /// Associations that are no tree.
     pub(super) fn fill(
         &mut self,
-        compat: Compat,
         snapshot: &Snapshot,
         tres_names: Vec<String>,
     ) -> Result<(), TreeError> {
         self.fill_tree(snapshot)?;
-        self.fill_usage(compat, snapshot);
+        self.kept.clear();
+        self.kept.extend(snapshot.kept().iter().map(kept));
+        for (row, to) in snapshot.assocs().iter().zip(&mut self.site.assocs) {
+            to.priority = row.priority;
+            to.norm_priority = row.priority_norm;
+        }
         self.fill_job(snapshot, tres_names);
         Ok(())
     }
@@ -65,42 +68,11 @@ impl Tables {
                 .all(|(old, row)| *old == assoc(row));
         if !same {
             self.tree = Arc::new(Tree::from_rows(rows.iter().map(assoc))?);
+            self.site.assocs.clear();
+            let none = AssocFactors::default();
+            self.site.assocs.resize(rows.len(), none);
         }
         Ok(())
-    }
-
-    fn fill_usage(&mut self, compat: Compat, snapshot: &Snapshot) {
-        self.raw_usage.clear();
-        self.kept.clear();
-        self.site.assocs.clear();
-        let mut no_numbers = Vec::new();
-        for row in snapshot.assocs() {
-            // Neither NaN, infinity nor a negative number can be usage: such a record counts as
-            // unused. Rather one strange record than priorities that stay as they are for all.
-            // Stock reckons with what lies below 0, which is the rounding error of a removal.
-            let usage = host::extended(row.usage_raw).filter(|usage| !usage.is_infinite());
-            if usage.is_none() {
-                no_numbers.push(row.id);
-            }
-            let usage = usage.unwrap_or(Extended::ZERO);
-            self.raw_usage.push(if compat.is_slurm() {
-                usage
-            } else {
-                usage.max(Extended::ZERO)
-            });
-            self.kept.push(kept(row));
-            self.site.assocs.push(AssocFactors {
-                fs_factor: 0.0,
-                priority: row.priority,
-                norm_priority: row.priority_norm,
-            });
-        }
-        if let Some(first) = no_numbers.first() {
-            log::error(format_args!(
-                "RawUsage of association {first} and {} more is no finite number and counts as 0",
-                no_numbers.len() - 1
-            ));
-        }
     }
 
     fn fill_partitions(&mut self, snapshot: &Snapshot) {
@@ -112,7 +84,7 @@ impl Tables {
                 priority_job_factor: row.priority_job_factor,
                 norm_priority: row.norm_priority,
                 max_time_mins: (!row.max_time_infinite).then_some(row.max_time),
-                tres: tres(row.tres),
+                tres: index(row.tres),
             });
         }
         self.partitions.sort_unstable_by_key(|(key, _)| *key);
@@ -149,33 +121,33 @@ impl Tables {
     }
 
     /// A waiting job, to be priced; `assoc` is its association's position.
-    pub(super) fn job(&self, row: &ffi::shim_waiting, assoc: Option<AssocIndex>) -> Job {
+    pub(super) fn job(
+        snapshot: &Snapshot,
+        row: &ffi::shim_waiting,
+        assoc: Option<AssocIndex>,
+    ) -> Job {
+        let lists = snapshot.lists().get(row.lists as usize);
+        let (partitions, qos_list) = lists.map_or_else(Default::default, spans);
         Job {
             id: row.job_id,
             assoc,
-            partition: find(&self.partitions, &row.partition),
-            qos: find(&self.qos, &row.qos_id),
-            partitions: Span {
-                start: row.partitions,
-                len: row.partitions_len,
-            },
-            qos_list: Span {
-                start: row.qos_list,
-                len: row.qos_list_len,
-            },
+            partition: index(row.partition),
+            qos: index(row.qos),
+            partitions,
+            qos_list,
             accrue_time: row.accrue_time,
             cpus: row.cpus,
             nodes: row.nodes,
             time_limit: host::time_limit(
                 row.time_limit,
-                row.time_limit_infinite,
-                row.time_limit_unset,
+                row.is(ffi::SHIM_TIME_LIMIT_INFINITE),
+                row.is(ffi::SHIM_TIME_LIMIT_UNSET),
             ),
             nice: row.nice,
             site_factor: row.site_factor,
-            tres: tres(row.tres),
+            tres: index(row.tres),
             priority: row.priority,
-            direct: row.direct,
+            direct: row.is(ffi::SHIM_DIRECT),
         }
     }
 }
@@ -198,7 +170,7 @@ pub(super) fn assoc(row: &ffi::shim_assoc) -> Assoc {
     }
 }
 
-fn kept(row: &ffi::shim_assoc) -> Kept {
+fn kept(row: &ffi::shim_assoc_kept) -> Kept {
     Kept {
         norm_shares: row.shares_norm,
         norm_usage: row.has_usage_norm.then(|| host::number(row.usage_norm)),
@@ -206,8 +178,57 @@ fn kept(row: &ffi::shim_assoc) -> Kept {
     }
 }
 
-fn tres(start: u32) -> Option<Index> {
-    (start != NONE).then(|| Index::new(start as usize))
+/// Raw usage of a record. Neither NaN nor infinity can be usage: such a record counts as unused,
+/// and is counted in `odd`. Rather one strange record than priorities that stay as they are for
+/// all. A number below 0 counts as 0; stock reckons with it, as it is the rounding error of a
+/// removal.
+pub(super) fn usage(compat: Compat, row: &ffi::shim_assoc, odd: &mut Odd) -> Extended {
+    let number = ffi::shim_extended {
+        mantissa: row.usage_mantissa,
+        sign_exponent: row.usage_sign_exponent,
+    };
+    let usage = host::extended(number).filter(|usage| !usage.is_infinite());
+    let usage = usage.unwrap_or_else(|| {
+        odd.first.get_or_insert(row.id);
+        odd.count += 1;
+        Extended::ZERO
+    });
+    if compat.is_slurm() {
+        usage
+    } else {
+        usage.max(Extended::ZERO)
+    }
+}
+
+/// Records whose usage is no number.
+#[derive(Default)]
+pub(super) struct Odd {
+    first: Option<u32>,
+    count: usize,
+}
+
+impl Odd {
+    pub(super) fn tell(&self) {
+        if let Some(first) = self.first {
+            log::error(format_args!(
+                "RawUsage of association {first} and {} more is no finite number and counts as 0",
+                self.count - 1
+            ));
+        }
+    }
+}
+
+fn index(row: u32) -> Option<Index> {
+    (row != NONE).then(|| Index::new(row as usize))
+}
+
+/// Lists of partitions and QOS of a job.
+fn spans(lists: &ffi::shim_lists) -> (Span, Span) {
+    let span = |start, len| Span { start, len };
+    (
+        span(lists.partitions, lists.partitions_len),
+        span(lists.qos, lists.qos_len),
+    )
 }
 
 fn find<K: Ord>(sorted: &[(K, Index)], key: &K) -> Option<Index> {

@@ -83,7 +83,7 @@ pub(in crate::slurm) fn store(dir: &Path, host: &HostConfig<'_>) -> Result<(), S
     if load(dir).as_ref() == Ok(&accepted) {
         return Ok(());
     }
-    files::replace(dir, FILE, None, accepted.encode().as_bytes())
+    files::replace(dir, FILE, None, &[accepted.encode().as_bytes()])
         .map_err(|error| format!("{}: {error}", dir.join(FILE).display()))
 }
 

@@ -5,15 +5,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Puts `bytes` in place of the file `name`: after this, or after any crash, the file is either
+/// Puts `pieces`, one after the other, in place of the file `name`: after this, or after any crash, the file is either
 /// the old one or the new one, and on disk. The old one stays under the name `old`, if there is one
 /// and the file system has links.
 ///
 /// # Errors
 /// Those of the file system; the old file stays, no other one is left behind.
-pub(super) fn replace(dir: &Path, name: &str, old: Option<&str>, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn replace(
+    dir: &Path,
+    name: &str,
+    old: Option<&str>,
+    pieces: &[&[u8]],
+) -> io::Result<()> {
     let temporary = dir.join(format!("{name}.new"));
-    let written = write(&temporary, bytes).and_then(|()| {
+    let written = write(&temporary, pieces).and_then(|()| {
         if let Some(old) = old {
             keep(&dir.join(name), &dir.join(old));
         }
@@ -34,13 +39,15 @@ fn keep(file: &Path, old: &Path) {
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .open(path)?;
-    file.write_all(bytes)?;
+    for piece in pieces {
+        file.write_all(piece)?;
+    }
     file.sync_all()
 }

@@ -22,17 +22,19 @@ mod own;
 mod watch;
 
 #[cfg(feature = "slurm")]
-mod collected;
+mod stored;
 
 #[cfg(feature = "slurm")]
 pub(super) use load::Found;
 pub(super) use load::load;
-pub(super) use own::State;
+#[cfg(feature = "slurm")]
+pub(super) use own::Stamp;
+pub(super) use own::{Image, State};
 use std::fs;
 use std::path::Path;
 
 #[cfg(feature = "slurm")]
-pub(super) use collected::Collected;
+pub(super) use stored::Stored;
 #[cfg(feature = "slurm")]
 pub(super) use watch::{Line, SaveWatch};
 
@@ -76,9 +78,9 @@ impl Times {
 ///
 /// # Errors
 /// The first that occurred, with the name of the file. The old files stay.
-pub(super) fn store(dir: &Path, state: &State) -> Result<(), String> {
-    write(dir, OWN_FILE, &state.encode(), true)?;
-    store_times(dir, state.times())
+pub(super) fn store(dir: &Path, image: &Image<'_>) -> Result<(), String> {
+    write(dir, OWN_FILE, &image.pieces(), true)?;
+    store_times(dir, image.times())
 }
 
 /// Writes Slurm's file alone.
@@ -89,12 +91,12 @@ pub(super) fn store_times(dir: &Path, times: Times) -> Result<(), String> {
     let bytes = times.encode();
     // The old one is to tell of another pass.
     let same = fs::read(dir.join(SLURM_FILE)).is_ok_and(|found| found == bytes);
-    write(dir, SLURM_FILE, &bytes, !same)
+    write(dir, SLURM_FILE, &[&bytes], !same)
 }
 
-fn write(dir: &Path, name: &str, bytes: &[u8], keeps_old: bool) -> Result<(), String> {
+fn write(dir: &Path, name: &str, pieces: &[&[u8]], keeps_old: bool) -> Result<(), String> {
     let old = keeps_old.then(|| old(name));
-    files::replace(dir, name, old.as_deref(), bytes)
+    files::replace(dir, name, old.as_deref(), pieces)
         .map_err(|error| format!("{}: {error}", dir.join(name).display()))
 }
 

@@ -5,20 +5,24 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
-//! | 4 | version of the format, 2 |
+//! | 4 | version of the format, 3 |
 //! | 4 | CRC-32 of the payload |
 //! | 8 | length of the payload |
 //! | payload | written_at, last_ran, previous_ran, last_reset (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these |
 //!
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
-//! Records ascend by id. Records without any usage are left out.
+//! TRES behind the last used one may be left out, and so may records without any usage; each id
+//! has one record, in any order. The shim makes records right from slurmctld's (c_shim/saved.c).
+//!
+//! In version 2 records ascended by id. It is read as well.
 
 use super::Times;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
-const VERSION: u32 = 2;
-const HEADER: usize = 24;
+const VERSION: u32 = 3;
+/// The oldest that is still read.
+const OLDEST: u32 = 2;
 
 /// An 80-bit number as x87 keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +65,7 @@ pub(in crate::slurm) struct State {
 pub(in crate::slurm) enum Damage {
     #[error("it does not begin like one")]
     Magic,
-    #[error("format version {0}, known is {VERSION}")]
+    #[error("format version {0}, known are {OLDEST} to {VERSION}")]
     Version(u32),
     #[error("{found} bytes instead of {expected}")]
     Length { found: u64, expected: u64 },
@@ -76,48 +80,6 @@ impl State {
         Times {
             last_ran: self.last_ran,
             last_reset: self.last_reset,
-        }
-    }
-
-    pub(in crate::slurm) fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![0; HEADER];
-        for time in [
-            self.written_at,
-            self.last_ran,
-            self.previous_ran,
-            self.last_reset,
-        ] {
-            bytes.extend_from_slice(&time.to_le_bytes());
-        }
-        bytes.extend_from_slice(&(self.tres_ids.len() as u32).to_le_bytes());
-        for id in &self.tres_ids {
-            bytes.extend_from_slice(&id.to_le_bytes());
-        }
-        self.encode_records(&self.assocs, &mut bytes);
-        self.encode_records(&self.qos, &mut bytes);
-        let payload = &bytes[HEADER..];
-        let (checksum, length) = (crc32fast::hash(payload), payload.len() as u64);
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
-        bytes[16..24].copy_from_slice(&length.to_le_bytes());
-        bytes
-    }
-
-    fn encode_records(&self, records: &[Record], bytes: &mut Vec<u8>) {
-        let used = |record: &&Record| self.is_used(record);
-        let mut used: Vec<&Record> = records.iter().filter(used).collect();
-        used.sort_by_key(|record| record.id);
-        bytes.extend_from_slice(&(used.len() as u32).to_le_bytes());
-        for record in used {
-            let tres = self.tres_of(record);
-            bytes.extend_from_slice(&record.id.to_le_bytes());
-            record.usage_raw.encode(bytes);
-            bytes.extend_from_slice(&record.wall.to_bits().to_le_bytes());
-            bytes.extend_from_slice(&(tres.len() as u32).to_le_bytes());
-            for number in tres {
-                number.encode(bytes);
-            }
         }
     }
 
@@ -142,24 +104,15 @@ impl State {
         self.tres_ids = tres_ids.to_vec();
     }
 
-    fn tres_of(&self, record: &Record) -> &[Number] {
-        &self.tres[record.tres..record.tres + record.tres_len]
-    }
-
-    fn is_used(&self, record: &Record) -> bool {
-        let zero = |number: &Number| number.mantissa == 0;
-        !zero(&record.usage_raw) || record.wall != 0.0 || !self.tres_of(record).iter().all(zero)
-    }
-
     /// # Errors
-    /// Any difference from what [`State::encode`] writes.
+    /// Any difference from what [`Image`] holds.
     pub(in crate::slurm) fn decode(bytes: &[u8]) -> Result<State, Damage> {
         let mut header = Reader(bytes);
         if header.take::<8>() != Some(*MAGIC) {
             return Err(Damage::Magic);
         }
         let version = header.u32().ok_or(Damage::Magic)?;
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(Damage::Version(version));
         }
         let checksum = header.u32().ok_or(Damage::Magic)?;
@@ -168,7 +121,7 @@ impl State {
         if payload.len() as u64 != length {
             return Err(Damage::Length {
                 found: bytes.len() as u64,
-                expected: length.saturating_add(HEADER as u64),
+                expected: length.saturating_add(Image::HEADER as u64),
             });
         }
         if crc32fast::hash(payload) != checksum {
@@ -197,10 +150,109 @@ impl State {
     }
 }
 
-impl Number {
-    fn encode(self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.mantissa.to_le_bytes());
-        bytes.extend_from_slice(&self.sign_exponent.to_le_bytes());
+/// The times of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::slurm) struct Stamp {
+    pub(in crate::slurm) written_at: i64,
+    pub(in crate::slurm) last_ran: i64,
+    pub(in crate::slurm) previous_ran: i64,
+    pub(in crate::slurm) last_reset: i64,
+}
+
+impl Stamp {
+    /// Usage of the pass at `last_ran`, written down at `now`.
+    #[cfg(feature = "slurm")]
+    pub(in crate::slurm) fn new(
+        now: i64,
+        last_ran: i64,
+        previous_ran: i64,
+        last_reset: i64,
+    ) -> Stamp {
+        Stamp {
+            // All usage up to the last pass is in it, also where the clock has stepped back since:
+            // an older dump of slurmctld must not seem to be newer.
+            written_at: now.max(last_ran),
+            last_ran,
+            previous_ran,
+            last_reset,
+        }
+    }
+}
+
+/// So many records, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::slurm) struct Records<'a> {
+    pub(in crate::slurm) count: u32,
+    pub(in crate::slurm) bytes: &'a [u8],
+}
+
+/// The whole file, ready to be written.
+pub(in crate::slurm) struct Image<'a> {
+    front: Vec<u8>,
+    assocs: &'a [u8],
+    qos_count: [u8; 4],
+    qos: &'a [u8],
+    times: Times,
+}
+
+impl<'a> Image<'a> {
+    const HEADER: usize = 24;
+
+    pub(in crate::slurm) fn new(
+        stamp: Stamp,
+        tres_ids: &[u32],
+        assocs: Records<'a>,
+        qos: Records<'a>,
+    ) -> Image<'a> {
+        let mut front = vec![0; Image::HEADER];
+        for time in [
+            stamp.written_at,
+            stamp.last_ran,
+            stamp.previous_ran,
+            stamp.last_reset,
+        ] {
+            front.extend_from_slice(&time.to_le_bytes());
+        }
+        front.extend_from_slice(&(tres_ids.len() as u32).to_le_bytes());
+        for id in tres_ids {
+            front.extend_from_slice(&id.to_le_bytes());
+        }
+        front.extend_from_slice(&assocs.count.to_le_bytes());
+        let mut image = Image {
+            front,
+            assocs: assocs.bytes,
+            qos_count: qos.count.to_le_bytes(),
+            qos: qos.bytes,
+            times: Times {
+                last_ran: stamp.last_ran,
+                last_reset: stamp.last_reset,
+            },
+        };
+        image.write_header();
+        image
+    }
+
+    fn write_header(&mut self) {
+        let mut checksum = crc32fast::Hasher::new();
+        checksum.update(&self.front[Image::HEADER..]);
+        let mut length = self.front.len() - Image::HEADER;
+        for piece in &self.pieces()[1..] {
+            checksum.update(piece);
+            length += piece.len();
+        }
+        self.front[..8].copy_from_slice(MAGIC);
+        self.front[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        self.front[12..16].copy_from_slice(&checksum.finalize().to_le_bytes());
+        self.front[16..24].copy_from_slice(&(length as u64).to_le_bytes());
+    }
+
+    /// The file, piece by piece.
+    pub(in crate::slurm) fn pieces(&self) -> [&[u8]; 4] {
+        [&self.front, self.assocs, &self.qos_count, self.qos]
+    }
+
+    pub(in crate::slurm) fn times(&self) -> Times {
+        self.times
     }
 }
 
@@ -233,6 +285,7 @@ impl Reader<'_> {
         })
     }
 
+    /// Ascending by id.
     fn records(&mut self, tres: &mut Vec<Number>) -> Option<Vec<Record>> {
         let count = self.u32()?;
         let mut records: Vec<Record> = Vec::new();
@@ -248,11 +301,13 @@ impl Reader<'_> {
                 tres.push(self.number()?);
             }
             record.tres_len = tres.len() - record.tres;
-            if !record.wall.is_finite() || records.last().is_some_and(|last| last.id >= record.id) {
+            if !record.wall.is_finite() {
                 return None;
             }
             records.push(record);
         }
-        Some(records)
+        records.sort_by_key(|record| record.id);
+        let twice = records.windows(2).any(|pair| pair[0].id == pair[1].id);
+        (!twice).then_some(records)
     }
 }

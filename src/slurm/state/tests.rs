@@ -1,5 +1,5 @@
 use super::dump::ASSOC_FILE as DUMP_FILE;
-use super::own::{Damage, Number, Record};
+use super::own::{Damage, Number, Record, Records, Stamp};
 use super::*;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -59,6 +59,57 @@ fn state() -> State {
     }
 }
 
+/// Records as the shim writes them.
+fn encode_records(state: &State, records: &[Record]) -> Vec<u8> {
+    let number = |bytes: &mut Vec<u8>, number: &Number| {
+        bytes.extend_from_slice(&number.mantissa.to_le_bytes());
+        bytes.extend_from_slice(&number.sign_exponent.to_le_bytes());
+    };
+    let mut bytes = Vec::new();
+    for record in records {
+        bytes.extend_from_slice(&record.id.to_le_bytes());
+        number(&mut bytes, &record.usage_raw);
+        bytes.extend_from_slice(&record.wall.to_bits().to_le_bytes());
+        bytes.extend_from_slice(&(record.tres_len as u32).to_le_bytes());
+        for each in &state.tres[record.tres..record.tres + record.tres_len] {
+            number(&mut bytes, each);
+        }
+    }
+    bytes
+}
+
+/// Does something with the file of a state.
+fn with_image<T>(state: &State, does: impl FnOnce(&Image<'_>) -> T) -> T {
+    let stamp = Stamp {
+        written_at: state.written_at,
+        last_ran: state.last_ran,
+        previous_ran: state.previous_ran,
+        last_reset: state.last_reset,
+    };
+    let assocs = encode_records(state, &state.assocs);
+    let qos = encode_records(state, &state.qos);
+    let records = |list: &[Record], bytes| Records {
+        count: list.len() as u32,
+        bytes,
+    };
+    does(&Image::new(
+        stamp,
+        &state.tres_ids,
+        records(&state.assocs, &assocs),
+        records(&state.qos, &qos),
+    ))
+}
+
+impl State {
+    fn encode(&self) -> Vec<u8> {
+        with_image(self, |image| image.pieces().concat())
+    }
+}
+
+fn store(dir: &Path, state: &State) -> Result<(), String> {
+    with_image(state, |image| super::store(dir, image))
+}
+
 /// slurmctld's own files, of nothing.
 fn write_dump(folder: &Folder, time: i64) {
     let mut bytes = vec![0x26, 0x00];
@@ -75,16 +126,29 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn unused_records_are_left_out_and_the_rest_is_in_order() {
+fn records_come_in_any_order_but_once() {
     let mut unordered = state();
     unordered.assocs.reverse();
-    unordered.assocs.push(Record {
-        id: 1,
-        ..Record::default()
-    });
     let read = State::decode(&unordered.encode()).unwrap();
     let ids: Vec<u32> = read.assocs.iter().map(|record| record.id).collect();
     assert_eq!(ids, [3, 9]);
+    let mut twice = state();
+    twice.assocs.push(twice.assocs[0].clone());
+    assert_eq!(State::decode(&twice.encode()), Err(Damage::Records));
+}
+
+#[test]
+fn the_version_before_is_read() {
+    let mut bytes = state().encode();
+    bytes[8] = 2;
+    assert_eq!(State::decode(&bytes), Ok(state()));
+    for other in [1, 4] {
+        bytes[8] = other;
+        assert_eq!(
+            State::decode(&bytes),
+            Err(Damage::Version(u32::from(other)))
+        );
+    }
 }
 
 #[test]

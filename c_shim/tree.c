@@ -1,0 +1,297 @@
+/*
+ * tree.c - copies of associations, and which row is which.
+ */
+#include "host.h"
+
+/* ---- copies ------------------------------------------------------------------------------ */
+
+static void copy_kept(shim_snapshot *snapshot, const slurmdb_assoc_usage_t *usage)
+{
+	shim_assoc_kept *row = HOST_PUSH(snapshot, snapshot->kept, 1);
+
+	if (!row)
+		return;
+	*row = (shim_assoc_kept) {
+		.usage_norm = host_to_extended(usage->usage_norm),
+		.usage_efctv = host_to_extended(usage->usage_efctv),
+		.shares_norm = usage->shares_norm,
+		.fs_factor = usage->fs_factor,
+		.has_usage_norm = host_is_computed(usage->usage_norm),
+		.has_usage_efctv = host_is_computed(usage->usage_efctv),
+	};
+}
+
+static void copy_row(shim_snapshot *snapshot, const shim_want *want,
+		     const slurmdb_assoc_rec_t *assoc)
+{
+	const slurmdb_assoc_rec_t *parent = assoc->usage->parent_assoc_ptr;
+	shim_extended raw = host_to_extended(assoc->usage->usage_raw);
+	shim_assoc *row = HOST_PUSH(snapshot, snapshot->assocs, 1);
+
+	if (!row)
+		return;
+	*row = (shim_assoc) {
+		.priority_norm = assoc->usage->priority_norm,
+		.usage_mantissa = raw.mantissa,
+		.usage_sign_exponent = raw.sign_exponent,
+		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
+		.is_user = assoc->user != NULL,
+		.id = assoc->id,
+		.parent_id = parent ? parent->id : 0,
+		.shares_raw = assoc->shares_raw,
+		.priority = assoc->priority,
+	};
+	if (want->kept)
+		copy_kept(snapshot, assoc->usage);
+}
+
+static int queue_child(void *assoc, void *arg)
+{
+	shim_snapshot *snapshot = arg;
+	void **at = HOST_PUSH(snapshot, snapshot->assoc_at, 1);
+
+	if (at)
+		*at = assoc;
+	return at ? 0 : -1;
+}
+
+void host_copy_assoc(shim_snapshot *snapshot, const shim_want *want,
+		     const slurmdb_assoc_rec_t *assoc)
+{
+	if (queue_child((void *) assoc, snapshot) == 0)
+		copy_row(snapshot, want, assoc);
+}
+
+static void fetch_assoc(const slurmdb_assoc_rec_t *assoc)
+{
+	__builtin_prefetch(&assoc->id);
+	__builtin_prefetch(&assoc->leaf_usage);
+	__builtin_prefetch(&assoc->usage);
+	__builtin_prefetch(&assoc->user);
+}
+
+/* What is read of usage; it is written only where that is locked. */
+static void fetch_read(const slurmdb_assoc_usage_t *usage)
+{
+	__builtin_prefetch(&usage->children_list);
+	__builtin_prefetch(&usage->parent_assoc_ptr);
+	__builtin_prefetch(&usage->usage_raw);
+}
+
+/*
+ * Level by level from the root. The records that were found are the queue of those still to be
+ * visited, so that depth costs no stack, and tell long before what will be read.
+ */
+void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
+{
+	void **at;
+	size_t most;
+
+	if (!assoc_mgr_assoc_list || !assoc_mgr_root_assoc)
+		return;
+	most = (size_t) list_count(assoc_mgr_assoc_list);
+	(void) HOST_EXPECT(snapshot, snapshot->assocs, most);
+	(void) HOST_EXPECT(snapshot, snapshot->assoc_at, most);
+	if (want->kept)
+		(void) HOST_EXPECT(snapshot, snapshot->kept, most);
+	(void) queue_child(assoc_mgr_root_assoc, snapshot);
+	for (size_t i = 0; i < snapshot->assoc_at.len && !snapshot->out_of_memory; i++) {
+		slurmdb_assoc_rec_t *assoc;
+
+		at = snapshot->assoc_at.at + i;
+		assoc = *at;
+		if (i + 2 * HOST_AHEAD < snapshot->assoc_at.len)
+			fetch_assoc(at[2 * HOST_AHEAD]);
+		if (i + HOST_AHEAD < snapshot->assoc_at.len)
+			fetch_read(((slurmdb_assoc_rec_t *) at[HOST_AHEAD])->usage);
+		copy_row(snapshot, want, assoc);
+		if (assoc->usage->children_list)
+			(void) list_for_each_ro(assoc->usage->children_list, queue_child,
+						snapshot);
+		if (snapshot->assoc_at.len > most) {
+			snapshot->broken_tree = true;
+			return;
+		}
+	}
+}
+
+void host_forget_records(shim_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->assoc_at.len; i++)
+		snapshot->assoc_at.at[i] = host_mark(snapshot->assoc_at.at[i]);
+	snapshot->qos_at.len = 0;
+}
+
+/* ---- a walk along slurmctld's list ------------------------------------------------------- */
+
+#define ON_THE_WAY (4 * HOST_AHEAD)
+
+typedef struct {
+	void (*visit)(void *assoc, void *arg);
+	void *arg;
+	slurmdb_assoc_rec_t *assoc[ON_THE_WAY];
+	size_t seen;
+} assoc_walk;
+
+/* The element that came so many before the one at `place`; NULL if there is none. */
+static slurmdb_assoc_rec_t *before(const assoc_walk *w, size_t place, size_t by)
+{
+	return place >= by && place - by < w->seen ? w->assoc[(place - by) % ON_THE_WAY] : NULL;
+}
+
+static void advance(assoc_walk *w, size_t place)
+{
+	slurmdb_assoc_rec_t *assoc;
+
+	if ((assoc = before(w, place, HOST_AHEAD)))
+		host_fetch_usage(assoc->usage);
+	if ((assoc = before(w, place, 2 * HOST_AHEAD)) && assoc->usage)
+		host_fetch(assoc->usage->usage_tres_raw,
+			   assoc->usage->tres_cnt * sizeof(long double));
+	if ((assoc = before(w, place, 3 * HOST_AHEAD)))
+		w->visit(assoc, w->arg);
+}
+
+static int come_to(void *assoc, void *arg)
+{
+	assoc_walk *w = arg;
+	size_t place = w->seen++;
+
+	fetch_assoc(assoc);
+	w->assoc[place % ON_THE_WAY] = assoc;
+	advance(w, place);
+	return 0;
+}
+
+void host_walk_assocs(void (*visit)(void *assoc, void *arg), void *arg)
+{
+	assoc_walk w = { .visit = visit, .arg = arg };
+
+	if (!assoc_mgr_assoc_list)
+		return;
+	(void) list_for_each(assoc_mgr_assoc_list, come_to, &w);
+	for (size_t place = w.seen; place < w.seen + 3 * HOST_AHEAD; place++)
+		advance(&w, place);
+}
+
+/* ---- associations by id ------------------------------------------------------------------ */
+
+/* Ids per association up to which a table with a place for every id is worth its memory. */
+#define SPARSE 8
+
+static bool make_table(shim_snapshot *snapshot)
+{
+	size_t len = snapshot->assocs.len;
+	uint32_t last = 0, *table;
+
+	for (size_t i = 0; i < len; i++) {
+		if (snapshot->assocs.at[i].id > last)
+			last = snapshot->assocs.at[i].id;
+	}
+	if (!len || last / SPARSE > len + 1000)
+		return false;
+	table = HOST_PUSH(snapshot, snapshot->row_of_id, (size_t) last + 1);
+	if (!table)
+		return false;
+	memset(table, 0xff, ((size_t) last + 1) * sizeof(*table)); /* SHIM_NONE */
+	for (size_t i = 0; i < len; i++) {
+		uint32_t *row = &table[snapshot->assocs.at[i].id];
+
+		if (*row != SHIM_NONE) {
+			/* Two of one id: the other way tells them apart. */
+			snapshot->row_of_id.len = 0;
+			return false;
+		}
+		*row = (uint32_t) i;
+	}
+	return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const shim_assoc_place *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int by_id_and_row(const void *a, const void *b)
+{
+	const shim_assoc_place *x = a, *y = b;
+	int order = by_id(a, b);
+
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/*
+ * Rows of one id: each but the first gets an id above all others, in this snapshot only. Their
+ * records are told apart by where they are.
+ */
+static void tell_apart(shim_snapshot *snapshot, shim_assoc_place *twins, size_t len,
+		       uint32_t *highest)
+{
+	for (size_t i = 1; i < len; i++) {
+		if (*highest == UINT32_MAX) {
+			snapshot->broken_tree = true;
+			return;
+		}
+		twins[i].id = ++*highest;
+		snapshot->assocs.at[twins[i].row].id = twins[i].id;
+		snapshot->twins++;
+	}
+}
+
+/*
+ * slurmdbd gives no id twice, but a program of Slurm's testsuite does. Such associations are all
+ * ranked; jobs and children that name the id belong to the first of them.
+ */
+static void tell_all_apart(shim_snapshot *snapshot, shim_assoc_place *places, size_t len)
+{
+	uint32_t highest = len ? places[len - 1].id : 0;
+	size_t first = 0;
+
+	snapshot->twins = 0;
+	for (size_t i = 1; i <= len; i++) {
+		if (i < len && places[i].id == places[first].id)
+			continue;
+		if (i - first > 1)
+			tell_apart(snapshot, places + first, i - first, &highest);
+		first = i;
+	}
+	if (snapshot->twins)
+		qsort(places, len, sizeof(*places), by_id_and_row);
+}
+
+static void sort_by_id(shim_snapshot *snapshot)
+{
+	shim_assoc_place *places = HOST_PUSH(snapshot, snapshot->by_id, snapshot->assocs.len);
+
+	if (!places)
+		return;
+	for (size_t i = 0; i < snapshot->assocs.len; i++)
+		places[i] = (shim_assoc_place) {
+			.id = snapshot->assocs.at[i].id,
+			.row = (uint32_t) i,
+		};
+	qsort(places, snapshot->assocs.len, sizeof(*places), by_id_and_row);
+	tell_all_apart(snapshot, places, snapshot->assocs.len);
+}
+
+uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id)
+{
+	shim_assoc_place key = { .id = id };
+	const shim_assoc_place *found;
+
+	if (snapshot->row_of_id.len)
+		return id < snapshot->row_of_id.len ? snapshot->row_of_id.at[id] : SHIM_NONE;
+	if (!snapshot->by_id.len)
+		return SHIM_NONE;
+	found = bsearch(&key, snapshot->by_id.at, snapshot->by_id.len, sizeof(key), by_id);
+	return found ? found->row : SHIM_NONE;
+}
+
+void shim_snapshot_index(shim_snapshot *snapshot)
+{
+	snapshot->twins = 0;
+	if (!make_table(snapshot))
+		sort_by_id(snapshot);
+}

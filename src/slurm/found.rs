@@ -1,0 +1,110 @@
+//! What a pass found for an association, as slurmctld's record is to hold it.
+
+use super::host::{self, ffi};
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::fairshare::{AssocFairshare, FairTreeNumbers};
+use crate::tree::{AssocIndex, Tree};
+
+const HAS_USAGE_EFCTV: u16 = ffi::SHIM_HAS_USAGE_EFCTV as u16;
+const HAS_USAGE_NORM: u16 = ffi::SHIM_HAS_USAGE_NORM as u16;
+const HAS_LEVEL_FS: u16 = ffi::SHIM_HAS_LEVEL_FS as u16;
+const KEEPS_LEVEL_FS: u16 = ffi::SHIM_KEEPS_LEVEL_FS as u16;
+const HAS_FS_FACTOR: u16 = ffi::SHIM_HAS_FS_FACTOR as u16;
+/// Its record is saved after the charges.
+pub(super) const IS_CHARGED: u16 = ffi::SHIM_IS_CHARGED as u16;
+
+/// Of an association under Fair Tree; `raw`: usage by position.
+pub(super) fn fair_tree(
+    tree: &Tree,
+    raw: &[Extended],
+    index: AssocIndex,
+    numbers: &FairTreeNumbers,
+    fs_factor: Option<f64>,
+) -> ffi::shim_assoc_factors {
+    let mut found = usage(
+        tree,
+        raw,
+        index.get(),
+        numbers.effective_usage,
+        numbers.norm_usage,
+    );
+    if is_below_zero(raw, tree.fs_parent(index)) {
+        set_efctv(
+            &mut found,
+            host::shim_quotient(numbers.effective_usage, true),
+        );
+    }
+    if let Some(level_fs) = numbers.level_fs {
+        let number = host::shim_extended(level_fs);
+        found.level_fs = number.mantissa;
+        found.level_fs_exponent = number.sign_exponent;
+        found.flags |= HAS_LEVEL_FS;
+    }
+    if let Some(fs_factor) = fs_factor {
+        found.fs_factor = fs_factor;
+        found.flags |= HAS_FS_FACTOR;
+    }
+    found
+}
+
+/// Of the association at `row` under another algorithm. `open`: its usage is left for whoever
+/// asks.
+pub(super) fn classic(
+    compat: Compat,
+    tree: &Tree,
+    raw: &[Extended],
+    row: usize,
+    fairshare: &AssocFairshare,
+    open: bool,
+) -> ffi::shim_assoc_factors {
+    let (effective, norm) = (fairshare.effective_usage, fairshare.norm_usage);
+    let mut found = usage(tree, raw, row, effective, norm);
+    found.flags |= KEEPS_LEVEL_FS;
+    if open {
+        found.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
+    }
+    // Stock that lets sshare compute the factor writes none outside Fair Tree.
+    let computes = cfg!(slurm_has_calc_fs_factor) || open;
+    let publishes = !(compat.is_slurm() && computes);
+    if let Some(fs_factor) = fairshare.fs_factor.filter(|_| publishes) {
+        found.fs_factor = fs_factor;
+        found.flags |= HAS_FS_FACTOR;
+    }
+    found
+}
+
+/// Effective and normalised usage. The root comes first: its effective usage is all there is, and
+/// it has no normalised one.
+fn usage(
+    tree: &Tree,
+    raw: &[Extended],
+    row: usize,
+    effective: Extended,
+    norm: Extended,
+) -> ffi::shim_assoc_factors {
+    let root = row == 0;
+    let mut found = ffi::shim_assoc_factors {
+        flags: HAS_USAGE_EFCTV,
+        ..ffi::shim_assoc_factors::default()
+    };
+    let effective = if root { Extended::ONE } else { effective };
+    set_efctv(&mut found, host::shim_extended(effective));
+    if !root {
+        let number = host::shim_quotient(norm, is_below_zero(raw, tree.root()));
+        found.usage_norm = number.mantissa;
+        found.usage_norm_exponent = number.sign_exponent;
+        found.flags |= HAS_USAGE_NORM;
+    }
+    found
+}
+
+fn set_efctv(found: &mut ffi::shim_assoc_factors, number: ffi::shim_extended) {
+    found.usage_efctv = number.mantissa;
+    found.usage_efctv_exponent = number.sign_exponent;
+}
+
+/// The sign of a zero, which only stock's numbers can have.
+fn is_below_zero(raw: &[Extended], of: Option<AssocIndex>) -> bool {
+    of.is_some_and(|of| raw[of.get()].is_negative())
+}
