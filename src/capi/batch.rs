@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::priority::{
-    BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span, TimeLimit, When,
+    BLOCK, BREAKS, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span, TimeLimit,
+    When,
 };
 
 use super::config::ConfigHandle;
@@ -243,10 +244,17 @@ impl<'a> Batch<'a> {
         mut each: impl FnMut(usize, &[JobRow], &Block),
     ) -> Result<(), Failure> {
         let mut block = Block::default();
+        let end = jobs.end;
         for jobs in self.blocks(jobs) {
             self.look_up(jobs.clone(), &mut block)?;
             let rows = &self.jobs[jobs.clone()];
-            block.fill(pricer, rows, self.when);
+            let next = &self.jobs[jobs.end..end.min(jobs.end + BLOCK)];
+            block.fill(pricer, rows, self.when, |number| {
+                let part = next.chunks(BLOCK.div_ceil(BREAKS)).nth(number);
+                for row in part.unwrap_or(&[]) {
+                    self.users.prefetch(row.assoc);
+                }
+            });
             each(jobs.start, rows, &block);
         }
         Ok(())

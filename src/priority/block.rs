@@ -11,6 +11,13 @@ use super::{AssocFactors, Job, Priced, Pricer, TimeLimit};
 /// So many jobs are a block: their columns fit into the innermost cache.
 pub(crate) const BLOCK: usize = 64;
 
+/// How often [`Block::fill`] lets its caller do something else in between.
+#[cfg_attr(
+    not(feature = "capi"),
+    allow(dead_code, reason = "only the C ABI asks")
+)]
+pub(crate) const BREAKS: usize = 5;
+
 /// A job of which only those columns are read that count; its association's factors and its site
 /// factor come beside it ([`Block::assocs`], [`Block::site_factors`]).
 pub(crate) trait Row {
@@ -130,15 +137,25 @@ impl Default for Block {
 
 impl Block {
     /// Prices up to [`BLOCK`] jobs, with what was set beside them.
+    ///
+    /// `meanwhile` is called between columns, with the number of the break, each of [`BREAKS`]
+    /// once: to let the processor fetch what the next block needs, a bit at a time, while it
+    /// calculates.
     #[inline(always)]
-    pub(crate) fn fill<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R], when: When) {
+    pub(crate) fn fill<R: Row>(
+        &mut self,
+        pricer: &Pricer<'_>,
+        rows: &[R],
+        when: When,
+        mut meanwhile: impl FnMut(usize),
+    ) {
         // A constant length lets the loops below go without checks; the last block is shorter.
         if let Ok(rows) = <&[R; BLOCK]>::try_from(rows) {
-            self.fill_terms(pricer, rows);
+            self.fill_terms(pricer, rows, &mut meanwhile);
             self.settle(rows);
         } else {
             let rows = &rows[..rows.len().min(BLOCK)];
-            self.fill_terms(pricer, rows);
+            self.fill_terms(pricer, rows, &mut meanwhile);
             self.settle(rows);
         }
         self.when = when;
@@ -185,8 +202,14 @@ impl Block {
     }
 
     #[inline(always)]
-    fn fill_terms<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R]) {
+    fn fill_terms<R: Row>(
+        &mut self,
+        pricer: &Pricer<'_>,
+        rows: &[R],
+        meanwhile: &mut impl FnMut(usize),
+    ) {
         let weights = &pricer.weights;
+        meanwhile(0);
         // Where a weight is 0 the column is never written, and stays 0.
         if weights.age != 0.0 {
             for (term, row) in self.age.iter_mut().zip(rows) {
@@ -199,18 +222,22 @@ impl Block {
                 *term = factors::assoc(assoc, normal) * weights.assoc;
             }
         }
+        meanwhile(1);
         if weights.fairshare != 0.0 {
             for (term, assoc) in self.fairshare.iter_mut().zip(&self.assocs) {
                 *term = assoc.fs_factor * weights.fairshare;
             }
         }
+        meanwhile(2);
         if weights.job_size != 0.0 {
             self.fill_sizes(pricer, rows);
         }
+        meanwhile(3);
         for ((partition, qos), row) in self.partition.iter_mut().zip(&mut self.qos).zip(rows) {
             *partition = pricer.partition_terms[row.partition_slot()];
             *qos = pricer.qos_terms[row.qos_slot()];
         }
+        meanwhile(4);
         if pricer.weighs_tres() {
             let len = pricer.site.tres_names.len();
             for (term, row) in self.tres.iter_mut().zip(rows) {
@@ -356,7 +383,7 @@ mod tests {
                     block.assocs[at] = assoc.unwrap_or_default();
                     block.site_factors[at] = job.site_factor;
                 }
-                block.fill(&pricer, jobs, When::Set);
+                block.fill(&pricer, jobs, When::Set, |_| ());
                 for (at, job) in jobs.iter().enumerate() {
                     let (priced, alone) = (block.priced(at, job), pricer.price_set(job));
                     assert_eq!(format!("{priced:?}"), format!("{alone:?}"), "{job:?}");

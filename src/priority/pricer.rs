@@ -198,7 +198,7 @@ impl<'a> Pricer<'a> {
             for (job, site_factor) in jobs.iter().zip(&mut block.site_factors) {
                 *site_factor = job.site_factor;
             }
-            block.fill(self, jobs, When::Pass);
+            block.fill(self, jobs, When::Pass, |_| ());
             for (at, (job, priced)) in jobs.iter().zip(out).enumerate() {
                 *priced = block.priced(at, job);
             }
