@@ -306,7 +306,12 @@ fn take_consumed_of(
         return 0;
     };
     let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
-    let assoc = snapshot.assoc_row(row.assoc_id).unwrap_or(NONE);
+    let assoc = snapshot.assoc_row(row.assoc_id);
+    if assoc.is_none() && !settings.config.compat.is_slurm() {
+        // slurmctld has added nothing for a job whose association is gone.
+        return 0;
+    }
+    let assoc = assoc.unwrap_or(NONE);
     let mut taken = to_shim(&Charge::default(), row, assoc, qos, partition_qos);
     match consumed {
         Consumed::Whole(secs) => taken.run_secs = secs,

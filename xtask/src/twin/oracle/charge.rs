@@ -301,9 +301,11 @@ pub fn take_consumed(world: &mut World, memory: &Memory, faults: &Faults) {
         let last_ran = passed(memory, faults, &job, &period);
         let secs = last_ran.unwrap_or(0) - job.start;
         let counts = if stock {
-            job.is_running() && secs >= 0
+            // Newer releases look up the account among those of the QOS.
+            job.is_running() && secs >= 0 && (job.assoc != 0 || !world.conf.starts_anew)
         } else {
-            (job.is_running() || job.is_suspended()) && last_ran.is_some() && job.start > 0
+            let counted = job.is_running() || job.is_suspended();
+            counted && last_ran.is_some() && job.start > 0 && job.assoc != 0
         };
         if !counts || job.end_time_exp.is_none() {
             continue;
