@@ -114,6 +114,7 @@ impl Computed {
             return;
         }
         let runs = snapshot.accruing().iter();
+        let runs = runs.filter(|row| !row.pending || row.completing);
         let mut runs: Vec<RunKey> = runs.map(|row| (row.job_id, row.start_time)).collect();
         runs.sort_unstable();
         self.runs = Some(runs);
