@@ -7,7 +7,7 @@ use num_traits::Zero as _;
 use super::faults::{Fault, Faults};
 use super::memory::Memory;
 use super::number::{Fading, Fraction, add, exact, product, whole};
-use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, World};
+use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, World, flag};
 
 /// The half-life that means "never".
 const INFINITE_SECS: u32 = u32::MAX - 59;
@@ -346,9 +346,12 @@ fn take(world: &mut World, job: &Job, per_count: &dyn Fn(u64) -> u64) {
 }
 
 /// Whether a pass charges a job that has not ended.
-pub fn accrues(job: &Job) -> bool {
-    let over = job.is_finished() || job.is_completing() || job.is_pending();
-    !over && job.start != 0 && job.assoc != 0
+pub fn accrues(conf: &Conf, faults: &Faults, job: &Job) -> bool {
+    if job.is_finished() || job.is_completing() || job.start == 0 || job.assoc == 0 {
+        return false;
+    }
+    // A start that backfill has planned.
+    !job.is_pending() || (conf.has(flag::CALCULATE_RUNNING) && faults.has(Fault::PendingWall))
 }
 
 /// Whether the end of a job is for a pass to find: nobody reports it without limits.

@@ -1,4 +1,6 @@
-//! The faults of the stock plugin, each by a name.
+//! The faults of the stock plugin, each by the name that `docs/parity.md` has for it.
+//!
+//! Where several lives of `tests/twin/faults` show one cause, the name is that of the first.
 
 use std::cell::Cell;
 use std::fmt;
@@ -32,13 +34,13 @@ faults! {
     /// Accounts of one level fairshare are walked one after the other.
     TiedAccounts = "tied-accounts", "tied accounts are not merged";
     /// An account without users hands on the rank before it.
-    EmptyFirstOfTie = "empty-first-of-tie", "an empty account of a tie hands on a rank";
+    EmptyFirstOfTie = "empty-first-account", "an empty account of a tie hands on a rank";
     /// Level fairshare values tie as rounded, not as exact numbers.
-    RoundedTies = "rounded-ties", "level fairshare ties or parts by rounding";
+    RoundedTies = "equal-ratios", "level fairshare ties or parts by rounding";
     /// Shares keep the normalisation of the other algorithm.
-    StaleShares = "stale-shares", "shares keep the normalisation of the other algorithm";
+    StaleShares = "fair-tree-off", "shares keep the normalisation of the other algorithm";
     /// Classic fair share mixes values of this pass and the last one.
-    ClassicOrder = "classic-order", "classic fair share of several moments at once";
+    ClassicOrder = "classic-late", "classic fair share of several moments at once";
     /// Classic passes need a last pass before now.
     ClassicPassSkipped = "classic-pass-skipped", "no classic pass at first start or after the clock stepped back";
     /// Factors of classic fair share are not in the records.
@@ -48,41 +50,43 @@ faults! {
     /// The root's effective usage is 1 without usage.
     RootAlwaysUsed = "root-always-used", "the root counts as used up when nothing is used";
     /// Usage fades by 0.693 instead of ln 2.
-    HalfLife = "half-life-0.693", "a half-life of 0.693 instead of ln 2";
+    HalfLife = "half-life", "a half-life of 0.693 instead of ln 2";
     /// A period's use fades as if it had all come at the start.
-    DecayAtStart = "decay-as-if-at-start", "use of a period fades as if all came at its start";
+    DecayAtStart = "use-at-start", "use of a period fades as if all came at its start";
     /// Ends of jobs go by the half-life of the last pass.
-    StaleHalfLife = "stale-half-life", "ends of jobs are charged by the half-life before the reconfigure";
+    StaleHalfLife = "end-by-old-half-life", "ends of jobs are charged by the half-life before the reconfigure";
     /// Without limits nobody charges the rest of an ended job.
-    EndLost = "usage-before-end-lost", "usage between the last pass and a job's end is lost";
+    EndLost = "usage-before-end", "usage between the last pass and a job's end is lost";
     /// Time before a resize is charged again.
-    ResizeTwice = "resize-twice", "time before a resize is charged twice";
+    ResizeTwice = "resize-usage", "time before a resize is charged twice";
     /// Run-seconds taken do not add up to those added.
     RunSecondsDrift = "run-seconds-drift", "what is taken from run-seconds is not what was added";
     /// The subtraction at start.
-    StartupSubtraction = "startup-subtraction", "run-seconds at start: suspended jobs, jobs over their limit";
+    StartupSubtraction = "startup-suspended", "run-seconds at start: suspended jobs, jobs over their limit";
     /// Usage in slurmctld's files is older than the last pass.
     CrashLoses = "crash-loses", "a crash loses usage or counts it twice";
     /// Usage in slurmctld's files is cut short.
-    SavedAsText = "saved-as-text", "usage is saved with wall time cut to seconds";
+    SavedAsText = "saved-as-text", "usage is saved with six decimals, wall time in whole seconds";
+    /// Waiting jobs that are to start in the past.
+    PendingWall = "pending-wall", "CALCULATE_RUNNING charges waiting jobs for wall time";
     /// The last pass moves back with the clock.
     ClockBack = "clock-back", "time is charged again after the clock stepped back";
     /// RESET NOW acts again.
-    ResetNowRearmed = "reset-now-rearmed", "RESET NOW acts again after any reconfigure";
+    ResetNowRearmed = "reset-now-again", "RESET NOW acts again after any reconfigure";
     /// A reset at the wrong moment.
-    ResetTime = "reset-time", "resets by days of 86,400 s, and one per missed period";
+    ResetTime = "reset-daily", "resets by days of 86,400 s, and one per missed period";
     /// New associations.
-    NewAssocZero = "new-assoc-zero", "a new association's first jobs get no fair-share factor of its own";
+    NewAssocZero = "new-user", "a new association's first jobs get no fair-share factor of its own";
     /// Differences of counts in 32 bits.
-    CountWrap = "cpu-wrap", "a job larger than the cluster counts as the smallest";
+    CountWrap = "cpus-wrap", "a job larger than the cluster counts as the smallest";
     /// A QOS of priority 0 in a list.
-    QosZeroInherits = "qos-zero-inherits", "a QOS of priority 0 in a list counts as the first one";
+    QosZeroInherits = "qos-of-zero", "a QOS of priority 0 in a list counts as the first one";
     /// Jobs that classic passes leave out.
     CompletingUnpriced = "completing-unpriced", "requeued jobs that still complete keep an old priority";
     /// Ended jobs are priced.
     EndedPriced = "ended-priced", "CALCULATE_RUNNING prices jobs that have ended";
     /// Without slurmdbd.
-    NoDatabase = "no-slurmdbd", "without slurmdbd no age factor, no passes";
+    NoDatabase = "no-slurmdbd-age", "without slurmdbd no age factor, no passes";
 }
 
 /// A set of faults that is asked, and remembers what it was asked for.
@@ -152,6 +156,10 @@ impl fmt::Display for Fault {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use crate::project;
+
     use super::*;
 
     #[test]
@@ -163,6 +171,19 @@ mod tests {
         assert!(!less.has(Fault::HalfLife) && less.has(Fault::NoDatabase));
         assert_eq!(less.asked(), [Fault::NoDatabase]);
         assert!(!Faults::none().has(Fault::TiedAccounts));
+    }
+
+    #[test]
+    fn the_documentation_has_every_name() {
+        let document = project::root().join("docs/parity.md");
+        let document = fs::read_to_string(document).unwrap();
+        for name in Fault::ALL.iter().map(|fault| fault.name()) {
+            let row = format!("| [{name}](../tests/twin/faults/{name}.life)");
+            let line = format!("- `{name}`: ");
+            let mut lines = document.lines();
+            let told = lines.any(|text| text.starts_with(&row) || text.starts_with(&line));
+            assert!(told, "{name}");
+        }
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Model<'_> {
         let job = Rc::clone(&self.world.jobs[&id]);
         let unreported = charge::ended_unreported(&self.world.conf, &job);
         let at_end = unreported && !self.faults.has(Fault::EndLost);
-        if !at_end && !charge::accrues(&job) {
+        if !at_end && !charge::accrues(&self.world.conf, self.faults, &job) {
             return;
         }
         let period = Period {
