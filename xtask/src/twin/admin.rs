@@ -9,7 +9,7 @@ use super::world::{self, World};
 type Event = fn(&mut Scene<'_>) -> String;
 
 /// The events, and how often each is drawn.
-const EVENTS: [(u32, Event); 13] = [
+const EVENTS: [(u32, Event); 14] = [
     (4, assoc_add),
     (6, assoc_shares),
     (3, assoc_move),
@@ -33,6 +33,12 @@ const EVENTS: [(u32, Event); 13] = [
     (2, |_| "save".to_owned()),
     (2, |scene| {
         format!("crash {}", scene.draw.one_of(&[0, 1, 60, 3600]))
+    }),
+    (1, |scene| {
+        format!(
+            "crash_in_pass {}",
+            scene.draw.one_of(&[0, 1, 60, 300, 3600])
+        )
     }),
     (2, qos_set),
 ];

@@ -209,6 +209,12 @@ fn events() -> Vec<Item> {
         item("other partition", |life| {
             life.any("update", "part", |_| true)
         }),
+        item("other list of QOS", |life| {
+            life.any("update", "qoslist", |list| list.contains(','))
+        }),
+        item("shorter list of QOS", |life| {
+            life.any("update", "qoslist", |list| !list.contains(','))
+        }),
     ];
     for verb in [
         "submit",
@@ -223,6 +229,10 @@ fn events() -> Vec<Item> {
         "reconfig",
         "restart",
         "crash",
+        "crash_in_pass",
+        "elapse",
+        "preempt",
+        "plan",
         "suspend",
         "resume",
         "cancel",

@@ -15,6 +15,19 @@ pub const SETTINGS: [&str; 2] = ["PriorityParameters=compat=documented", "MinJob
 /// happen at once.
 const BEYOND: [&str; 4] = ["elapse", "crash_in_pass", "during", "together"];
 
+/// What is nearest to a life in which these events are drawn, without them.
+pub fn within(mut life: Life) -> Life {
+    for (beyond, nearest) in [("elapse", "pass"), ("crash_in_pass", "crash")] {
+        for line in &mut life.lines {
+            let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+            if verb == beyond {
+                *line = format!("{nearest} {rest}");
+            }
+        }
+    }
+    life
+}
+
 /// Plays a life with both plugins and explains what they did.
 ///
 /// # Errors

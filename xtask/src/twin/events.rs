@@ -16,6 +16,9 @@ pub struct Scene<'a> {
     pub life: &'a mut Life,
     /// The jobs so far.
     pub jobs: Jobs,
+    /// Time goes by second for second, and the thread wakes when it is due. Elsewhere the life says
+    /// when passes are, and then the threads of two plugins are due at different times.
+    pub steady: bool,
 }
 
 /// Jobs above which the first ones are not dumped one by one.
@@ -23,6 +26,8 @@ const MANY: u32 = 1000;
 
 /// Writes jobs and events after `boot`.
 pub fn live(scene: &mut Scene<'_>, jobs: u32, events: u32) {
+    let other_period = |line: &String| line.contains("PriorityCalcPeriod");
+    scene.steady = scene.draw.chance(10) && !scene.life.lines.iter().any(other_period);
     if jobs > MANY {
         scene.life.push("quiet");
     }
@@ -39,14 +44,29 @@ pub fn live(scene: &mut Scene<'_>, jobs: u32, events: u32) {
             _ => scene.life.push("sshare"),
         }
     }
-    for line in ["pass 300", "sprio", "sshare"] {
+    let verb = if scene.steady { "elapse" } else { "pass" };
+    scene.life.push(format!("{verb} {PERIOD}"));
+    for line in ["sprio", "sshare"] {
         scene.life.push(line);
     }
 }
 
+/// Seconds from one pass to the next, unless a life says otherwise.
+const PERIOD: i64 = 300;
+
 /// Mostly forwards.
 fn time_passes(scene: &mut Scene<'_>) {
     let draw = &mut *scene.draw;
+    if scene.steady {
+        // No more than a period: stock makes up for passes that were missed, one by one.
+        let seconds = match draw.weighted(&[60, 30, 10]) {
+            0 => draw.between(1, PERIOD),
+            1 => PERIOD,
+            _ => 0,
+        };
+        scene.life.push(format!("elapse {seconds}"));
+        return;
+    }
     let verb = if draw.chance(70) { "pass" } else { "step" };
     let seconds = match draw.weighted(&[48, 18, 10, 10, 9, 5]) {
         0 => draw.between(1, 600),

@@ -112,7 +112,7 @@ fn qos_list(draw: &mut Draw, world: &World) -> String {
 type Event = fn(&mut Scene<'_>) -> Option<()>;
 
 /// The events of jobs, and how often each is drawn.
-const JOB_EVENTS: [(u32, Event); 17] = [
+const JOB_EVENTS: [(u32, Event); 20] = [
     (14, submit),
     (12, start),
     (3, |scene| scene.leave("cancel", &[Waiting, Running])),
@@ -129,6 +129,9 @@ const JOB_EVENTS: [(u32, Event); 17] = [
     (6, update),
     (4, |scene| scene.change("hold", &[Waiting], Held)),
     (3, |scene| scene.change("release", &[Held], Waiting)),
+    (2, preempt),
+    (2, plan),
+    (2, update_qos_list),
     (2, limit_change),
     (2, split),
     (1, |scene| scene.change("pretend", &[Waiting], Waiting)),
@@ -274,6 +277,38 @@ fn update(scene: &mut Scene<'_>) -> Option<()> {
         _ => format!("site={}", nice(draw)),
     };
     scene.life.push(format!("update {id} {word}"));
+    Some(())
+}
+
+/// A shorter list, or any together with other partitions: then slurmctld makes a new array of
+/// priorities. Stock writes a longer list's behind the end of the old one.
+fn update_qos_list(scene: &mut Scene<'_>) -> Option<()> {
+    let id = scene.jobs.any(scene.draw, &[Waiting])?;
+    let (draw, world) = (&mut *scene.draw, &*scene.world);
+    let words = if draw.chance(50) {
+        let list = qos_list(draw, world);
+        format!("part={}{list}", part_names(draw, world))
+    } else {
+        let id = world.qos[1..].get(draw.below(world.qos.len()))?;
+        format!("qoslist={id}")
+    };
+    scene.life.push(format!("update {id} {words}"));
+    Some(())
+}
+
+/// Another job wants its nodes; it may stay for a grace time.
+fn preempt(scene: &mut Scene<'_>) -> Option<()> {
+    let id = scene.jobs.any(scene.draw, &[Running, Suspended])?;
+    let grace = scene.draw.one_of(&[0, 1, 60, 600, 100_000]);
+    scene.life.push(format!("preempt {id} grace={grace}"));
+    Some(())
+}
+
+/// Backfill notes when it means to start a job; that moment may pass.
+fn plan(scene: &mut Scene<'_>) -> Option<()> {
+    let id = scene.jobs.any(scene.draw, &[Waiting])?;
+    let start = scene.draw.between(-100, 5000);
+    scene.life.push(format!("plan {id} start={start}"));
     Some(())
 }
 

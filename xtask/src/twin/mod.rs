@@ -253,6 +253,7 @@ pub fn generate(seed: u64, size: Size) -> Life {
         world: &mut world,
         life: &mut life,
         jobs: Jobs::default(),
+        steady: false,
     };
     events::live(&mut scene, jobs, size.events);
     life

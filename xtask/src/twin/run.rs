@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use crate::interrupt;
 
 use super::compare::{Difference, Outcome, Pair, Promise, compare};
+use super::documented;
 use super::life::Life;
 use super::oracle::Account;
 use super::{Size, generate, shrink};
@@ -47,7 +48,11 @@ pub struct Played {
 impl Run<'_> {
     /// The life of a seed.
     pub fn life(&self, seed: u64) -> Life {
-        generate(seed, self.size).without(self.without)
+        let life = generate(seed, self.size).without(self.without);
+        match self.pair.promise {
+            Promise::Same => life,
+            Promise::Documented => documented::within(life),
+        }
     }
 
     /// Plays seeds and prints what came of them.
