@@ -147,6 +147,12 @@ static inline void host_fetch(const void *at, size_t len)
 		__builtin_prefetch((const char *) at + i, 1);
 }
 
+static inline void host_fetch_read(const void *at, size_t len)
+{
+	for (size_t i = 0; at && i < len; i += 64)
+		__builtin_prefetch((const char *) at + i);
+}
+
 static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
 {
 	if (!usage)
@@ -173,13 +179,21 @@ extern void host_copy_tree(shim_snapshot *snapshot, const shim_want *want);
 /* Records may go away after the lock: marks of them remain. */
 extern void host_forget_records(shim_snapshot *snapshot);
 extern void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos);
-extern void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres);
+extern void host_copy_partition(shim_snapshot *snapshot, const shim_want *want,
+				const part_record_t *part);
 /*
  * An element of one of slurmctld's xmalloc'ed TRES arrays; 0 beyond its end. An array may be
  * shorter than slurmctld's count of TRES, if it is older than the last of them.
  */
 extern uint64_t host_tres_at(const uint64_t *counts, uint32_t i);
-extern uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts);
+extern uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want,
+			       const uint64_t *counts);
+
+/* Numbers in a run of TRES counts: of those that `want` (NULL: nobody) weighs, else of all. */
+static inline size_t host_weighed_len(const shim_snapshot *snapshot, const shim_want *want)
+{
+	return want && want->weighed ? want->weighed_len : snapshot->tres_count;
+}
 /* Ask for what host_copy_job will read: of the job's record, and then of what that points to. */
 extern void host_fetch_job(const shim_want *want, const job_record_t *job);
 extern void host_fetch_parts(const shim_want *want, const job_record_t *job);

@@ -151,23 +151,25 @@ static uint32_t qos_row(const shim_snapshot *snapshot, host_rows *rows,
 }
 
 /* Allocated TRES where there are any and they are counted, else requested ones. */
-static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const job_record_t *job)
+static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const shim_want *want,
+				 const job_record_t *job)
 {
-	size_t start = snapshot->tres.len;
+	size_t start = snapshot->tres.len, len = host_weighed_len(snapshot, want);
 	uint64_t *row;
 
-	if (!snapshot->tres_count)
+	if (!len)
 		return SHIM_NONE;
-	row = HOST_PUSH(snapshot, snapshot->tres, snapshot->tres_count);
+	row = HOST_PUSH(snapshot, snapshot->tres, len);
 	if (!row)
 		return SHIM_NONE;
-	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
-		uint64_t alloc = host_tres_at(job->tres_alloc_cnt, i);
+	for (uint32_t i = 0; i < len; i++) {
+		uint32_t place = want->weighed ? want->weighed[i] : i;
+		uint64_t alloc = host_tres_at(job->tres_alloc_cnt, place);
 
 		if (job->tres_alloc_cnt && alloc != NO_CONSUME_VAL64)
 			row[i] = alloc;
 		else
-			row[i] = host_tres_at(job->tres_req_cnt, i);
+			row[i] = host_tres_at(job->tres_req_cnt, place);
 	}
 	return (uint32_t) start;
 }
@@ -223,7 +225,7 @@ static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_ro
 		.flags = flags_of(job),
 	};
 	if (want->waiting_tres)
-		row->tres = copy_wanted_tres(snapshot, job);
+		row->tres = copy_wanted_tres(snapshot, want, job);
 }
 
 /* What calc_job_billable_tres of slurmctld would say, without keeping it in the job. */
@@ -269,7 +271,7 @@ static void copy_accruing(shim_snapshot *snapshot, const shim_want *want, const 
 		.resizing = IS_JOB_RESIZING(job),
 		.powering_up = IS_JOB_POWER_UP_NODE(job),
 	};
-	row->tres = host_copy_tres(snapshot, job->tres_alloc_cnt);
+	row->tres = host_copy_tres(snapshot, NULL, job->tres_alloc_cnt);
 	if (job->tres_alloc_cnt && (!row->billable_known || job->resize_time))
 		row->billable_now = billable_now(job, want->flags);
 }
@@ -302,10 +304,10 @@ void host_fetch_job(const shim_want *want, const job_record_t *job)
 #if HOST_HAS_QOS_LISTS
 	__builtin_prefetch(&job->qos_list);
 #endif
-	if (want->waiting_tres)
+	if (want->waiting_tres) {
 		__builtin_prefetch(&job->tres_req_cnt);
-	if (want->waiting_tres || want->accruing)
 		__builtin_prefetch(&job->tres_alloc_cnt);
+	}
 }
 
 void host_fetch_parts(const shim_want *want, const job_record_t *job)
@@ -317,10 +319,16 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 		__builtin_prefetch(&job->details->min_nodes);
 		__builtin_prefetch(&job->details->nice);
 	}
-	if (want->waiting_tres && job->tres_req_cnt)
-		__builtin_prefetch(job->tres_req_cnt);
-	if (job->tres_alloc_cnt)
-		__builtin_prefetch(job->tres_alloc_cnt);
+	if (job->part_ptr_list)
+		__builtin_prefetch(job->part_ptr_list);
+	if (want->waiting_tres) {
+		host_fetch_read(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
+		host_fetch_read(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
+	} else if (!IS_JOB_PENDING(job)) {
+		/* Few are charged: their lines are not asked for together with those of all. */
+		__builtin_prefetch(&job->tres_alloc_cnt);
+		__builtin_prefetch(&job->billable_tres);
+	}
 }
 
 void host_copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
@@ -339,9 +347,9 @@ void host_copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *ro
 
 static int copy_listed_partition(void *part, void *arg)
 {
-	shim_snapshot *snapshot = arg;
+	const shim_want want = { .waiting_tres = true };
 
-	host_copy_partition(snapshot, part, true);
+	host_copy_partition(arg, &want, part);
 	return 0;
 }
 
@@ -361,18 +369,19 @@ void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, c
 	 * who holds that one for writing may be waiting for the QOS lock.
 	 */
 	assoc_mgr_lock_t locks = { .assoc = want->assocs ? READ_LOCK : NO_LOCK,
-				   .qos = READ_LOCK, .tres = READ_LOCK };
+				   .qos = READ_LOCK,
+				   .tres = want->waiting_tres ? READ_LOCK : NO_LOCK };
 
 	shim_snapshot_clear(snapshot);
 	assoc_mgr_lock(&locks);
 	host_copy_site(snapshot);
 	for (const slurmdb_assoc_rec_t *assoc = want->assocs ? job->assoc_ptr : NULL; assoc;
-	     assoc = assoc->usage->parent_assoc_ptr)
+	     assoc = want->ancestors ? assoc->usage->parent_assoc_ptr : NULL)
 		host_copy_assoc(snapshot, want, assoc);
 	if (job->qos_ptr)
 		host_copy_qos(snapshot, job->qos_ptr);
 	if (job->part_ptr)
-		host_copy_partition(snapshot, job->part_ptr, want->waiting_tres);
+		host_copy_partition(snapshot, want, job->part_ptr);
 	if (job->part_ptr_list)
 		(void) list_for_each_ro(job->part_ptr_list, copy_listed_partition, snapshot);
 #if HOST_HAS_QOS_LISTS

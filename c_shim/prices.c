@@ -269,17 +269,13 @@ static job_record_t *find_priced(const shim_price *price)
 {
 	job_record_t *job = price->written ? find_job_record(price->job_id) : NULL;
 
-	if (job && job->priority == price->priority &&
-	    (job->direct_set_prio != 0) == price->seen_direct)
-		return job;
-	return NULL;
+	return job && job->priority == price->priority ? job : NULL;
 }
 
 static inline void fetch_for_factors(const job_record_t *record)
 {
 	__builtin_prefetch(&record->priority);
 	__builtin_prefetch(&record->job_id);
-	__builtin_prefetch(&record->direct_set_prio);
 }
 
 static inline void fetch_factors(const HOST_FACTORS *factors)

@@ -16,7 +16,7 @@ bool host_resize(shim_snapshot *snapshot, void **array, size_t element, size_t *
 	return true;
 }
 
-/* By a quarter: these are most of the plugin's memory, and the next pass finds them made. */
+/* Hardly beyond what is needed: these are most of the plugin's memory, and they stay. */
 bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len, size_t *cap,
 		  size_t more)
 {
@@ -24,8 +24,8 @@ bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t 
 
 	if (want <= *cap)
 		return true;
-	if (want < *cap + *cap / 4)
-		want = *cap + *cap / 4;
+	if (want < *cap + (*cap < 4096 ? *cap : *cap / 16))
+		want = *cap + (*cap < 4096 ? *cap : *cap / 16);
 	if (want < 64)
 		want = 64;
 	return host_resize(snapshot, array, element, cap, want);
@@ -113,26 +113,27 @@ uint64_t host_tres_at(const uint64_t *counts, uint32_t i)
 	return counts[i];
 }
 
-/* Copies TRES counts; not counted ones become 0. NONE for NULL. */
-uint32_t host_copy_tres(shim_snapshot *snapshot, const uint64_t *counts)
+/* Copies TRES counts, with `want` the weighed ones; not counted ones become 0. NONE for NULL. */
+uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want, const uint64_t *counts)
 {
-	size_t start = snapshot->tres.len;
+	size_t start = snapshot->tres.len, len = host_weighed_len(snapshot, want);
 	uint64_t *row;
 
-	if (!counts || !snapshot->tres_count)
+	if (!counts || !len)
 		return SHIM_NONE;
-	row = HOST_PUSH(snapshot, snapshot->tres, snapshot->tres_count);
+	row = HOST_PUSH(snapshot, snapshot->tres, len);
 	if (!row)
 		return SHIM_NONE;
-	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
-		uint64_t count = host_tres_at(counts, i);
+	for (uint32_t i = 0; i < len; i++) {
+		uint64_t count = host_tres_at(counts, want && want->weighed ? want->weighed[i] : i);
 
 		row[i] = count == NO_CONSUME_VAL64 ? 0 : count;
 	}
 	return (uint32_t) start;
 }
 
-void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, bool tres)
+void host_copy_partition(shim_snapshot *snapshot, const shim_want *want,
+			 const part_record_t *part)
 {
 	const slurmdb_qos_rec_t *qos = part->qos_ptr;
 	shim_partition *row = HOST_PUSH(snapshot, snapshot->partitions, 1);
@@ -148,8 +149,8 @@ void host_copy_partition(shim_snapshot *snapshot, const part_record_t *part, boo
 		.priority_job_factor = part->priority_job_factor,
 		.max_time_infinite = part->max_time == INFINITE,
 	};
-	if (tres)
-		row->tres = host_copy_tres(snapshot, part->tres_cnt);
+	if (want->waiting_tres)
+		row->tres = host_copy_tres(snapshot, want, part->tres_cnt);
 }
 
 typedef struct {
@@ -161,7 +162,7 @@ static int copy_partition(void *part, void *arg)
 {
 	walk *w = arg;
 
-	host_copy_partition(w->snapshot, part, w->want->waiting_tres);
+	host_copy_partition(w->snapshot, w->want, part);
 	return 0;
 }
 

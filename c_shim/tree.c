@@ -65,17 +65,17 @@ void host_copy_assoc(shim_snapshot *snapshot, const shim_want *want,
 static void fetch_assoc(const slurmdb_assoc_rec_t *assoc)
 {
 	__builtin_prefetch(&assoc->id);
-	__builtin_prefetch(&assoc->leaf_usage);
+	__builtin_prefetch(&assoc->shares_raw);
 	__builtin_prefetch(&assoc->usage);
-	__builtin_prefetch(&assoc->user);
 }
 
-/* What is read of usage; it is written only where that is locked. */
-static void fetch_read(const slurmdb_assoc_usage_t *usage)
+/* What is read of usage; a user has no children. */
+static void fetch_read(const slurmdb_assoc_rec_t *assoc)
 {
-	__builtin_prefetch(&usage->children_list);
-	__builtin_prefetch(&usage->parent_assoc_ptr);
-	__builtin_prefetch(&usage->usage_raw);
+	if (!assoc->user)
+		__builtin_prefetch(&assoc->usage->children_list);
+	__builtin_prefetch(&assoc->usage->parent_assoc_ptr);
+	__builtin_prefetch(&assoc->usage->usage_raw);
 }
 
 /*
@@ -103,9 +103,9 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 		if (i + 2 * HOST_AHEAD < snapshot->assoc_at.len)
 			fetch_assoc(at[2 * HOST_AHEAD]);
 		if (i + HOST_AHEAD < snapshot->assoc_at.len)
-			fetch_read(((slurmdb_assoc_rec_t *) at[HOST_AHEAD])->usage);
+			fetch_read(at[HOST_AHEAD]);
 		copy_row(snapshot, want, assoc);
-		if (assoc->usage->children_list)
+		if (!assoc->user && assoc->usage->children_list)
 			(void) list_for_each_ro(assoc->usage->children_list, queue_child,
 						snapshot);
 		if (snapshot->assoc_at.len > most) {
@@ -158,6 +158,7 @@ static int come_to(void *assoc, void *arg)
 	size_t place = w->seen++;
 
 	fetch_assoc(assoc);
+	__builtin_prefetch(&((slurmdb_assoc_rec_t *) assoc)->leaf_usage);
 	w->assoc[place % ON_THE_WAY] = assoc;
 	advance(w, place);
 	return 0;

@@ -29,7 +29,7 @@ typedef struct {
 	shim_lists_rows lists;
 	shim_u64_rows partition_keys;
 	shim_u32_rows qos_ids;
-	shim_u64_rows tres; /* runs of tres_count numbers, each from its index on */
+	shim_u64_rows tres; /* runs of tres_count or weighed_len numbers, each from its index on */
 	shim_pointer_rows assoc_at; /* the shim's: records while they are locked, else marks of them */
 	shim_pointer_rows qos_at;
 	uint32_t tres_count;
@@ -46,8 +46,11 @@ typedef struct {
 typedef struct {
 	bool assocs;
 	bool kept;	    /* with these, what their records keep */
+	bool ancestors;	    /* of one job: with its association all above it */
 	bool waiting;	    /* jobs that may get a priority */
-	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES */
+	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES: */
+	const uint32_t *weighed; /* of the TRES in these places; NULL: of all */
+	size_t weighed_len;
 	bool all_jobs;	    /* PriorityFlags=CALCULATE_RUNNING */
 	bool accruing;	    /* jobs that may be charged */
 	bool charged_ends;  /* with these, jobs charged to their end that ended after this: */
@@ -72,9 +75,9 @@ extern void shim_snapshot_index(shim_snapshot *snapshot);
 extern uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id);
 /*
  * Copies one job as the only element of `waiting`, with the rows of the tables that it needs:
- * if `assocs` are wanted, its association is row 0, followed by all above it. The caller holds
- * the job lock, and with `assocs` none of the association manager's; takes read locks of QOS and
- * TRES, before these with `assocs` that of associations.
+ * if `assocs` are wanted, its association is row 0, and `ancestors` follow. The caller holds the
+ * job lock, and with `assocs` none of the association manager's; takes the read lock of QOS, with
+ * `waiting_tres` that of TRES, and before these with `assocs` that of associations.
  */
 extern void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want,
 				      const void *job);

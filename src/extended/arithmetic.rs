@@ -6,6 +6,9 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::{Extended, INFINITE, MAX_EXPONENT, MIN_EXPONENT, round_off};
 
+/// What is cut off a mantissa, where it is just half of the last bit.
+const TIE: u64 = 1 << 63;
+
 /// The number `wide * 2^(top - 127)`, a little larger if `sticky`, rounded to nearest even.
 ///
 /// With `sticky`, `wide` must have at least 66 significant bits, so that what was cut off cannot
@@ -17,6 +20,17 @@ pub(super) fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Ext
     let shift = wide.leading_zeros();
     let exponent = top - shift as i32;
     let bits = (wide << shift) | u128::from(sticky);
+    if (MIN_EXPONENT..MAX_EXPONENT).contains(&exponent) {
+        // All 64 bits are kept, and a carry leads to no infinity.
+        let (mantissa, rest) = ((bits >> 64) as u64, bits as u64);
+        let up = rest > TIE || (rest == TIE && mantissa & 1 == 1);
+        let (mantissa, carry) = mantissa.overflowing_add(u64::from(up));
+        return Extended {
+            mantissa: if carry { 1 << 63 } else { mantissa },
+            exponent: exponent + i32::from(carry),
+            negative,
+        };
+    }
     let drop = 64 + (MIN_EXPONENT - exponent).max(0);
     let kept = round_off(bits, drop as u32);
     if kept == 0 {

@@ -77,11 +77,13 @@ pub struct Ranking {
     user_count: u32,
     /// The children of every account, sorted, where [`Tree::fs_children_range`] says.
     order: Vec<Slot>,
-    /// Users below each association, itself included; by position, as all that follow.
-    users_below: Vec<u32>,
-    /// 0 for accounts.
+    /// 0 for accounts; by position.
     ranks: Vec<u32>,
+    /// Where the node of an account is, by position; users have none.
+    places: Vec<u32>,
+    /// Accounts by position.
     nodes: Vec<Node>,
+    /// By position.
     flags: Vec<Flags>,
     /// Accounts on whose level, or on the level of whose children, fading may change something.
     unsteady: Vec<AssocIndex>,
@@ -126,8 +128,8 @@ impl Ranking {
             edits: 0,
             user_count: 0,
             order: Vec::new(),
-            users_below: Vec::new(),
             ranks: Vec::new(),
+            places: Vec::new(),
             nodes: Vec::new(),
             flags: Vec::new(),
             unsteady: Vec::new(),
@@ -157,7 +159,6 @@ impl Ranking {
         self.faded = Extended::ONE;
         self.unsteady.clear();
         self.changed.clear();
-        reset(&mut self.nodes, len, Node::default());
         reset(
             &mut self.flags,
             len,
@@ -169,6 +170,7 @@ impl Ranking {
         );
         self.count_users(tree);
         self.order.clear();
+        self.order.reserve_exact(len.saturating_sub(1));
         for index in tree.indices() {
             let children = tree.fs_children(index).iter();
             self.order
@@ -210,7 +212,7 @@ impl Ranking {
             return self.sort_all(tree, raw_usage);
         }
         self.changed.clear();
-        let mut touched = Vec::new();
+        let mut touched = Vec::with_capacity(2 * charged.len() + self.unsteady.len());
         if factor != 1.0 {
             for index in std::mem::take(&mut self.unsteady) {
                 let flags = &mut self.flags[index.get()];
@@ -297,7 +299,7 @@ impl Ranking {
                     (done.steady, done.window)
                 };
             self.flags[account.get()].used = used;
-            self.nodes[account.get()].window = (
+            self.node_mut(account).window = (
                 (range.start + window.start) as u32,
                 (range.start + window.end) as u32,
             );
@@ -322,7 +324,8 @@ impl Ranking {
             return Vec::new();
         }
         let pair = |index: &AssocIndex| Some((tree.fs_parent(*index)?, *index));
-        let mut pairs: Vec<_> = touched.iter().filter_map(pair).collect();
+        let mut pairs = Vec::with_capacity(touched.len());
+        pairs.extend(touched.iter().filter_map(pair));
         pairs.sort_unstable();
         pairs
     }
@@ -333,15 +336,35 @@ impl Ranking {
         }
     }
 
+    /// Makes the nodes, with the users below each.
     fn count_users(&mut self, tree: &Tree) {
-        self.users_below.clear();
-        let users = tree.rows().iter().map(|row| row.kind == AssocKind::User);
-        self.users_below.extend(users.map(u32::from));
-        for &index in tree.parents_first().iter().rev() {
-            if let Some(parent) = tree.fs_parent(index) {
-                self.users_below[parent.get()] += self.users_below[index.get()];
+        self.places.clear();
+        self.nodes.clear();
+        for row in tree.rows() {
+            if row.kind == AssocKind::User {
+                self.places.push(u32::MAX);
+            } else {
+                self.places.push(self.nodes.len() as u32);
+                self.nodes.push(Node::default());
             }
         }
+        for &index in tree.parents_first().iter().rev() {
+            if let Some(parent) = tree.fs_parent(index) {
+                let users = match tree.rows()[index.get()].kind {
+                    AssocKind::User => 1,
+                    AssocKind::Account => self.node(index).users_below,
+                };
+                self.node_mut(parent).users_below += users;
+            }
+        }
+    }
+
+    fn node(&self, account: AssocIndex) -> &Node {
+        &self.nodes[self.places[account.get()] as usize]
+    }
+
+    fn node_mut(&mut self, account: AssocIndex) -> &mut Node {
+        &mut self.nodes[self.places[account.get()] as usize]
     }
 }
 

@@ -8,7 +8,7 @@ use super::pass::{Moment, Workspace};
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::SnapshotError;
-use crate::priority::{Pricer, PriorityError};
+use crate::priority::PriorityError;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -178,7 +178,7 @@ pub(super) fn factors(
         pending,
         ..
     } = work;
-    let pricer = Pricer::new(&settings.config, &tables.site, moment.now)?;
+    let pricer = tables.pricer(settings, snapshot, moment.now)?;
     let len = pending.len();
     let at_once = factors_at_once(len);
     for start in (0..len).step_by(at_once) {

@@ -140,7 +140,8 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
         flags: settings.flags,
         ..Default::default()
     };
-    let mut snapshot = plugin.scratch();
+    let mut scratch = plugin.scratch();
+    let snapshot = &mut scratch.snapshot;
     let lock = UsageLock::lock();
     plugin.restore(&lock);
     // SAFETY: the caller's promise; the usage lock is held.
@@ -156,7 +157,7 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let mut shared = plugin.shared.lock();
     let until = shared.charged_until(&row, snapshot.enforces_limits());
     let passed = shared.passed(&row, now);
-    let run = run_of(&row, usage_factor(&snapshot), until, passed);
+    let run = run_of(&row, usage_factor(snapshot), until, passed);
     let period = Period::between_passes(shared.last_ran, now);
     let decay = if settings.config.compat.is_slurm() {
         shared.decay
@@ -177,7 +178,7 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let from = passed.unwrap_or(0).max(row.start_time);
     drop(shared);
     if let Some(charged) = charged {
-        settle(&snapshot, &lock, &row, &charged);
+        settle(snapshot, &lock, &row, &charged);
     }
     drop(lock);
     // SAFETY: the caller's promise: the record and its lock.
@@ -189,7 +190,7 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             ffi::shim_ending_job_keep_billable(job, row.billable_now);
         }
     }
-    plugin.give_back(snapshot);
+    plugin.give_back(scratch);
 }
 
 /// The rows of an ending job are fixed: its association is row 0, its QOS row 0 if it has one,
@@ -236,7 +237,7 @@ pub(super) fn after_reconfigure(plugin: &Plugin, settings: &Settings, normalizes
         assocs: true,
         ..Default::default()
     };
-    let mut snapshot = plugin.scratch();
+    let mut snapshot = Snapshot::default();
     {
         let lock = host::SnapshotLock::lock();
         snapshot.take(&lock, &want);
@@ -248,7 +249,6 @@ pub(super) fn after_reconfigure(plugin: &Plugin, settings: &Settings, normalizes
         Err(error) => log::error(format_args!("shares are not normalised anew: {error}")),
     }
     drop(lock);
-    plugin.give_back(snapshot);
 }
 
 /// Takes from the run-seconds what jobs had used up to the last pass: slurmctld adds the whole
@@ -263,7 +263,7 @@ pub(super) fn take_consumed(plugin: &Plugin, settings: &Settings) {
         flags: settings.flags,
         ..Default::default()
     };
-    let mut snapshot = plugin.scratch();
+    let mut snapshot = Snapshot::default();
     {
         let lock = host::SnapshotLock::lock();
         snapshot.take(&lock, &want);
@@ -289,7 +289,6 @@ pub(super) fn take_consumed(plugin: &Plugin, settings: &Settings) {
             "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
         ));
     }
-    plugin.give_back(snapshot);
 }
 
 fn take_consumed_of(

@@ -13,7 +13,7 @@ use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::{self, Odd, Tables};
 use crate::engine::{self, Accruing, Follower, PassInput};
-use crate::priority::{PriorityError, Site};
+use crate::priority::{Job, PriorityError, Site};
 use crate::tree::{AssocIndex, TreeError};
 use crate::usage::{Charge, Ledger, Period, UsageError, accrues};
 use std::sync::Arc;
@@ -66,12 +66,7 @@ pub(super) fn compute(
         computed,
         ..
     } = work;
-    let mut names = Vec::new();
-    if settings.weighs_tres() {
-        names = host::tres_names();
-        names.resize(snapshot.tres_count(), String::new());
-    }
-    tables.fill(snapshot, names)?;
+    tables.fill(snapshot)?;
     pending.collect(settings, snapshot);
     computed.begin(settings, snapshot, moment);
     let mut prices = true;
@@ -195,8 +190,9 @@ impl Computed {
         // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
         let mut jobs = Vec::new();
         if interleaved {
-            let all = 0..pending.len();
-            jobs.extend(pending.jobs(settings, snapshot, all));
+            let all = pending.jobs(settings, snapshot, 0..pending.len());
+            // What they ask for is not looked at here.
+            jobs.extend(all.map(|job| Job { tres: None, ..job }));
         }
         let before = interleaved.then(|| pending.accruing_before(snapshot, &self.rows));
         let tree = Arc::clone(&tables.tree);
@@ -273,6 +269,8 @@ impl Computed {
     ) {
         let config = &settings.config;
         let shared = plugin.shared.lock();
+        self.accruing.reserve_exact(snapshot.accruing().len());
+        self.charges.reserve_exact(snapshot.accruing().len());
         for (position, row) in snapshot.accruing().iter().enumerate() {
             let state = state_of(row);
             let running = config.priority_flags.calculate_running;

@@ -2,6 +2,7 @@
 
 use super::host::{self, FactorsLock, ffi};
 use super::plugin::Plugin;
+use super::price::Scratch;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
@@ -30,7 +31,7 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
         request,
         user_id,
         names,
-        snapshot: plugin.scratch(),
+        scratch: plugin.scratch(),
         rows: ffi::shim_factors_rows::default(),
         panic: None,
     };
@@ -46,7 +47,7 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
     if let Some(panic) = wanted.panic {
         resume_unwind(panic);
     }
-    plugin.give_back(wanted.snapshot);
+    plugin.give_back(wanted.scratch);
     // SAFETY: the rows are ours.
     unsafe { ffi::shim_factors_list(&mut wanted.rows) }
 }
@@ -58,7 +59,7 @@ struct Wanted<'a> {
     request: *const c_void,
     user_id: u32,
     names: Vec<String>,
-    snapshot: Snapshot,
+    scratch: Scratch,
     rows: ffi::shim_factors_rows,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -110,7 +111,9 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
         }
         return;
     }
-    let snapshot = &mut wanted.snapshot;
+    let Scratch {
+        snapshot, tables, ..
+    } = &mut wanted.scratch;
     let settings = wanted.settings;
     let want = ffi::shim_want {
         waiting_tres: settings.weighs_tres(),
@@ -125,13 +128,12 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
     if settings.weighs_tres() {
         names.resize(snapshot.tres_count(), String::new());
     }
-    let mut tables = Tables::default();
     tables.fill_job(snapshot, names);
     let Some(waiting) = snapshot.waiting().first() else {
         return;
     };
     let job = Tables::job(snapshot, waiting, None);
-    let Ok(pricer) = Pricer::new(&settings.config, &tables.site, wanted.now) else {
+    let Ok(pricer) = tables.pricer(settings, snapshot, wanted.now) else {
         return;
     };
     for (position, variant) in pricer.variants(&job).enumerate() {
@@ -140,9 +142,9 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
         let partition = partition.copied().unwrap_or(0);
         let qos = snapshot.qos_ids().get(position % per_partition);
         let mut tres = vec![0.0; tables.site.tres_names.len()];
-        let again = stock_tres_again(settings, &pricer, &tables, &job, variant);
+        let again = stock_tres_again(settings, &pricer, (snapshot, tables), &job, variant);
         let mut terms = terms(&pricer, &job, variant, &mut tres);
-        if settings.config.compat.is_slurm() && has_no_priority(&tables, variant) {
+        if settings.config.compat.is_slurm() && has_no_priority(tables, variant) {
             // There the row keeps what the job's first QOS gave it.
             terms.1 = None;
         }
@@ -177,7 +179,7 @@ fn has_no_priority(tables: &Tables, variant: Variant) -> bool {
 fn stock_tres_again(
     settings: &Settings,
     pricer: &Pricer,
-    tables: &Tables,
+    (snapshot, tables): (&Snapshot, &Tables),
     job: &Job,
     variant: Variant,
 ) -> Vec<f64> {
@@ -193,7 +195,7 @@ fn stock_tres_again(
         .and_then(|row| site.partitions[row.get()].tres);
     if let (Some(counts), Some(job)) = (partition, job.tres) {
         for (position, weight) in again.iter_mut().enumerate() {
-            let counted = |start: usize| site.tres_counts[start + position] != 0;
+            let counted = |start: usize| snapshot.tres()[start + position] != 0;
             if counted(counts.get()) && counted(job.get()) {
                 *weight = 0.0;
             }

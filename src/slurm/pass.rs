@@ -106,11 +106,15 @@ fn snapshot(
     work: &mut Workspace,
 ) -> Result<Moment, SnapshotError> {
     plugin.fault.strike("snapshot");
+    work.tables.weigh(settings);
+    let weighed = &work.tables.weighed;
     let want = ffi::shim_want {
         assocs: true,
         kept: settings.config.compat.is_slurm(),
         waiting: true,
         waiting_tres: settings.weighs_tres(),
+        weighed: weighed.as_ptr(),
+        weighed_len: weighed.len(),
         all_jobs: settings.config.priority_flags.calculate_running,
         accruing: true,
         flags: settings.flags,

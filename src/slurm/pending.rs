@@ -24,6 +24,16 @@ pub(super) struct Pending {
     factors: Vec<ffi::shim_factors>,
     /// Their weighted TRES terms, job after job.
     tres_terms: Vec<f64>,
+    /// Terms of one job, of the TRES that have a weight.
+    weighed_terms: Vec<f64>,
+    batch: Batch,
+}
+
+/// Some jobs as the engine's rows, and their prices.
+#[derive(Default)]
+struct Batch {
+    jobs: Vec<Job>,
+    priced: Vec<Priced>,
 }
 
 // SAFETY: the pointers in `prices` are never followed, not even by the shim, and those in
@@ -125,14 +135,15 @@ impl Pending {
         tables: &Tables,
         now: i64,
     ) -> Result<(), PriorityError> {
-        let pricer = Pricer::new(&settings.config, &tables.site, now)?;
+        let pricer = tables.pricer(settings, snapshot, now)?;
         let tells = log::tells_priorities();
         let mut overflows = Overflows::default();
+        let mut batch = std::mem::take(&mut self.batch);
         for start in (0..self.prices.len()).step_by(TOGETHER) {
             let end = (start + TOGETHER).min(self.prices.len());
-            let (jobs, priced) = self.some(&pricer, settings, snapshot, start..end);
-            for ((job, priced), price) in jobs.iter().zip(&priced).zip(&mut self.prices[start..end])
-            {
+            self.fill(&mut batch, &pricer, settings, snapshot, start..end);
+            let priced = batch.jobs.iter().zip(&batch.priced);
+            for ((job, priced), price) in priced.zip(&mut self.prices[start..end]) {
                 if tells {
                     log::priority(|| describe(job, priced));
                 }
@@ -148,26 +159,24 @@ impl Pending {
                 price.variants_len = u32::try_from(count).unwrap_or(0);
             }
         }
+        self.batch = batch;
         overflows.tell();
         Ok(())
     }
 
-    /// At most [`TOGETHER`] jobs with their prices; what lies behind the jobs asked for is void.
-    fn some(
+    /// Some jobs with their prices.
+    fn fill(
         &self,
+        batch: &mut Batch,
         pricer: &Pricer,
         settings: &Settings,
         snapshot: &Snapshot,
         of: Range<usize>,
-    ) -> ([Job; TOGETHER], [Priced; TOGETHER]) {
-        let len = of.len();
-        let mut jobs = [Job::new(0); TOGETHER];
-        let mut priced = [Priced::default(); TOGETHER];
-        for (job, to) in self.jobs(settings, snapshot, of).zip(&mut jobs) {
-            *to = job;
-        }
-        pricer.price_all(&jobs[..len], &mut priced[..len]);
-        (jobs, priced)
+    ) {
+        batch.jobs.clear();
+        batch.jobs.extend(self.jobs(settings, snapshot, of));
+        batch.priced.resize(batch.jobs.len(), Priced::default());
+        pricer.price_all(&batch.jobs, &mut batch.priced);
     }
 
     /// Works out the factors of some jobs, as `pricer` priced them.
@@ -180,31 +189,45 @@ impl Pending {
         of: Range<usize>,
     ) {
         let tres = if settings.weighs_tres() {
-            tables.site.tres_names.len()
+            snapshot.tres_count()
         } else {
             0
         };
+        let mut weighed = std::mem::take(&mut self.weighed_terms);
+        weighed.resize(tables.weighed.len(), 0.0);
+        let spread = |from: &[f64], to: &mut [f64]| {
+            to.fill(0.0);
+            for (place, number) in tables.weighed.iter().zip(from) {
+                if let Some(to) = to.get_mut(*place as usize) {
+                    *to = *number;
+                }
+            }
+        };
         self.tres_weights.resize(tres, 0.0);
-        if tres > 0 {
-            pricer.tres_weights(&mut self.tres_weights);
-        }
+        pricer.tres_weights(&mut weighed);
+        spread(&weighed, &mut self.tres_weights);
         self.factors.clear();
         self.tres_terms.resize(of.len() * tres, 0.0);
         let first = of.start;
+        let mut batch = std::mem::take(&mut self.batch);
         for start in of.clone().step_by(TOGETHER) {
             let end = (start + TOGETHER).min(of.end);
-            let (jobs, priced) = self.some(pricer, settings, snapshot, start..end);
-            for (at, (job, priced)) in (start..end).zip(jobs.iter().zip(&priced)) {
+            self.fill(&mut batch, pricer, settings, snapshot, start..end);
+            let priced = batch.jobs.iter().zip(&batch.priced);
+            for (at, (job, priced)) in (start..end).zip(priced) {
                 let terms = (at - first) * tres..(at - first + 1) * tres;
                 let terms = &mut self.tres_terms[terms];
                 if tres > 0 {
-                    pricer.tres_terms(job, terms);
+                    pricer.tres_terms(job, &mut weighed);
+                    spread(&weighed, terms);
                 }
                 let clear = self.prices[at].seen_direct;
                 self.factors
                     .push(to_shim(priced, clear, terms, &self.tres_weights));
             }
         }
+        self.batch = batch;
+        self.weighed_terms = weighed;
     }
 
     /// Prices of some jobs, to be written.

@@ -5,11 +5,11 @@ use super::guard;
 use super::host::{self, UsageLock};
 use super::log;
 use super::passed::Passed;
+use super::price::Scratch;
 use super::ranking::Ranking;
 use super::recent::Recent;
 use super::settings::{RELEASE, Settings};
 use super::slot::Slot;
-use super::snapshot::Snapshot;
 use super::state::{self, SaveWatch, State};
 use super::sync::{Arc, Mutex, RwLock};
 use super::thread::{ClockWatch, Thread};
@@ -29,8 +29,8 @@ pub(super) struct Plugin {
     /// Kept while the factors in jobs' records are read or written under no more than a read lock
     /// of jobs: asked for after that, and before any lock of the association manager.
     pub(super) factors: RwLock<()>,
-    /// Snapshots of one job, for the hooks.
-    scratch: Mutex<Vec<Snapshot>>,
+    /// Memory for hooks that look at one job.
+    scratch: Mutex<Vec<Scratch>>,
     pub(super) thread: Thread,
     pub(super) clock: ClockWatch,
     pub(super) saving: Mutex<SaveWatch>,
@@ -133,15 +133,15 @@ impl Plugin {
         }
     }
 
-    /// A snapshot for one job; comes back through [`Plugin::give_back`].
-    pub(super) fn scratch(&self) -> Snapshot {
+    /// Memory to look at one job with; comes back through [`Plugin::give_back`].
+    pub(super) fn scratch(&self) -> Scratch {
         self.scratch.lock().pop().unwrap_or_default()
     }
 
-    pub(super) fn give_back(&self, snapshot: Snapshot) {
+    pub(super) fn give_back(&self, scratch: Scratch) {
         let mut kept = self.scratch.lock();
         if kept.len() < 4 {
-            kept.push(snapshot);
+            kept.push(scratch);
         }
     }
 

@@ -9,7 +9,7 @@ use super::ranking::Ancestor;
 use super::settings::Settings;
 use super::snapshot::{Snapshot, SnapshotError};
 use super::tables::{self, Tables};
-use crate::priority::{AssocFactors, Job, Pricer, PriorityError};
+use crate::priority::{AssocFactors, Job, PriorityError};
 use crate::tree::AssocIndex;
 use std::ffi::c_void;
 
@@ -24,6 +24,17 @@ pub(super) enum PriceError {
     NoDetails,
 }
 
+/// Memory for looking at one job.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) snapshot: Snapshot,
+    pub(super) tables: Tables,
+    chain: Vec<Ancestor>,
+    variants: Vec<u32>,
+    terms: Vec<f64>,
+    weights: Vec<f64>,
+}
+
 /// The priority of a job now; its factors are written into the record.
 ///
 /// # Safety
@@ -33,27 +44,41 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
     let settings = plugin.settings();
     // SAFETY: the caller's promise; a site factor plugin is loaded, if only the empty one.
     unsafe { ffi::shim_site_set(job) }
-    let want = ffi::shim_want {
-        assocs: true,
-        kept: settings.config.compat.is_slurm(),
-        waiting_tres: settings.weighs_tres(),
-        flags: settings.flags,
-        ..Default::default()
-    };
-    let mut snapshot = plugin.scratch();
+    let mut scratch = plugin.scratch();
     // SAFETY: the caller's promise.
-    unsafe { snapshot.take_waiting_job(&want, job) }?;
+    let priority = unsafe { set_with(&mut scratch, plugin, &settings, job) };
+    plugin.give_back(scratch);
+    priority
+}
+
+/// # Safety
+/// As [`set`].
+unsafe fn set_with(
+    scratch: &mut Scratch,
+    plugin: &Plugin,
+    settings: &Settings,
+    job: *mut c_void,
+) -> Result<u32, PriceError> {
     let names = if settings.weighs_tres() {
         host::tres_names()
     } else {
         Vec::new()
     };
-    let (mut tables, row) = one_job(plugin, &settings, &snapshot, names)?;
+    // SAFETY: the caller's promise.
+    let row = unsafe { one_job(scratch, plugin, settings, names, job) }?;
+    let Scratch {
+        snapshot,
+        tables,
+        variants,
+        terms,
+        weights,
+        ..
+    } = scratch;
     let keeps = row.direct && row.priority != 0;
     let asks = !keeps && settings.config.priority_weight_fairshare != 0 && settings.has_slurmdbd;
     if asks && settings.config.compat.is_slurm() {
         // SAFETY: the caller's promise.
-        let classic = unsafe { late::fs_factor(&settings, job) };
+        let classic = unsafe { late::fs_factor(settings, job) };
         if let (Some(assoc), Some(classic)) = (tables.site.assocs.first_mut(), classic) {
             // Under Fair Tree the record has the factor, and asking was all.
             if settings.is_stock_classic() {
@@ -61,18 +86,21 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
             }
         }
     }
-    let pricer = Pricer::new(&settings.config, &tables.site, host::now())?;
+    let pricer = tables.pricer(settings, snapshot, host::now())?;
     let priced = pricer.price_set(&row);
-    let mut variants = vec![0; pricer.variants(&row).len()];
-    pricer.price_variants(&row, &priced, &mut variants);
-    let (mut terms, mut weights) = (Vec::new(), Vec::new());
+    variants.clear();
+    variants.resize(pricer.variants(&row).len(), 0);
+    pricer.price_variants(&row, &priced, variants);
+    let tres = tables.site.tres_names.len();
+    terms.clear();
+    weights.clear();
     if settings.weighs_tres() {
-        terms.resize(tables.site.tres_names.len(), 0.0);
-        weights.resize(tables.site.tres_names.len(), 0.0);
-        pricer.tres_terms(&row, &mut terms);
-        pricer.tres_weights(&mut weights);
+        terms.resize(tres, 0.0);
+        weights.resize(tres, 0.0);
+        pricer.tres_terms(&row, terms);
+        pricer.tres_weights(weights);
     }
-    let factors = pending::to_shim(&priced, keeps, &terms, &weights);
+    let factors = pending::to_shim(&priced, keeps, terms, weights);
     // SAFETY: the caller's promise; the slices live as long as the call.
     unsafe {
         ffi::shim_job_write_factors(
@@ -84,47 +112,72 @@ pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, Price
             settings.config.priority_flags.incr_only,
         );
     }
-    plugin.give_back(snapshot);
     log::debug2(format_args!("job {}: {priced:?}", row.id));
     Ok(priced.priority)
 }
 
 /// Tables that hold what one job refers to, its association at position 0.
-fn one_job(
+///
+/// # Safety
+/// As [`set`].
+unsafe fn one_job(
+    scratch: &mut Scratch,
     plugin: &Plugin,
     settings: &Settings,
-    snapshot: &Snapshot,
     mut names: Vec<String>,
-) -> Result<(Tables, Job), PriceError> {
-    let row = snapshot
-        .waiting()
-        .first()
-        .ok_or(SnapshotError::OutOfMemory)?;
+    job: *mut c_void,
+) -> Result<Job, PriceError> {
+    let Scratch {
+        snapshot,
+        tables,
+        chain,
+        ..
+    } = scratch;
+    let compat = settings.config.compat;
+    let mut want = ffi::shim_want {
+        assocs: true,
+        kept: compat.is_slurm(),
+        waiting_tres: settings.weighs_tres(),
+        flags: settings.flags,
+        ..Default::default()
+    };
+    // SAFETY: the caller's promise.
+    unsafe { snapshot.take_waiting_job(&want, job) }?;
+    let own = snapshot.assocs().first().copied();
+    let own = own.filter(|_| settings.has_slurmdbd);
+    let mut fs_factor = None;
+    if let (Some(own), false) = (&own, compat.is_slurm()) {
+        fs_factor = plugin.ranking.read().of(own.id);
+        if fs_factor.is_none() {
+            // It is new: who is above it decides.
+            want.ancestors = true;
+            // SAFETY: the caller's promise.
+            unsafe { snapshot.take_waiting_job(&want, job) }?;
+            chain.clear();
+            chain.extend(snapshot.assocs().iter().map(ancestor));
+            fs_factor = plugin.ranking.read().factor(chain);
+        }
+    }
+    let row = snapshot.waiting().first();
+    let row = row.ok_or(SnapshotError::OutOfMemory)?;
     if !row.is(ffi::SHIM_HAS_DETAILS) {
         return Err(PriceError::NoDetails);
     }
     if settings.weighs_tres() {
         names.resize(snapshot.tres_count(), String::new());
     }
-    let mut tables = Tables::default();
     tables.fill_job(snapshot, names);
-    let own = snapshot.assocs().first().filter(|_| settings.has_slurmdbd);
+    tables.site.assocs.clear();
     let assoc = own.map(|own| {
-        let fs_factor = if settings.config.compat.is_slurm() {
-            snapshot.kept().first().map_or(0.0, |kept| kept.fs_factor)
-        } else {
-            let chain: Vec<Ancestor> = snapshot.assocs().iter().map(ancestor).collect();
-            plugin.ranking.read().factor(&chain).unwrap_or(0.0)
-        };
+        let kept = snapshot.kept().first().map(|kept| kept.fs_factor);
         tables.site.assocs.push(AssocFactors {
-            fs_factor,
+            fs_factor: kept.or(fs_factor).unwrap_or(0.0),
             priority: own.priority,
             norm_priority: own.priority_norm,
         });
         AssocIndex::new(0)
     });
-    let job = Tables::job(snapshot, row, assoc);
-    Ok((tables, job))
+    Ok(Tables::job(snapshot, row, assoc))
 }
 
 fn ancestor(row: &ffi::shim_assoc) -> Ancestor {

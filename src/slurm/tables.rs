@@ -2,11 +2,14 @@
 
 use super::host::{self, NONE, ffi};
 use super::log;
+use super::settings::Settings;
 use super::snapshot::Snapshot;
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::Kept;
-use crate::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
+use crate::priority::{
+    AssocFactors, Index, Job, Partition, Pricer, PriorityError, Qos, Site, Span,
+};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use std::sync::Arc;
 
@@ -18,22 +21,38 @@ pub(super) struct Tables {
     /// What slurmctld's records keep, by position; under `compat=slurm`.
     pub(super) kept: Vec<Kept>,
     pub(super) site: Site,
+    /// Which of slurmctld's TRES have a weight, in a pass.
+    pub(super) weighed: Vec<u32>,
     partitions: Vec<(u64, Index)>,
     qos: Vec<(u32, Index)>,
 }
 
 impl Tables {
-    /// Takes over associations, QOS, partitions and lists of a snapshot. Fair-share factors stay
-    /// as they are; they are 0 where the tree is another one. `tres_names`: one per TRES of the
-    /// snapshot, in Slurm's order.
+    /// Finds the TRES that have a weight: a pass is to copy counts of no others.
+    pub(super) fn weigh(&mut self, settings: &Settings) {
+        self.weighed.clear();
+        self.site.tres_names.clear();
+        if !settings.weighs_tres() {
+            return;
+        }
+        let weights = &settings.config.priority_weight_tres;
+        for (place, name) in (0..).zip(host::tres_names()) {
+            if weights
+                .iter()
+                .any(|(known, _)| known.eq_ignore_ascii_case(&name))
+            {
+                self.weighed.push(place);
+                self.site.tres_names.push(name);
+            }
+        }
+    }
+
+    /// Takes over associations, QOS, partitions and lists of a snapshot of what [`Tables::weigh`]
+    /// has found. Fair-share factors stay as they are; they are 0 where the tree is another one.
     ///
     /// # Errors
     /// Associations that are no tree.
-    pub(super) fn fill(
-        &mut self,
-        snapshot: &Snapshot,
-        tres_names: Vec<String>,
-    ) -> Result<(), TreeError> {
+    pub(super) fn fill(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
         self.fill_tree(snapshot)?;
         self.kept.clear();
         self.kept.extend(snapshot.kept().iter().map(kept));
@@ -41,16 +60,26 @@ impl Tables {
             to.priority = row.priority;
             to.norm_priority = row.priority_norm;
         }
-        self.fill_job(snapshot, tres_names);
+        self.fill_site(snapshot);
         Ok(())
     }
 
-    /// The same without associations: what pricing one job needs.
+    /// The same without associations: what pricing one job needs. `tres_names`: one per TRES of
+    /// the snapshot, in Slurm's order; none if TRES are not weighed.
     pub(super) fn fill_job(&mut self, snapshot: &Snapshot, tres_names: Vec<String>) {
+        self.site.tres_names = tres_names;
+        self.fill_site(snapshot);
+    }
+
+    fn fill_site(&mut self, snapshot: &Snapshot) {
         let site = &mut self.site;
-        site.tres_names = tres_names;
+        // Partitions' come first. Those of jobs stay where they are: see `pricer`.
+        let count = site.tres_names.len();
+        let of_partitions = snapshot.partitions().iter();
+        let end = of_partitions.filter(|row| row.tres != NONE);
+        let end = end.map(|row| row.tres as usize + count).max().unwrap_or(0);
         site.tres_counts.clear();
-        site.tres_counts.extend_from_slice(snapshot.tres());
+        site.tres_counts.extend_from_slice(&snapshot.tres()[..end]);
         site.cluster_cpus = snapshot.cluster_cpus();
         site.cluster_nodes = snapshot.cluster_nodes();
         self.fill_partitions(snapshot);
@@ -113,6 +142,20 @@ impl Tables {
             let index = find(&self.qos, id).unwrap_or(Index::new(0));
             self.site.qos_lists.push(index);
         }
+    }
+
+    /// Prices the jobs of the snapshot that the tables were made from.
+    ///
+    /// # Errors
+    /// Those of [`Pricer::new`].
+    pub(super) fn pricer<'a>(
+        &'a self,
+        settings: &Settings,
+        snapshot: &'a Snapshot,
+        now: i64,
+    ) -> Result<Pricer<'a>, PriorityError> {
+        let pricer = Pricer::new(&settings.config, &self.site, now)?;
+        Ok(pricer.with_job_counts(snapshot.tres()))
     }
 
     /// The position of a QOS.

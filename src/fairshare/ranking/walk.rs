@@ -39,6 +39,8 @@ impl State {
 /// How an account was walked last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
+    /// How many users there are below.
+    pub(super) users_below: u32,
     /// The first of the accounts that it was walked as one with; itself if alone.
     leader: Option<AssocIndex>,
     /// Of the leader: how many they were, and the states at the beginning and the end.
@@ -121,7 +123,7 @@ impl<'a, R: Rule> Walk<'a, R> {
     }
 
     fn has_users(&self, account: AssocIndex) -> bool {
-        self.ranking.users_below[account.get()] > 0
+        self.ranking.node(account).users_below > 0
     }
 
     /// Documented: ranks the users of a group of equals (they come first), then goes down into
@@ -176,7 +178,7 @@ impl<'a, R: Rule> Walk<'a, R> {
             return;
         };
         let slot = self.ranking.order[frame.next];
-        let entered = &self.ranking.nodes[frame.leader.get()].entered;
+        let entered = self.ranking.node(frame.leader).entered;
         let ties = slot.ties || (frame.next == frame.start && entered.account_tied);
         frame.next += 1;
         if slot.is_user {
@@ -200,7 +202,7 @@ impl<'a, R: Rule> Walk<'a, R> {
             if by != 0 {
                 self.move_users(by);
             }
-            self.state = self.ranking.nodes[leader.get()].left;
+            self.state = self.ranking.node(leader).left;
             return;
         }
         if self.group.len() == 1 {
@@ -208,7 +210,7 @@ impl<'a, R: Rule> Walk<'a, R> {
             return;
         }
         for account in &self.group {
-            let node = &mut self.ranking.nodes[account.get()];
+            let node = self.ranking.node_mut(*account);
             node.leader = Some(leader);
             node.size = self.group.len() as u32;
             node.entered = self.state;
@@ -236,7 +238,7 @@ impl<'a, R: Rule> Walk<'a, R> {
             end: range.end,
             unchanged: range.end,
         };
-        let node = self.ranking.nodes[account.get()];
+        let node = *self.ranking.node(account);
         let as_before = node.leader == Some(account) && node.size == 1;
         if R::MERGES && as_before && node.entered == self.state && self.state.tied_rank == 0 {
             let first = node.window.0 as usize;
@@ -250,7 +252,7 @@ impl<'a, R: Rule> Walk<'a, R> {
                 self.state = state;
             }
         }
-        let node = &mut self.ranking.nodes[account.get()];
+        let node = self.ranking.node_mut(account);
         if frame.next == frame.start {
             node.leader = Some(account);
             node.size = 1;
@@ -275,7 +277,7 @@ impl<'a, R: Rule> Walk<'a, R> {
                 ..State::default()
             });
         }
-        let node = &self.ranking.nodes[slot.index.get()];
+        let node = self.ranking.node(slot.index);
         let alone = node.leader == Some(slot.index) && node.size == 1;
         alone.then_some(node.left)
     }
@@ -287,17 +289,16 @@ impl<'a, R: Rule> Walk<'a, R> {
     fn skip_rest(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.next = frame.end;
-            self.state = self.ranking.nodes[frame.leader.get()].left;
+            self.state = self.ranking.node(frame.leader).left;
         }
     }
 
     /// By how much all ranks below `group` move, if that is all that happens there.
     fn moved_by(&self, leader: AssocIndex) -> Option<u32> {
-        let nodes = &self.ranking.nodes;
-        let node = nodes[leader.get()];
+        let node = *self.ranking.node(leader);
         let same = node.size as usize == self.group.len()
             && self.group.iter().all(|account| {
-                nodes[account.get()].leader == Some(leader)
+                self.ranking.node(*account).leader == Some(leader)
                     && !self.ranking.flags[account.get()].touched
             });
         if same {
@@ -311,7 +312,7 @@ impl<'a, R: Rule> Walk<'a, R> {
     fn move_users(&mut self, by: u32) {
         self.to_move.clone_from(&self.group);
         while let Some(account) = self.to_move.pop() {
-            let node = &mut self.ranking.nodes[account.get()];
+            let node = self.ranking.node_mut(account);
             node.entered = node.entered.moved(by);
             node.left = node.left.moved(by);
             for at in self.rule.tree().fs_children_range(account) {
@@ -353,7 +354,7 @@ impl<'a, R: Rule> Walk<'a, R> {
         if frame.merged {
             self.merged.truncate(frame.start);
         }
-        self.ranking.nodes[frame.leader.get()].left = self.state;
+        self.ranking.node_mut(frame.leader).left = self.state;
     }
 
     fn set_rank(&mut self, user: AssocIndex, rank: u32) {
