@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Output;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
@@ -24,15 +25,30 @@ pub struct Ran {
     pub err: String,
 }
 
-/// Builds the command, once it is out of date, and says where it is.
+/// The command as it was when this program first asked for it.
+static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Builds the command where that has not been done yet, and says where it is.
+///
+/// A copy: in `make test` cargo builds other things beside the clusters, and whoever asked it
+/// again would wait for that.
 ///
 /// # Errors
 /// It does not build.
 pub fn build() -> Result<PathBuf> {
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = built.as_ref() {
+        return Ok(path.clone());
+    }
     checked(cargo_in_checkout().args(["build", "--quiet", "--bin", "fairtree"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let target = target.unwrap_or_else(|| project::root().join("target"));
-    Ok(target.join("debug/fairtree"))
+    let path = target.join("xtask-fairtree");
+    let fresh = target.join(format!("xtask-fairtree-{}", std::process::id()));
+    fs::copy(target.join("debug/fairtree"), &fresh)?;
+    fs::rename(&fresh, &path)?;
+    *built = Some(path.clone());
+    Ok(path)
 }
 
 impl Cluster {

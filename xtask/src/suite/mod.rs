@@ -16,14 +16,14 @@ use crate::interrupt::{self, Interrupted};
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
-use crate::{deps, detect, mishap, msrv, plugin, schedmd, source, storm, twin};
+use crate::{cluster, deps, detect, mishap, msrv, plugin, schedmd, source, storm, twin};
 
 use cargo::{Section, run_section};
 
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
 
-/// What finds most mistakes soonest.
+/// What finds most mistakes soonest, and what others need.
 const FIRST: &[Section] = &[
     Section {
         title: "formatting",
@@ -39,6 +39,10 @@ const FIRST: &[Section] = &[
             "--deny=warnings",
         ],
     },
+    Section {
+        title: "libraries and command (the C programs of the tests link them)",
+        arguments: &["build", "--workspace"],
+    },
 ];
 
 const SECTIONS: &[Section] = &[
@@ -51,10 +55,6 @@ const SECTIONS: &[Section] = &[
             "--workspace",
             "--document-private-items",
         ],
-    },
-    Section {
-        title: "libraries and command (the C programs of the tests link them)",
-        arguments: &["build", "--workspace"],
     },
     Section {
         title: "tests: Rust, C programs, header, command",
@@ -90,6 +90,8 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
     for release in releases {
         plugin_sections(release, progress, total)?;
     }
+    // Beside the clusters cargo is busy with other things.
+    cluster::fairtree::build().inspect_err(|_| total.failed += 1)?;
     let held = progress.held();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
