@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read, Write, stdout};
 use std::path::Path;
 
 use super::args::CompareArgs;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, told};
 use crate::input::capture::open;
 use crate::input::slurm::snapshot::Source;
 use crate::input::sshare::Listing;
@@ -40,20 +40,20 @@ pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
         ));
     }
     let mut out = BufWriter::new(stdout().lock());
-    if args.json {
+    let written = if args.json {
         let name = |path: &Path| path.display().to_string();
         let (before, after) = (name(&args.before), name(&args.after));
-        to_json(&mut out, &before, &after, &compared, &changes)?;
+        to_json(&mut out, &before, &after, &compared, &changes)
     } else {
-        for change in &changes {
-            writeln!(out, "{change}")?;
-        }
-    }
-    out.flush()?;
-    Ok(match changes.is_empty() {
+        changes
+            .iter()
+            .try_for_each(|change| writeln!(out, "{change}"))
+    };
+    let outcome = match changes.is_empty() {
         true => Outcome::Done,
         false => Outcome::Differences,
-    })
+    };
+    told(written.and_then(|()| out.flush()), outcome)
 }
 
 /// What one side holds.

@@ -21,7 +21,8 @@ pub(super) fn run(args: &GenerateArgs) -> Result<Outcome, Failure> {
 }
 
 fn man(folder: &Path) -> std::io::Result<()> {
-    let mut command = Cli::command();
+    // `fairtree help` needs no page for each thing that it helps with.
+    let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
     clap_mangen::generate_to(command, folder)
 }

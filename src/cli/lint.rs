@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, Read, Write, stdin, stdout};
 use std::path::Path;
 
 use super::args::LintArgs;
-use super::{Failure, Outcome};
+use super::message::Messages;
+use super::{Failure, Outcome, told};
 use crate::compat::{Compat, Release};
 use crate::config::{Include, PriorityParameters};
 use crate::lint::{Options, Rule, run_with};
@@ -14,7 +15,7 @@ use crate::lint::{Options, Rule, run_with};
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads, checks, prints.
-pub(super) fn run(args: &LintArgs) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &LintArgs, messages: &Messages) -> Result<Outcome, Failure> {
     let mut out = BufWriter::new(stdout().lock());
     // Without a file there is --rules.
     let Some(path) = args.file.as_deref() else {
@@ -38,16 +39,16 @@ pub(super) fn run(args: &LintArgs) -> Result<Outcome, Failure> {
         text.map_err(|error| error.to_string())
     };
     let report = run_with(&text, &name, &options, &mut fetch);
-    if args.json {
-        writeln!(out, "{}", report.to_json())?;
-    } else {
-        write!(out, "{report}")?;
-    }
-    out.flush()?;
-    Ok(match report.exit_code() {
+    let written = match (args.json, messages.colors_output()) {
+        (true, _) => writeln!(out, "{}", report.to_json()),
+        (false, true) => write!(out, "{}", report.colored()),
+        (false, false) => write!(out, "{report}"),
+    };
+    let outcome = match report.exit_code() {
         0 => Outcome::Done,
         _ => Outcome::Differences,
-    })
+    };
+    told(written.and_then(|()| out.flush()), outcome)
 }
 
 /// The whole of a file; bytes that are not UTF-8, which comments may have, are replaced.

@@ -2,7 +2,10 @@
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::args::Color;
+use super::terminal;
 
 /// Whether a choice means colour.
 fn colored(choice: Color, terminal: bool) -> bool {
@@ -58,7 +61,55 @@ impl Messages {
         } else {
             ("", "")
         };
+        let text = match terminal::message_width() {
+            Some(width) => wrapped(text, "fairtree: : ".len() + what.len(), width),
+            None => text.to_owned(),
+        };
         // Nobody is left to tell when standard error is closed.
         let _ = writeln!(stderr(), "fairtree: {paint}{what}:{end} {text}");
+    }
+}
+
+/// The sentences of a message broken between words to `width` columns, of which `used` have something
+/// before the first line. Lines of an input, behind `|`, stay as they are.
+fn wrapped(text: &str, used: usize, width: usize) -> String {
+    let mut out = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let mut column = if at == 0 { used } else { 0 };
+        if at > 0 {
+            out.push('\n');
+        }
+        let excerpt = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+        if at > 0 && excerpt.starts_with('|') {
+            out.push_str(line);
+            continue;
+        }
+        for (nth, word) in line.split(' ').enumerate() {
+            let wide = UnicodeWidthStr::width(word);
+            if nth > 0 && column + 1 + wide > width {
+                out.push_str("\n  ");
+                column = 2;
+            } else if nth > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out.push_str(word);
+            column += wide;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_break_between_words_and_lines_of_an_input_do_not() {
+        let text = "a bb ccc\n12 | x y z x y z\n   |   ^\nhint: do this";
+        assert_eq!(
+            wrapped(text, 4, 9),
+            "a bb\n  ccc\n12 | x y z x y z\n   |   ^\nhint: do\n  this"
+        );
     }
 }

@@ -80,7 +80,7 @@ pub fn run() -> ExitCode {
         Command::Explain(args) => explain::run(args, &messages),
         Command::WhatIf(args) => what_if::run(args, &messages),
         Command::Cost(args) => cost::run(args, &messages),
-        Command::Lint(args) => lint::run(args),
+        Command::Lint(args) => lint::run(args, &messages),
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),
         Command::Compare(args) => compare::run(args),
@@ -97,6 +97,15 @@ pub fn run() -> ExitCode {
             messages.error(&failure.to_string());
             ExitCode::from(2)
         }
+    }
+}
+
+/// The outcome once the answer is written. A reader that closes the pipe early wants no more of the
+/// answer, but what was found stays found.
+fn told(written: io::Result<()>, outcome: Outcome) -> Result<Outcome, Failure> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(outcome),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::PrioArgs;
 use super::input::{self, QueueInput};
 use super::message::Messages;
-use super::{Failure, Outcome, compat_of};
+use super::{Failure, Outcome, compat_of, told};
 use crate::compat::Compat;
 use crate::input::site::Site;
 use crate::input::slurm::snapshot::Snapshot;
@@ -26,9 +26,7 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     // Wrong options are told before a long input is read.
     let asked = Asked::new(args)?;
     if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
-        let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages)?;
-        out.flush()?;
-        return Ok(outcome);
+        return of_snapshot(args, &asked, &snapshot, &mut out, messages);
     }
     let queue = match input::read_queue(args.file.as_deref())? {
         QueueInput::Printed(queue) => queue,
@@ -43,12 +41,12 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     let reports = from_queue(&queue);
     if args.check {
         let agreement = check(&queue, &reports);
-        write_agreement(&mut out, &reports, &agreement)?;
-        out.flush()?;
-        return Ok(match agreement.differences.is_empty() {
+        let written = write_agreement(&mut out, &reports, &agreement);
+        let outcome = match agreement.differences.is_empty() {
             true => Outcome::Done,
             false => Outcome::Differences,
-        });
+        };
+        return told(written.and_then(|()| out.flush()), outcome);
     }
     show(args, &asked, &reports, &mut out)?;
     out.flush()?;
@@ -71,13 +69,14 @@ fn of_snapshot(
         return Ok(Outcome::Done);
     }
     let compared = compare(snapshot, &report);
-    write_compared(out, &report, &compared)?;
-    out.flush()?;
+    let written = write_compared(out, &report, &compared);
+    let written = written.and_then(|()| out.flush());
     note(&[report], messages);
-    Ok(match compared.apart.is_empty() {
+    let outcome = match compared.apart.is_empty() {
         true => Outcome::Done,
         false => Outcome::Differences,
-    })
+    };
+    told(written, outcome)
 }
 
 /// The report of a described site.

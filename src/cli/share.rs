@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::{AlgorithmName, ShareArgs};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
-use super::{Failure, Outcome, compat_of, terminal};
+use super::{Failure, Outcome, compat_of, terminal, told};
 use crate::compat::Compat;
 use crate::fairshare::Algorithm;
 use crate::input::Format;
@@ -53,11 +53,10 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let algorithm = algorithm(args, own);
             let report = from_listing(&listing, algorithm, compat.unwrap_or(own_compat))?;
             if args.check {
-                compare(&listing, &report, &mut out, messages)?
-            } else {
-                show(args, fields, &report, &mut out, messages)?;
-                Outcome::Done
+                return compare(&listing, &report, &mut out, messages);
             }
+            show(args, fields, &report, &mut out, messages)?;
+            Outcome::Done
         }
     };
     out.flush()?;
@@ -161,14 +160,14 @@ fn compare(
     messages: &Messages,
 ) -> Result<Outcome, Failure> {
     let agreement = check(listing, report)?;
-    write_agreement(out, report, &agreement)?;
-    out.flush()?;
+    let written = write_agreement(out, report, &agreement);
+    let written = written.and_then(|()| out.flush());
     note(report, messages, |column| listing.has(column));
-    Ok(if agreement.differences.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Differences
-    })
+    let outcome = match agreement.differences.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written, outcome)
 }
 
 /// Tells what could not be computed and what was taken for granted: a few reasons per column.

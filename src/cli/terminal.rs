@@ -1,6 +1,6 @@
 //! What the terminal shows.
 
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 
 use super::message::Messages;
 use crate::report::chart::Look;
@@ -20,11 +20,24 @@ pub(super) fn look(messages: &Messages) -> Look {
     }
 }
 
+/// How wide messages may be; `None` where standard error is no terminal.
+pub(super) fn message_width() -> Option<usize> {
+    let err = stderr();
+    if !err.is_terminal() {
+        return None;
+    }
+    let own = || terminal_size::terminal_size_of(&err).map(|(width, _)| usize::from(width.0));
+    let width = told().or_else(own)?;
+    Some(width.clamp(*COLUMNS.start(), *COLUMNS.end()))
+}
+
+/// What `COLUMNS` says.
+fn told() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok()?;
+    told.parse().ok().filter(|&columns| columns > 0)
+}
+
 fn columns() -> usize {
-    let told = std::env::var("COLUMNS").ok();
-    let told = told
-        .and_then(|text| text.parse().ok())
-        .filter(|&columns| columns > 0);
     let own = || {
         let out = stdout();
         if !out.is_terminal() {
@@ -32,7 +45,7 @@ fn columns() -> usize {
         }
         terminal_size::terminal_size_of(out).map(|(width, _)| usize::from(width.0))
     };
-    told.or_else(own).unwrap_or(DEFAULT_COLUMNS)
+    told().or_else(own).unwrap_or(DEFAULT_COLUMNS)
 }
 
 /// The first of the locale's variables that says anything decides, as in the C library.

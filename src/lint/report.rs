@@ -97,10 +97,16 @@ impl<'a> JsonFinding<'a> {
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Report {
+    /// The same text in a terminal's colours: the severity, and the characters in question.
+    pub fn colored(&self) -> impl fmt::Display + '_ {
+        Colored(self)
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, paint: Paint) -> fmt::Result {
         for finding in &self.findings {
-            writeln!(f, "{finding}\n")?;
+            finding.write(f, paint)?;
+            writeln!(f, "\n")?;
         }
         let counts = [Severity::Error, Severity::Warning, Severity::Note];
         let counts = counts.map(|severity| {
@@ -112,17 +118,61 @@ impl fmt::Display for Report {
     }
 }
 
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, Paint::None)
+    }
+}
+
+struct Colored<'a>(&'a Report);
+
+impl fmt::Display for Colored<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.write(f, Paint::Ansi)
+    }
+}
+
+/// Whether to colour.
+#[derive(Clone, Copy)]
+enum Paint {
+    None,
+    Ansi,
+}
+
+impl Paint {
+    /// What begins and what ends the colour of a severity.
+    fn of(self, severity: Severity) -> (&'static str, &'static str) {
+        match (self, severity) {
+            (Paint::None, _) => ("", ""),
+            (Paint::Ansi, Severity::Error) => ("\x1b[1;31m", "\x1b[0m"),
+            (Paint::Ansi, Severity::Warning) => ("\x1b[1;33m", "\x1b[0m"),
+            (Paint::Ansi, Severity::Note) => ("\x1b[1;36m", "\x1b[0m"),
+        }
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, Paint::None)
+    }
+}
+
+impl Finding {
+    fn write(&self, f: &mut fmt::Formatter<'_>, paint: Paint) -> fmt::Result {
+        let (on, off) = paint.of(self.severity());
         let (line, before, marked) = excerpt(&self.line, self.place.column, self.length);
         let number = self.place.line.to_string();
         let gutter = " ".repeat(number.len());
         let marks = format!("{}{}", " ".repeat(before), "^".repeat(marked));
         let (severity, rule) = (self.severity(), self.rule.id);
-        writeln!(f, "{}: {severity}[{rule}]: {}", self.place, self.reason)?;
+        writeln!(
+            f,
+            "{}: {on}{severity}[{rule}]{off}: {}",
+            self.place, self.reason
+        )?;
         writeln!(f, "{gutter} |")?;
         writeln!(f, "{number} | {line}")?;
-        writeln!(f, "{gutter} | {marks}")?;
+        writeln!(f, "{gutter} | {on}{marks}{off}")?;
         write!(f, "{gutter} = help: {}", self.remedy)
     }
 }

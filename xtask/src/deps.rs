@@ -47,6 +47,10 @@ const PACKAGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "try examples, manual pages and completions as a person would",
+        &["jq", "man-db", "zsh", "fish"],
+    ),
+    (
         "run the scripts of Slurm's testsuite",
         &["expect", "python3-pytest", "python3-requests"],
     ),

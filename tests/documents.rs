@@ -1,0 +1,18 @@
+//! What the documents and the help texts say that a command prints is what it prints.
+
+#![cfg(feature = "cli")]
+
+mod command;
+
+#[path = "documents/console.rs"]
+mod console;
+#[path = "documents/help.rs"]
+mod help;
+#[path = "documents/sandbox.rs"]
+mod sandbox;
+#[path = "documents/schemas.rs"]
+mod schemas;
+#[path = "documents/shells.rs"]
+mod shells;
+#[path = "documents/terminal.rs"]
+mod terminal;
