@@ -2,6 +2,8 @@
 //! the command comes with manual page and completions, and `make uninstall` leaves nothing.
 
 mod capi_common;
+#[path = "documents/console.rs"]
+mod console;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -162,4 +164,54 @@ fn the_command_comes_with_its_manual_and_completions() {
     }
     installation.make("uninstall");
     assert_eq!(installation.files(), Vec::<PathBuf>::new());
+}
+
+/// The commands of the guide for C programmers, one after the other in a shell, in a home of their
+/// own. `make` works in the checkout, with cargo's quick profile.
+#[test]
+fn the_guide_for_c_programmers_works() {
+    let page = console::document("docs/c-programmer.md");
+    let blocks = console::blocks(&page);
+    let program = blocks
+        .iter()
+        .find(|block| block.kind == "c")
+        .expect("a program");
+    assert_eq!(program.text, console::document("examples/c/first.c"));
+    let install = blocks
+        .iter()
+        .filter(|block| block.kind == "console install");
+    let calls: Vec<console::Call> = install.flat_map(console::calls).collect();
+    assert!(calls.len() >= 10, "{calls:?}");
+
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let root = crate_dir();
+    std::os::unix::fs::symlink(root.join("examples"), home.path().join("examples"))
+        .expect("a link");
+    let own = |variable: &str, folder: &str| {
+        let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(folder);
+        std::env::var_os(variable).map_or_else(home, PathBuf::from)
+    };
+    // Between the outputs stands a sign that none of them has.
+    let mut script = format!(
+        "set -e -o pipefail\nmake() {{ command make -C '{}' PROFILE=dev CARGO='{}' \"$@\" >&2; }}\n",
+        root.display(),
+        env!("CARGO")
+    );
+    for call in &calls {
+        script.push_str(&format!("{}\nprintf '\\036'\n", call.command));
+    }
+    let _alone = BUILD_FOLDER.lock();
+    let printed = run(Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(home.path())
+        .env("CARGO_HOME", own("CARGO_HOME", ".cargo"))
+        .env("RUSTUP_HOME", own("RUSTUP_HOME", ".rustup"))
+        .env("HOME", home.path())
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL"));
+    let printed = String::from_utf8(printed.stdout).expect("UTF-8");
+    for (call, text) in calls.iter().zip(printed.split('\u{1e}')) {
+        let shown = call.output.is_empty() || console::is_shown(&call.output, text);
+        assert!(shown, "$ {}\nprints\n{text}", call.command);
+    }
 }

@@ -6,6 +6,8 @@ mod command;
 
 #[path = "documents/console.rs"]
 mod console;
+#[path = "documents/guides.rs"]
+mod guides;
 #[path = "documents/help.rs"]
 mod help;
 #[path = "documents/sandbox.rs"]

@@ -7,6 +7,7 @@ mod clock;
 mod compare;
 mod disk;
 mod fault;
+mod guides;
 mod lives;
 mod model;
 mod numbers;
@@ -130,6 +131,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("a_fault_leaves_slurmctld_running", fault::survives),
     ("a_bad_disk_loses_no_usage", disk::bad),
     ("a_clock_that_steps_by_days_charges_once", clock::steps),
+    ("guides_work_from_first_to_last_command", guides::work),
 ];
 
 /// How many checks passed and failed.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
@@ -41,14 +41,23 @@ pub fn build() -> Result<PathBuf> {
         return Ok(path.clone());
     }
     checked(cargo_in_checkout().args(["build", "--quiet", "--bin", "fairtree"]))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| project::root().join("target"));
-    let path = target.join("xtask-fairtree");
-    let fresh = target.join(format!("xtask-fairtree-{}", std::process::id()));
-    fs::copy(target.join("debug/fairtree"), &fresh)?;
+    let path = binary();
+    let folder = path.parent().context("a folder")?;
+    fs::create_dir_all(folder)?;
+    let fresh = folder.join(format!("fairtree-{}", std::process::id()));
+    fs::copy(target().join("debug/fairtree"), &fresh)?;
     fs::rename(&fresh, &path)?;
     *built = Some(path.clone());
     Ok(path)
+}
+
+fn binary() -> PathBuf {
+    target().join("xtask-bin/fairtree")
+}
+
+fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| project::root().join("target"))
 }
 
 impl Cluster {
@@ -57,26 +66,49 @@ impl Cluster {
     /// # Errors
     /// It cannot be run, or its exit code is 2.
     pub fn fairtree(&self, words: &[&str]) -> Result<Ran> {
-        let mut command = std::process::Command::new(build()?);
-        self.set_environment(&mut command);
-        let path = format!(
-            "{}:/usr/sbin:/usr/bin:/sbin:/bin",
-            self.commands()?.display()
-        );
-        command.env("PATH", path).args(words);
-        // Not a pipe: without a file it asks Slurm.
-        command.stdin(std::process::Stdio::null());
-        let output: Output = command.output().context("cannot run fairtree")?;
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).context("fairtree's output");
-        let ran = Ran {
-            code: output.status.code().context("fairtree was killed")?,
-            out: text(output.stdout)?,
-            err: text(output.stderr)?,
-        };
+        let mut command = Command::new(build()?);
+        command.args(words);
+        let ran = self.ran(command)?;
         if ran.code > 1 {
             bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
         }
         Ok(ran)
+    }
+
+    /// Runs a command line as root in the folder of the checkout, with `fairtree` and Slurm's
+    /// commands at hand, whatever it ends with.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn shell(&self, line: &str) -> Result<Ran> {
+        build()?;
+        let mut command = Command::new("bash");
+        command.args(["-o", "pipefail", "-c", line]);
+        command.current_dir(project::root());
+        self.ran(command)
+    }
+
+    fn ran(&self, mut command: Command) -> Result<Ran> {
+        self.set_environment(&mut command);
+        let built = binary();
+        let built = built.parent().context("a folder")?;
+        let path = format!(
+            "{}:{}:/usr/sbin:/usr/bin:/sbin:/bin",
+            self.commands()?.display(),
+            built.display()
+        );
+        command.env("PATH", path);
+        // Not a pipe: without a file it asks Slurm.
+        command.stdin(std::process::Stdio::null());
+        let output: Output = command
+            .output()
+            .with_context(|| format!("cannot run {command:?}"))?;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).context("the output");
+        Ok(Ran {
+            code: output.status.code().context("the command was killed")?,
+            out: text(output.stdout)?,
+            err: text(output.stderr)?,
+        })
     }
 
     /// A folder with Slurm's commands of this installation.

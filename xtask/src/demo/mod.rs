@@ -2,7 +2,7 @@
 
 mod changes;
 mod queue;
-mod site;
+pub mod site;
 
 use std::time::{Duration, Instant};
 
