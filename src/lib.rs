@@ -12,6 +12,7 @@
 //! | [`priority`] | the factors of a job, the weights and the one integer |
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
+//! | `parallel` | the same results from several threads (feature `parallel`) |
 //! | `lint` | settings of a slurm.conf that do not do what their author wanted (feature `cli`) |
 //!
 //! With the feature `cli`, `input` reads real-world files, `report` shows what the engine makes of
@@ -25,6 +26,9 @@ pub mod fairshare;
 pub mod priority;
 pub mod tree;
 pub mod usage;
+
+#[cfg(feature = "parallel")]
+pub mod parallel;
 
 #[cfg(feature = "capi")]
 pub mod capi;

@@ -15,23 +15,28 @@
 //! LF values compare exactly, so equal ratios tie and the order of the rows does not matter.
 
 use super::exact::Level;
-use super::{AssocFairshare, Usage};
+use super::{AssocFairshare, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// Fair-share factors, by position.
-pub(super) fn compute(tree: &Tree, usage: &Usage<'_>) -> Vec<AssocFairshare> {
-    let norm_shares = tree.norm_shares_on_level(Compat::Documented);
-    let mut results = usage.results(norm_shares);
-    for index in tree.indices() {
-        let result = &mut results[index.get()];
+pub(super) fn compute(
+    tree: &Tree,
+    usage: &Usage<'_>,
+    workers: &impl Workers,
+) -> Vec<AssocFairshare> {
+    let mut results = usage.rows(tree.norm_shares_on_level(Compat::Documented));
+    // Divisions, each for itself: half of the work on a large tree. The walk is the other half.
+    workers.each(&mut results, |at, result| {
+        let index = AssocIndex::new(at);
+        result.norm_usage = usage.norm(index);
         result.effective_usage = match tree.fs_parent(index) {
             Some(parent) => usage.ratio(index, parent),
             None => result.norm_usage,
         };
         result.level_fs = level(tree, |at| usage.raw(at), index).map(|level| level.rounded());
-    }
+    });
     if let Some(root) = tree.root() {
         Walk::new(tree, usage, &mut results).run(root);
     }

@@ -123,6 +123,35 @@ pub fn compute_with(
     tree: &Tree,
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
+    compute_by(&Alone, host, algorithm, compat, tree, raw_usage)
+}
+
+/// Who works on many rows of which none looks at another.
+pub(crate) trait Workers {
+    /// Calls `work` once with each row and its position, in any order.
+    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync);
+}
+
+/// The caller's thread.
+struct Alone;
+
+impl Workers for Alone {
+    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        for (at, row) in rows.iter_mut().enumerate() {
+            work(at, row);
+        }
+    }
+}
+
+/// As [`compute_with`], with others' help.
+pub(crate) fn compute_by(
+    workers: &impl Workers,
+    host: HostMath,
+    algorithm: Algorithm,
+    compat: Compat,
+    tree: &Tree,
+    raw_usage: &[Extended],
+) -> Vec<AssocFairshare> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
     let stock_tree = algorithm == Algorithm::FairTree && compat.is_slurm();
     let usage = if stock_tree {
@@ -131,7 +160,7 @@ pub fn compute_with(
         Usage::new(tree, raw_usage)
     };
     match (algorithm, compat) {
-        (Algorithm::FairTree, Compat::Documented) => fair_tree::compute(tree, &usage),
+        (Algorithm::FairTree, Compat::Documented) => fair_tree::compute(tree, &usage, workers),
         (Algorithm::FairTree, Compat::Slurm(_)) => {
             stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage)
         }

@@ -53,13 +53,22 @@ impl<'a> Usage<'a> {
         &self,
         norm_shares: impl IntoIterator<Item = f64>,
     ) -> Vec<AssocFairshare> {
+        let mut results = self.rows(norm_shares);
+        for (at, row) in results.iter_mut().enumerate() {
+            row.norm_usage = self.norm(AssocIndex::new(at));
+        }
+        results
+    }
+
+    /// The same without normalised usage.
+    pub(super) fn rows(&self, norm_shares: impl IntoIterator<Item = f64>) -> Vec<AssocFairshare> {
         norm_shares
             .into_iter()
             .enumerate()
             .map(|(at, norm_shares)| AssocFairshare {
                 norm_shares,
                 raw_usage: self.raw[at],
-                norm_usage: self.norm(AssocIndex::new(at)),
+                norm_usage: Extended::ZERO,
                 effective_usage: Extended::ZERO,
                 level_fs: None,
                 fs_factor: None,

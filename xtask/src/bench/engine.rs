@@ -10,12 +10,21 @@ use crate::progress::Progress;
 use crate::project;
 
 use super::Bench;
+use super::machine::Memory;
 use super::served::Answer;
 use super::table::{Row, Table, Unit};
 use super::world::count;
 
 const MILLION: u32 = 1_000_000;
 const TURNS: u32 = 11;
+
+/// What pricing a job reads, its row (ft_job) and its user's factor; and what it writes, its
+/// priority and its terms (ft_priced).
+const JOB_READ_BYTES: f64 = 48.0 + 8.0;
+const PRICE_BYTES: f64 = 4.0;
+const TERMS_BYTES: f64 = 72.0;
+/// A row that is loaded (ft_assoc).
+const ASSOC_BYTES: f64 = 16.0;
 
 /// The tables of this section, in Markdown.
 ///
@@ -30,20 +39,35 @@ pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
             break;
         }
         progress.step(format!("the engine: {} associations", count(assocs)));
-        let table = Table {
-            title: format!("{} associations, {} jobs", count(assocs), count(MILLION)),
-            heads: ("engine", "copying"),
-            rows: rows(&program, assocs)?,
-        };
-        text.push_str(&table.to_string());
-        text.push('\n');
+        let title = format!("{} associations, {} jobs", count(assocs), count(MILLION));
+        let rust = figures(assocs)?;
+        for table in [
+            Table {
+                title: title.clone(),
+                heads: ("engine", "copying"),
+                rows: rows(&program, assocs, &rust, &bench.memory)?,
+            },
+            Table {
+                title: format!("{title}, until it is done"),
+                heads: ("all processors", "one"),
+                rows: shared_rows(&rust)?,
+            },
+        ] {
+            text.push_str(&table.to_string());
+            text.push('\n');
+        }
     }
     Ok(text.trim_end().to_owned() + "\n")
 }
 
+/// Where what is measured is built.
+fn folder() -> PathBuf {
+    project::root().join("target/bench")
+}
+
 /// The library with nothing but the C ABI, and the program that calls it.
 fn build() -> Result<PathBuf> {
-    let folder = project::root().join("target/bench");
+    let folder = folder();
     let mut cargo = cargo_in_checkout();
     cargo.args(["build", "--quiet", "--release", "--lib"]);
     cargo.args(["--no-default-features", "--features", "capi"]);
@@ -61,27 +85,61 @@ fn build() -> Result<PathBuf> {
     Ok(program)
 }
 
-fn rows(program: &PathBuf, assocs: u32) -> Result<Vec<Row>> {
+/// What the benchmark in Rust says.
+fn figures(assocs: u32) -> Result<Answer> {
+    let mut cargo = cargo_in_checkout();
+    cargo.args([
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "fairtree-figures",
+    ]);
+    cargo.arg("--target-dir").arg(folder());
+    Ok(Answer::parse(&checked(
+        cargo.arg("--").arg(assocs.to_string()),
+    )?))
+}
+
+/// What several threads gain.
+fn shared_rows(rust: &Answer) -> Result<Vec<Row>> {
+    let row = |what: String, name: &str| -> Result<Row> {
+        let with = rust.get(&format!("{name}_shared_ms"))?;
+        let alone = rust.get(&format!("{name}_alone_ms"))?;
+        Ok(Row::new(what, Unit::Milliseconds, with).beside(alone))
+    };
+    let threads = rust.get("threads")?;
+    Ok(vec![
+        row(
+            format!("factors from scratch (parallel::Threads), {threads} threads"),
+            "factors",
+        )?,
+        row(
+            format!("pricing all jobs, every term, {threads} threads"),
+            "prices",
+        )?,
+    ])
+}
+
+fn rows(program: &PathBuf, assocs: u32, rust: &Answer, memory: &Memory) -> Result<Vec<Row>> {
     let words = [assocs, MILLION, TURNS].map(|number| number.to_string());
     let c = Answer::parse(&checked(Command::new(program).args(words))?);
-    let mut cargo = cargo_in_checkout();
-    cargo.args(["bench", "--quiet", "--bench", "figures", "--"]);
-    let rust = checked(cargo.arg(assocs.to_string()))?;
-    // cargo adds a word of its own to what a program gets.
-    let rust = Answer::parse(&rust);
     let ms = |what: &str, from: &Answer, name: &str| -> Result<Row> {
         let value = from.get(name).context("the engine's figures")?;
         Ok(Row::new(what, Unit::Milliseconds, value))
     };
-    let ns = |what: &str, name: &str| -> Result<Row> {
+    let ns = |what: &str, name: &str, written: f64| -> Result<Row> {
         let row = Row::new(what, Unit::Nanoseconds, c.get(&format!("{name}_ns"))?);
-        Ok(row.beside(c.get(&format!("{name}_copy_ns"))?))
+        let limit = 1e6 * memory.millis(JOB_READ_BYTES, written);
+        Ok(row.beside(c.get(&format!("{name}_copy_ns"))?).limit(limit))
     };
+    let loading = f64::from(assocs) * ASSOC_BYTES;
     // Bounds are for a million; less is less.
     let part = f64::from(assocs) / f64::from(MILLION);
     Ok(vec![
         ms("loading (ft_tree_load)", &c, "load_ms")?
             .beside(c.get("load_copy_ms")?)
+            .limit(memory.millis(loading, loading))
             .at_most(1000.0 * part),
         ms(
             "factors from scratch (ft_fairshare_compute)",
@@ -89,13 +147,21 @@ fn rows(program: &PathBuf, assocs: u32) -> Result<Vec<Row>> {
             "compute_ms",
         )?
         .at_most(250.0 * part),
-        ms("ranks from scratch", &rust, "scratch_ms")?.at_most(250.0 * part),
-        ms("ranks again, nobody charged", &rust, "charged_0_ms")?,
-        ms("ranks again, 10 users charged", &rust, "charged_10_ms")?.at_most(0.1),
-        ms("ranks again, 100 users charged", &rust, "charged_100_ms")?.at_most(1.0),
-        ns("pricing a job (ft_jobs_price)", "price")?.at_most(15.0),
-        ns("with every term written", "price_terms")?,
-        ns("with PriorityWeightTRES", "price_tres")?,
-        ns("with every term written", "price_tres_terms")?,
+        ms("ranks from scratch", rust, "scratch_ms")?.at_most(250.0 * part),
+        ms("ranks again, nobody charged", rust, "charged_0_ms")?,
+        ms("ranks again, 10 users charged", rust, "charged_10_ms")?.at_most(0.1),
+        ms("ranks again, 100 users charged", rust, "charged_100_ms")?.at_most(1.0),
+        ns("pricing a job (ft_jobs_price)", "price", PRICE_BYTES)?.at_most(15.0),
+        ns(
+            "with every term written",
+            "price_terms",
+            PRICE_BYTES + TERMS_BYTES,
+        )?,
+        ns("with PriorityWeightTRES", "price_tres", PRICE_BYTES)?,
+        ns(
+            "with every term written",
+            "price_tres_terms",
+            PRICE_BYTES + TERMS_BYTES,
+        )?,
     ])
 }
