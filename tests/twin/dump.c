@@ -143,6 +143,15 @@ static int put_limits(void *each, void *kind)
 {
 	slurmdb_used_limits_t *limits = each;
 
+	if (twin_tracing()) {
+		char *name = limits->acct ?
+			xstrdup_printf("used_acct_%s", limits->acct) :
+			xstrdup_printf("used_user_%u", limits->uid);
+
+		twin_put_u64s(name, limits->tres_run_secs, slurmctld_tres_cnt);
+		xfree(name);
+		return 0;
+	}
 	twin_put_text(kind, limits->acct);
 	twin_put_u64("uid", limits->uid);
 	twin_put_u64s("used_run_secs", limits->tres_run_secs,
@@ -207,21 +216,38 @@ static void put_daemon(void *unused)
 
 /* ---- what sprio and sshare would get --------------------------------------------------- */
 
-static int put_sprio_row(void *each, void *count)
+typedef struct {
+	priority_factors_object_t *row;
+	uint64_t number;
+} sprio_row;
+
+static void put_sprio_row(void *of)
 {
-	priority_factors_object_t *row = each;
+	priority_factors_object_t *row = ((sprio_row *)of)->row;
 
 	/* slurmctld reads the factors of such a row while it sends it. */
 	if (!row->direct_prio && !twin_row_factors(row))
 		twin_memory_error("the row of job %" PRIu32 " has no factors",
 				  row->job_id);
-	twin_sink_record("sprio", (*(uint64_t *)count)++, NULL);
+	twin_sink_record("sprio", ((sprio_row *)of)->number, NULL);
 	twin_put_u64("job_id", row->job_id);
 	twin_put_u64("user_id", row->user_id);
 	twin_put_text("partition", row->partition);
 	twin_put_f64("direct_prio", row->direct_prio);
 	twin_put_row_names(row);
 	put_factors(twin_row_factors(row));
+}
+
+static int put_sprio_row_of(void *each, void *count)
+{
+	put_sprio_row(&(sprio_row){ each, (*(uint64_t *)count)++ });
+	return 0;
+}
+
+static int trace_sprio_row(void *each, void *count)
+{
+	twin_trace_row(put_sprio_row,
+		       &(sprio_row){ each, (*(uint64_t *)count)++ });
 	return 0;
 }
 
@@ -307,23 +333,24 @@ static twin_list sprio_rows_racing(void)
 static void put_sprio(void)
 {
 	twin_list rows;
-	uint64_t count = 0;
+	uint64_t count = 0, traced = 0;
 
 	twin_trace_before("sprio", 0);
 	rows = sprio_rows_racing();
 	twin_trace_after();
+	if (rows)
+		list_for_each(rows, trace_sprio_row, &traced);
 	twin_sink_record("sprio_list", 0, NULL);
 	twin_put_u64("exists", rows != NULL);
 	if (rows)
-		list_for_each(rows, put_sprio_row, &count);
+		list_for_each(rows, put_sprio_row_of, &count);
 	FREE_NULL_LIST(rows);
 }
 
-static int put_sshare_row(void *each, void *unused)
+static void put_sshare_row(void *each)
 {
 	assoc_shares_object_t *row = each;
 
-	(void)unused;
 	twin_sink_record("sshare", row->assoc_id, NULL);
 	twin_put_f64("shares_norm", row->shares_norm);
 	twin_put_u64("shares_raw", row->shares_raw);
@@ -334,6 +361,19 @@ static int put_sshare_row(void *each, void *unused)
 	twin_put_f64("fs_factor", row->fs_factor);
 	twin_put_u64s("run_secs", row->tres_run_secs, slurmctld_tres_cnt);
 	twin_put_f80s("tres_raw", row->usage_tres_raw, slurmctld_tres_cnt);
+}
+
+static int put_sshare_row_of(void *each, void *unused)
+{
+	(void)unused;
+	put_sshare_row(each);
+	return 0;
+}
+
+static int trace_sshare_row(void *each, void *unused)
+{
+	(void)unused;
+	twin_trace_row(put_sshare_row, each);
 	return 0;
 }
 
@@ -357,8 +397,12 @@ static void put_sshare(void)
 	twin_trace_before("sshare", 0);
 	answer = sshare_rows();
 	twin_trace_after();
-	if (answer->assoc_shares_list)
-		list_for_each(answer->assoc_shares_list, put_sshare_row, NULL);
+	if (answer->assoc_shares_list) {
+		list_for_each(answer->assoc_shares_list, trace_sshare_row,
+			      NULL);
+		list_for_each(answer->assoc_shares_list, put_sshare_row_of,
+			      NULL);
+	}
 	slurm_free_shares_response_msg(answer);
 }
 

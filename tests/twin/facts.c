@@ -55,6 +55,7 @@ void twin_facts_job(job_record_t *job)
 	const twin_details *details = job->details;
 
 	twin_put_u64("assoc_id", job->assoc_ptr ? job->assoc_ptr->id : 0);
+	twin_put_u64("user_id", job->user_id);
 	twin_put_u64("qos_id", job->qos_ptr ? job->qos_ptr->id : 0);
 	put_qos_list(job);
 	twin_put_text("in_part", job->part_ptr->name);
@@ -93,6 +94,7 @@ void twin_facts_assoc(slurmdb_assoc_rec_t *assoc, uint64_t place)
 	put_ids("children", ids);
 	xfree(ids);
 	twin_put_u64("place", place);
+	twin_put_text("acct", assoc->acct);
 	twin_put_u64("is_user", assoc->user != NULL);
 	twin_put_u64("priority", assoc->priority);
 	twin_put_u64("parent", usage->parent_assoc_ptr ?
@@ -103,6 +105,7 @@ void twin_facts_assoc(slurmdb_assoc_rec_t *assoc, uint64_t place)
 
 void twin_facts_qos(slurmdb_qos_rec_t *qos)
 {
+	twin_put_text("name", qos->name);
 	twin_put_u64("priority", qos->priority);
 	twin_put_f64("factor", qos->usage_factor);
 	twin_put_u64("no_decay", (qos->flags & QOS_FLAG_NO_DECAY) != 0);

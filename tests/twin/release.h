@@ -34,7 +34,7 @@ typedef priority_factors_t twin_factors;
 #define twin_row_factors(row) ((row)->prio_factors)
 #define twin_put_row_names(row)                                              \
 	(twin_put_text("account", (row)->account),                           \
-	 twin_put_text("qos", (row)->qos))
+	 twin_put_text("qos_name", (row)->qos))
 #define twin_factors_list(uid) priority_g_get_priority_factors_list(uid)
 #define twin_factors_free slurm_destroy_priority_factors
 #else

@@ -6,6 +6,7 @@
  *   KIND ID FIELD=VALUE ...    the last lines: whole records
  *   - KIND ID                  a record that is gone
  *   .                   the call is over, behind it what it has changed
+ *   + KIND ID FIELD=VALUE ...  a row of what it has answered
  *   ! WHAT LINE CLOCK   no call: "saved" (slurmctld's usage), "crash"
  */
 #include "sink.h"
@@ -21,7 +22,7 @@ static struct {
 	const char *kind;
 	twin_seen *seen;
 	uint64_t room;
-} table[8];
+} table[12];
 
 static FILE *file;
 static bool tracing;
@@ -156,6 +157,20 @@ static void write_records(void)
 	tracing = false;
 	twin_sink_go_on(kept);
 	write_gone();
+}
+
+void twin_trace_row(twin_record fields, void *of)
+{
+	twin_sink kept = twin_sink_keep();
+
+	if (!file)
+		return;
+	tracing = true;
+	twin_sink_begin(TWIN_DUMP_TRACE);
+	fields(of);
+	tracing = false;
+	twin_sink_go_on(kept);
+	fprintf(file, "+ %s\n", text);
 }
 
 void twin_trace_before(const char *hook, uint64_t id)

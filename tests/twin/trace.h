@@ -26,6 +26,9 @@ typedef void (*twin_record)(void *of);
 /* What is to be done with a record. */
 typedef void (*twin_put)(twin_record fields, void *of);
 
+/* A row of the answer to the last call. */
+void twin_trace_row(twin_record fields, void *of);
+
 void twin_dump_records(twin_put put);
 /* What no plugin writes, but every one reads, behind the record's other fields. */
 void twin_facts_job(job_record_t *job);

@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use super::check::{Mismatch, mismatches};
 use super::faults::{Fault, Faults};
 use super::memory::Memory;
-use super::model::{Call, leave};
+use super::model::{Call, Left, leave};
+use super::rows;
 use super::trace::{Event, Hook, Trace};
 
 /// How often each fault acted, and how many fields it changed.
@@ -84,7 +85,7 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
     // Calls mostly need what calls needed before.
     let mut usual: Vec<Fault> = vec![];
     while let Some(event) = trace.next()? {
-        let (line, hook, before, after) = match event {
+        let (line, hook, before, after, rows) = match event {
             Event::Saved(time) => {
                 memory.files.dumped = Some(time);
                 memory.files.dump_is_last = true;
@@ -100,12 +101,14 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
                 hook,
                 before,
                 after: Some(after),
-            } => (line, hook, before, after),
+                rows,
+            } => (line, hook, before, after, rows),
         };
         let call = Call {
             hook,
             before: &before,
             after: &after,
+            rows: &rows,
         };
         let explain = |memory: &Memory| {
             let found = explain_call(&call, memory, allowed, &usual);
@@ -140,15 +143,23 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
 /// remembers; or what remains unexplained.
 type Found = Result<(Vec<(Fault, usize)>, Memory), Vec<Mismatch>>;
 
+/// What a call left and answered that is not as it must be.
+fn wrong(call: &Call, left: &Left, faults: &Faults) -> Vec<Mismatch> {
+    let mut found = mismatches(left, call.after);
+    found.extend(rows::mismatches(call.rows, &left.world, faults));
+    found
+}
+
 fn explain_call(call: &Call, memory: &Memory, allowed: &Faults, usual: &[Fault]) -> Result<Found> {
-    let documented = leave(call, memory, &Faults::none())?;
-    if mismatches(&documented, call.after).is_empty() {
+    let none = Faults::none();
+    let documented = leave(call, memory, &none)?;
+    if wrong(call, &documented, &none).is_empty() {
         return Ok(Ok((vec![], documented.memory)));
     }
     // A copy remembers only what this call asks for.
     let allowed = allowed.afresh();
     let mut left = leave(call, memory, &allowed)?;
-    let rest = mismatches(&left, call.after);
+    let rest = wrong(call, &left, &allowed);
     if !rest.is_empty() {
         return Ok(Err(rest));
     }
@@ -160,8 +171,9 @@ fn explain_call(call: &Call, memory: &Memory, allowed: &Faults, usual: &[Fault])
         .filter(|fault| usual.contains(fault))
         .collect();
     if few.len() < asked.len() {
-        let tried = leave(call, memory, &Faults::only(&few))?;
-        if mismatches(&tried, call.after).is_empty() {
+        let only = Faults::only(&few);
+        let tried = leave(call, memory, &only)?;
+        if wrong(call, &tried, &only).is_empty() {
             (asked, left) = (few, tried);
         }
     }
@@ -169,11 +181,11 @@ fn explain_call(call: &Call, memory: &Memory, allowed: &Faults, usual: &[Fault])
     for fault in asked {
         let fewer = needed.without(fault);
         let tried = leave(call, memory, &fewer)?;
-        let wrong = mismatches(&tried, call.after).len();
-        if wrong == 0 {
+        let fields = wrong(call, &tried, &fewer).len();
+        if fields == 0 {
             (needed, left) = (fewer, tried);
         } else {
-            named.push((fault, wrong));
+            named.push((fault, fields));
         }
     }
     Ok(Ok((named, left.memory)))

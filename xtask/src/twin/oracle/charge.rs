@@ -7,7 +7,7 @@ use num_traits::Zero as _;
 use super::faults::{Fault, Faults};
 use super::memory::Memory;
 use super::number::{Fading, Fraction, add, exact, product, whole};
-use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, World, flag};
+use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, Qos, World, flag};
 
 /// The half-life that means "never".
 const INFINITE_SECS: u32 = u32::MAX - 59;
@@ -229,6 +229,7 @@ fn book(world: &mut World, job: &Job, found: &Charge) {
     if part_qos != job.qos {
         qos.push(part_qos);
     }
+    let shares = used_by(world, job);
     for id in qos {
         let Some(record) = world.qos.get_mut(&id) else {
             continue;
@@ -246,6 +247,9 @@ fn book(world: &mut World, job: &Job, found: &Charge) {
                 tres,
                 &mut record.run_secs,
             );
+            take_used(job, &shares, record, &|count| {
+                found.run_secs.wrapping_mul(count)
+            });
         }
     }
     for id in world.line_up(job.assoc) {
@@ -272,6 +276,27 @@ fn book_tres(job: &Job, wall: &Fraction, secs: u64, usage: &mut [Fraction], run_
     for (at, count) in counted(job) {
         add(&mut usage[at], &product(wall, &whole(count)));
         run_secs[at] = run_secs[at].saturating_sub(secs.wrapping_mul(count));
+    }
+}
+
+/// Whose run-seconds a QOS keeps apart: those of the job's account and user.
+fn used_by(world: &World, job: &Job) -> Vec<String> {
+    let assoc = world.assocs.get(&job.assoc);
+    let names = assoc.map(|assoc| [format!("acct_{}", assoc.acct), format!("user_{}", job.user)]);
+    names.into_iter().flatten().collect()
+}
+
+fn take_counts(job: &Job, run_secs: &mut [u64], per_count: &dyn Fn(u64) -> u64) {
+    for (at, count) in counted(job) {
+        run_secs[at] = run_secs[at].saturating_sub(per_count(count));
+    }
+}
+
+fn take_used(job: &Job, whose: &[String], qos: &mut Qos, per_count: &dyn Fn(u64) -> u64) {
+    for name in whose {
+        if let Some(used) = qos.used.get_mut(name) {
+            take_counts(job, used, per_count);
+        }
     }
 }
 
@@ -328,14 +353,13 @@ fn take(world: &mut World, job: &Job, per_count: &dyn Fn(u64) -> u64) {
     if part_qos != job.qos {
         qos.push(part_qos);
     }
-    let from = |run_secs: &mut [u64]| {
-        for (at, count) in counted(job) {
-            run_secs[at] = run_secs[at].saturating_sub(per_count(count));
-        }
-    };
+    let shares = used_by(world, job);
+    let from = |run_secs: &mut [u64]| take_counts(job, run_secs, per_count);
     for id in qos {
         if let Some(record) = world.qos.get_mut(&id) {
-            from(&mut Rc::make_mut(record).run_secs);
+            let record = Rc::make_mut(record);
+            from(&mut record.run_secs);
+            take_used(job, &shares, record, per_count);
         }
     }
     for id in world.line_up(job.assoc) {

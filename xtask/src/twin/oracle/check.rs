@@ -3,11 +3,11 @@
 use super::model::{Left, USAGE};
 use super::number::{Fraction, Number, close, exact, to_f64};
 use super::price::AllBounds;
-use super::records::{Assoc, Job, Leaf, Qos, Usage, World};
+use super::records::{Assoc, Job, Leaf, Qos, Terms, Usage, World};
 
 /// How factors may differ from the exact ones, relative to their size: they are made of a few
 /// roundings and, outside Fair Tree, of a power.
-const FACTOR: f64 = 1e-11;
+pub(super) const FACTOR: f64 = 1e-11;
 
 /// A field that is not what it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,10 +59,17 @@ pub fn mismatches(left: &Left, after: &World) -> Vec<Mismatch> {
     found.0
 }
 
-struct Found(Vec<Mismatch>);
+/// What differs so far.
+#[derive(Default)]
+pub(super) struct Found(pub(super) Vec<Mismatch>);
 
 impl Found {
-    fn add(&mut self, field: impl Into<String>, must: impl Into<String>, is: impl Into<String>) {
+    pub(super) fn add(
+        &mut self,
+        field: impl Into<String>,
+        must: impl Into<String>,
+        is: impl Into<String>,
+    ) {
         self.0.push(Mismatch {
             field: field.into(),
             must: must.into(),
@@ -70,13 +77,13 @@ impl Found {
         });
     }
 
-    fn near(&mut self, field: &str, must: &Fraction, is: &Fraction, relative: f64) {
+    pub(super) fn near(&mut self, field: &str, must: &Fraction, is: &Fraction, relative: f64) {
         if !close(must, is, relative) {
             self.add(field, to_f64(must).to_string(), to_f64(is).to_string());
         }
     }
 
-    fn number(&mut self, field: &str, must: &Number, is: &Number, relative: f64) {
+    pub(super) fn number(&mut self, field: &str, must: &Number, is: &Number, relative: f64) {
         match (must, is) {
             (Number::Finite(must), Number::Finite(is)) => self.near(field, must, is, relative),
             _ if must == is => {}
@@ -84,7 +91,7 @@ impl Found {
         }
     }
 
-    fn equal<T: PartialEq + std::fmt::Debug>(&mut self, field: &str, must: &T, is: &T) {
+    pub(super) fn equal<T: PartialEq + std::fmt::Debug>(&mut self, field: &str, must: &T, is: &T) {
         if must != is {
             self.add(field, format!("{must:?}"), format!("{is:?}"));
         }
@@ -133,11 +140,17 @@ impl Found {
     fn qos(&mut self, id: u32, must: &Qos, is: &Qos) {
         self.usage(&format!("qos {id}"), &must.usage, &is.usage);
         self.equal(&format!("qos {id} run_secs"), &must.run_secs, &is.run_secs);
+        for (whose, is) in &is.used {
+            // Who is charged for the first time gets a counter that stands at 0.
+            let none = vec![0; is.len()];
+            let must = must.used.get(whose).unwrap_or(&none);
+            self.equal(&format!("qos {id} {whose}"), must, is);
+        }
     }
 
-    fn job(&mut self, id: u32, must: &Job, is: &Job, bounds: &AllBounds) {
-        let name = |field: &str| format!("job {id} {field}");
-        let (a, b) = (&must.terms, &is.terms);
+    /// Weighted factors, of a job's record or a row about it.
+    pub(super) fn terms(&mut self, record: &str, a: &Terms, b: &Terms) {
+        let name = |field: &str| format!("{record} {field}");
         for (field, must, is) in [
             ("age", &a.age, &b.age),
             ("assoc", &a.assoc, &b.assoc),
@@ -156,6 +169,11 @@ impl Found {
         for (at, (must, is)) in a.tres.iter().zip(&b.tres).enumerate() {
             self.near(&name(&format!("tres[{at}]")), must, is, FACTOR);
         }
+    }
+
+    fn job(&mut self, id: u32, must: &Job, is: &Job, bounds: &AllBounds) {
+        let name = |field: &str| format!("job {id} {field}");
+        self.terms(&format!("job {id}"), &must.terms, &is.terms);
         self.equal(&name("end_time_exp"), &must.end_time_exp, &is.end_time_exp);
         self.equal(&name("billable_tres"), &must.billing, &is.billing);
         let exactly = [(must.priority, must.priority)];

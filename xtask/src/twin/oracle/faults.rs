@@ -81,6 +81,8 @@ faults! {
     CountWrap = "cpus-wrap", "a job larger than the cluster counts as the smallest";
     /// A QOS of priority 0 in a list.
     QosZeroInherits = "qos-of-zero", "a QOS of priority 0 in a list counts as the first one";
+    /// The TRES of another partition in a row of sprio.
+    SprioTres = "sprio-tres", "sprio's row has the TRES term of another partition, weighted twice";
     /// Jobs that classic passes leave out.
     CompletingUnpriced = "completing-unpriced", "requeued jobs that still complete keep an old priority";
     /// Ended jobs are priced.

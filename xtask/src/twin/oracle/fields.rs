@@ -1,6 +1,6 @@
 //! One line of the trace: a record's kind, id and fields.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::{Context as _, Result, bail};
 use num_traits::Zero as _;
@@ -78,6 +78,18 @@ impl<'a> Fields<'a> {
     fn elements(&self, name: &str) -> Vec<&'a str> {
         (0..)
             .map_while(|at| self.values.get(format!("{name}[{at}]").as_str()).copied())
+            .collect()
+    }
+
+    /// Arrays of whole numbers whose names begin alike, by the rest of their names.
+    pub fn arrays(&self, prefix: &str) -> Result<BTreeMap<String, Vec<u64>>> {
+        let names = self
+            .values
+            .keys()
+            .filter_map(|name| name.strip_suffix("[0]"));
+        let named = names.filter_map(|name| Some((name.strip_prefix(prefix)?, name)));
+        named
+            .map(|(rest, name)| Ok((rest.to_owned(), self.ints(name)?)))
             .collect()
     }
 

@@ -13,6 +13,7 @@ use super::number::{Fraction, close, exact, product, to_f64};
 use super::price::{self, AllBounds};
 use super::records::{Assoc, Leaf, Usage, World, flag};
 use super::resets;
+use super::rows::Row;
 use super::trace::Hook;
 use super::tree;
 
@@ -34,6 +35,8 @@ pub struct Call<'a> {
     /// What the plugin left: ranks follow from the very numbers in the records, whose last bits
     /// are the plugin's own.
     pub after: &'a World,
+    /// What it answered.
+    pub rows: &'a [Row],
 }
 
 /// What a call must leave, with some faults.

@@ -56,7 +56,7 @@ pub fn price(
     }
 }
 
-fn weighted(weight: u32, factor: impl FnOnce() -> Fraction) -> Fraction {
+pub(super) fn weighted(weight: u32, factor: impl FnOnce() -> Fraction) -> Fraction {
     if weight == 0 {
         Fraction::zero()
     } else {
@@ -86,7 +86,7 @@ fn assoc(world: &World, job: &Job) -> Fraction {
     }
 }
 
-fn of_part(conf: &Conf, part: Option<&Part>) -> Fraction {
+pub(super) fn of_part(conf: &Conf, part: Option<&Part>) -> Fraction {
     match part {
         None => Fraction::zero(),
         Some(part) if conf.has(flag::NO_NORMAL_PART) => whole(part.factor),
@@ -94,7 +94,7 @@ fn of_part(conf: &Conf, part: Option<&Part>) -> Fraction {
     }
 }
 
-fn of_qos(conf: &Conf, qos: Option<&Qos>) -> Fraction {
+pub(super) fn of_qos(conf: &Conf, qos: Option<&Qos>) -> Fraction {
     match qos {
         Some(qos) if qos.priority != 0 && conf.has(flag::NO_NORMAL_QOS) => whole(qos.priority),
         Some(qos) if qos.priority != 0 => exact(qos.norm_priority),
@@ -148,7 +148,7 @@ fn size(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Fractio
     factor.clamp(Fraction::zero(), Fraction::one())
 }
 
-fn tres(conf: &Conf, job: &Job, part: Option<&Part>) -> Vec<Fraction> {
+pub(super) fn tres(conf: &Conf, job: &Job, part: Option<&Part>) -> Vec<Fraction> {
     let term = |(at, weight): (usize, &Fraction)| {
         let allocated = job.alloc.as_ref().map(|counts| counts[at]);
         let value = allocated.filter(|count| *count != NO_CONSUME);

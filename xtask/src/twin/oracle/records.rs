@@ -6,6 +6,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, bail};
 use num_traits::Zero as _;
 
+pub use super::conf::{Conf, flag};
 use super::fields::Fields;
 use super::number::{self, Fraction, Number};
 
@@ -23,19 +24,6 @@ pub const ENERGY: usize = 2;
 
 /// What nice and site factor are biased by.
 pub const NICE_OFFSET: i64 = 0x8000_0000;
-
-/// Bits of PriorityFlags.
-pub mod flag {
-    pub const SIZE_RELATIVE: u32 = 1 << 2;
-    pub const DEPTH_OBLIVIOUS: u32 = 1 << 3;
-    pub const CALCULATE_RUNNING: u32 = 1 << 4;
-    pub const FAIR_TREE: u32 = 1 << 5;
-    pub const INCR_ONLY: u32 = 1 << 6;
-    pub const NO_NORMAL_ASSOC: u32 = 1 << 7;
-    pub const NO_NORMAL_PART: u32 = 1 << 8;
-    pub const NO_NORMAL_QOS: u32 = 1 << 9;
-    pub const NO_NORMAL_TRES: u32 = 1 << 10;
-}
 
 /// Usage of an association or a QOS.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,6 +105,7 @@ pub struct Assoc {
     pub id: u32,
     /// In slurmctld's list.
     pub place: u32,
+    pub acct: String,
     pub is_user: bool,
     pub parent: u32,
     pub fs_parent: u32,
@@ -140,6 +129,7 @@ impl Assoc {
         Ok(Assoc {
             id: fields.id,
             place: fields.int("place")?,
+            acct: fields.word("acct")?.unwrap_or_default().to_owned(),
             is_user: fields.int::<u32>("is_user")? != 0,
             parent: fields.int("parent")?,
             fs_parent: fields.int("fs_parent")?,
@@ -172,23 +162,28 @@ impl Assoc {
 /// A QOS.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qos {
+    pub name: String,
     pub priority: u32,
     pub norm_priority: f64,
     pub factor: f64,
     pub no_decay: bool,
     pub usage: Usage,
     pub run_secs: Vec<u64>,
+    /// Run-seconds of `acct_NAME` and `user_UID`, in releases that keep them.
+    pub used: BTreeMap<String, Vec<u64>>,
 }
 
 impl Qos {
     fn parse(fields: &Fields) -> Result<Qos> {
         Ok(Qos {
+            name: fields.word("name")?.unwrap_or_default().to_owned(),
             priority: fields.int("priority")?,
             norm_priority: fields.float("norm_priority")?,
             factor: fields.float("factor")?,
             no_decay: fields.int::<u32>("no_decay")? != 0,
             usage: Usage::parse(fields, "")?,
             run_secs: fields.ints("run_secs")?,
+            used: fields.arrays("used_")?,
         })
     }
 }
@@ -235,7 +230,11 @@ pub struct Terms {
 }
 
 impl Terms {
-    fn parse(fields: &Fields) -> Result<Terms> {
+    /// Those of a record.
+    ///
+    /// # Errors
+    /// A term that is missing, or no number.
+    pub fn parse(fields: &Fields) -> Result<Terms> {
         Ok(Terms {
             age: fields.fraction("age")?,
             assoc: fields.fraction("assoc")?,
@@ -269,6 +268,7 @@ pub struct Job {
     pub resized: i64,
     pub limit: u32,
     pub assoc: u32,
+    pub user: u32,
     pub qos: u32,
     pub qos_list: Vec<u32>,
     pub part: String,
@@ -312,6 +312,7 @@ impl Job {
             resized: fields.int("resized")?,
             limit: fields.int("limit")?,
             assoc: fields.int("assoc_id")?,
+            user: fields.int("user_id")?,
             qos: fields.int("qos_id")?,
             qos_list: fields.list("qos_list")?,
             part: fields.word("in_part")?.unwrap_or_default().to_owned(),
@@ -351,67 +352,6 @@ impl Job {
 
     pub fn is_resizing(&self) -> bool {
         self.state & Job::RESIZING != 0
-    }
-}
-
-/// The settings that slurmctld holds.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Conf {
-    pub zone: String,
-    /// Does slurmctld end and start anew where older releases reconfigure?
-    pub starts_anew: bool,
-    pub cpus: u32,
-    pub nodes: u32,
-    pub users: u32,
-    pub root: u32,
-    pub slurmdbd: bool,
-    pub limits: bool,
-    pub weight_age: u32,
-    pub weight_assoc: u32,
-    pub weight_fs: u32,
-    pub weight_js: u32,
-    pub weight_part: u32,
-    pub weight_qos: u32,
-    pub flags: u32,
-    pub max_age: u32,
-    pub favor_small: bool,
-    pub half_life: u32,
-    pub reset_period: u32,
-    pub dampening: u32,
-    /// One weight per TRES; none without PriorityWeightTRES.
-    pub weight_tres: Vec<Fraction>,
-}
-
-impl Conf {
-    fn parse(fields: &Fields) -> Result<Conf> {
-        Ok(Conf {
-            zone: fields.word("zone")?.unwrap_or("UTC").to_owned(),
-            starts_anew: fields.int::<u32>("starts_anew")? != 0,
-            cpus: fields.int("cpus")?,
-            nodes: fields.int("nodes")?,
-            users: fields.int("users")?,
-            root: fields.int("root")?,
-            slurmdbd: fields.int::<u32>("slurmdbd")? != 0,
-            limits: fields.int::<u32>("limits")? != 0,
-            weight_age: fields.int("age")?,
-            weight_assoc: fields.int("assoc")?,
-            weight_fs: fields.int("fs")?,
-            weight_js: fields.int("js")?,
-            weight_part: fields.int("part")?,
-            weight_qos: fields.int("qos")?,
-            flags: fields.int("flags")?,
-            max_age: fields.int("max_age")?,
-            favor_small: fields.int::<u32>("favor_small")? != 0,
-            half_life: fields.int("half_life")?,
-            reset_period: fields.int("reset_period")?,
-            dampening: fields.int("dampening")?,
-            weight_tres: fields.fractions("tres")?,
-        })
-    }
-
-    /// Is a flag of PriorityFlags set?
-    pub fn has(&self, flag: u32) -> bool {
-        self.flags & flag != 0
     }
 }
 

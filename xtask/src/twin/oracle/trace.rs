@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 
 use super::records::World;
+use super::rows::Row;
 
 /// A call into the plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub enum Event {
         before: Box<World>,
         /// What it left; `None` when it did not come back.
         after: Option<Box<World>>,
+        /// What it answered.
+        rows: Vec<Row>,
     },
     /// slurmctld wrote its files of usage, when its clock said this.
     Saved(i64),
@@ -82,16 +85,21 @@ impl<'a> Trace<'a> {
         let before = Box::new(self.world.clone());
         let returned = self.lines.next_if_eq(&".").is_some();
         self.records()?;
+        let mut rows = vec![];
+        while let Some(row) = self.lines.next_if(|line| line.starts_with('+')) {
+            rows.push(Row::parse(&row[2..]).with_context(|| row.to_owned())?);
+        }
         Ok(Some(Event::Call {
             line: line.parse()?,
             hook,
             before,
             after: returned.then(|| Box::new(self.world.clone())),
+            rows,
         }))
     }
 
     fn records(&mut self) -> Result<()> {
-        let is_record = |line: &&str| !line.starts_with(['@', '.', '!']);
+        let is_record = |line: &&str| !line.starts_with(['@', '.', '!', '+']);
         while let Some(line) = self.lines.next_if(is_record) {
             self.world.take(line).with_context(|| line.to_owned())?;
         }

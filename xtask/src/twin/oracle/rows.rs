@@ -1,0 +1,211 @@
+//! The rows of sprio and sshare: what they must say, given the records that they are made from.
+//!
+//! Which jobs are listed is not checked here, only what their rows say.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+use num_traits::{ToPrimitive as _, Zero as _};
+
+use super::check::{FACTOR, Found, Mismatch};
+use super::faults::{Fault, Faults};
+use super::fields::Fields;
+use super::model::USAGE;
+use super::number::{Fraction, Number, exact, product};
+use super::price;
+use super::records::{Assoc, Conf, Job, Part, Terms, World, flag};
+
+/// One row.
+pub enum Row {
+    /// The factors of a job, in one of its partitions and QOS.
+    Sprio {
+        job: u32,
+        part: String,
+        /// In releases that tell it.
+        qos: Option<String>,
+        direct: f64,
+        /// None of a job whose priority an administrator has set.
+        terms: Option<Box<Terms>>,
+    },
+    /// An association.
+    Sshare { id: u32, share: Box<Share> },
+}
+
+/// An association in sshare.
+pub struct Share {
+    shares_norm: f64,
+    usage_raw: u64,
+    usage_norm: Number,
+    usage_efctv: Number,
+    level_fs: Number,
+    fs_factor: Fraction,
+    run_secs: Vec<u64>,
+    tres: Vec<Fraction>,
+}
+
+impl Row {
+    /// Reads a line of the trace.
+    ///
+    /// # Errors
+    /// One that is no row.
+    pub fn parse(line: &str) -> Result<Row> {
+        let fields = Fields::parse(line)?;
+        match fields.kind {
+            "sprio" => Ok(Row::Sprio {
+                job: fields.int("job_id")?,
+                part: fields.word("partition")?.unwrap_or_default().to_owned(),
+                qos: fields.word("qos_name").ok().flatten().map(str::to_owned),
+                direct: fields.float("direct_prio")?,
+                terms: Terms::parse(&fields).ok().map(Box::new),
+            }),
+            "sshare" => Ok(Row::Sshare {
+                id: fields.id,
+                share: Box::new(Share::parse(&fields)?),
+            }),
+            kind => bail!("a row of {kind}"),
+        }
+    }
+}
+
+impl Share {
+    fn parse(fields: &Fields) -> Result<Share> {
+        Ok(Share {
+            shares_norm: fields.float("shares_norm")?,
+            usage_raw: fields.int("usage_raw")?,
+            usage_norm: fields.number("usage_norm")?,
+            usage_efctv: fields.number("usage_efctv")?,
+            level_fs: fields.number("level_fs")?,
+            fs_factor: fields.fraction("fs_factor")?,
+            run_secs: fields.ints("run_secs")?,
+            tres: fields.fractions("tres_raw")?,
+        })
+    }
+
+    fn check(&self, found: &mut Found, assoc: &Assoc) {
+        let name = |field: &str| format!("sshare {} {field}", assoc.id);
+        found.near(
+            &name("shares_norm"),
+            &exact(assoc.shares_norm),
+            &exact(self.shares_norm),
+            1e-14,
+        );
+        // Cut to a whole number, which the last bits of usage may decide.
+        let whole = |usage: Fraction| usage.to_integer().to_u64().unwrap_or(0);
+        let slack = product(&assoc.usage.raw, &exact(USAGE));
+        let (low, high) = (
+            whole(&assoc.usage.raw - &slack),
+            whole(&assoc.usage.raw + &slack),
+        );
+        if !(low..=high).contains(&self.usage_raw) {
+            found.add(
+                name("usage_raw"),
+                format!("{low} to {high}"),
+                self.usage_raw.to_string(),
+            );
+        }
+        found.number(
+            &name("usage_norm"),
+            &assoc.usage_norm,
+            &self.usage_norm,
+            FACTOR,
+        );
+        found.number(
+            &name("usage_efctv"),
+            &assoc.usage_efctv,
+            &self.usage_efctv,
+            FACTOR,
+        );
+        found.number(&name("level_fs"), &assoc.level_fs, &self.level_fs, FACTOR);
+        found.near(
+            &name("fs_factor"),
+            &assoc.fs_factor,
+            &self.fs_factor,
+            FACTOR,
+        );
+        found.equal(&name("run_secs"), &assoc.run_secs, &self.run_secs);
+        for (at, (must, is)) in assoc.usage.tres.iter().zip(&self.tres).enumerate() {
+            found.near(&name(&format!("tres_raw[{at}]")), must, is, USAGE);
+        }
+    }
+}
+
+/// What rows say otherwise than they must.
+pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch> {
+    let mut found = Found::default();
+    let mut seen = BTreeSet::new();
+    for row in rows {
+        match row {
+            Row::Sprio {
+                job,
+                part,
+                qos,
+                direct,
+                terms,
+            } => {
+                let name = format!("sprio {job}/{part}/{}", qos.as_deref().unwrap_or_default());
+                if !seen.insert(name.clone()) {
+                    found.add(&*name, "one row", "two");
+                }
+                let Some(record) = world.jobs.get(job) else {
+                    found.add(&*name, "no such job", "a row");
+                    continue;
+                };
+                let set = if record.direct {
+                    f64::from(record.priority)
+                } else {
+                    0.0
+                };
+                found.equal(&format!("{name} direct_prio"), &set, direct);
+                match terms {
+                    Some(terms) if !record.direct => {
+                        let must = expected(world, faults, record, part, qos.as_deref());
+                        found.terms(&name, &must, terms);
+                    }
+                    None if !record.direct => found.add(&*name, "factors", "none"),
+                    _ => {}
+                }
+            }
+            Row::Sshare { id, share } => {
+                if let Some(assoc) = world.assocs.get(id) {
+                    share.check(&mut found, assoc);
+                }
+            }
+        }
+    }
+    found.0
+}
+
+/// What sprio must show of a job in one of its partitions and QOS: the job's own factors, but for
+/// those that depend on them.
+fn expected(world: &World, faults: &Faults, job: &Job, part: &str, qos: Option<&str>) -> Terms {
+    let conf = &*world.conf;
+    let mut terms = job.terms.clone();
+    if !job.parts.is_empty() {
+        let part = world.part(part);
+        terms.part = price::weighted(conf.weight_part, || price::of_part(conf, part));
+        if !terms.tres.is_empty() {
+            terms.tres = tres_there(conf, faults, job, part);
+        }
+    }
+    let mut listed = job.qos_list.iter().filter_map(|id| world.qos.get(id));
+    if let Some(there) = listed.find(|listed| Some(&*listed.name) == qos) {
+        let counts = there.priority != 0 && conf.weight_qos != 0;
+        if counts || !faults.has(Fault::QosZeroInherits) {
+            terms.qos = price::weighted(conf.weight_qos, || price::of_qos(conf, Some(there)));
+        }
+    }
+    terms
+}
+
+fn tres_there(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Vec<Fraction> {
+    let mut terms = price::tres(conf, job, part);
+    let left_out = |at: usize| part.is_none_or(|part| part.count[at] == 0);
+    let own = job.terms.tres.iter().zip(&conf.weight_tres);
+    for (at, (term, (own, weight))) in terms.iter_mut().zip(own).enumerate() {
+        let stays = !conf.has(flag::NO_NORMAL_TRES) && left_out(at);
+        if stays && !own.is_zero() && faults.has(Fault::SprioTres) {
+            *term = product(own, weight);
+        }
+    }
+    terms
+}
