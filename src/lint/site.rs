@@ -77,6 +77,21 @@ impl<'a> Site<'a> {
         self.document.unread.is_empty()
     }
 
+    /// True where that is a site's whole slurm.conf and not a part of one, such as its priority
+    /// settings alone: one that names its cluster, its controller, nodes or partitions.
+    pub(super) fn is_whole(&self) -> bool {
+        /// What a slurm.conf of a site has and a part for another purpose has not.
+        const WHOLE: [&str; 6] = [
+            "ClusterName",
+            "SlurmctldHost",
+            "ControlMachine",
+            "NodeName",
+            "PartitionName",
+            "AccountingStorageType",
+        ];
+        self.complete() && WHOLE.iter().any(|key| self.last(key).is_some())
+    }
+
     /// True if rules of that scope concern this site. A site that does not say its plugin has the
     /// newer default.
     pub(super) fn is_in(&self, scope: Scope) -> bool {

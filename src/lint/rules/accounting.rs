@@ -51,7 +51,7 @@ pub(super) static RULES: [Rule; 5] = [
 ];
 
 fn weight_without_accounting(site: &Site<'_>) -> Vec<Hit> {
-    if !site.complete() || site.has_slurmdbd() {
+    if !site.is_whole() || site.has_slurmdbd() {
         return Vec::new();
     }
     let weights = site.weights().into_iter().filter_map(|(key, _, setting)| {
@@ -105,7 +105,7 @@ fn partition_weight_constant(site: &Site<'_>) -> Vec<Hit> {
 }
 
 fn tres_not_tracked(site: &Site<'_>) -> Vec<Hit> {
-    let Some(setting) = site.last("PriorityWeightTRES").filter(|_| site.complete()) else {
+    let Some(setting) = site.last("PriorityWeightTRES").filter(|_| site.is_whole()) else {
         return Vec::new();
     };
     let entries = entries(&setting.value.text).into_iter();
@@ -119,7 +119,7 @@ fn tres_not_tracked(site: &Site<'_>) -> Vec<Hit> {
 }
 
 fn gres_without_type(site: &Site<'_>) -> Vec<Hit> {
-    let Some(setting) = site.last("PriorityWeightTRES").filter(|_| site.complete()) else {
+    let Some(setting) = site.last("PriorityWeightTRES").filter(|_| site.is_whole()) else {
         return Vec::new();
     };
     let entries = entries(&setting.value.text).into_iter();

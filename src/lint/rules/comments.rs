@@ -49,22 +49,36 @@ fn comment_disagrees(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// The lines of comment right above a setting and the one behind it, in one.
+/// What is said of a setting: the comment behind it, where that names a time, or else the lines of
+/// comment right above it, up to a setting that was made a comment, whose remark is its own.
 fn comment(site: &Site<'_>, setting: &Setting) -> String {
     let mut spot = setting.key_spot();
     let line = site.document.line(&spot);
     let behind = line.split_once('#').map_or("", |(_, comment)| comment);
+    if !times_in(behind).is_empty() {
+        return behind.to_owned();
+    }
     let mut above = Vec::new();
     while spot.line > 1 {
         spot.line -= 1;
         let Some(comment) = site.document.line(&spot).trim_start().strip_prefix('#') else {
             break;
         };
+        if is_setting(comment) {
+            break;
+        }
         above.push(comment);
     }
     above.reverse();
-    above.push(behind);
     above.join("\n")
+}
+
+/// Whether a comment is a setting that does not count any more.
+fn is_setting(comment: &str) -> bool {
+    comment.split_once('=').is_some_and(|(key, _)| {
+        let key = key.trim();
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// Every time of the form `2 weeks` or `30-minute` in a text, in seconds.
@@ -74,13 +88,21 @@ fn times_in(text: &str) -> Vec<u32> {
     let pairs = words.windows(2);
     pairs
         .filter_map(|pair| {
-            let number: u32 = pair[0].parse().ok()?;
+            let number = number(pair[0])?;
             let name = pair[1].to_ascii_lowercase();
             let name = name.strip_suffix('s').unwrap_or(&name);
             let (_, secs) = UNITS.iter().find(|(unit, _)| *unit == name)?;
             number.checked_mul(*secs)
         })
         .collect()
+}
+
+/// `14`, or a small number in words.
+fn number(word: &str) -> Option<u32> {
+    const WORDS: [&str; 7] = ["one", "two", "three", "four", "five", "six", "seven"];
+    let word = word.to_ascii_lowercase();
+    let written = WORDS.iter().zip(1..).find(|(known, _)| **known == word);
+    written.map_or_else(|| word.parse().ok(), |(_, number)| Some(number))
 }
 
 #[cfg(test)]
@@ -95,6 +117,7 @@ mod tests {
             ("2-week half-life; was 30 Days", vec![14 * day, 30 * day]),
             ("90 min, 1 hr", vec![5400, 3600]),
             ("8/30/21 - changed to 120,000", vec![]),
+            ("half-life of one week, Two days", vec![7 * day, 2 * day]),
             ("a week, 7 nodes, 99999999 weeks", vec![]),
         ] {
             assert_eq!(times_in(text), times, "{text}");
