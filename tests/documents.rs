@@ -1,9 +1,12 @@
-//! What the documents and the help texts say that a command prints is what it prints.
+//! What the documents and the help texts say that a command prints is what it prints; and the manners
+//! that all subcommands have.
 
 #![cfg(feature = "cli")]
 
 mod command;
 
+#[path = "documents/broken.rs"]
+mod broken;
 #[path = "documents/console.rs"]
 mod console;
 #[path = "documents/guides.rs"]

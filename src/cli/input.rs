@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::Failure;
 use super::args::LiveArgs;
@@ -18,7 +19,7 @@ use crate::input::slurm::{config, dump};
 use crate::input::sprio::Queue;
 use crate::input::sshare::Listing;
 use crate::input::stream::{self, Stream};
-use crate::input::{Format, InputError, is_site, sacct, site, sprio, sshare};
+use crate::input::{Format, InputError, Problem, is_site, sacct, site, sprio, sshare};
 
 /// An input, read.
 pub(super) enum Input {
@@ -54,6 +55,7 @@ pub(super) fn read_queue(file: Option<&Path>) -> Result<QueueInput, Failure> {
     if is_site(&String::from_utf8_lossy(&head)) {
         return Ok(QueueInput::Site(Box::new(site::read(&name, input)?)));
     }
+    let input = Lines::new(input, &name);
     Ok(QueueInput::Printed(sprio::read(&name, input)?))
 }
 
@@ -171,6 +173,12 @@ pub(super) fn open_stream(
         Some(format) => format,
         None => Format::detect(&name, &String::from_utf8_lossy(&head))?,
     };
+    // The others have an end of their own.
+    let lines = !matches!(format, Format::Site | Format::SshareJson);
+    let input = match lines {
+        true => Box::new(Lines::new(input, &name)),
+        false => input,
+    };
     Ok(Opened {
         name,
         format,
@@ -195,5 +203,78 @@ fn open_raw(file: Option<&Path>) -> Result<(String, Stream<'static>), InputError
         }
     };
     let stream = stream::open(raw).map_err(|error| InputError::new(&name, error))?;
+    if let Some(at) = stream.head.iter().position(|&byte| byte == 0) {
+        return Err(no_text(&name, &stream.head, at));
+    }
     Ok((name, stream))
+}
+
+/// Why an input with a NUL byte is refused.
+fn no_text(name: &str, head: &[u8], at: usize) -> InputError {
+    let before = String::from_utf8_lossy(&head[..at]);
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+    let problem = Problem::Structure("is no plain text: it has a NUL byte".into());
+    let line = String::from_utf8_lossy(head);
+    let number = before.matches('\n').count();
+    let line = line.lines().nth(number).unwrap_or("");
+    InputError::new(name, problem)
+        .at_line(number + 1, line)
+        .at_column(column)
+        .hint("is it UTF-16, as some programs write? iconv -f UTF-16 -t UTF-8 makes it UTF-8")
+}
+
+/// Inputs that end within a line.
+static CUT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The inputs so far that may be cut off, for a note once the answer is there.
+pub(super) fn cut_off() -> Vec<String> {
+    // A panic elsewhere does not make names wrong.
+    let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *cut)
+}
+
+/// A stream of lines that is noticed when it ends within one: its last row may be cut off, and still
+/// look like one.
+struct Lines<R> {
+    input: R,
+    name: String,
+    last: u8,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(input: R, name: &str) -> Lines<R> {
+        Lines {
+            input,
+            name: name.to_owned(),
+            last: b'\n',
+        }
+    }
+}
+
+impl<R: BufRead> Read for Lines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Lines<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.input.fill_buf()?;
+        match bytes.last() {
+            Some(&last) => self.last = last,
+            None if self.last != b'\n' => {
+                self.last = b'\n';
+                let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
+                cut.push(self.name.clone());
+            }
+            None => {}
+        }
+        Ok(bytes)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.input.consume(amount);
+    }
 }

@@ -87,6 +87,11 @@ pub fn run() -> ExitCode {
         Command::Chart(args) => chart::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
+    for name in input::cut_off() {
+        messages.note(&format!(
+            "{name} ends within a line: if it is cut off, its last row may be wrong and others missing"
+        ));
+    }
     match outcome {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Differences) => ExitCode::from(1),

@@ -78,7 +78,7 @@ fn publish(folder: &Path, stamp: &str, making: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// No capture there, a manifest of another schema, answers that the manifest names and that are
-/// not there.
+/// not there, or not to their end.
 pub fn open(folder: &Path) -> Result<Stored, InputError> {
     open_only(folder, &Source::ALL)
 }
@@ -110,6 +110,13 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
         let name = path.display().to_string();
         let bytes = fs::read(&path).map_err(|error| InputError::new(&name, error))?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
+        if !text.is_empty() && !text.ends_with('\n') {
+            let why = "ends within a line: the file is cut off";
+            let last = text.lines().last().unwrap_or("");
+            return Err(InputError::new(&name, Problem::Structure(why.into()))
+                .at_line(text.lines().count(), last)
+                .hint("copy the capture again, or make another"));
+        }
         answers.insert(source, Answer { name, text });
     }
     Ok(Stored {

@@ -32,22 +32,25 @@ pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
         let problem = Problem::Structure(format!("is longer than {MAX_BYTES} bytes"));
         return Err(InputError::new(file, problem));
     }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid]
-            .iter()
-            .filter(|&&b| b == b'\n')
-            .count()
-            + 1;
-        InputError::new(
-            file,
-            Problem::Structure("is not UTF-8, as TOML must be".into()),
-        )
-        .at_line(line, "")
-    })?;
+    let text = String::from_utf8(bytes).map_err(|error| not_utf8(file, &error))?;
     let place = place::Text::new(file, &text);
     let described = file::parse(&place)?;
     rows::build(&place, described)
+}
+
+fn not_utf8(file: &str, error: &std::string::FromUtf8Error) -> InputError {
+    let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+    let before = String::from_utf8_lossy(before);
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let rest = String::from_utf8_lossy(rest);
+    let line = format!("{}{}", &before[start..], rest.lines().next().unwrap_or(""));
+    InputError::new(
+        file,
+        Problem::Structure("is not UTF-8, as TOML must be".into()),
+    )
+    .at_line(before.matches('\n').count() + 1, &line)
+    .at_column(before[start..].chars().count() + 1)
+    .hint("iconv -f LATIN1 -t UTF-8 makes it so, if that is what it is in")
 }
 
 #[cfg(test)]

@@ -48,13 +48,14 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
     };
     // The priority settings as lines of slurm.conf, each where it is in the answer.
     let mut conf = String::new();
-    let mut any = false;
+    let (mut any, mut weights) = (false, false);
     for line in text.lines() {
         if let Some(time) = line.strip_prefix("Configuration data as of ") {
             settings.time = super::time::moment(time.trim());
         }
         if let Some((key, value)) = pair(line) {
             any = true;
+            weights |= key == "PriorityWeightTRES";
             let said = (!value.is_empty() && value != "(null)").then_some(value);
             match (key, said) {
                 ("ClusterName", said) => settings.cluster = said.map(str::to_owned),
@@ -75,6 +76,13 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
     }
     if !any {
         return Err(InputError::new(file, Problem::Empty).hint("give scontrol show config"));
+    }
+    // What is not said counts as not weighed, so nothing may be missing unnoticed.
+    let weighs = settings.priority_type.as_deref() != Some("priority/basic");
+    if settings.priority_type.is_none() || (weighs && !weights) {
+        let why = "PriorityType or the weights after it are not there";
+        return Err(InputError::new(file, Problem::Structure(why.into()))
+            .hint("is the answer cut off? Give all of scontrol show config"));
     }
     let mut reader = SlurmConfReader::for_host(settings.release);
     reader.read(&conf, file);
@@ -156,5 +164,11 @@ mod tests {
         let error = read("f", &TEXT.replace("100000", "many")).unwrap_err();
         assert_eq!(error.line, Some(12));
         assert!(read("f", "slurmctld is down\n").is_err());
+        // Cut off, it would be a site that weighs nothing.
+        let cut = TEXT.split("PriorityWeightTRES").next().unwrap();
+        let error = read("f", cut).unwrap_err().explained();
+        assert!(error.contains("is the answer cut off?"), "{error}");
+        let basic = cut.replace("/multifactor", "/basic");
+        assert!(read("f", &basic).is_ok());
     }
 }

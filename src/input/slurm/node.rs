@@ -37,8 +37,16 @@ mod tests {
     fn nodes_and_cpus_are_summed() {
         let line = "NodeName=n0 Arch=x86_64 CoresPerSocket=1  CPUAlloc=3 CPUEfctv=4 CPUTot=4 \
                     CPULoad=4.25 OS=Linux 6.18 #1 SMP @0  RealMemory=1000\n";
-        let nodes = read("f", &line.repeat(3)).unwrap();
+        let lines: String = (0..3)
+            .map(|at| line.replace("n0", &format!("n{at}")))
+            .collect();
+        let nodes = read("f", &lines).unwrap();
         assert_eq!(nodes, Nodes { nodes: 3, cpus: 12 });
         assert!(read("f", "NodeName=n0 CPUTot=x").is_err());
+        let twice = read("f", &line.repeat(2)).unwrap_err();
+        assert_eq!(
+            (twice.line, twice.to_string().as_str()),
+            (Some(2), "f:2: NodeName=n0 stands here twice")
+        );
     }
 }

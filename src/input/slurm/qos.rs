@@ -1,5 +1,7 @@
 //! `sacctmgr -P show qos`.
 
+use std::collections::HashSet;
+
 use super::table::Table;
 use crate::input::error::InputError;
 
@@ -23,9 +25,13 @@ pub fn read(file: &str, text: &str) -> Result<Vec<QosRow>, InputError> {
     let (name, priority) = (table.column("Name")?, table.column("Priority")?);
     let factor = table.optional("UsageFactor");
     let mut rows = Vec::with_capacity(table.rows.len());
+    let mut seen = HashSet::new();
     for row in &table.rows {
         if row.cell(name).is_empty() {
             return Err(table.value(row, name, "the name of a QOS"));
+        }
+        if !seen.insert(row.cell(name)) {
+            return Err(table.broken(row, format!("QOS {} stands here twice", row.cell(name))));
         }
         let allowed = "a whole number from 0 to 4294967295";
         let usage_factor = match factor.filter(|&at| !row.cell(at).is_empty()) {
@@ -68,6 +74,7 @@ mod tests {
             "Name\nx\n",
             "Name|Priority\nx|y\n",
             "Name|Priority|UsageFactor\nx|1|-1\n",
+            "Name|Priority\nx|1\nx|2\n",
         ] {
             assert!(read("f", text).is_err(), "{text:?}");
         }

@@ -1,5 +1,7 @@
 //! Records of `scontrol -o show ...`: a line each, `Key=Value` with blanks between.
 
+use std::collections::HashSet;
+
 use crate::input::error::{InputError, Problem};
 
 /// A record.
@@ -16,7 +18,7 @@ pub(super) struct Record<'a> {
 /// that the value begins at; `None`: at the next blank that a key follows.
 pub(super) type End<'f> = &'f dyn Fn(&str, &str, usize) -> Option<usize>;
 
-/// Reads the records of `text`, each beginning with `first=`. Lines like `No jobs in the system`
+/// Reads the records of `text`, each beginning with `first=` and a name of its own. Lines like `No jobs in the system`
 /// hold no record.
 pub(super) fn records<'a>(
     file: &'a str,
@@ -25,6 +27,7 @@ pub(super) fn records<'a>(
     end: End<'_>,
 ) -> Result<Vec<Record<'a>>, InputError> {
     let mut records = Vec::new();
+    let mut seen = HashSet::new();
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with("No ") {
             continue;
@@ -37,6 +40,13 @@ pub(super) fn records<'a>(
             return Err(InputError::new(file, Problem::Structure(why))
                 .at_line(number + 1, line)
                 .hint("run scontrol with -o, one record a line"));
+        }
+        let name = line.split([' ', '=']).nth(1).unwrap_or_default();
+        if !seen.insert(name) {
+            let why = format!("{first}={name} stands here twice");
+            return Err(InputError::new(file, Problem::Structure(why))
+                .at_line(number + 1, line)
+                .hint("is the answer put together from two?"));
         }
         records.push(Record {
             file,
