@@ -1,7 +1,7 @@
 /*
- * To be preloaded into slurmctld: the thread that computes priorities waits a
- * second between two passes where it would wait a minute, whichever plugin it
- * belongs to. slurm.conf knows nothing shorter than a minute.
+ * To be preloaded into slurmctld: the thread of Slurm's own priority plugin waits
+ * a second between two passes where it would wait a minute. slurm.conf knows
+ * nothing shorter for that plugin.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { EARLIER_S = 59 };
 
 typedef int wait_call(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
 
@@ -26,24 +24,25 @@ static wait_call *library(void)
     return found.call;
 }
 
-/* Names of the thread in Slurm's plugin and in this project's. */
 static int computes_priorities(void)
 {
     char name[16] = "";
 
-    return !pthread_getname_np(pthread_self(), name, sizeof(name)) &&
-           (!strcmp(name, "decay") || !strcmp(name, "fairtree"));
+    return !pthread_getname_np(pthread_self(), name, sizeof(name)) && !strcmp(name, "decay");
 }
 
 int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict until)
 {
     static wait_call *wait;
-    struct timespec sooner = *until;
+    struct timespec soon;
 
     if (!wait)
         wait = library();
-    if (computes_priorities())
-        sooner.tv_sec -= EARLIER_S;
-    return wait(cond, mutex, &sooner);
+    if (!computes_priorities())
+        return wait(cond, mutex, until);
+    /* From now on: the plugin adds a minute to its last moment, whenever that was. */
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec++;
+    return wait(cond, mutex, &soon);
 }
