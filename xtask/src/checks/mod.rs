@@ -13,6 +13,7 @@ mod model;
 mod numbers;
 pub mod settings;
 mod steady;
+mod takeover;
 mod teardown;
 mod usage;
 mod what_if;
@@ -85,6 +86,9 @@ impl Bench<'_> {
 fn copy_files(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            continue;
+        }
         fs::copy(entry.path(), to.join(entry.file_name()))?;
     }
     Ok(())
@@ -129,6 +133,7 @@ const CHECKS: &[(&str, Check)] = &[
         lives::administration,
     ),
     ("a_fault_leaves_slurmctld_running", fault::survives),
+    ("a_backup_that_takes_over_goes_on", takeover::goes_on),
     ("a_bad_disk_loses_no_usage", disk::bad),
     ("a_clock_that_steps_by_days_charges_once", clock::steps),
     ("guides_work_from_first_to_last_command", guides::work),

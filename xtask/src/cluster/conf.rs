@@ -135,6 +135,13 @@ impl SlurmConf {
         }
     }
 
+    /// Gives a setting that may stand there several times these values.
+    pub fn set_lines(&mut self, key: &str, values: &[String]) {
+        self.unset(key);
+        let lines = values.iter().map(|value| (key.to_owned(), value.clone()));
+        self.settings.extend(lines);
+    }
+
     /// Leaves a setting to Slurm's default.
     pub fn unset(&mut self, key: &str) {
         self.settings

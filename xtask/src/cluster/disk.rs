@@ -65,19 +65,12 @@ impl Cluster {
         let Ok(keeper) = self.pid(KEEPER) else {
             return command;
         };
-        let mut inside = Command::new("/usr/bin/nsenter");
-        inside.arg(format!("--mount=/proc/{keeper}/ns/mnt"));
-        if let Some(folder) = command.get_current_dir() {
-            inside.arg(format!("--wd={}", folder.display()));
-        }
-        inside.arg("--").arg(command.get_program());
-        inside.args(command.get_args()).env_clear();
-        for (key, value) in command.get_envs() {
-            if let Some(value) = value {
-                inside.env(key, value);
-            }
-        }
-        inside
+        let namespace = format!("--mount=/proc/{keeper}/ns/mnt");
+        // It goes to another folder than the one that it was started in.
+        let folder = command.get_current_dir().unwrap_or(Path::new("/"));
+        let folder = format!("--wd={}", folder.display());
+        let words = [namespace.as_str(), &folder, "--"];
+        super::wrapped(Path::new("/usr/bin/nsenter"), &words, &command)
     }
 
     /// Makes the disk bad.

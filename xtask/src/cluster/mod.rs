@@ -4,6 +4,7 @@
 //! run beside each other. A cluster is taken down when its value is dropped, and by a guard
 //! process should this program be killed.
 
+pub mod backup;
 pub mod client;
 mod clock;
 pub mod conf;
@@ -63,6 +64,7 @@ pub struct Cluster {
     users: BTreeMap<&'static str, User>,
     daemons: BTreeMap<String, Daemon>,
     slurmctld_environment: Vec<(String, String)>,
+    has_backup: bool,
     guard: Option<Guard>,
 }
 
@@ -94,6 +96,7 @@ impl Cluster {
             users: BTreeMap::new(),
             daemons: BTreeMap::new(),
             slurmctld_environment: Vec::new(),
+            has_backup: false,
             guard,
         };
         cluster.bring_up(&plan.site, progress)?;
@@ -237,6 +240,22 @@ impl Cluster {
         }
         Ok(())
     }
+}
+
+/// The same command, as the last words of another one.
+fn wrapped(program: &Path, words: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(words).arg(command.get_program());
+    outer.args(command.get_args()).env_clear();
+    for (key, value) in command.get_envs() {
+        if let Some(value) = value {
+            outer.env(key, value);
+        }
+    }
+    if let Some(folder) = command.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer
 }
 
 impl Drop for Cluster {

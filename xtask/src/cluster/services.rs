@@ -147,7 +147,7 @@ impl Cluster {
         for (key, value) in &self.slurmctld_environment {
             command.env(key, value);
         }
-        let command = self.with_disk(command);
+        let command = self.on_primary(self.with_disk(command));
         self.spawn("slurmctld", command)?;
         self.ready("slurmctld", |cluster| cluster.slurmctld_answers())
     }
