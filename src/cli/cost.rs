@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::CostArgs;
 use super::cluster::Where;
 use super::message::Messages;
+use super::progress::Waiting;
 use super::{Failure, Outcome};
 use crate::config::time::{Time, parse_time};
 use crate::config::tres_weights::parse_tres_weights;
@@ -26,7 +27,9 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
     let asked = Asked::new(args)?;
     let cluster = place.with_jobs(messages)?;
     let request = asked.of(args, &cluster)?;
+    let waiting = Waiting::new("computing the effect on fair share");
     let cost = cost(&cluster, &request);
+    drop(waiting);
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
         to_json(&mut out, &cost)?;

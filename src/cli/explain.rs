@@ -6,6 +6,7 @@ use super::args::ExplainArgs;
 use super::cluster::{Where, note};
 use super::input::{Input, is_piped};
 use super::message::Messages;
+use super::progress::Waiting;
 use super::{Failure, Outcome};
 use crate::input::sprio::Queue;
 use crate::report::cluster::{Cluster, ClusterJob, JobName, JobPhase};
@@ -15,6 +16,9 @@ use crate::report::explain::{
 };
 use crate::report::prio::from_queue;
 use crate::tree::AssocIndex;
+
+/// What takes its time on a large site.
+const SEARCHING: &str = "searching for what would change the order";
 
 /// Reads, compares, says.
 pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -99,7 +103,9 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
     match &args.versus {
         Some(versus) => {
             let other = waiting(find(versus)?, messages)?;
+            let searching = Waiting::new(SEARCHING);
             let compared = compare_jobs(&scene, cluster, [&job.job, &other.job]).map_err(usage)?;
+            drop(searching);
             say(args, Explanation::Jobs(&compared), &compared)
         }
         None => {
@@ -137,8 +143,10 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
         None => neighbour(cluster, who).map_err(usage)?,
     };
     let load = cluster.load();
+    let searching = Waiting::new(SEARCHING);
     let compared = compare_users(&cluster.scene(&load), cluster, [who, versus]);
     let compared = compared.map_err(usage)?;
+    drop(searching);
     say(args, Explanation::Users(&compared), &compared)
 }
 

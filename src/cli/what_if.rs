@@ -7,6 +7,7 @@ use std::path::Path;
 use super::args::WhatIfArgs;
 use super::cluster::{Where, note};
 use super::message::Messages;
+use super::progress::Waiting;
 use super::{Failure, Outcome, changes};
 use crate::report::what_if::{Shown, WhatIf, compare, to_html, to_json, write};
 
@@ -22,7 +23,9 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
     let asked = changes::parse(args)?;
     let cluster = place.with_jobs(messages)?;
     let changes = asked.of(&cluster)?;
+    let waiting = Waiting::new("computing before and after");
     let what_if = compare(&cluster, changes).map_err(|error| Failure::Usage(error.to_string()))?;
+    drop(waiting);
     if let Some(path) = &args.html {
         let written = page(path, &what_if);
         written.map_err(|error| Failure::File(path.display().to_string(), error))?;
