@@ -34,6 +34,8 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     if args.anonymise {
         let mut pseudonyms = load_pseudonyms(&args.folder)?;
         taken.answers = pseudonyms.apply(&taken.answers)?;
+        let user = taken.manifest.user.take();
+        taken.manifest.user = user.map(|user| pseudonyms.user(&user));
         taken.manifest.anonymised = true;
         let kept = save_pseudonyms(&args.folder, &pseudonyms).map_err(failed)?;
         messages.note(&format!(

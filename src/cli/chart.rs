@@ -20,7 +20,7 @@ use crate::input::slurm::snapshot::Source;
 use crate::input::{Format, InputError, Problem, sacct};
 use crate::report::chart::{Picture, Theme, page, png, poster_svg, to_json};
 use crate::report::history::{Timeline, from_captures, from_history};
-use crate::report::share::{ShareReport, algorithm_of, from_listing, from_site};
+use crate::report::share::{ShareReport, algorithm_of, from_listing, from_site, settle};
 
 /// Reads, computes, draws.
 pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -79,15 +79,14 @@ impl Own {
                 ))
             }
             Input::Listing(listing, settings) => {
-                let (algorithm, compat) = match settings {
+                let (algorithm, compat) = match settings.map(|beside| beside.config) {
                     Some(config) => (config.algorithm(), config.compat),
                     None => (algorithm_of(&listing), Compat::default()),
                 };
-                Ok(from_listing(
-                    &listing,
-                    self.algorithm(algorithm),
-                    self.compat.unwrap_or(compat),
-                )?)
+                let compat = self.compat.unwrap_or(compat);
+                let mut report = from_listing(&listing, self.algorithm(algorithm), compat)?;
+                settle(&listing, &mut report)?;
+                Ok(report)
             }
         }
     }
@@ -161,7 +160,7 @@ fn captured(folder: &Path, own: &Own) -> Result<Timeline, Failure> {
     }
     let read = |at: usize| -> Result<ShareReport, Failure> {
         let stored = open_only(&folders[at], &[Source::Config, Source::Shares])?;
-        own.report(shares(&stored.answers)?)
+        own.report(shares(&stored.answers, None)?)
     };
     let Some(mut timeline) = from_captures(&times, read)? else {
         return Err(Failure::Usage(format!(

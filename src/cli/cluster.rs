@@ -50,7 +50,8 @@ impl Where<'_> {
         match input {
             Input::Queue(queue) => Err(no_shares(&queue)),
             Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
-            Input::Listing(listing, settings) => {
+            Input::Listing(listing, beside) => {
+                let settings = beside.map(|beside| beside.config);
                 let (algorithm, own) = match &settings {
                     Some(config) => (config.algorithm(), config.compat),
                     None => (algorithm_of(&listing), Compat::default()),

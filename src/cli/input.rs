@@ -12,7 +12,7 @@ use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::gather;
 use crate::config::Config;
-use crate::input::capture::{open, take};
+use crate::input::capture::{open, open_only, take};
 use crate::input::site::Site;
 use crate::input::slurm::snapshot::{Answers, Snapshot, Source};
 use crate::input::slurm::{config, dump};
@@ -23,12 +23,20 @@ use crate::input::{Format, InputError, Problem, is_site, sacct, site, sprio, ssh
 
 /// An input, read.
 pub(super) enum Input {
-    /// The output of sshare, and the settings of its site where they are known.
-    Listing(Listing, Option<Config>),
+    /// The output of sshare, and what is known beside it.
+    Listing(Listing, Option<Box<Beside>>),
     /// A site.
     Site(Box<Site>),
     /// The output of sprio, which tells no shares.
     Queue(Queue),
+}
+
+/// What a live site or a capture tells beside its shares.
+pub(super) struct Beside {
+    /// Settings.
+    pub config: Config,
+    /// Who asked: whose rows sshare shows unless told otherwise. `None` where that is not known.
+    pub user: Option<String>,
 }
 
 /// Why the output of sprio does not do where shares are asked for.
@@ -91,8 +99,8 @@ pub(super) fn snapshot(
     Ok(Some(Snapshot::read(&name, &answers)?))
 }
 
-/// The shares of a capture.
-pub(super) fn shares(answers: &Answers) -> Result<Input, Failure> {
+/// The shares among answers that `user` got.
+pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
     let missing = |source: Source| {
         Failure::Usage(format!(
             "the capture has no answer of {}",
@@ -102,8 +110,11 @@ pub(super) fn shares(answers: &Answers) -> Result<Input, Failure> {
     let get = |source| answers.get(&source).ok_or_else(|| missing(source));
     let (settings, shares) = (get(Source::Config)?, get(Source::Shares)?);
     let settings = config::read(&settings.name, &settings.text)?;
-    let listing = sshare::read(&shares.name, shares.text.as_bytes())?;
-    Ok(Input::Listing(listing, Some(settings.config)))
+    let mut listing = sshare::read(&shares.name, shares.text.as_bytes())?;
+    listing.cluster = listing.cluster.or(settings.cluster);
+    let config = settings.config;
+    let beside = Box::new(Beside { config, user });
+    Ok(Input::Listing(listing, Some(beside)))
 }
 
 /// Reads a capture, a file, what is piped in, or asks Slurm.
@@ -112,15 +123,20 @@ pub(super) fn read_or_ask(
     file: Option<&Path>,
     format: Option<Format>,
 ) -> Result<Input, Failure> {
-    let answers = match &live.from {
-        Some(folder) => open(folder)?.answers,
+    const ASKED: [Source; 2] = [Source::Config, Source::Shares];
+    let (answers, manifest) = match &live.from {
+        Some(folder) => {
+            let stored = open_only(folder, &ASKED)?;
+            (stored.answers, stored.manifest)
+        }
         None if file.is_none() && !is_piped() => {
             let _waiting = Waiting::new("asking Slurm for settings and shares");
-            take(&[Source::Config, Source::Shares], live.limit())?.answers
+            let taken = take(&ASKED, live.limit())?;
+            (taken.answers, taken.manifest)
         }
         None => return read(file, format),
     };
-    shares(&answers)
+    shares(&answers, manifest.user)
 }
 
 /// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.

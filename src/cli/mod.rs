@@ -20,6 +20,7 @@ mod prio;
 mod progress;
 mod share;
 mod terminal;
+mod user;
 mod what_if;
 mod workload;
 

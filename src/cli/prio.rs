@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::PrioArgs;
 use super::input::{self, QueueInput};
 use super::message::Messages;
+use super::user::login_names;
 use super::{Failure, Outcome, compat_of, told};
 use crate::compat::Compat;
 use crate::input::site::Site;
@@ -113,7 +114,7 @@ impl Asked {
             compat: args.compat.as_deref().map(compat_of).transpose()?,
             select: Select {
                 jobs: args.jobs.clone(),
-                users: args.user.clone(),
+                users: login_names(&args.user),
                 partitions: args.partition.clone(),
                 sort: sort.map_err(|error| usage(&error))?,
             },
@@ -158,13 +159,24 @@ fn show(
         };
         if args.weights {
             table.write_weights(out, report)?;
-        } else if rows.is_empty() && !args.jobs.is_empty() {
+        } else if nothing_found(args, report, rows) {
             writeln!(out, "Unable to find jobs matching user/id(s) specified")?;
         } else {
             table.write(out, report, rows)?;
         }
     }
     Ok(())
+}
+
+/// Whether sprio says so where none of the jobs asked for is there: from 24.05 on only where there
+/// are no jobs at all.
+fn nothing_found(args: &PrioArgs, report: &PrioReport, rows: &[usize]) -> bool {
+    let nothing = if report.names {
+        report.rows.is_empty()
+    } else {
+        rows.is_empty()
+    };
+    nothing && !args.jobs.is_empty()
 }
 
 /// Tells what was found in passing: the first few of each input.

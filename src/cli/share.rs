@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write, stdout};
 use super::args::{AlgorithmName, ShareArgs};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
+use super::user::login_names;
 use super::{Failure, Outcome, compat_of, terminal, told};
 use crate::compat::Compat;
 use crate::fairshare::Algorithm;
@@ -13,7 +14,7 @@ use crate::input::sshare::{Column, Field, Listing, default_fields, parse_fields}
 use crate::report::chart::{Forest, Theme, bars_svg, page, write_tree};
 use crate::report::share::{
     Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
-    select, to_json, write_agreement,
+    select, settle, to_json, write_agreement,
 };
 
 /// Reads, computes, prints.
@@ -42,20 +43,22 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         Input::Site(site) => {
             let algorithm = algorithm(args, site.config.algorithm());
             let report = from_site(&site, algorithm, compat.unwrap_or(site.config.compat));
-            show(args, fields, &report, &mut out, messages)?;
+            show(args, fields, &report, None, &mut out, messages)?;
             Outcome::Done
         }
-        Input::Listing(listing, settings) => {
-            let (own, own_compat) = match settings {
-                Some(config) => (config.algorithm(), config.compat),
+        Input::Listing(listing, beside) => {
+            let (own, own_compat) = match &beside {
+                Some(beside) => (beside.config.algorithm(), beside.config.compat),
                 None => (algorithm_of(&listing), Compat::default()),
             };
             let algorithm = algorithm(args, own);
-            let report = from_listing(&listing, algorithm, compat.unwrap_or(own_compat))?;
+            let mut report = from_listing(&listing, algorithm, compat.unwrap_or(own_compat))?;
             if args.check {
                 return compare(&listing, &report, &mut out, messages);
             }
-            show(args, fields, &report, &mut out, messages)?;
+            settle(&listing, &mut report)?;
+            let asker = beside.and_then(|beside| beside.user);
+            show(args, fields, &report, asker, &mut out, messages)?;
             Outcome::Done
         }
     };
@@ -84,19 +87,22 @@ fn show(
     args: &ShareArgs,
     fields: Option<Vec<Field>>,
     report: &ShareReport,
+    asker: Option<String>,
     out: &mut impl Write,
     messages: &Messages,
 ) -> Result<(), Failure> {
-    let all_users = args.users.iter().any(|user| user == "-1");
+    let all_users = args.all || args.users.iter().any(|user| user == "-1");
+    let users = match (all_users, args.users.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, false) => login_names(&args.users),
+        // As sshare: one's own rows.
+        (false, true) => asker.into_iter().collect(),
+    };
     let shown = select(
         report,
         &Select {
             accounts: args.accounts.clone(),
-            users: if all_users {
-                Vec::new()
-            } else {
-                args.users.clone()
-            },
+            users,
             users_only: args.users_only,
         },
     );

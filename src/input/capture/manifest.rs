@@ -1,5 +1,6 @@
 //! What a capture says of itself: `manifest.json`.
 
+use nix::unistd::{Uid, User};
 use serde::{Deserialize, Serialize};
 
 use crate::input::slurm::config::Settings;
@@ -19,6 +20,10 @@ pub struct Manifest {
     pub time: u64,
     /// The same for people, UTC.
     pub time_text: String,
+    /// Login name of whoever asked: whose rows sshare shows unless told otherwise. `None` where
+    /// that is not known, as of captures of earlier versions.
+    #[serde(default)]
+    pub user: Option<String>,
     /// Slurm's release, as it prints it.
     pub slurm: Option<String>,
     /// Name of the cluster.
@@ -54,6 +59,7 @@ impl Manifest {
             fairtree: env!("CARGO_PKG_VERSION").to_owned(),
             time,
             time_text: stamp.unwrap_or_default().to_string(),
+            user: asker(),
             slurm: None,
             cluster: None,
             priority_type: None,
@@ -75,6 +81,12 @@ impl Manifest {
     pub fn folder(&self) -> String {
         self.time_text.replace(['-', ':'], "")
     }
+}
+
+/// Login name of the user of this process.
+fn asker() -> Option<String> {
+    let user = User::from_uid(Uid::current());
+    user.ok().flatten().map(|user| user.name)
 }
 
 impl Entry {

@@ -34,7 +34,8 @@ fn number(names: &mut BTreeMap<String, usize>, real: &str) -> usize {
 }
 
 impl Pseudonyms {
-    fn user(&mut self, real: &str) -> String {
+    /// What a user is called; one that is new gets the next number.
+    pub fn user(&mut self, real: &str) -> String {
         match real {
             "" | "root" => real.to_owned(),
             _ => format!("u{:03}", number(&mut self.users, real)),

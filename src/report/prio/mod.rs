@@ -11,6 +11,7 @@ mod json;
 mod listing;
 pub(super) mod rows;
 mod select;
+mod settle;
 mod snapshot;
 mod table;
 

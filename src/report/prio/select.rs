@@ -97,7 +97,9 @@ pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, Select
         &select.sort
     };
     order.sort_by(|&a, &b| {
-        let mut ordering = keys.iter().map(|key| key.compare(&rows[a], &rows[b]));
+        let mut ordering = keys
+            .iter()
+            .map(|key| key.compare(report, &rows[a], &rows[b]));
         ordering.find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     });
     Ok(order)
@@ -114,7 +116,7 @@ fn among(names: &[String], cell: Option<&str>, cut: usize) -> bool {
 }
 
 impl SortKey {
-    fn compare(self, a: &PrioRow, b: &PrioRow) -> Ordering {
+    fn compare(self, report: &PrioReport, a: &PrioRow, b: &PrioRow) -> Ordering {
         let points = |factor: Factor| {
             number(
                 a.points[factor.index()].value(),
@@ -124,7 +126,7 @@ impl SortKey {
         let ordering = match self.letter {
             'c' => a.cluster.cmp(&b.cluster),
             'i' => a.job_id.cmp(&b.job_id),
-            'N' => a.nice.cmp(&b.nice),
+            'N' => nice(report, a).cmp(&nice(report, b)),
             'n' => a.qos_name.cmp(&b.qos_name),
             'o' => a.account.cmp(&b.account),
             'r' => a.partition.cmp(&b.partition),
@@ -142,6 +144,19 @@ impl SortKey {
         } else {
             ordering
         }
+    }
+}
+
+/// A nice value as sprio compares it: 2^31 is added, and a priority set by hand has 0 instead.
+/// From 24.05 on the sum is taken for a number of 32 bits with a sign, so that values below 0 come
+/// last.
+fn nice(report: &PrioReport, row: &PrioRow) -> i64 {
+    const OFFSET: i64 = 1 << 31;
+    match row.nice {
+        _ if row.set_by_hand => 0,
+        None => i64::MIN,
+        Some(nice) if report.names && nice >= 0 => nice - OFFSET,
+        Some(nice) => nice + OFFSET,
     }
 }
 

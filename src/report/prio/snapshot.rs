@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::rows::{Shown, Tables, pass_time};
+use super::settle::settle;
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
 use crate::compat::{Compat, Release};
 use crate::config::Config;
+use crate::fairshare::Algorithm;
 use crate::input::site::Site;
 use crate::input::slurm::snapshot::{Queued, Snapshot};
 use crate::input::sprio::{Factor, Row, Weights};
@@ -31,7 +33,8 @@ pub fn from_snapshot(
     compat: Option<Compat>,
 ) -> Result<PrioReport, InputError> {
     let config = of_compat(&snapshot.queued, compat);
-    let shares = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
+    let mut shares = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
+    share::settle(&snapshot.shares, &mut shares)?;
     report(&snapshot.queued, &shares, &config)
 }
 
@@ -98,9 +101,12 @@ fn report(
         let priced = pricer.price_set(&shown.job);
         let mut terms = vec![0.0; tables.site().tres_names.len()];
         pricer.tres_terms(&shown.job, &mut terms);
-        report
-            .rows
-            .push(made(queued, row, &shown, &priced, config, &terms));
+        let mut made = made(queued, row, &shown, &priced, config, &terms);
+        // Of ranks nothing is open.
+        if config.algorithm() != Algorithm::FairTree {
+            settle(&mut made, row, config.priority_weight_fairshare);
+        }
+        report.rows.push(made);
     }
     if gone > 0 {
         report.notes.push(format!(

@@ -104,6 +104,8 @@ fn cell(row: &PrioRow, column: Column, names: bool) -> String {
     match column {
         Column::JobId => row.job_id.map_or_else(String::new, |id| id.to_string()),
         Column::Partition => text(&row.partition),
+        // Outside of federations slurmctld names no cluster, and sprio shows that so.
+        Column::Cluster if row.line.is_none() => "(null)".to_owned(),
         Column::Cluster => text(&row.cluster),
         Column::User => text(&row.user),
         Column::Account => text(&row.account),

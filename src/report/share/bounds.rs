@@ -3,7 +3,7 @@
 
 use super::forest::Forest;
 use super::ranks::Interval;
-use super::since::{Told, usage_at_pass};
+use super::since::{MAX_GROWTH, Told, usage_at_pass};
 use super::{Figure, ShareReport};
 use crate::fairshare::Algorithm;
 use crate::input::sshare::{Column, Listing, Printed};
@@ -46,6 +46,10 @@ impl Bounds {
             fs_factor: Vec::new(),
             charged: Vec::new(),
         };
+        let classic = matches!(report.algorithm, Algorithm::Classic { .. });
+        if classic && report.compat.is_slurm() {
+            bounds.allow_late_usage(listing, forest);
+        }
         bounds.effective_usage = bounds.effective_usage(listing, report, forest);
         if report.algorithm == Algorithm::FairTree {
             bounds.allow_charges(listing, forest);
@@ -90,9 +94,15 @@ impl Bounds {
             let children = forest.tree.fs_children(super::listing::index(account));
             let rows: Vec<usize> = children.iter().map(|row| row.get()).collect();
             let told = |at: usize| self.told_usage(listing, at);
-            if let Some(charged) =
-                charges(listing, forest, account, &rows, told, &self.effective_usage)
-            {
+            if let Some(charged) = charges(
+                listing,
+                forest,
+                account,
+                &rows,
+                told,
+                &self.effective_usage,
+                MAX_GROWTH,
+            ) {
                 for row in rows {
                     let told = self.told_usage(listing, row);
                     widen(&mut self.effective_usage[row], told);
@@ -103,7 +113,30 @@ impl Bounds {
         let Some(root) = forest.root else { return };
         let rows: Vec<usize> = (0..forest.len()).filter(|&at| at != root).collect();
         let told = |at: usize| listing.rows[at].norm_usage.map(interval);
-        if charges(listing, forest, root, &rows, told, &self.norm_usage).is_some() {
+        if charges(
+            listing,
+            forest,
+            root,
+            &rows,
+            told,
+            &self.norm_usage,
+            MAX_GROWTH,
+        )
+        .is_some()
+        {
+            for row in rows {
+                widen(&mut self.norm_usage[row], told(row));
+            }
+        }
+    }
+
+    /// Widens the intervals of NormUsage where the printed ones are of usage before the last pass:
+    /// stock's classic fair share looks at usage before it charges what ran since.
+    fn allow_late_usage(&mut self, listing: &Listing, forest: &Forest) {
+        let Some(root) = forest.root else { return };
+        let rows: Vec<usize> = (0..listing.rows.len()).filter(|&at| at != root).collect();
+        let told = |at: usize| listing.rows[at].norm_usage.map(interval);
+        if charges(listing, forest, root, &rows, told, &self.norm_usage, 1.0).is_some() {
             for row in rows {
                 widen(&mut self.norm_usage[row], told(row));
             }
@@ -248,7 +281,7 @@ impl Bounds {
     }
 }
 
-/// What an account got since the last pass, where that is what separates printed quotients (`told`)
+/// What an account got since the last pass, at most the part `max_growth` of all, where that is what separates printed quotients (`told`)
 /// from those of RawUsage (`allowed`).
 fn charges(
     listing: &Listing,
@@ -257,6 +290,7 @@ fn charges(
     rows: &[usize],
     told: impl Fn(usize) -> Option<Interval>,
     allowed: &[Option<Interval>],
+    max_growth: f64,
 ) -> Option<Charged> {
     let apart = |&at: &usize| match (told(at), allowed[at]) {
         (Some(told), Some(allowed)) => told.low > allowed.high || told.high < allowed.low,
@@ -278,7 +312,7 @@ fn charges(
             })
         })
         .collect();
-    let before = usage_at_pass(raw_usage, &tellers)?;
+    let before = usage_at_pass(raw_usage, &tellers, max_growth)?;
     Some(Charged {
         account,
         amount: (raw_usage as f64 - before).max(0.0),

@@ -65,7 +65,7 @@ pub struct Agreement {
 }
 
 /// The columns that can be compared.
-const DERIVED: [Column; 5] = [
+pub(super) const DERIVED: [Column; 5] = [
     Column::NormShares,
     Column::NormUsage,
     Column::EffectvUsage,

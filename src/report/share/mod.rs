@@ -14,6 +14,7 @@ mod level;
 mod listing;
 mod order;
 mod ranks;
+mod settle;
 mod since;
 mod site;
 mod table;
@@ -23,6 +24,7 @@ pub use bounds::Charged;
 pub use check::{Agreement, Difference, Verdict, check};
 pub use json::{SCHEMA, to_json};
 pub use listing::{algorithm_of, from_listing};
+pub use settle::settle;
 pub use site::from_site;
 pub use table::{Select, Separator, Table, select};
 
@@ -37,7 +39,8 @@ pub enum Figure {
     /// The association has none: FairShare of an account under Fair Tree, LevelFS of the root.
     #[default]
     Blank,
-    /// Computed by the engine.
+    /// Computed by the engine; or after [`settle`], where usage that was cut off after the point
+    /// leaves several numbers, the printed one of them.
     Computed(f64),
     /// Could not be computed; this is what the input says. A [`Gap`] tells why.
     Printed(f64),
@@ -106,6 +109,18 @@ impl ShareRow {
             (Some(user), _) => format!("{user}@{account}"),
             (None, RowKind::User) => format!("?@{account}"),
             (None, RowKind::Account) => account.to_owned(),
+        }
+    }
+
+    /// Sets a figure; other columns than [`ShareRow::figure`] knows have none.
+    fn set_figure(&mut self, column: Column, figure: Figure) {
+        match column {
+            Column::NormShares => self.norm_shares = figure,
+            Column::NormUsage => self.norm_usage = figure,
+            Column::EffectvUsage => self.effective_usage = figure,
+            Column::LevelFs => self.level_fs = figure,
+            Column::FairShare => self.fs_factor = figure,
+            _ => {}
         }
     }
 

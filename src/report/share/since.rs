@@ -23,17 +23,17 @@ pub(super) struct Told {
 pub(super) const MAX_GROWTH: f64 = 1e-3;
 
 /// The most usage that an account can have had at the last pass, if its rows agree on any that is
-/// not far below `raw_usage`.
+/// less than `raw_usage` by no more than the part `max_growth` of it.
 ///
 /// No row had more than it has now, and together they grew by no more than the account. The less
 /// the account had, the more room there is, so the most is found by halving the doubt.
-pub(super) fn usage_at_pass(raw_usage: u64, rows: &[Told]) -> Option<f64> {
+pub(super) fn usage_at_pass(raw_usage: u64, rows: &[Told], max_growth: f64) -> Option<f64> {
     const HALVINGS: u32 = 64;
     let now = raw_usage as f64;
     let limit = |row: &Told| (row.raw_usage as f64 + 1.0) / row.part.low;
     let parts = rows.iter().filter(|row| row.part.low > 0.0);
     let mut most = parts.map(limit).fold(now + 1.0, f64::min);
-    let mut least = now * (1.0 - MAX_GROWTH);
+    let mut least = now * (1.0 - max_growth);
     let fits = |before: f64| {
         let grew = |row: &Told| (row.raw_usage as f64 - row.part.high * before).max(0.0);
         let grown: f64 = rows.iter().filter(|row| row.direct).map(grew).sum();
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn growth_of_one_row_is_found() {
         let rows = [told(500_500, "0.500000"), told(500_000, "0.500000")];
-        let before = usage_at_pass(1_000_500, &rows).unwrap();
+        let before = usage_at_pass(1_000_500, &rows, MAX_GROWTH).unwrap();
         assert!((before - 1_000_000.0).abs() < 5.0, "{before}");
     }
 
@@ -82,9 +82,9 @@ mod tests {
     fn shrinking_and_unlikely_growth_are_no_explanation() {
         // The first row would have had more than it has now, or the account much less.
         let rows = [told(490_000, "0.500000"), told(510_000, "0.500000")];
-        assert_eq!(usage_at_pass(1_000_000, &rows), None);
+        assert_eq!(usage_at_pass(1_000_000, &rows, MAX_GROWTH), None);
         // The rows grew by more than the account.
         let rows = [told(500_900, "0.500000"), told(500_900, "0.500000")];
-        assert_eq!(usage_at_pass(1_000_500, &rows), None);
+        assert_eq!(usage_at_pass(1_000_500, &rows, MAX_GROWTH), None);
     }
 }

@@ -8,6 +8,7 @@
 use std::io::{self, Write};
 
 use super::{ShareReport, ShareRow};
+use crate::fairshare::Algorithm;
 use crate::input::sshare::{Column, Field, RowKind};
 use crate::report::c_format;
 use crate::tree::Shares;
@@ -98,7 +99,7 @@ impl Table {
                 self.write_cell(
                     &mut line,
                     field.width,
-                    &cell(row, field.column, depth),
+                    &cell(report, row, field.column, depth),
                     last,
                 );
             }
@@ -186,8 +187,21 @@ const NONE: [f64; 3] = [
     18_446_744_073_709_551_616.0,
 ];
 
-fn cell(row: &ShareRow, column: Column, depth: usize) -> Cell {
+/// What sshare shows as NormShares of the root under Fair Tree: one share of the largest number
+/// that there is. It reads 0.000000 where the column has room for that.
+const ROOT_NORM_SHARES: f64 = 1.0 / 4_294_967_294.0;
+
+fn cell(report: &ShareReport, row: &ShareRow, column: Column, depth: usize) -> Cell {
     let text = |text: &Option<String>| text.clone().map_or(Cell::Blank, Cell::Text);
+    let fair_tree = report.algorithm == Algorithm::FairTree;
+    match column {
+        Column::NormShares if row.root && fair_tree => return Cell::Number(ROOT_NORM_SHARES),
+        // slurmctld computes none, and sshare shows that as 0.
+        Column::LevelFs if !fair_tree && row.raw_shares != Some(Shares::Parent) => {
+            return Cell::Number(0.0);
+        }
+        _ => {}
+    }
     if let Some(figure) = row.figure(column) {
         let number = figure.value().filter(|value| !NONE.contains(value));
         return number.map_or(Cell::Blank, Cell::Number);
