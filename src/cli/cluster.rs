@@ -8,7 +8,8 @@ use super::message::Messages;
 use super::{Failure, compat_of};
 use crate::compat::Compat;
 use crate::input::Format;
-use crate::report::cluster::Cluster;
+use crate::input::slurm::part::Wanted;
+use crate::report::cluster::{Cluster, JobName, runs};
 use crate::report::share::{ShareReport, algorithm_of, from_listing};
 
 /// Where a command finds a site, and how to read it.
@@ -28,6 +29,20 @@ impl Where<'_> {
     pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
         match input::snapshot(self.live, self.file, messages)? {
+            Some(snapshot) => Ok(Cluster::from_snapshot(&snapshot, compat)?),
+            None => self.without_jobs(),
+        }
+    }
+
+    /// Reads a site with the jobs that are named, as far as there are any, and those that run.
+    pub fn with_these(&self, jobs: &[JobName], messages: &Messages) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        let wanted = Wanted {
+            ids: jobs.iter().filter_map(|job| job.of_record()).collect(),
+            arrays: jobs.iter().filter_map(|job| job.of_array()).collect(),
+            in_state: runs,
+        };
+        match input::snapshot_part(self.live, self.file, &wanted, messages)? {
             Some(snapshot) => Ok(Cluster::from_snapshot(&snapshot, compat)?),
             None => self.without_jobs(),
         }

@@ -28,16 +28,20 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         format: args.input_format,
         compat: args.compat.as_deref(),
     };
+    let named = [Some(&args.who), args.versus.as_ref()]
+        .into_iter()
+        .flatten();
+    let named: Vec<JobName> = named.filter_map(|name| name.parse().ok()).collect();
     let about_jobs = args.who.parse::<JobName>().is_ok();
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
     let cluster = match (about_jobs, of_slurm) {
-        (true, true) => place.with_jobs(messages)?,
+        (true, true) => place.with_these(&named, messages)?,
         (_, false) => match place.read()? {
             Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
             input => place.of(input)?,
         },
         // What runs now tells how usage goes on; the order itself can do without.
-        (false, true) => match place.with_jobs(messages) {
+        (false, true) => match place.with_these(&named, messages) {
             Ok(cluster) => cluster,
             Err(_) => place.without_jobs()?,
         },

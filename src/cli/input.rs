@@ -12,8 +12,9 @@ use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::gather;
 use crate::config::Config;
-use crate::input::capture::{open, open_only, take};
+use crate::input::capture::{Stored, open_only, take};
 use crate::input::site::Site;
+use crate::input::slurm::part::Wanted;
 use crate::input::slurm::snapshot::{Answers, Snapshot, Source};
 use crate::input::slurm::{config, dump};
 use crate::input::sprio::Queue;
@@ -82,8 +83,9 @@ pub(super) fn snapshot(
 ) -> Result<Option<Snapshot>, Failure> {
     let (name, answers) = match &live.from {
         Some(folder) => {
-            let stored = open(folder)?;
-            (stored.folder.display().to_string(), stored.answers)
+            let (name, stored) = open_short(folder)?;
+            let place = |source| stored.path(source);
+            return Ok(Some(Snapshot::read_long(&name, &stored.answers, &place)?));
         }
         None if file.is_none() && !is_piped() => {
             let waiting = Waiting::new("asking Slurm");
@@ -97,6 +99,33 @@ pub(super) fn snapshot(
         None => return Ok(None),
     };
     Ok(Some(Snapshot::read(&name, &answers)?))
+}
+
+/// A capture without its long answers, and its name.
+fn open_short(folder: &Path) -> Result<(String, Stored), InputError> {
+    let short = Source::ALL.into_iter().filter(|source| !source.is_long());
+    let stored = open_only(folder, &short.collect::<Vec<_>>())?;
+    Ok((stored.folder.display().to_string(), stored))
+}
+
+/// As [`snapshot`], of a capture with the jobs alone that are wanted.
+pub(super) fn snapshot_part(
+    live: &LiveArgs,
+    file: Option<&Path>,
+    wanted: &Wanted,
+    messages: &Messages,
+) -> Result<Option<Snapshot>, Failure> {
+    let Some(folder) = &live.from else {
+        return snapshot(live, file, messages);
+    };
+    let (name, stored) = open_short(folder)?;
+    let place = |source| stored.path(source);
+    Ok(Some(Snapshot::read_part(
+        &name,
+        &stored.answers,
+        &place,
+        wanted,
+    )?))
 }
 
 /// The shares among answers that `user` got.

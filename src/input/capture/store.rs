@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{Manifest, SCHEMA};
@@ -21,6 +22,24 @@ pub struct Stored {
     pub manifest: Manifest,
     /// The answers.
     pub answers: Answers,
+}
+
+impl Stored {
+    /// Where the answer of a command is.
+    ///
+    /// # Errors
+    /// The capture does not have it, or it is cut off.
+    pub fn path(&self, source: Source) -> Result<PathBuf, InputError> {
+        let mut files = self.manifest.answers.iter().map(|entry| &entry.file);
+        let there = files.any(|file| file.as_deref() == Some(source.file()));
+        if !there {
+            return Err(source.missing(&self.folder.display().to_string()));
+        }
+        let path = self.folder.join(source.file());
+        let name = path.display().to_string();
+        let ends = ends_a_line(&path).map_err(|error| InputError::new(&name, error))?;
+        ends.then_some(path).ok_or_else(|| cut_off(&name))
+    }
 }
 
 /// Writes a capture into a new folder inside of `folder`, which is made if need be, and returns
@@ -109,13 +128,11 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
         let path = folder.join(source.file());
         let name = path.display().to_string();
         let bytes = fs::read(&path).map_err(|error| InputError::new(&name, error))?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         if !text.is_empty() && !text.ends_with('\n') {
-            let why = "ends within a line: the file is cut off";
             let last = text.lines().last().unwrap_or("");
-            return Err(InputError::new(&name, Problem::Structure(why.into()))
-                .at_line(text.lines().count(), last)
-                .hint("copy the capture again, or make another"));
+            return Err(cut_off(&name).at_line(text.lines().count(), last));
         }
         answers.insert(source, Answer { name, text });
     }
@@ -124,6 +141,24 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
         manifest,
         answers,
     })
+}
+
+/// Whether a file is empty or ends with a line break.
+fn ends_a_line(path: &Path) -> io::Result<bool> {
+    let file = fs::File::open(path)?;
+    let Some(last) = file.metadata()?.len().checked_sub(1) else {
+        return Ok(true);
+    };
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, last)?;
+    Ok(byte == *b"\n")
+}
+
+/// The error of an answer that ends within a line.
+fn cut_off(name: &str) -> InputError {
+    let why = "ends within a line: the file is cut off";
+    InputError::new(name, Problem::Structure(why.into()))
+        .hint("copy the capture again, or make another")
 }
 
 fn parse(name: &str, text: &str) -> Result<Manifest, InputError> {

@@ -1,10 +1,12 @@
 //! `scontrol -o show job`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
 
-use super::record::{Record, records};
+use super::record::{Record, record};
 use super::{count, time};
 use crate::input::error::InputError;
+use crate::input::lines::Lines;
 use crate::priority::TimeLimit;
 
 /// A job, as far as priorities care.
@@ -75,11 +77,25 @@ pub type Names = HashMap<u32, String>;
 /// Reads `squeue -h -o '%A|%j'`: number and name. Other lines, as parts of a name with a line
 /// break, are passed over.
 pub fn read_names(text: &str) -> Names {
-    let pair = |line: &str| {
-        let (id, name) = line.split_once('|')?;
-        Some((id.trim().parse().ok()?, name.to_owned()))
-    };
-    text.lines().filter_map(pair).collect()
+    text.lines().filter_map(name).collect()
+}
+
+/// As [`read_names`], of a stream that is not kept.
+///
+/// # Errors
+/// Those of the stream.
+pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputError> {
+    let mut lines = Lines::new(file, input);
+    let mut names = Names::new();
+    while let Some(line) = lines.next()? {
+        names.extend(name(&line));
+    }
+    Ok(names)
+}
+
+fn name(line: &str) -> Option<(u32, String)> {
+    let (id, name) = line.split_once('|')?;
+    Some((id.trim().parse().ok()?, name.to_owned()))
 }
 
 /// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it
@@ -107,9 +123,34 @@ pub(super) fn name_end(names: &Names, record: &str, key: &str, start: usize) -> 
 /// # Errors
 /// Lines that are no records, missing and impossible values.
 pub fn read(file: &str, text: &str, names: &Names) -> Result<Vec<JobRow>, InputError> {
+    read_stream(file, text.as_bytes(), names)
+}
+
+/// As [`read`], of a stream that is not kept.
+///
+/// # Errors
+/// Those of [`read`], and those of the stream.
+pub fn read_stream(
+    file: &str,
+    input: impl BufRead,
+    names: &Names,
+) -> Result<Vec<JobRow>, InputError> {
     let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
-    let records = records(file, text, "JobId", &end)?;
-    records.iter().map(row).collect()
+    let mut lines = Lines::new(file, input);
+    let mut rows = Vec::new();
+    let mut seen = HashSet::new();
+    let mut number = 0;
+    while let Some(line) = lines.next()? {
+        number += 1;
+        if let Some(record) = record(file, number, &line, "JobId", &end)? {
+            let row = row(&record)?;
+            if !seen.insert(row.id) {
+                return Err(record.twice("JobId"));
+            }
+            rows.push(row);
+        }
+    }
+    Ok(rows)
 }
 
 fn row(record: &Record<'_>) -> Result<JobRow, InputError> {

@@ -12,6 +12,7 @@
 //! | [`conf`] | slurm.conf, with the files that it includes |
 //! | [`pseudonym`] | all of them, without the names of people |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
+//! | [`part`] | the same with a few of the jobs |
 //!
 //! Times are read as UTC: the commands are run with `TZ=UTC`.
 
@@ -21,6 +22,7 @@ pub mod config;
 pub mod dump;
 pub mod job;
 pub mod node;
+pub mod part;
 pub mod partition;
 pub mod pseudonym;
 pub mod qos;
@@ -29,5 +31,6 @@ pub mod snapshot;
 pub(in crate::input) mod count;
 pub use count::tres as parse_tres;
 mod record;
+mod scan;
 mod table;
 pub(in crate::input) mod time;

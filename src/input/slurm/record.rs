@@ -29,33 +29,43 @@ pub(super) fn records<'a>(
     let mut records = Vec::new();
     let mut seen = HashSet::new();
     for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with("No ") {
+        let Some(record) = record(file, number + 1, line, first, end)? else {
             continue;
+        };
+        if !seen.insert(record.name()) {
+            return Err(record.twice(first));
         }
-        let begins = line
-            .strip_prefix(first)
-            .is_some_and(|rest| rest.starts_with('='));
-        if !begins {
-            let why = format!("the record does not begin with {first}=");
-            return Err(InputError::new(file, Problem::Structure(why))
-                .at_line(number + 1, line)
-                .hint("run scontrol with -o, one record a line"));
-        }
-        let name = line.split([' ', '=']).nth(1).unwrap_or_default();
-        if !seen.insert(name) {
-            let why = format!("{first}={name} stands here twice");
-            return Err(InputError::new(file, Problem::Structure(why))
-                .at_line(number + 1, line)
-                .hint("is the answer put together from two?"));
-        }
-        records.push(Record {
-            file,
-            line: number + 1,
-            text: line,
-            fields: fields(line, end),
-        });
+        records.push(record);
     }
     Ok(records)
+}
+
+/// Reads one line, the `number`-th from 1; `None` where it holds no record.
+pub(super) fn record<'a>(
+    file: &'a str,
+    number: usize,
+    line: &'a str,
+    first: &str,
+    end: End<'_>,
+) -> Result<Option<Record<'a>>, InputError> {
+    if line.trim().is_empty() || line.starts_with("No ") {
+        return Ok(None);
+    }
+    let begins = line
+        .strip_prefix(first)
+        .is_some_and(|rest| rest.starts_with('='));
+    if !begins {
+        let why = format!("the record does not begin with {first}=");
+        return Err(InputError::new(file, Problem::Structure(why))
+            .at_line(number, line)
+            .hint("run scontrol with -o, one record a line"));
+    }
+    Ok(Some(Record {
+        file,
+        line: number,
+        text: line,
+        fields: fields(line, end),
+    }))
 }
 
 fn fields<'a>(line: &'a str, end_of: End<'_>) -> Vec<(&'a str, &'a str, usize)> {
@@ -89,6 +99,19 @@ fn is_key(word: &str) -> bool {
 }
 
 impl<'a> Record<'a> {
+    /// The value that it begins with.
+    fn name(&self) -> &'a str {
+        self.text.split([' ', '=']).nth(1).unwrap_or_default()
+    }
+
+    /// The error of a second record that begins with the same value of `first`.
+    pub fn twice(&self, first: &str) -> InputError {
+        let why = format!("{first}={} stands here twice", self.name());
+        InputError::new(self.file, Problem::Structure(why))
+            .at_line(self.line, self.text)
+            .hint("is the answer put together from two?")
+    }
+
     /// The value of a key where it stands first: later ones may be inside of someone's text.
     /// `(null)` and an empty value say nothing.
     pub fn said(&self, key: &str) -> Option<&'a str> {

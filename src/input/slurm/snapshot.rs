@@ -1,6 +1,7 @@
 //! What all commands together tell: settings, shares, usage, the queue.
 
 use std::collections::HashMap;
+use std::thread;
 
 use super::assoc::AssocRow;
 use super::config::Settings;
@@ -105,6 +106,18 @@ impl Source {
         }
     }
 
+    /// Whether the answer has a line for each job.
+    pub const fn is_long(self) -> bool {
+        matches!(self, Source::Jobs | Source::Names | Source::Priorities)
+    }
+
+    /// The error of a capture called `name` that does not have the answer.
+    pub fn missing(self, name: &str) -> InputError {
+        let why = format!("the answer of {} is not there", self.command().join(" "));
+        InputError::new(name, Problem::Structure(why))
+            .hint("the command failed when the capture was made; make another")
+    }
+
     /// Whether a snapshot can do without: slurmdbd may be down, or not be used.
     pub const fn optional(self) -> bool {
         matches!(self, Source::Assocs | Source::Qos)
@@ -181,23 +194,46 @@ impl Snapshot {
     /// # Errors
     /// An answer that is missing and not [`Source::optional`], and those of the readers.
     pub fn read(name: &str, answers: &Answers) -> Result<Snapshot, InputError> {
-        let get = |source: Source| {
-            answers.get(&source).ok_or_else(|| {
-                let why = format!("the answer of {} is not there", source.command().join(" "));
-                InputError::new(name, Problem::Structure(why))
-                    .hint("the command failed when the capture was made; make another")
-            })
-        };
-        let text = |source| get(source).map(|answer| (answer.name.as_str(), answer.text.as_str()));
+        Snapshot::with(name, answers, || {
+            let text = |source| answer(name, answers, source);
+            let (file, answer) = text(Source::Priorities)?;
+            let queue = sprio::read(file, answer.as_bytes())?;
+            let (file, answer) = text(Source::Jobs)?;
+            let names = job::read_names(text(Source::Names)?.1);
+            Ok((queue, job::read(file, answer, &names)?))
+        })
+    }
+
+    /// The snapshot with a queue and jobs that `long` reads, at the same time as all else is read
+    /// from the answers.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read`], and those of `long`.
+    pub(super) fn with(
+        name: &str,
+        answers: &Answers,
+        long: impl FnOnce() -> Result<(Queue, Vec<JobRow>), InputError> + Send,
+    ) -> Result<Snapshot, InputError> {
+        thread::scope(|scope| {
+            let long = scope.spawn(long);
+            let long = || {
+                let ended = long.join();
+                ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            Snapshot::short(name, answers, long)
+        })
+    }
+
+    fn short(
+        name: &str,
+        answers: &Answers,
+        long: impl FnOnce() -> Result<(Queue, Vec<JobRow>), InputError>,
+    ) -> Result<Snapshot, InputError> {
+        let text = |source| answer(name, answers, source);
         let (file, answer) = text(Source::Config)?;
         let settings = config::read(file, answer)?;
         let (file, answer) = text(Source::Shares)?;
         let shares = sshare::read(file, answer.as_bytes())?;
-        let (file, answer) = text(Source::Priorities)?;
-        let queue = sprio::read(file, answer.as_bytes())?;
-        let (file, answer) = text(Source::Jobs)?;
-        let names = job::read_names(text(Source::Names)?.1);
-        let jobs = job::read(file, answer, &names)?;
         let (file, answer) = text(Source::Partitions)?;
         let partitions = partition::read(file, answer)?;
         let (file, answer) = text(Source::Nodes)?;
@@ -210,6 +246,7 @@ impl Snapshot {
             Some(answer) => qos::read(&answer.name, &answer.text)?,
             None => Vec::new(),
         };
+        let (queue, jobs) = long()?;
         Ok(Snapshot {
             shares,
             queued: Queued {
@@ -225,4 +262,14 @@ impl Snapshot {
             },
         })
     }
+}
+
+/// The name of an answer in messages, and its text.
+fn answer<'a>(
+    name: &str,
+    answers: &'a Answers,
+    source: Source,
+) -> Result<(&'a str, &'a str), InputError> {
+    let answer = answers.get(&source).ok_or_else(|| source.missing(name))?;
+    Ok((&answer.name, &answer.text))
 }

@@ -121,13 +121,17 @@ fn without_header(row: &str, command: &Command) -> Option<Layout> {
 fn foreign(line: &str) -> Option<&'static str> {
     if line.starts_with("CLUSTER: ") {
         Some("the listing of another cluster")
-    } else if command::parse(line).is_some() || line == "$" || line.starts_with("$ ") {
+    } else if line == "$" || line.starts_with("$ ") || is_command(line) {
         Some("a shell prompt")
-    } else if header::is_header(line) && line.contains("Shares") {
+    } else if line.contains("Shares") && header::is_header(line) {
         Some("a second header")
     } else {
         None
     }
+}
+
+fn is_command(line: &str) -> bool {
+    line.contains("sshare") && command::parse(line).is_some()
 }
 
 fn second(file: &str, line: &Line, what: &str) -> InputError {

@@ -73,6 +73,18 @@ impl FromStr for JobName {
     }
 }
 
+impl JobName {
+    /// The number of the job's record; `None` for a task of an array.
+    pub fn of_record(self) -> Option<u32> {
+        self.task.is_none().then_some(self.id)
+    }
+
+    /// The array that it is a task of.
+    pub fn of_array(self) -> Option<u32> {
+        self.task.map(|_| self.id)
+    }
+}
+
 impl fmt::Display for JobName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.task {

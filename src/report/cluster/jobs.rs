@@ -44,6 +44,11 @@ pub(super) fn of(
     Ok(jobs)
 }
 
+/// Whether a job in a state, in the word of `JobState`, uses resources.
+pub fn runs(state: &str) -> bool {
+    phase(state) == JobPhase::Running
+}
+
 /// By the words of `JobState`.
 fn phase(state: &str) -> JobPhase {
     match state {

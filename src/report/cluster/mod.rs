@@ -22,6 +22,7 @@ use crate::tree::{AssocIndex, AssocKind, Tree};
 use crate::usage::{Ledger, Run};
 
 pub use find::{FindError, JobName};
+pub use jobs::runs;
 pub use tres::{billing_weights, kinds};
 
 /// How people call an association.

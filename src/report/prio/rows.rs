@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::Figure;
 use crate::config::Config;
 use crate::input::slurm::job::JobRow;
+use crate::input::slurm::part::VOTERS;
 use crate::input::slurm::snapshot::Queued;
 use crate::input::sprio::{Factor, Row};
 use crate::input::{InputError, Problem};
@@ -318,9 +319,16 @@ impl<'a> Tables<'a> {
     }
 }
 
+/// Counts a voter; false for one too many.
+fn ask(asked: &mut usize) -> bool {
+    *asked += 1;
+    *asked <= VOTERS
+}
+
 /// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
 /// later of equals. Where no job has an age yet, the pass was before the first of them began to
-/// age, so that moment serves; without any job the time of the answers does.
+/// age, so that moment serves; without any job the time of the answers does. The first [`VOTERS`]
+/// rows of either kind are asked: they are of one pass.
 pub(in crate::report) fn pass_time(queued: &Queued, config: &Config) -> i64 {
     if let Some(pass) = queued.pass {
         return pass;
@@ -329,6 +337,7 @@ pub(in crate::report) fn pass_time(queued: &Queued, config: &Config) -> i64 {
     let jobs: HashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();
     let mut ageless: Option<i64> = None;
+    let mut asked = [0; 2];
     for row in queued
         .queue
         .listings
@@ -336,6 +345,9 @@ pub(in crate::report) fn pass_time(queued: &Queued, config: &Config) -> i64 {
         .flat_map(|listing| &listing.rows)
     {
         let age = row.norm[Factor::Age.index()].map_or(0.0, |printed| printed.value);
+        if age >= 1.0 || !ask(&mut asked[usize::from(age > 0.0)]) {
+            continue;
+        }
         let Some(job) = row.job_id.and_then(|id| jobs.get(&id)) else {
             continue;
         };
@@ -346,7 +358,7 @@ pub(in crate::report) fn pass_time(queued: &Queued, config: &Config) -> i64 {
         if age == 0.0 && began > 0 {
             ageless = Some(ageless.map_or(began, |first| first.min(began)));
         }
-        if age > 0.0 && age < 1.0 && began > 0 {
+        if age > 0.0 && began > 0 {
             let secs = (age * max_age).round() as i64;
             *votes.entry(began + secs).or_default() += 1;
         }

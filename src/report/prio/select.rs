@@ -221,6 +221,23 @@ mod tests {
         assert_eq!(ids(&partitions), [1]);
     }
 
+    // Seen of sprio 22.05.8 and 24.11.5: the job set by hand, and the nice value below 0.
+    #[test]
+    fn nice_values_are_ordered_as_in_the_releases() {
+        let mut report = report();
+        report.rows[0].nice = Some(5);
+        report.rows[1].nice = Some(-50);
+        report.rows[2].set_by_hand = true;
+        report.rows[2].nice = Some(0);
+        let by_nice = Select {
+            sort: parse_sort("N").unwrap(),
+            ..Select::default()
+        };
+        assert_eq!(select(&report, &by_nice), Ok(vec![2, 1, 0]));
+        report.names = true;
+        assert_eq!(select(&report, &by_nice), Ok(vec![0, 2, 1]));
+    }
+
     #[test]
     fn wrong_selections_are_errors() {
         assert_eq!(parse_sort("Y,x"), Err(SelectError::Sort('x')));
