@@ -172,6 +172,38 @@ fn a_capture_is_added_listed_and_read() {
     assert_eq!(hidden.count(), 0);
 }
 
+// sshare(1): "only the user's own"; root has a row below root.
+#[test]
+fn unless_told_otherwise_shares_are_those_of_whoever_asked() {
+    let folder = folder("own");
+    let bin = commands(&folder, &[]);
+    let target = folder.join("captures");
+    let target = target.to_str().expect("UTF-8");
+    let ran = fairtree(&["capture", target], Some(&bin), false);
+    assert!(ran.status.success(), "{}", err(&ran));
+    let who = Command::new("id").arg("-un").output().expect("id");
+    let who = out(&who).trim().to_owned();
+    let users = |args: &[&str], bin: Option<&Path>| -> Vec<String> {
+        let ran = fairtree(
+            &[&["share", "-q", "-n", "-P", "-o", "User"], args].concat(),
+            bin,
+            false,
+        );
+        assert!(ran.status.success(), "{}", err(&ran));
+        let shown = out(&ran);
+        let users = shown.lines().filter(|user| !user.is_empty());
+        users.map(str::to_owned).collect()
+    };
+    for (from, bin) in [(&["--from", target][..], None), (&[], Some(bin.as_path()))] {
+        assert!(users(from, bin).iter().all(|user| *user == who));
+        assert!(users(&[from, &["-a"]].concat(), bin).len() > 3);
+        assert_eq!(
+            users(&[from, &["-u", "ft2-bob"]].concat(), bin)[0],
+            "ft2-bob"
+        );
+    }
+}
+
 #[test]
 fn without_file_and_pipe_slurm_is_asked() {
     let folder = folder("live");
