@@ -3,6 +3,7 @@
 //! Each check starts a cluster of its own. Waiting is for conditions; nothing depends on how
 //! fast the machine is.
 
+mod bytes;
 mod clock;
 mod compare;
 mod disk;
@@ -123,6 +124,7 @@ const CHECKS: &[(&str, Check)] = &[
         "bad_parameters_are_refused_under_systemd",
         settings::bad_parameters_under_systemd,
     ),
+    ("texts_are_those_of_sshare_and_sprio", bytes::same_text),
     ("what_if_predicts_to_the_last_digit", what_if::predicts),
     (
         "lives_of_jobs_and_limits_are_the_same",

@@ -147,6 +147,11 @@ impl Cluster {
         Ok(())
     }
 
+    /// Slurm's release.
+    pub fn release(&self) -> &Release {
+        self.host.release()
+    }
+
     /// The cluster's folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
