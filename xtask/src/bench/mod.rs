@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: how fast everything is, beside Slurm's own plugin, and the report in
 //! `docs/performance.md`.
 
+mod capture;
 mod cluster;
+mod command;
 mod engine;
 mod machine;
 mod passes;
@@ -48,6 +50,8 @@ enum Section {
     Engine,
     /// A real slurmctld, as its clients see it
     Cluster,
+    /// The `fairtree` command
+    Command,
 }
 
 /// What all sections use.
@@ -120,6 +124,7 @@ impl Section {
             }
             Section::Scaling => add(scale::measure(bench, progress)?),
             Section::Engine => add(engine::measure(bench, progress)?),
+            Section::Command => add(command::measure(bench.quick, progress)?.to_string()),
             Section::Cluster => add(cluster::measure(bench, progress)?.to_string()),
         }
         Ok(text)
@@ -131,6 +136,7 @@ impl Section {
             Section::Scaling => include_str!("text/scaling.md"),
             Section::Engine => include_str!("text/engine.md"),
             Section::Cluster => include_str!("text/cluster.md"),
+            Section::Command => include_str!("text/command.md"),
         }
         .trim_end()
     }
