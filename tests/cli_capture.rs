@@ -107,6 +107,27 @@ fn priorities_computed_from_a_capture_are_those_that_sprio_printed() {
     assert_eq!(ran.status.code(), Some(0));
 }
 
+// Usage decays there: RawUsage is cut off after the point, slurmctld knows the fractions.
+#[test]
+fn an_anonymised_capture_of_24_11_prints_as_sshare_and_sprio_did() {
+    const NEWER: &str = "tests/captures/cluster-24.11.5";
+    for (file, form) in [
+        ("sprio-l.txt", &["prio", "-l"][..]),
+        ("sprio-nl.txt", &["prio", "-n", "-l"]),
+        ("sprio-default.txt", &["prio"]),
+        ("sprio-w.txt", &["prio", "-w"]),
+        ("sshare-al.txt", &["share", "-a", "-l"]),
+    ] {
+        let ran = fairtree(&[form, &["-q", "--from", NEWER]].concat(), None, false);
+        let expected = fs::read_to_string(format!("{NEWER}/{file}")).expect("text");
+        assert_eq!(out(&ran), expected, "{file}: {}", err(&ran));
+    }
+    for form in ["prio", "share"] {
+        let ran = fairtree(&[form, "-q", "--check", "--from", NEWER], None, false);
+        assert!(ran.status.success(), "{}{}", out(&ran), err(&ran));
+    }
+}
+
 #[test]
 fn a_number_that_slurm_would_not_compute_is_found() {
     let folder = folder("differences");
