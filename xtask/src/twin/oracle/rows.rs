@@ -150,18 +150,20 @@ pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch>
                     found.add(&*name, "no such job", "a row");
                     continue;
                 };
-                let set = if record.direct {
+                // Older releases do not tell it of jobs with a list of partitions.
+                let told = record.direct && (world.conf.starts_anew || record.parts.is_empty());
+                let set = if told {
                     f64::from(record.priority)
                 } else {
                     0.0
                 };
                 found.equal(&format!("{name} direct_prio"), &set, direct);
                 match terms {
-                    Some(terms) if !record.direct => {
+                    Some(terms) if !told => {
                         let must = expected(world, faults, record, part, qos.as_deref());
                         found.terms(&name, &must, terms);
                     }
-                    None if !record.direct => found.add(&*name, "factors", "none"),
+                    None if !told => found.add(&*name, "factors", "none"),
                     _ => {}
                 }
             }
