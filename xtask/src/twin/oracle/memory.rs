@@ -136,7 +136,8 @@ impl Memory {
             self.files = kept;
         }
         let known = |time: i64| (time != 0).then_some(time);
-        let times = world.times;
+        // Without slurmdbd stock writes the file and never reads it.
+        let times = world.times.filter(|_| world.conf.slurmdbd);
         self.last_ran = times.and_then(|(last_ran, _)| known(last_ran));
         self.last_reset = times
             .and_then(|(_, reset)| known(reset))

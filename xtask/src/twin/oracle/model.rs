@@ -97,8 +97,7 @@ impl Model<'_> {
 
     pub(super) fn pass(&mut self) -> Result<()> {
         if !self.world.conf.slurmdbd {
-            self.pass_without_database();
-            return Ok(());
+            return self.pass_without_database();
         }
         if resets::take_due(&self.world, &mut self.memory, self.faults)? {
             self.reset();
@@ -331,11 +330,11 @@ impl Model<'_> {
 
     // ---- without slurmdbd -------------------------------------------------------------------
 
-    fn pass_without_database(&mut self) {
+    fn pass_without_database(&mut self) -> Result<()> {
         let stock = self.faults.has(Fault::NoDatabase);
         let has_thread = self.world.conf.starts_anew;
         if stock && !has_thread && self.call.hook != Hook::Start {
-            return;
+            return Ok(());
         }
         if stock && !has_thread {
             for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
@@ -345,9 +344,12 @@ impl Model<'_> {
             self.price_all();
         }
         if stock && has_thread {
+            // There is no usage to clear, but the time of the last reset moves on.
+            resets::take_due(&self.world, &mut self.memory, self.faults)?;
             let times = (self.world.now, self.memory.last_reset);
             self.world.times = Some(times);
         }
+        Ok(())
     }
 
     // ---- between passes ---------------------------------------------------------------------
