@@ -125,6 +125,7 @@ static void put_settings(void *unused)
 	twin_put_u64("cpus", cluster_cpus);
 	twin_put_u64("nodes", node_record_count);
 	twin_put_u64("users", g_user_assoc_count);
+	twin_put_u64("part_update", last_part_update);
 	twin_put_u64("root", assoc_mgr_root_assoc ? assoc_mgr_root_assoc->id : 0);
 	twin_put_u64("slurmdbd", slurm_with_slurmdbd());
 	twin_put_u64("limits",

@@ -27,6 +27,8 @@ pub struct Conf {
     pub cpus: u32,
     pub nodes: u32,
     pub users: u32,
+    /// When partitions changed last.
+    pub part_update: i64,
     pub root: u32,
     pub slurmdbd: bool,
     pub limits: bool,
@@ -58,6 +60,7 @@ impl Conf {
             cpus: fields.int("cpus")?,
             nodes: fields.int("nodes")?,
             users: fields.int("users")?,
+            part_update: fields.int("part_update")?,
             root: fields.int("root")?,
             slurmdbd: fields.int::<u32>("slurmdbd")? != 0,
             limits: fields.int::<u32>("limits")? != 0,

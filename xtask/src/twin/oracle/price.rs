@@ -242,6 +242,7 @@ pub type AllBounds = BTreeMap<u32, Vec<Bounds>>;
 /// Writes a price into a job's record; `pass`: INCR_ONLY counts for the priority.
 pub fn write(world: &mut World, bounds: &mut AllBounds, id: u32, priced: Priced, pass: bool) {
     let incr_only = world.conf.has(flag::INCR_ONLY);
+    let part_update = world.conf.part_update;
     let Some(record) = world.jobs.get_mut(&id) else {
         return;
     };
@@ -259,7 +260,12 @@ pub fn write(world: &mut World, bounds: &mut AllBounds, id: u32, priced: Priced,
         priced.priority
     };
     let mut all = vec![priority];
-    let old = |at: usize| record.array.get(at).copied().unwrap_or(0);
+    // An array that is older than the partitions is made anew.
+    let stays = record.array_update.is_none_or(|made| made >= part_update);
+    let old = |at: usize| match record.array.get(at) {
+        Some(old) if stays => *old,
+        _ => 0,
+    };
     let array = priced.array.into_iter().enumerate();
     all.extend(array.map(|(at, new)| raise(old(at), new)));
     record.terms = priced.terms;

@@ -286,6 +286,8 @@ pub struct Job {
     pub fresh_billing: f64,
     /// One priority per partition and QOS, if it has several.
     pub array: Vec<u32>,
+    /// When that array was made, in releases that note it.
+    pub array_update: Option<i64>,
     pub terms: Terms,
 }
 
@@ -326,6 +328,7 @@ impl Job {
             billing: (billing != f64::from(NO_VAL)).then_some(billing),
             fresh_billing: fields.float("fresh_billing")?,
             array: fields.ints("array").unwrap_or_default(),
+            array_update: fields.int("array_update").ok(),
             terms: Terms::parse(fields)?,
         })
     }
