@@ -88,7 +88,9 @@ impl Model<'_> {
 
     fn save(&mut self) {
         // To the last bit what the records are.
-        let saved = Saved::of(self.call.after);
+        let mut saved = Saved::of(self.call.after);
+        // Where the clock is behind the last pass, what slurmctld has dumped before must not seem newer.
+        saved.time = saved.time.max(self.memory.last_ran.unwrap_or(0));
         self.memory.files.saved = Some(Rc::new(saved));
         self.memory.files.dump_is_last = false;
     }
