@@ -11,7 +11,7 @@ use super::check::{FACTOR, Found, Mismatch};
 use super::faults::{Fault, Faults};
 use super::fields::Fields;
 use super::model::USAGE;
-use super::number::{Fraction, Number, exact, product};
+use super::number::{self, Fraction, Number, exact, product, to_f64};
 use super::price;
 use super::records::{Assoc, Conf, Job, Part, Terms, World, flag};
 
@@ -105,17 +105,22 @@ impl Share {
         }
         found.number(
             &name("usage_norm"),
-            &assoc.usage_norm,
+            &narrow(&assoc.usage_norm),
             &self.usage_norm,
             FACTOR,
         );
         found.number(
             &name("usage_efctv"),
-            &assoc.usage_efctv,
+            &narrow(&assoc.usage_efctv),
             &self.usage_efctv,
             FACTOR,
         );
-        found.number(&name("level_fs"), &assoc.level_fs, &self.level_fs, FACTOR);
+        found.number(
+            &name("level_fs"),
+            &narrow(&assoc.level_fs),
+            &self.level_fs,
+            FACTOR,
+        );
         found.near(
             &name("fs_factor"),
             &assoc.fs_factor,
@@ -126,6 +131,14 @@ impl Share {
         for (at, (must, is)) in assoc.usage.tres.iter().zip(&self.tres).enumerate() {
             found.near(&name(&format!("tres_raw[{at}]")), must, is, USAGE);
         }
+    }
+}
+
+/// What of a record's `long double` is left in a row's `double`.
+fn narrow(number: &Number) -> Number {
+    match number {
+        Number::Finite(value) => number::of_f64(to_f64(value)),
+        other => other.clone(),
     }
 }
 
