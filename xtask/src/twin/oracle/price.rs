@@ -113,6 +113,9 @@ fn size(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Fractio
         Job { total_cpus: 0, .. } => job.max_cpus,
         _ => job.total_cpus,
     };
+    if conf.nodes == 0 || conf.cpus == 0 {
+        return Fraction::zero();
+    }
     let nodes = job.min_nodes;
     let (all_nodes, all_cpus) = (whole(conf.nodes), whole(conf.cpus));
     let factor = if conf.has(flag::SIZE_RELATIVE) {

@@ -214,10 +214,10 @@ fn expected(world: &World, faults: &Faults, job: &Job, part: &str, qos: Option<&
 
 fn tres_there(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Vec<Fraction> {
     let mut terms = price::tres(conf, job, part);
-    let left_out = |at: usize| part.is_none_or(|part| part.count[at] == 0);
+    // Stock leaves out what the job has none of by now, and what the partition has none of.
     let own = job.terms.tres.iter().zip(&conf.weight_tres);
-    for (at, (term, (own, weight))) in terms.iter_mut().zip(own).enumerate() {
-        let stays = !conf.has(flag::NO_NORMAL_TRES) && left_out(at);
+    for (term, (own, weight)) in terms.iter_mut().zip(own) {
+        let stays = !conf.has(flag::NO_NORMAL_TRES) && term.is_zero();
         if stays && !own.is_zero() && faults.has(Fault::SprioTres) {
             *term = product(own, weight);
         }
