@@ -57,7 +57,7 @@ impl Follower {
     /// A pass: all usage fades by `factor`, in 0..=1, then jobs are charged for `period`, each to
     /// its association and all above, and `each` is told what. Then all users are ranked.
     ///
-    /// Charges that are no numbers change nothing; see [`super::accrue`].
+    /// Charges that are no numbers change nothing; see [`super::accrue()`].
     ///
     /// `kept`: under `compat=slurm`, what the host's records keep, one per association.
     pub fn pass(

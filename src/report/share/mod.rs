@@ -39,7 +39,7 @@ pub enum Figure {
     /// The association has none: FairShare of an account under Fair Tree, LevelFS of the root.
     #[default]
     Blank,
-    /// Computed by the engine; or after [`settle`], where usage that was cut off after the point
+    /// Computed by the engine; or after [`settle()`], where usage that was cut off after the point
     /// leaves several numbers, the printed one of them.
     Computed(f64),
     /// Could not be computed; this is what the input says. A [`Gap`] tells why.

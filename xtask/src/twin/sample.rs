@@ -1,8 +1,8 @@
-//! The sample of lives that `make test` plays: some seeds that are always the same, and others that
-//! nobody has played before, both for `compat=slurm` and for the documented behaviour; and every
-//! event at every point of a pass.
+//! The sample of lives that `make test` plays: for `compat=slurm` some seeds that are always the
+//! same, and others that nobody has played before; for the documented behaviour the former only;
+//! and every event at every point of a pass.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,7 +31,9 @@ struct Half {
     option: &'static str,
 }
 
-/// Lives that are explained call by call take thirty times as long as lives that are compared.
+/// Lives that are explained call by call take thirty times as long as lives that are compared. None
+/// of them is fresh: a new one may show a mixture of stock's faults that the oracle has not met,
+/// which is work for someone at a desk, and says nothing about the change under test.
 const HALVES: [Half; 2] = [
     Half {
         promise: Promise::Same,
@@ -41,8 +43,8 @@ const HALVES: [Half; 2] = [
     },
     Half {
         promise: Promise::Documented,
-        fixed: 1..=40,
-        fresh: 20,
+        fixed: 1..=60,
+        fresh: 0,
         option: " --documented",
     },
 ];
@@ -89,12 +91,11 @@ impl Half {
             survey: false,
         };
         let (fixed, fresh, option) = (&self.fixed, fresh_seeds(self.fresh)?, self.option);
-        let (first, last) = (fresh.start(), fresh.end());
-        progress.print(format!(
-            "lives of the seeds {}-{} and {first}-{last}{option}",
-            fixed.start(),
-            fixed.end()
-        ));
+        let mut told = format!("lives of the seeds {}-{}", fixed.start(), fixed.end());
+        if !fresh.is_empty() {
+            told += &format!(" and {}-{}", fresh.start, fresh.end - 1);
+        }
+        progress.print(told + option);
         let seeds: Vec<u64> = fixed.clone().chain(fresh).collect();
         let found = run.play(&seeds, threads())?.differing;
         let Some((seed, difference)) = found.first() else {
@@ -110,10 +111,10 @@ impl Half {
 }
 
 /// So many seeds by the clock, a block for every second.
-fn fresh_seeds(count: u64) -> Result<RangeInclusive<u64>> {
+fn fresh_seeds(count: u64) -> Result<Range<u64>> {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .context("the clock is before 1970")?;
     let first = now.as_secs() * count;
-    Ok(first..=first + count - 1)
+    Ok(first..first + count)
 }
