@@ -1,7 +1,7 @@
 //! What a plugin left against what it must leave, field by field.
 
 use super::model::{Left, USAGE};
-use super::number::{Fraction, Number, close, exact, to_f64};
+use super::number::{Fraction, HUGE, Number, close, exact, to_f64};
 use super::price::AllBounds;
 use super::records::{Assoc, Job, Leaf, Qos, Terms, Usage, World};
 
@@ -86,6 +86,8 @@ impl Found {
     pub(super) fn number(&mut self, field: &str, must: &Number, is: &Number, relative: f64) {
         match (must, is) {
             (Number::Finite(must), Number::Finite(is)) => self.near(field, must, is, relative),
+            (Number::Finite(huge), Number::Infinite) | (Number::Infinite, Number::Finite(huge))
+                if to_f64(huge) > HUGE => {}
             _ if must == is => {}
             _ => self.add(field, text(must), text(is)),
         }

@@ -182,7 +182,11 @@ fn round_to(quotient: &BigUint, sticky: bool, bits: u64) -> BigUint {
     (kept + u32::from(up)) << extra
 }
 
-/// Are two numbers the same but for `relative` of the larger one, or both next to nothing?
+/// Shares over usage next to nothing: beyond this a number counts as infinite.
+pub const HUGE: f64 = 1e290;
+
+/// Are two numbers the same but for `relative` of the larger one, both next to nothing, or both
+/// [`HUGE`]?
 pub fn close(a: &Fraction, b: &Fraction, relative: f64) -> bool {
     if a == b {
         return true;
@@ -191,6 +195,9 @@ pub fn close(a: &Fraction, b: &Fraction, relative: f64) -> bool {
     // What fades for ever ends in rounding: 2^-1000 counts as nothing.
     let size = x.abs().max(y.abs());
     if size < 1e-290 {
+        return true;
+    }
+    if x.min(y) > HUGE {
         return true;
     }
     // The two are next to each other, so the difference of their roundings says too little only
