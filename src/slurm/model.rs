@@ -244,7 +244,7 @@ fn a_resize_and_an_end_beside_passes_are_charged_once() {
 #[test]
 fn a_price_sees_one_ranking_or_the_next() {
     loom::model(|| {
-        let ranking: Arc<RwLock<Ranking>> = Arc::new(RwLock::default());
+        let ranking: Arc<RwLock<Ranking>> = Arc::new(RwLock::new(Ranking::default()));
         let pricing = {
             let ranking = Arc::clone(&ranking);
             thread::spawn(move || {
