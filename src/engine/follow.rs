@@ -10,7 +10,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::{self, FairTreeNumbers, Kept, Ranking};
 use crate::tree::{AssocIndex, Shares, Tree};
-use crate::usage::{Charge, Decay, Period, UsageError};
+use crate::usage::{Charge, Decay, Period, UsageError, fade};
 use std::sync::Arc;
 
 /// Usage of one tree and the ranks that follow it. Memory is kept from pass to pass.
@@ -69,7 +69,7 @@ impl Follower {
         kept: &[Kept],
         mut each: impl FnMut(usize, Result<Option<Charge>, UsageError>),
     ) {
-        self.fade(factor);
+        fade(&mut self.raw, factor);
         for (position, job) in jobs.iter().enumerate() {
             let charge = super::accrue::exact_charge(&self.tree, decay, period, job);
             let charge = charge.map(|charge| {
@@ -81,20 +81,6 @@ impl Follower {
             each(position, charge);
         }
         self.rank(compat, factor, kept);
-    }
-
-    fn fade(&mut self, factor: f64) {
-        assert!(
-            (0.0..=1.0).contains(&factor),
-            "a decay factor is in 0..=1, not {factor}"
-        );
-        if factor == 1.0 {
-            return;
-        }
-        let factor = Extended::from_f64(factor).expect("not NaN");
-        for usage in &mut self.raw {
-            *usage *= factor;
-        }
     }
 
     fn add(&mut self, assoc: AssocIndex, usage: Extended) {

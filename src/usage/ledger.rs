@@ -156,17 +156,7 @@ impl Ledger {
     ///
     /// Panics unless `factor` is in 0..=1.
     pub fn decay(&mut self, factor: f64) {
-        assert!(
-            (0.0..=1.0).contains(&factor),
-            "a decay factor is in 0..=1, not {factor}"
-        );
-        if factor == 1.0 {
-            return;
-        }
-        let factor = Extended::from_f64(factor).expect("not NaN");
-        for usage in self.own.iter_mut().chain(&mut self.raw) {
-            *usage *= factor;
-        }
+        fade(self.own.iter_mut().chain(&mut self.raw), factor);
     }
 
     /// Forgets all usage.
@@ -271,6 +261,23 @@ fn check_all(tree: &Tree, usages: &[Extended]) -> Result<(), UsageError> {
             id: tree.rows()[position].id,
             value: usages[position].to_f64(),
         }),
+    }
+}
+
+/// Lets usage fade by `factor`; 1 leaves it as it is.
+///
+/// Panics unless `factor` is in 0..=1.
+pub(crate) fn fade<'a>(usages: impl IntoIterator<Item = &'a mut Extended>, factor: f64) {
+    assert!(
+        (0.0..=1.0).contains(&factor),
+        "a decay factor is in 0..=1, not {factor}"
+    );
+    if factor == 1.0 {
+        return;
+    }
+    let factor = Extended::from_f64(factor).expect("not NaN");
+    for usage in usages {
+        *usage *= factor;
     }
 }
 
