@@ -2,14 +2,17 @@
 //! (`tests/captures`), and read again. Expected values: what sprio and sshare printed at the same
 //! moment, and a dump of a real site's accounts.
 
+#[path = "command/slurm.rs"]
+mod slurm;
+
 mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-const CLUSTER: &str = "tests/captures/cluster";
+use slurm::{CLUSTER, commands, fairtree, link_tools};
 
 /// A folder of this test's own, empty.
 fn folder(name: &str) -> PathBuf {
@@ -19,59 +22,6 @@ fn folder(name: &str) -> PathBuf {
     }
     fs::create_dir_all(&folder).expect("it can be made");
     folder
-}
-
-/// Commands of Slurm that print what is recorded, or do what `instead` says for one of them.
-fn commands(folder: &Path, instead: &[(&str, &str)]) -> PathBuf {
-    let bin = folder.join("bin");
-    fs::create_dir_all(&bin).expect("a folder");
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join(CLUSTER);
-    let recorded = recorded.display();
-    let scontrol = format!(
-        "case \"$*\" in *config) f=config;; *partition) f=partitions;; *node) f=nodes;; \
-         *job) f=jobs;; *) exit 9;; esac\ncat '{recorded}'/$f.txt"
-    );
-    let sacctmgr = format!(
-        "case \"$*\" in *'show assoc '*) f=assocs;; *'show qos '*) f=qos;; *) exit 9;; esac\n\
-         cat '{recorded}'/$f.txt"
-    );
-    let cat = |file: &str| format!("cat '{recorded}'/{file}.txt");
-    for (name, script) in [
-        ("scontrol", scontrol),
-        ("sacctmgr", sacctmgr),
-        ("sprio", cat("sprio")),
-        ("sshare", cat("sshare")),
-        ("squeue", cat("names")),
-    ] {
-        let other = instead.iter().find(|(known, _)| *known == name);
-        let script = other.map_or(script.as_str(), |(_, script)| script);
-        if script.is_empty() {
-            continue;
-        }
-        let path = bin.join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
-    }
-    bin
-}
-
-/// Runs fairtree; `bin` comes before all else in PATH, or instead of all else where `alone`.
-fn fairtree(args: &[&str], bin: Option<&Path>, alone: bool) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fairtree"));
-    command
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::null());
-    if let Some(bin) = bin {
-        let rest = std::env::var("PATH").expect("a path");
-        let path = match alone {
-            true => bin.display().to_string(),
-            false => format!("{}:{rest}", bin.display()),
-        };
-        command.env("PATH", path);
-    }
-    command.output().expect("the command runs")
 }
 
 fn out(output: &Output) -> String {
@@ -319,10 +269,7 @@ fn each_way_to_fail_is_told() {
         let bin = commands(&folder, &[instead]);
         let alone = name == "missing";
         if alone {
-            // cat, sh and sleep, but none of Slurm's commands.
-            for tool in ["cat", "sh"] {
-                std::os::unix::fs::symlink(format!("/bin/{tool}"), bin.join(tool)).expect("a link");
-            }
+            link_tools(&bin);
         }
         let target = folder.join("captures");
         let target = target.to_str().expect("UTF-8");

@@ -43,7 +43,13 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         // What runs now tells how usage goes on; the order itself can do without.
         (false, true) => match place.with_these(&named, messages) {
             Ok(cluster) => cluster,
-            Err(_) => place.without_jobs()?,
+            Err(error) => {
+                let cluster = place.without_jobs()?;
+                messages.note(&format!(
+                    "explained without the jobs that run, which are not known: {error}"
+                ));
+                cluster
+            }
         },
     };
     // A file without jobs may have users whose names are numbers.
