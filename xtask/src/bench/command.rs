@@ -23,7 +23,8 @@ const TURNS: usize = 7;
 /// The command does not build, or fails.
 pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     progress.step("the command: building");
-    let target = project::root().join("target/bench");
+    // Where `cargo build --release` puts it: nothing is built twice.
+    let target = project::root().join("target");
     let mut cargo = cargo_in_checkout();
     cargo.args(["build", "--quiet", "--release", "--bin", "fairtree"]);
     checked(cargo.arg("--target-dir").arg(&target))?;

@@ -69,6 +69,12 @@ pub struct Bench {
 /// # Errors
 /// Whatever does not build or run; a missed bound is no error, the tables show it.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
+    if arguments.sections == [Section::Command] {
+        // Needs neither Slurm nor the plugin.
+        progress.print(format!("Machine: {}.", machine::name()));
+        progress.print(Section::Command.heading());
+        return print(command::measure(arguments.quick, progress)?, progress);
+    }
     let bench = prepare(arguments, progress)?;
     let mut report = introduction(&bench);
     progress.print(&report);
@@ -83,6 +89,11 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
         fs::write(&file, report)?;
         progress.print("docs/performance.md is written");
     }
+    Ok(())
+}
+
+fn print(table: table::Table, progress: &Progress) -> Result<()> {
+    progress.print(format!("\n{table}"));
     Ok(())
 }
 
