@@ -59,6 +59,8 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             settle(&listing, &mut report)?;
             let asker = beside.and_then(|beside| beside.user);
             show(args, fields, &report, asker, &mut out, messages)?;
+            // Of a large site the program would give back its memory for longer than it computed.
+            std::mem::forget((listing, report));
             Outcome::Done
         }
     };

@@ -5,6 +5,15 @@ use std::io::{BufRead, Read};
 
 use super::error::{InputError, Problem};
 
+/// Bytes as text, whatever their encoding. Nearly all input is UTF-8, which std checks many bytes at
+/// a time as long as nothing is to be replaced.
+pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
 /// The longest line that is taken, in bytes.
 pub const MAX_LINE_BYTES: u64 = 16 << 20;
 
@@ -57,7 +66,7 @@ impl<'f, R: BufRead> Lines<'f, R> {
             1 => text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text),
             _ => text,
         };
-        Ok(Some(String::from_utf8_lossy(text)))
+        Ok(Some(lossy(text)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Numbers in the forms of C's `printf`, as Slurm's commands print them.
 
+use std::io::Write as _;
+
 /// `%f`: six decimals; `inf`, `nan`.
 pub fn f(value: f64) -> String {
     match non_finite(value) {
@@ -7,6 +9,15 @@ pub fn f(value: f64) -> String {
         // A sum of nothing is -0.0 in Rust; no command shows that sign.
         None => format!("{:.6}", value + 0.0),
     }
+}
+
+/// [`f`] at the end of a line, without memory of its own: a large table has a million numbers.
+pub fn push_f(line: &mut Vec<u8>, value: f64) {
+    let written = match non_finite(value) {
+        Some(text) => line.write_all(text.as_bytes()),
+        None => write!(line, "{:.6}", value + 0.0),
+    };
+    written.expect("memory takes all that is written");
 }
 
 /// `%.{precision}e`: one digit before the point, an exponent of at least two digits.
@@ -41,23 +52,26 @@ fn non_finite(value: f64) -> Option<&'static str> {
 /// As Slurm's `print_fields_double`: the `%e` has as many decimals as the column is wide, less
 /// what is then too long, or C's default of six where nothing is left; it is not padded, so it may
 /// end up shorter or longer than the column.
-pub fn fitted(value: f64, width: i32) -> String {
+pub fn push_fitted(line: &mut Vec<u8>, value: f64, width: i32) {
     let columns = width.unsigned_abs() as usize;
-    let plain = f(value);
-    if plain.len() <= columns {
-        return pad(&plain, width);
+    let start = line.len();
+    push_f(line, value);
+    if line.len() - start <= columns {
+        return pad(line, start, width);
     }
+    line.truncate(start);
     let excess = e(value, columns).len().saturating_sub(columns);
-    e(value, columns.checked_sub(excess).unwrap_or(6))
+    line.extend(e(value, columns.checked_sub(excess).unwrap_or(6)).bytes());
 }
 
-/// Text in a column of `width` bytes, flush left where `width` is negative; longer text stays.
-pub fn pad(text: &str, width: i32) -> String {
-    let blanks = " ".repeat((width.unsigned_abs() as usize).saturating_sub(text.len()));
-    if width < 0 {
-        format!("{text}{blanks}")
-    } else {
-        format!("{blanks}{text}")
+/// Makes what stands in a line from `start` on a column of `width` bytes, flush left where `width`
+/// is negative; longer text stays.
+pub fn pad(line: &mut Vec<u8>, start: usize, width: i32) {
+    let length = line.len() - start;
+    let blanks = (width.unsigned_abs() as usize).saturating_sub(length);
+    line.resize(line.len() + blanks, b' ');
+    if width > 0 {
+        line[start..].rotate_right(blanks);
     }
 }
 
@@ -94,7 +108,11 @@ mod tests {
             (f64::INFINITY, -6),
         ]
         .into_iter()
-        .map(|(value, width)| fitted(value, width))
+        .map(|(value, width)| {
+            let mut line = b"before".to_vec();
+            push_fitted(&mut line, value, width);
+            String::from_utf8(line.split_off(6)).unwrap()
+        })
         .collect();
         assert_eq!(
             columns,

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use memchr::memmem;
 
@@ -77,13 +78,53 @@ fn selection(place: Place<'_>, wanted: &Wanted) -> Result<(Queue, Vec<JobRow>), 
     let priorities = place(Source::Priorities)?;
     let mut ids: HashSet<u32> = wanted.ids.iter().copied().collect();
     ids.extend(voters(&priorities)?);
-    let jobs = place(Source::Jobs)?;
-    let kept = kept(&jobs, |line| is_wanted(line, &ids, wanted))?;
-    let found: HashSet<u32> = kept.text.lines().filter_map(number_of).collect();
-    let names = names(&place(Source::Names)?, &found)?;
-    let file = jobs.display().to_string();
-    let jobs = job::read(&file, &kept.text, &names).map_err(|error| there(error, &kept))?;
-    Ok((queue(&priorities, &found)?, jobs))
+    let question = Question::new(&ids, wanted);
+    let path = place(Source::Jobs)?;
+    let kept = kept(&path, |line| question.wants(line))?;
+    let found = Ids::new(kept.text.lines().filter_map(number_of));
+    let names = place(Source::Names)?;
+    thread::scope(|scope| {
+        let queue = scope.spawn(|| queue(&priorities, &found));
+        let file = path.display().to_string();
+        let jobs = self::names(&names, &found)
+            .and_then(|names| job::read(&file, &kept.text, &names).map_err(|e| there(e, &kept)));
+        let queue = queue
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let jobs = jobs?;
+        Ok((queue?, jobs))
+    })
+}
+
+/// Numbers of jobs, asked for once a line: a bit per number up to the highest.
+///
+/// `MaxJobId` is below 2^26 unless a site says otherwise, so this is 8 MB at most; what is beyond
+/// stands in a set.
+struct Ids {
+    bits: Vec<u64>,
+    beyond: HashSet<u32>,
+}
+
+impl Ids {
+    const MOST: u32 = 1 << 26;
+
+    fn new(ids: impl Iterator<Item = u32>) -> Ids {
+        let (near, far): (Vec<u32>, Vec<u32>) = ids.partition(|id| *id < Ids::MOST);
+        let words = near.iter().max().map_or(0, |most| most / 64 + 1);
+        let mut bits = vec![0; words as usize];
+        for id in near {
+            bits[id as usize / 64] |= 1_u64 << (id % 64);
+        }
+        let beyond = far.into_iter().collect();
+        Ids { bits, beyond }
+    }
+
+    fn contains(&self, id: u32) -> bool {
+        match self.bits.get(id as usize / 64) {
+            Some(word) => word >> (id % 64) & 1 == 1,
+            None => id >= Ids::MOST && self.beyond.contains(&id),
+        }
+    }
 }
 
 /// A file by name, opened.
@@ -95,38 +136,61 @@ fn stream(path: &Path) -> Result<(String, BufReader<File>), InputError> {
 
 /// The number at the beginning of a record of scontrol.
 fn number_of(record: &str) -> Option<u32> {
-    let number = record.strip_prefix("JobId=")?.split(' ').next()?;
-    number.parse().ok()
+    leading_number(record.strip_prefix("JobId=")?.as_bytes())
 }
 
-fn is_wanted(line: &[u8], ids: &HashSet<u32>, wanted: &Wanted) -> bool {
-    let Some(number) = line.strip_prefix(b"JobId=").and_then(leading_number) else {
-        // The reader says what is wrong with it, if anything.
-        return true;
-    };
-    if ids.contains(&number) {
-        return true;
-    }
-    // Names and comments can hold such words, too: then the record is read for nothing.
-    let of_array = |word: &[u8]| leading_number(word).is_some_and(|n| wanted.arrays.contains(&n));
-    if !wanted.arrays.is_empty() && any_value(line, b" ArrayJobId=", of_array) {
-        return true;
-    }
-    any_value(line, b" JobState=", |rest| {
-        let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
-        std::str::from_utf8(&rest[..end]).is_ok_and(wanted.in_state)
-    })
+/// What tells a record that is in question from the others.
+struct Question<'a> {
+    ids: Ids,
+    wanted: &'a Wanted,
+    array: memmem::Finder<'static>,
+    state: memmem::Finder<'static>,
 }
 
-/// Whether `fits` holds for what follows one of the places where `key` stands.
-fn any_value(line: &[u8], key: &[u8], fits: impl Fn(&[u8]) -> bool) -> bool {
-    let mut places = memmem::find_iter(line, key).map(|at| at + key.len());
+impl<'a> Question<'a> {
+    fn new(ids: &HashSet<u32>, wanted: &'a Wanted) -> Question<'a> {
+        Question {
+            ids: Ids::new(ids.iter().copied()),
+            wanted,
+            array: memmem::Finder::new(b" ArrayJobId="),
+            state: memmem::Finder::new(b" JobState="),
+        }
+    }
+
+    fn wants(&self, line: &[u8]) -> bool {
+        let Some(number) = line.strip_prefix(b"JobId=").and_then(leading_number) else {
+            // The reader says what is wrong with it, if anything.
+            return true;
+        };
+        if self.ids.contains(number) {
+            return true;
+        }
+        // Names and comments can hold such words, too: then the record is read for nothing.
+        let arrays = &self.wanted.arrays;
+        let of_array = |word: &[u8]| leading_number(word).is_some_and(|n| arrays.contains(&n));
+        if !arrays.is_empty() && any_value(line, &self.array, of_array) {
+            return true;
+        }
+        any_value(line, &self.state, |rest| {
+            let end = memchr::memchr(b' ', rest).unwrap_or(rest.len());
+            std::str::from_utf8(&rest[..end]).is_ok_and(self.wanted.in_state)
+        })
+    }
+}
+
+/// Whether `fits` holds for what follows one of the places where a key stands.
+fn any_value(line: &[u8], key: &memmem::Finder<'_>, fits: impl Fn(&[u8]) -> bool) -> bool {
+    let length = key.needle().len();
+    let mut places = key.find_iter(line).map(|at| at + length);
     places.any(|at| fits(&line[at..]))
 }
 
 fn leading_number(text: &[u8]) -> Option<u32> {
-    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+    let mut digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+    let first = u32::from(digits.next()? - b'0');
+    digits.try_fold(first, |number, digit| {
+        number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))
+    })
 }
 
 /// The jobs of the first rows that tell an age.
@@ -168,14 +232,14 @@ fn voters(path: &Path) -> Result<HashSet<u32>, InputError> {
     Ok(found)
 }
 
-fn names(path: &Path, ids: &HashSet<u32>) -> Result<Names, InputError> {
-    let of = |line: &[u8]| leading_number(line).is_some_and(|id| ids.contains(&id));
+fn names(path: &Path, ids: &Ids) -> Result<Names, InputError> {
+    let of = |line: &[u8]| leading_number(line).is_some_and(|id| ids.contains(id));
     let kept = kept(path, of)?;
     job::read_names_of(&path.display().to_string(), kept.text.as_bytes())
 }
 
 /// The rows of sprio for some jobs.
-fn queue(path: &Path, ids: &HashSet<u32>) -> Result<Queue, InputError> {
+fn queue(path: &Path, ids: &Ids) -> Result<Queue, InputError> {
     let file = path.display().to_string();
     let mut header = Vec::new();
     let opened = File::open(path).map(|input| input.take(1 << 16).read_to_end(&mut header));
@@ -185,7 +249,7 @@ fn queue(path: &Path, ids: &HashSet<u32>) -> Result<Queue, InputError> {
     let end = memchr::memchr(b'\n', &header).unwrap_or(header.len());
     header.truncate(end);
     let of = |line: &[u8]| {
-        line == header || leading_number(line.trim_ascii_start()).is_none_or(|id| ids.contains(&id))
+        line == header || leading_number(line.trim_ascii_start()).is_none_or(|id| ids.contains(id))
     };
     let kept = kept(path, of)?;
     sprio::read(&file, kept.text.as_bytes()).map_err(|error| there(error, &kept))
@@ -200,4 +264,32 @@ fn there(mut error: InputError, kept: &Kept) -> InputError {
     let number = |line: usize| kept.numbers.get(line - 1).copied().unwrap_or(line);
     error.line = error.line.map(number);
     error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_up_to_the_highest() {
+        let most = u32::MAX;
+        let all = [0, 1, 63, 64, 1000, Ids::MOST - 1, Ids::MOST, most];
+        let ids = Ids::new(all.into_iter());
+        for id in all {
+            assert!(ids.contains(id), "{id}");
+        }
+        for id in [2, 62, 65, 999, Ids::MOST - 2, Ids::MOST + 1, most - 1] {
+            assert!(!ids.contains(id), "{id}");
+        }
+        assert!(!Ids::new(std::iter::empty()).contains(0));
+    }
+
+    #[test]
+    fn numbers_at_the_beginning() {
+        assert_eq!(leading_number(b"4294967295 x"), Some(u32::MAX));
+        assert_eq!(leading_number(b"4294967296"), None);
+        assert_eq!(leading_number(b"7"), Some(7));
+        assert_eq!(leading_number(b"x7"), None);
+        assert_eq!(leading_number(b""), None);
+    }
 }

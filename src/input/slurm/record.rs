@@ -69,12 +69,14 @@ pub(super) fn record<'a>(
 }
 
 fn fields<'a>(line: &'a str, end_of: End<'_>) -> Vec<(&'a str, &'a str, usize)> {
-    let mut fields: Vec<(&str, &str, usize)> = Vec::new();
+    // About as many as scontrol prints of a job.
+    let mut fields: Vec<(&str, &str, usize)> = Vec::with_capacity(64);
     let mut at = 0;
     while at < line.len() {
         let rest = &line[at..];
-        let word_end = rest.find(' ').unwrap_or(rest.len());
-        let Some(equals) = rest[..word_end].find('=').filter(|&e| is_key(&rest[..e])) else {
+        let word_end = memchr::memchr(b' ', rest.as_bytes()).unwrap_or(rest.len());
+        let equals = memchr::memchr(b'=', &rest.as_bytes()[..word_end]);
+        let Some(equals) = equals.filter(|&equals| is_key(&rest[..equals])) else {
             // A blank inside of a value: it goes on.
             let end = at + word_end;
             if let Some((_, value, start)) = fields.last_mut() {

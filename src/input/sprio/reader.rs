@@ -7,6 +7,7 @@ use super::column::Column;
 use super::header::{Header, columns, header, is_command};
 use super::{Listing, Queue};
 use crate::input::error::{InputError, Problem};
+use crate::input::lines::lossy;
 
 /// Reads the listings of a file. `file` names the stream in messages.
 ///
@@ -30,7 +31,7 @@ pub fn read(file: &str, mut input: impl BufRead) -> Result<Queue, InputError> {
         }
         number += 1;
         // sprio cuts names by bytes, so a cut name may end in half a character.
-        let text = String::from_utf8_lossy(&bytes);
+        let text = lossy(&bytes);
         let text = text.trim_start_matches('\u{feff}').trim_end();
         let head = header(text);
         let ends = head.is_some() || is_command(text);

@@ -9,6 +9,7 @@ use super::header::{self, HeaderError, Layout};
 use super::printed::Printed;
 use super::{Listing, Row};
 use crate::input::error::{InputError, Problem};
+use crate::input::lines::lossy;
 use crate::tree::Shares;
 
 /// Reads one listing. `file` names the stream in messages.
@@ -300,7 +301,7 @@ impl<R: BufRead> Lines<R> {
         let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         // sshare cuts names by bytes, so a cut name may end in half a character.
-        let text = String::from_utf8_lossy(text);
+        let text = lossy(text);
         Ok(Some(Line {
             number: self.number,
             text: text.trim_start_matches('\u{feff}').to_owned(),

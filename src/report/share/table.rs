@@ -5,6 +5,7 @@
 //! exponent form, a row ends in a blank, and an account stands one blank further right than the
 //! account above it if that one is printed, too. Source: sshare(1) and the output of both.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::{ShareReport, ShareRow};
@@ -117,7 +118,9 @@ impl Table {
             match self.separator {
                 Separator::Columns => {
                     let end = name.len().min(field.width.unsigned_abs() as usize);
-                    line.extend(c_format::pad(&name[..end], field.width).bytes());
+                    let start = line.len();
+                    line.extend(&name.as_bytes()[..end]);
+                    c_format::pad(&mut line, start, field.width);
                     line.push(b' ');
                 }
                 _ => self.write_cell(&mut line, field.width, &Cell::Text(name.into()), last),
@@ -134,20 +137,28 @@ impl Table {
         out.write_all(&line)
     }
 
-    fn write_cell(&self, line: &mut Vec<u8>, width: i32, cell: &Cell, last: bool) {
+    fn write_cell(&self, line: &mut Vec<u8>, width: i32, cell: &Cell<'_>, last: bool) {
+        let whole = |line: &mut Vec<u8>, number: u64| {
+            write!(line, "{number}").expect("memory takes all that is written");
+        };
         if self.separator == Separator::Columns {
+            let start = line.len();
             match cell {
                 Cell::Text(text) => fixed(line, text.as_bytes(), width),
-                Cell::Whole(number) => line.extend(c_format::pad(number, width).bytes()),
-                Cell::Number(number) => line.extend(c_format::fitted(*number, width).bytes()),
-                Cell::Blank => line.extend(c_format::pad("", width).bytes()),
+                Cell::Whole(number) => {
+                    whole(line, *number);
+                    c_format::pad(line, start, width);
+                }
+                Cell::Number(number) => c_format::push_fitted(line, *number, width),
+                Cell::Blank => c_format::pad(line, start, width),
             }
             line.push(b' ');
             return;
         }
         match cell {
-            Cell::Text(text) | Cell::Whole(text) => line.extend(text.bytes()),
-            Cell::Number(number) => line.extend(c_format::f(*number).bytes()),
+            Cell::Text(text) => line.extend(text.bytes()),
+            Cell::Whole(number) => whole(line, *number),
+            Cell::Number(number) => c_format::push_f(line, *number),
             Cell::Blank => {}
         }
         if !last || self.separator == Separator::BarAfter {
@@ -172,9 +183,9 @@ fn fixed(line: &mut Vec<u8>, text: &[u8], width: i32) {
 }
 
 /// A cell before it is put in its column.
-enum Cell {
-    Text(String),
-    Whole(String),
+enum Cell<'a> {
+    Text(Cow<'a, str>),
+    Whole(u64),
     Number(f64),
     Blank,
 }
@@ -191,8 +202,11 @@ const NONE: [f64; 3] = [
 /// that there is. It reads 0.000000 where the column has room for that.
 const ROOT_NORM_SHARES: f64 = 1.0 / 4_294_967_294.0;
 
-fn cell(report: &ShareReport, row: &ShareRow, column: Column, depth: usize) -> Cell {
-    let text = |text: &Option<String>| text.clone().map_or(Cell::Blank, Cell::Text);
+fn cell<'a>(report: &ShareReport, row: &'a ShareRow, column: Column, depth: usize) -> Cell<'a> {
+    let text = |text: &'a Option<String>| {
+        let text = text.as_deref();
+        text.map_or(Cell::Blank, |text| Cell::Text(text.into()))
+    };
     let fair_tree = report.algorithm == Algorithm::FairTree;
     match column {
         Column::NormShares if row.root && fair_tree => return Cell::Number(ROOT_NORM_SHARES),
@@ -208,8 +222,8 @@ fn cell(report: &ShareReport, row: &ShareRow, column: Column, depth: usize) -> C
     }
     match column {
         Column::Account => match &row.account {
-            Some(account) => Cell::Text(format!("{}{account}", " ".repeat(depth))),
-            None => Cell::Blank,
+            Some(account) if depth > 0 => Cell::Text(format!("{:depth$}{account}", "").into()),
+            _ => text(&row.account),
         },
         Column::User => text(&row.user),
         Column::Cluster => text(&row.cluster),
@@ -217,14 +231,14 @@ fn cell(report: &ShareReport, row: &ShareRow, column: Column, depth: usize) -> C
         Column::GrpTresMins => text(&row.grp_tres_mins),
         Column::GrpTresRaw => text(&row.grp_tres_raw),
         Column::TresRunMins => text(&row.tres_run_mins),
-        Column::Id => row.id.map_or(Cell::Blank, |id| Cell::Whole(id.to_string())),
+        Column::Id => row.id.map_or(Cell::Blank, |id| Cell::Whole(id.into())),
         Column::RawShares => match row.raw_shares {
-            Some(Shares::Raw(shares)) => Cell::Whole(shares.to_string()),
+            Some(Shares::Raw(shares)) => Cell::Whole(shares.into()),
             Some(Shares::Parent) => Cell::Text("parent".into()),
             None => Cell::Blank,
         },
         Column::RawUsage => match row.raw_usage {
-            Some(usage) => Cell::Whole(usage.to_string()),
+            Some(usage) => Cell::Whole(usage),
             None => Cell::Blank,
         },
         // Figures, above.
