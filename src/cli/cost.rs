@@ -6,7 +6,7 @@ use super::args::CostArgs;
 use super::cluster::Where;
 use super::message::Messages;
 use super::progress::Waiting;
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, terminal};
 use crate::config::time::{Time, parse_time};
 use crate::config::tres_weights::parse_tres_weights;
 use crate::input::slurm::parse_tres;
@@ -34,7 +34,7 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
     if args.json {
         to_json(&mut out, &cost)?;
     } else {
-        write(&mut out, &cost)?;
+        write(&mut out, &cost, terminal::table_width())?;
     }
     out.flush()?;
     cost.assumptions.iter().for_each(|text| messages.note(text));

@@ -31,6 +31,13 @@ pub(super) fn message_width() -> Option<usize> {
     Some(width.clamp(*COLUMNS.start(), *COLUMNS.end()))
 }
 
+/// How wide tables may be: `COLUMNS` first, then the terminal's own width; `None` where standard
+/// output is no terminal, so that what is piped or saved has all columns.
+pub(super) fn table_width() -> Option<usize> {
+    let width = told().or_else(own_columns)?;
+    Some(width.clamp(*COLUMNS.start(), *COLUMNS.end()))
+}
+
 /// What `COLUMNS` says.
 fn told() -> Option<usize> {
     let told = std::env::var("COLUMNS").ok()?;
@@ -38,14 +45,16 @@ fn told() -> Option<usize> {
 }
 
 fn columns() -> usize {
-    let own = || {
-        let out = stdout();
-        if !out.is_terminal() {
-            return None;
-        }
-        terminal_size::terminal_size_of(out).map(|(width, _)| usize::from(width.0))
-    };
-    told().or_else(own).unwrap_or(DEFAULT_COLUMNS)
+    told().or_else(own_columns).unwrap_or(DEFAULT_COLUMNS)
+}
+
+/// How wide the terminal is that standard output is.
+fn own_columns() -> Option<usize> {
+    let out = stdout();
+    if !out.is_terminal() {
+        return None;
+    }
+    terminal_size::terminal_size_of(out).map(|(width, _)| usize::from(width.0))
 }
 
 /// The first of the locale's variables that says anything decides, as in the C library.

@@ -8,7 +8,7 @@ use super::args::WhatIfArgs;
 use super::cluster::{Where, note};
 use super::message::Messages;
 use super::progress::Waiting;
-use super::{Failure, Outcome, changes};
+use super::{Failure, Outcome, changes, terminal};
 use crate::report::what_if::{Shown, WhatIf, compare, to_html, to_json, write};
 
 /// Reads, changes, compares, shows.
@@ -37,6 +37,7 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
         let shown = Shown {
             all: args.all,
             top: (args.top > 0).then_some(args.top),
+            width: terminal::table_width(),
         };
         write(&mut out, &what_if, shown)?;
     }

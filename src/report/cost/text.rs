@@ -9,19 +9,20 @@ use crate::report::span::Span;
 use crate::report::what_if::Standing;
 use crate::report::what_if::text::{arrow, percent};
 
-/// Writes the bill, the effect, and how it fades.
+/// Writes the bill, the effect, and how it fades, in tables that fit into `width` columns of a
+/// terminal as far as they can.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
-    write_bill(out, cost)?;
+pub fn write(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
+    write_bill(out, cost, width)?;
     writeln!(out)?;
-    write_effects(out, cost)?;
+    write_effects(out, cost, width)?;
     writeln!(out)?;
-    write_fading(out, cost)
+    write_fading(out, cost, width)
 }
 
-fn write_bill(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
+fn write_bill(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
     let bill = &cost.bill;
     let place = [("partition", &cost.partition), ("QOS", &cost.qos)].into_iter();
     let place: Vec<String> = place
@@ -50,7 +51,7 @@ fn write_bill(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
             },
         ]);
     }
-    columns.write(out)?;
+    columns.write(out, width)?;
     writeln!(out, "{}", rule(bill.rule))?;
     let charged = hours(cost.charged);
     writeln!(
@@ -80,7 +81,7 @@ fn rule(rule: &str) -> &'static str {
     }
 }
 
-fn write_effects(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
+fn write_effects(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
     match cost.times {
         Some([_, end]) => writeln!(out, "When it ends, {}, without it -> with it:", moment(end))?,
         None => writeln!(out, "When it ends, without it -> with it:")?,
@@ -94,11 +95,11 @@ fn write_effects(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
         "USED",
         "TRES-HOURS",
     ];
-    let mut columns = Columns::new(&heading, 1);
+    let mut columns = Columns::new(&heading, 1).spare(&["TRES-HOURS", "DUE", "LEVELFS", "USED"]);
     for effect in &cost.effects {
         columns.push(row(effect));
     }
-    columns.write(out)?;
+    columns.write(out, width)?;
     let points = cost.fairshare_points;
     let who = &cost.user;
     match points == 0.0 {
@@ -134,7 +135,7 @@ fn row(effect: &Effect) -> [String; 7] {
     ]
 }
 
-fn write_fading(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
+fn write_fading(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
     let Fading {
         half_life_secs,
         left,
@@ -152,7 +153,7 @@ fn write_fading(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
         }
         None => writeln!(out, "This does not fade: PriorityDecayHalfLife is 0.")?,
     }
-    let mut columns = Columns::new(&["LEFT", "AFTER", "TRES-HOURS", ""], 1);
+    let mut columns = Columns::new(&["LEFT", "AFTER", "TRES-HOURS", ""], 1).spare(&["TRES-HOURS"]);
     let mut add = |what: String, secs: u64, usage: String| {
         let at = end.map(|end| moment(end.saturating_add(i64::try_from(secs).unwrap_or(i64::MAX))));
         columns.push([what, Span(secs).to_string(), usage, at.unwrap_or_default()]);
@@ -164,7 +165,7 @@ fn write_fading(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
     if let Some(secs) = gone_secs {
         add("none that shows".to_owned(), *secs, "0.0".to_owned());
     }
-    columns.write(out)?;
+    columns.write(out, width)?;
     if half_life_secs.is_some() {
         writeln!(
             out,

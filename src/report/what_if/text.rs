@@ -15,6 +15,8 @@ pub struct Shown {
     pub all: bool,
     /// At most this many rows of each table, those that move farthest; `None`: all.
     pub top: Option<usize>,
+    /// Columns of the terminal; `None`: tables are as wide as they like.
+    pub width: Option<usize>,
 }
 
 /// Writes the changes and the tables of accounts, users and jobs.
@@ -128,7 +130,8 @@ fn write_associations(
         "DUE",
         "USED",
     ];
-    let mut columns = Columns::new(&heading, 2);
+    let spare = &["SHARES", "DUE", "USED", "LEVELFS", "BELOW"];
+    let mut columns = Columns::new(&heading, 2).spare(spare);
     for row in rows {
         let (before, after) = (row.before.as_ref(), row.after.as_ref());
         let both =
@@ -146,7 +149,7 @@ fn write_associations(
             both(&|side| percent(side.effective_usage)),
         ]);
     }
-    columns.write(out)?;
+    columns.write(out, shown.width)?;
     write_left_out(out, left_out)
 }
 
@@ -204,7 +207,7 @@ fn write_jobs(out: &mut impl Write, jobs: &[JobMove], shown: Shown) -> io::Resul
         "PRIORITY",
         "BY",
     ];
-    let mut columns = Columns::new(&heading, 5);
+    let mut columns = Columns::new(&heading, 5).spare(&["BY", "QOS", "ACCOUNT", "PARTITION"]);
     for job in rows {
         let (before, after) = (job.before.as_ref(), job.after.as_ref());
         let both =
@@ -222,7 +225,7 @@ fn write_jobs(out: &mut impl Write, jobs: &[JobMove], shown: Shown) -> io::Resul
             difference(before, after),
         ]);
     }
-    columns.write(out)?;
+    columns.write(out, shown.width)?;
     write_left_out(out, left_out)
 }
 
