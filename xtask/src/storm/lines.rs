@@ -37,12 +37,17 @@ pub fn is_harmless(shape: &str) -> bool {
     is_of_the_network(shape)
         || is_of_the_machine(shape)
         || shape.contains(STATE_OF_NOWHERE)
+        || shape == ORPHAN
         || shape.contains(SAID_BY_STOCK)
 }
 
 /// slurmctld 22.05 looks at its saved jobs without the lock of slurm.conf: while that is read
 /// anew, it does not know where they are.
 const STATE_OF_NOWHERE: &str = "Could not open job state file (null)/job_state";
+
+/// An account was removed while a user was added to it: slurmdbd has the one without the other.
+/// slurmctld says so when it reads them at its start, before it loads a priority plugin.
+const ORPHAN: &str = "error: Can't find parent id # for assoc #, this should never happen.";
 
 /// Is it about a clock that answers slowly, or messages still under way when slurmctld stops? That
 /// depends on what else the machine has to do.
