@@ -11,6 +11,7 @@ mod fault;
 mod guides;
 mod lives;
 mod model;
+mod neighbours;
 mod numbers;
 pub mod settings;
 mod steady;
@@ -138,6 +139,14 @@ const CHECKS: &[(&str, Check)] = &[
     ("a_backup_that_takes_over_goes_on", takeover::goes_on),
     ("a_bad_disk_loses_no_usage", disk::bad),
     ("a_clock_that_steps_by_days_charges_once", clock::steps),
+    (
+        "site_factors_and_usage_thresholds_are_stocks",
+        neighbours::factors_and_thresholds,
+    ),
+    (
+        "a_site_without_slurmdbd_is_priced_as_by_stock",
+        neighbours::without_slurmdbd,
+    ),
     ("guides_work_from_first_to_last_command", guides::work),
 ];
 

@@ -148,6 +148,13 @@ impl SlurmConf {
             .retain(|(known, _)| !known.eq_ignore_ascii_case(key));
     }
 
+    /// Does slurmctld keep accounts?
+    pub fn has_slurmdbd(&self) -> bool {
+        let slurmdbd = ("AccountingStorageType", "accounting_storage/slurmdbd");
+        let mut settings = self.settings.iter();
+        settings.any(|(key, value)| (key.as_str(), value.as_str()) == slurmdbd)
+    }
+
     /// The file's text.
     pub fn render(&self) -> String {
         let mut text = String::new();

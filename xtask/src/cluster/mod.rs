@@ -15,6 +15,7 @@ pub mod host;
 mod ports;
 mod services;
 pub mod site;
+mod site_factor;
 pub mod systemd;
 pub mod table;
 pub mod users;
@@ -86,6 +87,10 @@ impl Cluster {
         for (key, value) in &plan.settings {
             conf.set(key, value.as_str());
         }
+        if !conf.has_slurmdbd() {
+            // Nothing to enforce.
+            conf.unset("AccountingStorageEnforce");
+        }
         let guard = Some(Guard::post(&folder)?);
         let mut cluster = Cluster {
             folder,
@@ -114,19 +119,26 @@ impl Cluster {
             let user = users::ensure(&name, &self.folder.join("run"))?;
             self.users.insert(short, user);
         }
-        let bytes = services::random_bytes(16)?;
-        let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        progress.step("starting munged and MariaDB");
+        progress.step("starting munged");
         self.start_munged()?;
-        self.start_database(&password)?;
-        progress.step("starting slurmdbd");
-        self.start_slurmdbd(&password)?;
-        progress.step("telling slurmdbd of accounts, users and QOS");
-        site.register(self)?;
+        if self.conf.has_slurmdbd() {
+            self.bring_up_accounting(site, progress)?;
+        }
         progress.step(format!("starting slurmctld {} ", self.host.release()));
         self.start_slurmctld()?;
         progress.step(format!("starting {} slurmd", self.nodes.count));
         self.start_nodes()
+    }
+
+    fn bring_up_accounting(&mut self, site: &Site, progress: &Progress) -> Result<()> {
+        let bytes = services::random_bytes(16)?;
+        let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        progress.step("starting MariaDB");
+        self.start_database(&password)?;
+        progress.step("starting slurmdbd");
+        self.start_slurmdbd(&password)?;
+        progress.step("telling slurmdbd of accounts, users and QOS");
+        site.register(self)
     }
 
     /// Puts the plugin where slurmctld finds it; a copy, so that a later build cannot change a

@@ -6,7 +6,7 @@
 
 mod client;
 mod deeds;
-mod lines;
+pub mod lines;
 mod watch;
 
 use std::collections::BTreeSet;

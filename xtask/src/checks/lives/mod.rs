@@ -14,7 +14,7 @@ mod outage;
 mod passes;
 mod private;
 mod site;
-mod watch;
+pub mod watch;
 
 use std::thread;
 
