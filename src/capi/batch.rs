@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::priority::{
-    BLOCK, BREAKS, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span, TimeLimit,
-    When,
+    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span,
+    TimeLimit, When,
 };
 
 use super::config::ConfigHandle;
@@ -51,12 +51,12 @@ impl Row for JobRow {
         }
     }
     #[inline(always)]
-    fn partition_slot(&self) -> usize {
-        self.partition.wrapping_sub(FT_NONE) as usize
+    fn partition_slot(&self) -> u32 {
+        self.partition.wrapping_sub(FT_NONE)
     }
     #[inline(always)]
-    fn qos_slot(&self) -> usize {
-        self.qos.wrapping_sub(FT_NONE) as usize
+    fn qos_slot(&self) -> u32 {
+        self.qos.wrapping_sub(FT_NONE)
     }
     #[inline(always)]
     fn tres(&self, len: usize) -> Option<usize> {
@@ -73,6 +73,14 @@ impl Row for JobRow {
     #[inline(always)]
     fn direct(&self) -> bool {
         self.flags & FT_JOB_DIRECT != 0
+    }
+}
+
+impl JobRow {
+    /// Which row tells its TRES, plus 1; 0 for none.
+    #[inline(always)]
+    fn tres_slot(&self) -> u32 {
+        self.tres_row.wrapping_sub(FT_NONE)
     }
 }
 
@@ -221,10 +229,10 @@ impl<'a> Batch<'a> {
     }
 
     /// Checks all jobs; after that [`Batch::for_each`] does not fail.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(super) fn check(&self, pricer: &Pricer<'_>) -> Result<(), Failure> {
         let mut block = Block::default();
         self.blocks(0..self.len())
-            .try_for_each(|jobs| self.look_up(jobs, &mut block))
+            .try_for_each(|jobs| self.look_up(jobs, pricer, &mut block))
     }
 
     /// The numbers of these jobs, block by block.
@@ -244,17 +252,10 @@ impl<'a> Batch<'a> {
         mut each: impl FnMut(usize, &[JobRow], &Block),
     ) -> Result<(), Failure> {
         let mut block = Block::default();
-        let end = jobs.end;
         for jobs in self.blocks(jobs) {
-            self.look_up(jobs.clone(), &mut block)?;
+            self.look_up(jobs.clone(), pricer, &mut block)?;
             let rows = &self.jobs[jobs.clone()];
-            let next = &self.jobs[jobs.end..end.min(jobs.end + BLOCK)];
-            block.fill(pricer, rows, self.when, |number| {
-                let part = next.chunks(BLOCK.div_ceil(BREAKS)).nth(number);
-                for row in part.unwrap_or(&[]) {
-                    self.users.prefetch(row.assoc);
-                }
-            });
+            block.fill(pricer, rows, self.when);
             each(jobs.start, rows, &block);
         }
         Ok(())
@@ -273,16 +274,37 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Checks these jobs, a block at most, and finds what comes beside their rows.
+    /// Reads these jobs, a block at most, finds what comes beside their rows, and checks them.
     #[inline(always)]
-    fn look_up(&self, jobs: Range<usize>, block: &mut Block) -> Result<(), Failure> {
+    fn look_up(
+        &self,
+        jobs: Range<usize>,
+        pricer: &Pricer<'_>,
+        block: &mut Block,
+    ) -> Result<(), Failure> {
         let rows = &self.jobs[jobs.clone()];
-        let ids = rows.iter().map(|row| row.assoc);
-        let mut sound = self.users.find_all(ids, &mut block.assocs);
+        // The last blocks prepare nothing that would be of use.
+        let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
+        let mut found = true;
+        block.read(pricer, rows, |at, row| {
+            self.users.prefetch(next[at].assoc);
+            view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
+            let fs_factor = self.users.look_up(row.assoc);
+            // Neither a hole nor NaN.
+            found &= fs_factor >= 0.0;
+            AssocFactors {
+                fs_factor,
+                ..AssocFactors::default()
+            }
+        });
+        let mut sound = match found && !self.users.have_priorities() {
+            true => true,
+            false => self.find_users(rows, pricer, block),
+        };
         if !self.site_factors.is_empty() {
             block.site_factors[..rows.len()].copy_from_slice(&self.site_factors[jobs.clone()]);
         }
-        sound &= self.are_sound(rows);
+        sound &= self.are_sound(rows, block);
         if !self.lists.is_empty() {
             let lists = &self.lists[jobs.clone()];
             sound &= lists.iter().all(|lists| self.are_within(lists));
@@ -293,21 +315,41 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Finds users one by one, where there is more to look at; false where something is wrong with
+    /// one of them.
+    #[inline(never)]
+    fn find_users(&self, rows: &[JobRow], pricer: &Pricer<'_>, block: &mut Block) -> bool {
+        rows.iter().enumerate().all(|(at, row)| {
+            let found = self.users.find(row.assoc);
+            block.set_assoc(pricer, at, &found.unwrap_or_default());
+            found.is_some()
+        })
+    }
+
     /// Does everything exist that these jobs point at, but for their users and lists? A few
-    /// operations for each job and one decision for all.
+    /// operations for each job and one decision for all. Only jobs that were found to be sound
+    /// were read before.
     #[inline(always)]
-    fn are_sound(&self, rows: &[JobRow]) -> bool {
-        // Below zero as soon as one is above its end.
-        let left = |end: usize, slot: usize| end as i64 - slot as i64;
-        let (partitions, qos) = (self.tables.partitions.len(), self.tables.qos.len());
-        let (mut least, mut flags) = (0_i64, 0);
+    fn are_sound(&self, rows: &[JobRow], block: &Block) -> bool {
+        let most =
+            |slots: &[u32; BLOCK]| slots.iter().fold(0, |most, slot| most.max(*slot)) as usize;
+        let (mut tres_slot, mut flags) = (0, 0);
         for row in rows {
-            least |= left(partitions, row.partition_slot());
-            least |= left(qos, row.qos_slot());
-            least |= left(self.tres_rows, row.tres_row.wrapping_sub(FT_NONE) as usize);
+            tres_slot = row.tres_slot().max(tres_slot);
             flags |= row.flags;
         }
-        least >= 0 && flags & !FT_JOB_DIRECT == 0
+        most(&block.partitions) <= self.tables.partitions.len()
+            && most(&block.qos_slots) <= self.tables.qos.len()
+            && tres_slot as usize <= self.tres_rows
+            && flags & !FT_JOB_DIRECT == 0
+    }
+
+    /// The same for one job.
+    fn is_sound(&self, row: &JobRow) -> bool {
+        row.partition_slot() as usize <= self.tables.partitions.len()
+            && row.qos_slot() as usize <= self.tables.qos.len()
+            && row.tres_slot() as usize <= self.tres_rows
+            && row.flags & !FT_JOB_DIRECT == 0
     }
 
     /// Do lists lie where the caller's lists are?
@@ -333,7 +375,7 @@ impl<'a> Batch<'a> {
         let is_bad = |number: &usize| {
             let row = &self.jobs[*number];
             self.users.find(row.assoc).is_none()
-                || !self.are_sound(std::slice::from_ref(row))
+                || !self.is_sound(row)
                 || self
                     .lists
                     .get(*number)

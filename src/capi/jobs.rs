@@ -56,7 +56,7 @@ pub unsafe extern "C" fn ft_jobs_price(
                 batch.detach();
             }
             // Terms are many bytes: they go straight to where they belong, once nothing can fail.
-            batch.check()?;
+            batch.check(&batch.pricer()?)?;
         }
         let mut prices = vec![0; out.len()];
         let wants_terms = terms.len() > 0;

@@ -8,6 +8,7 @@ use crate::tree::{AssocKind, Tree};
 
 use super::error::{Failure, Status};
 use super::tree::{FT_NONE, TreeModel};
+use super::view;
 
 /// A table by id may be this many times as long as the tree.
 const HOLES: usize = 8;
@@ -113,53 +114,24 @@ impl<'a> Users<'a> {
         })
     }
 
-    /// The factors of the users `ids` into `out`, all 0 for [`FT_NONE`]; false where something is
-    /// wrong with one of them.
+    /// Whether an association has a priority.
     #[inline(always)]
-    pub(super) fn find_all(
-        &self,
-        ids: impl Iterator<Item = u32> + Clone,
-        out: &mut [AssocFactors],
-    ) -> bool {
-        // Their places lie far apart in memory: nothing but reads, so that the processor waits
-        // for all of them at once.
-        let last = self.factors.len() - 1;
-        let mut sound = true;
-        for (id, out) in ids.clone().zip(&mut *out) {
-            out.fs_factor = self.factors[(id as usize).min(last)];
-            // Neither a hole nor NaN.
-            sound &= out.fs_factor >= 0.0;
-        }
-        if sound && self.priorities.largest == 0 {
-            return true;
-        }
-        self.find_each(ids, out)
+    pub(super) fn have_priorities(&self) -> bool {
+        self.priorities.largest != 0
+    }
+
+    /// The fair-share factor of user `id`; less than 0, or NaN, where [`Users::find`] has to look
+    /// again.
+    #[inline(always)]
+    pub(super) fn look_up(&self, id: u32) -> f64 {
+        self.factors.get(id as usize).copied().unwrap_or(NOBODY)
     }
 
     /// Lets the processor fetch what will be looked up for user `id`: places far apart in memory
     /// cost more than all that is calculated with them.
     #[inline(always)]
     pub(super) fn prefetch(&self, id: u32) {
-        let last = self.factors.len() - 1;
-        let place = &raw const self.factors[(id as usize).min(last)];
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: reads nothing, and every processor of this kind has it.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = place;
-    }
-
-    /// The same one by one, where there is more to look at.
-    #[inline(never)]
-    fn find_each(&self, ids: impl Iterator<Item = u32>, out: &mut [AssocFactors]) -> bool {
-        ids.zip(out).all(|(id, out)| {
-            let found = self.find(id);
-            *out = found.unwrap_or_default();
-            found.is_some()
-        })
+        view::prefetch(self.factors.as_ptr().wrapping_add(id as usize));
     }
 
     /// The factors of user `id`, all 0 for [`FT_NONE`]; `None` where something is wrong with it.
@@ -180,7 +152,7 @@ impl<'a> Users<'a> {
             fs_factor,
             ..AssocFactors::default()
         };
-        if self.priorities.largest == 0 {
+        if !self.have_priorities() {
             return none;
         }
         let priority = self.priorities.of(id);

@@ -1,25 +1,19 @@
 //! Many jobs at a time: one factor of all jobs in a block, then the next.
 //!
-//! What a factor depends on is then decided once per block rather than once per job, and the
-//! processor divides for several jobs at once. Every number is that of [`Pricer::price`], to the
-//! last bit: the same operations in the same order.
+//! The columns of the jobs' rows that count are copied first, so that all else goes over plain
+//! arrays of a length known beforehand. What a factor depends on is then decided once per block
+//! rather than once per job, and the processor calculates for several jobs at once. Every number
+//! is that of [`Pricer::price`], to the last bit: the same operations in the same order.
 
 use super::factors;
 use super::priced::settled;
-use super::{AssocFactors, Job, Priced, Pricer, TimeLimit};
+use super::{AssocFactors, Index, Job, Priced, Pricer, TimeLimit};
 
 /// So many jobs are a block: their columns fit into the innermost cache.
 pub(crate) const BLOCK: usize = 64;
 
-/// How often [`Block::fill`] lets its caller do something else in between.
-#[cfg_attr(
-    not(feature = "capi"),
-    allow(dead_code, reason = "only the C ABI asks")
-)]
-pub(crate) const BREAKS: usize = 5;
-
-/// A job of which only those columns are read that count; its association's factors and its site
-/// factor come beside it ([`Block::assocs`], [`Block::site_factors`]).
+/// A job of which only those columns are read that count; the factors of its association and its
+/// site factor come beside it ([`Block::read`], [`Block::site_factors`]).
 pub(crate) trait Row {
     /// As [`Job::accrue_time`].
     fn accrue_time(&self) -> i64;
@@ -30,9 +24,9 @@ pub(crate) trait Row {
     /// As [`Job::time_limit`].
     fn time_limit(&self) -> TimeLimit;
     /// Position of its partition plus 1; 0 for none.
-    fn partition_slot(&self) -> usize;
+    fn partition_slot(&self) -> u32;
     /// Position of its QOS plus 1; 0 for none.
-    fn qos_slot(&self) -> usize;
+    fn qos_slot(&self) -> u32;
     /// Where its TRES counts start (see [`Job::tres`]), of `len` numbers each.
     fn tres(&self, len: usize) -> Option<usize>;
     /// As [`Job::nice`].
@@ -61,16 +55,16 @@ impl Row for Job {
         self.time_limit
     }
     #[inline(always)]
-    fn partition_slot(&self) -> usize {
-        self.partition.map_or(0, |index| index.get() + 1)
+    fn partition_slot(&self) -> u32 {
+        Index::slot(self.partition)
     }
     #[inline(always)]
-    fn qos_slot(&self) -> usize {
-        self.qos.map_or(0, |index| index.get() + 1)
+    fn qos_slot(&self) -> u32 {
+        Index::slot(self.qos)
     }
     #[inline(always)]
     fn tres(&self, _len: usize) -> Option<usize> {
-        self.tres.map(super::Index::get)
+        self.tres.map(Index::get)
     }
     #[inline(always)]
     fn nice(&self) -> i32 {
@@ -99,29 +93,54 @@ pub(crate) enum When {
     Set,
 }
 
-/// A block of jobs, by column: what comes beside their rows, and their prices. Only as many places
-/// count as there are rows.
+/// A number per job of a block.
+type Column<T> = [T; BLOCK];
+
+/// A block of jobs, by column: what is read of them, and their prices. Only as many places count
+/// as there are jobs; those behind them hold what was there before.
+///
+/// [`Block::read`] comes first, then what few queues have ([`Block::site_factors`],
+/// [`Block::set_assoc`]), then [`Block::fill`].
 pub(crate) struct Block {
-    /// The factors of each job's association; set before [`Block::fill`].
-    pub(crate) assocs: [AssocFactors; BLOCK],
-    /// As [`Job::site_factor`], of each job; set before [`Block::fill`], 0 at first.
-    pub(crate) site_factors: [i32; BLOCK],
-    age: [f64; BLOCK],
-    assoc: [f64; BLOCK],
-    fairshare: [f64; BLOCK],
-    job_size: [f64; BLOCK],
-    partition: [f64; BLOCK],
-    qos: [f64; BLOCK],
-    tres: [f64; BLOCK],
-    priority: [u32; BLOCK],
+    /// Fair-share factors of the jobs' associations.
+    pub(crate) fs_factors: Column<f64>,
+    /// As [`Job::site_factor`]; 0 at first.
+    pub(crate) site_factors: Column<i32>,
+    /// As [`Row::partition_slot`].
+    pub(crate) partitions: Column<u32>,
+    /// As [`Row::qos_slot`].
+    pub(crate) qos_slots: Column<u32>,
+    assoc_factors: Column<f64>,
+    accrue_times: Column<i64>,
+    cpus: Column<u32>,
+    nodes: Column<u32>,
+    nice: Column<i32>,
+    /// Whether a job has a priority that may stay: [`Row::direct`], or held.
+    has_special: bool,
+    age: Column<f64>,
+    assoc: Column<f64>,
+    fairshare: Column<f64>,
+    job_size: Column<f64>,
+    partition: Column<f64>,
+    qos: Column<f64>,
+    tres: Column<f64>,
+    priority: Column<u32>,
     when: When,
 }
 
 impl Default for Block {
     fn default() -> Block {
         Block {
-            assocs: [AssocFactors::default(); BLOCK],
+            fs_factors: [0.0; BLOCK],
             site_factors: [0; BLOCK],
+            partitions: [0; BLOCK],
+            qos_slots: [0; BLOCK],
+            assoc_factors: [0.0; BLOCK],
+            accrue_times: [0; BLOCK],
+            cpus: [0; BLOCK],
+            nodes: [0; BLOCK],
+            nice: [0; BLOCK],
+            has_special: false,
             age: [0.0; BLOCK],
             assoc: [0.0; BLOCK],
             fairshare: [0.0; BLOCK],
@@ -136,32 +155,59 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Prices up to [`BLOCK`] jobs, with what was set beside them.
-    ///
-    /// `meanwhile` is called between columns, with the number of the break, each of [`BREAKS`]
-    /// once: to let the processor fetch what the next block needs, a bit at a time, while it
-    /// calculates.
+    /// Copies the columns that every job has. `assoc` is called once for each job, in their order,
+    /// with its number in the block, and tells the factors of its association.
     #[inline(always)]
-    pub(crate) fn fill<R: Row>(
+    pub(crate) fn read<R: Row>(
         &mut self,
         pricer: &Pricer<'_>,
         rows: &[R],
-        when: When,
-        mut meanwhile: impl FnMut(usize),
+        assoc: impl FnMut(usize, &R) -> AssocFactors,
     ) {
-        // A constant length lets the loops below go without checks; the last block is shorter.
-        if let Ok(rows) = <&[R; BLOCK]>::try_from(rows) {
-            self.fill_terms(pricer, rows, &mut meanwhile);
-            self.settle(rows);
-        } else {
-            let rows = &rows[..rows.len().min(BLOCK)];
-            self.fill_terms(pricer, rows, &mut meanwhile);
-            self.settle(rows);
+        // A constant length lets the loop go without checks; the last block is shorter.
+        match <&[R; BLOCK]>::try_from(rows) {
+            Ok(rows) => self.read_rows(pricer, rows, assoc),
+            Err(_) => self.read_rows(pricer, &rows[..rows.len().min(BLOCK)], assoc),
         }
+    }
+
+    #[inline(always)]
+    fn read_rows<R: Row>(
+        &mut self,
+        pricer: &Pricer<'_>,
+        rows: &[R],
+        mut assoc: impl FnMut(usize, &R) -> AssocFactors,
+    ) {
+        let (mut direct, mut least) = (false, u32::MAX);
+        for (at, row) in rows.iter().enumerate() {
+            self.accrue_times[at] = row.accrue_time();
+            self.cpus[at] = row.cpus();
+            self.nodes[at] = row.nodes();
+            self.partitions[at] = row.partition_slot();
+            self.qos_slots[at] = row.qos_slot();
+            self.nice[at] = row.nice();
+            direct |= row.direct();
+            least = least.min(row.priority());
+            self.set_assoc(pricer, at, &assoc(at, row));
+        }
+        self.has_special = direct | (least == 0);
+    }
+
+    /// The factors of the association of the job at `at`.
+    #[inline(always)]
+    pub(crate) fn set_assoc(&mut self, pricer: &Pricer<'_>, at: usize, assoc: &AssocFactors) {
+        self.fs_factors[at] = assoc.fs_factor;
+        self.assoc_factors[at] = factors::assoc(assoc, !pricer.flags.no_normal_assoc);
+    }
+
+    /// Prices the jobs that were read, `rows`.
+    #[inline(always)]
+    pub(crate) fn fill<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R], when: When) {
         self.when = when;
+        self.fill_terms(pricer, rows);
+        self.settle();
         let incr_only = when == When::Pass && pricer.flags.incr_only;
-        let special = |row: &R| row.direct() | (row.priority() == 0);
-        if incr_only || rows.iter().fold(false, |any, row| any | special(row)) {
+        if incr_only || self.has_special {
             self.keep(rows, incr_only);
         }
     }
@@ -195,84 +241,82 @@ impl Block {
             qos: self.qos[at],
             tres: self.tres[at],
             site: self.site_factors[at],
-            nice: row.nice(),
+            nice: self.nice[at],
             priority,
-            overflow: priority == u32::MAX && settled(self.sum(at, row)).1,
+            overflow: priority == u32::MAX && settled(self.sum(at)).1,
         }
     }
 
     #[inline(always)]
-    fn fill_terms<R: Row>(
-        &mut self,
-        pricer: &Pricer<'_>,
-        rows: &[R],
-        meanwhile: &mut impl FnMut(usize),
-    ) {
+    fn fill_terms<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R]) {
         let weights = &pricer.weights;
-        meanwhile(0);
         // Where a weight is 0 the column is never written, and stays 0.
         if weights.age != 0.0 {
-            for (term, row) in self.age.iter_mut().zip(rows) {
-                *term = pricer.age.factor(row.accrue_time()) * weights.age;
-            }
+            self.fill_ages(pricer);
         }
         if weights.assoc != 0.0 {
-            let normal = !pricer.flags.no_normal_assoc;
-            for (term, assoc) in self.assoc.iter_mut().zip(&self.assocs) {
-                *term = factors::assoc(assoc, normal) * weights.assoc;
+            for at in 0..BLOCK {
+                self.assoc[at] = self.assoc_factors[at] * weights.assoc;
             }
         }
-        meanwhile(1);
         if weights.fairshare != 0.0 {
-            for (term, assoc) in self.fairshare.iter_mut().zip(&self.assocs) {
-                *term = assoc.fs_factor * weights.fairshare;
+            for at in 0..BLOCK {
+                self.fairshare[at] = self.fs_factors[at] * weights.fairshare;
             }
         }
-        meanwhile(2);
         if weights.job_size != 0.0 {
             self.fill_sizes(pricer, rows);
         }
-        meanwhile(3);
-        for ((partition, qos), row) in self.partition.iter_mut().zip(&mut self.qos).zip(rows) {
-            *partition = pricer.partition_terms[row.partition_slot()];
-            *qos = pricer.qos_terms[row.qos_slot()];
+        let (partition_terms, qos_terms) = (&pricer.partition_terms[..], &pricer.qos_terms[..]);
+        for at in 0..BLOCK {
+            self.partition[at] = partition_terms[self.partitions[at] as usize];
+            self.qos[at] = qos_terms[self.qos_slots[at] as usize];
         }
-        meanwhile(4);
         if pricer.weighs_tres() {
             let len = pricer.site.tres_names.len();
-            for (term, row) in self.tres.iter_mut().zip(rows) {
-                *term = pricer.tres_at(row.tres(len), row.partition_slot());
+            for (at, row) in rows.iter().enumerate() {
+                self.tres[at] = pricer.tres_at(row.tres(len), self.partitions[at] as usize);
             }
+        }
+    }
+
+    #[inline(always)]
+    fn fill_ages(&mut self, pricer: &Pricer<'_>) {
+        let (age, weight) = (&pricer.age, pricer.weights.age);
+        let columns = self.age.iter_mut().zip(&self.accrue_times);
+        if age.wraps() {
+            columns.for_each(|(term, time)| *term = age.factor(*time) * weight);
+        } else {
+            columns.for_each(|(term, time)| *term = age.plain(*time) * weight);
         }
     }
 
     #[inline(always)]
     fn fill_sizes<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R]) {
         let (size, weight) = (&pricer.size, pricer.weights.job_size);
-        let columns = self.job_size.iter_mut().zip(rows);
         if size.is_plain() {
-            for (term, row) in columns {
-                *term = size.plain(row.nodes(), row.cpus()) * weight;
+            for at in 0..BLOCK {
+                self.job_size[at] = size.plain(self.nodes[at], self.cpus[at]) * weight;
             }
-        } else {
-            for (term, row) in columns {
-                let max_time_mins = || pricer.max_time_mins(row.partition_slot());
-                let limit = row.time_limit();
-                *term = size.factor(row.nodes(), row.cpus(), limit, max_time_mins) * weight;
-            }
+            return;
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let max_time_mins = || pricer.max_time_mins(self.partitions[at] as usize);
+            let factor = size.factor(row.nodes(), row.cpus(), row.time_limit(), max_time_mins);
+            self.job_size[at] = factor * weight;
         }
     }
 
     #[inline(always)]
-    fn settle<R: Row>(&mut self, rows: &[R]) {
-        for (at, row) in rows.iter().enumerate() {
-            self.priority[at] = settled(self.sum(at, row)).0;
+    fn settle(&mut self) {
+        for at in 0..BLOCK {
+            self.priority[at] = settled(self.sum(at)).0;
         }
     }
 
     /// In Slurm's order of additions, as [`Priced::sum`].
     #[inline(always)]
-    fn sum<R: Row>(&self, at: usize, row: &R) -> f64 {
+    fn sum(&self, at: usize) -> f64 {
         self.age[at]
             + self.assoc[at]
             + self.fairshare[at]
@@ -281,7 +325,7 @@ impl Block {
             + self.qos[at]
             + self.tres[at]
             + f64::from(self.site_factors[at])
-            - f64::from(row.nice())
+            - f64::from(self.nice[at])
     }
 
     /// Puts back the priorities that stay, and those that only grow.
@@ -308,8 +352,8 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Site;
     use super::super::samples::{NOW, config, job, site};
-    use super::super::{Index, Site};
     use super::*;
     use crate::compat::{Compat, Release};
     use crate::config::{Config, PriorityFlags};
@@ -378,12 +422,14 @@ mod tests {
             }
             let mut block = Block::default();
             for jobs in jobs.chunks(BLOCK) {
-                for (at, job) in jobs.iter().enumerate() {
+                block.read(&pricer, jobs, |_, job| {
                     let assoc = job.assoc.map(|assoc| site.assocs[assoc.get()]);
-                    block.assocs[at] = assoc.unwrap_or_default();
+                    assoc.unwrap_or_default()
+                });
+                for (at, job) in jobs.iter().enumerate() {
                     block.site_factors[at] = job.site_factor;
                 }
-                block.fill(&pricer, jobs, When::Set, |_| ());
+                block.fill(&pricer, jobs, When::Set);
                 for (at, job) in jobs.iter().enumerate() {
                     let (priced, alone) = (block.priced(at, job), pricer.price_set(job));
                     assert_eq!(format!("{priced:?}"), format!("{alone:?}"), "{job:?}");

@@ -25,25 +25,37 @@ pub struct Factors {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Age {
     now: i64,
-    /// An age is cut to this range and divided by its end.
+    /// The range of times that make a difference; a time outside counts as its nearer end.
+    earliest: i64,
+    latest: i64,
+    /// The age of who began at `latest`.
     least_secs: i64,
     most_secs: i64,
     divisor: f64,
-    /// All ones, or the 32 bits in which Slurm counts.
-    mask: i64,
+    wraps: bool,
 }
 
 impl Age {
     pub(super) fn new(now: i64, max_age_secs: u32, wraps: bool) -> Age {
         // Where the maximum is 0 every age counts as 1 of 1.
         let most_secs = i64::from(max_age_secs.max(1));
+        let least_secs = i64::from(max_age_secs == 0);
+        let latest = now.saturating_sub(least_secs);
         Age {
             now,
-            least_secs: i64::from(max_age_secs == 0),
+            earliest: latest.saturating_sub(most_secs - least_secs),
+            latest,
+            least_secs,
             most_secs,
             divisor: most_secs as f64,
-            mask: if wraps { 0xffff_ffff } else { i64::MAX },
+            wraps,
         }
+    }
+
+    /// Whether ages are counted in 32 bits, as some releases of Slurm do.
+    #[inline(always)]
+    pub(super) fn wraps(&self) -> bool {
+        self.wraps
     }
 
     /// Seconds since the job began to age over the maximum age, at most 1; 0 for a job that does
@@ -51,9 +63,28 @@ impl Age {
     /// is 0.
     #[inline(always)]
     pub(super) fn factor(&self, accrue_time: i64) -> f64 {
+        if self.wraps {
+            self.wrapped(accrue_time)
+        } else {
+            self.plain(accrue_time)
+        }
+    }
+
+    /// [`Age::factor`] where it does not wrap.
+    #[inline(always)]
+    pub(super) fn plain(&self, accrue_time: i64) -> f64 {
         // Cut rather than compared: which jobs are old is nothing a processor could foresee.
-        let secs = self.now.saturating_sub(accrue_time).max(0) & self.mask;
-        let secs = secs.max(self.least_secs).min(self.most_secs);
+        let began = accrue_time.max(self.earliest).min(self.latest);
+        self.part(accrue_time, self.least_secs + (self.latest - began))
+    }
+
+    fn wrapped(&self, accrue_time: i64) -> f64 {
+        let secs = self.now.saturating_sub(accrue_time).max(0) & 0xffff_ffff;
+        self.part(accrue_time, secs.max(self.least_secs).min(self.most_secs))
+    }
+
+    #[inline(always)]
+    fn part(&self, accrue_time: i64, secs: i64) -> f64 {
         // The maximum has 32 bits, and these are cheaper to convert.
         let factor = f64::from(secs as u32) / self.divisor;
         if accrue_time == 0 { 0.0 } else { factor }
@@ -126,6 +157,23 @@ mod tests {
         assert_eq!(age(century_and_more + 1, 1, 100, false), 1.0);
         assert_eq!(age(century_and_more + 1, 1, 100, true), 0.25);
         assert_eq!(age(i64::MAX, i64::MIN, 100, false), 1.0);
+    }
+
+    // What the documentation says, in numbers that do not overflow.
+    #[test]
+    fn ages_at_the_ends_of_time() {
+        let times = [i64::MIN, i64::MIN + 1, -1, 0, 1, 99, i64::MAX - 1, i64::MAX];
+        for (now, accrue_time) in times.iter().flat_map(|now| times.map(|time| (*now, time))) {
+            for max_age in [0, 1, 100, u32::MAX] {
+                let secs = (i128::from(now) - i128::from(accrue_time)).max(0);
+                let expected = match (accrue_time, max_age) {
+                    (0, _) => 0.0,
+                    (_, 0) => 1.0,
+                    _ => secs.min(max_age.into()) as f64 / f64::from(max_age),
+                };
+                assert_eq!(age(now, accrue_time, max_age, false), expected);
+            }
+        }
     }
 
     #[test]

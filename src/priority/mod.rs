@@ -42,7 +42,7 @@ mod variants;
 mod samples;
 
 #[cfg(feature = "capi")]
-pub(crate) use block::{BLOCK, BREAKS, Block, Row, When};
+pub(crate) use block::{BLOCK, Block, Row, When};
 pub use error::PriorityError;
 pub use factors::Factors;
 pub use priced::Priced;

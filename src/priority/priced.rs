@@ -73,7 +73,19 @@ pub(super) fn settled(sum: f64) -> (u32, bool) {
     let overflow = sum >= END || sum.is_nan();
     // Neither NaN nor 2^32 and above get here, and what is below 1 becomes 1.
     let within = if overflow { END - 1.0 } else { sum.max(1.0) };
-    (within as u32, overflow)
+    (truncated(within), overflow)
+}
+
+/// The whole part of a number from 0 to below 2^32; in additions, which processors can do for
+/// several numbers at once where they convert but one.
+#[inline(always)]
+fn truncated(number: f64) -> u32 {
+    // From here to its double, the distance of two numbers is 1: the sum is rounded to a whole
+    // number, which then stands in its last bits.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let moved = number + WHOLE;
+    let rounded_up = moved - WHOLE > number;
+    (moved.to_bits() as u32).wrapping_sub(u32::from(rounded_up))
 }
 
 #[cfg(test)]
@@ -93,6 +105,31 @@ mod tests {
         assert_eq!(settled(1e30), (u32::MAX, true));
         assert_eq!(settled(f64::INFINITY), (u32::MAX, true));
         assert_eq!(settled(f64::NAN), (u32::MAX, true));
+    }
+
+    // Ties are rounded to even numbers, so halves of odd and of even ones go different ways.
+    #[test]
+    fn numbers_lose_their_fractions() {
+        for whole in [
+            0,
+            1,
+            2,
+            3,
+            1000,
+            65_535,
+            2_147_483_647,
+            2_147_483_648,
+            u32::MAX,
+        ] {
+            for part in [0.0, 1e-6, 0.25, 0.5, 0.75, 0.999_999] {
+                assert_eq!(truncated(f64::from(whole) + part), whole);
+            }
+        }
+        assert_eq!(truncated(f64::MIN_POSITIVE), 0);
+        for whole in [1_u64, 2, 3, 4, 1 << 32] {
+            let below = f64::from_bits((whole as f64).to_bits() - 1);
+            assert_eq!(u64::from(truncated(below)), whole - 1);
+        }
     }
 
     // 2^53 + 1 rounds to 2^53 when it is added first and survives when it is added last.

@@ -192,13 +192,11 @@ impl<'a> Pricer<'a> {
         for (jobs, out) in jobs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
             // Rows of associations lie far apart in memory. Fetching those of many jobs in one go
             // lets the processor wait for all of them at once.
-            for (job, assoc) in jobs.iter().zip(&mut block.assocs) {
-                *assoc = self.assoc(job);
+            block.read(self, jobs, |_, job| self.assoc(job));
+            for (at, job) in jobs.iter().enumerate() {
+                block.site_factors[at] = job.site_factor;
             }
-            for (job, site_factor) in jobs.iter().zip(&mut block.site_factors) {
-                *site_factor = job.site_factor;
-            }
-            block.fill(self, jobs, When::Pass, |_| ());
+            block.fill(self, jobs, When::Pass);
             for (at, (job, priced)) in jobs.iter().zip(out).enumerate() {
                 *priced = block.priced(at, job);
             }

@@ -23,6 +23,11 @@ impl Index {
     pub fn get(self) -> usize {
         self.0.get() as usize - 1
     }
+    /// The position plus 1; 0 for none.
+    #[inline(always)]
+    pub(super) fn slot(index: Option<Index>) -> u32 {
+        index.map_or(0, |index| index.0.get())
+    }
 }
 
 /// A run of entries in one of the side lists of [`Site`].
