@@ -89,7 +89,7 @@ impl Threads {
         raw_usage: &[Extended],
     ) -> Vec<AssocFairshare> {
         let host = HostMath::default();
-        fairshare::compute_by(self, host, algorithm, compat, tree, raw_usage)
+        fairshare::compute_by(self, host, algorithm, compat, tree, raw_usage, Vec::new())
     }
 
     /// As [`Pricer::price_all`].

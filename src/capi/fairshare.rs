@@ -104,11 +104,15 @@ pub unsafe extern "C" fn ft_fairshare_compute(
                 &handle::shared(config, "config")?.config,
             )
         };
-        let (model, algorithm) = (handle.get(), config.algorithm());
-        let raw_usage = model.ledger.raw();
-        let rows = fairshare::compute(algorithm, config.compat, &model.tree, raw_usage);
-        let users = UserFactors::new(&model.tree, &rows);
         handle.edit(|model| {
+            let algorithm = config.algorithm();
+            let (tree, raw_usage) = (&model.tree, model.ledger.raw());
+            let spare = model
+                .factors
+                .take()
+                .map_or(Vec::new(), |factors| factors.rows);
+            let rows = fairshare::compute_again(algorithm, config.compat, tree, raw_usage, spare);
+            let users = UserFactors::new(tree, &rows);
             model.factors = Some(Factors {
                 algorithm,
                 rows,

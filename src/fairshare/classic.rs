@@ -20,16 +20,17 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
 
-/// Fair-share factors, by position.
+/// Fair-share factors, by position, in the memory of `spare`.
 pub(super) fn compute(
     tree: &Tree,
     compat: Compat,
     usage: &Usage<'_>,
     dampening: u16,
     power: PowerOfTwo,
+    spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
     let shares = tree.path_shares(compat);
-    let mut results = usage.results(shares.iter().map(|s| s.to_f64()));
+    let mut results = usage.results(spare, shares.iter().map(|s| s.to_f64()));
     set_effective_usage(tree, compat, &mut results, |results, index, parent| {
         below(tree, compat, results, index, parent)
     });

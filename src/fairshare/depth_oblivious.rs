@@ -22,16 +22,17 @@ use crate::tree::{AssocIndex, Shares, Tree};
 /// The factor on `ln Rp`.
 const STEEPNESS: u64 = 5;
 
-/// Fair-share factors, by position.
+/// Fair-share factors, by position, in the memory of `spare`.
 pub(super) fn compute(
     tree: &Tree,
     compat: Compat,
     usage: &Usage<'_>,
     dampening: u16,
     host: HostMath,
+    spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
     let shares = tree.path_shares(compat);
-    let mut results = usage.results(shares.iter().map(|s| s.to_f64()));
+    let mut results = usage.results(spare, shares.iter().map(|s| s.to_f64()));
     let rule = Rule { compat, host };
     let mut levels: Vec<Option<LevelRatios>> = vec![None; tree.len()];
     set_effective_usage(tree, compat, &mut results, |results, index, parent| {

@@ -20,13 +20,14 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// Fair-share factors, by position.
+/// Fair-share factors, by position, in the memory of `spare`.
 pub(super) fn compute(
     tree: &Tree,
     usage: &Usage<'_>,
     workers: &impl Workers,
+    spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
-    let mut results = usage.rows(tree.norm_shares_on_level(Compat::Documented));
+    let mut results = usage.rows(spare, tree.norm_shares_on_level(Compat::Documented));
     // Divisions, each for itself: half of the work on a large tree. The walk is the other half.
     workers.each(&mut results, |at, result| {
         let index = AssocIndex::new(at);

@@ -20,13 +20,14 @@ use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 /// `NO_VAL`: the LF of accounts that have none.
 pub(super) const NO_VAL: Extended = Extended::from_u64(0xffff_fffe);
 
-/// Fair-share factors, by position.
+/// Fair-share factors, by position, in the memory of `spare`.
 pub(super) fn compute(
     tree: &Tree,
     norm_shares: Vec<f64>,
     usage: &Usage<'_>,
+    spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
-    let mut results = usage.results(norm_shares);
+    let mut results = usage.results(spare, norm_shares);
     for index in tree.indices() {
         let result = &mut results[index.get()];
         let Some(parent) = tree.fs_parent(index) else {

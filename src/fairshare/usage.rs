@@ -48,12 +48,13 @@ impl<'a> Usage<'a> {
         norm(self.raw(index), self.total)
     }
 
-    /// Results that still lack what the algorithm says.
+    /// Results that still lack what the algorithm says, in the memory of `spare`.
     pub(super) fn results(
         &self,
+        spare: Vec<AssocFairshare>,
         norm_shares: impl IntoIterator<Item = f64>,
     ) -> Vec<AssocFairshare> {
-        let mut results = self.rows(norm_shares);
+        let mut results = self.rows(spare, norm_shares);
         for (at, row) in results.iter_mut().enumerate() {
             row.norm_usage = self.norm(AssocIndex::new(at));
         }
@@ -61,19 +62,22 @@ impl<'a> Usage<'a> {
     }
 
     /// The same without normalised usage.
-    pub(super) fn rows(&self, norm_shares: impl IntoIterator<Item = f64>) -> Vec<AssocFairshare> {
-        norm_shares
-            .into_iter()
-            .enumerate()
-            .map(|(at, norm_shares)| AssocFairshare {
-                norm_shares,
-                raw_usage: self.raw[at],
-                norm_usage: Extended::ZERO,
-                effective_usage: Extended::ZERO,
-                level_fs: None,
-                fs_factor: None,
-            })
-            .collect()
+    pub(super) fn rows(
+        &self,
+        mut spare: Vec<AssocFairshare>,
+        norm_shares: impl IntoIterator<Item = f64>,
+    ) -> Vec<AssocFairshare> {
+        spare.clear();
+        let rows = norm_shares.into_iter().zip(&*self.raw);
+        spare.extend(rows.map(|(norm_shares, raw_usage)| AssocFairshare {
+            norm_shares,
+            raw_usage: *raw_usage,
+            norm_usage: Extended::ZERO,
+            effective_usage: Extended::ZERO,
+            level_fs: None,
+            fs_factor: None,
+        }));
+        spare
     }
 }
 
