@@ -1,5 +1,6 @@
 //! The machine: its name, and what its memory can do at best.
 
+use std::fmt;
 use std::fs;
 
 use anyhow::Result;
@@ -37,6 +38,24 @@ impl Memory {
     pub fn millis(&self, read: f64, written: f64) -> f64 {
         // What is written has to be read before, as in a copy onto itself.
         1e3 * (read / self.reads + written / self.copies)
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Memory {
+            reads,
+            copies,
+            latency,
+        } = self;
+        write!(
+            f,
+            "Memory in this run: one thread reads {:.1} GB/s and copies {:.1} GB/s; a read that \
+             waits for another one takes {:.0} ns.",
+            reads / 1e9,
+            copies / 1e9,
+            latency * 1e9,
+        )
     }
 }
 

@@ -7,13 +7,14 @@ mod command;
 mod engine;
 mod machine;
 mod passes;
+mod report;
 mod scale;
 mod served;
 mod table;
 mod world;
 
-use std::fs;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
@@ -25,16 +26,20 @@ use crate::twin::host::Host;
 use crate::{plugin, project, source};
 
 use machine::Memory;
+use report::{Report, heading};
 
 /// Measure, beside Slurm's own plugin.
 #[derive(Args)]
 pub struct Arguments {
-    /// Only these sections; without any, all, and docs/performance.md is written
+    /// Only these sections; without any, all. Each renews its own part of docs/performance.md
     #[arg(value_enum)]
     sections: Vec<Section>,
-    /// Only small sizes; the report is not written
+    /// Only small sizes; docs/performance.md stays as it is
     #[arg(long)]
     quick: bool,
+    /// Measurements of each kind; with fewer than seven, docs/performance.md stays as it is
+    #[arg(long, default_value_t = ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
     /// Slurm's release
     #[arg(long, env = "SLURM", default_value = "22.05.8")]
     slurm: Release,
@@ -54,6 +59,9 @@ enum Section {
     Command,
 }
 
+/// Medians are of so many measurements: noise wants no fewer.
+const ROUNDS: u32 = 7;
+
 /// What all sections use.
 pub struct Bench {
     host: Host,
@@ -62,9 +70,10 @@ pub struct Bench {
     memory: Memory,
     release: Release,
     quick: bool,
+    rounds: u32,
 }
 
-/// Measures and prints; writes the report when nothing was left out.
+/// Measures and prints; renews the report, part by part, where nothing is left out of a part.
 ///
 /// # Errors
 /// Whatever does not build or run; a missed bound is no error, the tables show it.
@@ -72,28 +81,35 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
     if arguments.sections == [Section::Command] {
         // Needs neither Slurm nor the plugin.
         progress.print(format!("Machine: {}.", machine::name()));
-        progress.print(Section::Command.heading());
-        return print(command::measure(arguments.quick, progress)?, progress);
+        progress.print(Section::Command.text());
+        let table = command::measure(arguments.quick, progress)?;
+        progress.print(format!("\n{table}"));
+        return Ok(());
     }
     let bench = prepare(arguments, progress)?;
-    let mut report = introduction(&bench);
-    progress.print(&report);
-    for section in Section::value_variants() {
-        if arguments.sections.is_empty() || arguments.sections.contains(section) {
-            let text = section.measure(&bench, progress)?;
-            report.push_str(&text);
+    let introduction = introduction(&bench);
+    progress.print(&introduction);
+    let all = Section::value_variants();
+    let headings = all.iter().map(|section| heading(section.text()).to_owned());
+    let file = project::root().join("docs/performance.md");
+    let whole = !arguments.quick && arguments.rounds >= ROUNDS;
+    let mut report = whole
+        .then(|| Report::open(file, introduction, headings.collect()))
+        .transpose()?;
+    for section in all {
+        if !arguments.sections.is_empty() && !arguments.sections.contains(section) {
+            continue;
+        }
+        let start = Instant::now();
+        let part = section.measure(&bench, progress)?;
+        let secs = start.elapsed().as_secs();
+        if let Some(report) = &mut report {
+            report.put(part)?;
+            progress.print(format!("docs/performance.md has it, after {secs} s\n"));
+        } else {
+            progress.print(format!("that took {secs} s\n"));
         }
     }
-    if arguments.sections.is_empty() && !arguments.quick {
-        let file = project::root().join("docs/performance.md");
-        fs::write(&file, report)?;
-        progress.print("docs/performance.md is written");
-    }
-    Ok(())
-}
-
-fn print(table: table::Table, progress: &Progress) -> Result<()> {
-    progress.print(format!("\n{table}"));
     Ok(())
 }
 
@@ -115,12 +131,13 @@ fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
         memory,
         release: release.clone(),
         quick: arguments.quick,
+        rounds: arguments.rounds,
     })
 }
 
 impl Section {
     fn measure(self, bench: &Bench, progress: &Progress) -> Result<String> {
-        let mut text = format!("\n{}\n", self.heading());
+        let mut text = format!("{}\n\n{}\n", self.text(), bench.memory);
         progress.print(&text);
         let mut add = |part: String| {
             progress.print(&part);
@@ -141,7 +158,8 @@ impl Section {
         Ok(text)
     }
 
-    fn heading(self) -> &'static str {
+    /// What stands before its tables, with its heading.
+    fn text(self) -> &'static str {
         match self {
             Section::Passes => include_str!("text/passes.md"),
             Section::Scaling => include_str!("text/scaling.md"),
@@ -155,20 +173,11 @@ impl Section {
 
 /// How to read the report, and where it was made.
 fn introduction(bench: &Bench) -> String {
-    let Memory {
-        reads,
-        copies,
-        latency,
-    } = bench.memory;
-    let release = &bench.release;
     format!(
-        "{}\n\nMachine: {}. One thread reads {:.1} GB/s and copies {:.1} GB/s; a read that waits \
-         for another one takes {:.0} ns. Slurm {release}.\n",
+        "{}\n\nMachine: {}. Slurm {}.\n",
         include_str!("text/introduction.md").trim_end(),
         machine::name(),
-        reads / 1e9,
-        copies / 1e9,
-        latency * 1e9,
+        bench.release,
     )
 }
 

@@ -10,8 +10,6 @@ use super::table::{Row, Table, Unit};
 use super::world::{Kind, Layout, World};
 use super::{Bench, median};
 
-/// Passes of each kind that count; issues of noise want at least seven.
-const ROUNDS: usize = 7;
 /// Passes before those.
 const WARM_UP: usize = 2;
 /// What a pass may hold a lock for at most, in `PriorityParameters`.
@@ -57,7 +55,7 @@ struct Record {
 }
 
 impl Record {
-    fn of(served: &mut Served, round: usize, record: Option<Record>) -> Result<Record> {
+    fn of(served: &mut Served, round: u32, record: Option<Record>) -> Result<Record> {
         let mut record = record.unwrap_or(Record {
             passes: vec![],
             waits: vec![],
@@ -104,7 +102,7 @@ pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Tabl
         }
     }
     let mut records: [Option<Record>; 3] = [None, None, None];
-    for round in 0..ROUNDS {
+    for round in 0..bench.rounds {
         for (host, record) in hosts.iter_mut().zip(&mut records) {
             *record = Some(Record::of(host, round, record.take())?);
         }
@@ -125,6 +123,12 @@ pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Tabl
         heads: ("ours", "stock"),
         rows: rows.rows()?,
     })
+}
+
+/// Milliseconds that a pass over a world takes at least.
+pub fn least_millis(memory: &Memory, world: &World) -> f64 {
+    let lines = f64::from(world.waiting) * LINE;
+    memory.millis(lines * READ_LINES, lines * WRITTEN_LINES)
 }
 
 struct Figures<'a> {
@@ -167,7 +171,7 @@ impl Figures<'_> {
             Row::new(what, Unit::Milliseconds, ours / 1e3).beside(stock / 1e3)
         };
         let write = memory.millis(0.0, jobs * WRITTEN_LINES * LINE);
-        let pass = write + memory.millis(jobs * READ_LINES * LINE, 0.0);
+        let pass = least_millis(memory, self.world);
         let rows = self.ours.median(|record| &record.lists, "rows")?;
         let list = memory.millis(
             rows * LISTED_READ_LINES * LINE,
@@ -198,13 +202,15 @@ impl Figures<'_> {
                 "longest hold of the job read lock",
                 ours.pass("read_hold_us")?,
                 stock.pass("read_hold_us")?,
-            ),
+            )
+            .limit(pass - write),
             ms(
                 "a reader's wait, p99",
                 ours.wait("p99_us")?,
                 stock.wait("p99_us")?,
             )
-            .ratio(wait),
+            .ratio(wait)
+            .limit(write),
             ms(
                 "the same with max_lock_ms=2",
                 sliced.wait("p99_us")?,
@@ -225,7 +231,9 @@ impl Figures<'_> {
             )
             .ratio(0.5)
             .limit(list),
-            Row::new("setting one priority", Unit::Microseconds, sets(ours)?).beside(sets(stock)?),
+            Row::new("setting one priority", Unit::Microseconds, sets(ours)?)
+                .beside(sets(stock)?)
+                .limit(1e3 * pass / jobs),
         ])
     }
 
