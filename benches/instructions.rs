@@ -3,7 +3,7 @@
 //! Each task is run once and twice, and the difference counted, so that building the site does not
 //! matter. Counts are recorded in `instructions.txt`. One that is further from its record than
 //! 10 % either way fails: more is a regression, less is to be recorded, with the reason in the
-//! commit: `UPDATE_COUNTS=1 cargo bench --bench instructions`. Another compiler makes other
+//! commit: `UPDATE_COUNTS=1 cargo bench --package fairtree-figures --bench instructions`. Another compiler makes other
 //! instructions of the same program; where it is not the one that the counts were recorded with,
 //! only a count that is 25 % too high fails.
 
@@ -116,7 +116,7 @@ struct Record {
 
 impl Record {
     fn file() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/instructions.txt")
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../instructions.txt")
     }
 
     fn parse(text: &str) -> Option<Record> {
@@ -133,7 +133,7 @@ impl Record {
     fn render(&self) -> String {
         let mut text = String::from(
             "# Instructions per unit of work, see instructions.rs; renewed by\n\
-             # UPDATE_COUNTS=1 cargo bench --bench instructions\n",
+             # UPDATE_COUNTS=1 cargo bench --package fairtree-figures --bench instructions\n",
         );
         text.push_str(&self.compiler);
         text.push('\n');
