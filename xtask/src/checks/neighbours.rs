@@ -41,6 +41,9 @@ pub fn factors_and_thresholds(bench: &Bench) -> Result<()> {
     plan.settings.push(("PriorityWeightAge", "0".to_owned()));
     plan.settings
         .push(("PriorityWeightFairshare", WEIGHT.to_owned()));
+    // Reasons are not to wait for a round of the scheduler.
+    let scheduler = "sched_interval=1,bf_interval=1".to_owned();
+    plan.settings.push(("SchedulerParameters", scheduler));
     bench.in_cluster(&plan, |cluster| {
         cluster.give_site_factors()?;
         let flags = "flags=EnforceUsageThreshold";
