@@ -34,6 +34,12 @@ typedef struct {
 	bool clear; /* no factors: the priority is an administrator's */
 } shim_factors;
 
+/*
+ * Asks memory for what pricing a job needs and writes, before anything else is done. Gives the id of
+ * its association, 0 without one. The caller holds the job write lock.
+ */
+extern uint32_t shim_job_fetch(const void *job);
+
 /* Write lock of jobs, read locks of nodes and partitions. */
 extern void shim_jobs_lock(void);
 extern void shim_jobs_unlock(void);

@@ -29,6 +29,8 @@ pub(super) enum PriceError {
 pub(super) struct Scratch {
     pub(super) snapshot: Snapshot,
     pub(super) tables: Tables,
+    /// An association, and the factor that the last pass found for it.
+    found: Option<(u32, f64)>,
     chain: Vec<Ancestor>,
     variants: Vec<u32>,
     terms: Vec<f64>,
@@ -41,10 +43,21 @@ pub(super) struct Scratch {
 /// `job` is slurmctld's job record, and the caller holds the job write lock.
 pub(super) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, PriceError> {
     plugin.fault.strike("set");
+    // SAFETY: the caller's promise.
+    let assoc_id = unsafe { ffi::shim_job_fetch(job) };
     let settings = plugin.settings();
     // SAFETY: the caller's promise; a site factor plugin is loaded, if only the empty one.
     unsafe { ffi::shim_site_set(job) }
     let mut scratch = plugin.scratch();
+    // Found while the rest is on its way.
+    scratch.found = match settings.config.compat.is_slurm() {
+        true => None,
+        false => plugin
+            .ranking
+            .read()
+            .of(assoc_id)
+            .map(|factor| (assoc_id, factor)),
+    };
     // SAFETY: the caller's promise.
     let priority = unsafe { set_with(&mut scratch, plugin, &settings, job) };
     plugin.give_back(scratch);
@@ -131,6 +144,7 @@ unsafe fn one_job(
         snapshot,
         tables,
         chain,
+        found,
         ..
     } = scratch;
     let compat = settings.config.compat;
@@ -147,7 +161,10 @@ unsafe fn one_job(
     let own = own.filter(|_| settings.has_slurmdbd);
     let mut fs_factor = None;
     if let (Some(own), false) = (&own, compat.is_slurm()) {
-        fs_factor = plugin.ranking.read().of(own.id);
+        fs_factor = match *found {
+            Some((id, factor)) if id == own.id => Some(factor),
+            _ => plugin.ranking.read().of(own.id),
+        };
         if fs_factor.is_none() {
             // It is new: who is above it decides.
             want.ancestors = true;
