@@ -111,12 +111,16 @@ void shim_each_listed(bool (*each)(void *context, const shim_listed *job), void 
 		place++;
 }
 
+bool shim_may_see_all(uint32_t user_id)
+{
+	return !(slurm_conf.private_data & PRIVATE_DATA_JOBS) || validate_operator(user_id);
+}
+
 bool shim_may_see(const void *arg, uint32_t user_id)
 {
 	const job_record_t *job = arg;
 
-	if (!(slurm_conf.private_data & PRIVATE_DATA_JOBS) || job->user_id == user_id ||
-	    validate_operator(user_id))
+	if (job->user_id == user_id || shim_may_see_all(user_id))
 		return true;
 	if (slurm_mcs_get_privatedata())
 		return mcs_g_check_mcs_label(user_id, job->mcs_label, false) == 0;
@@ -149,6 +153,19 @@ static bool names_want(const char *names, const char *name)
 	return !names;
 }
 #endif
+
+bool shim_request_wants_all(const void *arg)
+{
+#if HOST_FACTORS_LIST_HAS_REQUEST
+	const priority_factors_request_msg_t *request = arg;
+
+	return !request ||
+	       (!request->job_id_list && !request->uid_list && !request->partitions);
+#else
+	(void) arg;
+	return true;
+#endif
+}
 
 bool shim_request_wants(const void *arg_request, const void *arg_job, uint64_t partition)
 {
@@ -362,11 +379,17 @@ static bool reserve_rows(shim_factors_rows *rows, size_t cap)
 	return true;
 }
 
-/* Memory that no row comes to is never touched. */
+/* Where few rows come, most of the memory is never touched. */
 void shim_factors_begin(shim_factors_rows *rows)
 {
 	if (&job_list && job_list)
 		(void) reserve_rows(rows, (size_t) list_count(job_list));
+}
+
+void shim_factors_touch(shim_factors_rows *rows)
+{
+	if (rows->cap)
+		memset(rows->at, 0, rows->cap * sizeof(*rows->at));
 }
 
 void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_factors_row *row)

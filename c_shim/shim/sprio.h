@@ -52,6 +52,15 @@ typedef struct {
 
 /* Makes room for a row of every job. Needs the job lock. */
 extern void shim_factors_begin(shim_factors_rows *rows);
+/*
+ * Writes to the room that was made, so that the system finds the memory now rather than under the
+ * locks. Needs none.
+ */
+extern void shim_factors_touch(shim_factors_rows *rows);
+/* Whether the request has no filter; NULL has none. */
+extern bool shim_request_wants_all(const void *request);
+/* Whether a user may see the jobs of all others. */
+extern bool shim_may_see_all(uint32_t user_id);
 /* Makes one more row. Needs the job lock. */
 extern void shim_factors_add(shim_factors_rows *rows, const void *job,
 			     const shim_factors_row *row);

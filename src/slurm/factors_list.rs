@@ -37,10 +37,20 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
     };
     {
         let _lock = FactorsLock::lock();
+        // SAFETY: the rows are ours, and the jobs are locked.
+        unsafe { ffi::shim_factors_begin(&mut wanted.rows) }
+    }
+    // SAFETY: the rows are ours, the request is slurmctld's.
+    unsafe {
+        if ffi::shim_request_wants_all(request) && ffi::shim_may_see_all(user_id) {
+            ffi::shim_factors_touch(&mut wanted.rows);
+        }
+    }
+    {
+        let _lock = FactorsLock::lock();
         let _factors = plugin.factors.read();
         // SAFETY: the rows are ours; `each` gets `wanted` back and nobody else uses it meanwhile.
         unsafe {
-            ffi::shim_factors_begin(&mut wanted.rows);
             ffi::shim_each_listed(Some(each), (&raw mut wanted).cast());
         }
     }
