@@ -11,6 +11,7 @@ typedef struct {
 	uint32_t priority;
 	uint32_t seen_priority; /* what the job had when it was copied */
 	uint32_t row;		/* in `waiting` */
+	uint32_t assoc;		/* in `assocs`, or NONE */
 	uint32_t variants;	/* index of its priorities, partition by partition, QOS by QOS */
 	uint32_t variants_len;
 	bool seen_direct;

@@ -190,7 +190,7 @@ impl Computed {
         // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
         let mut jobs = Vec::new();
         if interleaved {
-            let all = pending.jobs(settings, snapshot, 0..pending.len());
+            let all = pending.jobs(snapshot, 0..pending.len());
             // What they ask for is not looked at here.
             jobs.extend(all.map(|job| Job { tres: None, ..job }));
         }

@@ -72,6 +72,13 @@ impl Pending {
     pub(super) fn collect(&mut self, settings: &Settings, snapshot: &Snapshot) {
         self.clear();
         self.prices.reserve_exact(snapshot.waiting().len());
+        // Without slurmdbd, nothing that associations would give counts.
+        let assoc = |id| {
+            settings
+                .has_slurmdbd
+                .then(|| snapshot.assoc_row(id))
+                .flatten()
+        };
         for (position, row) in snapshot.waiting().iter().enumerate() {
             if row.is(ffi::SHIM_POWERING_UP)
                 || !row.is(ffi::SHIM_HAS_DETAILS)
@@ -84,6 +91,7 @@ impl Pending {
                 job_id: row.job_id,
                 seen_priority: row.priority,
                 row: u32::try_from(position).unwrap_or(NONE),
+                assoc: assoc(row.assoc_id).unwrap_or(NONE),
                 seen_direct: row.is(ffi::SHIM_DIRECT),
                 seen_pending: row.is(ffi::SHIM_PENDING),
                 ..ffi::shim_price::default()
@@ -94,21 +102,13 @@ impl Pending {
     /// The jobs as the engine's rows.
     pub(super) fn jobs<'a>(
         &'a self,
-        settings: &'a Settings,
         snapshot: &'a Snapshot,
         of: Range<usize>,
     ) -> impl ExactSizeIterator<Item = Job> + 'a {
         self.prices[of].iter().map(|price| {
             let row = &snapshot.waiting()[price.row as usize];
-            let assoc = settings
-                .has_slurmdbd
-                .then(|| snapshot.assoc_row(row.assoc_id))
-                .flatten();
-            Tables::job(
-                snapshot,
-                row,
-                assoc.map(|row| AssocIndex::new(row as usize)),
-            )
+            let assoc = (price.assoc != NONE).then(|| AssocIndex::new(price.assoc as usize));
+            Tables::job(snapshot, row, assoc)
         })
     }
 
@@ -141,7 +141,7 @@ impl Pending {
         let mut batch = std::mem::take(&mut self.batch);
         for start in (0..self.prices.len()).step_by(TOGETHER) {
             let end = (start + TOGETHER).min(self.prices.len());
-            self.fill(&mut batch, &pricer, settings, snapshot, start..end);
+            self.fill(&mut batch, &pricer, snapshot, start..end);
             let priced = batch.jobs.iter().zip(&batch.priced);
             for ((job, priced), price) in priced.zip(&mut self.prices[start..end]) {
                 if tells {
@@ -165,16 +165,9 @@ impl Pending {
     }
 
     /// Some jobs with their prices.
-    fn fill(
-        &self,
-        batch: &mut Batch,
-        pricer: &Pricer,
-        settings: &Settings,
-        snapshot: &Snapshot,
-        of: Range<usize>,
-    ) {
+    fn fill(&self, batch: &mut Batch, pricer: &Pricer, snapshot: &Snapshot, of: Range<usize>) {
         batch.jobs.clear();
-        batch.jobs.extend(self.jobs(settings, snapshot, of));
+        batch.jobs.extend(self.jobs(snapshot, of));
         batch.priced.resize(batch.jobs.len(), Priced::default());
         pricer.price_all(&batch.jobs, &mut batch.priced);
     }
@@ -212,7 +205,7 @@ impl Pending {
         let mut batch = std::mem::take(&mut self.batch);
         for start in of.clone().step_by(TOGETHER) {
             let end = (start + TOGETHER).min(of.end);
-            self.fill(&mut batch, pricer, settings, snapshot, start..end);
+            self.fill(&mut batch, pricer, snapshot, start..end);
             let priced = batch.jobs.iter().zip(&batch.priced);
             for (at, (job, priced)) in (start..end).zip(priced) {
                 let terms = (at - first) * tres..(at - first + 1) * tres;
