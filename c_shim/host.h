@@ -163,8 +163,12 @@ static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
 	__builtin_prefetch(&usage->level_fs, 1);
 }
 
-/* Every association in the order of slurmctld's list, fetched ahead. Needs their lock. */
-extern void host_walk_assocs(void (*visit)(void *assoc, void *arg), void *arg);
+/*
+ * Every association in the order of slurmctld's list, fetched ahead. `expect`, which may be NULL,
+ * comes to each some elements earlier. Needs their lock.
+ */
+extern void host_walk_assocs(void (*expect)(void *assoc, void *arg),
+			     void (*visit)(void *assoc, void *arg), void *arg);
 
 /* Bytes of a stored record without TRES. */
 #define HOST_STORED_BYTES 26

@@ -127,6 +127,7 @@ void host_forget_records(shim_snapshot *snapshot)
 #define ON_THE_WAY (4 * HOST_AHEAD)
 
 typedef struct {
+	void (*expect)(void *assoc, void *arg);
 	void (*visit)(void *assoc, void *arg);
 	void *arg;
 	slurmdb_assoc_rec_t *assoc[ON_THE_WAY];
@@ -145,9 +146,12 @@ static void advance(assoc_walk *w, size_t place)
 
 	if ((assoc = before(w, place, HOST_AHEAD)))
 		host_fetch_usage(assoc->usage);
-	if ((assoc = before(w, place, 2 * HOST_AHEAD)) && assoc->usage)
+	if ((assoc = before(w, place, 2 * HOST_AHEAD)) && assoc->usage) {
 		host_fetch(assoc->usage->usage_tres_raw,
 			   assoc->usage->tres_cnt * sizeof(long double));
+		if (w->expect)
+			w->expect(assoc, w->arg);
+	}
 	if ((assoc = before(w, place, 3 * HOST_AHEAD)))
 		w->visit(assoc, w->arg);
 }
@@ -164,9 +168,10 @@ static int come_to(void *assoc, void *arg)
 	return 0;
 }
 
-void host_walk_assocs(void (*visit)(void *assoc, void *arg), void *arg)
+void host_walk_assocs(void (*expect)(void *assoc, void *arg),
+		      void (*visit)(void *assoc, void *arg), void *arg)
 {
-	assoc_walk w = { .visit = visit, .arg = arg };
+	assoc_walk w = { .expect = expect, .visit = visit, .arg = arg };
 
 	if (!assoc_mgr_assoc_list)
 		return;

@@ -181,7 +181,11 @@ static uint32_t take(uint64_t *counter, uint64_t amount)
 
 static uint64_t run_secs_of(const shim_charge *charge, uint64_t tres)
 {
-	return charge->run_secs * tres + (uint64_t) ((double) tres * charge->run_secs_scaled);
+	uint64_t secs = charge->run_secs * tres;
+
+	if (charge->run_secs_scaled != 0)
+		secs += (uint64_t) ((double) tres * charge->run_secs_scaled);
+	return secs;
 }
 
 static const uint64_t *charged_tres(const shim_snapshot *snapshot, const shim_charge *charge)
@@ -272,43 +276,33 @@ static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charge *cha
 	       take_used_limits(snapshot, charge, qos, assoc);
 }
 
-static uint32_t charge_job(const shim_snapshot *snapshot, const shim_charge *charge)
+static uint32_t charge_all_qos(const shim_snapshot *snapshot, const shim_charge *charge)
 {
 	slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, charge->assoc);
 	uint32_t underflows = charge_qos(snapshot, charge, charge->qos, assoc);
 
 	if (charge->partition_qos != charge->qos)
 		underflows += charge_qos(snapshot, charge, charge->partition_qos, assoc);
-	for (; assoc; assoc = assoc->usage->parent_assoc_ptr) {
-		slurmdb_assoc_usage_t *usage = assoc->usage;
-
-		usage->grp_used_wall += charge->wall_decayed;
-		usage->usage_raw += (long double) charge->usage_decayed;
-		underflows += charge_tres(snapshot, charge, charge->wall_decayed, usage->tres_cnt,
-					  usage->usage_tres_raw, usage->grp_used_tres_run_secs);
-	}
 	return underflows;
 }
 
-/* Records of users lie anywhere in memory; those of accounts are soon at hand. */
-static void fetch_charged(const shim_snapshot *snapshot, const shim_charge *charges, size_t len,
-			  size_t i)
+static uint32_t charge_assoc(const shim_snapshot *snapshot, const shim_charge *charge,
+			     slurmdb_assoc_usage_t *usage)
 {
-	const slurmdb_assoc_rec_t *assoc;
+	usage->grp_used_wall += charge->wall_decayed;
+	usage->usage_raw += (long double) charge->usage_decayed;
+	return charge_tres(snapshot, charge, charge->wall_decayed, usage->tres_cnt,
+			   usage->usage_tres_raw, usage->grp_used_tres_run_secs);
+}
 
-	if (i + 3 * HOST_AHEAD < len &&
-	    (assoc = assoc_in(snapshot, charges[i + 3 * HOST_AHEAD].assoc)))
-		__builtin_prefetch(&assoc->usage);
-	if (i + 2 * HOST_AHEAD < len &&
-	    (assoc = assoc_in(snapshot, charges[i + 2 * HOST_AHEAD].assoc)))
-		host_fetch_usage(assoc->usage);
-	if (i + HOST_AHEAD < len && snapshot->enforces_limits &&
-	    (assoc = assoc_in(snapshot, charges[i + HOST_AHEAD].assoc))) {
-		host_fetch(assoc->usage->usage_tres_raw,
-			   snapshot->tres_count * sizeof(long double));
-		host_fetch(assoc->usage->grp_used_tres_run_secs,
-			   snapshot->tres_count * sizeof(uint64_t));
-	}
+static uint32_t charge_chain(const shim_snapshot *snapshot, const shim_charge *charge,
+			     slurmdb_assoc_rec_t *assoc)
+{
+	uint32_t underflows = 0;
+
+	for (; assoc; assoc = assoc->usage->parent_assoc_ptr)
+		underflows += charge_assoc(snapshot, charge, assoc->usage);
+	return underflows;
 }
 
 uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charges, size_t len)
@@ -316,9 +310,11 @@ uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *cha
 	uint32_t underflows = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		fetch_charged(snapshot, charges, len, i);
-		if (!charges[i].is_done)
-			underflows += charge_job(snapshot, &charges[i]);
+		if (charges[i].is_done)
+			continue;
+		underflows += charge_all_qos(snapshot, &charges[i]);
+		underflows += charge_chain(snapshot, &charges[i],
+					   assoc_in(snapshot, charges[i].assoc));
 	}
 	return underflows;
 }
@@ -349,50 +345,78 @@ typedef struct {
 	shim_snapshot *snapshot;
 	double factor;
 	const shim_assoc_factors *factors;
+	shim_charge *charges;
 	shim_stored *stored;
+	uint32_t underflows;
 } renewal;
+
+/*
+ * The charges of one association, in the order of the jobs. Users have theirs here, while their
+ * records are at hand. Those of accounts come later: sums of floating-point numbers depend on
+ * their order, and an account is charged for jobs of many users.
+ */
+static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
+{
+	for (uint32_t i = r->factors[row].first_charge; i != SHIM_NONE; i = r->charges[i].next) {
+		shim_charge *charge = &r->charges[i];
+
+		/* Should two records have this id, the first is charged. */
+		if (charge->is_done || charge->from)
+			continue;
+		charge->from = assoc;
+		if (!assoc->user)
+			continue;
+		r->underflows += charge_assoc(r->snapshot, charge, assoc->usage);
+		charge->from = assoc->usage->parent_assoc_ptr;
+	}
+}
+
+static void expect_assoc(void *arg_assoc, void *arg)
+{
+	const slurmdb_assoc_rec_t *assoc = arg_assoc;
+	const renewal *r = arg;
+	uint32_t row = shim_snapshot_row(r->snapshot, assoc->id);
+
+	if (row != SHIM_NONE && r->factors[row].first_charge != SHIM_NONE)
+		host_fetch(assoc->usage->grp_used_tres_run_secs,
+			   r->snapshot->tres_count * sizeof(uint64_t));
+}
 
 static void renew_assoc(void *arg_assoc, void *arg)
 {
 	slurmdb_assoc_rec_t *assoc = arg_assoc;
-	const renewal *r = arg;
+	renewal *r = arg;
 	uint32_t row = bind_row(r->snapshot, assoc);
-	const shim_assoc_factors *found = row == SHIM_NONE ? NULL : &r->factors[row];
 
 	if (r->factor != 1)
 		decay_assoc(assoc, r->factor);
-	if (found)
-		publish(assoc->usage, found);
-	if (!found || !(found->flags & SHIM_IS_CHARGED))
-		host_store_assoc(r->stored, assoc);
+	if (row != SHIM_NONE) {
+		publish(assoc->usage, &r->factors[row]);
+		charge_found(r, row, assoc);
+	}
+	host_store_assoc(r->stored, assoc);
 }
 
-void shim_usage_renew(shim_snapshot *snapshot, double factor, const shim_assoc_factors *factors,
-		      shim_stored *stored)
+uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
+			  const shim_assoc_factors *factors, shim_charge *charges, size_t len,
+			  shim_stored *stored)
 {
 	renewal r = { .snapshot = snapshot, .factor = factor, .factors = factors,
-		      .stored = stored };
+		      .charges = charges, .stored = stored };
 
 	bind_all_qos(snapshot);
 	if (snapshot->out_of_memory)
-		return;
-	host_walk_assocs(renew_assoc, &r);
+		return 0;
+	host_walk_assocs(expect_assoc, renew_assoc, &r);
 	if (factor != 1 && assoc_mgr_qos_list)
 		(void) list_for_each(assoc_mgr_qos_list, decay_qos, &factor);
-}
-
-void shim_usage_store_charged(const shim_snapshot *snapshot, const shim_charge *charges,
-			      size_t len, shim_assoc_factors *factors, shim_stored *stored)
-{
 	for (size_t i = 0; i < len; i++) {
-		uint32_t row = charges[i].assoc;
-		const slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, row);
-
-		if (!assoc || !(factors[row].flags & SHIM_IS_CHARGED))
+		if (charges[i].is_done)
 			continue;
-		factors[row].flags &= (uint16_t) ~SHIM_IS_CHARGED;
-		host_store_assoc(stored, assoc);
+		r.underflows += charge_all_qos(snapshot, &charges[i]);
+		r.underflows += charge_chain(snapshot, &charges[i], charges[i].from);
 	}
+	return r.underflows;
 }
 
 void shim_root_uses_all(void)

@@ -20,7 +20,9 @@ typedef struct {
 	uint32_t qos;
 	uint32_t partition_qos;
 	uint32_t tres; /* index of its TRES counts, or NONE */
+	uint32_t next; /* charge of the same association, or NONE */
 	bool is_done; /* meanwhile: it is passed over */
+	void *from; /* set by shim_usage_renew for itself */
 } shim_charge;
 
 /* What a pass found for one association: three numbers as shim_extended, part by part. */
@@ -29,6 +31,7 @@ typedef struct {
 	uint64_t usage_norm;
 	uint64_t level_fs;
 	double fs_factor;
+	uint32_t first_charge; /* of this association, or NONE */
 	uint16_t usage_efctv_exponent;
 	uint16_t usage_norm_exponent;
 	uint16_t level_fs_exponent;
@@ -41,7 +44,6 @@ typedef enum {
 	SHIM_HAS_LEVEL_FS = 1 << 2,    /* else "none" is written, */
 	SHIM_KEEPS_LEVEL_FS = 1 << 3,  /* or this: it stays */
 	SHIM_HAS_FS_FACTOR = 1 << 4,   /* else it stays */
-	SHIM_IS_CHARGED = 1 << 5,      /* is stored after that, see shim_usage_renew */
 } shim_found;
 
 /* Write locks of association and QOS usage, read lock of TRES. */
@@ -59,21 +61,18 @@ extern void shim_usage_bind(shim_snapshot *snapshot);
 /*
  * The same for what a pass writes: in one walk over all associations finds them, multiplies
  * their usage by `factor`, writes what the pass found (`factors`: one per row of the snapshot),
- * and appends to `stored` those that are not to be charged. Fades QOS, too, but not those with
- * NoDecay. Without memory for all it changes nothing.
+ * charges jobs as shim_usage_charge does, and appends all to `stored`. Fades QOS, too, but not
+ * those with NoDecay. Without memory for all it changes nothing.
  */
-extern void shim_usage_renew(shim_snapshot *snapshot, double factor,
-			     const shim_assoc_factors *factors, shim_stored *stored);
+extern uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
+				 const shim_assoc_factors *factors, shim_charge *charges,
+				 size_t len, shim_stored *stored);
 /*
  * Charges jobs, each to its QOS, its partition's QOS, and its association with all above it.
  * Returns how many run-second counters would have gone below zero (they are 0 now).
  */
 extern uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charges,
 				  size_t len);
-/* Appends to `stored` those that shim_usage_renew left out, which are among these charges'. */
-extern void shim_usage_store_charged(const shim_snapshot *snapshot, const shim_charge *charges,
-				     size_t len, shim_assoc_factors *factors,
-				     shim_stored *stored);
 /* Forgets all usage. */
 extern void shim_usage_reset(void);
 /* Renormalises shares after PriorityFlags changed between Fair Tree and classic. */

@@ -66,9 +66,13 @@ pub(super) fn usage(
             .is_since(moment.recent, charge.job_id, charge.start_time);
     }
     stored.begin(&lock);
-    snapshot.renew(&lock, computed.fading, &computed.factors, stored)?;
-    let underflows = snapshot.charge(&lock, &computed.charges);
-    snapshot.store_charged(&lock, &computed.charges, &mut computed.factors, stored);
+    let underflows = snapshot.renew(
+        &lock,
+        computed.fading,
+        &computed.factors,
+        &mut computed.charges,
+        stored,
+    )?;
     stored.take_qos(&lock);
     match computed.runs.take() {
         Some(runs) => shared.passed.pass(runs, moment.now, moment.last_ran),

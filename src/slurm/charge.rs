@@ -90,7 +90,9 @@ pub(super) fn to_shim(
         qos,
         partition_qos,
         tres: row.tres,
+        next: NONE,
         is_done: false,
+        from: std::ptr::null_mut(),
     }
 }
 

@@ -165,7 +165,7 @@ impl Computed {
         });
         self.factors.reserve_exact(tree.len());
         self.factors.extend(numbers);
-        self.mark_charged();
+        found::link(&mut self.factors, &mut self.charges);
         self.follower = follower;
     }
 
@@ -227,7 +227,7 @@ impl Computed {
             found::classic(config.compat, &tree, ledger.raw(), row, fairshare, open)
         });
         self.factors.extend(factors);
-        self.mark_charged();
+        found::link(&mut self.factors, &mut self.charges);
         Ok(found.priced.is_some())
     }
 
@@ -246,15 +246,6 @@ impl Computed {
             .push(to_shim(charge, row, assoc, qos, partition_qos));
         if accruing[position].at_end {
             self.ends.push((row.job_id, row.start_time));
-        }
-    }
-
-    /// Associations that are charged are saved after that.
-    fn mark_charged(&mut self) {
-        for charge in &self.charges {
-            if let Some(factors) = self.factors.get_mut(charge.assoc as usize) {
-                factors.flags |= found::IS_CHARGED;
-            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a pass found for an association, as slurmctld's record is to hold it.
 
-use super::host::{self, ffi};
+use super::host::{self, NONE, ffi};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::{AssocFairshare, FairTreeNumbers};
@@ -11,8 +11,6 @@ const HAS_USAGE_NORM: u16 = ffi::SHIM_HAS_USAGE_NORM as u16;
 const HAS_LEVEL_FS: u16 = ffi::SHIM_HAS_LEVEL_FS as u16;
 const KEEPS_LEVEL_FS: u16 = ffi::SHIM_KEEPS_LEVEL_FS as u16;
 const HAS_FS_FACTOR: u16 = ffi::SHIM_HAS_FS_FACTOR as u16;
-/// Its record is saved after the charges.
-pub(super) const IS_CHARGED: u16 = ffi::SHIM_IS_CHARGED as u16;
 
 /// Of an association under Fair Tree; `raw`: usage by position.
 pub(super) fn fair_tree(
@@ -74,6 +72,17 @@ pub(super) fn classic(
     found
 }
 
+/// Lets each association find its charges, in their order.
+pub(super) fn link(factors: &mut [ffi::shim_assoc_factors], charges: &mut [ffi::shim_charge]) {
+    for at in (0..charges.len()).rev() {
+        let charge = &mut charges[at];
+        if let Some(found) = factors.get_mut(charge.assoc as usize) {
+            charge.next = found.first_charge;
+            found.first_charge = u32::try_from(at).unwrap_or(NONE);
+        }
+    }
+}
+
 /// Effective and normalised usage. The root comes first: its effective usage is all there is, and
 /// it has no normalised one.
 fn usage(
@@ -86,6 +95,7 @@ fn usage(
     let root = row == 0;
     let mut found = ffi::shim_assoc_factors {
         flags: HAS_USAGE_EFCTV,
+        first_charge: NONE,
         ..ffi::shim_assoc_factors::default()
     };
     let effective = if root { Extended::ONE } else { effective };

@@ -137,22 +137,39 @@ impl Snapshot {
         self.check()
     }
 
-    /// Finds the records, lets their usage fade by `factor`, writes what was found into them, and
-    /// appends those that are not to be charged to `stored`.
+    /// Finds the records, lets their usage fade by `factor`, writes what was found into them,
+    /// charges jobs, and appends all to `stored`. The number of run-second counters that were too
+    /// small.
     ///
-    /// Panics unless there is one element of `factors` per association.
+    /// Panics unless there is one element of `factors` per association, and charges are linked
+    /// by [`super::found::link`].
     pub(super) fn renew(
         &mut self,
         _lock: &UsageLock,
         factor: f64,
         factors: &[ffi::shim_assoc_factors],
+        charges: &mut [ffi::shim_charge],
         stored: &mut Stored,
-    ) -> Result<(), SnapshotError> {
+    ) -> Result<u32, SnapshotError> {
         assert_eq!(factors.len(), self.assocs().len());
-        // SAFETY: snapshot and bytes are ours; the usage lock is held, and rows that the shim
-        // finds are those of the snapshot's associations, of which there are as many factors.
-        unsafe { ffi::shim_usage_renew(&mut self.0, factor, factors.as_ptr(), stored.raw()) }
-        self.check()
+        let is_charge = |at: u32| at == NONE || (at as usize) < charges.len();
+        assert!(factors.iter().all(|found| is_charge(found.first_charge)));
+        assert!(charges.iter().all(|charge| is_charge(charge.next)));
+        // SAFETY: snapshot and bytes are ours; the usage lock is held; rows that the shim finds
+        // are those of the snapshot's associations, of which there are as many factors; charges
+        // that it comes to are among these (just checked), and `tres` is as for `charge`.
+        let underflows = unsafe {
+            ffi::shim_usage_renew(
+                &mut self.0,
+                factor,
+                factors.as_ptr(),
+                charges.as_mut_ptr(),
+                charges.len(),
+                stored.raw(),
+            )
+        };
+        self.check()?;
+        Ok(underflows)
     }
 
     /// Charges jobs; returns the number of run-second counters that were too small.
@@ -160,29 +177,6 @@ impl Snapshot {
         // SAFETY: the usage lock is held since the records were bound; rows outside the tables
         // are ignored by the shim, and `tres` comes from a row of this snapshot.
         unsafe { ffi::shim_usage_charge(&self.0, charges.as_ptr(), charges.len()) }
-    }
-
-    /// Appends those that [`Snapshot::renew`] left out to `stored`.
-    ///
-    /// Panics unless there is one element of `factors` per association.
-    pub(super) fn store_charged(
-        &self,
-        _lock: &UsageLock,
-        charges: &[ffi::shim_charge],
-        factors: &mut [ffi::shim_assoc_factors],
-        stored: &mut Stored,
-    ) {
-        assert_eq!(factors.len(), self.assocs().len());
-        // SAFETY: as for `renew` and `charge`.
-        unsafe {
-            ffi::shim_usage_store_charged(
-                &self.0,
-                charges.as_ptr(),
-                charges.len(),
-                factors.as_mut_ptr(),
-                stored.raw(),
-            );
-        }
     }
 
     /// Lets slurmctld normalise all shares anew.
