@@ -133,3 +133,18 @@ fn without_slurmdbd_there_is_what_does_not_need_it() {
         }
     }
 }
+
+// sshare is asked for all associations, so nothing is taken for granted.
+#[test]
+fn answers_of_slurm_are_whole() {
+    let folder = folder("whole");
+    let bin = commands(&folder, &[]);
+    for args in [&["share", "-a"][..], &["chart"]] {
+        let live = fairtree(args, Some(&bin), false);
+        let captured = fairtree(&[args, &["--from", slurm::CLUSTER]].concat(), None, false);
+        for ran in [live, captured] {
+            assert!(ran.status.success());
+            assert_eq!(text(&ran.stderr), "", "{args:?}");
+        }
+    }
+}

@@ -79,6 +79,7 @@ impl Own {
                 ))
             }
             Input::Listing(listing, settings) => {
+                let asked = settings.is_some();
                 let (algorithm, compat) = match settings.map(|beside| beside.config) {
                     Some(config) => (config.algorithm(), config.compat),
                     None => (algorithm_of(&listing), Compat::default()),
@@ -86,6 +87,10 @@ impl Own {
                 let compat = self.compat.unwrap_or(compat);
                 let mut report = from_listing(&listing, self.algorithm(algorithm), compat)?;
                 settle(&listing, &mut report)?;
+                if asked {
+                    // Of all associations.
+                    report.assumptions.clear();
+                }
                 Ok(report)
             }
         }

@@ -43,7 +43,12 @@ impl Where<'_> {
             in_state: runs,
         };
         match input::snapshot_part(self.live, self.file, &wanted, messages)? {
-            Some(snapshot) => Ok(Cluster::from_snapshot(&snapshot, compat)?),
+            Some(snapshot) => {
+                let cluster = Cluster::from_snapshot(&snapshot, compat)?;
+                // Of a large site giving back each name takes longer than the explanation.
+                std::mem::forget(snapshot);
+                Ok(cluster)
+            }
             None => self.without_jobs(),
         }
     }

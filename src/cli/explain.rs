@@ -66,6 +66,8 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
         users(args, &cluster)
     };
     note(&cluster, messages);
+    // The program ends; giving back a large site takes longer than explaining it.
+    std::mem::forget(cluster);
     outcome
 }
 

@@ -57,6 +57,10 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
                 return compare(&listing, &report, &mut out, messages);
             }
             settle(&listing, &mut report)?;
+            if beside.is_some() {
+                // What Slurm was asked for here is all of it.
+                report.assumptions.clear();
+            }
             let asker = beside.and_then(|beside| beside.user);
             show(args, fields, &report, asker, &mut out, messages)?;
             // Of a large site the program would give back its memory for longer than it computed.

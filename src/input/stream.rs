@@ -4,6 +4,9 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
+/// What some editors put before text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// As much of a stream as its format is found by.
 pub const HEAD_BYTES: usize = 64 * 1024;
 
@@ -15,7 +18,8 @@ pub struct Stream<'a> {
     pub input: Box<dyn BufRead + 'a>,
 }
 
-/// Opens a stream; one in gzip is unpacked on the way, whatever its name.
+/// Opens a stream; one in gzip is unpacked on the way, whatever its name. A byte order mark of
+/// UTF-8 at its beginning is taken away.
 ///
 /// # Errors
 /// Those of reading, and those of unpacking: a stream that is cut off, or damaged.
@@ -37,6 +41,9 @@ fn with_head<'a>(mut plain: impl Read + 'a) -> io::Result<Stream<'a>> {
         .by_ref()
         .take(HEAD_BYTES as u64)
         .read_to_end(&mut head)?;
+    if head.starts_with(BYTE_ORDER_MARK) {
+        head.drain(..BYTE_ORDER_MARK.len());
+    }
     let whole = Cursor::new(head.clone()).chain(plain);
     Ok(Stream {
         head,
@@ -96,6 +103,17 @@ mod tests {
         // Several streams in one file, as `cat a.gz b.gz` makes.
         let two = [packed(b"one\n"), packed(b"two\n")].concat();
         assert_eq!(read(&two).unwrap().1, b"one\ntwo\n");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_text() {
+        let marked = "\u{feff}Account|User\n".as_bytes();
+        for given in [marked.to_vec(), packed(marked)] {
+            assert_eq!(read(&given).unwrap().1, b"Account|User\n");
+        }
+        // In the middle it may be someone's name.
+        let inside = "a\u{feff}b".as_bytes();
+        assert_eq!(read(inside).unwrap().1, inside);
     }
 
     #[test]

@@ -64,6 +64,16 @@ pub enum CommandError {
         /// What the command said.
         said: String,
     },
+    /// The command is of another release than the daemon.
+    #[error(
+        "{command}: this command and Slurm's daemons are of different releases: {said}\nhint: run fairtree where PATH finds the commands of the cluster's own release, or read a capture with --from DIR"
+    )]
+    OtherRelease {
+        /// The command line.
+        command: String,
+        /// What the command said.
+        said: String,
+    },
     /// It failed for another reason.
     #[error("{command}: {how}: {said}")]
     Failed {
@@ -222,6 +232,12 @@ impl<'a> Ask<'a> {
                 said: text,
             };
         }
+        // Said after other lines, on what came of it.
+        const DIFFERENT: &str = "Incompatible versions";
+        if let Some(line) = said.lines().find(|line| line.contains(DIFFERENT)) {
+            let said = line.trim().to_owned();
+            return CommandError::OtherRelease { command, said };
+        }
         let unreachable = [
             "Unable to contact slurm controller",
             "Connection refused",
@@ -292,6 +308,17 @@ mod tests {
         assert!(matches!(fails(down), CommandError::Down { .. }));
         let denied = "scontrol: error: Access/permission denied";
         assert!(matches!(fails(denied), CommandError::NotPermitted { .. }));
+        // Printed by scontrol 22.05.8 asking slurmctld 24.11.5.
+        let other = "scontrol: error: auth_g_unpack: authentication plugin unknown(1007) not found
+scontrol: error: slurm_unpack_received_msg: [[localhost]:21038] Incompatible versions of client and server code
+slurm_reconfigure error: Unspecified error";
+        let other = fails(other);
+        assert!(matches!(other, CommandError::OtherRelease { .. }));
+        assert!(
+            other
+                .to_string()
+                .contains("of different releases: scontrol: error: slurm_unpack")
+        );
         assert!(matches!(fails("other"), CommandError::Failed { .. }));
         let killed = run("kill -9 $$", LONG).unwrap_err();
         assert!(killed.to_string().contains("signal: 9"), "{killed}");

@@ -55,14 +55,14 @@ pub fn read<'a>(
     summary.machine = kept.cluster;
     if kept.by_processors > 0 {
         summary.notes.push(format!(
-            "{} jobs without billing among their resources count their processors instead",
-            kept.by_processors
+            "billed by processors, for want of billing among the resources: {}",
+            jobs(kept.by_processors)
         ));
     }
     if kept.backwards > 0 {
         summary.notes.push(format!(
-            "{} jobs end before their start and count nothing",
-            kept.backwards
+            "not counted, as the end is before the start: {}",
+            jobs(kept.backwards)
         ));
     }
     if summary.jobs + summary.idle == 0 {
@@ -71,6 +71,11 @@ pub fn read<'a>(
         ));
     }
     Ok(summary)
+}
+
+fn jobs(count: u64) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} job{s}")
 }
 
 /// What is learned on the way.
