@@ -236,7 +236,7 @@ fn wrong_logs_are_told_with_place_value_and_way_out() {
     assert_eq!(
         ran.err,
         "fairtree: error: standard input:2:30: End \"tomorrow\" is not allowed: allowed is a time \
-         as 2026-11-21T10:04:14, Unknown, None, or nothing\n\
+         as 2026-11-21T10:04:14, seconds since 1970, Unknown, None, or nothing\n\
          2 | 1|anna|a|2026-01-01T00:00:00|tomorrow|4\n  |                              ^\n"
     );
     let log = std::fs::read("tests/sshare-json/24.11.5.json.gz").expect("the file");

@@ -129,7 +129,9 @@ impl Kind {
     /// What may stand in a cell of this kind.
     pub const fn allowed(self) -> &'static str {
         match self {
-            Kind::Moment => "a time as 2026-11-21T10:04:14, Unknown, None, or nothing",
+            Kind::Moment => {
+                "a time as 2026-11-21T10:04:14, seconds since 1970, Unknown, None, or nothing"
+            }
             Kind::Span => "a time as 1-02:03:04 or 02:03:04",
             Kind::Count => "a whole number",
             Kind::Whole => "a whole number, or nothing",

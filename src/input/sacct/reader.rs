@@ -192,7 +192,10 @@ impl<R: BufRead> Records<'_, R> {
         if !columns::begins(&self.text) {
             return Err(self
                 .error("a listing of sacct without header does not tell its columns".into())
-                .hint("name them: --columns JobID,User,Account,Start,End,AllocTRES,..."));
+                .hint(
+                    "leave out -n of sacct, or name them: fairtree chart --columns \
+                     JobID,User,Account,Start,End,AllocTRES,...",
+                ));
         }
         self.header =
             Header::new(&self.text, self.text.trim()).map_err(|why| self.error(why).hint(HINT))?;

@@ -1,14 +1,21 @@
 //! Moments and time limits as Slurm's commands print them.
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::priority::TimeLimit;
 
-/// `2026-11-21T10:04:14` in UTC as seconds since 1970; `Unknown`, `None` and `N/A` are 0.
+/// `2026-11-21T10:04:14` in UTC, or what `SLURM_TIME_FORMAT=%s` prints, as seconds since 1970;
+/// `Unknown`, `None` and `N/A` are 0.
 pub(in crate::input) fn moment(text: &str) -> Option<i64> {
     if matches!(text, "Unknown" | "None" | "N/A" | "NONE") {
         return Some(0);
+    }
+    // Fewer digits could be those of a date.
+    if text.len() >= 9 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let moment = Timestamp::from_second(text.parse().ok()?);
+        return Some(moment.ok()?.as_second());
     }
     let civil: DateTime = text.parse().ok()?;
     let zoned = civil.to_zoned(TimeZone::UTC).ok()?;
@@ -66,6 +73,8 @@ mod tests {
     fn moments_and_limits() {
         assert_eq!(moment("2026-11-21T10:04:14"), Some(1_795_255_454));
         assert_eq!(moment("Unknown"), Some(0));
+        assert_eq!(moment("1795255454"), Some(1_795_255_454));
+        assert_eq!(moment("9999999999999"), None);
         assert_eq!(moment("yesterday"), None);
         assert_eq!(limit("1-00:30:00"), Some(TimeLimit::Minutes(1470)));
         assert_eq!(limit("00:05:00"), Some(TimeLimit::Minutes(5)));
