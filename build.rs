@@ -15,7 +15,6 @@ fn main() {
     for name in slurm_source::CFGS {
         println!("cargo::rustc-check-cfg=cfg({name})");
     }
-    println!("cargo::rustc-check-cfg=cfg(loom)");
     #[cfg(feature = "slurm")]
     slurm::build();
 }

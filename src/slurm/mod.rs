@@ -89,10 +89,10 @@ mod snapshot;
 mod tables;
 
 // Without Slurm these are still tested.
-#[cfg(not(loom))]
+#[cfg(not(feature = "models"))]
 mod bell;
 mod fault;
-#[cfg(all(test, loom))]
+#[cfg(all(test, feature = "models"))]
 mod model;
 mod passed;
 mod ranking;

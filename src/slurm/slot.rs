@@ -9,13 +9,13 @@ pub(super) struct Slot<T>(Mutex<OnceCell<Arc<T>>>);
 
 impl<T> Slot<T> {
     /// An empty one.
-    #[cfg(not(loom))]
+    #[cfg(not(feature = "models"))]
     pub(super) const fn new() -> Slot<T> {
         Slot(Mutex::new(OnceCell::new()))
     }
 
     /// An empty one.
-    #[cfg(loom)]
+    #[cfg(feature = "models")]
     pub(super) fn new() -> Slot<T> {
         Slot(Mutex::new(OnceCell::new()))
     }
@@ -50,7 +50,7 @@ pub(super) fn let_go<T>(value: &Arc<T>, mut pause: impl FnMut() -> bool) {
     while Arc::strong_count(value) > 1 && pause() {}
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "models")))]
 mod tests {
     use super::*;
 

@@ -1,32 +1,32 @@
 //! What threads share things with: the same names in slurmctld and in the models of `model`.
 //!
-//! With `--cfg loom` these are loom's, which runs a model in every order that its threads can
-//! take. Nothing else in the plugin knows of it.
+//! With the feature `models` these are loom's, which runs a model in every order that its threads
+//! can take. Nothing else in the plugin knows of it.
 
-#[cfg(not(loom))]
+#[cfg(not(feature = "models"))]
 pub(super) use super::bell::Bell;
-#[cfg(not(loom))]
+#[cfg(not(feature = "models"))]
 pub(super) use parking_lot::Mutex;
-#[cfg(all(feature = "slurm", not(loom)))]
+#[cfg(all(feature = "slurm", not(feature = "models")))]
 pub(super) use parking_lot::RwLock;
-#[cfg(not(loom))]
+#[cfg(not(feature = "models"))]
 pub(super) use std::sync::Arc;
-#[cfg(not(loom))]
+#[cfg(not(feature = "models"))]
 pub(super) use std::sync::atomic::{AtomicBool, Ordering};
-#[cfg(not(loom))]
+#[cfg(not(feature = "models"))]
 pub(super) use std::thread;
 
-#[cfg(loom)]
+#[cfg(feature = "models")]
 pub(super) use loom::sync::Arc;
-#[cfg(loom)]
+#[cfg(feature = "models")]
 pub(super) use loom::sync::atomic::{AtomicBool, Ordering};
-#[cfg(loom)]
+#[cfg(feature = "models")]
 pub(super) use loom::thread;
-#[cfg(loom)]
+#[cfg(feature = "models")]
 pub(super) use modelled::{Bell, Mutex, RwLock};
 
 /// loom's locks, which may poison, in the manner of parking_lot's.
-#[cfg(loom)]
+#[cfg(feature = "models")]
 mod modelled {
     use loom::sync::{Condvar, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
     use std::time::Duration;

@@ -109,7 +109,7 @@ fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<S
     })
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(feature = "models")))]
 mod tests {
     use super::*;
     use crate::compat::{Compat, Release};

@@ -165,17 +165,16 @@ fn sections_that_wait(
 
 /// The plugin's threads in every order, in models that loom runs.
 fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let flags = ("RUSTFLAGS", Path::new("--cfg loom"));
     let words = [
         "test",
         "--lib",
         "--no-default-features",
-        "--target-dir",
-        "target/loom",
+        "--features",
+        "models",
         "slurm::model",
     ];
     let name = "models of the plugin's threads";
-    run_section(name, &words, &[flags], progress, total)
+    run_section(name, &words, &[], progress, total)
 }
 
 /// The plugin under detectors, in the twin host.
