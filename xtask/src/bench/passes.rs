@@ -92,10 +92,13 @@ impl Record {
 pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Table> {
     progress.step(format!("passes: {world}"));
     let mut hosts = [
-        Served::start(&bench.host, &bench.stock, world, "")?,
-        Served::start(&bench.host, &bench.ours, world, "")?,
-        Served::start(&bench.host, &bench.ours, world, SLICED)?,
+        Served::begin(&bench.host, &bench.stock, world, "")?,
+        Served::begin(&bench.host, &bench.ours, world, "")?,
+        Served::begin(&bench.host, &bench.ours, world, SLICED)?,
     ];
+    for host in &mut hosts {
+        host.settle(world)?;
+    }
     for host in &mut hosts {
         for _ in 0..WARM_UP {
             host.ask("time_pass 300")?;

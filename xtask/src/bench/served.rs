@@ -69,6 +69,17 @@ impl Served {
     /// # Errors
     /// The host does not start or ends early; with what it said.
     pub fn start(host: &Host, plugin: &Path, world: &World, parameters: &str) -> Result<Served> {
+        let mut served = Served::begin(host, plugin, world, parameters)?;
+        served.settle(world)?;
+        Ok(served)
+    }
+
+    /// Starts a host in a world, which it builds while others may do the same; [`Served::settle`]
+    /// comes before it is asked.
+    ///
+    /// # Errors
+    /// The host does not start.
+    pub fn begin(host: &Host, plugin: &Path, world: &World, parameters: &str) -> Result<Served> {
         let folder = tempfile::tempdir()?;
         let mut command = host.prepare(plugin, &world.life(parameters), folder.path())?;
         let errors = File::create(folder.path().join("errors"))?;
@@ -79,23 +90,27 @@ impl Served {
             .spawn()
             .context("the bench host")?;
         let output = BufReader::new(child.stdout.take().context("its output")?);
-        let mut served = Served {
+        Ok(Served {
             input: child.stdin.take(),
             output,
             child,
             folder,
             empty: Answer::default(),
-        };
-        served.empty = served.answer()?;
-        let (jobs, assocs) = (
-            served.answer()?.get("jobs")?,
-            served.answer()?.get("assocs")?,
-        );
+        })
+    }
+
+    /// Waits until a host that began has built its world.
+    ///
+    /// # Errors
+    /// The host ends early, with what it said; or its world is another one.
+    pub fn settle(&mut self, world: &World) -> Result<()> {
+        self.empty = self.answer()?;
+        let (jobs, assocs) = (self.answer()?.get("jobs")?, self.answer()?.get("assocs")?);
         let expected = (world.waiting + world.running, world.assocs());
         if (jobs, assocs) != (expected.0.into(), expected.1.into()) {
             bail!("the bench host has {jobs} jobs and {assocs} associations, not {expected:?}");
         }
-        Ok(served)
+        Ok(())
     }
 
     /// Plays one event and waits for its answer.
