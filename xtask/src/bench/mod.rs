@@ -78,16 +78,12 @@ pub struct Bench {
 /// # Errors
 /// Whatever does not build or run; a missed bound is no error, the tables show it.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
-    if arguments.sections == [Section::Command] {
-        // Needs neither Slurm nor the plugin.
-        progress.print(format!("Machine: {}.", machine::name()));
-        progress.print(Section::Command.text());
-        let table = command::measure(arguments.quick, progress)?;
-        progress.print(format!("\n{table}"));
-        return Ok(());
-    }
-    let bench = prepare(arguments, progress)?;
-    let introduction = introduction(&bench);
+    // The command needs neither Slurm nor the plugin.
+    let bench = match arguments.sections[..] {
+        [Section::Command] => None,
+        _ => Some(prepare(arguments, progress)?),
+    };
+    let introduction = introduction(&arguments.slurm);
     progress.print(&introduction);
     let all = Section::value_variants();
     let headings = all.iter().map(|section| heading(section.text()).to_owned());
@@ -101,7 +97,10 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
             continue;
         }
         let start = Instant::now();
-        let part = section.measure(&bench, progress)?;
+        let part = match (&bench, section) {
+            (None, _) | (_, Section::Command) => measure_command(arguments.quick, progress)?,
+            (Some(bench), section) => section.measure(bench, progress)?,
+        };
         let secs = start.elapsed().as_secs();
         if let Some(report) = &mut report {
             report.put(part)?;
@@ -111,6 +110,15 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The part about the command.
+fn measure_command(quick: bool, progress: &Progress) -> Result<String> {
+    let text = Section::Command.text();
+    progress.print(text);
+    let table = command::measure(quick, progress)?.to_string();
+    progress.print(&table);
+    Ok(format!("{text}\n\n{table}"))
 }
 
 fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
@@ -152,7 +160,7 @@ impl Section {
             }
             Section::Scaling => add(scale::measure(bench, progress)?),
             Section::Engine => add(engine::measure(bench, progress)?),
-            Section::Command => add(command::measure(bench.quick, progress)?.to_string()),
+            Section::Command => return measure_command(bench.quick, progress),
             Section::Cluster => add(cluster::measure(bench, progress)?.to_string()),
         }
         Ok(text)
@@ -172,12 +180,12 @@ impl Section {
 }
 
 /// How to read the report, and where it was made.
-fn introduction(bench: &Bench) -> String {
+fn introduction(release: &Release) -> String {
     format!(
         "{}\n\nMachine: {}. Slurm {}.\n",
         include_str!("text/introduction.md").trim_end(),
         machine::name(),
-        bench.release,
+        release,
     )
 }
 
