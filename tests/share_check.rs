@@ -58,6 +58,30 @@ fn printed(site: &site::Site, algorithm: Algorithm, compat: Compat) -> Vec<u8> {
     text
 }
 
+/// Under `compat=slurm` the user of `a3` gets the factor of the user before it, as `a3` ties with an
+/// account without users; and who is before it depends on less than a TRES-second of usage.
+#[test]
+fn an_empty_first_account_behind_usage_that_was_cut_off_passes() {
+    let text = "[accounts.a0]\nshares = 0\nusers.u0 = { shares = 1, usage = 0.97 }\n\
+                users.u1 = { shares = 1, usage = 0.0 }\n[accounts.a1]\nparent = 'a0'\nshares = 0\n\
+                [accounts.a2]\nshares = 0\n[accounts.a3]\nparent = 'a0'\nshares = 0\n\
+                users.u0 = { shares = 0, usage = 0.0 }\n";
+    let site = site::read("site", text.as_bytes()).expect("a site");
+    let compat = Compat::Slurm(Release::V24_11_5);
+    let listing = printed(&site, Algorithm::FairTree, compat);
+    let listing = sshare::read("listing", &listing[..]).expect("a listing");
+    let factors: Vec<_> = listing
+        .rows
+        .iter()
+        .filter_map(|row| row.fs_factor)
+        .collect();
+    let factors: Vec<f64> = factors.iter().map(|printed| printed.value).collect();
+    assert_eq!(factors, [0.666667, 1.0, 0.666667]);
+    let report = share::from_listing(&listing, Algorithm::FairTree, compat).expect("a tree");
+    let agreement = share::check(&listing, &report).expect("a tree");
+    assert_eq!(agreement.differences, []);
+}
+
 proptest! {
     #[test]
     fn own_output_passes(

@@ -180,7 +180,9 @@ fn compare_ranks(
     let stock = forest.compute(Algorithm::FairTree, stock_compat);
     let ranks = rank_bounds(forest, bounds.level_fs());
     let computed = |row: usize| report.rows[row].level_fs.value();
-    let doubtful = doubts(forest, bounds.level_fs(), computed);
+    let doubts = doubts(forest, bounds.level_fs(), computed);
+    // Whose factor a row below a tie gets is as open as the places of all before it.
+    let inherits = report.compat.is_slurm() && doubts.iter().any(|doubt| doubt.cut);
     let users = forest.tree.user_count() as f64;
     let mut compared = 0;
     for (at, row) in report.rows.iter().enumerate() {
@@ -190,11 +192,14 @@ fn compare_ranks(
         };
         compared += 1;
         let is = |factor: f64| printed.low <= factor && factor <= printed.high;
-        let (worst, best) = (ranks[at].0 as f64 / users, ranks[at].1 as f64 / users);
+        let (worst, mut best) = (ranks[at].0 as f64 / users, ranks[at].1 as f64 / users);
+        if inherits && doubts[at].below_tie {
+            best = 1.0;
+        }
         if is(value) {
             continue;
         }
-        let verdict = if !doubtful[at] && stock[at].fs_factor.is_some_and(is) {
+        let verdict = if !doubts[at].cut && stock[at].fs_factor.is_some_and(is) {
             Verdict::StockTie
         } else if printed.low <= best && printed.high >= worst {
             continue;

@@ -13,13 +13,23 @@ use crate::tree::AssocIndex;
 /// Usage from here on has digits enough that equal ones are no coincidence.
 const MANY_DIGITS: f64 = 1e4;
 
-/// For each row, whether its place depends on what was cut off. `computed` is the level fairshare
-/// of whole usage; where that is not among the possible ones, its whole level is in doubt.
+/// What is open about the place of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Doubt {
+    /// The place depends on what was cut off.
+    pub(super) cut: bool,
+    /// An account above ties, or may tie, with a sibling. Slurm's own plugin may then give the
+    /// factor of whoever comes before these two (docs/parity.md, `empty-first-account`).
+    pub(super) below_tie: bool,
+}
+
+/// The doubts about each row. `computed` is the level fairshare of whole usage; where that is not
+/// among the possible ones, its whole level is in doubt.
 pub(super) fn doubts(
     forest: &Forest,
     level_fs: &[Interval],
     computed: impl Fn(usize) -> Option<f64>,
-) -> Vec<bool> {
+) -> Vec<Doubt> {
     let alike = |a: usize, b: usize| {
         let rows = forest.tree.rows();
         forest.fs_parent(a) == forest.fs_parent(b)
@@ -31,18 +41,19 @@ pub(super) fn doubts(
         let interval = level_fs[row];
         computed(row).is_none_or(|value| interval.low <= value && value <= interval.high)
     };
-    let mut doubtful = vec![false; forest.len()];
+    let mut doubts = vec![Doubt::default(); forest.len()];
     let Some(root) = forest.tree.root() else {
-        return doubtful;
+        return doubts;
     };
-    // Groups of accounts that may tie, and whether that is in doubt.
-    let mut open: Vec<(Vec<AssocIndex>, bool)> = vec![(vec![root], false)];
+    // Groups of accounts that may tie, and what is open about them.
+    let mut open = vec![(vec![root], Doubt::default())];
     while let Some((accounts, doubt)) = open.pop() {
+        let below_tie = doubt.below_tie || accounts.len() > 1;
         let children = accounts
             .iter()
             .flat_map(|&account| forest.tree.fs_children(account));
         let mut rows: Vec<usize> = children.map(|child| child.get()).collect();
-        let doubt = doubt || !rows.iter().all(possible);
+        let cut = doubt.cut || !rows.iter().all(possible);
         rows.sort_by(|&a, &b| level_fs[a].low.total_cmp(&level_fs[b].low));
         let mut at = 0;
         while at < rows.len() {
@@ -56,12 +67,15 @@ pub(super) fn doubts(
             let certain = tie.len() == 1
                 || level_fs[tie[0]].low == high
                 || tie.iter().all(|&row| alike(row, tie[0]));
-            let doubt = doubt || !certain;
+            let doubt = Doubt {
+                cut: cut || !certain,
+                below_tie,
+            };
             for &row in tie {
-                doubtful[row] = doubt;
+                doubts[row] = doubt;
             }
             open.push((tie.iter().map(|&row| AssocIndex::new(row)).collect(), doubt));
         }
     }
-    doubtful
+    doubts
 }
