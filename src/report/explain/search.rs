@@ -14,14 +14,20 @@ pub(super) enum Scope {
 /// `holds` is false at 0. The number found is right on the whole, and the one below it is not. If
 /// `holds` turns true and false several times, it is one of the places where it turns true.
 ///
-/// The sketch is asked some 64 times; the whole twice if the sketch is right, once if both find
-/// that no amount is enough, otherwise about twice the logarithm of the error more often.
+/// The sketch is asked some 64 times, twice that where `most` is too much for it; the whole twice
+/// if the sketch is right, once if both find that no amount is enough, otherwise about twice the
+/// logarithm of the error more often.
 pub(super) fn least(most: u64, mut holds: impl FnMut(Scope, u64) -> bool) -> Option<u64> {
     if most == 0 {
         return None;
     }
-    let (mut no, mut yes) = (0, most);
-    if holds(Scope::Sketch, most) {
+    // Far out a sketch may see ties where the whole has none, as after years of decay.
+    let mut reach = most;
+    while reach > 0 && !holds(Scope::Sketch, reach) {
+        reach /= 2;
+    }
+    let (mut no, mut yes) = (0, if reach > 0 { reach } else { most });
+    if reach > 0 {
         halve(&mut no, &mut yes, |number| holds(Scope::Sketch, number));
     }
     let guess = yes;
@@ -98,6 +104,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_sketch_that_gives_up_far_out_is_right_nearer() {
+        let mut looks = 0;
+        let found = least(87_660, |scope, number| {
+            looks += u32::from(scope == Scope::Whole);
+            number >= 223 && (scope == Scope::Whole || number < 20_000)
+        });
+        assert_eq!(found, Some(223));
+        assert_eq!(looks, 2);
     }
 
     #[test]
