@@ -128,7 +128,7 @@ pub fn compute_with(
 
 /// As [`compute`], in the memory of earlier results: for a tree of a million associations the
 /// system takes a fifth of the time to find as much anew.
-#[cfg(feature = "capi")]
+#[cfg(any(feature = "capi", feature = "cli"))]
 pub(crate) fn compute_again(
     algorithm: Algorithm,
     compat: Compat,

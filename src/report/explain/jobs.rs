@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::entry::{Duel, Entry, Trial, meet, pricer};
 use super::job::explain;
-use super::remedy::{GoalOf, Search};
+use super::remedy::{Goal, GoalOf, Search};
 use super::search::least;
-use super::users::{describe, fairshare_remedies, load_matters};
+use super::users::describe;
 use super::world::Change;
 use super::{
     Answer, ExplainError, Explained, JobExplanation, Names, Remedy, RemedyKind, Scene, Side,
@@ -162,7 +162,7 @@ fn remedies(
     }
     remedies.push(lower_nice(&mut duel, job, moves));
     if scene.config.priority_weight_fairshare > 0 {
-        remedies.extend(by_fairshare(scene, names, &mut duel, entries, users, moves));
+        remedies.extend(by_fairshare(scene, names, entries, users, moves));
     }
     remedies
 }
@@ -219,7 +219,6 @@ fn lower_nice(duel: &mut Duel<'_>, job: &Job, moves: usize) -> Remedy {
 fn by_fairshare(
     scene: &Scene<'_>,
     names: &dyn Names,
-    duel: &mut Duel<'_>,
     entries: [Entry; 2],
     users: Option<[AssocIndex; 2]>,
     moves: usize,
@@ -228,28 +227,27 @@ fn by_fairshare(
     let Some(user) = pair[0].filter(|_| pair[0] != pair[1]) else {
         return Vec::new();
     };
-    let mut goal = |factors: [f64; 2]| {
-        let mut fs_factors = factors;
-        if moves == 1 {
-            fs_factors.reverse();
-        }
-        let trial = Trial {
-            fs_factors: Some(fs_factors),
-            ..Trial::default()
-        };
-        wins(duel, moves, trial)
+    let goal = || -> Goal<'_> {
+        let mut duel = Duel::new(scene, entries);
+        Box::new(move |factors: [f64; 2]| {
+            let mut fs_factors = factors;
+            if moves == 1 {
+                fs_factors.reverse();
+            }
+            let trial = Trial {
+                fs_factors: Some(fs_factors),
+                ..Trial::default()
+            };
+            wins(&mut duel, moves, trial)
+        })
     };
-    let mut search = Search::new(scene, names, pair, GoalOf::Factors, &mut goal);
-    match users {
+    let search = Search::new(scene, names, pair, GoalOf::Factors);
+    let changes = match users {
         Some(users) => {
             let found = super::parting::part(scene, users);
-            let mut remedies = fairshare_remedies(scene, &mut search, &found, users, moves);
-            remedies.extend(search.halving());
-            if load_matters(scene, users) {
-                remedies.push(search.look(Change::Load));
-            }
-            remedies
+            super::users::changes(scene, &search, &found, users, moves)
         }
-        None => vec![search.look(Change::LessUsage(user))],
-    }
+        None => vec![Change::LessUsage(user)],
+    };
+    search.look(&changes, &goal)
 }

@@ -1,5 +1,7 @@
 //! What would change an order, and how much of it is needed.
 
+use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
+
 use serde::Serialize;
 
 use super::search::{Scope, least};
@@ -98,58 +100,78 @@ pub(super) enum GoalOf {
 pub(super) struct Search<'a, 'g> {
     scene: Scene<'a>,
     names: &'g dyn Names,
-    guess: Guess<'a>,
-    whole: World<'a>,
-    /// From the fair-share factors of the pair; false as things are.
-    goal: &'g mut dyn FnMut([f64; 2]) -> bool,
+    pair: [Option<AssocIndex>; 2],
+    goal_of: GoalOf,
 }
 
+/// A goal: from the fair-share factors of the pair; false as things are.
+pub(super) type Goal<'g> = Box<dyn FnMut([f64; 2]) -> bool + 'g>;
+
 impl<'a, 'g> Search<'a, 'g> {
-    /// `pair`: who moves, and the other; the goal sees their factors in this order.
+    /// `pair`: who moves, and the other; goals see their factors in this order.
     pub(super) fn new(
         scene: &Scene<'a>,
         names: &'g dyn Names,
         pair: [Option<AssocIndex>; 2],
         goal_of: GoalOf,
-        goal: &'g mut dyn FnMut([f64; 2]) -> bool,
     ) -> Search<'a, 'g> {
-        let by_rank = goal_of == GoalOf::Factors;
         Search {
             scene: *scene,
             names,
-            guess: if by_rank && scene.config.algorithm() == Algorithm::FairTree {
-                Guess::Rank(Tally::new(scene, pair))
-            } else {
-                Guess::Order(Box::new(World::sketch(scene, pair)))
-            },
-            whole: World::whole(scene, pair),
-            goal,
+            pair,
+            goal_of,
         }
     }
 
-    /// How much of `change` reaches the goal.
-    pub(super) fn look(&mut self, change: Change) -> Remedy {
-        let (kind, most) = self.subject(change);
-        let (guess, whole, goal) = (&mut self.guess, &mut self.whole, &mut self.goal);
-        let found = least(most, |scope, amount| {
-            let factors = match (scope, &mut *guess) {
-                (Scope::Whole, _) => whole.factors(change, amount),
-                (Scope::Sketch, Guess::Order(world)) => world.factors(change, amount),
-                (Scope::Sketch, Guess::Rank(tally)) => tally.factors(change, amount),
-            };
-            goal(factors)
+    /// How much of each change reaches the goal, which `goal` makes anew for each thread: a look at
+    /// the whole ranks all users of a site.
+    pub(super) fn look<'c>(
+        &self,
+        changes: &[Change],
+        goal: &(impl Fn() -> Goal<'c> + Sync),
+    ) -> Vec<Remedy> {
+        let subjects: Vec<_> = changes.iter().map(|change| self.subject(*change)).collect();
+        let most: Vec<u64> = subjects.iter().map(|(_, most)| *most).collect();
+        let (scene, pair, goal_of) = (&self.scene, self.pair, self.goal_of);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut look = Look::new(scene, pair, goal_of, goal());
+            let mut found = Vec::new();
+            loop {
+                let at = next.fetch_add(1, AtomicOrdering::Relaxed);
+                let Some(&change) = changes.get(at) else {
+                    return found;
+                };
+                found.push((at, look.least(change, most[at])));
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut answers = vec![Answer::Never(0); changes.len()];
+        std::thread::scope(|scope| {
+            let others = (1..threads.min(changes.len())).map(|_| scope.spawn(work));
+            let others: Vec<_> = others.collect();
+            let own = work();
+            let found = others.into_iter().flat_map(|other| match other.join() {
+                Ok(found) => found,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            for (at, answer) in own.into_iter().chain(found) {
+                answers[at] = answer;
+            }
         });
-        let answer = found.map_or(Answer::Never(most), Answer::Least);
-        Remedy { kind, answer }
+        let remedies = subjects.into_iter().zip(answers);
+        remedies
+            .map(|((kind, _), answer)| Remedy { kind, answer })
+            .collect()
     }
 
-    /// Decay alone, tried with one half-life; `None` where usage does not fade.
+    /// Decay alone, which is tried with one half-life; none where usage does not fade.
     ///
     /// Decay multiplies all usage alike, so that nothing changes, be it one half-life or many. The
     /// rounding of single passes, which can part equals by a last bit, is no part of the answer.
-    pub(super) fn halving(&mut self) -> Option<Remedy> {
+    pub(super) fn halving(&self) -> Option<Change> {
         let fades = !crate::engine::decay(self.scene.config).is_none();
-        fades.then(|| self.look(Change::Halving))
+        fades.then_some(Change::Halving)
     }
 
     /// What a change is about, and the most that is tried.
@@ -193,6 +215,46 @@ impl<'a, 'g> Search<'a, 'g> {
         }
         let level = self.scene.tree.level_shares(index).unwrap_or(0);
         own.min(u64::from(u32::MAX).saturating_sub(level))
+    }
+}
+
+/// One thread's part of a search.
+struct Look<'a, 'g> {
+    guess: Guess<'a>,
+    whole: World<'a>,
+    goal: Goal<'g>,
+}
+
+impl<'a, 'g> Look<'a, 'g> {
+    fn new(
+        scene: &Scene<'a>,
+        pair: [Option<AssocIndex>; 2],
+        goal_of: GoalOf,
+        goal: Goal<'g>,
+    ) -> Look<'a, 'g> {
+        let by_rank = goal_of == GoalOf::Factors;
+        Look {
+            guess: if by_rank && scene.config.algorithm() == Algorithm::FairTree {
+                Guess::Rank(Tally::new(scene, pair))
+            } else {
+                Guess::Order(Box::new(World::sketch(scene, pair)))
+            },
+            whole: World::whole(scene, pair),
+            goal,
+        }
+    }
+
+    fn least(&mut self, change: Change, most: u64) -> Answer {
+        let Look { guess, whole, goal } = self;
+        let found = least(most, |scope, amount| {
+            let factors = match (scope, &mut *guess) {
+                (Scope::Whole, _) => whole.factors(change, amount),
+                (Scope::Sketch, Guess::Order(world)) => world.factors(change, amount),
+                (Scope::Sketch, Guess::Rank(tally)) => tally.factors(change, amount),
+            };
+            goal(factors)
+        });
+        found.map_or(Answer::Never(most), Answer::Least)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::formula::rank;
 use super::parting::{self, Found};
 use super::path::{PathStep, chain, steps};
-use super::remedy::{GoalOf, Search};
+use super::remedy::{Goal, GoalOf, Search};
 use super::world::Change;
 use super::{ExplainError, Names, Parting, Remedy, Scene, Side};
 use crate::compat::Compat;
@@ -64,34 +64,32 @@ pub fn compare_users(
     let (mut compared, found) = describe(scene, names, users);
     let moves = compared.moves.position();
     let pair = [users[moves], users[1 - moves]];
-    let mut ahead = |factors: [f64; 2]| factors[0] > factors[1];
-    let mut search = Search::new(scene, names, pair.map(Some), GoalOf::Order, &mut ahead);
-    let mut remedies = fairshare_remedies(scene, &mut search, &found, users, moves);
-    remedies.extend(search.halving());
-    if load_matters(scene, users) {
-        remedies.push(search.look(Change::Load));
-    }
-    compared.remedies = remedies;
+    let search = Search::new(scene, names, pair.map(Some), GoalOf::Order);
+    let changes = changes(scene, &search, &found, users, moves);
+    let ahead = || -> Goal<'_> { Box::new(|factors: [f64; 2]| factors[0] > factors[1]) };
+    compared.remedies = search.look(&changes, &ahead);
     Ok(compared)
 }
 
-/// What less usage and more shares would do for the side at position `moves`.
-pub(super) fn fairshare_remedies(
+/// What might help the side at position `moves`.
+pub(super) fn changes(
     scene: &Scene<'_>,
-    search: &mut Search<'_, '_>,
+    search: &Search<'_, '_>,
     found: &Found,
     users: [AssocIndex; 2],
     moves: usize,
-) -> Vec<Remedy> {
-    let mut remedies = vec![search.look(Change::LessUsage(users[moves]))];
-    if let Some(account) = found.account(scene, moves) {
-        remedies.push(search.look(Change::LessUsage(account)));
-    }
+) -> Vec<Change> {
+    let mut changes = vec![Change::LessUsage(users[moves])];
+    changes.extend(found.account(scene, moves).map(Change::LessUsage));
     let member = found.members[moves];
     if scene.tree.rows()[member.get()].shares.raw().is_some() {
-        remedies.push(search.look(Change::MoreShares(member)));
+        changes.push(Change::MoreShares(member));
     }
-    remedies
+    changes.extend(search.halving());
+    if load_matters(scene, users) {
+        changes.push(Change::Load);
+    }
+    changes
 }
 
 /// The two without remedies, and where they part.

@@ -6,7 +6,7 @@ use super::sketch::Sketch;
 use super::{Load, Scene};
 use crate::config::Config;
 use crate::extended::Extended;
-use crate::fairshare::compute;
+use crate::fairshare::{AssocFairshare, compute_again};
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// What may be changed, in whole units.
@@ -31,6 +31,8 @@ pub(super) struct World<'a> {
     pair: [Option<AssocIndex>; 2],
     /// Where the associations of the site stand here; `None`: at their own position.
     places: Option<Vec<AssocIndex>>,
+    /// Results of the change before: memory for the next.
+    spare: Vec<AssocFairshare>,
 }
 
 impl<'a> World<'a> {
@@ -43,6 +45,7 @@ impl<'a> World<'a> {
             load: scene.load.to_vec(),
             pair,
             places: None,
+            spare: Vec::new(),
         }
     }
 
@@ -64,6 +67,7 @@ impl<'a> World<'a> {
             tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
             raw: Cow::Owned(sketch.raw),
             places: Some(sketch.places),
+            spare: Vec::new(),
         }
     }
 
@@ -83,12 +87,16 @@ impl<'a> World<'a> {
                 let shares = Shares::Raw(shares.unwrap_or(Shares::MAX_RAW).min(Shares::MAX_RAW));
                 let changed = self.tree.to_mut().set_shares(row.id, shares);
                 changed.expect("an association of this tree, shares in range");
-                let factors = self.factors_of(&self.raw);
+                let raw = self.raw.clone();
+                let factors = self.factors_of(&raw);
                 let restored = self.tree.to_mut().set_shares(row.id, row.shares);
                 restored.expect("the shares it had");
                 factors
             }
-            Change::Load => self.factors_of(&self.after_hours(amount)),
+            Change::Load => {
+                let raw = self.after_hours(amount);
+                self.factors_of(&raw)
+            }
             Change::Halving => {
                 let half = Extended::ONE / Extended::from(2_u64);
                 let mut raw = self.raw.to_vec();
@@ -108,10 +116,11 @@ impl<'a> World<'a> {
             .map_or(index, |places| places[index.get()])
     }
 
-    fn factors_of(&self, raw: &[Extended]) -> [f64; 2] {
-        let algorithm = self.config.algorithm();
-        let results = compute(algorithm, self.config.compat, &self.tree, raw);
-        let factor = |index: AssocIndex| results[index.get()].fs_factor.unwrap_or(0.0);
+    fn factors_of(&mut self, raw: &[Extended]) -> [f64; 2] {
+        let (algorithm, compat) = (self.config.algorithm(), self.config.compat);
+        let spare = std::mem::take(&mut self.spare);
+        self.spare = compute_again(algorithm, compat, &self.tree, raw, spare);
+        let factor = |index: AssocIndex| self.spare[index.get()].fs_factor.unwrap_or(0.0);
         self.pair.map(|user| user.map_or(0.0, factor))
     }
 
