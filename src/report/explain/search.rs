@@ -36,7 +36,8 @@ pub(super) fn least(most: u64, mut holds: impl FnMut(Scope, u64) -> bool) -> Opt
     let mut step = 1;
     if holds(Scope::Whole, guess) {
         yes = guess;
-        while yes > step {
+        // A sketch that finds no amount tells nothing about where the turn is.
+        while reach > 0 && yes > step {
             let below = yes - step;
             if !holds(Scope::Whole, below) {
                 no = below;
@@ -115,6 +116,17 @@ mod tests {
         });
         assert_eq!(found, Some(223));
         assert_eq!(looks, 2);
+    }
+
+    #[test]
+    fn without_a_sketch_the_whole_is_halved() {
+        let mut looks = 0;
+        let found = least(87_660, |scope, number| {
+            looks += u32::from(scope == Scope::Whole);
+            number >= 223 && scope == Scope::Whole
+        });
+        assert_eq!(found, Some(223));
+        assert!(looks <= 18, "{looks}");
     }
 
     #[test]
