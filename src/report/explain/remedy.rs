@@ -84,7 +84,7 @@ enum Guess<'a> {
     /// By the order of the two alone, or by classic factors.
     Order(Box<World<'a>>),
     /// By Fair Tree factors, which count all users.
-    Rank(Tally),
+    Rank(Tally<'a>),
 }
 
 /// What a goal is about.

@@ -5,11 +5,13 @@
 
 use super::Scene;
 use super::path::chain;
-use super::world::Change;
+use super::world::{Change, fading};
+use crate::config::Config;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// The ways of two users, and who competes with them.
-pub(super) struct Tally {
+pub(super) struct Tally<'a> {
+    config: &'a Config,
     /// The first one is the way along which changes are made; empty without a user.
     ways: [Vec<Step>; 2],
     user_count: usize,
@@ -28,6 +30,8 @@ struct Standing {
     /// Infinite for a user with `FairShare=parent`.
     shares: f64,
     usage: f64,
+    /// What running jobs add each second.
+    load: f64,
 }
 
 impl Standing {
@@ -45,15 +49,17 @@ impl Standing {
 
 /// Another one on the same level.
 struct Rival {
-    ratio: f64,
+    standing: Standing,
     users: usize,
     /// It stands on the other way, on the same level.
     on_other_way: bool,
 }
 
-impl Tally {
-    pub(super) fn new(scene: &Scene<'_>, pair: [Option<AssocIndex>; 2]) -> Tally {
+impl<'a> Tally<'a> {
+    pub(super) fn new(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> Tally<'a> {
         let users = users_within(scene.tree);
+        let loads = loads_within(scene);
+        let standing = |index| standing(scene, &loads, index);
         let chains = pair.map(|user| user.map_or(Vec::new(), |user| chain(scene.tree, user)));
         let ways = [0, 1].map(|at| {
             let (own, other) = (&chains[at], &chains[1 - at]);
@@ -64,15 +70,16 @@ impl Tally {
                     let rivals = scene.tree.fs_children(account).iter();
                     let rivals = rivals.filter(|rival| **rival != index);
                     Step {
-                        standing: standing(scene, index).unwrap_or(Standing {
+                        standing: standing(index).unwrap_or(Standing {
                             shares: 0.0,
                             usage: 0.0,
+                            load: 0.0,
                         }),
                         index,
                         rivals: rivals
                             .filter_map(|&rival| {
                                 Some(Rival {
-                                    ratio: standing(scene, rival)?.ratio(),
+                                    standing: standing(rival)?,
                                     users: users[rival.get()],
                                     on_other_way: other.get(depth + 1) == Some(&rival),
                                 })
@@ -83,14 +90,24 @@ impl Tally {
                 .collect()
         });
         Tally {
+            config: scene.config,
             ways,
             user_count: scene.tree.user_count(),
         }
     }
 
-    /// About the factors of the two after a change on the first one's way.
+    /// About the factors of the two after a change on the first one's way, or of all running jobs.
     pub(super) fn factors(&self, change: Change, amount: u64) -> [f64; 2] {
-        let changed = |way: usize, depth: usize| self.after(change, amount as f64, way, depth);
+        let time = (change == Change::Load).then(|| fading(self.config, amount));
+        let later = |standing: Standing| match time {
+            Some((left, secs)) => Standing {
+                usage: standing.usage * left + standing.load * secs,
+                ..standing
+            },
+            None => standing,
+        };
+        let changed =
+            |way: usize, depth: usize| later(self.after(change, amount as f64, way, depth));
         [0, 1].map(|way| {
             let mut ahead = 0;
             for (depth, step) in self.ways[way].iter().enumerate() {
@@ -99,7 +116,7 @@ impl Tally {
                     let ratio = if rival.on_other_way {
                         changed(1 - way, depth).ratio()
                     } else {
-                        rival.ratio
+                        later(rival.standing).ratio()
                     };
                     if ratio > own {
                         ahead += rival.users;
@@ -136,7 +153,7 @@ impl Tally {
 }
 
 /// `None` for accounts that stand aside.
-fn standing(scene: &Scene<'_>, index: AssocIndex) -> Option<Standing> {
+fn standing(scene: &Scene<'_>, loads: &[f64], index: AssocIndex) -> Option<Standing> {
     let row = &scene.tree.rows()[index.get()];
     let shares = match (row.shares, row.kind) {
         (Shares::Raw(shares), _) => f64::from(shares),
@@ -146,7 +163,21 @@ fn standing(scene: &Scene<'_>, index: AssocIndex) -> Option<Standing> {
     Some(Standing {
         shares,
         usage: scene.ledger.raw()[index.get()].to_f64(),
+        load: loads[index.get()],
     })
+}
+
+/// What running jobs of each association and of those below it add each second.
+fn loads_within(scene: &Scene<'_>) -> Vec<f64> {
+    let mut loads = vec![0.0; scene.tree.len()];
+    for load in scene.load {
+        let mut next = Some(load.assoc);
+        while let Some(at) = next {
+            loads[at.get()] += load.tres_per_sec.max(0.0);
+            next = scene.tree.parent(at);
+        }
+    }
+    loads
 }
 
 /// Users at and below each association, among those that take part in sharing.

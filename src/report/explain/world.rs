@@ -155,25 +155,9 @@ impl<'a> World<'a> {
 
     /// Usage after `hours` in which it fades and the load goes on, pass by pass.
     fn after_hours(&self, hours: u64) -> Vec<Extended> {
-        let decay = crate::engine::decay(self.config);
-        let secs = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
-        let pass = i64::from(self.config.priority_calc_period_secs.max(1));
-        let whole = if decay.compat().is_slurm() {
-            // Each pass lets usage fade as if all came at its start.
-            let (passes, left) = (secs / pass, decay.factor(pass));
-            let first = decay.weight(0, pass, pass);
-            let sum = if left < 1.0 {
-                first * (1.0 - left.powf(passes as f64)) / (1.0 - left)
-            } else {
-                first * passes as f64
-            };
-            let rest = secs % pass;
-            sum * decay.factor(rest) + decay.weight(0, rest, rest)
-        } else {
-            decay.weight(0, secs, secs)
-        };
+        let (left, whole) = fading(self.config, hours);
         let number = |value: f64| Extended::from_f64(value).unwrap_or(Extended::ZERO);
-        let left = number(decay.factor(secs));
+        let left = number(left);
         let mut raw: Vec<Extended> = self.raw.iter().map(|usage| *usage * left).collect();
         for load in &self.load {
             let usage = number(load.tres_per_sec.max(0.0) * whole);
@@ -185,4 +169,26 @@ impl<'a> World<'a> {
         }
         raw
     }
+}
+
+/// What `hours` leave of usage, of 1, and the seconds that remain of what is used all the time.
+pub(super) fn fading(config: &Config, hours: u64) -> (f64, f64) {
+    let decay = crate::engine::decay(config);
+    let secs = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
+    let pass = i64::from(config.priority_calc_period_secs.max(1));
+    let whole = if decay.compat().is_slurm() {
+        // Each pass lets usage fade as if all came at its start.
+        let (passes, left) = (secs / pass, decay.factor(pass));
+        let first = decay.weight(0, pass, pass);
+        let sum = if left < 1.0 {
+            first * (1.0 - left.powf(passes as f64)) / (1.0 - left)
+        } else {
+            first * passes as f64
+        };
+        let rest = secs % pass;
+        sum * decay.factor(rest) + decay.weight(0, rest, rest)
+    } else {
+        decay.weight(0, secs, secs)
+    };
+    (decay.factor(secs), whole)
 }
