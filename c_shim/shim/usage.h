@@ -22,7 +22,7 @@ typedef struct {
 	uint32_t tres; /* index of its TRES counts, or NONE */
 	uint32_t next; /* charge of the same association, or NONE */
 	bool is_done; /* meanwhile: it is passed over */
-	void *from; /* set by shim_usage_renew for itself */
+	void *from; /* NULL; where shim_usage_renew is to go on charging */
 } shim_charge;
 
 /* What a pass found for one association: three numbers as shim_extended, part by part. */
@@ -61,8 +61,9 @@ extern void shim_usage_bind(shim_snapshot *snapshot);
 /*
  * The same for what a pass writes: in one walk over all associations finds them, multiplies
  * their usage by `factor`, writes what the pass found (`factors`: one per row of the snapshot),
- * charges jobs as shim_usage_charge does, and appends all to `stored`. Fades QOS, too, but not
- * those with NoDecay. Without memory for all it changes nothing.
+ * charges jobs and returns what shim_usage_charge does, and appends all to `stored`. Charges are
+ * linked by `first_charge` and `next`, in their order, with `from` NULL. Fades QOS, too, but not
+ * those with NoDecay. Without memory for all it changes nothing and returns 0.
  */
 extern uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
 				 const shim_assoc_factors *factors, shim_charge *charges,

@@ -131,7 +131,6 @@ impl<'a, 'g> Search<'a, 'g> {
         goal: &(impl Fn() -> Goal<'c> + Sync),
     ) -> Vec<Remedy> {
         let subjects: Vec<_> = changes.iter().map(|change| self.subject(*change)).collect();
-        let most: Vec<u64> = subjects.iter().map(|(_, most)| *most).collect();
         let (scene, pair, goal_of) = (&self.scene, self.pair, self.goal_of);
         let next = AtomicUsize::new(0);
         let work = || {
@@ -142,7 +141,7 @@ impl<'a, 'g> Search<'a, 'g> {
                 let Some(&change) = changes.get(at) else {
                     return found;
                 };
-                found.push((at, look.least(change, most[at])));
+                found.push((at, look.least(change, subjects[at].1)));
             }
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
