@@ -1,5 +1,6 @@
 //! Pricing jobs in bulk.
 
+use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -114,11 +115,15 @@ fn price_all(
         }
     };
     thread::scope(|scope| {
-        for _ in 1..batch.len().div_ceil(share) {
-            // A thread that the system refuses leaves its part to the others.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
+        // A thread that the system refuses leaves its part to the others.
+        let others: Vec<_> = (1..batch.len().div_ceil(share))
+            .filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok())
+            .collect();
         work();
+        // Joined, not only done: no thread outlives the call.
+        for other in others {
+            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
     });
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
     first.map_or(Ok(()), |(_, failure)| Err(failure))
