@@ -6,6 +6,7 @@ use super::args::CostArgs;
 use super::cluster::Where;
 use super::message::Messages;
 use super::progress::Waiting;
+use super::wrap::Wrapped;
 use super::{Failure, Outcome, terminal};
 use crate::config::time::{Time, parse_time};
 use crate::config::tres_weights::parse_tres_weights;
@@ -34,7 +35,9 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
     if args.json {
         to_json(&mut out, &cost)?;
     } else {
+        let mut out = Wrapped::to_terminal(&mut out);
         write(&mut out, &cost, terminal::table_width())?;
+        out.flush()?;
     }
     out.flush()?;
     cost.assumptions.iter().for_each(|text| messages.note(text));

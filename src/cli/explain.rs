@@ -7,6 +7,7 @@ use super::cluster::{Where, note};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
+use super::wrap::Wrapped;
 use super::{Failure, Outcome};
 use crate::input::sprio::Queue;
 use crate::report::cluster::{Cluster, ClusterJob, JobName, JobPhase};
@@ -199,7 +200,9 @@ fn say(
     if args.json {
         to_json(&mut out, explanation)?;
     } else {
+        let mut out = Wrapped::to_terminal(&mut out);
         write!(out, "{text}")?;
+        out.flush()?;
     }
     out.flush()?;
     Ok(Outcome::Done)

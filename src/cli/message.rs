@@ -2,10 +2,9 @@
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 
-use unicode_width::UnicodeWidthStr;
-
 use super::args::Color;
 use super::terminal;
+use super::wrap::broken;
 
 /// Whether a choice means colour.
 fn colored(choice: Color, terminal: bool) -> bool {
@@ -70,34 +69,12 @@ impl Messages {
     }
 }
 
-/// The sentences of a message broken between words to `width` columns, of which `used` have something
-/// before the first line. Lines of an input, behind `|`, stay as they are.
+/// The sentences of a message in lines of `width` columns, of which `used` have something before the
+/// first one.
 fn wrapped(text: &str, used: usize, width: usize) -> String {
-    let mut out = String::new();
-    for (at, line) in text.lines().enumerate() {
-        let mut column = if at == 0 { used } else { 0 };
-        if at > 0 {
-            out.push('\n');
-        }
-        let excerpt = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
-        if at > 0 && excerpt.starts_with('|') {
-            out.push_str(line);
-            continue;
-        }
-        for (nth, word) in line.split(' ').enumerate() {
-            let wide = UnicodeWidthStr::width(word);
-            if nth > 0 && column + 1 + wide > width {
-                out.push_str("\n  ");
-                column = 2;
-            } else if nth > 0 {
-                out.push(' ');
-                column += 1;
-            }
-            out.push_str(word);
-            column += wide;
-        }
-    }
-    out
+    let lines = text.lines().enumerate();
+    let lines = lines.map(|(at, line)| broken(line, if at == 0 { used } else { 0 }, 2, width));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

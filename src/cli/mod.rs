@@ -23,6 +23,7 @@ mod terminal;
 mod user;
 mod what_if;
 mod workload;
+mod wrap;
 
 use std::io;
 use std::process::ExitCode;

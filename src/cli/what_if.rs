@@ -8,6 +8,7 @@ use super::args::WhatIfArgs;
 use super::cluster::{Where, note};
 use super::message::Messages;
 use super::progress::Waiting;
+use super::wrap::Wrapped;
 use super::{Failure, Outcome, changes, terminal};
 use crate::report::what_if::{Shown, WhatIf, compare, to_html, to_json, write};
 
@@ -39,7 +40,9 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
             top: (args.top > 0).then_some(args.top),
             width: terminal::table_width(),
         };
+        let mut out = Wrapped::to_terminal(&mut out);
         write(&mut out, &what_if, shown)?;
+        out.flush()?;
     }
     out.flush()?;
     note(&cluster, messages);

@@ -107,3 +107,32 @@ fn trees_messages_and_help_are_as_wide_as_the_terminal() {
     let ran = sandbox.run("fairtree explain 99 site.toml", &[]);
     assert_eq!(String::from_utf8_lossy(&ran.stderr).lines().count(), 1);
 }
+
+/// Sentences, and lines of explain that are no table, are broken between words in a terminal, and
+/// whole in a pipe, whatever COLUMNS says.
+#[test]
+fn sentences_are_broken_between_words_in_a_terminal() {
+    let sandbox = Sandbox::new();
+    for line in [
+        "fairtree explain 4711",
+        "fairtree explain bob --versus carol",
+        "fairtree what-if --shares physics=40",
+        "fairtree cost -u bob -t 60 --tres cpu=4",
+    ] {
+        // Notes have their own width.
+        let line = format!("{line} 2>/dev/null");
+        let narrow = shown(&in_terminal(&sandbox, &line, &[]));
+        for line in narrow.lines() {
+            assert!(line.chars().count() <= 60, "{line:?} of\n{narrow}");
+        }
+        if line.contains("explain") {
+            let piped = sandbox.run(&line, &[("COLUMNS", "60")]);
+            let piped = String::from_utf8_lossy(&piped.stdout).into_owned();
+            assert!(narrow.lines().count() > piped.lines().count(), "{narrow}");
+            assert!(
+                narrow.split_whitespace().eq(piped.split_whitespace()),
+                "{narrow}"
+            );
+        }
+    }
+}
