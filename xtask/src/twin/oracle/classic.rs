@@ -11,7 +11,7 @@ use num_traits::{One as _, Signed as _, Zero as _};
 
 use super::charge::no_val;
 use super::faults::{Fault, Faults};
-use super::number::{Fraction, Number, exact, rounded, to_f64, whole};
+use super::number::{Fraction, Number, exact, ln, rounded, to_f64, whole};
 use super::records::{Assoc, World, flag};
 use super::tree::{norm, ratio};
 
@@ -38,15 +38,16 @@ impl DepthOblivious<'_> {
         }
         let above = self.used_above / self.share_above;
         let local = self.used / self.share / (&self.used_level / self.share_above);
-        let (up, down) = (to_f64(&above), to_f64(&local));
         // Opposed: one above 1, the other below.
-        let sides = (above - Fraction::one()) * (local - Fraction::one());
-        let power = if sides.is_negative() {
-            1.0 / (1.0 + (5.0 * up.ln()).powi(2))
+        let sides = (&above - Fraction::one()) * (&local - Fraction::one());
+        let local = if sides.is_negative() {
+            let power = 1.0 / (1.0 + (5.0 * to_f64(&ln(&above))).powi(2));
+            exact(to_f64(&local).powf(power))
         } else {
-            1.0
+            local
         };
-        exact(up * down.powf(power)) * self.share
+        // What an f64 has no room for is not nothing: an account's usage is a factor of its users'.
+        above * local * self.share
     }
 }
 
@@ -289,16 +290,17 @@ pub fn ask_accounts(world: &mut World, faults: &Faults, account: u32) {
     }
 }
 
+/// Whose usage counts for an association: with shares of its parent, that one's.
+pub fn paying(world: &World, id: u32) -> u32 {
+    match world.assocs.get(&id) {
+        Some(assoc) if assoc.on_parent() => assoc.fs_parent,
+        _ => id,
+    }
+}
+
 /// Stock's factor of a job's association, computed from the records.
 pub fn factor_of_records(world: &mut World, faults: &Faults, id: u32) -> Fraction {
-    let Some(assoc) = world.assocs.get(&id) else {
-        return Fraction::zero();
-    };
-    let paying = if assoc.on_parent() {
-        assoc.fs_parent
-    } else {
-        id
-    };
+    let paying = paying(world, id);
     let Some(record) = world.assocs.get(&paying) else {
         return Fraction::zero();
     };

@@ -269,7 +269,17 @@ impl Model<'_> {
         if !known && self.faults.has(Fault::NewAssocZero) {
             return classic::factor_of_records(&mut self.world, self.faults, assoc);
         }
+        // What a stock pass of the classic algorithm left open stays so under Fair Tree.
+        let paying = classic::paying(&self.world, assoc);
+        if known && self.is_open(paying) && self.faults.has(Fault::ClassicOrder) {
+            classic::ask(&mut self.world, self.faults, paying);
+        }
         self.memory.ranking.factor(&self.world, assoc)
+    }
+
+    fn is_open(&self, assoc: u32) -> bool {
+        let record = self.world.assocs.get(&assoc);
+        record.is_some_and(|record| classic::is_open(record))
     }
 
     /// The times, and what is written down.

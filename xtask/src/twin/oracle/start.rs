@@ -1,5 +1,6 @@
 //! The start of slurmctld: run-seconds and usage before the first pass.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -71,32 +72,31 @@ impl Model<'_> {
         }
     }
 
-    fn run_secs(&self) -> Vec<Vec<u64>> {
-        let assocs = self
-            .world
-            .assocs
-            .values()
-            .map(|assoc| assoc.run_secs.clone());
-        assocs
-            .chain(self.world.qos.values().map(|qos| qos.run_secs.clone()))
-            .collect()
-    }
-
-    fn put_run_secs(&mut self, kept: Vec<Vec<u64>>) {
-        let assocs = self
-            .world
-            .assocs
-            .values_mut()
-            .map(|r| &mut Rc::make_mut(r).run_secs);
-        let qos = self
-            .world
-            .qos
-            .values_mut()
-            .map(|r| &mut Rc::make_mut(r).run_secs);
-        for (record, kept) in assocs.chain(qos).zip(kept) {
-            *record = kept;
+    /// Those of associations and QOS, and of accounts and users in QOS.
+    fn run_secs(&self) -> RunSecs {
+        let (assocs, qos) = (self.world.assocs.values(), self.world.qos.values());
+        RunSecs {
+            assocs: assocs.map(|assoc| assoc.run_secs.clone()).collect(),
+            qos: qos
+                .map(|qos| (qos.run_secs.clone(), qos.used.clone()))
+                .collect(),
         }
     }
+
+    fn put_run_secs(&mut self, kept: RunSecs) {
+        for (record, run_secs) in self.world.assocs.values_mut().zip(kept.assocs) {
+            Rc::make_mut(record).run_secs = run_secs;
+        }
+        for (record, (run_secs, used)) in self.world.qos.values_mut().zip(kept.qos) {
+            let record = Rc::make_mut(record);
+            (record.run_secs, record.used) = (run_secs, used);
+        }
+    }
+}
+
+struct RunSecs {
+    assocs: Vec<Vec<u64>>,
+    qos: Vec<(Vec<u64>, BTreeMap<String, Vec<u64>>)>,
 }
 
 /// The records with the usage of a file: users and QOS as there, accounts summed up.
