@@ -63,7 +63,39 @@ pub fn product(a: &Fraction, b: &Fraction) -> Fraction {
     }
 }
 
-/// `to += more`, in the same way.
+/// `a / b`, `b` not 0, with the common factor looked for in machine words where they hold it.
+pub fn quotient(a: &Fraction, b: &Fraction) -> Fraction {
+    let odd = |value: &Fraction| -> Option<(u64, i64)> {
+        let halvings = halvings(value)?;
+        let zeros = value.numer().magnitude().trailing_zeros()?;
+        let mantissa = value.numer().magnitude() >> zeros;
+        let exponent = i64::try_from(zeros).ok()? - halvings;
+        Some((mantissa.to_u64()?, exponent))
+    };
+    let (Some((top, above)), Some((bottom, below))) = (odd(a), odd(b)) else {
+        return a / b;
+    };
+    if a.is_negative() || b.is_negative() {
+        return a / b;
+    }
+    let common = num_integer::gcd(top, bottom);
+    let (mut top, mut bottom) = (BigInt::from(top / common), BigInt::from(bottom / common));
+    // Both are odd, so that the power of 2 has no factor in common with either.
+    let power = above - below;
+    if power >= 0 {
+        top <<= power;
+    } else {
+        bottom <<= -power;
+    }
+    Fraction::new_raw(top, bottom)
+}
+
+/// Are two fractions the same? All are in lowest terms.
+pub fn same(a: &Fraction, b: &Fraction) -> bool {
+    a.numer() == b.numer() && a.denom() == b.denom()
+}
+
+/// `to += more`, in the same way as [`product`].
 pub fn add(to: &mut Fraction, more: &Fraction) {
     if more.is_zero() {
         return;
@@ -188,7 +220,7 @@ pub const HUGE: f64 = 1e290;
 /// Are two numbers the same but for `relative` of the larger one, both next to nothing, or both
 /// [`HUGE`]?
 pub fn close(a: &Fraction, b: &Fraction, relative: f64) -> bool {
-    if a == b {
+    if same(a, b) {
         return true;
     }
     let (x, y) = (to_f64(a), to_f64(b));
@@ -338,6 +370,19 @@ mod tests {
         assert_eq!(of_x87(0xc000, 3 << 62), Number::Finite(whole(-3)));
         assert_eq!(of_x87(0x7fff, 1 << 63), Number::Infinite);
         assert_eq!(of_f64(f64::NAN), Number::None);
+    }
+
+    #[test]
+    fn quotients_are_those_of_fractions() {
+        let values = [0.375, 3.0, 1e-290, 7e20, 5.0, 0.1, 96.0].map(exact);
+        let thirds = values.clone().map(|value| value / whole(3));
+        for a in values.iter().chain(&thirds) {
+            for b in values.iter().chain(&thirds) {
+                assert!(same(&quotient(a, b), &(a / b)), "{a} / {b}");
+                assert!(same(&quotient(&-a, b), &(-a / b)), "-{a} / {b}");
+            }
+            assert!(quotient(&Fraction::zero(), a).is_zero());
+        }
     }
 
     #[test]

@@ -12,15 +12,49 @@ use std::rc::Rc;
 use num_traits::{One as _, Zero as _};
 
 use super::faults::{Fault, Faults};
-use super::number::{Fraction, Number, exact, rounded, to_f64, whole};
+use super::number::{Fraction, Number, exact, quotient, rounded, to_f64, whole};
 use super::records::{Assoc, World, number};
 
 /// A level fairshare that can be compared.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 enum Level {
-    Finite(Fraction),
+    /// With its rounding, which nearly always tells two apart.
+    Finite(f64, Rc<Fraction>),
     Infinite,
 }
+
+impl Level {
+    fn of(value: Fraction) -> Level {
+        Level::Finite(to_f64(&value), Rc::new(value))
+    }
+}
+
+impl Ord for Level {
+    fn cmp(&self, other: &Level) -> Ordering {
+        match (self, other) {
+            (Level::Infinite, Level::Infinite) => Ordering::Equal,
+            (Level::Infinite, _) => Ordering::Greater,
+            (_, Level::Infinite) => Ordering::Less,
+            (Level::Finite(a, exactly_a), Level::Finite(b, exactly_b)) => {
+                a.total_cmp(b).then_with(|| exactly_a.cmp(exactly_b))
+            }
+        }
+    }
+}
+
+impl PartialOrd for Level {
+    fn partial_cmp(&self, other: &Level) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Level {
+    fn eq(&self, other: &Level) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Level {}
 
 struct FairTree<'a> {
     assocs: BTreeMap<u32, Rc<Assoc>>,
@@ -50,7 +84,7 @@ pub fn fair_tree(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Frac
     for (id, record) in &mut world.assocs {
         let record = Rc::make_mut(record);
         record.level_fs = match &tree.levels[id] {
-            Some(Level::Finite(value)) => Number::Finite(value.clone()),
+            Some(Level::Finite(_, value)) => Number::Finite(Fraction::clone(value)),
             Some(Level::Infinite) => Number::Infinite,
             None => number(u64::from(super::records::NO_VAL)),
         };
@@ -75,7 +109,7 @@ pub fn ratio(part: &Fraction, whole: &Fraction) -> Fraction {
     if whole.is_zero() || part.is_zero() {
         Fraction::zero()
     } else {
-        part / whole
+        quotient(part, whole)
     }
 }
 
@@ -126,12 +160,12 @@ impl FairTree<'_> {
         }
         let (share, usage) = (self.share(assoc), self.share_of_usage(assoc));
         if share.is_zero() {
-            return Some(Level::Finite(share));
+            return Some(Level::of(share));
         }
         if usage.is_zero() {
             return Some(Level::Infinite);
         }
-        Some(Level::Finite(if self.faults.has(Fault::RoundedTies) {
+        Some(Level::of(if self.faults.has(Fault::RoundedTies) {
             rounded(&(share / rounded(&usage, 64)), 64)
         } else {
             share / usage
@@ -201,19 +235,16 @@ impl FairTree<'_> {
 
     /// Stock's walk.
     fn walk(&mut self, level: &[u32], walk: &mut Walk, mut handed: bool) {
-        let mut level = level.to_vec();
+        let unset = || Level::of(super::charge::no_val());
         let value = |id: &u32| match self.levels.get(id) {
             Some(Some(value)) => value.clone(),
-            _ => Level::Finite(super::charge::no_val()),
+            _ => unset(),
         };
-        level.sort_by(|a, b| match value(b).cmp(&value(a)) {
-            Ordering::Equal => self.is_user(*b).cmp(&self.is_user(*a)),
-            order => order,
-        });
-        let values: Vec<Level> = level.iter().map(value).collect();
-        let mut before = Level::Finite(super::charge::no_val());
-        for (id, value) in level.into_iter().zip(values) {
-            let user = self.is_user(id);
+        let with_value = |id: &u32| (value(id), self.is_user(*id), *id);
+        let mut level: Vec<(Level, bool, u32)> = level.iter().map(with_value).collect();
+        level.sort_by(|(a, a_user, _), (b, b_user, _)| b.cmp(a).then(b_user.cmp(a_user)));
+        let mut before = unset();
+        for (value, user, id) in level {
             let empty = !user && !self.has_users(id);
             if empty && !self.faults.has(Fault::EmptyFirstOfTie) {
                 continue;
