@@ -11,7 +11,7 @@ use num_traits::{One as _, Signed as _, Zero as _};
 
 use super::charge::no_val;
 use super::faults::{Fault, Faults};
-use super::number::{Fraction, Number, exact, ln, rounded, to_f64, whole};
+use super::number::{Fraction, Number, exact, ln, product, quotient, rounded, to_f64, whole};
 use super::records::{Assoc, World, flag};
 use super::tree::{norm, ratio};
 
@@ -36,8 +36,9 @@ impl DepthOblivious<'_> {
         {
             return self.used.clone();
         }
-        let above = self.used_above / self.share_above;
-        let local = self.used / self.share / (&self.used_level / self.share_above);
+        let above = quotient(self.used_above, self.share_above);
+        let local = quotient(self.used, self.share);
+        let local = quotient(&local, &quotient(&self.used_level, self.share_above));
         // Opposed: one above 1, the other below.
         let sides = (&above - Fraction::one()) * (&local - Fraction::one());
         let local = if sides.is_negative() {
@@ -47,7 +48,7 @@ impl DepthOblivious<'_> {
             local
         };
         // What an f64 has no room for is not nothing: an account's usage is a factor of its users'.
-        above * local * self.share
+        product(&product(&above, &local), self.share)
     }
 }
 
@@ -192,7 +193,7 @@ fn level_shares(world: &World, account: u32) -> u64 {
 fn part_of_level(world: &World, assoc: &Assoc) -> Fraction {
     match level_shares(world, assoc.fs_parent) {
         0 => Fraction::zero(),
-        level => whole(assoc.shares_raw) / whole(level),
+        level => quotient(&whole(assoc.shares_raw), &whole(level)),
     }
 }
 

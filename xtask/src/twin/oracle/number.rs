@@ -55,39 +55,64 @@ fn halvings(value: &Fraction) -> Option<i64> {
     (zeros + 1 == value.denom().bits()).then(|| i64::try_from(zeros).unwrap_or(0))
 }
 
-/// `a * b`, without looking for common factors where there can be none but 2.
+/// A positive number as odd over odd, times a power of 2, where machine words hold that.
+struct Words {
+    top: u64,
+    bottom: u64,
+    power: i64,
+}
+
+impl Words {
+    fn of(value: &Fraction) -> Option<Words> {
+        let odd = |part: &BigUint| -> Option<(u64, i64)> {
+            let zeros = part.trailing_zeros()?;
+            Some(((part >> zeros).to_u64()?, i64::try_from(zeros).ok()?))
+        };
+        if value.is_negative() {
+            return None;
+        }
+        let (top, up) = odd(value.numer().magnitude())?;
+        let (bottom, down) = odd(value.denom().magnitude())?;
+        let power = up - down;
+        Some(Words { top, bottom, power })
+    }
+
+    /// In lowest terms: of odd numbers, powers of 2 have no factor.
+    fn fraction(top: [u64; 2], bottom: [u64; 2], power: i64) -> Fraction {
+        let whole = |[a, b]: [u64; 2]| u128::from(a) * u128::from(b);
+        let (top, bottom) = (whole(top), whole(bottom));
+        let common = num_integer::gcd(top, bottom);
+        let (mut top, mut bottom) = (BigInt::from(top / common), BigInt::from(bottom / common));
+        if power >= 0 {
+            top <<= power;
+        } else {
+            bottom <<= -power;
+        }
+        Fraction::new_raw(top, bottom)
+    }
+}
+
+/// `a * b`, without looking for common factors where there can be none but 2, or in machine words.
 pub fn product(a: &Fraction, b: &Fraction) -> Fraction {
-    match (halvings(a), halvings(b)) {
-        (Some(of_a), Some(of_b)) => dyadic(a.numer() * b.numer(), -(of_a + of_b)),
+    if let (Some(of_a), Some(of_b)) = (halvings(a), halvings(b)) {
+        return dyadic(a.numer() * b.numer(), -(of_a + of_b));
+    }
+    match (Words::of(a), Words::of(b)) {
+        (Some(a), Some(b)) => {
+            Words::fraction([a.top, b.top], [a.bottom, b.bottom], a.power + b.power)
+        }
         _ => a * b,
     }
 }
 
-/// `a / b`, `b` not 0, with the common factor looked for in machine words where they hold it.
+/// `a / b`, `b` not 0, in the same way.
 pub fn quotient(a: &Fraction, b: &Fraction) -> Fraction {
-    let odd = |value: &Fraction| -> Option<(u64, i64)> {
-        let halvings = halvings(value)?;
-        let zeros = value.numer().magnitude().trailing_zeros()?;
-        let mantissa = value.numer().magnitude() >> zeros;
-        let exponent = i64::try_from(zeros).ok()? - halvings;
-        Some((mantissa.to_u64()?, exponent))
-    };
-    let (Some((top, above)), Some((bottom, below))) = (odd(a), odd(b)) else {
-        return a / b;
-    };
-    if a.is_negative() || b.is_negative() {
-        return a / b;
+    match (Words::of(a), Words::of(b)) {
+        (Some(a), Some(b)) => {
+            Words::fraction([a.top, b.bottom], [a.bottom, b.top], a.power - b.power)
+        }
+        _ => a / b,
     }
-    let common = num_integer::gcd(top, bottom);
-    let (mut top, mut bottom) = (BigInt::from(top / common), BigInt::from(bottom / common));
-    // Both are odd, so that the power of 2 has no factor in common with either.
-    let power = above - below;
-    if power >= 0 {
-        top <<= power;
-    } else {
-        bottom <<= -power;
-    }
-    Fraction::new_raw(top, bottom)
 }
 
 /// Are two fractions the same? All are in lowest terms.
@@ -95,7 +120,7 @@ pub fn same(a: &Fraction, b: &Fraction) -> bool {
     a.numer() == b.numer() && a.denom() == b.denom()
 }
 
-/// `to += more`, in the same way as [`product`].
+/// `to += more`, without looking for common factors where there can be none but 2.
 pub fn add(to: &mut Fraction, more: &Fraction) {
     if more.is_zero() {
         return;
@@ -373,15 +398,17 @@ mod tests {
     }
 
     #[test]
-    fn quotients_are_those_of_fractions() {
+    fn products_and_quotients_are_those_of_fractions() {
         let values = [0.375, 3.0, 1e-290, 7e20, 5.0, 0.1, 96.0].map(exact);
         let thirds = values.clone().map(|value| value / whole(3));
         for a in values.iter().chain(&thirds) {
             for b in values.iter().chain(&thirds) {
                 assert!(same(&quotient(a, b), &(a / b)), "{a} / {b}");
                 assert!(same(&quotient(&-a, b), &(-a / b)), "-{a} / {b}");
+                assert!(same(&product(a, b), &(a * b)), "{a} * {b}");
             }
             assert!(quotient(&Fraction::zero(), a).is_zero());
+            assert!(product(&Fraction::zero(), a).is_zero());
         }
     }
 

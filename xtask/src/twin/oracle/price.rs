@@ -60,7 +60,7 @@ pub(super) fn weighted(weight: u32, factor: impl FnOnce() -> Fraction) -> Fracti
     if weight == 0 {
         Fraction::zero()
     } else {
-        rounded(&(whole(weight) * factor()), BITS)
+        rounded(&product(&whole(weight), &factor()), BITS)
     }
 }
 
@@ -192,7 +192,10 @@ fn bounds(terms: &Terms) -> Bounds {
         add(&mut size, &term.abs());
     }
     let slack = product(&size, &exact(ROUNDING));
-    (integer(&(&sum - &slack)), integer(&(sum + slack)))
+    let mut low = sum.clone();
+    add(&mut low, &-&slack);
+    add(&mut sum, &slack);
+    (integer(&low), integer(&sum))
 }
 
 fn integer(sum: &Fraction) -> u32 {

@@ -96,8 +96,11 @@ impl Model<'_> {
 
 struct RunSecs {
     assocs: Vec<Vec<u64>>,
-    qos: Vec<(Vec<u64>, BTreeMap<String, Vec<u64>>)>,
+    qos: Vec<(Vec<u64>, UsedOf)>,
 }
+
+/// By account and user, see [`Qos::used`](super::records::Qos::used).
+type UsedOf = BTreeMap<String, Vec<u64>>;
 
 /// The records with the usage of a file: users and QOS as there, accounts summed up.
 fn restored(world: &World, saved: &Saved) -> World {

@@ -128,7 +128,7 @@ impl FairTree<'_> {
         if level == 0 {
             return Fraction::zero();
         }
-        let exactly = whole(assoc.shares_raw) / whole(level);
+        let exactly = quotient(&whole(assoc.shares_raw), &whole(level));
         if !self.faults.has(Fault::RoundedTies) {
             return exactly;
         }
@@ -166,9 +166,9 @@ impl FairTree<'_> {
             return Some(Level::Infinite);
         }
         Some(Level::of(if self.faults.has(Fault::RoundedTies) {
-            rounded(&(share / rounded(&usage, 64)), 64)
+            rounded(&quotient(&share, &rounded(&usage, 64)), 64)
         } else {
-            share / usage
+            quotient(&share, &usage)
         }))
     }
 
