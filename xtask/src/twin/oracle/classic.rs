@@ -11,7 +11,9 @@ use num_traits::{One as _, Signed as _, Zero as _};
 
 use super::charge::no_val;
 use super::faults::{Fault, Faults};
-use super::number::{Fraction, Number, exact, ln, product, quotient, rounded, to_f64, whole};
+use super::number::{
+    Fraction, Number, exact, ln, power, product, quotient, rounded, to_f64, whole,
+};
 use super::records::{Assoc, World, flag};
 use super::tree::{norm, ratio};
 
@@ -29,7 +31,7 @@ struct DepthOblivious<'a> {
 }
 
 impl DepthOblivious<'_> {
-    fn usage(&self) -> Fraction {
+    fn usage(&self, faults: &Faults) -> Fraction {
         if [self.share, self.share_above, self.used, self.used_above]
             .iter()
             .any(|value| value.is_zero())
@@ -42,8 +44,14 @@ impl DepthOblivious<'_> {
         // Opposed: one above 1, the other below.
         let sides = (&above - Fraction::one()) * (&local - Fraction::one());
         let local = if sides.is_negative() {
-            let power = 1.0 / (1.0 + (5.0 * to_f64(&ln(&above))).powi(2));
-            exact(to_f64(&local).powf(power))
+            let exponent = 1.0 / (1.0 + (5.0 * to_f64(&ln(&above))).powi(2));
+            let rounded = to_f64(&local);
+            // Below that an f64 has few bits left, or none.
+            if rounded >= f64::MIN_POSITIVE || faults.has(Fault::TinyUsage) {
+                exact(rounded.powf(exponent))
+            } else {
+                power(&local, exponent)
+            }
         } else {
             local
         };
@@ -164,7 +172,7 @@ impl Classic<'_> {
                 used_above: &above,
                 used_level,
             }
-            .usage();
+            .usage(&Faults::none());
         }
         if level_shares(self.world, parent) == 0 {
             return above;
@@ -261,7 +269,7 @@ pub fn ask(world: &mut World, faults: &Faults, id: u32) {
             used_above: &above,
             used_level: level.map(|sibling| finite(&sibling.usage_norm)).sum(),
         }
-        .usage()
+        .usage(faults)
     } else if assoc.level_shares == 0 {
         above
     } else {

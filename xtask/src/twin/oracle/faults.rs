@@ -49,6 +49,8 @@ faults! {
     ParentBelowRoot = "parent-below-root", "FairShare=parent below the root shows another effective usage";
     /// The root's effective usage is 1 without usage.
     RootAlwaysUsed = "root-always-used", "the root counts as used up when nothing is used";
+    /// The power of depth-oblivious fair share is taken of an f64.
+    TinyUsage = "tiny-usage", "DEPTH_OBLIVIOUS takes usage below 1e-308 of its siblings' for none";
     /// Usage fades by 0.693 instead of ln 2.
     HalfLife = "half-life", "a half-life of 0.693 instead of ln 2";
     /// A period's use fades as if it had all come at the start.

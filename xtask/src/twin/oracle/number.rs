@@ -310,10 +310,20 @@ pub fn ln(value: &Fraction) -> Fraction {
 
 /// e to the power of a number; 0 where an `f64` holds nothing of it.
 pub fn exp(value: &Fraction) -> Fraction {
+    exp_above(value, -1080)
+}
+
+/// A positive number to the power of one from 0 to 1; 0 where an x87 number holds nothing of it.
+pub fn power(base: &Fraction, exponent: f64) -> Fraction {
+    exp_above(&(ln(base) * exact(exponent)), -16_450)
+}
+
+/// e to the power of a number; 0 if that is not above 2^`lowest`.
+fn exp_above(value: &Fraction, lowest: i64) -> Fraction {
     let value = fixed(value);
     let ln_2 = ln_2_fixed();
     let doublings = num_integer::Integer::div_floor(&value, &ln_2);
-    let Some(power) = doublings.to_i64().filter(|power| *power > -1080) else {
+    let Some(power) = doublings.to_i64().filter(|power| *power > lowest) else {
         return Fraction::zero();
     };
     let rest = value - &doublings * &ln_2;
@@ -435,6 +445,12 @@ mod tests {
         near(&ln(&exact(0.001)), 0.001_f64.ln());
         near(&exp(&exact(1.0)), std::f64::consts::E);
         near(&exp(&exact(-700.0)), (-700.0_f64).exp());
+        near(&power(&exact(0.3), 0.7), 0.3_f64.powf(0.7));
+        // (2^-2000)^(1/8) = 2^-250
+        near(
+            &power(&dyadic(BigInt::one(), -2000), 0.125),
+            2_f64.powi(-250),
+        );
     }
 
     // By hand: after one half-life a half; using 1 per second over a half-life is worth
