@@ -75,6 +75,12 @@ fn finite(number: &Number) -> Fraction {
     }
 }
 
+/// Usage that counts: none where it is below nothing.
+pub fn counted(faults: &Faults, usage: &Fraction) -> Option<Fraction> {
+    let counts = !usage.is_negative() || faults.has(Fault::NegativeUsage);
+    counts.then(|| usage.clone())
+}
+
 /// Everything at one moment.
 struct Classic<'a> {
     world: &'a World,
@@ -250,7 +256,11 @@ pub fn ask(world: &mut World, faults: &Faults, id: u32) {
         return;
     };
     let root = world.conf.root;
-    let own = norm(&assoc.usage.raw, &world.assocs[&root].usage.raw);
+    let counted = |id: u32| counted(faults, &world.assocs[&id].usage.raw);
+    let own = norm(
+        &counted(id).unwrap_or_default(),
+        &counted(root).unwrap_or_default(),
+    );
     if let Some(record) = world.assocs.get_mut(&id) {
         Rc::make_mut(record).usage_norm = Number::Finite(own.clone());
     }

@@ -51,6 +51,8 @@ faults! {
     RootAlwaysUsed = "root-always-used", "the root counts as used up when nothing is used";
     /// The power of depth-oblivious fair share is taken of an f64.
     TinyUsage = "tiny-usage", "DEPTH_OBLIVIOUS takes usage below 1e-308 of its siblings' for none";
+    /// Usage below nothing, which slurmctld's own subtractions can leave, is computed with.
+    NegativeUsage = "negative-usage", "usage below nothing counts as such";
     /// Usage fades by 0.693 instead of ln 2.
     HalfLife = "half-life", "a half-life of 0.693 instead of ln 2";
     /// A period's use fades as if it had all come at the start.

@@ -1,5 +1,6 @@
 //! One call into the plugin: from what it finds to what it must leave.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -109,8 +110,9 @@ impl Model<'_> {
             self.stock_classic();
         } else {
             self.fade();
+            let below = self.below_nothing();
             self.accrue();
-            self.share();
+            self.share(&below);
             self.price_all();
         }
         self.finish();
@@ -187,11 +189,23 @@ impl Model<'_> {
         charge::charge(&mut self.world, &self.memory, self.faults, id, &period);
     }
 
-    /// Fair share of all associations.
-    fn share(&mut self) {
+    /// Usage below nothing, which counts as none: what a pass adds counts as if it came upon 0.
+    fn below_nothing(&self) -> BTreeMap<u32, Fraction> {
+        let all = self.world.assocs.values();
+        let below = all.filter(|assoc| classic::counted(self.faults, &assoc.usage.raw).is_none());
+        below
+            .map(|assoc| (assoc.id, assoc.usage.raw.clone()))
+            .collect()
+    }
+
+    /// Fair share of all associations, whose usage counts without what is given.
+    fn share(&mut self, below: &BTreeMap<u32, Fraction>) {
         let predicted = self.world.clone();
         let after = self.call.after;
-        let usage = |id: u32| usage_of(&predicted, after, id);
+        let usage = |id: u32| {
+            let usage = usage_of(&predicted, after, id);
+            below.get(&id).map_or(usage.clone(), |below| usage - below)
+        };
         if self.is_fair_tree() {
             tree::fair_tree(&mut self.world, self.faults, &usage);
         } else {
@@ -204,7 +218,7 @@ impl Model<'_> {
         self.memory.ranking = Rc::new(ranking);
     }
 
-    fn factors(&self) -> std::collections::BTreeMap<u32, Fraction> {
+    fn factors(&self) -> BTreeMap<u32, Fraction> {
         let ranked = |assoc: &&Rc<Assoc>| assoc.is_user || !self.is_fair_tree();
         let assocs = self.world.assocs.values().filter(ranked);
         assocs

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use num_traits::{ToPrimitive as _, Zero as _};
+use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 
 use super::check::{FACTOR, Found, Mismatch};
 use super::faults::{Fault, Faults};
@@ -90,13 +90,20 @@ impl Share {
             1e-14,
         );
         // Cut to a whole number, which the last bits of usage may decide.
-        let whole = |usage: Fraction| usage.to_integer().to_u64().unwrap_or(0);
-        let slack = product(&assoc.usage.raw, &exact(USAGE));
+        let whole = |usage: Fraction| usage.to_integer().to_i128().unwrap_or(0);
+        let slack = product(&assoc.usage.raw.abs(), &exact(USAGE));
         let (low, high) = (
             whole(&assoc.usage.raw - &slack),
             whole(&assoc.usage.raw + &slack),
         );
-        if !(low..=high).contains(&self.usage_raw) {
+        // slurmctld itself makes a number without a sign of what is below nothing.
+        let wrap = if assoc.usage.raw.is_negative() {
+            1_i128 << 64
+        } else {
+            0
+        };
+        let is = i128::from(self.usage_raw) - wrap;
+        if !(low..=high).contains(&is) {
             found.add(
                 name("usage_raw"),
                 format!("{low} to {high}"),

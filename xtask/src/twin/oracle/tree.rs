@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use num_traits::{One as _, Zero as _};
+use num_traits::{One as _, Signed as _, Zero as _};
 
 use super::faults::{Fault, Faults};
 use super::number::{Fraction, Number, exact, quotient, rounded, to_f64, whole};
@@ -21,6 +21,8 @@ enum Level {
     /// With its rounding, which nearly always tells two apart.
     Finite(f64, Rc<Fraction>),
     Infinite,
+    /// Shares over -0: nothing was used of less than nothing.
+    Lowest,
 }
 
 impl Level {
@@ -31,13 +33,16 @@ impl Level {
 
 impl Ord for Level {
     fn cmp(&self, other: &Level) -> Ordering {
+        let class = |level: &Level| match level {
+            Level::Lowest => 0,
+            Level::Finite(..) => 1,
+            Level::Infinite => 2,
+        };
         match (self, other) {
-            (Level::Infinite, Level::Infinite) => Ordering::Equal,
-            (Level::Infinite, _) => Ordering::Greater,
-            (_, Level::Infinite) => Ordering::Less,
             (Level::Finite(a, exactly_a), Level::Finite(b, exactly_b)) => {
                 a.total_cmp(b).then_with(|| exactly_a.cmp(exactly_b))
             }
+            _ => class(self).cmp(&class(other)),
         }
     }
 }
@@ -86,6 +91,7 @@ pub fn fair_tree(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Frac
         record.level_fs = match &tree.levels[id] {
             Some(Level::Finite(_, value)) => Number::Finite(Fraction::clone(value)),
             Some(Level::Infinite) => Number::Infinite,
+            Some(Level::Lowest) => Number::None,
             None => number(u64::from(super::records::NO_VAL)),
         };
         if *id == root {
@@ -163,7 +169,12 @@ impl FairTree<'_> {
             return Some(Level::of(share));
         }
         if usage.is_zero() {
-            return Some(Level::Infinite);
+            let all = (self.usage)(assoc.fs_parent);
+            return Some(if all.is_negative() {
+                Level::Lowest
+            } else {
+                Level::Infinite
+            });
         }
         Some(Level::of(if self.faults.has(Fault::RoundedTies) {
             rounded(&quotient(&share, &rounded(&usage, 64)), 64)
