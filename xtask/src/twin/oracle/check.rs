@@ -9,6 +9,17 @@ use super::records::{Assoc, Job, Leaf, Qos, Terms, Usage, World};
 /// roundings and, outside Fair Tree, of a power.
 pub(super) const FACTOR: f64 = 1e-11;
 
+/// The same for a factor 2^-x, weighted or not: the rounding of a large x says more.
+pub(super) fn of_power(must: &Fraction) -> f64 {
+    let exponent = -to_f64(must).log2();
+    if exponent.is_finite() {
+        // The weight may be up to 2^32.
+        FACTOR * ((exponent + 32.0) / 64.0).max(1.0)
+    } else {
+        FACTOR
+    }
+}
+
 /// A field that is not what it must be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
@@ -93,6 +104,25 @@ impl Found {
         }
     }
 
+    /// Normalised and effective usage. Classic effective usage is what is left of a difference of
+    /// the normalised one, by whose size its rounding goes.
+    pub(super) fn effective_usage(&mut self, field: &str, must: [&Number; 2], is: &Number) {
+        let [norm, must] = must;
+        if let [
+            Number::Finite(norm),
+            Number::Finite(must),
+            Number::Finite(is),
+        ] = [norm, must, is]
+        {
+            let off = (to_f64(must) - to_f64(is)).abs();
+            let size = to_f64(norm);
+            if size <= 1.0 && off <= FACTOR * size {
+                return;
+            }
+        }
+        self.number(field, must, is, FACTOR);
+    }
+
     pub(super) fn equal<T: PartialEq + std::fmt::Debug>(&mut self, field: &str, must: &T, is: &T) {
         if must != is {
             self.add(field, format!("{must:?}"), format!("{is:?}"));
@@ -129,14 +159,14 @@ impl Found {
             &is.usage_norm,
             FACTOR,
         );
-        self.number(
+        self.effective_usage(
             &name("usage_efctv"),
-            &must.usage_efctv,
+            [&must.usage_norm, &must.usage_efctv],
             &is.usage_efctv,
-            FACTOR,
         );
         self.number(&name("level_fs"), &must.level_fs, &is.level_fs, FACTOR);
-        self.near(&name("fs_factor"), &must.fs_factor, &is.fs_factor, FACTOR);
+        let relative = of_power(&must.fs_factor);
+        self.near(&name("fs_factor"), &must.fs_factor, &is.fs_factor, relative);
     }
 
     fn qos(&mut self, id: u32, must: &Qos, is: &Qos) {
@@ -156,13 +186,13 @@ impl Found {
         for (field, must, is) in [
             ("age", &a.age, &b.age),
             ("assoc", &a.assoc, &b.assoc),
-            ("fs", &a.fs, &b.fs),
             ("js", &a.js, &b.js),
             ("part", &a.part, &b.part),
             ("qos", &a.qos, &b.qos),
         ] {
             self.near(&name(field), must, is, FACTOR);
         }
+        self.near(&name("fs"), &a.fs, &b.fs, of_power(&a.fs));
         self.equal(&name("site"), &a.site, &b.site);
         self.equal(&name("nice"), &a.nice, &b.nice);
         if a.tres.len() != b.tres.len() {

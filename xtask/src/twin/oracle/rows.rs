@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 
-use super::check::{FACTOR, Found, Mismatch};
+use super::check::{FACTOR, Found, Mismatch, of_power};
 use super::faults::{Fault, Faults};
 use super::fields::Fields;
 use super::model::USAGE;
@@ -116,11 +116,10 @@ impl Share {
             &self.usage_norm,
             FACTOR,
         );
-        found.number(
+        found.effective_usage(
             &name("usage_efctv"),
-            &narrow(&assoc.usage_efctv),
+            [&assoc.usage_norm, &narrow(&assoc.usage_efctv)],
             &self.usage_efctv,
-            FACTOR,
         );
         found.number(
             &name("level_fs"),
@@ -132,7 +131,7 @@ impl Share {
             &name("fs_factor"),
             &assoc.fs_factor,
             &self.fs_factor,
-            FACTOR,
+            of_power(&assoc.fs_factor),
         );
         found.equal(&name("run_secs"), &assoc.run_secs, &self.run_secs);
         for (at, (must, is)) in assoc.usage.tres.iter().zip(&self.tres).enumerate() {
