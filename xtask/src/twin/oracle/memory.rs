@@ -6,7 +6,7 @@ use std::rc::Rc;
 use num_traits::{One as _, Zero as _};
 
 use super::number::Fraction;
-use super::records::{Assoc, Job, Leaf, Usage, World};
+use super::records::{Assoc, Job, Leaf, Usage, World, flag};
 
 /// Usage as a plugin of ours writes it down: of users, and what removed users left in accounts.
 #[derive(Clone, Debug, Default)]
@@ -112,6 +112,8 @@ pub struct Memory {
     pub rearmed: bool,
     /// Stock works out the next reset once.
     pub next_reset: Option<i64>,
+    /// Shares are normalised as Fair Tree does.
+    pub fair_tree: bool,
     /// The half-life of the last pass.
     pub half_life: u32,
     /// Ends charged since the last pass, by job and start: up to when, and is the run over?
@@ -145,6 +147,7 @@ impl Memory {
         self.armed = true;
         self.rearmed = false;
         self.next_reset = None;
+        self.fair_tree = world.conf.has(flag::FAIR_TREE);
         self.half_life = world.conf.half_life;
         self.recent.clear();
         self.runs = None;

@@ -415,10 +415,15 @@ impl Model<'_> {
 
     fn reconfig(&mut self, cleared: bool) {
         self.memory.reconfigure();
+        let fair_tree = self.is_fair_tree();
+        let switched = std::mem::replace(&mut self.memory.fair_tree, fair_tree) != fair_tree;
         if !cleared || !self.world.conf.slurmdbd {
             return;
         }
         charge::take_consumed(&mut self.world, &self.memory, self.faults);
+        if !switched {
+            return;
+        }
         let before = self.world.clone();
         for (id, record) in &mut self.world.assocs {
             let now = classic::shares_norm(&before, *id);

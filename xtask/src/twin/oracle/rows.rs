@@ -97,12 +97,8 @@ impl Share {
             whole(&assoc.usage.raw + &slack),
         );
         // slurmctld itself makes a number without a sign of what is below nothing.
-        let wrap = if assoc.usage.raw.is_negative() {
-            1_i128 << 64
-        } else {
-            0
-        };
-        let is = i128::from(self.usage_raw) - wrap;
+        let wrapped = assoc.usage.raw.is_negative() && self.usage_raw > i64::MAX as u64;
+        let is = i128::from(self.usage_raw) - if wrapped { 1 << 64 } else { 0 };
         if !(low..=high).contains(&is) {
             found.add(
                 name("usage_raw"),
