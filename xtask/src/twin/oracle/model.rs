@@ -375,6 +375,8 @@ impl Model<'_> {
             let times = (self.world.now, self.memory.last_reset);
             self.world.times = Some(times);
         }
+        // A reset that leaves no trace, at the moment of the one before, may have been.
+        self.memory.armed = false;
         Ok(())
     }
 
