@@ -90,7 +90,9 @@ impl Share {
             1e-14,
         );
         // Cut to a whole number, which the last bits of usage may decide.
-        let whole = |usage: Fraction| usage.to_integer().to_i128().unwrap_or(0);
+        // The processor makes 0 of what has no room.
+        let fits = |whole: &i128| *whole <= i128::from(u64::MAX);
+        let whole = |usage: Fraction| usage.to_integer().to_i128().filter(fits).unwrap_or(0);
         let slack = product(&assoc.usage.raw.abs(), &exact(USAGE));
         let (low, high) = (
             whole(&assoc.usage.raw - &slack),
