@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use num_traits::{One as _, Zero as _};
 
+use super::conf::Conf;
 use super::number::Fraction;
 use super::records::{Assoc, Job, Leaf, Usage, World, flag};
 
@@ -102,6 +103,12 @@ impl Ranking {
     }
 }
 
+/// See [`Memory::algorithm`].
+pub fn algorithm(conf: &Conf) -> [bool; 2] {
+    let fair_tree = conf.has(flag::FAIR_TREE);
+    [fair_tree, !fair_tree && conf.has(flag::DEPTH_OBLIVIOUS)]
+}
+
 /// What a plugin keeps between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
@@ -112,8 +119,8 @@ pub struct Memory {
     pub rearmed: bool,
     /// Stock works out the next reset once.
     pub next_reset: Option<i64>,
-    /// Shares are normalised as Fair Tree does.
-    pub fair_tree: bool,
+    /// The algorithm that shares are normalised for: Fair Tree, depth-oblivious.
+    pub algorithm: [bool; 2],
     /// The half-life of the last pass.
     pub half_life: u32,
     /// Ends charged since the last pass, by job and start: up to when, and is the run over?
@@ -147,7 +154,7 @@ impl Memory {
         self.armed = true;
         self.rearmed = false;
         self.next_reset = None;
-        self.fair_tree = world.conf.has(flag::FAIR_TREE);
+        self.algorithm = algorithm(&world.conf);
         self.half_life = world.conf.half_life;
         self.recent.clear();
         self.runs = None;

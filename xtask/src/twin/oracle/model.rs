@@ -9,7 +9,7 @@ use num_traits::Zero as _;
 use super::charge::{self, Period};
 use super::classic;
 use super::faults::{Fault, Faults};
-use super::memory::{Memory, Ranking, Saved};
+use super::memory::{self, Memory, Ranking, Saved};
 use super::number::{Fraction, close, exact, product, to_f64};
 use super::price::{self, AllBounds};
 use super::records::{Assoc, Leaf, Usage, World, flag};
@@ -417,8 +417,8 @@ impl Model<'_> {
 
     fn reconfig(&mut self, cleared: bool) {
         self.memory.reconfigure();
-        let fair_tree = self.is_fair_tree();
-        let switched = std::mem::replace(&mut self.memory.fair_tree, fair_tree) != fair_tree;
+        let algorithm = memory::algorithm(&self.world.conf);
+        let switched = std::mem::replace(&mut self.memory.algorithm, algorithm) != algorithm;
         if !cleared || !self.world.conf.slurmdbd {
             return;
         }
