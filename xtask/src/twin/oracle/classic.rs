@@ -12,7 +12,7 @@ use num_traits::{One as _, Signed as _, Zero as _};
 use super::charge::no_val;
 use super::faults::{Fault, Faults};
 use super::number::{
-    Fraction, Number, dyadic, exact, ln, power, product, quotient, rounded, to_f64, whole,
+    Fraction, Number, exact, ln, power, product, quotient, rounded, to_f64, whole,
 };
 use super::records::{Assoc, World, flag};
 use super::tree::{norm, ratio};
@@ -47,13 +47,8 @@ impl DepthOblivious<'_> {
             let exponent = 1.0 / (1.0 + (5.0 * to_f64(&ln(&above))).powi(2));
             let rounded = to_f64(&local);
             // Below that an f64 has few bits left, or none.
-            if rounded >= f64::MIN_POSITIVE {
-                exact(rounded.powf(exponent))
-            } else if !faults.has(Fault::TinyUsage) {
+            if rounded < f64::MIN_POSITIVE && !faults.has(Fault::TinyUsage) {
                 power(&local, exponent)
-            } else if local <= dyadic(1.into(), -1075) {
-                // Half of the smallest f64 is rounded to the even one, which is 0.
-                Fraction::zero()
             } else {
                 exact(rounded.powf(exponent))
             }

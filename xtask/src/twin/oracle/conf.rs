@@ -84,4 +84,10 @@ impl Conf {
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
+
+    /// Fair Tree, or else depth-oblivious; neither: classic.
+    pub fn algorithm(&self) -> [bool; 2] {
+        let fair_tree = self.has(flag::FAIR_TREE);
+        [fair_tree, !fair_tree && self.has(flag::DEPTH_OBLIVIOUS)]
+    }
 }

@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use num_traits::{One as _, Zero as _};
 
-use super::conf::Conf;
 use super::number::Fraction;
-use super::records::{Assoc, Job, Leaf, Usage, World, flag};
+use super::records::{Assoc, Job, Leaf, Usage, World};
 
 /// Usage as a plugin of ours writes it down: of users, and what removed users left in accounts.
 #[derive(Clone, Debug, Default)]
@@ -103,12 +102,6 @@ impl Ranking {
     }
 }
 
-/// See [`Memory::algorithm`].
-pub fn algorithm(conf: &Conf) -> [bool; 2] {
-    let fair_tree = conf.has(flag::FAIR_TREE);
-    [fair_tree, !fair_tree && conf.has(flag::DEPTH_OBLIVIOUS)]
-}
-
 /// What a plugin keeps between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
@@ -119,7 +112,7 @@ pub struct Memory {
     pub rearmed: bool,
     /// Stock works out the next reset once.
     pub next_reset: Option<i64>,
-    /// The algorithm that shares are normalised for: Fair Tree, depth-oblivious.
+    /// The algorithm that shares were normalised for last.
     pub algorithm: [bool; 2],
     /// The half-life of the last pass.
     pub half_life: u32,
@@ -154,7 +147,7 @@ impl Memory {
         self.armed = true;
         self.rearmed = false;
         self.next_reset = None;
-        self.algorithm = algorithm(&world.conf);
+        self.algorithm = world.conf.algorithm();
         self.half_life = world.conf.half_life;
         self.recent.clear();
         self.runs = None;

@@ -9,7 +9,7 @@ use num_traits::Zero as _;
 use super::charge::{self, Period};
 use super::classic;
 use super::faults::{Fault, Faults};
-use super::memory::{self, Memory, Ranking, Saved};
+use super::memory::{Memory, Ranking, Saved};
 use super::number::{Fraction, close, exact, product, to_f64};
 use super::price::{self, AllBounds};
 use super::records::{Assoc, Leaf, Usage, World, flag};
@@ -204,7 +204,10 @@ impl Model<'_> {
         let after = self.call.after;
         let usage = |id: u32| {
             let usage = usage_of(&predicted, after, id);
-            below.get(&id).map_or(usage.clone(), |below| usage - below)
+            match below.get(&id) {
+                Some(below) => usage - below,
+                None => usage,
+            }
         };
         if self.is_fair_tree() {
             tree::fair_tree(&mut self.world, self.faults, &usage);
@@ -417,7 +420,7 @@ impl Model<'_> {
 
     fn reconfig(&mut self, cleared: bool) {
         self.memory.reconfigure();
-        let algorithm = memory::algorithm(&self.world.conf);
+        let algorithm = self.world.conf.algorithm();
         let switched = std::mem::replace(&mut self.memory.algorithm, algorithm) != algorithm;
         if !cleared || !self.world.conf.slurmdbd {
             return;

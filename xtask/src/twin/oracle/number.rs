@@ -116,7 +116,7 @@ pub fn quotient(a: &Fraction, b: &Fraction) -> Fraction {
 }
 
 /// Are two fractions the same? All are in lowest terms.
-pub fn same(a: &Fraction, b: &Fraction) -> bool {
+fn same(a: &Fraction, b: &Fraction) -> bool {
     a.numer() == b.numer() && a.denom() == b.denom()
 }
 
