@@ -7,6 +7,10 @@ use crate::input::sshare::Printed;
 /// What a factor with six decimals may be off, twice: usage was cut off after the point, too.
 const GRAIN: f64 = 1e-6;
 
+/// How far whole points may be from those that print as they do: a little less than half a point,
+/// for at half a point itself the even one is printed.
+const BELOW_HALF: f64 = 0.5 - 1e-6;
+
 /// Puts the numbers that sprio printed in the place of computed ones that differ from them by no
 /// more than the digits of the printed factor leave open. `weight`: that of fair share.
 pub(super) fn settle(made: &mut PrioRow, printed: &Row, weight: u32) {
@@ -40,18 +44,15 @@ pub(super) fn settle(made: &mut PrioRow, printed: &Row, weight: u32) {
     }
 }
 
-/// The points of a printed factor: those that print as the printed ones do, if any.
+/// The points of a printed factor: of those that its digits leave open the nearest that print as
+/// the printed ones do, if any.
 fn points(share: Printed, printed: Option<Printed>, weight: f64) -> f64 {
     let points = share.value * weight;
     match printed {
         Some(printed)
             if printed.low <= share.high * weight && share.low * weight <= printed.high =>
         {
-            if points.round() == printed.value {
-                points
-            } else {
-                printed.value
-            }
+            points.clamp(printed.value - BELOW_HALF, printed.value + BELOW_HALF)
         }
         _ => points,
     }
@@ -94,6 +95,27 @@ mod tests {
         assert_eq!(row.points[at].value().unwrap().round(), 1855.0);
         assert_eq!(row.priority.value().unwrap().trunc(), 1955.0);
         assert_eq!(row.norm_priority, Figure::Computed(0.00000045520041));
+    }
+
+    // The factor 0.29964498 under a weight of 100,000: 29964.498 points, which print as 29964,
+    // while the 0.2996450 that prints for the factor makes 29964.5. With 2,610 more the sum is
+    // 32574.498, over 4294967295 0.00000758434134.
+    #[test]
+    fn half_a_point_goes_to_the_side_that_was_printed() {
+        let mut printed = Row {
+            priority: Some(32574.0),
+            norm_priority: Printed::parse("0.00000758434134"),
+            ..Row::default()
+        };
+        let at = Factor::Fairshare.index();
+        printed.norm[at] = Printed::parse("0.2996450");
+        printed.weighted[at] = Printed::parse("29964");
+        let mut row = made(0.299646);
+        row.priority = Figure::Computed(2610.0 + 29964.6);
+        settle(&mut row, &printed, 100_000);
+        assert_eq!(format!("{:.0}", row.points[at].value().unwrap()), "29964");
+        assert_eq!(row.norm_priority, Figure::Computed(0.00000758434134));
+        assert_eq!(row.priority.value().unwrap().trunc(), 32574.0);
     }
 
     #[test]
