@@ -196,6 +196,9 @@ static uint16_t flags_of(const job_record_t *job)
 	flags |= IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job) ? SHIM_ENDED : 0;
 	flags |= job->start_time ? SHIM_STARTED : 0;
 	flags |= job->end_time_exp == (time_t) NO_VAL ? SHIM_ALREADY_CHARGED : 0;
+#if HOST_HAS_MULTIPLES
+	flags |= job->HOST_MULTIPLES ? SHIM_HAS_VARIANTS : 0;
+#endif
 	return (uint16_t) flags;
 }
 

@@ -267,40 +267,53 @@ static bool is_as_seen(const job_record_t *job, const shim_price *price)
 	       IS_JOB_PENDING(job) == price->seen_pending;
 }
 
+/* True if clients should ask for the job again. */
+static bool write_price(const shim_snapshot *snapshot, shim_price *price, const uint32_t *at,
+			bool only_raise)
+{
+	const shim_waiting *row = &snapshot->waiting.at[price->row];
+	variants made = { .at = at + price->variants,
+			  .len = price->variants_len,
+			  .only_raise = only_raise };
+	job_record_t *job = find_job_record(price->job_id);
+	bool moved;
+
+	price->written = job && is_as_seen(job, price);
+	if (!price->written)
+		return false;
+	if (made.len && row->lists != SHIM_NONE) {
+		const shim_lists *lists = &snapshot->lists.at[row->lists];
+
+		made.keys = snapshot->partition_keys.at + lists->partitions;
+		made.keys_len = lists->partitions_len;
+	}
+	if (!price->seen_direct)
+		write_variants(snapshot, job, &made);
+	moved = !only_raise || price->priority > job->priority;
+	job->priority = price->priority;
+	return moved;
+}
+
 bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
 		       const uint32_t *at, bool only_raise)
 {
+	shim_price *on_the_way[JOBS_AHEAD];
+	size_t asked = 0, done = 0;
 	bool moved = false;
 
-	for (size_t i = 0; i < len && i < JOBS_AHEAD; i++)
-		fetch_for_price(prices[i].record);
 	for (size_t i = 0; i < len; i++) {
-		shim_price *price = &prices[i];
-		job_record_t *job;
-
-		if (i + JOBS_AHEAD < len)
-			fetch_for_price(prices[i + JOBS_AHEAD].record);
-		job = find_job_record(price->job_id);
-		price->written = job && is_as_seen(job, price);
-		if (!price->written)
+		if (prices[i].written) {
+			moved |= !only_raise;
 			continue;
-		if (!price->seen_direct) {
-			const shim_waiting *row = &snapshot->waiting.at[price->row];
-			variants made = { .at = at + price->variants,
-					  .len = price->variants_len,
-					  .only_raise = only_raise };
-
-			if (made.len && row->lists != SHIM_NONE) {
-				const shim_lists *lists = &snapshot->lists.at[row->lists];
-
-				made.keys = snapshot->partition_keys.at + lists->partitions;
-				made.keys_len = lists->partitions_len;
-			}
-			write_variants(snapshot, job, &made);
 		}
-		moved |= !only_raise || price->priority > job->priority;
-		job->priority = price->priority;
+		fetch_for_price(prices[i].record);
+		if (asked - done == JOBS_AHEAD)
+			moved |= write_price(snapshot, on_the_way[done++ % JOBS_AHEAD], at,
+					     only_raise);
+		on_the_way[asked++ % JOBS_AHEAD] = &prices[i];
 	}
+	while (done < asked)
+		moved |= write_price(snapshot, on_the_way[done++ % JOBS_AHEAD], at, only_raise);
 	return moved;
 }
 

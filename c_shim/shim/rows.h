@@ -61,6 +61,7 @@ typedef enum {
 	SHIM_ENDED = 1 << 6, /* finished or completing */
 	SHIM_STARTED = 1 << 7,
 	SHIM_ALREADY_CHARGED = 1 << 8, /* up to its end */
+	SHIM_HAS_VARIANTS = 1 << 9, /* a record of its priorities in partitions and QOS */
 } shim_waiting_flag;
 
 /* A job that may get a priority. */

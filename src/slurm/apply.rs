@@ -161,10 +161,10 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &mut Workspace, jobs: Rang
     }
 }
 
-/// Of how many jobs the factors are written in one hold: at most about a millisecond's worth, and
+/// Of how many jobs the factors are written in one hold: a few milliseconds' worth at most, and
 /// a small part of a queue, as they take more memory than the jobs themselves.
 fn factors_at_once(len: usize) -> usize {
-    (len / 32).clamp(2_048, 16_384)
+    (len / 36).clamp(2_048, 32_768)
 }
 
 /// Writes how the priorities came about. Nobody reads that but sprio's hook, which

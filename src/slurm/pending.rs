@@ -58,6 +58,14 @@ fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
     }
 }
 
+/// Whether a job has the number that it is to get, so that its record need not be looked at:
+/// whoever gave it another one meanwhile knows better.
+fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
+    price.priority == price.seen_priority
+        && price.variants_len == 0
+        && !row.is(ffi::SHIM_HAS_VARIANTS)
+}
+
 impl Pending {
     pub(super) fn clear(&mut self) {
         self.prices.clear();
@@ -157,6 +165,7 @@ impl Pending {
                 }
                 price.variants = u32::try_from(variants).unwrap_or(NONE);
                 price.variants_len = u32::try_from(count).unwrap_or(0);
+                price.written = keeps(price, &snapshot.waiting()[price.row as usize]);
             }
         }
         self.batch = batch;
