@@ -82,7 +82,9 @@ pub(super) fn compute(
     if prices {
         pending.price(settings, snapshot, tables, moment.now)?;
     } else {
+        // Nor does stock look at jobs then.
         pending.clear();
+        computed.billables.clear();
     }
     Ok(())
 }
