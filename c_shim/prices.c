@@ -303,6 +303,7 @@ bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t
 
 	for (size_t i = 0; i < len; i++) {
 		if (prices[i].written) {
+			/* Stock tells clients of each job that it prices. */
 			moved |= !only_raise;
 			continue;
 		}

@@ -58,7 +58,7 @@ fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
     }
 }
 
-/// Whether a job has the number that it is to get, so that its record need not be looked at:
+/// Whether a job has the priority that it is to get, so that its record need not be looked at:
 /// whoever gave it another one meanwhile knows better.
 fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
     price.priority == price.seen_priority
