@@ -135,10 +135,11 @@ static inline bool host_is_mark(const void *at)
 }
 
 /*
- * Records lie anywhere in memory. A walk asks for each some elements before it comes to it, and
- * half way for what the record points to.
+ * Records lie anywhere in memory. A walk collects so many of them, asks for all, then for what
+ * they point to, and reads them when that has arrived. The processor waits for many at once as long
+ * as little is done between one and the next: it sees some hundred instructions ahead.
  */
-#define HOST_AHEAD 8
+#define HOST_TOGETHER 64
 
 /* Asks for memory that will be read, and perhaps written. */
 static inline void host_fetch(const void *at, size_t len)
@@ -163,11 +164,41 @@ static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
 	__builtin_prefetch(&usage->level_fs, 1);
 }
 
+/* A walk along lists of slurmctld's, one after the other, and where their nodes were last time. */
+typedef struct {
+	shim_u32_rows *nodes;
+	size_t last_len; /* notes of the last walk */
+	size_t next;	 /* where in the last walk the next node is looked for */
+	size_t seen;
+	const void *node; /* the next one, if it is what is thought; NULL: not known */
+	int (*each)(void *element, void *arg);
+	void *arg;
+} host_trail;
+
+/* `nodes` is the same from walk to walk, and the snapshot's; `expected`: elements of all lists. */
+extern void host_trail_begin(host_trail *trail, shim_snapshot *snapshot, shim_u32_rows *nodes,
+			     size_t expected);
+/* list_for_each_ro. Needs the lock of the list's elements, from begin to end. */
+extern int host_trail_walk(host_trail *trail, host_list list,
+			   int (*each)(void *element, void *arg), void *arg);
+extern void host_trail_end(host_trail *trail);
+/*
+ * Ask for a list that will be walked, then for its first node, then for the second, each when the
+ * one before has arrived. Need the lock of the list's elements.
+ */
+static inline void host_fetch_list(const void *list)
+{
+	__builtin_prefetch(list);
+	__builtin_prefetch((const char *) list + 64);
+}
+extern void host_fetch_first(const void *list);
+extern void host_fetch_second(const void *list);
+
 /*
  * Every association in the order of slurmctld's list, fetched ahead. `expect`, which may be NULL,
  * comes to each some elements earlier. Needs their lock.
  */
-extern void host_walk_assocs(void (*expect)(void *assoc, void *arg),
+extern void host_walk_assocs(shim_snapshot *snapshot, void (*expect)(void *assoc, void *arg),
 			     void (*visit)(void *assoc, void *arg), void *arg);
 
 /* Bytes of a stored record without TRES. */

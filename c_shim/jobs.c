@@ -211,7 +211,6 @@ static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_ro
 	if (!row)
 		return;
 	*row = (shim_waiting) {
-		.record = job,
 		.accrue_time = details ? details->accrue_time : 0,
 		.job_id = job->job_id,
 		.assoc_id = job->assoc_ptr ? job->assoc_id : 0,
@@ -294,6 +293,7 @@ void host_fetch_job(const shim_want *want, const job_record_t *job)
 {
 	__builtin_prefetch(&job->assoc_id);
 	__builtin_prefetch(&job->details);
+	__builtin_prefetch(&job->end_time_exp);
 	__builtin_prefetch(&job->job_id);
 	__builtin_prefetch(&job->job_state);
 	__builtin_prefetch(&job->part_ptr_list);
@@ -323,7 +323,7 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 		__builtin_prefetch(&job->details->nice);
 	}
 	if (job->part_ptr_list)
-		__builtin_prefetch(job->part_ptr_list);
+		host_fetch_list(job->part_ptr_list);
 	if (want->waiting_tres) {
 		host_fetch_read(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
 		host_fetch_read(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));

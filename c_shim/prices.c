@@ -245,21 +245,6 @@ void shim_job_write_factors(const shim_snapshot *snapshot, void *arg, const shim
 		write_variants(snapshot, job, &made);
 }
 
-/*
- * Records lie anywhere in memory, and waiting for one after the other would be most of the time
- * that the lock is held. Those to come are asked for some jobs ahead, where the snapshot saw
- * them. That is a hint and no more: a job is what find_job_record says.
- */
-#define JOBS_AHEAD 24
-
-static inline void fetch_for_price(const job_record_t *record)
-{
-	__builtin_prefetch(&record->priority, 1);
-	__builtin_prefetch(&record->job_id);
-	__builtin_prefetch(&record->job_state);
-	__builtin_prefetch(&record->direct_set_prio);
-}
-
 static bool is_as_seen(const job_record_t *job, const shim_price *price)
 {
 	return job->priority == price->seen_priority &&
@@ -267,73 +252,123 @@ static bool is_as_seen(const job_record_t *job, const shim_price *price)
 	       IS_JOB_PENDING(job) == price->seen_pending;
 }
 
-/* True if clients should ask for the job again. */
-static bool write_price(const shim_snapshot *snapshot, shim_price *price, const uint32_t *at,
-			bool only_raise)
+static inline bool touches_variants(const job_record_t *job, const shim_price *price)
 {
-	const shim_waiting *row = &snapshot->waiting.at[price->row];
-	variants made = { .at = at + price->variants,
-			  .len = price->variants_len,
-			  .only_raise = only_raise };
-	job_record_t *job = find_job_record(price->job_id);
-	bool moved;
-
-	price->written = job && is_as_seen(job, price);
-	if (!price->written)
-		return false;
-	if (made.len && row->lists != SHIM_NONE) {
-		const shim_lists *lists = &snapshot->lists.at[row->lists];
-
-		made.keys = snapshot->partition_keys.at + lists->partitions;
-		made.keys_len = lists->partitions_len;
-	}
-	if (!price->seen_direct)
-		write_variants(snapshot, job, &made);
-	moved = !only_raise || price->priority > job->priority;
-	job->priority = price->priority;
-	return moved;
+#if HOST_HAS_MULTIPLES
+	if (job->HOST_MULTIPLES)
+		return !price->seen_direct;
+#else
+	(void) job;
+#endif
+	return price->variants_len && !price->seen_direct;
 }
 
+/* Jobs whose variants are to be written. */
+typedef struct {
+	const shim_snapshot *snapshot;
+	const uint32_t *at;
+	bool only_raise;
+	size_t len;
+	job_record_t *job[HOST_TOGETHER];
+	const shim_price *price[HOST_TOGETHER];
+} variants_batch;
+
+static void write_variants_of(const variants_batch *b, job_record_t *job, const shim_price *price)
+{
+	const shim_waiting *row = &b->snapshot->waiting.at[price->row];
+	variants made = { .at = b->at + price->variants,
+			  .len = price->variants_len,
+			  .only_raise = b->only_raise };
+
+	if (made.len && row->lists != SHIM_NONE) {
+		const shim_lists *lists = &b->snapshot->lists.at[row->lists];
+
+		made.keys = b->snapshot->partition_keys.at + lists->partitions;
+		made.keys_len = lists->partitions_len;
+	}
+	write_variants(b->snapshot, job, &made);
+}
+
+static void fetch_variants(const job_record_t *job)
+{
+#if HOST_HAS_MULTIPLES
+	__builtin_prefetch(job->HOST_MULTIPLES, 1);
+#else
+	/* xsize looks before it. */
+	if (job->priority_array) {
+		__builtin_prefetch(job->priority_array, 1);
+		__builtin_prefetch((const char *) job->priority_array - 16, 1);
+	}
+#endif
+	if (job->part_ptr_list)
+		host_fetch_list(job->part_ptr_list);
+}
+
+static void write_batch(variants_batch *b)
+{
+	for (size_t i = 0; i < b->len; i++)
+		fetch_variants(b->job[i]);
+	for (size_t i = 0; i < b->len; i++) {
+		if (b->job[i]->part_ptr_list)
+			host_fetch_first(b->job[i]->part_ptr_list);
+	}
+	for (size_t i = 0; i < b->len; i++) {
+		if (b->job[i]->part_ptr_list)
+			host_fetch_second(b->job[i]->part_ptr_list);
+	}
+	for (size_t i = 0; i < b->len; i++)
+		write_variants_of(b, b->job[i], b->price[i]);
+	b->len = 0;
+}
+
+/*
+ * Records lie anywhere in memory. The processor waits for many of them at once as long as little
+ * is done between one and the next, as it sees some hundred instructions ahead; so what only some
+ * jobs need is done for those together.
+ */
 bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
 		       const uint32_t *at, bool only_raise)
 {
-	shim_price *on_the_way[JOBS_AHEAD];
-	size_t asked = 0, done = 0;
+	variants_batch with = { .snapshot = snapshot, .at = at, .only_raise = only_raise };
 	bool moved = false;
 
-	for (size_t i = 0; i < len; i++) {
-		if (prices[i].written) {
+	for (shim_price *price = prices; price < prices + len; price++) {
+		job_record_t *job;
+
+		if (price->written) {
 			/* Stock tells clients of each job that it prices. */
 			moved |= !only_raise;
 			continue;
 		}
-		fetch_for_price(prices[i].record);
-		if (asked - done == JOBS_AHEAD)
-			moved |= write_price(snapshot, on_the_way[done++ % JOBS_AHEAD], at,
-					     only_raise);
-		on_the_way[asked++ % JOBS_AHEAD] = &prices[i];
+		job = find_job_record(price->job_id);
+		if (!job || !is_as_seen(job, price))
+			continue;
+		price->written = true;
+		if (touches_variants(job, price)) {
+			with.job[with.len] = job;
+			with.price[with.len++] = price;
+			if (with.len == HOST_TOGETHER)
+				write_batch(&with);
+		}
+		moved |= !only_raise || price->priority > job->priority;
+		job->priority = price->priority;
 	}
-	while (done < asked)
-		moved |= write_price(snapshot, on_the_way[done++ % JOBS_AHEAD], at, only_raise);
+	write_batch(&with);
 	return moved;
 }
 
 /* The job, if it still has the priority that it was given. */
-static job_record_t *find_priced(const shim_price *price)
+static inline job_record_t *find_priced(const shim_price *price)
 {
 	job_record_t *job = price->written ? find_job_record(price->job_id) : NULL;
 
 	return job && job->priority == price->priority ? job : NULL;
 }
 
-static inline void fetch_for_factors(const job_record_t *record)
+static inline void fetch_factors(const job_record_t *job)
 {
-	__builtin_prefetch(&record->priority);
-	__builtin_prefetch(&record->job_id);
-}
+	const HOST_FACTORS *factors = job->prio_factors;
 
-static inline void fetch_factors(const HOST_FACTORS *factors)
-{
 	__builtin_prefetch(&factors->priority_age, 1);
 	__builtin_prefetch(&factors->priority_qos, 1);
 	__builtin_prefetch(&factors->priority_tres, 1);
@@ -342,22 +377,22 @@ static inline void fetch_factors(const HOST_FACTORS *factors)
 
 void shim_factors_write(const shim_price *prices, const shim_factors *factors, size_t len)
 {
-	job_record_t *found[JOBS_AHEAD / 2];
-	const size_t ahead = JOBS_AHEAD / 2;
+	job_record_t *found[HOST_TOGETHER];
 
-	for (size_t i = 0; i < len && i < ahead; i++)
-		fetch_for_factors(prices[i].record);
-	/* Two steps: a record says where its factors are. */
-	for (size_t i = 0; i < len + ahead; i++) {
-		if (i >= ahead && found[i % ahead])
-			write_factors(found[i % ahead], &factors[i - ahead]);
-		if (i >= len)
-			continue;
-		if (i + ahead < len)
-			fetch_for_factors(prices[i + ahead].record);
-		found[i % ahead] = find_priced(&prices[i]);
-		if (found[i % ahead])
-			fetch_factors(found[i % ahead]->prio_factors);
+	/* One thing at a time for many jobs: see shim_prices_write. */
+	for (size_t start = 0; start < len; start += HOST_TOGETHER) {
+		size_t some = len - start < HOST_TOGETHER ? len - start : HOST_TOGETHER;
+
+		for (size_t i = 0; i < some; i++)
+			found[i] = find_priced(&prices[start + i]);
+		for (size_t i = 0; i < some; i++) {
+			if (found[i])
+				fetch_factors(found[i]);
+		}
+		for (size_t i = 0; i < some; i++) {
+			if (found[i])
+				write_factors(found[i], &factors[start + i]);
+		}
 	}
 }
 

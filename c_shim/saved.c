@@ -109,7 +109,7 @@ void shim_stored_begin(shim_stored *stored)
 
 void shim_stored_assocs(shim_stored *stored)
 {
-	host_walk_assocs(NULL, store_assoc, stored);
+	host_walk_assocs(NULL, NULL, store_assoc, stored);
 }
 
 void shim_stored_qos(shim_stored *stored)

@@ -78,6 +78,9 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 	free(snapshot->tres.at);
 	free(snapshot->assoc_at.at);
 	free(snapshot->qos_at.at);
+	free(snapshot->job_nodes.at);
+	free(snapshot->child_nodes.at);
+	free(snapshot->assoc_nodes.at);
 	*snapshot = (shim_snapshot) { 0 };
 }
 
@@ -169,49 +172,64 @@ static int copy_partition(void *part, void *arg)
 /* ---- the whole ------------------------------------------------------------------------- */
 
 /*
- * Records lie anywhere in memory. Each is asked for when the walk comes to it, what it points to
- * some jobs later, and it is read when both have arrived; the lock that the pointers need is held
- * all the time.
+ * Records lie anywhere in memory, and what they point to as well. Some jobs are collected, and
+ * then asked for one thing after the other, each for all of them; the lock that the pointers need
+ * is held all the time.
  */
-#define JOBS_ON_THE_WAY 32
-
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
-	const job_record_t *job[JOBS_ON_THE_WAY];
-	uint32_t seen; /* jobs that the walk has come to */
+	const job_record_t *job[HOST_TOGETHER];
+	size_t len;
 	host_rows rows;
 } job_walk;
 
-static void copy_arrived(job_walk *w, uint32_t place)
+static void fetch_lists(const job_walk *w)
 {
-	host_copy_job(w->snapshot, w->want, &w->rows, w->job[place % JOBS_ON_THE_WAY]);
+	const void *lists[HOST_TOGETHER];
+	size_t len = 0;
+
+	for (size_t i = 0; i < w->len; i++) {
+		if (w->job[i]->part_ptr_list)
+			lists[len++] = w->job[i]->part_ptr_list;
+	}
+	for (size_t i = 0; i < len; i++)
+		host_fetch_first(lists[i]);
+	for (size_t i = 0; i < len; i++)
+		host_fetch_second(lists[i]);
 }
 
-static int copy_job(void *job, void *arg)
+static void copy_collected(job_walk *w)
+{
+	for (size_t i = 0; i < w->len; i++)
+		host_fetch_job(w->want, w->job[i]);
+	for (size_t i = 0; i < w->len; i++)
+		host_fetch_parts(w->want, w->job[i]);
+	fetch_lists(w);
+	for (size_t i = 0; i < w->len; i++)
+		host_copy_job(w->snapshot, w->want, &w->rows, w->job[i]);
+	w->len = 0;
+}
+
+static int collect_job(void *job, void *arg)
 {
 	job_walk *w = arg;
-	uint32_t place = w->seen++;
 
-	host_fetch_job(w->want, job);
-	if (place >= JOBS_ON_THE_WAY / 2)
-		host_fetch_parts(w->want, w->job[(place - JOBS_ON_THE_WAY / 2) % JOBS_ON_THE_WAY]);
-	if (place >= JOBS_ON_THE_WAY)
-		copy_arrived(w, place - JOBS_ON_THE_WAY);
-	w->job[place % JOBS_ON_THE_WAY] = job;
+	w->job[w->len++] = job;
+	if (w->len == HOST_TOGETHER)
+		copy_collected(w);
 	return w->snapshot->out_of_memory ? -1 : 0;
 }
 
 static void copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 {
 	job_walk w = { .snapshot = snapshot, .want = want };
+	host_trail trail;
 
-	(void) list_for_each_ro(job_list, copy_job, &w);
-	if (snapshot->out_of_memory)
-		return;
-	for (uint32_t place = w.seen > JOBS_ON_THE_WAY ? w.seen - JOBS_ON_THE_WAY : 0;
-	     place < w.seen; place++)
-		copy_arrived(&w, place);
+	host_trail_begin(&trail, snapshot, &snapshot->job_nodes, (size_t) list_count(job_list));
+	(void) host_trail_walk(&trail, job_list, collect_job, &w);
+	host_trail_end(&trail);
+	copy_collected(&w);
 }
 
 static const slurmctld_lock_t job_locks = {

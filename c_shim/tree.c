@@ -78,14 +78,32 @@ static void fetch_read(const slurmdb_assoc_rec_t *assoc)
 	__builtin_prefetch(&assoc->usage->usage_raw);
 }
 
+/* Asks for some of the records that are queued; how many. */
+static size_t fetch_queued(void *const *at, size_t len)
+{
+	size_t some = len < HOST_TOGETHER ? len : HOST_TOGETHER;
+
+	for (size_t i = 0; i < some; i++)
+		fetch_assoc(at[i]);
+	for (size_t i = 0; i < some; i++)
+		fetch_read(at[i]);
+	for (size_t i = 0; i < some; i++) {
+		const slurmdb_assoc_rec_t *assoc = at[i];
+
+		if (!assoc->user && assoc->usage->children_list)
+			host_fetch_list(assoc->usage->children_list);
+	}
+	return some;
+}
+
 /*
  * Level by level from the root. The records that were found are the queue of those still to be
  * visited, so that depth costs no stack, and tell long before what will be read.
  */
 void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 {
-	void **at;
-	size_t most;
+	host_trail trail;
+	size_t most, fetched = 0;
 
 	if (!assoc_mgr_assoc_list || !assoc_mgr_root_assoc)
 		return;
@@ -95,24 +113,24 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 	if (want->kept)
 		(void) HOST_EXPECT(snapshot, snapshot->kept, most);
 	(void) queue_child(assoc_mgr_root_assoc, snapshot);
+	host_trail_begin(&trail, snapshot, &snapshot->child_nodes, most);
 	for (size_t i = 0; i < snapshot->assoc_at.len && !snapshot->out_of_memory; i++) {
 		slurmdb_assoc_rec_t *assoc;
 
-		at = snapshot->assoc_at.at + i;
-		assoc = *at;
-		if (i + 2 * HOST_AHEAD < snapshot->assoc_at.len)
-			fetch_assoc(at[2 * HOST_AHEAD]);
-		if (i + HOST_AHEAD < snapshot->assoc_at.len)
-			fetch_read(at[HOST_AHEAD]);
+		if (i == fetched)
+			fetched += fetch_queued(snapshot->assoc_at.at + i,
+						snapshot->assoc_at.len - i);
+		assoc = snapshot->assoc_at.at[i];
 		copy_row(snapshot, want, assoc);
 		if (!assoc->user && assoc->usage->children_list)
-			(void) list_for_each_ro(assoc->usage->children_list, queue_child,
-						snapshot);
+			(void) host_trail_walk(&trail, assoc->usage->children_list, queue_child,
+					       snapshot);
 		if (snapshot->assoc_at.len > most) {
 			snapshot->broken_tree = true;
-			return;
+			break;
 		}
 	}
+	host_trail_end(&trail);
 }
 
 void host_forget_records(shim_snapshot *snapshot)
@@ -124,60 +142,62 @@ void host_forget_records(shim_snapshot *snapshot)
 
 /* ---- a walk along slurmctld's list ------------------------------------------------------- */
 
-#define ON_THE_WAY (4 * HOST_AHEAD)
-
 typedef struct {
 	void (*expect)(void *assoc, void *arg);
 	void (*visit)(void *assoc, void *arg);
 	void *arg;
-	slurmdb_assoc_rec_t *assoc[ON_THE_WAY];
-	size_t seen;
+	slurmdb_assoc_rec_t *assoc[HOST_TOGETHER];
+	size_t len;
 } assoc_walk;
 
-/* The element that came so many before the one at `place`; NULL if there is none. */
-static slurmdb_assoc_rec_t *before(const assoc_walk *w, size_t place, size_t by)
+static void visit_collected(assoc_walk *w)
 {
-	return place >= by && place - by < w->seen ? w->assoc[(place - by) % ON_THE_WAY] : NULL;
-}
-
-static void advance(assoc_walk *w, size_t place)
-{
-	slurmdb_assoc_rec_t *assoc;
-
-	if ((assoc = before(w, place, HOST_AHEAD)))
-		host_fetch_usage(assoc->usage);
-	if ((assoc = before(w, place, 2 * HOST_AHEAD)) && assoc->usage) {
-		host_fetch(assoc->usage->usage_tres_raw,
-			   assoc->usage->tres_cnt * sizeof(long double));
-		if (w->expect)
-			w->expect(assoc, w->arg);
+	for (size_t i = 0; i < w->len; i++) {
+		fetch_assoc(w->assoc[i]);
+		__builtin_prefetch(&w->assoc[i]->leaf_usage);
 	}
-	if ((assoc = before(w, place, 3 * HOST_AHEAD)))
-		w->visit(assoc, w->arg);
+	for (size_t i = 0; i < w->len; i++)
+		host_fetch_usage(w->assoc[i]->usage);
+	for (size_t i = 0; i < w->len; i++) {
+		const slurmdb_assoc_usage_t *usage = w->assoc[i]->usage;
+
+		if (usage)
+			host_fetch(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
+		if (usage && w->expect)
+			w->expect(w->assoc[i], w->arg);
+	}
+	for (size_t i = 0; i < w->len; i++)
+		w->visit(w->assoc[i], w->arg);
+	w->len = 0;
 }
 
-static int come_to(void *assoc, void *arg)
+static int collect_assoc(void *assoc, void *arg)
 {
 	assoc_walk *w = arg;
-	size_t place = w->seen++;
 
-	fetch_assoc(assoc);
-	__builtin_prefetch(&((slurmdb_assoc_rec_t *) assoc)->leaf_usage);
-	w->assoc[place % ON_THE_WAY] = assoc;
-	advance(w, place);
+	w->assoc[w->len++] = assoc;
+	if (w->len == HOST_TOGETHER)
+		visit_collected(w);
 	return 0;
 }
 
-void host_walk_assocs(void (*expect)(void *assoc, void *arg),
+void host_walk_assocs(shim_snapshot *snapshot, void (*expect)(void *assoc, void *arg),
 		      void (*visit)(void *assoc, void *arg), void *arg)
 {
 	assoc_walk w = { .expect = expect, .visit = visit, .arg = arg };
+	host_trail trail;
 
 	if (!assoc_mgr_assoc_list)
 		return;
-	(void) list_for_each(assoc_mgr_assoc_list, come_to, &w);
-	for (size_t place = w.seen; place < w.seen + 3 * HOST_AHEAD; place++)
-		advance(&w, place);
+	if (snapshot) {
+		host_trail_begin(&trail, snapshot, &snapshot->assoc_nodes,
+				 (size_t) list_count(assoc_mgr_assoc_list));
+		(void) host_trail_walk(&trail, assoc_mgr_assoc_list, collect_assoc, &w);
+		host_trail_end(&trail);
+	} else {
+		(void) list_for_each_ro(assoc_mgr_assoc_list, collect_assoc, &w);
+	}
+	visit_collected(&w);
 }
 
 /* ---- associations by id ------------------------------------------------------------------ */

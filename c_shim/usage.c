@@ -407,7 +407,7 @@ uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
 	bind_all_qos(snapshot);
 	if (snapshot->out_of_memory)
 		return 0;
-	host_walk_assocs(expect_assoc, renew_assoc, &r);
+	host_walk_assocs(snapshot, expect_assoc, renew_assoc, &r);
 	if (factor != 1 && assoc_mgr_qos_list)
 		(void) list_for_each(assoc_mgr_qos_list, decay_qos, &factor);
 	for (size_t i = 0; i < len; i++) {

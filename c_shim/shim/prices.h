@@ -6,7 +6,6 @@
 
 /* The priority of one waiting job. */
 typedef struct {
-	const void *record; /* as in shim_waiting */
 	uint32_t job_id;
 	uint32_t priority;
 	uint32_t seen_priority; /* what the job had when it was copied */

@@ -66,7 +66,6 @@ typedef enum {
 
 /* A job that may get a priority. */
 typedef struct {
-	const void *record; /* where it was: to be fetched ahead of its use, never followed */
 	int64_t accrue_time;
 	uint32_t job_id;
 	uint32_t assoc_id;

@@ -32,6 +32,9 @@ typedef struct {
 	shim_u64_rows tres; /* runs of tres_count or weighed_len numbers, each from its index on */
 	shim_pointer_rows assoc_at; /* the shim's: records while they are locked, else marks of them */
 	shim_pointer_rows qos_at;
+	shim_u32_rows job_nodes; /* the shim's: where nodes of slurmctld's lists were last */
+	shim_u32_rows child_nodes;
+	shim_u32_rows assoc_nodes;
 	uint32_t tres_count;
 	uint32_t cluster_cpus;
 	uint32_t cluster_nodes;

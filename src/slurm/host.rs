@@ -106,6 +106,12 @@ pub(super) fn root_uses_all() {
     unsafe { ffi::shim_root_uses_all() }
 }
 
+/// Finds out what nodes of slurmctld's lists look like, so that walks need not wait for them.
+pub(super) fn learn_nodes() {
+    // SAFETY: called from init, before the plugin has threads; the shim looks at a list of its own.
+    unsafe { ffi::shim_nodes_learn() }
+}
+
 pub(super) fn site_fini() {
     // SAFETY: called once, from fini, after the thread has ended.
     unsafe { ffi::shim_site_fini() }

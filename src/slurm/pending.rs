@@ -36,8 +36,7 @@ struct Batch {
     priced: Vec<Priced>,
 }
 
-// SAFETY: the pointers in `prices` are never followed, not even by the shim, and those in
-// `factors` point into the other two vectors; nobody else has either.
+// SAFETY: the pointers in `factors` point into the other two vectors; nobody else has them.
 unsafe impl Send for Pending {}
 
 /// So many jobs are converted and priced in one go.
@@ -95,7 +94,6 @@ impl Pending {
                 continue;
             }
             self.prices.push(ffi::shim_price {
-                record: row.record,
                 job_id: row.job_id,
                 seen_priority: row.priority,
                 row: u32::try_from(position).unwrap_or(NONE),

@@ -186,6 +186,7 @@ fn fault_on_order() -> Fault {
 pub(super) fn init() -> Result<Arc<Plugin>, String> {
     let plugin = PLUGIN.get_or_try_init(|| {
         guard::silence();
+        host::learn_nodes();
         Plugin::start()
     })?;
     log::verbose(format_args!(

@@ -1,0 +1,184 @@
+/*
+ * nodes.c - walks along slurmctld's lists that do not wait for each node.
+ *
+ * A node of a list tells where the next one is, so a walk waits for memory once per node. Lists
+ * hardly change from one pass to the next: where the nodes were in the last walk is noted, and
+ * memory is asked for them some nodes ahead. The notes are hints alone: what they say is never
+ * read, and the walk is list_for_each's.
+ *
+ * What a list and a node look like is no part of Slurm's headers. It is the same in all releases
+ * that are known, and tried out at start; where it is not so, nothing is noted.
+ */
+#define _GNU_SOURCE /* pipe2 */
+#include "host.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+typedef struct node {
+	void *data;
+	const struct node *next;
+} list_node;
+
+/* Behind the mark of a list lies its first node. */
+typedef struct {
+	uint64_t magic;
+	const list_node *head;
+} list_start;
+
+/* Set once, before the plugin has threads. */
+static bool known;
+
+/* Copies memory that may not be there: the kernel looks first. */
+static bool read_unsure(const int pipe[2], const void *from, void *to, size_t len)
+{
+	return write(pipe[1], from, len) == (ssize_t) len &&
+	       read(pipe[0], to, len) == (ssize_t) len;
+}
+
+/* Is a list of these elements made of such nodes? */
+static bool is_chain(const int pipe[2], const void *list, int *const *elements, size_t len)
+{
+	list_start start;
+	const list_node *at;
+	list_node node;
+
+	if (!read_unsure(pipe, list, &start, sizeof(start)))
+		return false;
+	at = start.head;
+	for (size_t i = 0; i < len; i++) {
+		if (!read_unsure(pipe, at, &node, sizeof(node)) || node.data != elements[i])
+			return false;
+		at = node.next;
+	}
+	return !at;
+}
+
+void shim_nodes_learn(void)
+{
+	int marks[3];
+	int *const elements[] = { &marks[0], &marks[1], &marks[2] };
+	int pipe[2];
+	host_list list;
+
+	known = false;
+	if (pipe2(pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return;
+	list = list_create(NULL);
+	for (size_t i = 0; i < 3; i++)
+		list_append(list, elements[i]);
+	known = is_chain(pipe, list, elements, 3);
+	list_destroy(list);
+	close(pipe[0]);
+	close(pipe[1]);
+}
+
+/* ---- walks ------------------------------------------------------------------------------- */
+
+/* Elements ahead of the walk for which memory is asked. */
+#define NODES_AHEAD 16
+/* So far a walk looks for a node among those behind its place in the last walk. */
+#define GONE_AT_ONCE 64
+
+void host_trail_begin(host_trail *trail, shim_snapshot *snapshot, shim_u32_rows *nodes,
+		      size_t expected)
+{
+	*trail = (host_trail) { .nodes = nodes, .last_len = nodes->len };
+	nodes->len = 0;
+	if (known)
+		(void) host_reserve(snapshot, (void **) &nodes->at, sizeof(*nodes->at), 0,
+				    &nodes->cap, expected);
+}
+
+/* Nodes lie on addresses that 16 divides, and less than 32 GiB from each other. */
+static uint32_t note_of(const list_node *node)
+{
+	return (uint32_t) ((uintptr_t) node >> 4);
+}
+
+static void fetch_noted(uint32_t note, const list_node *near)
+{
+	int64_t distance = (int32_t) (note - note_of(near));
+
+	__builtin_prefetch((const void *) ((uintptr_t) near + (uintptr_t) (distance * 16)));
+}
+
+/* Goes to where the node was in the last walk, if it was there. */
+static bool find_noted(host_trail *trail, uint32_t note)
+{
+	for (size_t i = trail->next; i < trail->last_len && i < trail->next + GONE_AT_ONCE; i++) {
+		if (trail->nodes->at[i] == note) {
+			trail->next = i + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Notes of this walk take the place of those of the last one, which was here before. A node that
+ * the last walk did not come to, and before others that it did, is left out.
+ */
+static void keep_note(host_trail *trail, uint32_t note)
+{
+	bool found = find_noted(trail, note);
+	shim_u32_rows *nodes = trail->nodes;
+
+	trail->seen++;
+	if (found || trail->next == trail->last_len) {
+		if (nodes->len < nodes->cap)
+			nodes->at[nodes->len++] = note;
+	}
+}
+
+static int follow(void *element, void *arg)
+{
+	host_trail *trail = arg;
+	const list_node *node = trail->node;
+
+	if (node && node->data == element) {
+		size_t ahead;
+
+		keep_note(trail, note_of(node));
+		ahead = trail->next + NODES_AHEAD - 1;
+		if (ahead < trail->last_len)
+			fetch_noted(trail->nodes->at[ahead], node);
+		trail->node = node->next;
+	} else {
+		trail->node = NULL;
+	}
+	return trail->each(element, trail->arg);
+}
+
+/* The list's first node is read without the list's own lock: that of its elements is held. */
+int host_trail_walk(host_trail *trail, host_list list, int (*each)(void *element, void *arg),
+		    void *arg)
+{
+	if (!known)
+		return list_for_each_ro(list, each, arg);
+	trail->node = ((const list_start *) list)->head;
+	trail->each = each;
+	trail->arg = arg;
+	return list_for_each_ro(list, follow, trail);
+}
+
+void host_trail_end(host_trail *trail)
+{
+	/* Other lists than in the last walk: the next one begins anew. */
+	if (trail->nodes->len < trail->seen / 2)
+		trail->nodes->len = 0;
+}
+
+void host_fetch_first(const void *list)
+{
+	if (known)
+		__builtin_prefetch(((const list_start *) list)->head);
+}
+
+void host_fetch_second(const void *list)
+{
+	const list_node *first = known ? ((const list_start *) list)->head : NULL;
+
+	if (first)
+		__builtin_prefetch(first->next);
+}
