@@ -214,8 +214,8 @@ impl Block {
 
     /// The priorities, one per row.
     #[cfg_attr(
-        not(feature = "capi"),
-        allow(dead_code, reason = "only the C ABI asks")
+        not(any(feature = "capi", feature = "slurm")),
+        allow(dead_code, reason = "only hosts ask")
     )]
     #[inline(always)]
     pub(crate) fn priorities(&self) -> &[u32; BLOCK] {

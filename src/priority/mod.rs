@@ -41,7 +41,7 @@ mod variants;
 #[cfg(test)]
 mod samples;
 
-#[cfg(feature = "capi")]
+#[cfg(any(feature = "capi", feature = "slurm"))]
 pub(crate) use block::{BLOCK, Block, Row, When};
 pub use error::PriorityError;
 pub use factors::Factors;

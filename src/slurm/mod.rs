@@ -47,6 +47,8 @@ compile_error!("the plugin reads usage as x86-64's 80-bit long double");
 
 #[cfg(feature = "slurm")]
 mod apply;
+#[cfg(feature = "slurm")]
+mod batch;
 #[cfg(all(feature = "slurm", slurm_has_calc_fs_factor))]
 mod calc_fs_factor;
 #[cfg(feature = "slurm")]

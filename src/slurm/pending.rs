@@ -3,6 +3,7 @@
 //! A job costs one row of the snapshot and one of prices. Its factors are worked out again when
 //! they are written, some thousand jobs at a time: that is cheaper than to keep those of all.
 
+use super::batch::Batch;
 use super::host::{NONE, ffi};
 use super::log;
 use super::settings::Settings;
@@ -26,21 +27,10 @@ pub(super) struct Pending {
     tres_terms: Vec<f64>,
     /// Terms of one job, of the TRES that have a weight.
     weighed_terms: Vec<f64>,
-    batch: Batch,
-}
-
-/// Some jobs as the engine's rows, and their prices.
-#[derive(Default)]
-struct Batch {
-    jobs: Vec<Job>,
-    priced: Vec<Priced>,
 }
 
 // SAFETY: the pointers in `factors` point into the other two vectors; nobody else has them.
 unsafe impl Send for Pending {}
-
-/// So many jobs are converted and priced in one go.
-const TOGETHER: usize = 64;
 
 /// Jobs that a pass does not price although their state is one of those it prices.
 fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
@@ -144,39 +134,31 @@ impl Pending {
         let pricer = tables.pricer(settings, snapshot, now)?;
         let tells = log::tells_priorities();
         let mut overflows = Overflows::default();
-        let mut batch = std::mem::take(&mut self.batch);
-        for start in (0..self.prices.len()).step_by(TOGETHER) {
-            let end = (start + TOGETHER).min(self.prices.len());
-            self.fill(&mut batch, &pricer, snapshot, start..end);
-            let priced = batch.jobs.iter().zip(&batch.priced);
-            for ((job, priced), price) in priced.zip(&mut self.prices[start..end]) {
-                if tells {
-                    log::priority(|| describe(job, priced));
-                }
-                overflows.note(job, priced);
-                price.priority = priced.priority;
-                let variants = self.variants.len();
-                let count = pricer.variants(job).len();
-                if count > 0 {
+        let mut batch = Batch::new(&pricer, snapshot, tables);
+        for prices in self.prices.chunks_mut(Batch::LEN) {
+            batch.price(prices);
+            let jobs = prices.iter_mut().zip(batch.priorities());
+            for (at, (price, (row, priority))) in jobs.enumerate() {
+                price.priority = priority;
+                if tells || priority == u32::MAX || row.lists != NONE {
+                    let priced = batch.priced(at);
+                    if tells {
+                        log::priority(|| describe(row.job_id, &priced));
+                    }
+                    overflows.note(row.job_id, &priced);
+                    let job = Tables::job(snapshot, row, None);
+                    let variants = self.variants.len();
+                    let count = pricer.variants(&job).len();
                     self.variants.resize(variants + count, 0);
-                    pricer.price_variants(job, priced, &mut self.variants[variants..]);
+                    pricer.price_variants(&job, &priced, &mut self.variants[variants..]);
+                    price.variants = u32::try_from(variants).unwrap_or(NONE);
+                    price.variants_len = u32::try_from(count).unwrap_or(0);
                 }
-                price.variants = u32::try_from(variants).unwrap_or(NONE);
-                price.variants_len = u32::try_from(count).unwrap_or(0);
-                price.written = keeps(price, &snapshot.waiting()[price.row as usize]);
+                price.written = keeps(price, row);
             }
         }
-        self.batch = batch;
         overflows.tell();
         Ok(())
-    }
-
-    /// Some jobs with their prices.
-    fn fill(&self, batch: &mut Batch, pricer: &Pricer, snapshot: &Snapshot, of: Range<usize>) {
-        batch.jobs.clear();
-        batch.jobs.extend(self.jobs(snapshot, of));
-        batch.priced.resize(batch.jobs.len(), Priced::default());
-        pricer.price_all(&batch.jobs, &mut batch.priced);
     }
 
     /// Works out the factors of some jobs, as `pricer` priced them.
@@ -208,25 +190,21 @@ impl Pending {
         spread(&weighed, &mut self.tres_weights);
         self.factors.clear();
         self.tres_terms.resize(of.len() * tres, 0.0);
-        let first = of.start;
-        let mut batch = std::mem::take(&mut self.batch);
-        for start in of.clone().step_by(TOGETHER) {
-            let end = (start + TOGETHER).min(of.end);
-            self.fill(&mut batch, pricer, snapshot, start..end);
-            let priced = batch.jobs.iter().zip(&batch.priced);
-            for (at, (job, priced)) in (start..end).zip(priced) {
-                let terms = (at - first) * tres..(at - first + 1) * tres;
-                let terms = &mut self.tres_terms[terms];
+        let mut terms = self.tres_terms.chunks_mut(tres.max(1));
+        let mut batch = Batch::new(pricer, snapshot, tables);
+        for prices in self.prices[of].chunks(Batch::LEN) {
+            batch.price(prices);
+            for (at, (price, (row, _))) in prices.iter().zip(batch.priorities()).enumerate() {
+                let terms = terms.next().unwrap_or(&mut []);
                 if tres > 0 {
-                    pricer.tres_terms(job, &mut weighed);
+                    pricer.tres_terms(&Tables::job(snapshot, row, None), &mut weighed);
                     spread(&weighed, terms);
                 }
-                let clear = self.prices[at].seen_direct;
+                let clear = price.seen_direct;
                 self.factors
-                    .push(to_shim(priced, clear, terms, &self.tres_weights));
+                    .push(to_shim(&batch.priced(at), clear, terms, &self.tres_weights));
             }
         }
-        self.batch = batch;
         self.weighed_terms = weighed;
     }
 
@@ -250,9 +228,9 @@ struct Overflows {
 }
 
 impl Overflows {
-    fn note(&mut self, job: &Job, priced: &Priced) {
+    fn note(&mut self, job_id: u32, priced: &Priced) {
         if priced.overflow {
-            self.first.get_or_insert(job.id);
+            self.first.get_or_insert(job_id);
             self.count += 1;
         }
     }
@@ -298,11 +276,11 @@ pub(super) fn to_shim(
 }
 
 /// A line of the log, as `DebugFlags=Priority` asks for it.
-fn describe(job: &Job, priced: &Priced) -> String {
+fn describe(job_id: u32, priced: &Priced) -> String {
     format!(
         "job {}: {} = age {:.2} + assoc {:.2} + fairshare {:.2} + size {:.2} + partition {:.2} \
          + QOS {:.2} + TRES {:.2} + site {} - nice {}",
-        job.id,
+        job_id,
         priced.priority,
         priced.age,
         priced.assoc,

@@ -181,11 +181,7 @@ impl Tables {
             accrue_time: row.accrue_time,
             cpus: row.cpus,
             nodes: row.nodes,
-            time_limit: host::time_limit(
-                row.time_limit,
-                row.is(ffi::SHIM_TIME_LIMIT_INFINITE),
-                row.is(ffi::SHIM_TIME_LIMIT_UNSET),
-            ),
+            time_limit: row.limit(),
             nice: row.nice,
             site_factor: row.site_factor,
             tres: index(row.tres),
