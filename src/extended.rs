@@ -174,6 +174,18 @@ impl Extended {
         }
     }
 
+    /// Ascends with the number without its sign.
+    #[inline]
+    fn size(&self) -> u128 {
+        // Zero's exponent says nothing of its size.
+        let exponent = if self.is_zero() {
+            0
+        } else {
+            self.exponent.wrapping_sub(i32::MIN) as u32
+        };
+        u128::from(exponent) << 64 | u128::from(self.mantissa)
+    }
+
     /// The number times a power of two, where the result needs no rounding.
     const fn scaled(self, power: i32) -> Extended {
         if self.mantissa == 0 {
@@ -244,14 +256,13 @@ impl PartialOrd for Extended {
 }
 
 impl Ord for Extended {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        // Zero's exponent says nothing of its size, so it stands apart.
-        let key = |n: &Extended| (n.is_infinite(), !n.is_zero(), n.exponent, n.mantissa);
         match (self.negative, other.negative) {
             (false, true) => Ordering::Greater,
             (true, false) => Ordering::Less,
-            (false, false) => key(self).cmp(&key(other)),
-            (true, true) => key(other).cmp(&key(self)),
+            (false, false) => self.size().cmp(&other.size()),
+            (true, true) => other.size().cmp(&self.size()),
         }
     }
 }

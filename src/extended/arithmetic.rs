@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use super::{Extended, INFINITE, MAX_EXPONENT, MIN_EXPONENT, round_off};
+use super::{Extended, MAX_EXPONENT, MIN_EXPONENT, round_off};
 
 /// What is cut off a mantissa, where it is just half of the last bit.
 const TIE: u64 = 1 << 63;
@@ -18,19 +18,39 @@ pub(super) fn rounded(negative: bool, wide: u128, top: i32, sticky: bool) -> Ext
         return Extended::ZERO;
     }
     let shift = wide.leading_zeros();
-    let exponent = top - shift as i32;
     let bits = (wide << shift) | u128::from(sticky);
-    if (MIN_EXPONENT..MAX_EXPONENT).contains(&exponent) {
-        // All 64 bits are kept, and a carry leads to no infinity.
-        let (mantissa, rest) = ((bits >> 64) as u64, bits as u64);
-        let up = rest > TIE || (rest == TIE && mantissa & 1 == 1);
-        let (mantissa, carry) = mantissa.overflowing_add(u64::from(up));
-        return Extended {
-            mantissa: if carry { 1 << 63 } else { mantissa },
-            exponent: exponent + i32::from(carry),
-            negative,
-        };
+    rounded_bits(negative, bits, top - shift as i32)
+}
+
+/// [`rounded`] of a number that has one of its upper two bits set, as products and sums have.
+#[inline(always)]
+fn rounded_high(negative: bool, wide: u128, top: i32, sticky: bool) -> Extended {
+    debug_assert!(wide >> 126 != 0);
+    let shift = u32::from(wide >> 127 == 0);
+    let bits = (wide << shift) | u128::from(sticky);
+    rounded_bits(negative, bits, top - shift as i32)
+}
+
+/// The number `bits * 2^(exponent - 127)`, whose top bit is set, rounded to nearest even.
+#[inline(always)]
+fn rounded_bits(negative: bool, bits: u128, exponent: i32) -> Extended {
+    if !(MIN_EXPONENT..MAX_EXPONENT).contains(&exponent) {
+        return rounded_at_ends(negative, bits, exponent);
     }
+    // All 64 bits are kept, and a carry leads to no infinity.
+    let (mantissa, rest) = ((bits >> 64) as u64, bits as u64);
+    let up = rest > TIE - (mantissa & 1);
+    let (mantissa, carry) = mantissa.overflowing_add(u64::from(up));
+    Extended {
+        mantissa: mantissa | u64::from(carry) << 63,
+        exponent: exponent + i32::from(carry),
+        negative,
+    }
+}
+
+/// [`rounded_bits`] where fewer bits may be kept, or none.
+#[cold]
+fn rounded_at_ends(negative: bool, bits: u128, exponent: i32) -> Extended {
     let drop = 64 + (MIN_EXPONENT - exponent).max(0);
     let kept = round_off(bits, drop as u32);
     if kept == 0 {
@@ -59,13 +79,34 @@ impl Extended {
         rounded(false, wide, exponent + 127, sticky)
     }
 
-    /// Order of the magnitudes of two numbers that are neither zero nor infinite.
-    fn cmp_magnitude(&self, other: &Extended) -> Ordering {
-        (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa))
+    /// The number `(quotient + rest / divisor) * 2^exponent`, rounded to nearest even; the top bit
+    /// of `quotient` is set, and `rest` below `divisor`.
+    #[inline(always)]
+    pub(crate) fn from_quotient(
+        quotient: u64,
+        (rest, divisor): (u128, u128),
+        exponent: i32,
+    ) -> Extended {
+        // Below the quotient only this matters: nothing, less than half, half, or more.
+        let below: u128 = match rest.cmp(&(divisor - rest)) {
+            Ordering::Less if rest == 0 => 0,
+            Ordering::Less => 1 << 62,
+            Ordering::Equal => 1 << 63,
+            Ordering::Greater => 3 << 62,
+        };
+        let bits = u128::from(quotient) << 64 | below;
+        rounded_bits(false, bits, exponent + 63)
+    }
+
+    /// Neither zero nor infinite.
+    #[inline(always)]
+    fn has_digits(self) -> bool {
+        self.mantissa != 0
     }
 
     /// Sum or difference of magnitudes; `large` has the greater exponent, or the same exponent
     /// and no smaller mantissa.
+    #[inline(always)]
     fn combine(large: Extended, small: Extended) -> Extended {
         // One spare bit above for the carry, 63 below: a shift by up to 63 loses nothing.
         let a = u128::from(large.mantissa) << 63;
@@ -73,13 +114,24 @@ impl Extended {
         let distance = (large.exponent - small.exponent) as u32;
         let b = if distance < 128 { full >> distance } else { 0 };
         let lost = distance >= 128 || (b << distance) != full;
-        let wide = if large.negative == small.negative {
-            a + b
-        } else {
-            // What was lost belongs to the subtrahend: borrow one, and the rest is positive.
-            a - b - u128::from(lost)
-        };
-        rounded(large.negative, wide, large.exponent + 1, lost)
+        let top = large.exponent + 1;
+        if large.negative == small.negative {
+            return rounded_high(large.negative, a + b, top, lost);
+        }
+        // What was lost belongs to the subtrahend: borrow one, and the rest is positive.
+        rounded(large.negative, a - b - u128::from(lost), top, lost)
+    }
+
+    /// The sum where one number has no digits.
+    #[cold]
+    fn add_special(self, other: Extended) -> Extended {
+        match (self.is_infinite(), other.is_infinite()) {
+            (true, true) if self.negative != other.negative => Extended::ZERO,
+            (true, _) => self,
+            (_, true) => other,
+            _ if self.is_zero() => other,
+            _ => self,
+        }
     }
 }
 
@@ -87,18 +139,11 @@ impl Add for Extended {
     type Output = Extended;
 
     /// Zero for infinity - infinity.
+    #[inline]
     fn add(self, other: Extended) -> Extended {
-        match (self.is_infinite(), other.is_infinite()) {
-            (true, true) if self.negative != other.negative => return Extended::ZERO,
-            (true, _) => return self,
-            (_, true) => return other,
-            _ => {}
-        }
-        if self.is_zero() {
-            other
-        } else if other.is_zero() {
-            self
-        } else if self.cmp_magnitude(&other) == Ordering::Less {
+        if !self.has_digits() || !other.has_digits() {
+            self.add_special(other)
+        } else if self.size() < other.size() {
             Extended::combine(other, self)
         } else {
             Extended::combine(self, other)
@@ -127,16 +172,18 @@ impl Mul for Extended {
     type Output = Extended;
 
     /// Zero for 0 * infinity.
+    #[inline]
     fn mul(self, other: Extended) -> Extended {
-        if self.is_zero() || other.is_zero() {
-            return Extended::ZERO;
-        }
         let negative = self.negative != other.negative;
-        if self.is_infinite() || other.is_infinite() {
-            return Extended::INFINITY.with_sign(negative);
+        if !self.has_digits() || !other.has_digits() {
+            return if self.is_zero() || other.is_zero() {
+                Extended::ZERO
+            } else {
+                Extended::INFINITY.with_sign(negative)
+            };
         }
         let wide = u128::from(self.mantissa) * u128::from(other.mantissa);
-        rounded(negative, wide, self.exponent + other.exponent + 1, false)
+        rounded_high(negative, wide, self.exponent + other.exponent + 1, false)
     }
 }
 
@@ -145,16 +192,15 @@ impl Div for Extended {
 
     /// Infinity, with the dividend's sign, for division by zero; zero for 0 / 0 and for
     /// infinity / infinity.
+    #[inline]
     fn div(self, other: Extended) -> Extended {
         let negative = self.negative != other.negative;
-        if self.is_zero() || (self.is_infinite() && other.is_infinite()) {
-            return Extended::ZERO;
-        }
-        if self.is_infinite() || other.is_zero() {
-            return Extended::INFINITY.with_sign(negative);
-        }
-        if other.exponent == INFINITE {
-            return Extended::ZERO;
+        if !self.has_digits() || !other.has_digits() {
+            return if self.is_zero() || other.is_infinite() {
+                Extended::ZERO
+            } else {
+                Extended::INFINITY.with_sign(negative)
+            };
         }
         // Shifted so that the quotient has exactly 64 bits.
         let shift = if self.mantissa < other.mantissa {
@@ -166,15 +212,8 @@ impl Div for Extended {
         let dividend = u128::from(self.mantissa) << shift;
         let quotient = dividend / divisor;
         let rest = dividend - quotient * divisor;
-        // Below the quotient only this matters: nothing, less than half, half, or more.
-        let below: u128 = match (2 * rest).cmp(&divisor) {
-            Ordering::Less if rest == 0 => 0,
-            Ordering::Less => 1 << 62,
-            Ordering::Equal => 1 << 63,
-            Ordering::Greater => 3 << 62,
-        };
-        let top = self.exponent - other.exponent + 63 - shift;
-        rounded(negative, quotient << 64 | below, top, false)
+        let exponent = self.exponent - other.exponent - shift;
+        Extended::from_quotient(quotient as u64, (rest, divisor), exponent).with_sign(negative)
     }
 }
 

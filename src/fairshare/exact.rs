@@ -81,14 +81,7 @@ impl Ratio {
             exponent += 1;
         }
         let (quotient, rest) = divide(dividend, divisor);
-        // Below the quotient only this matters: nothing, less than half, half, or more.
-        let below: u128 = match rest.cmp(&(divisor - rest)) {
-            Ordering::Less if rest == 0 => 0,
-            Ordering::Less => 1 << 62,
-            Ordering::Equal => 1 << 63,
-            Ordering::Greater => 3 << 62,
-        };
-        Extended::from_wide(u128::from(quotient) << 64 | below, exponent - 128, false)
+        Extended::from_quotient(quotient, (rest, divisor), exponent - 64)
     }
 }
 

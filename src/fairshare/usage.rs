@@ -83,7 +83,13 @@ impl<'a> Usage<'a> {
 
 /// A usage as the algorithms read it: none for a negative one, the largest for infinity.
 pub(super) fn sound(usage: Extended) -> Extended {
-    usage.clamp(Extended::ZERO, Extended::MAX)
+    if usage.is_negative() {
+        Extended::ZERO
+    } else if usage.is_infinite() {
+        Extended::MAX
+    } else {
+        usage
+    }
 }
 
 /// Usage over the root's, at most 1.
