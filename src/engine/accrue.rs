@@ -2,7 +2,7 @@
 
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::{Charge, Decay, Ledger, Period, Run, UsageError, charge};
+use crate::usage::{Charge, Decay, Ledger, Period, Run, UsageError, Weights, charge_next};
 
 /// A job that used resources since the last pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,11 +50,12 @@ pub fn accrue(
         "a ledger belongs to one tree"
     );
     let mut refused = Vec::new();
+    let mut weights = Weights::new(decay);
     let charges = jobs
         .iter()
         .enumerate()
         .map(|(position, job)| {
-            let charged = charge_one(tree, ledger, decay, period, job);
+            let charged = charge_one(tree, ledger, &mut weights, period, job);
             charged.unwrap_or_else(|error| {
                 refused.push(Refused {
                     job: position,
@@ -71,11 +72,11 @@ pub fn accrue(
 pub(super) fn charge_one(
     tree: &Tree,
     ledger: &mut Ledger,
-    decay: &Decay,
+    weights: &mut Weights,
     period: &Period,
     job: &Accruing,
 ) -> Result<Option<Charge>, UsageError> {
-    let Some((charged, usage)) = exact_charge(tree, decay, period, job)? else {
+    let Some((charged, usage)) = exact_charge(tree, weights, period, job)? else {
         return Ok(None);
     };
     ledger.add(tree, job.assoc, usage);
@@ -85,11 +86,11 @@ pub(super) fn charge_one(
 /// What one job is to be charged, and its usage as an exact number.
 pub(super) fn exact_charge(
     tree: &Tree,
-    decay: &Decay,
+    weights: &mut Weights,
     period: &Period,
     job: &Accruing,
 ) -> Result<Option<(Charge, Extended)>, UsageError> {
-    let Some(charged) = charge(decay, &job.run, period, job.at_end) else {
+    let Some(charged) = charge_next(weights, &job.run, period, job.at_end) else {
         return Ok(None);
     };
     let usage = charged.decayed.usage;

@@ -12,7 +12,7 @@ use crate::fairshare::stock_records::Records;
 use crate::fairshare::{Algorithm, Kept};
 use crate::priority::{Job, PriorityError, Site};
 use crate::tree::AssocIndex;
-use crate::usage::{Charge, Ledger, Period};
+use crate::usage::{Charge, Ledger, Period, Weights};
 
 /// The pass of [`super::pass`] for classic algorithms under `compat=slurm`.
 pub(super) fn pass(
@@ -100,11 +100,17 @@ struct Charges {
 
 impl Charges {
     fn up_to(&mut self, end: usize, input: &PassInput, ledger: &mut Ledger) {
-        let decay = decay(input.config);
+        let mut weights = Weights::new(&decay(input.config));
         let period = Period::pass(input.last_ran, input.now);
         while self.done.len() < end {
             let job = self.done.len();
-            let charged = charge_one(input.tree, ledger, &decay, &period, &input.accruing[job]);
+            let charged = charge_one(
+                input.tree,
+                ledger,
+                &mut weights,
+                &period,
+                &input.accruing[job],
+            );
             self.done.push(charged.unwrap_or_else(|error| {
                 self.refused.push(Refused { job, error });
                 None

@@ -10,7 +10,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::{self, FairTreeNumbers, Kept, Ranking};
 use crate::tree::{AssocIndex, Shares, Tree};
-use crate::usage::{Charge, Decay, Period, UsageError, fade};
+use crate::usage::{Charge, Decay, Period, UsageError, Weights, fade};
 use std::sync::Arc;
 
 /// Usage of one tree and the ranks that follow it. Memory is kept from pass to pass.
@@ -70,8 +70,9 @@ impl Follower {
         mut each: impl FnMut(usize, Result<Option<Charge>, UsageError>),
     ) {
         fade(&mut self.raw, factor);
+        let mut weights = Weights::new(decay);
         for (position, job) in jobs.iter().enumerate() {
-            let charge = super::accrue::exact_charge(&self.tree, decay, period, job);
+            let charge = super::accrue::exact_charge(&self.tree, &mut weights, period, job);
             let charge = charge.map(|charge| {
                 charge.map(|(charge, usage)| {
                     self.add(job.assoc, usage);

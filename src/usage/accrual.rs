@@ -24,7 +24,7 @@
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::usage::run::scaled;
-use crate::usage::{Decay, Period, Phase, Run, RunState};
+use crate::usage::{Decay, Period, Phase, Run, RunState, Weights};
 
 /// Wall time and billable usage of one charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -111,13 +111,24 @@ pub fn accrues(compat: Compat, calculate_running: bool, state: RunState, start_t
 /// assert_eq!(charge.tres_run_secs(8), 100 * 8);
 /// ```
 pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option<Charge> {
+    charge_next(&mut Weights::new(decay), run, period, at_end)
+}
+
+/// [`charge`] of one job after the other.
+pub(crate) fn charge_next(
+    weights: &mut Weights,
+    run: &Run,
+    period: &Period,
+    at_end: bool,
+) -> Option<Charge> {
+    let compat = weights.compat();
     let end_time_exp = run.end_time_exp?;
     let mut to = period.now;
     if at_end && run.end_time != 0 {
         to = to.min(run.end_time);
     }
     let passed = period.last_ran.unwrap_or(0).max(run.start_time);
-    let (from, run_secs) = match decay.compat() {
+    let (from, run_secs) = match compat {
         Compat::Slurm(_) => {
             let secs = slurm_run_secs(run, passed, to, end_time_exp);
             (passed, scaled(secs, run.factor()))
@@ -132,10 +143,10 @@ pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option
         }
     };
     let secs = to.saturating_sub(from).max(0) as f64;
-    let weighted = decay.weight(from, to, period.valued_at);
+    let weighted = weights.weight(from, to, period.valued_at);
     Some(Charge {
-        decayed: amounts(weighted, run, decay.compat()),
-        undecayed: amounts(secs, run, decay.compat()),
+        decayed: amounts(weighted, run, compat),
+        undecayed: amounts(secs, run, compat),
         run_secs,
     })
 }

@@ -151,6 +151,38 @@ impl Decay {
     }
 }
 
+/// [`Decay::weight`] of one use after the other: most runs of a pass were in use all the time since
+/// the last one, and weigh the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Weights {
+    decay: Decay,
+    /// From, to, valued at, and the weight.
+    last: (i64, i64, i64, f64),
+}
+
+impl Weights {
+    pub(crate) fn new(decay: &Decay) -> Weights {
+        Weights {
+            decay: *decay,
+            last: (0, 0, 0, decay.weight(0, 0, 0)),
+        }
+    }
+
+    pub(crate) fn compat(&self) -> Compat {
+        self.decay.compat
+    }
+
+    /// As [`Decay::weight`].
+    pub(crate) fn weight(&mut self, from: i64, to: i64, valued_at: i64) -> f64 {
+        let (last_from, last_to, last_valued_at, _) = self.last;
+        if (from, to, valued_at) != (last_from, last_to, last_valued_at) {
+            let weight = self.decay.weight(from, to, valued_at);
+            self.last = (from, to, valued_at, weight);
+        }
+        self.last.3
+    }
+}
+
 /// ln 2, to 64 bits.
 fn ln_2() -> Extended {
     Extended::from_x87(0xb172_17f7_d1cf_79ac, 0x3ffe).expect("a number")

@@ -34,9 +34,11 @@ mod ledger;
 mod reset;
 mod run;
 
+pub(crate) use accrual::charge_next;
 pub use accrual::{Amounts, Charge, Consumed, accrues, charge, consumed_at_start};
 pub use billing::{BillingRule, TresKind, billable_tres, recounts_billing};
 pub use decay::Decay;
+pub(crate) use decay::Weights;
 pub(crate) use ledger::fade;
 pub use ledger::{Ledger, UsageError};
 pub use reset::{ResetSchedule, next_reset};
