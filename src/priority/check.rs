@@ -1,6 +1,6 @@
 //! Checks of rows before they are priced, so that pricing itself cannot fail.
 
-use super::{Index, Job, PriorityError, Site, Span};
+use super::{AssocFactors, Index, Job, PriorityError, Site, Span};
 
 impl Site {
     /// Checks every table of the site, once a pass.
@@ -16,16 +16,31 @@ impl Site {
         for (index, qos) in self.qos.iter().enumerate() {
             number("QOS", index, "norm_priority", qos.norm_priority)?;
         }
-        for (index, assoc) in self.assocs.iter().enumerate() {
-            number("association", index, "fs_factor", assoc.fs_factor)?;
-            number("association", index, "norm_priority", assoc.norm_priority)?;
-        }
+        self.check_assocs()?;
         for (index, entry) in self.partition_lists.iter().enumerate() {
             let len = self.partitions.len();
             within("partition_lists", index, "partition", entry.get() + 1, len)?;
         }
         for (index, entry) in self.qos_lists.iter().enumerate() {
             within("qos_lists", index, "QOS", entry.get() + 1, self.qos.len())?;
+        }
+        Ok(())
+    }
+
+    fn check_assocs(&self) -> Result<(), PriorityError> {
+        let is_sound =
+            |assoc: &AssocFactors| is_number(assoc.fs_factor) & is_number(assoc.norm_priority);
+        // There are many of them: first whether all are sound, then which one is not.
+        if self
+            .assocs
+            .iter()
+            .fold(true, |all, assoc| all & is_sound(assoc))
+        {
+            return Ok(());
+        }
+        for (index, assoc) in self.assocs.iter().enumerate() {
+            number("association", index, "fs_factor", assoc.fs_factor)?;
+            number("association", index, "norm_priority", assoc.norm_priority)?;
         }
         Ok(())
     }
@@ -108,13 +123,18 @@ fn within(
     })
 }
 
+/// Finite, and 0 or above.
+fn is_number(value: f64) -> bool {
+    (0.0..=f64::MAX).contains(&value)
+}
+
 fn number(
     table: &'static str,
     index: usize,
     field: &'static str,
     value: f64,
 ) -> Result<(), PriorityError> {
-    if value.is_finite() && value >= 0.0 {
+    if is_number(value) {
         return Ok(());
     }
     Err(PriorityError::BadNumber {
@@ -127,8 +147,8 @@ fn number(
 
 #[cfg(test)]
 mod tests {
+    use super::super::Index;
     use super::super::samples::{job, site};
-    use super::super::{AssocFactors, Index};
     use super::*;
 
     #[test]
