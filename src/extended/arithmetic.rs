@@ -39,7 +39,12 @@ fn rounded_bits(negative: bool, bits: u128, exponent: i32) -> Extended {
     }
     // All 64 bits are kept, and a carry leads to no infinity.
     let (mantissa, rest) = ((bits >> 64) as u64, bits as u64);
-    let up = rest > TIE - (mantissa & 1);
+    rounded_up(negative, mantissa, exponent, rest > TIE - (mantissa & 1))
+}
+
+/// The number `mantissa * 2^(exponent - 63)`, or, with `up`, one more in its last bit.
+#[inline(always)]
+fn rounded_up(negative: bool, mantissa: u64, exponent: i32, up: bool) -> Extended {
     let (mantissa, carry) = mantissa.overflowing_add(u64::from(up));
     Extended {
         mantissa: mantissa | u64::from(carry) << 63,
@@ -79,23 +84,29 @@ impl Extended {
         rounded(false, wide, exponent + 127, sticky)
     }
 
-    /// The number `(quotient + rest / divisor) * 2^exponent`, rounded to nearest even; the top bit
-    /// of `quotient` is set, and `rest` below `divisor`.
+    /// The number `(quotient + rest / divisor) * 2^(exponent - 63)`, rounded to nearest even; the
+    /// top bit of `quotient` is set, and `rest` below `divisor`.
     #[inline(always)]
     pub(crate) fn from_quotient(
+        negative: bool,
         quotient: u64,
         (rest, divisor): (u128, u128),
         exponent: i32,
     ) -> Extended {
+        let to_next = divisor - rest;
+        if (MIN_EXPONENT..MAX_EXPONENT).contains(&exponent) {
+            let up = rest > to_next - u128::from(quotient & 1);
+            return rounded_up(negative, quotient, exponent, up);
+        }
         // Below the quotient only this matters: nothing, less than half, half, or more.
-        let below: u128 = match rest.cmp(&(divisor - rest)) {
+        let below: u128 = match rest.cmp(&to_next) {
             Ordering::Less if rest == 0 => 0,
             Ordering::Less => 1 << 62,
             Ordering::Equal => 1 << 63,
             Ordering::Greater => 3 << 62,
         };
         let bits = u128::from(quotient) << 64 | below;
-        rounded_bits(false, bits, exponent + 63)
+        rounded_at_ends(negative, bits, exponent)
     }
 
     /// Neither zero nor infinite.
@@ -112,8 +123,11 @@ impl Extended {
         let a = u128::from(large.mantissa) << 63;
         let full = u128::from(small.mantissa) << 63;
         let distance = (large.exponent - small.exponent) as u32;
-        let b = if distance < 128 { full >> distance } else { 0 };
-        let lost = distance >= 128 || (b << distance) != full;
+        let (b, lost) = match distance {
+            0..64 => (full >> distance, false),
+            64..128 => (full >> distance, (full >> distance) << distance != full),
+            _ => (0, true),
+        };
         let top = large.exponent + 1;
         if large.negative == small.negative {
             return rounded_high(large.negative, a + b, top, lost);
@@ -212,8 +226,8 @@ impl Div for Extended {
         let dividend = u128::from(self.mantissa) << shift;
         let quotient = dividend / divisor;
         let rest = dividend - quotient * divisor;
-        let exponent = self.exponent - other.exponent - shift;
-        Extended::from_quotient(quotient as u64, (rest, divisor), exponent).with_sign(negative)
+        let exponent = self.exponent - other.exponent - shift + 63;
+        Extended::from_quotient(negative, quotient as u64, (rest, divisor), exponent)
     }
 }
 

@@ -81,7 +81,7 @@ impl Ratio {
             exponent += 1;
         }
         let (quotient, rest) = divide(dividend, divisor);
-        Extended::from_quotient(quotient, (rest, divisor), exponent - 64)
+        Extended::from_quotient(false, quotient, (rest, divisor), exponent - 1)
     }
 }
 

@@ -53,16 +53,23 @@ pub(super) fn level(
     index: AssocIndex,
 ) -> Option<Level> {
     let parent = tree.fs_parent(index)?;
+    level_within(tree, (index, usage(index)), (parent, usage(parent)))
+}
+
+/// The same of an association with its usage, and its parent with its.
+pub(super) fn level_within(
+    tree: &Tree,
+    (index, used): (AssocIndex, Extended),
+    (parent, total): (AssocIndex, Extended),
+) -> Option<Level> {
     let row = &tree.rows()[index.get()];
     match (row.shares, row.kind) {
         (Shares::Parent, AssocKind::User) => Some(Level::Infinite),
         (Shares::Parent, AssocKind::Account) => None,
-        (Shares::Raw(shares), _) => Some(Level::new(
-            shares,
-            tree.level_shares(index).unwrap_or(0),
-            usage(index),
-            usage(parent),
-        )),
+        (Shares::Raw(shares), _) => {
+            let level_shares = tree.child_shares(parent);
+            Some(Level::new(shares, level_shares, used, total))
+        }
     }
 }
 

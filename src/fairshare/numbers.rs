@@ -48,13 +48,15 @@ impl FairTreeNumbers {
                 level_fs: None,
             };
         };
+        let total = raw(parent);
         FairTreeNumbers {
             norm_usage,
-            effective_usage: quotient(used, raw(parent)),
+            effective_usage: quotient(used, total),
             level_fs: if compat.is_slurm() {
-                stock_tree::level(tree, index, norm_shares, used, raw(parent))
+                stock_tree::level(tree, index, norm_shares, used, total)
             } else {
-                fair_tree::level(tree, raw, index).map(|level| level.rounded())
+                let level = fair_tree::level_within(tree, (index, used), (parent, total));
+                level.map(|level| level.rounded())
             },
         }
     }

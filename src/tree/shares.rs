@@ -15,8 +15,12 @@ impl Tree {
     ///
     /// Below 2^63, because rows and counts are bounded.
     pub fn level_shares(&self, index: AssocIndex) -> Option<u64> {
-        let layout = self.layout();
-        layout.fs_parent(index).map(|p| layout.child_shares(p))
+        Some(self.child_shares(self.fs_parent(index)?))
+    }
+
+    /// [`Tree::level_shares`] of those whose [`Tree::fs_parent`] this is; 0 without any.
+    pub(crate) fn child_shares(&self, parent: AssocIndex) -> u64 {
+        self.layout().child_shares(parent)
     }
 
     /// Normalised shares under Fair Tree, one per association by position.
