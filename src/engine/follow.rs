@@ -132,6 +132,7 @@ impl Follower {
     }
 
     /// The fair-share factor at the last pass; `None` for accounts, and before the first pass.
+    #[inline]
     pub fn fs_factor(&self, index: AssocIndex) -> Option<f64> {
         match &self.ranking {
             Some((_, ranking)) => ranking.fs_factor(index),
@@ -147,6 +148,7 @@ impl Follower {
 
     /// The numbers behind the factor, from usage as the last pass left it. `norm_shares`: those
     /// that the host's record keeps, under `compat=slurm`.
+    #[inline]
     pub fn numbers(&self, compat: Compat, index: AssocIndex, norm_shares: f64) -> FairTreeNumbers {
         FairTreeNumbers::new(compat, &self.tree, &self.raw, index, norm_shares)
     }

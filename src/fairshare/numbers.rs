@@ -20,6 +20,7 @@ pub struct FairTreeNumbers {
 impl FairTreeNumbers {
     /// `raw_usage`: one per association by position, as for [`super::compute`]. `norm_shares`:
     /// those of the association, for `compat=slurm` alone.
+    #[inline]
     pub(crate) fn new(
         compat: Compat,
         tree: &Tree,

@@ -20,19 +20,10 @@ pub(super) fn fair_tree(
     numbers: &FairTreeNumbers,
     fs_factor: Option<f64>,
 ) -> ffi::shim_assoc_factors {
-    let mut found = usage(
-        tree,
-        raw,
-        index.get(),
-        numbers.effective_usage,
-        numbers.norm_usage,
-    );
-    if is_below_zero(raw, tree.fs_parent(index)) {
-        set_efctv(
-            &mut found,
-            host::shim_quotient(numbers.effective_usage, true),
-        );
-    }
+    let effective = host::shim_quotient(numbers.effective_usage, || {
+        is_below_zero(raw, tree.fs_parent(index))
+    });
+    let mut found = usage(tree, raw, index.get(), effective, numbers.norm_usage);
     if let Some(level_fs) = numbers.level_fs {
         let number = host::shim_extended(level_fs);
         found.level_fs = number.mantissa;
@@ -56,8 +47,8 @@ pub(super) fn classic(
     fairshare: &AssocFairshare,
     open: bool,
 ) -> ffi::shim_assoc_factors {
-    let (effective, norm) = (fairshare.effective_usage, fairshare.norm_usage);
-    let mut found = usage(tree, raw, row, effective, norm);
+    let effective = host::shim_extended(fairshare.effective_usage);
+    let mut found = usage(tree, raw, row, effective, fairshare.norm_usage);
     found.flags |= KEEPS_LEVEL_FS;
     if open {
         found.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
@@ -89,29 +80,29 @@ fn usage(
     tree: &Tree,
     raw: &[Extended],
     row: usize,
-    effective: Extended,
+    effective: ffi::shim_extended,
     norm: Extended,
 ) -> ffi::shim_assoc_factors {
     let root = row == 0;
+    let effective = if root {
+        host::shim_extended(Extended::ONE)
+    } else {
+        effective
+    };
     let mut found = ffi::shim_assoc_factors {
+        usage_efctv: effective.mantissa,
+        usage_efctv_exponent: effective.sign_exponent,
         flags: HAS_USAGE_EFCTV,
         first_charge: NONE,
         ..ffi::shim_assoc_factors::default()
     };
-    let effective = if root { Extended::ONE } else { effective };
-    set_efctv(&mut found, host::shim_extended(effective));
     if !root {
-        let number = host::shim_quotient(norm, is_below_zero(raw, tree.root()));
+        let number = host::shim_quotient(norm, || is_below_zero(raw, tree.root()));
         found.usage_norm = number.mantissa;
         found.usage_norm_exponent = number.sign_exponent;
         found.flags |= HAS_USAGE_NORM;
     }
     found
-}
-
-fn set_efctv(found: &mut ffi::shim_assoc_factors, number: ffi::shim_extended) {
-    found.usage_efctv = number.mantissa;
-    found.usage_efctv_exponent = number.sign_exponent;
 }
 
 /// The sign of a zero, which only stock's numbers can have.

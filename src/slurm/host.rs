@@ -47,9 +47,9 @@ pub(super) fn shim_extended(value: Extended) -> ffi::shim_extended {
 }
 
 /// The same for the quotient of two usages: nothing over less than nothing is the zero below 0.
-pub(super) fn shim_quotient(value: Extended, below: bool) -> ffi::shim_extended {
+pub(super) fn shim_quotient(value: Extended, below: impl Fn() -> bool) -> ffi::shim_extended {
     let mut number = shim_extended(value);
-    if below && value.is_zero() {
+    if value.is_zero() && below() {
         number.sign_exponent |= 0x8000;
     }
     number

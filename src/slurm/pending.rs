@@ -194,16 +194,17 @@ impl Pending {
         let mut batch = Batch::new(pricer, snapshot, tables);
         for prices in self.prices[of].chunks(Batch::LEN) {
             batch.price(prices);
-            for (at, (price, (row, _))) in prices.iter().zip(batch.priorities()).enumerate() {
+            let factors = prices.iter().enumerate().map(|(at, price)| {
                 let terms = terms.next().unwrap_or(&mut []);
                 if tres > 0 {
+                    let row = &snapshot.waiting()[price.row as usize];
                     pricer.tres_terms(&Tables::job(snapshot, row, None), &mut weighed);
                     spread(&weighed, terms);
                 }
-                let clear = price.seen_direct;
-                self.factors
-                    .push(to_shim(&batch.priced(at), clear, terms, &self.tres_weights));
-            }
+                let priced = batch.priced(at);
+                to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
+            });
+            self.factors.extend(factors);
         }
         self.weighed_terms = weighed;
     }
