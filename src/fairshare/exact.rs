@@ -31,6 +31,7 @@ pub(super) enum Level {
 impl Level {
     /// Of `shares` among `level_shares` (below 2^63) and `usage` within `parent_usage`; usages
     /// are finite and not negative.
+    #[inline]
     pub(super) fn new(
         shares: u32,
         level_shares: u64,
@@ -57,6 +58,7 @@ impl Level {
     }
 
     /// Rounded to nearest, ties to even. `a <= b` implies `a.rounded() <= b.rounded()`.
+    #[inline]
     pub(super) fn rounded(&self) -> Extended {
         match self {
             Level::Zero => Extended::ZERO,
@@ -67,6 +69,7 @@ impl Level {
 }
 
 impl Ratio {
+    #[inline]
     fn rounded(&self) -> Extended {
         let (up, down) = (
             self.numerator.leading_zeros(),

@@ -57,6 +57,7 @@ pub(super) fn level(
 }
 
 /// The same of an association with its usage, and its parent with its.
+#[inline]
 pub(super) fn level_within(
     tree: &Tree,
     (index, used): (AssocIndex, Extended),
