@@ -1,14 +1,7 @@
 /*
- * factors.c - the rows that sprio prints.
- *
- * Where slurmctld packs the list under the locks that it called with, strings in a row are the
- * job's, the partition's and the QOS's own, and the list's destructor leaves them alone. In the
- * other releases the list outlives the locks, and the rows of a partition share a copy of its
- * name.
+ * factors.c - the jobs that sprio lists: the walk over all, and who may see and asks for which.
  */
 #include "host.h"
-
-#include "src/common/xstring.h"
 
 void shim_factors_lock(void)
 {
@@ -26,8 +19,12 @@ void shim_factors_unlock(void)
 #endif
 }
 
-/* As in a snapshot: records are asked for ahead of their use, under the lock that they need. */
-#define JOBS_ON_THE_WAY 32
+/*
+ * As in a snapshot: records are asked for ahead of their use, under the lock that they need, then
+ * what they point to, then what that points to.
+ */
+#define JOBS_PER_STEP 12
+#define JOBS_ON_THE_WAY (3 * JOBS_PER_STEP)
 
 typedef struct {
 	bool (*each)(void *context, const shim_listed *job);
@@ -42,6 +39,8 @@ static void fetch_job(const job_record_t *job)
 	__builtin_prefetch(&job->job_id);
 	__builtin_prefetch(&job->job_state);
 	__builtin_prefetch(&job->part_ptr);
+	__builtin_prefetch(&job->part_ptr_list);
+	__builtin_prefetch(&job->prio_factors);
 	__builtin_prefetch(&job->priority);
 	__builtin_prefetch(&job->user_id);
 #if !HOST_FACTORS_IN_ROW
@@ -61,6 +60,23 @@ static void fetch_parts(const job_record_t *job)
 		__builtin_prefetch(&job->prio_factors->priority_qos);
 		__builtin_prefetch((char *) (job->prio_factors + 1) - 1);
 	}
+}
+
+static void fetch_doubles(const double *at, size_t len)
+{
+	host_fetch_read(at, len * sizeof(*at));
+	if (at && len)
+		__builtin_prefetch(at + len - 1);
+}
+
+static void fetch_tres(const job_record_t *job)
+{
+	const HOST_FACTORS *factors = job->prio_factors;
+
+	if (!factors)
+		return;
+	fetch_doubles(factors->priority_tres, factors->tres_cnt);
+	fetch_doubles(factors->tres_weights, factors->tres_cnt);
 }
 
 static bool list_arrived(listing *l, size_t place)
@@ -91,8 +107,10 @@ static int list_job(void *job, void *arg)
 	bool go_on = true;
 
 	fetch_job(job);
-	if (place >= JOBS_ON_THE_WAY / 2)
-		fetch_parts(l->job[(place - JOBS_ON_THE_WAY / 2) % JOBS_ON_THE_WAY]);
+	if (place >= JOBS_PER_STEP)
+		fetch_parts(l->job[(place - JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
+	if (place >= 2 * JOBS_PER_STEP)
+		fetch_tres(l->job[(place - 2 * JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
 	if (place >= JOBS_ON_THE_WAY)
 		go_on = list_arrived(l, place - JOBS_ON_THE_WAY);
 	l->job[place % JOBS_ON_THE_WAY] = job;
@@ -186,243 +204,4 @@ bool shim_request_wants(const void *arg_request, const void *arg_job, uint64_t p
 	(void) partition;
 	return true;
 #endif
-}
-
-#if HOST_FACTORS_IN_ROW
-/* Allocated for the list only when the locks are gone. */
-typedef struct shim_row {
-	priority_factors_object_t row;
-} made_row;
-
-static priority_factors_object_t *begin_row(made_row *made)
-{
-	memset(made, 0, sizeof(*made));
-	return &made->row;
-}
-
-static void *finish_row(const made_row *made)
-{
-	priority_factors_object_t *row = xmalloc_nz(sizeof(*row));
-
-	*row = made->row;
-	return row;
-}
-
-/* A partition's name, and how many rows of a list have it. */
-typedef struct {
-	size_t rows;
-	char text[];
-} shared_name;
-
-typedef struct shim_row_names {
-	const part_record_t *part;
-	shared_name *name;
-	struct shim_row_names *next;
-} row_names;
-
-/* slurm_destroy_priority_factors_object of this release leaves the strings alone. */
-static void free_row(void *arg)
-{
-	priority_factors_object_t *row = arg;
-	shared_name *name = row->partition ? (shared_name *) (void *) (row->partition -
-					     offsetof(shared_name, text)) : NULL;
-
-	if (name && !--name->rows)
-		free(name);
-	slurm_destroy_priority_factors_object(row);
-}
-
-static HOST_FACTORS *copy_factors(priority_factors_object_t *row, const job_record_t *job)
-{
-	slurm_copy_priority_factors_object(row, job->prio_factors);
-	return row;
-}
-
-static shared_name *copy_name(shim_factors_rows *rows, const part_record_t *part)
-{
-	row_names *known = malloc(sizeof(*known));
-	shared_name *name = malloc(sizeof(*name) + strlen(part->name) + 1);
-
-	if (!known || !name) {
-		free(known);
-		free(name);
-		return NULL;
-	}
-	name->rows = 0;
-	strcpy(name->text, part->name);
-	*known = (row_names) { .part = part, .name = name, .next = rows->names };
-	rows->names = known;
-	return name;
-}
-
-static char *partition_name(shim_factors_rows *rows, const part_record_t *part)
-{
-	row_names *known = rows->names;
-	shared_name *name;
-
-	while (known && known->part != part)
-		known = known->next;
-	name = known ? known->name : copy_name(rows, part);
-	if (!name)
-		return NULL;
-	name->rows++;
-	return name->text;
-}
-
-static void free_names(row_names *names)
-{
-	while (names) {
-		row_names *next = names->next;
-
-		free(names);
-		names = next;
-	}
-}
-#else
-typedef struct shim_row {
-	priority_factors_object_t *row;
-} made_row;
-
-static priority_factors_object_t *begin_row(made_row *made)
-{
-	return made->row = xmalloc(sizeof(*made->row));
-}
-
-static void *finish_row(const made_row *made)
-{
-	return made->row;
-}
-
-/* The strings are not the row's. */
-static void free_row(void *arg)
-{
-	priority_factors_object_t *row = arg;
-
-	slurm_destroy_priority_factors(row->prio_factors);
-	xfree(row);
-}
-
-static HOST_FACTORS *copy_factors(priority_factors_object_t *row, const job_record_t *job)
-{
-	row->prio_factors = xmalloc(sizeof(*row->prio_factors));
-	slurm_copy_priority_factors(row->prio_factors, job->prio_factors);
-	return row->prio_factors;
-}
-
-static char *partition_name(shim_factors_rows *rows, const part_record_t *part)
-{
-	(void) rows;
-	return part->name;
-}
-
-static void free_names(struct shim_row_names *names)
-{
-	(void) names;
-}
-#endif
-
-static void replace_tres(HOST_FACTORS *factors, const shim_factors_row *row)
-{
-	if (!factors->priority_tres || row->tres_len > factors->tres_cnt)
-		return;
-	for (size_t i = 0; i < row->tres_len; i++) {
-		if (row->tres_again[i] != 0)
-			factors->priority_tres[i] *= row->tres_again[i];
-		else
-			factors->priority_tres[i] = row->tres[i];
-	}
-}
-
-static void replace_terms(HOST_FACTORS *factors, const shim_factors_row *row)
-{
-	if (row->replaces_partition) {
-		factors->priority_part = row->partition_term;
-		replace_tres(factors, row);
-	}
-	if (row->replaces_qos)
-		factors->priority_qos = row->qos_term;
-}
-
-#if HOST_HAS_QOS_LISTS
-static int has_id(void *qos, void *id)
-{
-	return ((slurmdb_qos_rec_t *) qos)->id == *(uint32_t *) id;
-}
-#endif
-
-#if !HOST_FACTORS_IN_ROW
-static char *qos_name(const job_record_t *job, uint32_t qos_id)
-{
-	slurmdb_qos_rec_t *qos = job->qos_ptr;
-
-#if HOST_HAS_QOS_LISTS
-	if (qos_id && job->qos_list)
-		qos = list_find_first_ro(job->qos_list, has_id, &qos_id);
-#else
-	(void) qos_id;
-#endif
-	return qos ? qos->name : NULL;
-}
-#endif
-
-static bool reserve_rows(shim_factors_rows *rows, size_t cap)
-{
-	made_row *grown;
-
-	if (cap <= rows->cap)
-		return true;
-	grown = reallocarray(rows->at, cap, sizeof(*grown));
-	if (!grown)
-		return false;
-	rows->at = grown;
-	rows->cap = cap;
-	return true;
-}
-
-/* Where few rows come, most of the memory is never touched. */
-void shim_factors_begin(shim_factors_rows *rows)
-{
-	if (&job_list && job_list)
-		(void) reserve_rows(rows, (size_t) list_count(job_list));
-}
-
-void shim_factors_touch(shim_factors_rows *rows)
-{
-	if (rows->cap)
-		memset(rows->at, 0, rows->cap * sizeof(*rows->at));
-}
-
-void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_factors_row *row)
-{
-	const job_record_t *job = arg;
-	const part_record_t *part = row->partition ? (part_record_t *) (uintptr_t) row->partition
-						   : job->part_ptr;
-	priority_factors_object_t *out;
-
-	if (rows->len == rows->cap && !reserve_rows(rows, 2 * rows->cap + 64))
-		return;
-	out = begin_row(&rows->at[rows->len++]);
-	if (job->direct_set_prio && !(HOST_FACTORS_IN_ROW && job->part_ptr_list))
-		out->direct_prio = job->priority;
-	else if (job->prio_factors)
-		replace_terms(copy_factors(out, job), row);
-	HOST_ROW_NAME_JOB(out, job);
-	out->partition = part ? partition_name(rows, part) : NULL;
-	out->user_id = job->user_id;
-#if !HOST_FACTORS_IN_ROW
-	out->account = job->account;
-	out->qos = qos_name(job, row->qos_id);
-#endif
-}
-
-void *shim_factors_list(shim_factors_rows *rows)
-{
-	host_list list = rows->len ? list_create(free_row) : NULL;
-
-	for (size_t i = 0; i < rows->len; i++)
-		list_append(list, finish_row(&rows->at[i]));
-	free(rows->at);
-	free_names(rows->names);
-	*rows = (shim_factors_rows) { 0 };
-	return list;
 }

@@ -47,11 +47,16 @@ typedef struct {
 	struct shim_row *at;
 	size_t len;
 	size_t cap;
+	double *doubles; /* TRES terms of rows, and weights; where rows are made of copies */
+	size_t doubles_len;
+	size_t doubles_cap;
+	size_t weights; /* where those are that a row had last */
+	size_t weights_len;
 	struct shim_row_names *names; /* of partitions that rows name */
 } shim_factors_rows;
 
-/* Makes room for a row of every job. Needs the job lock. */
-extern void shim_factors_begin(shim_factors_rows *rows);
+/* Makes room for a row of every job, with `tres` TRES terms. Needs the job lock. */
+extern void shim_factors_begin(shim_factors_rows *rows, size_t tres);
 /*
  * Writes to the room that was made, so that the system finds the memory now rather than under the
  * locks. Needs none.

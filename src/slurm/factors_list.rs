@@ -38,7 +38,7 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
     {
         let _lock = FactorsLock::lock();
         // SAFETY: the rows are ours, and the jobs are locked.
-        unsafe { ffi::shim_factors_begin(&mut wanted.rows) }
+        unsafe { ffi::shim_factors_begin(&mut wanted.rows, wanted.names.len()) }
     }
     // SAFETY: the rows are ours, the request is slurmctld's.
     unsafe {
