@@ -29,9 +29,18 @@ void shim_factors_unlock(void)
 typedef struct {
 	bool (*each)(void *context, const shim_listed *job);
 	void *context;
+	bool since_submission;
 	job_record_t *job[JOBS_ON_THE_WAY];
 	size_t seen;
 } listing;
+
+/* One row per partition and QOS: they are priced, and so are copied as in a snapshot. */
+static bool has_many_rows(const job_record_t *job)
+{
+	return job->part_ptr_list || host_has_qos_list(job);
+}
+
+static const shim_want priced = { .waiting = true, .waiting_tres = true };
 
 static void fetch_job(const job_record_t *job)
 {
@@ -43,23 +52,32 @@ static void fetch_job(const job_record_t *job)
 	__builtin_prefetch(&job->prio_factors);
 	__builtin_prefetch(&job->priority);
 	__builtin_prefetch(&job->user_id);
+#if HOST_HAS_QOS_LISTS
+	__builtin_prefetch(&job->qos_list);
+#endif
 #if !HOST_FACTORS_IN_ROW
 	__builtin_prefetch(&job->account);
 	__builtin_prefetch(&job->qos_ptr);
 #endif
 }
 
-static void fetch_parts(const job_record_t *job)
+static const time_t *since(const listing *l, const job_record_t *job)
 {
-	if (job->details) {
-		__builtin_prefetch(&job->details->begin_time);
-		__builtin_prefetch(&job->details->submit_time);
-	}
+	if (!job->details)
+		return NULL;
+	return l->since_submission ? &job->details->submit_time : &job->details->begin_time;
+}
+
+static void fetch_parts(const listing *l, const job_record_t *job)
+{
+	__builtin_prefetch(since(l, job));
 	if (job->prio_factors) {
 		__builtin_prefetch(job->prio_factors);
 		__builtin_prefetch(&job->prio_factors->priority_qos);
 		__builtin_prefetch((char *) (job->prio_factors + 1) - 1);
 	}
+	if (has_many_rows(job))
+		host_fetch_job(&priced, job);
 }
 
 static void fetch_doubles(const double *at, size_t len)
@@ -73,19 +91,21 @@ static void fetch_tres(const job_record_t *job)
 {
 	const HOST_FACTORS *factors = job->prio_factors;
 
-	if (!factors)
-		return;
-	fetch_doubles(factors->priority_tres, factors->tres_cnt);
-	fetch_doubles(factors->tres_weights, factors->tres_cnt);
+	if (factors) {
+		fetch_doubles(factors->priority_tres, factors->tres_cnt);
+		fetch_doubles(factors->tres_weights, factors->tres_cnt);
+	}
+	if (has_many_rows(job))
+		host_fetch_parts(&priced, job);
 }
 
 static bool list_arrived(listing *l, size_t place)
 {
 	job_record_t *job = l->job[place % JOBS_ON_THE_WAY];
+	const time_t *at = since(l, job);
 	shim_listed row = {
 		.job = job,
-		.submit_time = job->details ? job->details->submit_time : 0,
-		.begin_time = job->details ? job->details->begin_time : 0,
+		.since = at ? *at : 0,
 		.job_id = job->job_id,
 		.user_id = job->user_id,
 		.priority = job->priority,
@@ -94,7 +114,7 @@ static bool list_arrived(listing *l, size_t place)
 		.has_partition = job->part_ptr || job->part_ptr_list,
 		.has_factors = job->prio_factors,
 		.direct = job->direct_set_prio,
-		.many = job->part_ptr_list || host_has_qos_list(job),
+		.many = has_many_rows(job),
 	};
 
 	return l->each(l->context, &row);
@@ -108,7 +128,7 @@ static int list_job(void *job, void *arg)
 
 	fetch_job(job);
 	if (place >= JOBS_PER_STEP)
-		fetch_parts(l->job[(place - JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
+		fetch_parts(l, l->job[(place - JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
 	if (place >= 2 * JOBS_PER_STEP)
 		fetch_tres(l->job[(place - 2 * JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
 	if (place >= JOBS_ON_THE_WAY)
@@ -117,9 +137,10 @@ static int list_job(void *job, void *arg)
 	return go_on ? 0 : -1;
 }
 
-void shim_each_listed(bool (*each)(void *context, const shim_listed *job), void *context)
+void shim_each_listed(bool since_submission,
+		      bool (*each)(void *context, const shim_listed *job), void *context)
 {
-	listing l = { .each = each, .context = context };
+	listing l = { .each = each, .context = context, .since_submission = since_submission };
 	size_t place;
 
 	if (!&job_list || !job_list || list_for_each_ro(job_list, list_job, &l) < 0)

@@ -7,8 +7,7 @@
 /* A job that sprio may list, and what decides whether it does. */
 typedef struct {
 	void *job;
-	int64_t submit_time;
-	int64_t begin_time;
+	int64_t since; /* when it was submitted, or may begin: see shim_each_listed */
 	uint32_t job_id;
 	uint32_t user_id;
 	uint32_t priority;
@@ -36,8 +35,12 @@ typedef struct {
 /* The locks that the hook has to take by itself in this release; no-ops in the others. */
 extern void shim_factors_lock(void);
 extern void shim_factors_unlock(void);
-/* Every job in turn; `each` returns false to stop. Needs the job lock. */
-extern void shim_each_listed(bool (*each)(void *context, const shim_listed *job), void *context);
+/*
+ * Every job in turn, since its submission or since it may begin; `each` returns false to stop.
+ * Needs the job lock.
+ */
+extern void shim_each_listed(bool since_submission,
+			     bool (*each)(void *context, const shim_listed *job), void *context);
 /* May `user_id` see this job (PrivateData=jobs)? Needs the job lock. */
 extern bool shim_may_see(const void *job, uint32_t user_id);
 /* Does the request of sprio ask for this job, and for this partition of it (key, 0: its own)? */

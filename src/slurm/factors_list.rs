@@ -30,7 +30,6 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
         settings: &settings,
         request,
         user_id,
-        names,
         scratch: plugin.scratch(),
         rows: ffi::shim_factors_rows::default(),
         panic: None,
@@ -38,8 +37,9 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
     {
         let _lock = FactorsLock::lock();
         // SAFETY: the rows are ours, and the jobs are locked.
-        unsafe { ffi::shim_factors_begin(&mut wanted.rows, wanted.names.len()) }
+        unsafe { ffi::shim_factors_begin(&mut wanted.rows, names.len()) }
     }
+    wanted.scratch.tables.site.tres_names = names;
     // SAFETY: the rows are ours, the request is slurmctld's.
     unsafe {
         if ffi::shim_request_wants_all(request) && ffi::shim_may_see_all(user_id) {
@@ -51,7 +51,11 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
         let _factors = plugin.factors.read();
         // SAFETY: the rows are ours; `each` gets `wanted` back and nobody else uses it meanwhile.
         unsafe {
-            ffi::shim_each_listed(Some(each), (&raw mut wanted).cast());
+            ffi::shim_each_listed(
+                settings.config.priority_flags.accrue_always,
+                Some(each),
+                (&raw mut wanted).cast(),
+            );
         }
     }
     if let Some(panic) = wanted.panic {
@@ -68,7 +72,7 @@ struct Wanted<'a> {
     settings: &'a Settings,
     request: *const c_void,
     user_id: u32,
-    names: Vec<String>,
+    /// Its tables know the names of the TRES, if these are weighed.
     scratch: Scratch,
     rows: ffi::shim_factors_rows,
     panic: Option<Box<dyn Any + Send>>,
@@ -78,15 +82,10 @@ impl Wanted<'_> {
     /// Waiting (or, with CALCULATE_RUNNING, any), not another cluster's, eligible, not held.
     fn lists(&self, job: &ffi::shim_listed) -> bool {
         let flags = &self.settings.config.priority_flags;
-        let since = if flags.accrue_always {
-            job.submit_time
-        } else {
-            job.begin_time
-        };
         (flags.calculate_running || job.pending)
             && !job.revoked
-            && since != 0
-            && since <= self.now
+            && job.since != 0
+            && job.since <= self.now
             && job.priority != 0
             && job.has_partition
             && (job.has_factors || job.direct)
@@ -111,18 +110,26 @@ extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
 /// # Safety
 /// The caller holds the job lock since `row` was made.
 unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
-    if !row.many {
-        // SAFETY: the caller's promise; the request is slurmctld's.
-        unsafe {
-            if ffi::shim_request_wants(wanted.request, row.job, 0) {
-                let plain = ffi::shim_factors_row::default();
-                ffi::shim_factors_add(&mut wanted.rows, row.job, &plain);
-            }
+    // SAFETY: the caller's promise; the request is slurmctld's.
+    unsafe {
+        if row.many {
+            add_variants(wanted, row);
+        } else if ffi::shim_request_wants(wanted.request, row.job, 0) {
+            let plain = ffi::shim_factors_row::default();
+            ffi::shim_factors_add(&mut wanted.rows, row.job, &plain);
         }
-        return;
     }
+}
+
+/// # Safety
+/// As [`add`].
+unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
     let Scratch {
-        snapshot, tables, ..
+        snapshot,
+        tables,
+        terms: tres,
+        weights: again,
+        ..
     } = &mut wanted.scratch;
     let settings = wanted.settings;
     let want = ffi::shim_want {
@@ -134,7 +141,7 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
     if unsafe { snapshot.take_waiting_job(&want, row.job) }.is_err() {
         return;
     }
-    let mut names = wanted.names.clone();
+    let mut names = std::mem::take(&mut tables.site.tres_names);
     if settings.weighs_tres() {
         names.resize(snapshot.tres_count(), String::new());
     }
@@ -150,10 +157,17 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
         let per_partition = job.qos_list.len.max(1) as usize;
         let partition = snapshot.partition_keys().get(position / per_partition);
         let partition = partition.copied().unwrap_or(0);
+        // SAFETY: the caller's promise.
+        if !unsafe { ffi::shim_request_wants(wanted.request, row.job, partition) } {
+            continue;
+        }
         let qos = snapshot.qos_ids().get(position % per_partition);
-        let mut tres = vec![0.0; tables.site.tres_names.len()];
-        let again = stock_tres_again(settings, &pricer, (snapshot, tables), &job, variant);
-        let mut terms = terms(&pricer, &job, variant, &mut tres);
+        for numbers in [&mut *tres, &mut *again] {
+            numbers.clear();
+            numbers.resize(tables.site.tres_names.len(), 0.0);
+        }
+        stock_tres_again(settings, &pricer, (snapshot, tables), &job, variant, again);
+        let mut terms = terms(&pricer, &job, variant, tres);
         if settings.config.compat.is_slurm() && has_no_priority(tables, variant) {
             // There the row keeps what the job's first QOS gave it.
             terms.1 = None;
@@ -169,12 +183,8 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
             replaces_partition: partition != 0,
             replaces_qos: terms.1.is_some(),
         };
-        // SAFETY: the caller's promise; the slice lives as long as the call.
-        unsafe {
-            if ffi::shim_request_wants(wanted.request, row.job, partition) {
-                ffi::shim_factors_add(&mut wanted.rows, row.job, &out);
-            }
-        }
+        // SAFETY: the caller's promise; the slices live as long as the call.
+        unsafe { ffi::shim_factors_add(&mut wanted.rows, row.job, &out) }
     }
 }
 
@@ -185,24 +195,23 @@ fn has_no_priority(tables: &Tables, variant: Variant) -> bool {
 
 /// Stock starts from the weighted terms of the job's own partition, works out anew what the other
 /// partition has a count for, and then weights all of them: those that it left, once more.
-/// Under `compat=slurm` the weights of these, else 0.
+/// Under `compat=slurm` the weights of these go into `again`, where there is 0 for each.
 fn stock_tres_again(
     settings: &Settings,
     pricer: &Pricer,
     (snapshot, tables): (&Snapshot, &Tables),
     job: &Job,
     variant: Variant,
-) -> Vec<f64> {
-    let site = &tables.site;
-    let mut again = vec![0.0; site.tres_names.len()];
+    again: &mut [f64],
+) {
     let config = &settings.config;
     if !config.compat.is_slurm() || config.priority_flags.no_normal_tres {
-        return again;
+        return;
     }
-    pricer.tres_weights(&mut again);
+    pricer.tres_weights(again);
     let partition = variant
         .partition
-        .and_then(|row| site.partitions[row.get()].tres);
+        .and_then(|row| tables.site.partitions[row.get()].tres);
     if let (Some(counts), Some(job)) = (partition, job.tres) {
         for (position, weight) in again.iter_mut().enumerate() {
             let counted = |start: usize| snapshot.tres()[start + position] != 0;
@@ -211,7 +220,6 @@ fn stock_tres_again(
             }
         }
     }
-    again
 }
 
 /// Terms of one variant: partition, QOS if it has one of its own, and TRES.

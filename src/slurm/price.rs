@@ -33,8 +33,8 @@ pub(super) struct Scratch {
     found: Option<(u32, f64)>,
     chain: Vec<Ancestor>,
     variants: Vec<u32>,
-    terms: Vec<f64>,
-    weights: Vec<f64>,
+    pub(super) terms: Vec<f64>,
+    pub(super) weights: Vec<f64>,
 }
 
 /// The priority of a job now; its factors are written into the record.
