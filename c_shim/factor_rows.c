@@ -20,10 +20,9 @@ typedef struct shim_row {
 	size_t weights; /* the same; rows that have the same may share them */
 } made_row;
 
-static priority_factors_object_t *begin_row(made_row *made)
+static priority_factors_object_t *empty_row(made_row *made)
 {
-	memset(made, 0, sizeof(*made));
-	made->terms = made->weights = NO_DOUBLES;
+	*made = (made_row) { .terms = NO_DOUBLES, .weights = NO_DOUBLES };
 	return &made->row;
 }
 
@@ -111,14 +110,16 @@ static size_t keep_weights(shim_factors_rows *rows, const double *from, size_t l
 	return rows->weights;
 }
 
-static bool copy_factors(shim_factors_rows *rows, made_row *made, const job_record_t *job)
+/* A row with the factors of a job; NULL without memory. */
+static priority_factors_object_t *factors_row(shim_factors_rows *rows, made_row *made,
+					      const job_record_t *job)
 {
 	const priority_factors_object_t *from = job->prio_factors;
 	size_t len = from->tres_cnt, more = 2 * len;
 
 	if (rows->doubles_cap - rows->doubles_len < more &&
 	    !reserve_doubles(rows, 2 * rows->doubles_cap + more))
-		return false;
+		return NULL;
 	made->row = *from;
 	made->terms = keep_doubles(rows, from->priority_tres, len);
 	made->weights = keep_weights(rows, from->tres_weights, len);
@@ -126,7 +127,7 @@ static bool copy_factors(shim_factors_rows *rows, made_row *made, const job_reco
 	made->row.cluster_name = NULL;
 	made->row.priority_tres = made->row.tres_weights = NULL;
 	made->row.tres_names = NULL;
-	return true;
+	return &made->row;
 }
 
 static HOST_FACTORS *factors_of(made_row *made)
@@ -184,7 +185,7 @@ typedef struct shim_row {
 	priority_factors_object_t *row;
 } made_row;
 
-static priority_factors_object_t *begin_row(made_row *made)
+static priority_factors_object_t *empty_row(made_row *made)
 {
 	return made->row = xmalloc(sizeof(*made->row));
 }
@@ -210,14 +211,15 @@ static bool reserve_doubles(shim_factors_rows *rows, size_t cap)
 	return true;
 }
 
-static bool copy_factors(shim_factors_rows *rows, made_row *made, const job_record_t *job)
+static priority_factors_object_t *factors_row(shim_factors_rows *rows, made_row *made,
+					      const job_record_t *job)
 {
-	priority_factors_object_t *row = made->row;
+	priority_factors_object_t *row = empty_row(made);
 
 	(void) rows;
 	row->prio_factors = xmalloc(sizeof(*row->prio_factors));
 	slurm_copy_priority_factors(row->prio_factors, job->prio_factors);
-	return true;
+	return row;
 }
 
 static HOST_FACTORS *factors_of(made_row *made)
@@ -327,20 +329,23 @@ void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_facto
 	const job_record_t *job = arg;
 	const part_record_t *part = row->partition ? (part_record_t *) (uintptr_t) row->partition
 						   : job->part_ptr;
+	bool direct = job->direct_set_prio && !(HOST_FACTORS_IN_ROW && job->part_ptr_list);
 	priority_factors_object_t *out;
 	made_row *made;
 
 	if (rows->len == rows->cap && !reserve_rows(rows, 2 * rows->cap + 64))
 		return;
 	made = &rows->at[rows->len];
-	out = begin_row(made);
-	if (job->direct_set_prio && !(HOST_FACTORS_IN_ROW && job->part_ptr_list)) {
+	if (direct || !job->prio_factors)
+		out = empty_row(made);
+	else
+		out = factors_row(rows, made, job);
+	if (!out)
+		return;
+	if (direct)
 		out->direct_prio = job->priority;
-	} else if (job->prio_factors) {
-		if (!copy_factors(rows, made, job))
-			return;
+	else if (job->prio_factors)
 		replace_terms(rows, made, row);
-	}
 	HOST_ROW_NAME_JOB(out, job);
 	out->partition = part ? partition_name(rows, part) : NULL;
 	out->user_id = job->user_id;

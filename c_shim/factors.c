@@ -23,8 +23,8 @@ void shim_factors_unlock(void)
  * As in a snapshot: records are asked for ahead of their use, under the lock that they need, then
  * what they point to, then what that points to.
  */
-#define JOBS_PER_STEP 12
-#define JOBS_ON_THE_WAY (3 * JOBS_PER_STEP)
+#define JOBS_PER_STEP 10
+#define JOBS_ON_THE_WAY 32
 
 typedef struct {
 	bool (*each)(void *context, const shim_listed *job);

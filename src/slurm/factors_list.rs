@@ -26,6 +26,9 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
         Vec::new()
     };
     let mut wanted = Wanted {
+        // SAFETY: the request is slurmctld's.
+        unfiltered: unsafe { ffi::shim_request_wants_all(request) },
+        sees_all: false,
         now: host::now(),
         settings: &settings,
         request,
@@ -40,15 +43,17 @@ pub(super) unsafe fn list(plugin: &Plugin, request: *const c_void, user_id: u32)
         unsafe { ffi::shim_factors_begin(&mut wanted.rows, names.len()) }
     }
     wanted.scratch.tables.site.tres_names = names;
-    // SAFETY: the rows are ours, the request is slurmctld's.
+    // SAFETY: the rows are ours.
     unsafe {
-        if ffi::shim_request_wants_all(request) && ffi::shim_may_see_all(user_id) {
+        if wanted.unfiltered && ffi::shim_may_see_all(user_id) {
             ffi::shim_factors_touch(&mut wanted.rows);
         }
     }
     {
         let _lock = FactorsLock::lock();
         let _factors = plugin.factors.read();
+        // SAFETY: reads settings of slurmctld and what it knows of the user.
+        wanted.sees_all = unsafe { ffi::shim_may_see_all(user_id) };
         // SAFETY: the rows are ours; `each` gets `wanted` back and nobody else uses it meanwhile.
         unsafe {
             ffi::shim_each_listed(
@@ -71,7 +76,11 @@ struct Wanted<'a> {
     now: i64,
     settings: &'a Settings,
     request: *const c_void,
+    /// The request has no filters.
+    unfiltered: bool,
     user_id: u32,
+    /// That user may see the jobs of all others.
+    sees_all: bool,
     /// Its tables know the names of the TRES, if these are weighed.
     scratch: Scratch,
     rows: ffi::shim_factors_rows,
@@ -90,6 +99,22 @@ impl Wanted<'_> {
             && job.has_partition
             && (job.has_factors || job.direct)
     }
+
+    /// # Safety
+    /// The caller holds the job lock since `job` was made.
+    unsafe fn shows(&self, job: &ffi::shim_listed) -> bool {
+        // SAFETY: the caller's promise.
+        self.sees_all || unsafe { ffi::shim_may_see(job.job, self.user_id) }
+    }
+
+    /// Whether the request is for this job in this partition (key, 0: its own).
+    ///
+    /// # Safety
+    /// The caller holds the job lock since `job` was made.
+    unsafe fn asks_for(&self, job: &ffi::shim_listed, partition: u64) -> bool {
+        // SAFETY: the caller's promise; the request is slurmctld's.
+        self.unfiltered || unsafe { ffi::shim_request_wants(self.request, job.job, partition) }
+    }
 }
 
 extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
@@ -97,7 +122,7 @@ extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
     let (wanted, job) = unsafe { (&mut *context.cast::<Wanted>(), &*job) };
     let visit = || {
         // SAFETY: the job lock is held.
-        if wanted.lists(job) && unsafe { ffi::shim_may_see(job.job, wanted.user_id) } {
+        if wanted.lists(job) && unsafe { wanted.shows(job) } {
             // SAFETY: as above, since the row was made.
             unsafe { add(wanted, job) }
         }
@@ -110,11 +135,11 @@ extern "C" fn each(context: *mut c_void, job: *const ffi::shim_listed) -> bool {
 /// # Safety
 /// The caller holds the job lock since `row` was made.
 unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
-    // SAFETY: the caller's promise; the request is slurmctld's.
+    // SAFETY: the caller's promise.
     unsafe {
         if row.many {
             add_variants(wanted, row);
-        } else if ffi::shim_request_wants(wanted.request, row.job, 0) {
+        } else if wanted.asks_for(row, 0) {
             let plain = ffi::shim_factors_row::default();
             ffi::shim_factors_add(&mut wanted.rows, row.job, &plain);
         }
