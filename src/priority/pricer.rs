@@ -319,7 +319,6 @@ impl<'a> Pricer<'a> {
     }
 
     /// Whether a weight asks for factors of associations.
-    #[inline]
     pub(crate) fn asks_assocs(&self) -> bool {
         self.weights.assoc != 0.0 || self.weights.fairshare != 0.0
     }
@@ -327,8 +326,9 @@ impl<'a> Pricer<'a> {
     /// The row of a job's association; all 0 without one, and where no weight asks for it.
     #[inline]
     fn assoc(&self, job: &Job) -> AssocFactors {
+        let counts = self.asks_assocs();
         match job.assoc {
-            Some(assoc) if self.asks_assocs() => self.site.assocs[assoc.get()],
+            Some(assoc) if counts => self.site.assocs[assoc.get()],
             _ => AssocFactors::default(),
         }
     }
