@@ -15,7 +15,7 @@
 //! Source: `_decay_thread` and `fair_tree_decay` of priority/multifactor.
 
 mod accrue;
-mod classic_order;
+mod classic;
 mod follow;
 
 use crate::config::Config;
@@ -24,7 +24,11 @@ use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
 use crate::tree::Tree;
 use crate::usage::{Charge, Decay, Ledger, Period};
 
+#[cfg(feature = "slurm")]
+pub(crate) use accrue::Charged;
 pub use accrue::{Accruing, Refused, accrue, fade};
+#[cfg(feature = "slurm")]
+pub(crate) use classic::ClassicPass;
 pub use follow::Follower;
 
 /// What a pass looks at.
@@ -89,9 +93,8 @@ pub fn pass(
 ) -> Result<Pass, PriorityError> {
     let config = input.config;
     check(input, ledger, site)?;
-    let classic = config.algorithm() != Algorithm::FairTree;
-    if classic && config.compat.is_slurm() {
-        return classic_order::pass(input, ledger, site);
+    if config.algorithm() != Algorithm::FairTree {
+        return classic::pass(input, ledger, site);
     }
     let decay = decay(config);
     fade(ledger, &decay, input.last_ran, input.now);

@@ -2,7 +2,7 @@
 
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::{Charge, Decay, Ledger, Period, Run, UsageError, Weights, charge_next};
+use crate::usage::{self, Charge, Decay, Ledger, Period, Run, UsageError, Weights, charge_next};
 
 /// A job that used resources since the last pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,9 @@ pub struct Accruing {
     /// The job has ended, and this charges its end.
     pub at_end: bool,
 }
+
+/// What one job was charged, and its usage as an exact number: `None` where nothing.
+pub(crate) type Charged = Result<Option<(Charge, Extended)>, UsageError>;
 
 /// A charge that is no number; it changed nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +72,7 @@ pub fn accrue(
 }
 
 /// Charges one job; see [`accrue`].
-pub(super) fn charge_one(
+fn charge_one(
     tree: &Tree,
     ledger: &mut Ledger,
     weights: &mut Weights,
@@ -83,13 +86,28 @@ pub(super) fn charge_one(
     Ok(Some(charged))
 }
 
+/// The same where nothing but raw usage is kept; says the usage as an exact number as well.
+pub(super) fn charge_raw(
+    tree: &Tree,
+    raw: &mut [Extended],
+    weights: &mut Weights,
+    period: &Period,
+    job: &Accruing,
+) -> Charged {
+    let charged = exact_charge(tree, weights, period, job)?;
+    if let Some((_, usage)) = &charged {
+        usage::add(tree, raw, job.assoc, *usage);
+    }
+    Ok(charged)
+}
+
 /// What one job is to be charged, and its usage as an exact number.
 pub(super) fn exact_charge(
     tree: &Tree,
     weights: &mut Weights,
     period: &Period,
     job: &Accruing,
-) -> Result<Option<(Charge, Extended)>, UsageError> {
+) -> Charged {
     let Some(charged) = charge_next(weights, &job.run, period, job.at_end) else {
         return Ok(None);
     };

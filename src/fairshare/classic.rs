@@ -13,110 +13,238 @@
 //! * stock has 1 as UE of the root even where there is no usage, documented mode has 0;
 //! * stock prices a user with the accounts' values of the last pass; here all values belong to
 //!   the same moment (see `stock_records` for the other).
+//!
+//! What an association has follows from what its account has: [`Classic`] keeps the numbers of
+//! accounts alone, as users are many.
 
-use super::host::PowerOfTwo;
-use super::{AssocFairshare, Usage};
+use super::depth_oblivious::{LevelRatios, Rule, usage_of_level};
+use super::host::{HostMath, PowerOfTwo};
+use super::{Algorithm, AssocFairshare, Usage};
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::tree::{AssocIndex, Shares, Tree};
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// Fair-share factors, by position, in the memory of `spare`.
-pub(super) fn compute(
-    tree: &Tree,
+/// Fair share under a classic algorithm, of any association that is asked for.
+pub(crate) struct Classic<'a> {
+    tree: &'a Tree,
     compat: Compat,
-    usage: &Usage<'_>,
-    dampening: u16,
+    usage: Usage<'a>,
+    /// Of the depth-oblivious algorithm.
+    rule: Option<Rule>,
+    dampening: Extended,
     power: PowerOfTwo,
-    spare: Vec<AssocFairshare>,
-) -> Vec<AssocFairshare> {
-    let shares = tree.path_shares(compat);
-    let mut results = usage.results(spare, shares.iter().map(|s| s.to_f64()));
-    set_effective_usage(tree, compat, &mut results, |results, index, parent| {
-        below(tree, compat, results, index, parent)
-    });
-    set_factors(tree, &shares, &mut results, dampening, power);
-    results
+    /// By position, under `compat=slurm`, which multiplies from the association upwards.
+    norm_shares: Vec<f64>,
+    /// Where in `accounts` an association is; users are nowhere.
+    places: Vec<u32>,
+    accounts: Vec<Account>,
+    /// One per account, where there is a `rule`.
+    levels: Vec<LevelRatios>,
 }
 
-/// Effective usage of an association with shares of its own, not right below the root.
-fn below(
-    tree: &Tree,
-    compat: Compat,
-    results: &[AssocFairshare],
-    index: AssocIndex,
-    parent: AssocIndex,
-) -> Extended {
-    let level = tree.level_shares(index).unwrap_or(0);
-    // Slurm adds the shares of a level in 32 bits.
-    let level = if compat.is_slurm() {
-        u64::from(level as u32)
-    } else {
-        level
-    };
-    let above = results[parent.get()].effective_usage;
-    if level == 0 {
-        return above;
+/// What the factor is made of.
+#[derive(Clone, Copy)]
+struct Standing {
+    shares: Extended,
+    effective_usage: Extended,
+}
+
+#[derive(Clone, Copy)]
+struct Account {
+    standing: Standing,
+    fs_factor: f64,
+}
+
+const NO_ACCOUNT: Account = Account {
+    standing: Standing {
+        shares: Extended::ZERO,
+        effective_usage: Extended::ZERO,
+    },
+    fs_factor: 0.0,
+};
+
+impl<'a> Classic<'a> {
+    /// Of one of the two classic algorithms; Fair Tree counts as `Classic` without dampening.
+    pub(super) fn new(
+        tree: &'a Tree,
+        host: HostMath,
+        algorithm: Algorithm,
+        compat: Compat,
+        usage: Usage<'a>,
+    ) -> Classic<'a> {
+        let dampening = match algorithm {
+            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+            Algorithm::FairTree => 1,
+        };
+        let by_level = matches!(algorithm, Algorithm::DepthOblivious { .. });
+        let mut found = Classic {
+            tree,
+            compat,
+            usage,
+            rule: by_level.then_some(Rule { compat, host }),
+            dampening: Extended::from(u32::from(dampening.max(1))),
+            power: host.power(compat),
+            norm_shares: if compat.is_slurm() {
+                tree.norm_shares_on_path(compat)
+            } else {
+                Vec::new()
+            },
+            places: Vec::new(),
+            accounts: Vec::new(),
+            levels: Vec::new(),
+        };
+        found.fill_accounts();
+        found
     }
-    let shares = tree.rows()[index.get()].shares.raw().unwrap_or(0);
-    let own = results[index.get()].norm_usage;
-    between(own, above, shares, level)
-}
 
-/// Effective usage from an association's own normalised usage and the effective usage above it.
-/// `level` is not 0.
-pub(super) fn between(own: Extended, above: Extended, shares: u32, level: u64) -> Extended {
-    own + (above - own) * (Extended::from(shares) / Extended::from(level))
-}
+    fn fill_accounts(&mut self) {
+        let tree = self.tree;
+        self.places.reserve_exact(tree.len());
+        let mut count = 0;
+        for row in tree.rows() {
+            self.places.push(count);
+            count += u32::from(row.kind == AssocKind::Account);
+        }
+        self.accounts = vec![NO_ACCOUNT; count as usize];
+        if self.rule.is_some() {
+            self.levels = vec![LevelRatios::NONE; count as usize];
+        }
+        let parents_first = tree.parents_first().iter();
+        let kind = |index: &AssocIndex| tree.rows()[index.get()].kind;
+        for &index in parents_first.filter(|index| kind(index) == AssocKind::Account) {
+            let standing = self.standing(index, self.usage.norm(index));
+            let place = self.places[index.get()] as usize;
+            self.accounts[place] = Account {
+                standing,
+                fs_factor: self.factor(index, standing),
+            };
+            // Right below the root nobody asks.
+            if let (Some(rule), Some(_)) = (self.rule, tree.fs_parent(index)) {
+                self.levels[place] = rule.level(standing.effective_usage, standing.shares, || {
+                    usage_of_level(tree, self.compat, &self.usage, index)
+                });
+            }
+        }
+    }
 
-/// Fills in effective usage, parents first; `below` computes it for associations that have
-/// shares of their own and an `fs_parent` (its last argument) that is not the root.
-pub(super) fn set_effective_usage(
-    tree: &Tree,
-    compat: Compat,
-    results: &mut [AssocFairshare],
-    mut below: impl FnMut(&[AssocFairshare], AssocIndex, AssocIndex) -> Extended,
-) {
-    for &index in tree.parents_first() {
-        let at = index.get();
-        let on_parent = tree.rows()[at].shares == Shares::Parent;
-        results[at].effective_usage = match tree.fs_parent(index) {
-            None if compat.is_slurm() => Extended::ONE,
-            None => results[at].norm_usage,
-            Some(parent) => {
-                let below_root = tree.fs_parent(parent).is_none();
-                if below_root && (!on_parent || compat.is_slurm()) {
-                    results[at].norm_usage
-                } else if on_parent {
-                    results[parent.get()].effective_usage
-                } else {
-                    below(results, index, parent)
+    /// The account at a position.
+    fn account(&self, index: AssocIndex) -> &Account {
+        &self.accounts[self.places[index.get()] as usize]
+    }
+
+    /// The numbers of one association; those of the accounts above it are there. `own`: its
+    /// normalised usage.
+    fn standing(&self, index: AssocIndex, own: Extended) -> Standing {
+        let slurm = self.compat.is_slurm();
+        let norm_shares = self.norm_shares.get(index.get());
+        let shares = norm_shares.and_then(|shares| Extended::from_f64(*shares));
+        let Some(parent) = self.tree.fs_parent(index) else {
+            return Standing {
+                shares: shares.unwrap_or(Extended::ONE),
+                effective_usage: if slurm { Extended::ONE } else { own },
+            };
+        };
+        let above = self.account(parent).standing;
+        let has_shares = self.tree.rows()[index.get()].shares != Shares::Parent;
+        let part = match self.compat {
+            Compat::Documented => self.tree.part_of_level(index),
+            Compat::Slurm(_) => None,
+        };
+        let shares =
+            shares.unwrap_or_else(|| part.map_or(above.shares, |part| above.shares * part));
+        let below_root = self.tree.fs_parent(parent).is_none();
+        let effective_usage = if below_root && (has_shares || slurm) {
+            own
+        } else if !has_shares {
+            above.effective_usage
+        } else if let Some(rule) = self.rule {
+            let level = self.levels[self.places[parent.get()] as usize];
+            rule.effective_usage(own, shares, level)
+        } else {
+            self.below(index, own, above.effective_usage, part)
+        };
+        Standing {
+            shares,
+            effective_usage,
+        }
+    }
+
+    /// Effective usage of an association with shares of its own, not right below the root.
+    /// `part`: of the shares on its level, where it is known already.
+    fn below(
+        &self,
+        index: AssocIndex,
+        own: Extended,
+        above: Extended,
+        part: Option<Extended>,
+    ) -> Extended {
+        let level = self.tree.level_shares(index).unwrap_or(0);
+        // Slurm adds the shares of a level in 32 bits.
+        let level = if self.compat.is_slurm() {
+            u64::from(level as u32)
+        } else {
+            level
+        };
+        if level == 0 {
+            return above;
+        }
+        let shares = self.tree.rows()[index.get()].shares.raw().unwrap_or(0);
+        let part = part.unwrap_or_else(|| Extended::from(shares) / Extended::from(level));
+        between(own, above, part)
+    }
+
+    /// The factor from an association's own numbers, or with `FairShare=parent` from those of
+    /// its account.
+    fn factor(&self, index: AssocIndex, standing: Standing) -> f64 {
+        match self.tree.fs_parent(index) {
+            Some(parent) if self.tree.rows()[index.get()].shares == Shares::Parent => {
+                self.account(parent).fs_factor
+            }
+            _ => factor(
+                standing.effective_usage,
+                standing.shares,
+                self.dampening,
+                self.power,
+            ),
+        }
+    }
+
+    /// Fair share of one association.
+    pub(crate) fn fairshare(&self, index: AssocIndex) -> AssocFairshare {
+        let norm_usage = self.usage.norm(index);
+        let found = match self.tree.rows()[index.get()].kind {
+            AssocKind::Account => *self.account(index),
+            AssocKind::User => {
+                let standing = self.standing(index, norm_usage);
+                let fs_factor = self.factor(index, standing);
+                Account {
+                    standing,
+                    fs_factor,
                 }
             }
         };
+        AssocFairshare {
+            norm_shares: found.standing.shares.to_f64(),
+            raw_usage: self.usage.raw(index),
+            norm_usage,
+            effective_usage: found.standing.effective_usage,
+            level_fs: None,
+            fs_factor: Some(found.fs_factor),
+        }
+    }
+
+    /// Fair share of all, by position, in the memory of `spare`.
+    pub(crate) fn all(&self, mut spare: Vec<AssocFairshare>) -> Vec<AssocFairshare> {
+        spare.clear();
+        spare.extend(self.tree.indices().map(|index| self.fairshare(index)));
+        spare
     }
 }
 
-/// Fills in the factors from shares and effective usage.
-pub(super) fn set_factors(
-    tree: &Tree,
-    shares: &[Extended],
-    results: &mut [AssocFairshare],
-    dampening: u16,
-    power: PowerOfTwo,
-) {
-    let dampening = Extended::from(u32::from(dampening.max(1)));
-    for &index in tree.parents_first() {
-        let factor = match tree.fs_parent(index) {
-            Some(parent) if tree.rows()[index.get()].shares == Shares::Parent => {
-                results[parent.get()].fs_factor
-            }
-            _ => {
-                let used = results[index.get()].effective_usage;
-                Some(factor(used, shares[index.get()], dampening, &power))
-            }
-        };
-        results[index.get()].fs_factor = factor;
-    }
+/// Effective usage from an association's own normalised usage, the effective usage above it, and
+/// its part of the shares on its level.
+pub(super) fn between(own: Extended, above: Extended, part: Extended) -> Extended {
+    own + (above - own) * part
 }
 
 /// `2^(-(used / shares) / dampening)`, 0 without shares.
@@ -124,11 +252,15 @@ pub(super) fn factor(
     used: Extended,
     shares: Extended,
     dampening: Extended,
-    power: &PowerOfTwo,
+    power: PowerOfTwo,
 ) -> f64 {
-    if shares > Extended::ZERO {
-        power(-(used / shares / dampening))
-    } else {
-        0.0
+    if shares <= Extended::ZERO {
+        return 0.0;
     }
+    let ratio = used / shares;
+    power.of(-if dampening == Extended::ONE {
+        ratio
+    } else {
+        ratio / dampening
+    })
 }

@@ -12,9 +12,8 @@
 
 use std::cmp::Ordering;
 
-use super::classic::{set_effective_usage, set_factors};
+use super::Usage;
 use super::host::HostMath;
-use super::{AssocFairshare, Usage};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
@@ -22,42 +21,16 @@ use crate::tree::{AssocIndex, Shares, Tree};
 /// The factor on `ln Rp`.
 const STEEPNESS: u64 = 5;
 
-/// Fair-share factors, by position, in the memory of `spare`.
-pub(super) fn compute(
+/// Normalised usage of all children with shares of their own.
+pub(super) fn usage_of_level(
     tree: &Tree,
     compat: Compat,
     usage: &Usage<'_>,
-    dampening: u16,
-    host: HostMath,
-    spare: Vec<AssocFairshare>,
-) -> Vec<AssocFairshare> {
-    let shares = tree.path_shares(compat);
-    let mut results = usage.results(spare, shares.iter().map(|s| s.to_f64()));
-    let rule = Rule { compat, host };
-    let mut levels: Vec<Option<LevelRatios>> = vec![None; tree.len()];
-    set_effective_usage(tree, compat, &mut results, |results, index, parent| {
-        let level = *levels[parent.get()].get_or_insert_with(|| {
-            let above = results[parent.get()].effective_usage;
-            rule.level(above, shares[parent.get()], || {
-                usage_of_level(tree, compat, results, parent)
-            })
-        });
-        rule.effective_usage(results[index.get()].norm_usage, shares[index.get()], level)
-    });
-    set_factors(tree, &shares, &mut results, dampening, host.power(compat));
-    results
-}
-
-/// Normalised usage of all children with shares of their own.
-fn usage_of_level(
-    tree: &Tree,
-    compat: Compat,
-    results: &[AssocFairshare],
     parent: AssocIndex,
 ) -> Extended {
     let children = tree.fs_children(parent).iter();
     let with_shares = children.filter(|c| tree.rows()[c.get()].shares != Shares::Parent);
-    let usages = with_shares.map(|c| results[c.get()].norm_usage);
+    let usages = with_shares.map(|c| usage.norm(*c));
     match compat {
         Compat::Slurm(_) => usages.sum(),
         Compat::Documented => {
@@ -80,6 +53,15 @@ pub(super) struct LevelRatios {
     exponent: Extended,
 }
 
+impl LevelRatios {
+    /// Of a level whose account has no shares or no usage.
+    pub(super) const NONE: LevelRatios = LevelRatios {
+        parent: Extended::ZERO,
+        siblings: Extended::ZERO,
+        exponent: Extended::ONE,
+    };
+}
+
 /// The formula, with the functions that it calls.
 #[derive(Clone, Copy)]
 pub(super) struct Rule {
@@ -98,11 +80,7 @@ impl Rule {
     ) -> LevelRatios {
         let ratio = effective_usage / shares;
         if shares.is_zero() || ratio.is_zero() {
-            return LevelRatios {
-                parent: Extended::ZERO,
-                siblings: Extended::ZERO,
-                exponent: Extended::ONE,
-            };
+            return LevelRatios::NONE;
         }
         let log = match self.compat {
             Compat::Documented => ratio.ln(),

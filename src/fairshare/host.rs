@@ -38,13 +38,25 @@ impl Default for HostMath {
 }
 
 /// `2^exponent` as an `f64`.
-pub(super) type PowerOfTwo = Box<dyn Fn(Extended) -> f64>;
+#[derive(Clone, Copy)]
+pub(super) struct PowerOfTwo {
+    /// The host's `pow`; `None`: the same on every machine.
+    pow: Option<fn(f64, f64) -> f64>,
+}
+
+impl PowerOfTwo {
+    pub(super) fn of(self, exponent: Extended) -> f64 {
+        match self.pow {
+            None => exponent.exp2().to_f64(),
+            Some(pow) => pow(2.0, exponent.to_f64()),
+        }
+    }
+}
 
 impl HostMath {
     pub(super) fn power(self, compat: Compat) -> PowerOfTwo {
-        match compat {
-            Compat::Documented => Box::new(|exponent| exponent.exp2().to_f64()),
-            Compat::Slurm(_) => Box::new(move |exponent| (self.pow)(2.0, exponent.to_f64())),
+        PowerOfTwo {
+            pow: compat.is_slurm().then_some(self.pow),
         }
     }
 }

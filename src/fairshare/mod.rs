@@ -26,6 +26,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
+pub(crate) use classic::Classic;
 #[cfg(feature = "cli")]
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
@@ -181,14 +182,22 @@ pub(crate) fn compute_by(
         (Algorithm::FairTree, Compat::Slurm(_)) => {
             stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage, spare)
         }
-        (Algorithm::Classic { dampening }, _) => {
-            let power = host.power(compat);
-            classic::compute(tree, compat, &usage, dampening, power, spare)
-        }
-        (Algorithm::DepthOblivious { dampening }, _) => {
-            depth_oblivious::compute(tree, compat, &usage, dampening, host, spare)
-        }
+        _ => Classic::new(tree, host, algorithm, compat, usage).all(spare),
     }
+}
+
+/// Fair share under a classic algorithm, of one association after the other.
+///
+/// As [`compute`], but for `algorithm`, which is not Fair Tree.
+pub(crate) fn classic<'a>(
+    host: HostMath,
+    algorithm: Algorithm,
+    compat: Compat,
+    tree: &'a Tree,
+    raw_usage: &'a [Extended],
+) -> Classic<'a> {
+    assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+    Classic::new(tree, host, algorithm, compat, Usage::new(tree, raw_usage))
 }
 
 /// Fair Tree under `compat=slurm` with the normalised shares that the host keeps, one per

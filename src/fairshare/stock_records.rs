@@ -88,12 +88,10 @@ impl Standing {
                 rule.effective_usage(norm_usage, extended(self.norm_shares), level)
             }
             (Shares::Raw(_), _) if self.level_shares == 0 => effective_above,
-            (Shares::Raw(shares), _) => between(
-                norm_usage,
-                effective_above,
-                shares,
-                self.level_shares.into(),
-            ),
+            (Shares::Raw(shares), _) => {
+                let part = Extended::from(shares) / Extended::from(self.level_shares);
+                between(norm_usage, effective_above, part)
+            }
         }
     }
 }
@@ -104,7 +102,7 @@ pub(crate) struct Records<'a> {
     host: HostMath,
     algorithm: Algorithm,
     compat: Compat,
-    kept: Vec<Kept>,
+    kept: &'a mut [Kept],
 }
 
 impl<'a> Records<'a> {
@@ -114,7 +112,7 @@ impl<'a> Records<'a> {
         host: HostMath,
         algorithm: Algorithm,
         compat: Compat,
-        kept: Vec<Kept>,
+        kept: &'a mut [Kept],
     ) -> Records<'a> {
         assert_eq!(kept.len(), tree.len(), "one record per association");
         Records {
@@ -159,37 +157,43 @@ impl<'a> Records<'a> {
         self.kept[index.get()].effective_usage.is_none()
     }
 
-    /// All associations, one by position: those that are open as if somebody asked now.
-    pub(crate) fn results(&self, raw: &[Extended], dampening: u16) -> Vec<AssocFairshare> {
-        let now = |index: AssocIndex| -> (Extended, Extended) {
-            let kept = self.kept[index.get()];
-            match kept.effective_usage {
-                Some(effective) => (kept.norm_usage.unwrap_or(NOT_COMPUTED), effective),
-                None => self.computed(index, raw),
-            }
+    /// Fair share of one association; of one that is open, as if somebody asked now.
+    pub(crate) fn fairshare(&self, index: AssocIndex, raw: &[Extended]) -> AssocFairshare {
+        let (norm_usage, effective_usage) = self.now(index, raw);
+        let payer = self.payer(index);
+        let pays = if payer == index {
+            effective_usage
+        } else {
+            self.now(payer, raw).1
         };
-        self.tree
-            .indices()
-            .map(|index| {
-                let (norm_usage, effective_usage) = now(index);
-                let payer = self.payer(index);
-                let shares = extended(self.kept[payer.get()].norm_shares);
-                AssocFairshare {
-                    norm_shares: self.kept[index.get()].norm_shares,
-                    raw_usage: raw[index.get()],
-                    norm_usage,
-                    effective_usage,
-                    level_fs: None,
-                    fs_factor: Some(stock_factor(
-                        self.host,
-                        self.compat,
-                        now(payer).1,
-                        shares,
-                        dampening,
-                    )),
-                }
-            })
-            .collect()
+        let shares = extended(self.kept[payer.get()].norm_shares);
+        let dampening = match self.algorithm {
+            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+            Algorithm::FairTree => 1,
+        };
+        AssocFairshare {
+            norm_shares: self.kept[index.get()].norm_shares,
+            raw_usage: raw[index.get()],
+            norm_usage,
+            effective_usage,
+            level_fs: None,
+            fs_factor: Some(stock_factor(
+                self.host,
+                self.compat,
+                pays,
+                shares,
+                dampening,
+            )),
+        }
+    }
+
+    /// Normalised and effective usage as the record has them, or would if somebody asked now.
+    fn now(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
+        let kept = self.kept[index.get()];
+        match kept.effective_usage {
+            Some(effective) => (kept.norm_usage.unwrap_or(NOT_COMPUTED), effective),
+            None => self.computed(index, raw),
+        }
     }
 
     /// The association whose numbers make the factor: `FairShare=parent` has none of its own.
@@ -257,7 +261,7 @@ pub(crate) fn stock_factor(
     dampening: u16,
 ) -> f64 {
     let dampening = Extended::from(u32::from(dampening.max(1)));
-    factor(usage, shares, dampening, &host.power(compat))
+    factor(usage, shares, dampening, host.power(compat))
 }
 
 fn extended(value: f64) -> Extended {
@@ -308,13 +312,14 @@ mod tests {
 
     fn begun(tree: &Tree, algorithm: Algorithm, raw: &[Extended]) -> Vec<Kept> {
         let host = HostMath::default();
-        let mut records = Records::new(tree, host, algorithm, SLURM, fresh(tree));
+        let mut kept = fresh(tree);
+        let mut records = Records::new(tree, host, algorithm, SLURM, &mut kept);
         records.begin_pass(raw);
         let user = tree.index_of(200 as AssocId).unwrap();
         assert!(records.is_open(user));
         records.ask(user, raw);
         assert!(!records.is_open(user));
-        records.kept
+        kept
     }
 
     #[test]

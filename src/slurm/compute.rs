@@ -12,10 +12,13 @@ use super::recent::RunKey;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::{self, Odd, Tables};
-use crate::engine::{self, Accruing, Follower, PassInput};
-use crate::priority::{Job, PriorityError, Site};
-use crate::tree::{AssocIndex, TreeError};
-use crate::usage::{Charge, Ledger, Period, UsageError, accrues};
+use crate::compat::Compat;
+use crate::engine::{self, Accruing, Charged, ClassicPass, Follower};
+use crate::extended::Extended;
+use crate::fairshare::AssocFairshare;
+use crate::priority::{PriorityError, Site};
+use crate::tree::{AssocIndex, Tree, TreeError};
+use crate::usage::{Charge, Period, UsageError, accrues};
 use std::sync::Arc;
 
 /// Why nothing was computed.
@@ -76,7 +79,7 @@ pub(super) fn compute(
         if settings.is_fair_tree() {
             computed.fair_tree(settings, snapshot, tables, moment);
         } else {
-            prices = computed.classic(settings, snapshot, tables, pending, moment)?;
+            prices = computed.classic(settings, snapshot, tables, pending, moment);
         }
     }
     if prices {
@@ -135,6 +138,7 @@ impl Computed {
         let (decay, fading) = (engine::decay(config), self.fading);
         let period = Period::pass(moment.last_ran, moment.now);
         let accruing = std::mem::take(&mut self.accruing);
+        let rows = std::mem::take(&mut self.rows);
         let mut refused = Refusals::default();
         follower.pass(
             config.compat,
@@ -144,12 +148,14 @@ impl Computed {
             &tables.kept,
             |position, charge| match charge {
                 Ok(None) => {}
-                Ok(Some(charge)) => self.add_charge(&charge, position, &accruing, snapshot),
-                Err(error) => refused.note(self.rows[position], error),
+                Ok(Some(charge)) => {
+                    self.add_charge(&charge, &accruing[position], rows[position], snapshot);
+                }
+                Err(error) => refused.note(rows[position], error),
             },
         );
         refused.tell(snapshot);
-        self.accruing = accruing;
+        (self.accruing, self.rows) = (accruing, rows);
         publish(&follower, &mut tables.site);
         self.last_ran = match moment.last_ran {
             Some(last_ran) if !config.compat.is_slurm() => last_ran.max(moment.now),
@@ -179,74 +185,85 @@ impl Computed {
         tables: &mut Tables,
         pending: &Pending,
         moment: &Moment,
-    ) -> Result<bool, ComputeError> {
+    ) -> bool {
         // It knows nothing of this pass.
         self.follower = Follower::default();
         let config = &settings.config;
         let mut odd = Odd::default();
         let usage = snapshot.assocs().iter();
         let usage = usage.map(|row| tables::usage(config.compat, row, &mut odd));
-        let usage: Vec<_> = usage.collect();
+        let mut raw: Vec<_> = usage.collect();
         odd.tell();
-        let interleaved = settings.is_stock_classic();
-        // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
-        let mut jobs = Vec::new();
-        if interleaved {
-            let all = pending.jobs(snapshot, 0..pending.len());
-            // What they ask for is not looked at here.
-            jobs.extend(all.map(|job| Job { tres: None, ..job }));
-        }
-        let before = interleaved.then(|| pending.accruing_before(snapshot, &self.rows));
         let tree = Arc::clone(&tables.tree);
-        let mut ledger = Ledger::as_kept(&tree, &usage);
-        let input = PassInput {
+        let accruing = std::mem::take(&mut self.accruing);
+        let rows = std::mem::take(&mut self.rows);
+        let pass = ClassicPass {
             config,
             tree: &tree,
-            accruing: &self.accruing,
-            jobs: &jobs,
-            accruing_before: before.as_deref(),
-            kept: config.compat.is_slurm().then_some(&tables.kept[..]),
             host_math: host::math(),
+            accruing: &accruing,
             last_ran: moment.last_ran,
             now: moment.now,
         };
-        let found = engine::pass(&input, &mut ledger, &mut tables.site)?;
         let mut refused = Refusals::default();
-        for refusal in found.refused {
-            refused.note(self.rows[refusal.job], refusal.error);
-        }
-        refused.tell(snapshot);
-        let accruing = std::mem::take(&mut self.accruing);
-        for (position, charge) in found.charges.iter().enumerate() {
-            if let Some(charge) = charge {
-                self.add_charge(charge, position, &accruing, snapshot);
+        let each = |position, charge: Charged| match charge {
+            Ok(None) => {}
+            Ok(Some((charge, _))) => {
+                self.add_charge(&charge, &accruing[position], rows[position], snapshot);
             }
-        }
-        self.accruing = accruing;
-        self.last_ran = found.last_ran;
-        let factors = found.fairshare.iter().enumerate().map(|(row, fairshare)| {
-            let open = found.left_open.get(row).copied().unwrap_or(false);
-            found::classic(config.compat, &tree, ledger.raw(), row, fairshare, open)
-        });
-        self.factors.extend(factors);
-        found::link(&mut self.factors, &mut self.charges);
-        Ok(found.priced.is_some())
+            Err(error) => refused.note(rows[position], error),
+        };
+        let site = &mut tables.site;
+        let prices = if settings.is_stock_classic() {
+            // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
+            let mut records = pass.records(&mut tables.kept);
+            let jobs = pending.among(snapshot, &rows);
+            let prices = pass.stock(&mut raw, &mut records, jobs, each);
+            let found = |index| (records.fairshare(index, &raw), records.is_open(index));
+            self.take_classic(config.compat, &tree, &raw, site, found);
+            self.last_ran = moment.now;
+            prices
+        } else {
+            pass.charge(&mut raw, each);
+            let numbers = pass.fairshare(&raw);
+            let found = |index| (numbers.fairshare(index), false);
+            self.take_classic(config.compat, &tree, &raw, site, found);
+            self.last_ran = moment.now.max(moment.last_ran.unwrap_or(moment.now));
+            true
+        };
+        refused.tell(snapshot);
+        (self.accruing, self.rows) = (accruing, rows);
+        prices
     }
 
-    fn add_charge(
+    /// Takes what was found for each association, and whether it is left to whoever asks.
+    fn take_classic(
         &mut self,
-        charge: &Charge,
-        position: usize,
-        accruing: &[Accruing],
-        snapshot: &Snapshot,
+        compat: Compat,
+        tree: &Tree,
+        raw: &[Extended],
+        site: &mut Site,
+        found: impl Fn(AssocIndex) -> (AssocFairshare, bool),
     ) {
-        let row = &snapshot.accruing()[self.rows[position] as usize];
+        self.factors.reserve_exact(tree.len());
+        for (index, assoc) in tree.indices().zip(&mut site.assocs) {
+            let (fairshare, open) = found(index);
+            assoc.fs_factor = fairshare.fs_factor.unwrap_or(0.0);
+            let row = index.get();
+            let factors = found::classic(compat, tree, raw, row, &fairshare, open);
+            self.factors.push(factors);
+        }
+        found::link(&mut self.factors, &mut self.charges);
+    }
+
+    fn add_charge(&mut self, charge: &Charge, job: &Accruing, row: u32, snapshot: &Snapshot) {
+        let row = &snapshot.accruing()[row as usize];
         let (qos, partition_qos) = snapshot.qos_rows(row);
         let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
-        let assoc = u32::try_from(accruing[position].assoc.get()).unwrap_or(NONE);
+        let assoc = u32::try_from(job.assoc.get()).unwrap_or(NONE);
         self.charges
             .push(to_shim(charge, row, assoc, qos, partition_qos));
-        if accruing[position].at_end {
+        if job.at_end {
             self.ends.push((row.job_id, row.start_time));
         }
     }

@@ -108,19 +108,22 @@ impl Pending {
         })
     }
 
-    /// For each job, how many of the accruing ones precede it in slurmctld's list.
-    pub(super) fn accruing_before(&self, snapshot: &Snapshot, accruing: &[u32]) -> Vec<usize> {
+    /// The jobs as the engine's rows, but for what they ask for, and for each how many of the
+    /// accruing ones precede it in slurmctld's list.
+    pub(super) fn among<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        accruing: &'a [u32],
+    ) -> impl Iterator<Item = (Job, usize)> + 'a {
         let waiting = |row: u32| snapshot.accruing()[row as usize].waiting;
         let mut next = 0;
-        let prices = self.prices.iter();
-        prices
-            .map(|price| {
-                while next < accruing.len() && waiting(accruing[next]) <= price.row {
-                    next += 1;
-                }
-                next
-            })
-            .collect()
+        let jobs = self.jobs(snapshot, 0..self.len());
+        jobs.zip(&self.prices).map(move |(job, price)| {
+            while next < accruing.len() && waiting(accruing[next]) <= price.row {
+                next += 1;
+            }
+            (Job { tres: None, ..job }, next)
+        })
     }
 
     /// Prices all jobs.

@@ -47,30 +47,27 @@ impl Tree {
     ///
     /// Source: classic_fair_share.shtml, "Normalized Shares".
     pub fn norm_shares_on_path(&self, compat: Compat) -> Vec<f64> {
-        let values = self.path_shares(compat);
-        values.into_iter().map(Extended::to_f64).collect()
-    }
-
-    /// [`Tree::norm_shares_on_path`] before its last rounding.
-    pub(crate) fn path_shares(&self, compat: Compat) -> Vec<Extended> {
         if compat.is_slurm() {
-            let values = self.norm_shares_upwards(compat).into_iter();
-            return values.filter_map(Extended::from_f64).collect();
+            return self.norm_shares_upwards(compat);
         }
         let mut values = vec![Extended::ONE; self.len()];
         for &index in self.parents_first() {
-            if let (Some(fs_parent), Shares::Raw(count)) =
-                (self.fs_parent(index), self.rows[index.get()].shares)
-            {
-                let level = Extended::from(self.level_shares(index).unwrap_or(0));
+            if let Some(fs_parent) = self.fs_parent(index) {
                 let above = values[fs_parent.get()];
-                // A level without shares: 0 / 0 is 0.
-                values[index.get()] = above * (Extended::from(count) / level);
-            } else if let Some(fs_parent) = self.fs_parent(index) {
-                values[index.get()] = values[fs_parent.get()];
+                let part = self.part_of_level(index);
+                values[index.get()] = part.map_or(above, |part| above * part);
             }
         }
-        values
+        values.into_iter().map(Extended::to_f64).collect()
+    }
+
+    /// `shares / level shares` of an association below the root, hardly rounded; 0 on a level
+    /// without shares, `None` for `FairShare=parent`.
+    pub(crate) fn part_of_level(&self, index: AssocIndex) -> Option<Extended> {
+        let count = self.rows[index.get()].shares.raw()?;
+        // A level without shares: 0 / 0 is 0.
+        let level = Extended::from(self.level_shares(index).unwrap_or(0));
+        Some(Extended::from(count) / level)
     }
 
     /// [`Tree::norm_shares_on_path`], each product begun at the association itself.

@@ -145,11 +145,12 @@ impl Ledger {
     /// Adds `usage`, of any sign, to an association and to all its ancestors.
     pub(crate) fn add(&mut self, tree: &Tree, index: AssocIndex, usage: Extended) {
         self.own[index.get()] += usage;
-        let mut next = Some(index);
-        while let Some(index) = next {
-            self.raw[index.get()] += usage;
-            next = tree.parent(index);
-        }
+        add(tree, &mut self.raw, index, usage);
+    }
+
+    /// Own and raw usage by position, for who keeps them in step.
+    pub(crate) fn own_and_raw(&mut self) -> (&mut [Extended], &mut [Extended]) {
+        (&mut self.own, &mut self.raw)
     }
 
     /// Lets all usage fade by `factor` (see [`crate::usage::Decay::factor`]).
@@ -261,6 +262,15 @@ fn check_all(tree: &Tree, usages: &[Extended]) -> Result<(), UsageError> {
             id: tree.rows()[position].id,
             value: usages[position].to_f64(),
         }),
+    }
+}
+
+/// Adds `usage`, of any sign, to the raw usage of an association and of all its ancestors.
+pub(crate) fn add(tree: &Tree, raw: &mut [Extended], index: AssocIndex, usage: Extended) {
+    let mut next = Some(index);
+    while let Some(index) = next {
+        raw[index.get()] += usage;
+        next = tree.parent(index);
     }
 }
 

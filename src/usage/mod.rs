@@ -39,7 +39,7 @@ pub use accrual::{Amounts, Charge, Consumed, accrues, charge, consumed_at_start}
 pub use billing::{BillingRule, TresKind, billable_tres, recounts_billing};
 pub use decay::Decay;
 pub(crate) use decay::Weights;
-pub(crate) use ledger::fade;
 pub use ledger::{Ledger, UsageError};
+pub(crate) use ledger::{add, fade};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};
