@@ -105,10 +105,11 @@ impl Threads {
 }
 
 impl Workers for Threads {
-    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) -> bool {
         let rows = rows.par_iter_mut().enumerate().with_min_len(LEAST);
         self.pool
             .install(|| rows.for_each(|(at, row)| work(at, row)));
+        true
     }
 }
 

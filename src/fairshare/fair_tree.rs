@@ -14,6 +14,8 @@
 //!
 //! LF values compare exactly, so equal ratios tie and the order of the rows does not matter.
 
+use std::cmp::Ordering;
+
 use super::exact::Level;
 use super::{AssocFairshare, Usage, Workers};
 use crate::compat::Compat;
@@ -27,21 +29,44 @@ pub(super) fn compute(
     workers: &impl Workers,
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
-    let mut results = usage.rows(spare, tree.norm_shares_on_level(Compat::Documented));
+    let mut results = spare;
+    results.resize(tree.len(), BLANK);
     // Divisions, each for itself: half of the work on a large tree. The walk is the other half.
-    workers.each(&mut results, |at, result| {
-        let index = AssocIndex::new(at);
-        result.norm_usage = usage.norm(index);
-        result.effective_usage = match tree.fs_parent(index) {
-            Some(parent) => usage.ratio(index, parent),
-            None => result.norm_usage,
-        };
-        result.level_fs = level(tree, |at| usage.raw(at), index).map(|level| level.rounded());
+    let filled = workers.each(&mut results, |at, result| {
+        *result = numbers(tree, usage, AssocIndex::new(at));
     });
     if let Some(root) = tree.root() {
-        Walk::new(tree, usage, &mut results).run(root);
+        if !filled {
+            results[root.get()] = numbers(tree, usage, root);
+        }
+        Walk::new(tree, usage, &mut results, filled).run(root);
     }
     results
+}
+
+const BLANK: AssocFairshare = AssocFairshare {
+    norm_shares: 0.0,
+    raw_usage: Extended::ZERO,
+    norm_usage: Extended::ZERO,
+    effective_usage: Extended::ZERO,
+    level_fs: None,
+    fs_factor: None,
+};
+
+/// All but the factor.
+fn numbers(tree: &Tree, usage: &Usage<'_>, index: AssocIndex) -> AssocFairshare {
+    let norm_usage = usage.norm(index);
+    AssocFairshare {
+        norm_shares: tree.norm_share_of_level(index, Compat::Documented),
+        raw_usage: usage.raw(index),
+        norm_usage,
+        effective_usage: match tree.fs_parent(index) {
+            Some(parent) => usage.ratio(index, parent),
+            None => norm_usage,
+        },
+        level_fs: level(tree, |at| usage.raw(at), index).map(|level| level.rounded()),
+        fs_factor: None,
+    }
 }
 
 /// The exact level fairshare; `None` for the root and for accounts that stand aside.
@@ -92,9 +117,37 @@ pub(crate) fn order_on_level(
 /// One member of a level that is being walked.
 #[derive(Clone, Copy)]
 struct Member {
-    level_fs: Extended,
+    key: Key,
     index: AssocIndex,
     is_user: bool,
+}
+
+/// LF as the bits of an `f64`, which order as the numbers do; keys order no two members wrongly,
+/// but most rightly.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key(u64);
+
+impl Key {
+    const ZERO: Key = Key(0);
+    const INFINITE: Key = Key(u64::MAX);
+
+    /// `level_fs` is the rounded LF, `exact` gives the exact one.
+    fn new(level_fs: Extended, exact: impl FnOnce() -> Option<Level>) -> Key {
+        if level_fs.is_zero() || level_fs.is_infinite() {
+            // A finite one may be rounded to either.
+            match exact() {
+                Some(Level::Zero) => return Key::ZERO,
+                Some(Level::Infinite) => return Key::INFINITE,
+                _ => {}
+            }
+        }
+        Key(level_fs.to_f64().to_bits().max(1))
+    }
+
+    /// Whether all members with this key are equal.
+    fn is_exact(self) -> bool {
+        self == Key::ZERO || self == Key::INFINITE
+    }
 }
 
 /// A level (of one account, or of several that tie), sorted, partly visited.
@@ -111,6 +164,9 @@ struct Walk<'a> {
     tree: &'a Tree,
     usage: &'a Usage<'a>,
     results: &'a mut [AssocFairshare],
+    /// Whether `results` have all but factors; else the walk fills them in on its way, while they
+    /// are in the processor's cache.
+    filled: bool,
     members: Vec<Member>,
     frames: Vec<Frame>,
     user_count: usize,
@@ -122,11 +178,17 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(tree: &'a Tree, usage: &'a Usage<'a>, results: &'a mut [AssocFairshare]) -> Self {
+    fn new(
+        tree: &'a Tree,
+        usage: &'a Usage<'a>,
+        results: &'a mut [AssocFairshare],
+        filled: bool,
+    ) -> Self {
         Walk {
             tree,
             usage,
             results,
+            filled,
             members: Vec::new(),
             frames: Vec::new(),
             user_count: tree.user_count(),
@@ -186,27 +248,35 @@ impl<'a> Walk<'a> {
     /// left and take no part.
     fn add_children(&mut self, account: AssocIndex) {
         for &index in self.tree.fs_children(account) {
+            if !self.filled {
+                self.results[index.get()] = numbers(self.tree, self.usage, index);
+            }
             if let Some(level_fs) = self.results[index.get()].level_fs {
-                let is_user = self.tree.rows()[index.get()].kind == AssocKind::User;
                 self.members.push(Member {
-                    level_fs,
+                    key: Key::new(level_fs, || self.exact(index)),
                     index,
-                    is_user,
+                    is_user: self.tree.rows()[index.get()].kind == AssocKind::User,
                 });
             }
         }
     }
 
+    fn exact(&self, index: AssocIndex) -> Option<Level> {
+        level(self.tree, |at| self.usage.raw(at), index)
+    }
+
     /// Sorts the members from `start` on and makes them the level to visit.
     fn descend(&mut self, start: usize, owns_tie: bool) {
-        let (tree, usage) = (self.tree, self.usage);
-        let exact = |index| level(tree, |at| usage.raw(at), index);
-        self.members[start..].sort_unstable_by(|a, b| {
-            b.level_fs
-                .cmp(&a.level_fs)
-                .then_with(|| exact(b.index).cmp(&exact(a.index)))
-                .then_with(|| b.is_user.cmp(&a.is_user))
+        let mut members = std::mem::take(&mut self.members);
+        members[start..].sort_unstable_by(|a, b| {
+            let by_key = b.key.cmp(&a.key);
+            let by_level = by_key.then_with(|| match a.key.is_exact() {
+                true => Ordering::Equal,
+                false => self.exact(b.index).cmp(&self.exact(a.index)),
+            });
+            by_level.then_with(|| b.is_user.cmp(&a.is_user))
         });
+        self.members = members;
         self.frames.push(Frame {
             start,
             next: start,
@@ -218,14 +288,52 @@ impl<'a> Walk<'a> {
     /// The end of the run of members that equal the one at `begin`.
     fn end_of_tie(&self, begin: usize, end: usize) -> usize {
         let first = self.members[begin];
-        let exact = |index| level(self.tree, |at| self.usage.raw(at), index);
         let mut of_first = None;
         let run = self.members[begin + 1..end].iter().take_while(|m| {
-            m.level_fs == first.level_fs && {
-                let of_first = of_first.get_or_insert_with(|| exact(first.index));
-                *of_first == exact(m.index)
-            }
+            m.key == first.key
+                && (first.key.is_exact() || {
+                    let of_first = of_first.get_or_insert_with(|| self.exact(first.index));
+                    *of_first == self.exact(m.index)
+                })
         });
         begin + 1 + run.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fairshare::{Algorithm, compute};
+    use crate::tree::Assoc;
+
+    #[test]
+    fn levels_beyond_what_an_f64_can_hold_are_ranked() {
+        let user = |id, shares| Assoc {
+            id,
+            parent: Some(1),
+            kind: AssocKind::User,
+            shares: Shares::Raw(shares),
+        };
+        let root = Assoc {
+            id: 1,
+            parent: None,
+            kind: AssocKind::Account,
+            shares: Shares::Raw(1),
+        };
+        let rows = [root, user(2, 1), user(3, 1), user(4, 1), user(5, 0)];
+        let tree = Tree::from_rows(rows).unwrap();
+        // 2^-1240: level fairshare is near 2^1240 and, of the one with half of that usage, twice
+        // as much; the one without usage has an infinite one, the one without shares none.
+        let little = (0..20).fold(Extended::ONE, |little, _| {
+            little / Extended::from(1_u64 << 62)
+        });
+        let half = little / Extended::from(2_u64);
+        let usage = [Extended::ONE, little, half, Extended::ZERO, half];
+        let found = compute(Algorithm::FairTree, Compat::Documented, &tree, &usage);
+        let factors: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
+        assert_eq!(
+            factors,
+            [None, Some(0.5), Some(0.75), Some(1.0), Some(0.25)]
+        );
     }
 }

@@ -143,18 +143,17 @@ pub(crate) fn compute_again(
 
 /// Who works on many rows of which none looks at another.
 pub(crate) trait Workers {
-    /// Calls `work` once with each row and its position, in any order.
-    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync);
+    /// Calls `work` once with each row and its position, in any order, and returns true; false
+    /// and nothing done where there is nobody but the caller, who may know a better moment.
+    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) -> bool;
 }
 
 /// The caller's thread.
 struct Alone;
 
 impl Workers for Alone {
-    fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
-        for (at, row) in rows.iter_mut().enumerate() {
-            work(at, row);
-        }
+    fn each<T: Send>(&self, _: &mut [T], _: impl Fn(usize, &mut T) + Sync) -> bool {
+        false
     }
 }
 

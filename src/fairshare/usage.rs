@@ -15,7 +15,8 @@ pub(super) struct Usage<'a> {
 impl<'a> Usage<'a> {
     /// `raw`: one per association by position; made finite and at least 0.
     pub(super) fn new(tree: &Tree, raw: &'a [Extended]) -> Usage<'a> {
-        let raw = if raw.iter().all(|number| sound(*number) == *number) {
+        let is_sound = |number: &Extended| !number.is_negative() && !number.is_infinite();
+        let raw = if raw.iter().all(is_sound) {
             Cow::Borrowed(raw)
         } else {
             Cow::Owned(raw.iter().map(|number| sound(*number)).collect())
@@ -51,28 +52,15 @@ impl<'a> Usage<'a> {
     /// Results that still lack what the algorithm says, in the memory of `spare`.
     pub(super) fn results(
         &self,
-        spare: Vec<AssocFairshare>,
-        norm_shares: impl IntoIterator<Item = f64>,
-    ) -> Vec<AssocFairshare> {
-        let mut results = self.rows(spare, norm_shares);
-        for (at, row) in results.iter_mut().enumerate() {
-            row.norm_usage = self.norm(AssocIndex::new(at));
-        }
-        results
-    }
-
-    /// The same without normalised usage.
-    pub(super) fn rows(
-        &self,
         mut spare: Vec<AssocFairshare>,
         norm_shares: impl IntoIterator<Item = f64>,
     ) -> Vec<AssocFairshare> {
         spare.clear();
-        let rows = norm_shares.into_iter().zip(&*self.raw);
-        spare.extend(rows.map(|(norm_shares, raw_usage)| AssocFairshare {
+        let rows = norm_shares.into_iter().enumerate();
+        spare.extend(rows.map(|(at, norm_shares)| AssocFairshare {
             norm_shares,
-            raw_usage: *raw_usage,
-            norm_usage: Extended::ZERO,
+            raw_usage: self.raw[at],
+            norm_usage: self.norm(AssocIndex::new(at)),
             effective_usage: Extended::ZERO,
             level_fs: None,
             fs_factor: None,

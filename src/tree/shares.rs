@@ -33,7 +33,22 @@ impl Tree {
     ///
     /// Source: fair_tree.shtml, "Level Fairshare Calculation".
     pub fn norm_shares_on_level(&self, compat: Compat) -> Vec<f64> {
-        self.norm_shares(|tree, index| tree.share_of_level(index, compat))
+        let all = self.indices();
+        all.map(|index| self.norm_share_of_level(index, compat))
+            .collect()
+    }
+
+    /// [`Tree::norm_shares_on_level`] of one association.
+    pub(crate) fn norm_share_of_level(&self, index: AssocIndex, compat: Compat) -> f64 {
+        self.share_of_level(self.payer(index), compat)
+    }
+
+    /// The association whose shares count: for `FairShare=parent` below the root its `fs_parent`.
+    fn payer(&self, index: AssocIndex) -> AssocIndex {
+        match self.rows[index.get()].shares {
+            Shares::Parent => self.fs_parent(index).unwrap_or(index),
+            Shares::Raw(_) => index,
+        }
     }
 
     /// Normalised shares under the classic algorithms, one per association by position.
@@ -91,25 +106,17 @@ impl Tree {
                 Some(fs_parent)
             };
         }
-        self.norm_shares(|tree, index| {
+        let product = |index| {
             let mut product = 1.0;
-            let mut at = tree.fs_parent(index).map(|_| index);
+            let mut at = self.fs_parent(index).map(|_| index);
             while let Some(here) = at {
                 product *= quotients[here.get()];
                 at = next[here.get()].filter(|_| product != 0.0);
             }
             product
-        })
-    }
-
-    /// One value per association: `value`'s, or for `FairShare=parent` below the root the one of
-    /// its `fs_parent`.
-    fn norm_shares(&self, value: impl Fn(&Tree, AssocIndex) -> f64) -> Vec<f64> {
+        };
         self.indices()
-            .map(|index| match self.rows[index.get()].shares {
-                Shares::Parent => value(self, self.fs_parent(index).unwrap_or(index)),
-                Shares::Raw(_) => value(self, index),
-            })
+            .map(|index| product(self.payer(index)))
             .collect()
     }
 
