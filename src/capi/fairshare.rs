@@ -107,12 +107,10 @@ pub unsafe extern "C" fn ft_fairshare_compute(
         handle.edit(|model| {
             let algorithm = config.algorithm();
             let (tree, raw_usage) = (&model.tree, model.ledger.raw());
-            let spare = model
-                .factors
-                .take()
-                .map_or(Vec::new(), |factors| factors.rows);
-            let rows = fairshare::compute_again(algorithm, config.compat, tree, raw_usage, spare);
-            let users = UserFactors::new(tree, &rows);
+            let spare = model.factors.take();
+            let (rows, users) = spare.map_or_else(Default::default, |old| (old.rows, old.users));
+            let rows = fairshare::compute_again(algorithm, config.compat, tree, raw_usage, rows);
+            let users = UserFactors::new(tree, &rows, users);
             model.factors = Some(Factors {
                 algorithm,
                 rows,

@@ -18,7 +18,7 @@ const NOBODY: f64 = -1.0;
 
 /// Fair-share factors of the users of a tree, by id: one read of eight bytes tells the factor and
 /// whether there is such a user.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct UserFactors {
     /// Ends with a hole for ids beyond it; nothing else is in it where ids are so far apart that
     /// it would be mostly holes.
@@ -26,9 +26,12 @@ pub(super) struct UserFactors {
 }
 
 impl UserFactors {
-    /// `rows`: one per association by position.
-    pub(super) fn new(tree: &Tree, rows: &[AssocFairshare]) -> UserFactors {
-        let mut by_id = table(tree, tree.rows().iter().map(|assoc| assoc.id), NOBODY);
+    /// `rows`: one per association by position. In the memory of `spare`, whatever is in it.
+    pub(super) fn new(tree: &Tree, rows: &[AssocFairshare], spare: UserFactors) -> UserFactors {
+        let ids = tree.rows().iter().map(|assoc| assoc.id);
+        let mut by_id = spare.by_id;
+        by_id.clear();
+        by_id.resize(table_len(tree, ids), NOBODY);
         if !by_id.is_empty() {
             for (assoc, row) in tree.rows().iter().zip(rows) {
                 if assoc.kind == AssocKind::User {
@@ -41,11 +44,11 @@ impl UserFactors {
     }
 }
 
-/// A table with a place for each of `ids`, or an empty one where those are too far apart.
-fn table<T: Clone>(tree: &Tree, ids: impl Iterator<Item = u32>, hole: T) -> Vec<T> {
+/// The length of a table with a place for each of `ids`; 0 where those are too far apart.
+fn table_len(tree: &Tree, ids: impl Iterator<Item = u32>) -> usize {
     let len = ids.map(|id| id as usize + 1).max();
     let len = len.filter(|len| *len <= tree.len().saturating_mul(HOLES));
-    vec![hole; len.unwrap_or(0)]
+    len.unwrap_or(0)
 }
 
 /// Priorities of associations, of which most sites give none.
@@ -61,7 +64,7 @@ impl<'a> Priorities<'a> {
     fn new(tree: &Tree, given: &'a BTreeMap<u32, u32>) -> Priorities<'a> {
         let in_tree = given.iter().filter(|(id, _)| tree.index_of(**id).is_some());
         let largest = in_tree.map(|(_, priority)| *priority).max().unwrap_or(0);
-        let mut by_id = table(tree, given.keys().last().copied().into_iter(), 0);
+        let mut by_id = vec![0; table_len(tree, given.keys().last().copied().into_iter())];
         if !by_id.is_empty() {
             for (id, priority) in given {
                 by_id[*id as usize] = *priority;
