@@ -1,5 +1,6 @@
 //! The end of a pass: what was computed goes into slurmctld's records.
 
+use super::batch::Batch;
 use super::compute::Computed;
 use super::harvest;
 use super::host::{JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
@@ -185,9 +186,10 @@ pub(super) fn factors(
     let pricer = tables.pricer(settings, snapshot, moment.now)?;
     let len = pending.len();
     let at_once = factors_at_once(len);
+    let mut batch = Batch::new(&pricer, snapshot, tables);
     for start in (0..len).step_by(at_once) {
         let jobs = start..(start + at_once).min(len);
-        pending.explain(&pricer, settings, snapshot, tables, jobs.clone());
+        pending.explain(&mut batch, settings, snapshot, tables, jobs.clone());
         let _lock = JobsReadLock::lock();
         let _alone = plugin.factors.write();
         let (prices, factors) = pending.factors(jobs);

@@ -89,6 +89,10 @@ impl<'a> Batch<'a> {
         }
     }
 
+    pub(super) fn pricer(&self) -> &'a Pricer<'a> {
+        self.pricer
+    }
+
     /// Prices these jobs as [`Pricer::price`] does each of them. What their `priority` is does not
     /// matter.
     pub(super) fn price(&mut self, jobs: &[ffi::shim_price]) {

@@ -164,15 +164,16 @@ impl Pending {
         Ok(())
     }
 
-    /// Works out the factors of some jobs, as `pricer` priced them.
+    /// Works out the factors of some jobs, as the pricer of `batch` priced them.
     pub(super) fn explain(
         &mut self,
-        pricer: &Pricer,
+        batch: &mut Batch,
         settings: &Settings,
         snapshot: &Snapshot,
         tables: &Tables,
         of: Range<usize>,
     ) {
+        let pricer = batch.pricer();
         let tres = if settings.weighs_tres() {
             snapshot.tres_count()
         } else {
@@ -194,7 +195,6 @@ impl Pending {
         self.factors.clear();
         self.tres_terms.resize(of.len() * tres, 0.0);
         let mut terms = self.tres_terms.chunks_mut(tres.max(1));
-        let mut batch = Batch::new(pricer, snapshot, tables);
         for prices in self.prices[of].chunks(Batch::LEN) {
             batch.price(prices);
             let factors = prices.iter().enumerate().map(|(at, price)| {
