@@ -54,7 +54,7 @@ static bool is_chain(const int pipe[2], const void *list, int *const *elements, 
 	return !at;
 }
 
-void shim_nodes_learn(void)
+bool shim_nodes_learn(void)
 {
 	int marks[3];
 	int *const elements[] = { &marks[0], &marks[1], &marks[2] };
@@ -63,7 +63,7 @@ void shim_nodes_learn(void)
 
 	known = false;
 	if (pipe2(pipe, O_CLOEXEC | O_NONBLOCK) < 0)
-		return;
+		return false;
 	list = list_create(NULL);
 	for (size_t i = 0; i < 3; i++)
 		list_append(list, elements[i]);
@@ -71,6 +71,7 @@ void shim_nodes_learn(void)
 	list_destroy(list);
 	close(pipe[0]);
 	close(pipe[1]);
+	return known;
 }
 
 /* ---- walks ------------------------------------------------------------------------------- */

@@ -36,8 +36,8 @@ typedef enum {
 extern bool shim_in_slurmctld(void);
 extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);
-/* Finds out what nodes of slurmctld's lists look like. For init only. */
-extern void shim_nodes_learn(void);
+/* Finds out whether nodes of slurmctld's lists look as is thought. For init only. */
+extern bool shim_nodes_learn(void);
 /* Sets the effective usage of the root to 1, if there is one. For init only: takes no lock. */
 extern void shim_root_uses_all(void);
 extern bool shim_enforces_limits(void);

@@ -106,8 +106,9 @@ pub(super) fn root_uses_all() {
     unsafe { ffi::shim_root_uses_all() }
 }
 
-/// Finds out what nodes of slurmctld's lists look like, so that walks need not wait for them.
-pub(super) fn learn_nodes() {
+/// Finds out whether nodes of slurmctld's lists look as is thought; then walks need not wait for
+/// each.
+pub(super) fn learn_nodes() -> bool {
     // SAFETY: called from init, before the plugin has threads; the shim looks at a list of its own.
     unsafe { ffi::shim_nodes_learn() }
 }

@@ -186,7 +186,9 @@ fn fault_on_order() -> Fault {
 pub(super) fn init() -> Result<Arc<Plugin>, String> {
     let plugin = PLUGIN.get_or_try_init(|| {
         guard::silence();
-        host::learn_nodes();
+        if !host::learn_nodes() {
+            log::info("the lists of this slurmctld are not as known: passes take longer");
+        }
         Plugin::start()
     })?;
     log::verbose(format_args!(
