@@ -175,9 +175,8 @@ typedef struct {
 	void *arg;
 } host_trail;
 
-/* `nodes` is the same from walk to walk, and the snapshot's; `expected`: elements of all lists. */
-extern void host_trail_begin(host_trail *trail, shim_snapshot *snapshot, shim_u32_rows *nodes,
-			     size_t expected);
+/* `nodes` is the same from walk to walk; `expected`: elements of all lists. */
+extern void host_trail_begin(host_trail *trail, shim_u32_rows *nodes, size_t expected);
 /* list_for_each_ro. Needs the lock of the list's elements, from begin to end. */
 extern int host_trail_walk(host_trail *trail, host_list list,
 			   int (*each)(void *element, void *arg), void *arg);

@@ -7,7 +7,9 @@
  * read, and the walk is list_for_each's.
  *
  * What a list and a node look like is no part of Slurm's headers. It is the same in all releases
- * that are known, and tried out at start; where it is not so, nothing is noted.
+ * that are known, and tried out at start; where it is not so, nothing is noted. slurmctld appends
+ * to its lists of jobs and associations, takes from them and sorts the partitions of a job under
+ * their write lock: nodes stay as long as the read lock is held.
  */
 #define _GNU_SOURCE /* pipe2 */
 #include "host.h"
@@ -81,14 +83,28 @@ bool shim_nodes_learn(void)
 /* So far a walk looks for a node among those behind its place in the last walk. */
 #define GONE_AT_ONCE 64
 
-void host_trail_begin(host_trail *trail, shim_snapshot *snapshot, shim_u32_rows *nodes,
-		      size_t expected)
+/* Without memory for more, fewer are noted: that is no reason to fail. */
+static void make_room(shim_u32_rows *nodes, size_t expected)
+{
+	size_t want = expected < nodes->cap + nodes->cap / 16 ? nodes->cap + nodes->cap / 16 :
+								expected;
+	uint32_t *grown;
+
+	if (expected <= nodes->cap)
+		return;
+	grown = reallocarray(nodes->at, want, sizeof(*grown));
+	if (!grown)
+		return;
+	nodes->at = grown;
+	nodes->cap = want;
+}
+
+void host_trail_begin(host_trail *trail, shim_u32_rows *nodes, size_t expected)
 {
 	*trail = (host_trail) { .nodes = nodes, .last_len = nodes->len };
 	nodes->len = 0;
 	if (known)
-		(void) host_reserve(snapshot, (void **) &nodes->at, sizeof(*nodes->at), 0,
-				    &nodes->cap, expected);
+		make_room(nodes, expected);
 }
 
 /* Nodes lie on addresses that 16 divides, and less than 32 GiB from each other. */

@@ -226,7 +226,7 @@ static void copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	job_walk w = { .snapshot = snapshot, .want = want };
 	host_trail trail;
 
-	host_trail_begin(&trail, snapshot, &snapshot->job_nodes, (size_t) list_count(job_list));
+	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
 	(void) host_trail_walk(&trail, job_list, collect_job, &w);
 	host_trail_end(&trail);
 	copy_collected(&w);

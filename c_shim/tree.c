@@ -113,7 +113,7 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 	if (want->kept)
 		(void) HOST_EXPECT(snapshot, snapshot->kept, most);
 	(void) queue_child(assoc_mgr_root_assoc, snapshot);
-	host_trail_begin(&trail, snapshot, &snapshot->child_nodes, most);
+	host_trail_begin(&trail, &snapshot->child_nodes, most);
 	for (size_t i = 0; i < snapshot->assoc_at.len && !snapshot->out_of_memory; i++) {
 		slurmdb_assoc_rec_t *assoc;
 
@@ -190,7 +190,7 @@ void host_walk_assocs(shim_snapshot *snapshot, void (*expect)(void *assoc, void 
 	if (!assoc_mgr_assoc_list)
 		return;
 	if (snapshot) {
-		host_trail_begin(&trail, snapshot, &snapshot->assoc_nodes,
+		host_trail_begin(&trail, &snapshot->assoc_nodes,
 				 (size_t) list_count(assoc_mgr_assoc_list));
 		(void) host_trail_walk(&trail, assoc_mgr_assoc_list, collect_assoc, &w);
 		host_trail_end(&trail);
