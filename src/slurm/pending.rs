@@ -9,7 +9,7 @@ use super::log;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
-use crate::priority::{Job, Priced, Pricer, PriorityError};
+use crate::priority::{Job, Priced, PriorityError};
 use crate::tree::AssocIndex;
 use std::ops::Range;
 
