@@ -195,7 +195,8 @@ extern void host_fetch_second(const void *list);
 
 /*
  * Every association in the order of slurmctld's list, fetched ahead. `expect`, which may be NULL,
- * comes to each some elements earlier. Needs their lock.
+ * comes to each some elements earlier. `snapshot` has the notes of where nodes were; with NULL the
+ * walk goes without. Needs their lock.
  */
 extern void host_walk_assocs(shim_snapshot *snapshot, void (*expect)(void *assoc, void *arg),
 			     void (*visit)(void *assoc, void *arg), void *arg);

@@ -102,12 +102,7 @@ pub(super) fn charge_raw(
 }
 
 /// What one job is to be charged, and its usage as an exact number.
-pub(super) fn exact_charge(
-    tree: &Tree,
-    weights: &mut Weights,
-    period: &Period,
-    job: &Accruing,
-) -> Charged {
+fn exact_charge(tree: &Tree, weights: &mut Weights, period: &Period, job: &Accruing) -> Charged {
     let Some(charged) = charge_next(weights, &job.run, period, job.at_end) else {
         return Ok(None);
     };

@@ -5,7 +5,7 @@
 //! charged; what is not only faded. So a pass sorts again the levels above what was charged,
 //! before the pass or by it, and a pass in which nothing was charged sorts nothing.
 
-use super::accrue::Accruing;
+use super::accrue::{Accruing, charge_raw};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::{self, FairTreeNumbers, Kept, Ranking};
@@ -72,25 +72,16 @@ impl Follower {
         fade(&mut self.raw, factor);
         let mut weights = Weights::new(decay);
         for (position, job) in jobs.iter().enumerate() {
-            let charge = super::accrue::exact_charge(&self.tree, &mut weights, period, job);
-            let charge = charge.map(|charge| {
-                charge.map(|(charge, usage)| {
-                    self.add(job.assoc, usage);
-                    charge
-                })
-            });
-            each(position, charge);
+            let charged = charge_raw(&self.tree, &mut self.raw, &mut weights, period, job);
+            if let Ok(Some(_)) = charged {
+                self.charged.push(job.assoc);
+            }
+            each(
+                position,
+                charged.map(|found| found.map(|(charge, _)| charge)),
+            );
         }
         self.rank(compat, factor, kept);
-    }
-
-    fn add(&mut self, assoc: AssocIndex, usage: Extended) {
-        let mut next = Some(assoc);
-        while let Some(at) = next {
-            self.raw[at.get()] += usage;
-            next = self.tree.parent(at);
-        }
-        self.charged.push(assoc);
     }
 
     fn rank(&mut self, compat: Compat, factor: f64, kept: &[Kept]) {
