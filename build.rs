@@ -103,6 +103,8 @@ mod slurm {
             .flag(source)
             .flag("-isystem")
             .flag(source.join("src"))
+            .flag("-fvisibility=hidden")
+            .force_frame_pointer(false)
             .warnings(true)
             .extra_warnings(true)
             .warnings_into_errors(true)

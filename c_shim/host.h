@@ -94,6 +94,15 @@ static inline long double host_from_extended(shim_extended value)
 	return out;
 }
 
+/* Whether a number is neither 0 nor -0. */
+static inline bool host_has_digits(const long double *value)
+{
+	uint64_t mantissa;
+
+	memcpy(&mantissa, value, sizeof(mantissa));
+	return mantissa != 0;
+}
+
 /* Is this a number, and not slurmctld's mark for one that is still to be computed? */
 static inline bool host_is_computed(long double usage)
 {
@@ -116,9 +125,18 @@ extern bool host_resize(shim_snapshot *snapshot, void **array, size_t element, s
 
 /* Appends room for `count` elements to a row array of a snapshot; NULL without memory. */
 #define HOST_PUSH(snapshot, rows, count)							\
-	(host_reserve((snapshot), (void **) &(rows).at, sizeof(*(rows).at), (rows).len,		\
+	((rows).len + (count) <= (rows).cap ||							\
+	 host_reserve((snapshot), (void **) &(rows).at, sizeof(*(rows).at), (rows).len,		\
 		      &(rows).cap, (count)) ?							\
 	 ((rows).len += (count), (rows).at + (rows).len - (count)) : NULL)
+
+/* shim_snapshot_row, without a call in the usual case. */
+static inline uint32_t host_row_of(const shim_snapshot *snapshot, uint32_t id)
+{
+	if (id < snapshot->row_of_id.len)
+		return snapshot->row_of_id.at[id];
+	return shim_snapshot_row(snapshot, id);
+}
 
 /*
  * Where a record was when it was copied. It may be gone: a mark is compared with others, and never
@@ -217,10 +235,26 @@ extern void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos)
 extern void host_copy_partition(shim_snapshot *snapshot, const shim_want *want,
 				const part_record_t *part);
 /*
- * An element of one of slurmctld's xmalloc'ed TRES arrays; 0 beyond its end. An array may be
- * shorter than slurmctld's count of TRES, if it is older than the last of them.
+ * One of slurmctld's xmalloc'ed TRES arrays, or none. It may be shorter than slurmctld's count of
+ * TRES, if it is older than the last of them: what is beyond its end is 0.
  */
-extern uint64_t host_tres_at(const uint64_t *counts, uint32_t i);
+typedef struct {
+	const uint64_t *at;
+	size_t len;
+} host_tres;
+
+static inline host_tres host_tres_of(const uint64_t *counts)
+{
+	size_t bytes = counts ? (size_t) xsize((void *) counts) : 0;
+
+	return (host_tres) { .at = counts, .len = bytes / sizeof(*counts) };
+}
+
+static inline uint64_t host_tres_at(host_tres counts, uint32_t i)
+{
+	return i < counts.len ? counts.at[i] : 0;
+}
+
 extern uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want,
 			       const uint64_t *counts);
 

@@ -154,6 +154,8 @@ static uint32_t qos_row(const shim_snapshot *snapshot, host_rows *rows,
 static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const shim_want *want,
 				 const job_record_t *job)
 {
+	host_tres allocated = host_tres_of(job->tres_alloc_cnt);
+	host_tres requested = host_tres_of(job->tres_req_cnt);
 	size_t start = snapshot->tres.len, len = host_weighed_len(snapshot, want);
 	uint64_t *row;
 
@@ -164,12 +166,12 @@ static uint32_t copy_wanted_tres(shim_snapshot *snapshot, const shim_want *want,
 		return SHIM_NONE;
 	for (uint32_t i = 0; i < len; i++) {
 		uint32_t place = want->weighed ? want->weighed[i] : i;
-		uint64_t alloc = host_tres_at(job->tres_alloc_cnt, place);
+		uint64_t alloc = host_tres_at(allocated, place);
 
-		if (job->tres_alloc_cnt && alloc != NO_CONSUME_VAL64)
+		if (allocated.at && alloc != NO_CONSUME_VAL64)
 			row[i] = alloc;
 		else
-			row[i] = host_tres_at(job->tres_req_cnt, place);
+			row[i] = host_tres_at(requested, place);
 	}
 	return (uint32_t) start;
 }

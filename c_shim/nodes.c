@@ -136,15 +136,28 @@ static bool find_noted(host_trail *trail, uint32_t note)
  * Notes of this walk take the place of those of the last one, which was here before. A node that
  * the last walk did not come to, and before others that it did, is left out.
  */
-static void keep_note(host_trail *trail, uint32_t note)
+static __attribute__((noinline)) void keep_other_note(host_trail *trail, uint32_t note)
 {
 	bool found = find_noted(trail, note);
 	shim_u32_rows *nodes = trail->nodes;
 
-	trail->seen++;
 	if (found || trail->next == trail->last_len) {
 		if (nodes->len < nodes->cap)
 			nodes->at[nodes->len++] = note;
+	}
+}
+
+static void keep_note(host_trail *trail, uint32_t note)
+{
+	shim_u32_rows *nodes = trail->nodes;
+	size_t len = nodes->len;
+
+	trail->seen++;
+	if (len == trail->next && len < trail->last_len && nodes->at[len] == note) {
+		/* The usual case: all is as in the last walk. */
+		trail->next = nodes->len = len + 1;
+	} else {
+		keep_other_note(trail, note);
 	}
 }
 

@@ -25,6 +25,13 @@ static void clear_factors(HOST_FACTORS *factors)
 	memset(factors, 0, sizeof(*factors));
 }
 
+/* Hardly ever another one: memory that nobody writes to need not go back to where it came from. */
+static void write_number(uint32_t *to, uint32_t number)
+{
+	if (*to != number)
+		*to = number;
+}
+
 static void write_factors(job_record_t *job, const shim_factors *from)
 {
 	HOST_FACTORS *factors;
@@ -42,16 +49,16 @@ static void write_factors(job_record_t *job, const shim_factors *from)
 	factors->priority_js = from->job_size;
 	factors->priority_part = from->partition;
 	factors->priority_qos = from->qos;
-	factors->priority_site = (uint32_t) (from->site + (int64_t) NICE_OFFSET);
-	factors->nice = (uint32_t) (from->nice + (int64_t) NICE_OFFSET);
-	if (!from->tres) {
-		xfree(factors->tres_weights);
-		xfree(factors->priority_tres);
-	} else {
+	write_number(&factors->priority_site, (uint32_t) (from->site + (int64_t) NICE_OFFSET));
+	write_number(&factors->nice, (uint32_t) (from->nice + (int64_t) NICE_OFFSET));
+	if (from->tres) {
 		keep_doubles(&factors->priority_tres, from->tres, from->tres_len);
 		keep_doubles(&factors->tres_weights, from->tres_weights, from->tres_len);
+	} else if (factors->tres_weights || factors->priority_tres) {
+		xfree(factors->tres_weights);
+		xfree(factors->priority_tres);
 	}
-	factors->tres_cnt = from->tres ? (uint32_t) from->tres_len : 0;
+	write_number(&factors->tres_cnt, from->tres ? (uint32_t) from->tres_len : 0);
 }
 
 /* ---- several partitions, several QOS ------------------------------------------------------ */
@@ -357,42 +364,31 @@ bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t
 	return moved;
 }
 
-/* The job, if it still has the priority that it was given. */
-static inline job_record_t *find_priced(const shim_price *price)
+/* One thing at a time for many jobs: see shim_prices_write. */
+void shim_factors_find(const shim_price *prices, void **jobs, size_t len)
 {
-	job_record_t *job = price->written ? find_job_record(price->job_id) : NULL;
+	for (size_t i = 0; i < len; i++) {
+		job_record_t *job = find_job_record(prices[i].job_id);
 
-	return job && job->priority == price->priority ? job : NULL;
+		jobs[i] = job && job->priority == prices[i].seen_priority ? job : NULL;
+	}
+	for (size_t i = 0; i < len; i++) {
+		const job_record_t *job = jobs[i];
+
+		if (job && job->prio_factors) {
+			__builtin_prefetch(&job->prio_factors->priority_age, 1);
+			__builtin_prefetch(&job->prio_factors->priority_qos, 1);
+			__builtin_prefetch(&job->prio_factors->priority_tres, 1);
+			__builtin_prefetch(&job->prio_factors->nice, 1);
+		}
+	}
 }
 
-static inline void fetch_factors(const job_record_t *job)
+void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len)
 {
-	const HOST_FACTORS *factors = job->prio_factors;
-
-	__builtin_prefetch(&factors->priority_age, 1);
-	__builtin_prefetch(&factors->priority_qos, 1);
-	__builtin_prefetch(&factors->priority_tres, 1);
-	__builtin_prefetch(&factors->nice, 1);
-}
-
-void shim_factors_write(const shim_price *prices, const shim_factors *factors, size_t len)
-{
-	job_record_t *found[HOST_TOGETHER];
-
-	/* One thing at a time for many jobs: see shim_prices_write. */
-	for (size_t start = 0; start < len; start += HOST_TOGETHER) {
-		size_t some = len - start < HOST_TOGETHER ? len - start : HOST_TOGETHER;
-
-		for (size_t i = 0; i < some; i++)
-			found[i] = find_priced(&prices[start + i]);
-		for (size_t i = 0; i < some; i++) {
-			if (found[i])
-				fetch_factors(found[i]);
-		}
-		for (size_t i = 0; i < some; i++) {
-			if (found[i])
-				write_factors(found[i], &factors[start + i]);
-		}
+	for (size_t i = 0; i < len; i++) {
+		if (jobs[i])
+			write_factors(jobs[i], &factors[i]);
 	}
 }
 

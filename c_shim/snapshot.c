@@ -109,16 +109,10 @@ static int copy_qos(void *qos, void *snapshot)
 	return 0;
 }
 
-uint64_t host_tres_at(const uint64_t *counts, uint32_t i)
-{
-	if (!counts || i >= (size_t) xsize((void *) counts) / sizeof(*counts))
-		return 0;
-	return counts[i];
-}
-
 /* Copies TRES counts, with `want` the weighed ones; not counted ones become 0. NONE for NULL. */
 uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want, const uint64_t *counts)
 {
+	host_tres tres = host_tres_of(counts);
 	size_t start = snapshot->tres.len, len = host_weighed_len(snapshot, want);
 	uint64_t *row;
 
@@ -128,7 +122,7 @@ uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want, const ui
 	if (!row)
 		return SHIM_NONE;
 	for (uint32_t i = 0; i < len; i++) {
-		uint64_t count = host_tres_at(counts, want && want->weighed ? want->weighed[i] : i);
+		uint64_t count = host_tres_at(tres, want && want->weighed ? want->weighed[i] : i);
 
 		row[i] = count == NO_CONSUME_VAL64 ? 0 : count;
 	}

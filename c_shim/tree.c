@@ -21,23 +21,27 @@ static void copy_kept(shim_snapshot *snapshot, const slurmdb_assoc_usage_t *usag
 	};
 }
 
+/*
+ * Of usage only the number is read, if that is enough: its other lines of memory are far away. Who
+ * the parent is stands in the association itself, too: where slurmctld does not find that parent,
+ * the association is in no list of children.
+ */
 static void copy_row(shim_snapshot *snapshot, const shim_want *want,
 		     const slurmdb_assoc_rec_t *assoc)
 {
-	const slurmdb_assoc_rec_t *parent = assoc->usage->parent_assoc_ptr;
 	shim_extended raw = host_to_extended(assoc->usage->usage_raw);
 	shim_assoc *row = HOST_PUSH(snapshot, snapshot->assocs, 1);
 
 	if (!row)
 		return;
 	*row = (shim_assoc) {
-		.priority_norm = assoc->usage->priority_norm,
+		.priority_norm = want->priority_norms ? assoc->usage->priority_norm : 0,
 		.usage_mantissa = raw.mantissa,
 		.usage_sign_exponent = raw.sign_exponent,
 		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
 		.is_user = assoc->user != NULL,
 		.id = assoc->id,
-		.parent_id = parent ? parent->id : 0,
+		.parent_id = assoc->parent_id,
 		.shares_raw = assoc->shares_raw,
 		.priority = assoc->priority,
 	};
@@ -65,28 +69,31 @@ void host_copy_assoc(shim_snapshot *snapshot, const shim_want *want,
 static void fetch_assoc(const slurmdb_assoc_rec_t *assoc)
 {
 	__builtin_prefetch(&assoc->id);
+	__builtin_prefetch(&assoc->parent_id);
 	__builtin_prefetch(&assoc->shares_raw);
 	__builtin_prefetch(&assoc->usage);
+	__builtin_prefetch(&assoc->user);
 }
 
 /* What is read of usage; a user has no children. */
-static void fetch_read(const slurmdb_assoc_rec_t *assoc)
+static void fetch_read(const shim_want *want, const slurmdb_assoc_rec_t *assoc)
 {
 	if (!assoc->user)
 		__builtin_prefetch(&assoc->usage->children_list);
-	__builtin_prefetch(&assoc->usage->parent_assoc_ptr);
+	if (want->priority_norms)
+		__builtin_prefetch(&assoc->usage->priority_norm);
 	__builtin_prefetch(&assoc->usage->usage_raw);
 }
 
 /* Asks for some of the records that are queued; how many. */
-static size_t fetch_queued(void *const *at, size_t len)
+static size_t fetch_queued(const shim_want *want, void *const *at, size_t len)
 {
 	size_t some = len < HOST_TOGETHER ? len : HOST_TOGETHER;
 
 	for (size_t i = 0; i < some; i++)
 		fetch_assoc(at[i]);
 	for (size_t i = 0; i < some; i++)
-		fetch_read(at[i]);
+		fetch_read(want, at[i]);
 	for (size_t i = 0; i < some; i++) {
 		const slurmdb_assoc_rec_t *assoc = at[i];
 
@@ -118,7 +125,7 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 		slurmdb_assoc_rec_t *assoc;
 
 		if (i == fetched)
-			fetched += fetch_queued(snapshot->assoc_at.at + i,
+			fetched += fetch_queued(want, snapshot->assoc_at.at + i,
 						snapshot->assoc_at.len - i);
 		assoc = snapshot->assoc_at.at[i];
 		copy_row(snapshot, want, assoc);
@@ -153,8 +160,10 @@ typedef struct {
 static void visit_collected(assoc_walk *w)
 {
 	for (size_t i = 0; i < w->len; i++) {
-		fetch_assoc(w->assoc[i]);
+		__builtin_prefetch(&w->assoc[i]->id);
 		__builtin_prefetch(&w->assoc[i]->leaf_usage);
+		__builtin_prefetch(&w->assoc[i]->usage);
+		__builtin_prefetch(&w->assoc[i]->user);
 	}
 	for (size_t i = 0; i < w->len; i++)
 		host_fetch_usage(w->assoc[i]->usage);

@@ -24,7 +24,7 @@ static uint32_t row_of_twin(const shim_snapshot *snapshot, const slurmdb_assoc_r
 /* The row of a record, which is findable from now on. */
 static uint32_t bind_row(shim_snapshot *snapshot, slurmdb_assoc_rec_t *assoc)
 {
-	uint32_t row = shim_snapshot_row(snapshot, assoc->id);
+	uint32_t row = host_row_of(snapshot, assoc->id);
 
 	if (snapshot->twins)
 		row = row_of_twin(snapshot, assoc, row);
@@ -90,11 +90,14 @@ static bool has_own_leaf_usage(const slurmdb_assoc_rec_t *assoc)
 	return assoc->leaf_usage && assoc->leaf_usage != assoc->usage;
 }
 
-/* What is 0 stays 0: memory that nobody writes to need not go back to where it came from. */
+/*
+ * What is 0 stays 0: memory that nobody writes to need not go back to where it came from. Most
+ * counts are, and a look at their digits is less work than a comparison of numbers of this size.
+ */
 static void decay_tres(long double *tres, uint32_t count, double factor)
 {
 	for (uint32_t i = 0; tres && i < count; i++) {
-		if (tres[i] != 0)
+		if (host_has_digits(&tres[i]))
 			tres[i] *= factor;
 	}
 }
@@ -321,20 +324,23 @@ uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *cha
 
 /* ---- what a pass writes ------------------------------------------------------------------ */
 
-static long double number(uint64_t mantissa, uint16_t sign_exponent)
+/* Part by part: to put a number together first, the processor would wait for both parts. */
+static void write_number(long double *to, uint64_t mantissa, uint16_t sign_exponent)
 {
-	return host_from_extended((shim_extended) {
-		.mantissa = mantissa, .sign_exponent = sign_exponent });
+	memcpy(to, &mantissa, sizeof(mantissa));
+	memcpy((char *) to + sizeof(mantissa), &sign_exponent, sizeof(sign_exponent));
 }
 
 static void publish(slurmdb_assoc_usage_t *usage, const shim_assoc_factors *f)
 {
-	usage->usage_efctv = f->flags & SHIM_HAS_USAGE_EFCTV ?
-		number(f->usage_efctv, f->usage_efctv_exponent) : (long double) NO_VAL;
+	if (f->flags & SHIM_HAS_USAGE_EFCTV)
+		write_number(&usage->usage_efctv, f->usage_efctv, f->usage_efctv_exponent);
+	else
+		usage->usage_efctv = (long double) NO_VAL;
 	if (f->flags & SHIM_HAS_USAGE_NORM)
-		usage->usage_norm = number(f->usage_norm, f->usage_norm_exponent);
+		write_number(&usage->usage_norm, f->usage_norm, f->usage_norm_exponent);
 	if (f->flags & SHIM_HAS_LEVEL_FS)
-		usage->level_fs = number(f->level_fs, f->level_fs_exponent);
+		write_number(&usage->level_fs, f->level_fs, f->level_fs_exponent);
 	else if (!(f->flags & SHIM_KEEPS_LEVEL_FS))
 		usage->level_fs = (long double) NO_VAL;
 	if (f->flags & SHIM_HAS_FS_FACTOR)
@@ -375,11 +381,14 @@ static void expect_assoc(void *arg_assoc, void *arg)
 {
 	const slurmdb_assoc_rec_t *assoc = arg_assoc;
 	const renewal *r = arg;
-	uint32_t row = shim_snapshot_row(r->snapshot, assoc->id);
+	uint32_t row = host_row_of(r->snapshot, assoc->id);
+	uint32_t first = row != SHIM_NONE ? r->factors[row].first_charge : SHIM_NONE;
 
-	if (row != SHIM_NONE && r->factors[row].first_charge != SHIM_NONE)
-		host_fetch(assoc->usage->grp_used_tres_run_secs,
-			   r->snapshot->tres_count * sizeof(uint64_t));
+	if (first == SHIM_NONE)
+		return;
+	host_fetch(&r->charges[first], sizeof(*r->charges));
+	host_fetch(assoc->usage->grp_used_tres_run_secs,
+		   r->snapshot->tres_count * sizeof(uint64_t));
 }
 
 static void renew_assoc(void *arg_assoc, void *arg)

@@ -55,11 +55,15 @@ extern void shim_jobs_read_unlock(void);
 extern bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
 			      const uint32_t *variants, bool only_raise);
 /*
- * Writes the factors of those jobs that still have the priority that shim_prices_write gave
- * them. Needs the read lock of jobs; between the job write lock and this, nobody else reads or
- * writes factors but the hooks of the plugin.
+ * Finds some jobs by their numbers and asks memory for what shim_factors_write will touch. NULL for
+ * a job that is gone, or has another priority than when it was copied.
  */
-extern void shim_factors_write(const shim_price *prices, const shim_factors *factors, size_t len);
+extern void shim_factors_find(const shim_price *prices, void **jobs, size_t len);
+/*
+ * Writes the factors of the jobs that were found. Both need the read lock of jobs, in one hold;
+ * under it nobody else reads or writes factors but the hooks of the plugin.
+ */
+extern void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len);
 /* Writes factors and variants of `job`, not its priority. Needs the job write lock. */
 extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
 				   const shim_factors *factors, const uint32_t *variants,

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
 	bool assocs;
 	bool kept;	    /* with these, what their records keep */
+	bool priority_norms; /* with these, their normalised priority, for PriorityWeightAssoc */
 	bool ancestors;	    /* of one job: with its association all above it */
 	bool waiting;	    /* jobs that may get a priority */
 	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES: */

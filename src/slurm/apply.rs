@@ -11,6 +11,7 @@ use super::settings::Settings;
 use super::snapshot::SnapshotError;
 use crate::priority::PriorityError;
 use std::ops::Range;
+use std::ptr;
 use std::time::{Duration, Instant};
 
 /// What is to be saved of an applied pass.
@@ -162,14 +163,17 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &mut Workspace, jobs: Rang
     }
 }
 
-/// Of how many jobs the factors are written in one hold: a few milliseconds' worth at most, and
-/// a small part of a queue, as they take more memory than the jobs themselves.
+/// Of how many jobs the factors are written in one hold: a few milliseconds' worth at most.
 fn factors_at_once(len: usize) -> usize {
+    if log::tells_priorities() {
+        // Each takes a line of the log.
+        return Batch::LEN;
+    }
     (len / 36).clamp(2_048, 32_768)
 }
 
-/// Writes how the priorities came about. Nobody reads that but sprio's hook, which
-/// `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
+/// Prices all jobs and writes how their priorities come about. Nobody reads that but sprio's hook,
+/// which `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
 pub(super) fn factors(
     plugin: &Plugin,
     settings: &Settings,
@@ -184,18 +188,33 @@ pub(super) fn factors(
         ..
     } = work;
     let pricer = tables.pricer(settings, snapshot, moment.now)?;
-    let len = pending.len();
-    let at_once = factors_at_once(len);
+    let at_once = factors_at_once(snapshot.waiting().len());
     let mut batch = Batch::new(&pricer, snapshot, tables);
-    for start in (0..len).step_by(at_once) {
-        let jobs = start..(start + at_once).min(len);
-        pending.explain(&mut batch, settings, snapshot, tables, jobs.clone());
+    let mut found = [ptr::null_mut(); Batch::LEN];
+    let mut next = 0;
+    while pending.collect(settings, snapshot, tables, next + 1) > next {
         let _lock = JobsReadLock::lock();
         let _alone = plugin.factors.write();
-        let (prices, factors) = pending.factors(jobs);
-        // SAFETY: the job lock is held, and the plugin's own for factors; there are as many
-        // factors as prices, and their pointers are into `pending`, which is borrowed.
-        unsafe { ffi::shim_factors_write(prices.as_ptr(), factors.as_ptr(), factors.len()) }
+        let end = next + at_once;
+        while next < end {
+            let len = pending.collect(settings, snapshot, tables, next + Batch::LEN);
+            let jobs = next..len.min(next + Batch::LEN);
+            if jobs.is_empty() {
+                break;
+            }
+            next = jobs.end;
+            let some = &mut found[..jobs.len()];
+            let prices = pending.prices(jobs.clone()).0;
+            // SAFETY: the job lock is held, and there are as many places as prices.
+            unsafe { ffi::shim_factors_find(prices.as_ptr(), some.as_mut_ptr(), some.len()) }
+            // Meanwhile memory comes up with the records.
+            let factors = pending.price(&mut batch, settings, snapshot, tables, jobs);
+            // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
+            // factors; there are as many, and their pointers are into `pending`, which is
+            // borrowed.
+            unsafe { ffi::shim_factors_write(some.as_ptr(), factors.as_ptr(), factors.len()) }
+        }
     }
+    pending.tell();
     Ok(())
 }

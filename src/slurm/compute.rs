@@ -70,7 +70,11 @@ pub(super) fn compute(
         ..
     } = work;
     tables.fill(snapshot)?;
-    pending.collect(settings, snapshot);
+    pending.begin(snapshot);
+    if settings.is_stock_classic() {
+        // There they decide fair share, too. Else they are taken as they are priced.
+        pending.collect(settings, snapshot, tables, usize::MAX);
+    }
     computed.begin(settings, snapshot, moment);
     let mut prices = true;
     if computed.has_usage {
@@ -83,7 +87,8 @@ pub(super) fn compute(
         }
     }
     if prices {
-        pending.price(settings, snapshot, tables, moment.now)?;
+        // They are priced when their factors can be written; what is wrong is found here.
+        tables.pricer(settings, snapshot, moment.now)?;
     } else {
         // Nor does stock look at jobs then.
         pending.clear();

@@ -310,3 +310,11 @@ impl Drop for UnsavedLock {
         unsafe { ffi::shim_unsaved_unlock() }
     }
 }
+
+/// Asks memory for what will be read soon.
+#[inline(always)]
+pub(super) fn fetch<T>(at: &T) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: nothing is read, and what is asked for is there.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast()) }
+}

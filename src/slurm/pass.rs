@@ -57,8 +57,8 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     compute::compute(plugin, &settings, work, &moment)?;
     let applied = apply::usage(plugin, &settings, work, &moment)?;
     save(plugin, &settings, work, applied);
-    apply::priorities(plugin, &settings, work);
     apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;
+    apply::priorities(plugin, &settings, work);
 
     log::debug(format_args!(
         "pass over {} associations, {} charged jobs, {} waiting jobs",
@@ -111,6 +111,7 @@ fn snapshot(
     let want = ffi::shim_want {
         assocs: true,
         kept: settings.config.compat.is_slurm(),
+        priority_norms: settings.config.priority_weight_assoc != 0,
         waiting: true,
         waiting_tres: settings.weighs_tres(),
         weighed: weighed.as_ptr(),

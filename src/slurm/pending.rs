@@ -1,15 +1,15 @@
 //! Waiting jobs of a pass: which are priced, their priorities, and how these came about.
 //!
-//! A job costs one row of the snapshot and one of prices. Its factors are worked out again when
-//! they are written, some thousand jobs at a time: that is cheaper than to keep those of all.
+//! A job costs one row of the snapshot and one of prices. Its factors go to its record as soon as
+//! they are worked out, some thousand jobs at a time, so that nobody keeps those of all.
 
 use super::batch::Batch;
-use super::host::{NONE, ffi};
+use super::host::{self, NONE, ffi};
 use super::log;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
-use crate::priority::{Job, Priced, PriorityError};
+use crate::priority::{Job, Priced};
 use crate::tree::AssocIndex;
 use std::ops::Range;
 
@@ -17,16 +17,19 @@ use std::ops::Range;
 #[derive(Default)]
 pub(super) struct Pending {
     prices: Vec<ffi::shim_price>,
+    /// The first row of the snapshot that was not looked at yet.
+    next_row: usize,
     /// Priorities per partition and QOS, job after job.
     variants: Vec<u32>,
     /// One per TRES, if TRES are weighed.
     tres_weights: Vec<f64>,
-    /// Of the jobs that [`Pending::explain`] was asked for last.
+    /// Of the jobs that were priced last.
     factors: Vec<ffi::shim_factors>,
     /// Their weighted TRES terms, job after job.
     tres_terms: Vec<f64>,
     /// Terms of one job, of the TRES that have a weight.
     weighed_terms: Vec<f64>,
+    overflows: Overflows,
 }
 
 // SAFETY: the pointers in `factors` point into the other two vectors; nobody else has them.
@@ -56,19 +59,33 @@ fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
 }
 
 impl Pending {
+    /// Before the waiting jobs of a snapshot are taken.
+    pub(super) fn begin(&mut self, snapshot: &Snapshot) {
+        self.clear();
+        self.next_row = 0;
+        self.prices.reserve_exact(snapshot.waiting().len());
+    }
+
+    /// There are no jobs, and none are taken.
     pub(super) fn clear(&mut self) {
         self.prices.clear();
         self.variants.clear();
+        self.next_row = usize::MAX;
     }
 
     pub(super) fn len(&self) -> usize {
         self.prices.len()
     }
 
-    /// Takes the waiting jobs of a snapshot that a pass prices.
-    pub(super) fn collect(&mut self, settings: &Settings, snapshot: &Snapshot) {
-        self.clear();
-        self.prices.reserve_exact(snapshot.waiting().len());
+    /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more. How
+    /// many there are.
+    pub(super) fn collect(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        len: usize,
+    ) -> usize {
         // Without slurmdbd, nothing that associations would give counts.
         let assoc = |id| {
             settings
@@ -76,23 +93,33 @@ impl Pending {
                 .then(|| snapshot.assoc_row(id))
                 .flatten()
         };
-        for (position, row) in snapshot.waiting().iter().enumerate() {
+        while self.prices.len() < len {
+            let position = self.next_row;
+            let Some(row) = snapshot.waiting().get(position) else {
+                break;
+            };
+            self.next_row += 1;
             if row.is(ffi::SHIM_POWERING_UP)
                 || !row.is(ffi::SHIM_HAS_DETAILS)
                 || passed_over(settings, row)
             {
                 continue;
             }
+            let assoc = assoc(row.assoc_id);
+            if let Some(factors) = assoc.and_then(|row| tables.site.assocs.get(row as usize)) {
+                host::fetch(factors);
+            }
             self.prices.push(ffi::shim_price {
                 job_id: row.job_id,
                 seen_priority: row.priority,
                 row: u32::try_from(position).unwrap_or(NONE),
-                assoc: assoc(row.assoc_id).unwrap_or(NONE),
+                assoc: assoc.unwrap_or(NONE),
                 seen_direct: row.is(ffi::SHIM_DIRECT),
                 seen_pending: row.is(ffi::SHIM_PENDING),
                 ..ffi::shim_price::default()
             });
         }
+        self.prices.len()
     }
 
     /// The jobs as the engine's rows.
@@ -126,53 +153,16 @@ impl Pending {
         })
     }
 
-    /// Prices all jobs.
+    /// Prices some jobs, and tells how their priorities come about: at most as many jobs as a
+    /// batch has.
     pub(super) fn price(
-        &mut self,
-        settings: &Settings,
-        snapshot: &Snapshot,
-        tables: &Tables,
-        now: i64,
-    ) -> Result<(), PriorityError> {
-        let pricer = tables.pricer(settings, snapshot, now)?;
-        let tells = log::tells_priorities();
-        let mut overflows = Overflows::default();
-        let mut batch = Batch::new(&pricer, snapshot, tables);
-        for prices in self.prices.chunks_mut(Batch::LEN) {
-            batch.price(prices);
-            let jobs = prices.iter_mut().zip(batch.priorities());
-            for (at, (price, (row, priority))) in jobs.enumerate() {
-                price.priority = priority;
-                if tells || priority == u32::MAX || row.lists != NONE {
-                    let priced = batch.priced(at);
-                    if tells {
-                        log::priority(|| describe(row.job_id, &priced));
-                    }
-                    overflows.note(row.job_id, &priced);
-                    let job = Tables::job(snapshot, row, None);
-                    let variants = self.variants.len();
-                    let count = pricer.variants(&job).len();
-                    self.variants.resize(variants + count, 0);
-                    pricer.price_variants(&job, &priced, &mut self.variants[variants..]);
-                    price.variants = u32::try_from(variants).unwrap_or(NONE);
-                    price.variants_len = u32::try_from(count).unwrap_or(0);
-                }
-                price.written = keeps(price, row);
-            }
-        }
-        overflows.tell();
-        Ok(())
-    }
-
-    /// Works out the factors of some jobs, as the pricer of `batch` priced them.
-    pub(super) fn explain(
         &mut self,
         batch: &mut Batch,
         settings: &Settings,
         snapshot: &Snapshot,
         tables: &Tables,
         of: Range<usize>,
-    ) {
+    ) -> &[ffi::shim_factors] {
         let pricer = batch.pricer();
         let tres = if settings.weighs_tres() {
             snapshot.tres_count()
@@ -195,31 +185,47 @@ impl Pending {
         self.factors.clear();
         self.tres_terms.resize(of.len() * tres, 0.0);
         let mut terms = self.tres_terms.chunks_mut(tres.max(1));
-        for prices in self.prices[of].chunks(Batch::LEN) {
-            batch.price(prices);
-            let factors = prices.iter().enumerate().map(|(at, price)| {
-                let terms = terms.next().unwrap_or(&mut []);
-                if tres > 0 {
-                    let row = &snapshot.waiting()[price.row as usize];
-                    pricer.tres_terms(&Tables::job(snapshot, row, None), &mut weighed);
-                    spread(&weighed, terms);
-                }
-                let priced = batch.priced(at);
-                to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
-            });
-            self.factors.extend(factors);
-        }
+        let tells = log::tells_priorities();
+        let prices = &mut self.prices[of];
+        batch.price(prices);
+        let jobs = prices.iter_mut().zip(batch.priorities());
+        let factors = jobs.enumerate().map(|(at, (price, (row, priority)))| {
+            let priced = batch.priced(at);
+            price.priority = priority;
+            if tells {
+                log::priority(|| describe(row.job_id, &priced));
+            }
+            self.overflows.note(row.job_id, &priced);
+            if row.lists != NONE {
+                let job = Tables::job(snapshot, row, None);
+                let variants = self.variants.len();
+                let count = pricer.variants(&job).len();
+                self.variants.resize(variants + count, 0);
+                pricer.price_variants(&job, &priced, &mut self.variants[variants..]);
+                price.variants = u32::try_from(variants).unwrap_or(NONE);
+                price.variants_len = u32::try_from(count).unwrap_or(0);
+            }
+            price.written = keeps(price, row);
+            let terms = terms.next().unwrap_or(&mut []);
+            if tres > 0 {
+                pricer.tres_terms(&Tables::job(snapshot, row, None), &mut weighed);
+                spread(&weighed, terms);
+            }
+            to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
+        });
+        self.factors.extend(factors);
         self.weighed_terms = weighed;
+        &self.factors
+    }
+
+    /// Tells of priorities that do not fit.
+    pub(super) fn tell(&mut self) {
+        std::mem::take(&mut self.overflows).tell();
     }
 
     /// Prices of some jobs, to be written.
     pub(super) fn prices(&mut self, of: Range<usize>) -> (&mut [ffi::shim_price], &[u32]) {
         (&mut self.prices[of], &self.variants)
-    }
-
-    /// Factors of the jobs of the last [`Pending::explain`], which were `of`.
-    pub(super) fn factors(&self, of: Range<usize>) -> (&[ffi::shim_price], &[ffi::shim_factors]) {
-        (&self.prices[of], &self.factors)
     }
 }
 

@@ -151,6 +151,7 @@ unsafe fn one_job(
     let mut want = ffi::shim_want {
         assocs: true,
         kept: compat.is_slurm(),
+        priority_norms: settings.config.priority_weight_assoc != 0,
         waiting_tres: settings.weighs_tres(),
         flags: settings.flags,
         ..Default::default()
