@@ -14,10 +14,40 @@ pub(super) struct Ranking {
     tree: Arc<Tree>,
     /// By position; 0 for accounts under Fair Tree.
     factors: Vec<f64>,
-    /// Accounts by position, with the worst and best factor of the users below.
-    accounts: Vec<(AssocIndex, Option<(f64, f64)>)>,
-    /// Positions in `accounts`, children before parents.
-    upwards: Vec<u32>,
+    /// Accounts, ascending by position.
+    accounts: Vec<AssocIndex>,
+    /// Of the users below each account.
+    ranges: Vec<Range>,
+    /// By position: where in `ranges` a user's account is; `NONE` for others.
+    places: Vec<u32>,
+    /// Where in `ranges` an account is and its parent, children before parents.
+    upwards: Vec<(u32, u32)>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The worst and the best factor of some users.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    worst: f64,
+    best: f64,
+}
+
+impl Range {
+    /// Of no users.
+    const EMPTY: Range = Range {
+        worst: f64::INFINITY,
+        best: f64::NEG_INFINITY,
+    };
+
+    fn widen(&mut self, by: Range) {
+        self.worst = self.worst.min(by.worst);
+        self.best = self.best.max(by.best);
+    }
+
+    fn found(self) -> Option<(f64, f64)> {
+        (self.worst <= self.best).then_some((self.worst, self.best))
+    }
 }
 
 /// An association with those above it, nearest first.
@@ -42,49 +72,42 @@ impl Ranking {
         let is_account = |index: &AssocIndex| tree.rows()[index.get()].kind != AssocKind::User;
         self.tree = Arc::clone(tree);
         self.accounts.clear();
-        let accounts = tree.indices().filter(is_account);
-        self.accounts.extend(accounts.map(|index| (index, None)));
+        self.accounts.extend(tree.indices().filter(is_account));
+        let accounts = &self.accounts;
+        let place = |index| place_of(accounts, index).map_or(NONE, |place| place as u32);
+        let above = |index| tree.parent(index).map_or(NONE, place);
+        self.places.clear();
+        let places = tree.indices();
+        let places = places.map(|index| {
+            if is_account(&index) {
+                NONE
+            } else {
+                above(index)
+            }
+        });
+        self.places.extend(places);
         self.upwards.clear();
-        let upwards = tree
-            .parents_first()
-            .iter()
-            .rev()
-            .copied()
-            .filter(is_account);
-        for index in upwards {
-            let place = place_of(&self.accounts, index).unwrap_or(0);
-            self.upwards.push(place as u32);
-        }
+        let upwards = tree.parents_first().iter().rev();
+        let upwards = upwards.filter(|index| is_account(index));
+        self.upwards
+            .extend(upwards.map(|&index| (place(index), above(index))));
     }
 
     fn find_ranges(&mut self) {
-        for (_, range) in &mut self.accounts {
-            *range = None;
-        }
-        // Users of one account mostly follow each other.
-        let mut last = None;
-        for (index, &factor) in self.tree.indices().zip(&self.factors) {
-            if self.tree.rows()[index.get()].kind != AssocKind::User {
-                continue;
-            }
-            let Some(parent) = self.tree.parent(index) else {
-                continue;
-            };
-            let place = match last {
-                Some((account, place)) if account == parent => Some(place),
-                _ => place_of(&self.accounts, parent),
-            };
-            if let Some(place) = place {
-                widen(&mut self.accounts[place].1, (factor, factor));
-                last = Some((parent, place));
+        self.ranges.clear();
+        self.ranges.resize(self.accounts.len(), Range::EMPTY);
+        for (&place, &factor) in self.places.iter().zip(&self.factors) {
+            if let Some(range) = self.ranges.get_mut(place as usize) {
+                range.widen(Range {
+                    worst: factor,
+                    best: factor,
+                });
             }
         }
-        for &place in &self.upwards {
-            let (index, range) = self.accounts[place as usize];
-            let parent = self.tree.parent(index);
-            let parent = parent.and_then(|parent| place_of(&self.accounts, parent));
-            if let (Some(range), Some(parent)) = (range, parent) {
-                widen(&mut self.accounts[parent].1, range);
+        for &(place, above) in &self.upwards {
+            let range = self.ranges[place as usize];
+            if let Some(above) = self.ranges.get_mut(above as usize) {
+                above.widen(range);
             }
         }
     }
@@ -98,7 +121,7 @@ impl Ranking {
     /// Worst and best factor below an association.
     fn range(&self, index: AssocIndex) -> Option<(f64, f64)> {
         if let Some(place) = place_of(&self.accounts, index) {
-            return self.accounts[place].1;
+            return self.ranges[place].found();
         }
         let own = *self.factors.get(index.get())?;
         Some((own, own))
@@ -126,14 +149,8 @@ impl Ranking {
     }
 }
 
-fn place_of(accounts: &[(AssocIndex, Option<(f64, f64)>)], index: AssocIndex) -> Option<usize> {
-    accounts
-        .binary_search_by_key(&index, |(known, _)| *known)
-        .ok()
-}
-
-fn widen(range: &mut Option<(f64, f64)>, by: (f64, f64)) {
-    *range = Some(range.map_or(by, |(low, high)| (low.min(by.0), high.max(by.1))));
+fn place_of(accounts: &[AssocIndex], index: AssocIndex) -> Option<usize> {
+    accounts.binary_search(&index).ok()
 }
 
 #[cfg(test)]
