@@ -226,7 +226,7 @@ impl Block {
     #[inline(always)]
     pub(crate) fn priced<R: Row>(&self, at: usize, row: &R) -> Priced {
         let priority = self.priority[at];
-        if self.stays(row) {
+        if self.has_special && self.stays(row) {
             return Priced {
                 priority,
                 ..Priced::default()

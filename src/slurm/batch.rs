@@ -110,7 +110,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The jobs' rows and priorities.
-    pub(super) fn priorities(&self) -> impl ExactSizeIterator<Item = (&'a ffi::shim_waiting, u32)> {
+    pub(super) fn jobs(&self) -> impl ExactSizeIterator<Item = (&'a ffi::shim_waiting, u32)> {
         let priorities = self.block.priorities().iter().copied();
         self.rows.iter().copied().zip(priorities)
     }
@@ -118,5 +118,14 @@ impl<'a> Batch<'a> {
     /// How the priority of the job at `at` came about.
     pub(super) fn priced(&self, at: usize) -> Priced {
         self.block.priced(at, &self.rows[at])
+    }
+
+    /// The jobs' rows, and how their priorities came about.
+    #[inline]
+    pub(super) fn all_priced(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&'a ffi::shim_waiting, Priced)> {
+        let rows = self.rows.iter().enumerate();
+        rows.map(|(at, row)| (*row, self.block.priced(at, row)))
     }
 }

@@ -93,12 +93,13 @@ impl Pending {
                 .then(|| snapshot.assoc_row(id))
                 .flatten()
         };
-        while self.prices.len() < len {
-            let position = self.next_row;
-            let Some(row) = snapshot.waiting().get(position) else {
+        let first = self.next_row;
+        let rows = snapshot.waiting().get(first..).unwrap_or_default();
+        for (position, row) in (first..).zip(rows) {
+            if self.prices.len() >= len {
                 break;
-            };
-            self.next_row += 1;
+            }
+            self.next_row = position + 1;
             if row.is(ffi::SHIM_POWERING_UP)
                 || !row.is(ffi::SHIM_HAS_DETAILS)
                 || passed_over(settings, row)
@@ -184,36 +185,44 @@ impl Pending {
         spread(&weighed, &mut self.tres_weights);
         self.factors.clear();
         self.tres_terms.resize(of.len() * tres, 0.0);
-        let mut terms = self.tres_terms.chunks_mut(tres.max(1));
         let tells = log::tells_priorities();
         let prices = &mut self.prices[of];
         batch.price(prices);
-        let jobs = prices.iter_mut().zip(batch.priorities());
-        let factors = jobs.enumerate().map(|(at, (price, (row, priority)))| {
-            let priced = batch.priced(at);
+        for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
             price.priority = priority;
+            // How it came about matters to few jobs here.
             if tells {
-                log::priority(|| describe(row.job_id, &priced));
+                log::priority(|| describe(row.job_id, &batch.priced(at)));
             }
-            self.overflows.note(row.job_id, &priced);
+            if priority == u32::MAX {
+                self.overflows.note(row.job_id, &batch.priced(at));
+            }
             if row.lists != NONE {
                 let job = Tables::job(snapshot, row, None);
                 let variants = self.variants.len();
                 let count = pricer.variants(&job).len();
                 self.variants.resize(variants + count, 0);
-                pricer.price_variants(&job, &priced, &mut self.variants[variants..]);
+                let to = &mut self.variants[variants..];
+                pricer.price_variants(&job, &batch.priced(at), to);
                 price.variants = u32::try_from(variants).unwrap_or(NONE);
                 price.variants_len = u32::try_from(count).unwrap_or(0);
             }
             price.written = keeps(price, row);
-            let terms = terms.next().unwrap_or(&mut []);
-            if tres > 0 {
+        }
+        let priced = prices.iter().zip(batch.all_priced());
+        if tres == 0 {
+            let factors =
+                priced.map(|(price, (_, priced))| to_shim(&priced, price.seen_direct, &[], &[]));
+            self.factors.extend(factors);
+        } else {
+            let terms = self.tres_terms.chunks_mut(tres);
+            let factors = priced.zip(terms).map(|((price, (row, priced)), terms)| {
                 pricer.tres_terms(&Tables::job(snapshot, row, None), &mut weighed);
                 spread(&weighed, terms);
-            }
-            to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
-        });
-        self.factors.extend(factors);
+                to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
+            });
+            self.factors.extend(factors);
+        }
         self.weighed_terms = weighed;
         &self.factors
     }

@@ -152,7 +152,8 @@ impl Snapshot {
         stored: &mut Stored,
     ) -> Result<u32, SnapshotError> {
         assert_eq!(factors.len(), self.assocs().len());
-        let is_charge = |at: u32| at == NONE || (at as usize) < charges.len();
+        // `NONE` is the last number: with 1 added, it comes before all charges.
+        let is_charge = |at: u32| at.wrapping_sub(NONE) as usize <= charges.len();
         assert!(factors.iter().all(|found| is_charge(found.first_charge)));
         assert!(charges.iter().all(|charge| is_charge(charge.next)));
         // SAFETY: snapshot and bytes are ours; the usage lock is held; rows that the shim finds
