@@ -8,7 +8,7 @@
 use super::accrue::{Accruing, charge_raw};
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::{self, FairTreeNumbers, Kept, Ranking};
+use crate::fairshare::{self, FairTreeNumbers, Kept, NumbersOf, Ranking};
 use crate::tree::{AssocIndex, Shares, Tree};
 use crate::usage::{Charge, Decay, Period, UsageError, Weights, fade};
 use std::sync::Arc;
@@ -141,7 +141,12 @@ impl Follower {
     /// that the host's record keeps, under `compat=slurm`.
     #[inline]
     pub fn numbers(&self, compat: Compat, index: AssocIndex, norm_shares: f64) -> FairTreeNumbers {
-        FairTreeNumbers::new(compat, &self.tree, &self.raw, index, norm_shares)
+        self.all_numbers(compat).of(index, norm_shares)
+    }
+
+    /// The same for one association after the other.
+    pub(crate) fn all_numbers(&self, compat: Compat) -> NumbersOf<'_> {
+        NumbersOf::new(compat, &self.tree, &self.raw)
     }
 }
 

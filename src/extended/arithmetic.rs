@@ -87,20 +87,23 @@ impl Extended {
     /// The number `(quotient + rest / divisor) * 2^(exponent - 63)`, rounded to nearest even; the
     /// top bit of `quotient` is set, and `rest` below `divisor`.
     #[inline(always)]
-    pub(crate) fn from_quotient(
+    pub(crate) fn from_quotient<T>(
         negative: bool,
         quotient: u64,
-        (rest, divisor): (u128, u128),
+        (rest, divisor): (T, T),
         exponent: i32,
-    ) -> Extended {
+    ) -> Extended
+    where
+        T: Copy + Ord + Sub<Output = T> + From<bool>,
+    {
         let to_next = divisor - rest;
         if (MIN_EXPONENT..MAX_EXPONENT).contains(&exponent) {
-            let up = rest > to_next - u128::from(quotient & 1);
+            let up = rest > to_next - T::from(quotient & 1 == 1);
             return rounded_up(negative, quotient, exponent, up);
         }
         // Below the quotient only this matters: nothing, less than half, half, or more.
         let below: u128 = match rest.cmp(&to_next) {
-            Ordering::Less if rest == 0 => 0,
+            Ordering::Less if rest == T::from(false) => 0,
             Ordering::Less => 1 << 62,
             Ordering::Equal => 1 << 63,
             Ordering::Greater => 3 << 62,
@@ -217,21 +220,19 @@ impl Div for Extended {
             };
         }
         // Shifted so that the quotient has exactly 64 bits.
-        let shift = if self.mantissa < other.mantissa {
-            64
-        } else {
-            63
-        };
-        let divisor = u128::from(other.mantissa);
-        let dividend = u128::from(self.mantissa) << shift;
-        let quotient = dividend / divisor;
-        let rest = dividend - quotient * divisor;
-        let exponent = self.exponent - other.exponent - shift + 63;
-        Extended::from_quotient(negative, quotient as u64, (rest, divisor), exponent)
+        let divisor = other.mantissa;
+        let less = self.mantissa < divisor;
+        let dividend = u128::from(self.mantissa) << if less { 64 } else { 63 };
+        let quotient = (dividend / u128::from(divisor)) as u64;
+        // It fits, though what it is computed from does not.
+        let rest = (dividend as u64).wrapping_sub(quotient.wrapping_mul(divisor));
+        let exponent = self.exponent - other.exponent - i32::from(less);
+        Extended::from_quotient(negative, quotient, (rest, divisor), exponent)
     }
 }
 
 impl AddAssign for Extended {
+    #[inline]
     fn add_assign(&mut self, other: Extended) {
         *self = *self + other;
     }
@@ -244,6 +245,7 @@ impl SubAssign for Extended {
 }
 
 impl MulAssign for Extended {
+    #[inline]
     fn mul_assign(&mut self, other: Extended) {
         *self = *self * other;
     }

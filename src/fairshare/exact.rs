@@ -1,7 +1,7 @@
 //! Level fairshare as an exact number.
 //!
 //! `(shares / level shares) / (usage / parent's usage)` is a quotient of two products of whole
-//! numbers, each below 2^127. Its correctly rounded value decides most comparisons: rounding
+//! numbers, each below 2^128. Its correctly rounded value decides most comparisons: rounding
 //! never swaps two numbers. Only where two rounded values are equal are the quotients themselves
 //! compared, by cross-multiplying in 256 bits.
 
@@ -9,7 +9,8 @@ use std::cmp::Ordering;
 
 use crate::extended::Extended;
 
-/// `numerator / denominator * 2^exponent`, both parts from 1 to 2^127 - 1.
+/// `numerator / denominator * 2^exponent`; one of the upper two bits of both parts is set, and
+/// the numerator is even.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ratio {
     numerator: u128,
@@ -50,10 +51,14 @@ impl Level {
             return Level::Infinite;
         }
         debug_assert!(level_shares >= u64::from(shares) && level_shares >> 63 == 0);
+        // Usages have their top bits set; with those of shares set as well, so has the product,
+        // or the bit below.
+        let shares = u64::from(shares);
+        let (up, down) = (shares.leading_zeros(), level_shares.leading_zeros());
         Level::Finite(Ratio {
-            numerator: u128::from(shares) * u128::from(total),
-            denominator: u128::from(level_shares) * u128::from(used),
-            exponent: total_exponent - used_exponent,
+            numerator: u128::from(shares << up) * u128::from(total),
+            denominator: u128::from(level_shares << down) * u128::from(used),
+            exponent: total_exponent - used_exponent - up as i32 + down as i32,
         })
     }
 
@@ -71,15 +76,13 @@ impl Level {
 impl Ratio {
     #[inline]
     fn rounded(&self) -> Extended {
-        let (up, down) = (
-            self.numerator.leading_zeros(),
-            self.denominator.leading_zeros(),
-        );
+        let lacks_top = |number: u128| u32::from(number >> 127 == 0);
+        let (up, down) = (lacks_top(self.numerator), lacks_top(self.denominator));
         let mut dividend = self.numerator << up;
         let divisor = self.denominator << down;
         let mut exponent = self.exponent - up as i32 + down as i32;
         if dividend >= divisor {
-            // Loses nothing: the numerator is below 2^127, so it was shifted up by at least one.
+            // Loses nothing, as the numerator is even.
             dividend >>= 1;
             exponent += 1;
         }

@@ -78,24 +78,23 @@ pub(super) fn level(
     index: AssocIndex,
 ) -> Option<Level> {
     let parent = tree.fs_parent(index)?;
-    level_within(tree, (index, usage(index)), (parent, usage(parent)))
+    let within = (tree.child_shares(parent), usage(parent));
+    level_within(tree, (index, usage(index)), within)
 }
 
-/// The same of an association with its usage, and its parent with its.
+/// The same of an association with its usage, and what all on its level have: their shares, and
+/// their parent's usage.
 #[inline]
 pub(super) fn level_within(
     tree: &Tree,
     (index, used): (AssocIndex, Extended),
-    (parent, total): (AssocIndex, Extended),
+    (level_shares, total): (u64, Extended),
 ) -> Option<Level> {
     let row = &tree.rows()[index.get()];
     match (row.shares, row.kind) {
         (Shares::Parent, AssocKind::User) => Some(Level::Infinite),
         (Shares::Parent, AssocKind::Account) => None,
-        (Shares::Raw(shares), _) => {
-            let level_shares = tree.child_shares(parent);
-            Some(Level::new(shares, level_shares, used, total))
-        }
+        (Shares::Raw(shares), _) => Some(Level::new(shares, level_shares, used, total)),
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) use classic::Classic;
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
 pub use numbers::FairTreeNumbers;
+pub(crate) use numbers::NumbersOf;
 pub use ranking::Ranking;
 pub use stock_records::Kept;
 use usage::Usage;

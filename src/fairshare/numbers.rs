@@ -17,31 +17,47 @@ pub struct FairTreeNumbers {
     pub level_fs: Option<Extended>,
 }
 
-impl FairTreeNumbers {
-    /// `raw_usage`: one per association by position, as for [`super::compute`]. `norm_shares`:
-    /// those of the association, for `compat=slurm` alone.
+/// Finds the numbers of one association after the other.
+pub(crate) struct NumbersOf<'a> {
+    compat: Compat,
+    tree: &'a Tree,
+    raw_usage: &'a [Extended],
+    /// The root's usage.
+    total: Extended,
+    /// The parent of the last association: many in a row have the same.
+    last: Option<(AssocIndex, Level)>,
+}
+
+/// What all children of an association share.
+#[derive(Clone, Copy)]
+struct Level {
+    shares: u64,
+    /// The parent's usage.
+    total: Extended,
+}
+
+impl<'a> NumbersOf<'a> {
+    /// `raw_usage`: one per association by position, as for [`super::compute`].
+    pub(crate) fn new(compat: Compat, tree: &'a Tree, raw_usage: &'a [Extended]) -> Self {
+        let root = tree.root();
+        NumbersOf {
+            compat,
+            tree,
+            raw_usage,
+            total: root.map_or(Extended::ZERO, |root| read(compat, raw_usage[root.get()])),
+            last: None,
+        }
+    }
+
+    /// `norm_shares`: those of the association, for `compat=slurm` alone.
     #[inline]
-    pub(crate) fn new(
-        compat: Compat,
-        tree: &Tree,
-        raw_usage: &[Extended],
-        index: AssocIndex,
-        norm_shares: f64,
-    ) -> FairTreeNumbers {
-        let raw = |at: AssocIndex| {
-            let usage = raw_usage[at.get()];
-            if compat.is_slurm() {
-                usage
-            } else {
-                sound(usage)
-            }
-        };
-        let used = raw(index);
-        let norm_usage = norm(used, tree.root().map_or(Extended::ZERO, raw));
-        let Some(parent) = tree.fs_parent(index) else {
+    pub(crate) fn of(&mut self, index: AssocIndex, norm_shares: f64) -> FairTreeNumbers {
+        let used = read(self.compat, self.raw_usage[index.get()]);
+        let norm_usage = norm(used, self.total);
+        let Some(parent) = self.tree.fs_parent(index) else {
             return FairTreeNumbers {
                 norm_usage,
-                effective_usage: if compat.is_slurm() {
+                effective_usage: if self.compat.is_slurm() {
                     Extended::ONE
                 } else {
                     norm_usage
@@ -49,16 +65,41 @@ impl FairTreeNumbers {
                 level_fs: None,
             };
         };
-        let total = raw(parent);
+        let Level { shares, total } = self.below(parent);
         FairTreeNumbers {
             norm_usage,
             effective_usage: quotient(used, total),
-            level_fs: if compat.is_slurm() {
-                stock_tree::level(tree, index, norm_shares, used, total)
+            level_fs: if self.compat.is_slurm() {
+                stock_tree::level(self.tree, index, norm_shares, used, total)
             } else {
-                let level = fair_tree::level_within(tree, (index, used), (parent, total));
+                let level = fair_tree::level_within(self.tree, (index, used), (shares, total));
                 level.map(|level| level.rounded())
             },
         }
+    }
+
+    #[inline]
+    fn below(&mut self, parent: AssocIndex) -> Level {
+        match self.last {
+            Some((last, level)) if last == parent => level,
+            _ => {
+                let level = Level {
+                    shares: self.tree.child_shares(parent),
+                    total: read(self.compat, self.raw_usage[parent.get()]),
+                };
+                self.last = Some((parent, level));
+                level
+            }
+        }
+    }
+}
+
+/// Stock reckons with usage below zero.
+#[inline]
+fn read(compat: Compat, usage: Extended) -> Extended {
+    if compat.is_slurm() {
+        usage
+    } else {
+        sound(usage)
     }
 }

@@ -167,17 +167,18 @@ impl Computed {
             _ => moment.now,
         };
         let tree = Arc::clone(&tables.tree);
-        let numbers = tree.indices().map(|index| {
+        let mut numbers = follower.all_numbers(config.compat);
+        let found = tree.indices().map(|index| {
             let shares = tables
                 .kept
                 .get(index.get())
                 .map_or(0.0, |kept| kept.norm_shares);
-            let numbers = follower.numbers(config.compat, index, shares);
+            let numbers = numbers.of(index, shares);
             let fs_factor = follower.fs_factor(index);
             found::fair_tree(&tree, follower.raw(), index, &numbers, fs_factor)
         });
         self.factors.reserve_exact(tree.len());
-        self.factors.extend(numbers);
+        self.factors.extend(found);
         found::link(&mut self.factors, &mut self.charges);
         self.follower = follower;
     }
