@@ -154,6 +154,12 @@ impl Extended {
         self.negative
     }
 
+    /// True for numbers below 1.
+    #[inline]
+    pub(crate) const fn is_below_one(self) -> bool {
+        self.exponent < 0 || self.negative || self.is_zero()
+    }
+
     /// The number without its sign.
     pub const fn abs(self) -> Extended {
         Extended {

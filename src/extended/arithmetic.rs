@@ -222,10 +222,15 @@ impl Div for Extended {
         // Shifted so that the quotient has exactly 64 bits.
         let divisor = other.mantissa;
         let less = self.mantissa < divisor;
-        let dividend = u128::from(self.mantissa) << if less { 64 } else { 63 };
+        let (high, low) = if less {
+            (self.mantissa, 0)
+        } else {
+            (self.mantissa >> 1, self.mantissa << 63)
+        };
+        let dividend = u128::from(high) << 64 | u128::from(low);
         let quotient = (dividend / u128::from(divisor)) as u64;
         // It fits, though what it is computed from does not.
-        let rest = (dividend as u64).wrapping_sub(quotient.wrapping_mul(divisor));
+        let rest = low.wrapping_sub(quotient.wrapping_mul(divisor));
         let exponent = self.exponent - other.exponent - i32::from(less);
         Extended::from_quotient(negative, quotient, (rest, divisor), exponent)
     }

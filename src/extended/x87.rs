@@ -30,10 +30,12 @@ impl Extended {
 
     /// Mantissa, and sign with exponent, of the x86 `long double` of this value; exact.
     pub fn to_x87(self) -> (u64, u16) {
-        let (mantissa, field) = if self.is_infinite() {
-            (TOP, SPECIAL)
-        } else if self.is_zero() {
-            (0, 0)
+        let (mantissa, field) = if self.mantissa == 0 {
+            if self.is_infinite() {
+                (TOP, SPECIAL)
+            } else {
+                (0, 0)
+            }
         } else if self.exponent < MIN_EXPONENT {
             (self.mantissa >> (MIN_EXPONENT - self.exponent), 0)
         } else {

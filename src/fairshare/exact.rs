@@ -74,7 +74,7 @@ impl Level {
 }
 
 impl Ratio {
-    #[inline]
+    #[inline(always)]
     fn rounded(&self) -> Extended {
         let lacks_top = |number: u128| u32::from(number >> 127 == 0);
         let (up, down) = (lacks_top(self.numerator), lacks_top(self.denominator));

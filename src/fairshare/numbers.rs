@@ -25,15 +25,11 @@ pub(crate) struct NumbersOf<'a> {
     /// The root's usage.
     total: Extended,
     /// The parent of the last association: many in a row have the same.
-    last: Option<(AssocIndex, Level)>,
-}
-
-/// What all children of an association share.
-#[derive(Clone, Copy)]
-struct Level {
-    shares: u64,
+    parent: Option<AssocIndex>,
+    /// Of all that have this parent.
+    level_shares: u64,
     /// The parent's usage.
-    total: Extended,
+    level_total: Extended,
 }
 
 impl<'a> NumbersOf<'a> {
@@ -45,7 +41,9 @@ impl<'a> NumbersOf<'a> {
             tree,
             raw_usage,
             total: root.map_or(Extended::ZERO, |root| read(compat, raw_usage[root.get()])),
-            last: None,
+            parent: None,
+            level_shares: 0,
+            level_total: Extended::ZERO,
         }
     }
 
@@ -65,7 +63,10 @@ impl<'a> NumbersOf<'a> {
                 level_fs: None,
             };
         };
-        let Level { shares, total } = self.below(parent);
+        if self.parent != Some(parent) {
+            self.go_to(parent);
+        }
+        let (shares, total) = (self.level_shares, self.level_total);
         FairTreeNumbers {
             norm_usage,
             effective_usage: quotient(used, total),
@@ -78,19 +79,10 @@ impl<'a> NumbersOf<'a> {
         }
     }
 
-    #[inline]
-    fn below(&mut self, parent: AssocIndex) -> Level {
-        match self.last {
-            Some((last, level)) if last == parent => level,
-            _ => {
-                let level = Level {
-                    shares: self.tree.child_shares(parent),
-                    total: read(self.compat, self.raw_usage[parent.get()]),
-                };
-                self.last = Some((parent, level));
-                level
-            }
-        }
+    fn go_to(&mut self, parent: AssocIndex) {
+        self.parent = Some(parent);
+        self.level_shares = self.tree.child_shares(parent);
+        self.level_total = read(self.compat, self.raw_usage[parent.get()]);
     }
 }
 

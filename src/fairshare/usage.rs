@@ -82,7 +82,12 @@ pub(super) fn sound(usage: Extended) -> Extended {
 
 /// Usage over the root's, at most 1.
 pub(super) fn norm(usage: Extended, total: Extended) -> Extended {
-    quotient(usage, total).min(Extended::ONE)
+    let part = quotient(usage, total);
+    if part.is_below_one() {
+        part
+    } else {
+        Extended::ONE
+    }
 }
 
 pub(super) fn quotient(part: Extended, whole: Extended) -> Extended {

@@ -166,21 +166,25 @@ impl Computed {
             Some(last_ran) if !config.compat.is_slurm() => last_ran.max(moment.now),
             _ => moment.now,
         };
-        let tree = Arc::clone(&tables.tree);
-        let mut numbers = follower.all_numbers(config.compat);
+        self.take_fair_tree(config.compat, tables, &follower);
+        found::link(&mut self.factors, &mut self.charges);
+        self.follower = follower;
+    }
+
+    /// Takes what was found for each association.
+    // Inlined into a pass, its loop finds no free register.
+    #[inline(never)]
+    fn take_fair_tree(&mut self, compat: Compat, tables: &Tables, follower: &Follower) {
+        let tree = &tables.tree;
+        let mut numbers = follower.all_numbers(compat);
         let found = tree.indices().map(|index| {
-            let shares = tables
-                .kept
-                .get(index.get())
-                .map_or(0.0, |kept| kept.norm_shares);
-            let numbers = numbers.of(index, shares);
+            let kept = tables.kept.get(index.get());
+            let numbers = numbers.of(index, kept.map_or(0.0, |kept| kept.norm_shares));
             let fs_factor = follower.fs_factor(index);
-            found::fair_tree(&tree, follower.raw(), index, &numbers, fs_factor)
+            found::fair_tree(tree, follower.raw(), index, &numbers, fs_factor)
         });
         self.factors.reserve_exact(tree.len());
         self.factors.extend(found);
-        found::link(&mut self.factors, &mut self.charges);
-        self.follower = follower;
     }
 
     /// The same for the classic algorithms. False when this pass is to leave priorities alone.

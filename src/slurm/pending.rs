@@ -79,6 +79,8 @@ impl Pending {
 
     /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more. How
     /// many there are.
+    // Inlined into a pass, its loop finds no free register.
+    #[inline(never)]
     pub(super) fn collect(
         &mut self,
         settings: &Settings,

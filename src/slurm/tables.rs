@@ -232,10 +232,10 @@ pub(super) fn usage(compat: Compat, row: &ffi::shim_assoc, odd: &mut Odd) -> Ext
         odd.count += 1;
         Extended::ZERO
     });
-    if compat.is_slurm() {
-        usage
+    if usage.is_negative() && !compat.is_slurm() {
+        Extended::ZERO
     } else {
-        usage.max(Extended::ZERO)
+        usage
     }
 }
 
