@@ -68,6 +68,15 @@ impl<'a> Pricer<'a> {
     /// have, and the errors of [`Site::check`].
     pub fn new(config: &Config, site: &'a Site, now: i64) -> Result<Pricer<'a>, PriorityError> {
         site.check()?;
+        Pricer::of_checked(config, site, now)
+    }
+
+    /// The same of a site that [`Site::check`] has accepted.
+    pub(crate) fn of_checked(
+        config: &Config,
+        site: &'a Site,
+        now: i64,
+    ) -> Result<Pricer<'a>, PriorityError> {
         let mut pricer = Pricer {
             site,
             weights: Weights {

@@ -187,7 +187,7 @@ pub(super) fn factors(
         pending,
         ..
     } = work;
-    let pricer = tables.pricer(settings, snapshot, moment.now)?;
+    let pricer = tables.pricer_again(settings, snapshot, moment.now)?;
     let at_once = factors_at_once(snapshot.waiting().len());
     let mut batch = Batch::new(&pricer, snapshot, tables);
     let mut found = [ptr::null_mut(); Batch::LEN];

@@ -154,7 +154,18 @@ impl Tables {
         snapshot: &'a Snapshot,
         now: i64,
     ) -> Result<Pricer<'a>, PriorityError> {
-        let pricer = Pricer::new(&settings.config, &self.site, now)?;
+        self.site.check()?;
+        self.pricer_again(settings, snapshot, now)
+    }
+
+    /// The same of tables from which there was one before.
+    pub(super) fn pricer_again<'a>(
+        &'a self,
+        settings: &Settings,
+        snapshot: &'a Snapshot,
+        now: i64,
+    ) -> Result<Pricer<'a>, PriorityError> {
+        let pricer = Pricer::of_checked(&settings.config, &self.site, now)?;
         Ok(pricer.with_job_counts(snapshot.tres()))
     }
 
