@@ -44,20 +44,20 @@ static const shim_want priced = { .waiting = true, .waiting_tres = true };
 
 static void fetch_job(const job_record_t *job)
 {
-	__builtin_prefetch(&job->details);
-	__builtin_prefetch(&job->job_id);
-	__builtin_prefetch(&job->job_state);
-	__builtin_prefetch(&job->part_ptr);
-	__builtin_prefetch(&job->part_ptr_list);
-	__builtin_prefetch(&job->prio_factors);
-	__builtin_prefetch(&job->priority);
-	__builtin_prefetch(&job->user_id);
+	host_ask(&job->details);
+	host_ask(&job->job_id);
+	host_ask(&job->job_state);
+	host_ask(&job->part_ptr);
+	host_ask(&job->part_ptr_list);
+	host_ask(&job->prio_factors);
+	host_ask(&job->priority);
+	host_ask(&job->user_id);
 #if HOST_HAS_QOS_LISTS
-	__builtin_prefetch(&job->qos_list);
+	host_ask(&job->qos_list);
 #endif
 #if !HOST_FACTORS_IN_ROW
-	__builtin_prefetch(&job->account);
-	__builtin_prefetch(&job->qos_ptr);
+	host_ask(&job->account);
+	host_ask(&job->qos_ptr);
 #endif
 }
 
@@ -70,11 +70,11 @@ static const time_t *since(const listing *l, const job_record_t *job)
 
 static void fetch_parts(const listing *l, const job_record_t *job)
 {
-	__builtin_prefetch(since(l, job));
+	host_ask(since(l, job));
 	if (job->prio_factors) {
-		__builtin_prefetch(job->prio_factors);
-		__builtin_prefetch(&job->prio_factors->priority_qos);
-		__builtin_prefetch((char *) (job->prio_factors + 1) - 1);
+		host_ask(job->prio_factors);
+		host_ask(&job->prio_factors->priority_qos);
+		host_ask((char *) (job->prio_factors + 1) - 1);
 	}
 	if (has_many_rows(job))
 		host_fetch_job(&priced, job);
@@ -84,7 +84,7 @@ static void fetch_doubles(const double *at, size_t len)
 {
 	host_fetch_read(at, len * sizeof(*at));
 	if (at && len)
-		__builtin_prefetch(at + len - 1);
+		host_ask(at + len - 1);
 }
 
 static void fetch_tres(const job_record_t *job)

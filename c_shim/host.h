@@ -159,27 +159,44 @@ static inline bool host_is_mark(const void *at)
  */
 #define HOST_TOGETHER 64
 
+/*
+ * Asks for the line of memory that holds a byte. The compiler takes a function that does no more
+ * than that for one that does nothing, and leaves its calls out; the empty statement is there so
+ * that it does not.
+ */
+static inline void host_ask(const void *at)
+{
+	__builtin_prefetch(at);
+	__asm__ volatile("");
+}
+
+static inline void host_ask_to_write(const void *at)
+{
+	__builtin_prefetch(at, 1);
+	__asm__ volatile("");
+}
+
 /* Asks for memory that will be read, and perhaps written. */
 static inline void host_fetch(const void *at, size_t len)
 {
 	for (size_t i = 0; at && i < len; i += 64)
-		__builtin_prefetch((const char *) at + i, 1);
+		host_ask_to_write((const char *) at + i);
 }
 
 static inline void host_fetch_read(const void *at, size_t len)
 {
 	for (size_t i = 0; at && i < len; i += 64)
-		__builtin_prefetch((const char *) at + i);
+		host_ask((const char *) at + i);
 }
 
 static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
 {
 	if (!usage)
 		return;
-	__builtin_prefetch(&usage->fs_factor, 1);
-	__builtin_prefetch(&usage->usage_efctv, 1);
-	__builtin_prefetch(&usage->usage_norm, 1);
-	__builtin_prefetch(&usage->level_fs, 1);
+	host_ask_to_write(&usage->fs_factor);
+	host_ask_to_write(&usage->usage_efctv);
+	host_ask_to_write(&usage->usage_norm);
+	host_ask_to_write(&usage->level_fs);
 }
 
 /* A walk along lists of slurmctld's, one after the other, and where their nodes were last time. */
@@ -205,8 +222,8 @@ extern void host_trail_end(host_trail *trail);
  */
 static inline void host_fetch_list(const void *list)
 {
-	__builtin_prefetch(list);
-	__builtin_prefetch((const char *) list + 64);
+	host_ask(list);
+	host_ask((const char *) list + 64);
 }
 extern void host_fetch_first(const void *list);
 extern void host_fetch_second(const void *list);
@@ -263,7 +280,7 @@ static inline size_t host_weighed_len(const shim_snapshot *snapshot, const shim_
 {
 	return want && want->weighed ? want->weighed_len : snapshot->tres_count;
 }
-/* Ask for what host_copy_job will read: of the job's record, and then of what that points to. */
+/* Ask for what copying a job will read: of the job's record, and then of what that points to. */
 extern void host_fetch_job(const shim_want *want, const job_record_t *job);
 extern void host_fetch_parts(const shim_want *want, const job_record_t *job);
 /* Which rows some records have, found before; all zero is none. */
@@ -278,7 +295,12 @@ typedef struct {
 	host_row qos[64];
 } host_rows;
 
-extern void host_copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
-			  const job_record_t *job);
+/* Rows of `waiting` and `accruing`; `rows` is NULL where it is for one job. */
+extern void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
+			      const job_record_t *job);
+extern void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want,
+			       const job_record_t *job, size_t waiting);
+/* Every job in the order of slurmctld's list. */
+extern void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * jobs.c - copies of jobs: those that may get a priority, and those that may be charged.
+ * jobs.c - copies of jobs: those that may get a priority, and those that may be charged; the walk
+ * over all.
  */
 #include "host.h"
 
@@ -193,9 +194,14 @@ static uint16_t flags_of(const job_record_t *job)
 	flags |= job->time_limit == NO_VAL ? SHIM_TIME_LIMIT_UNSET : 0;
 	flags |= job->direct_set_prio ? SHIM_DIRECT : 0;
 	flags |= job->details ? SHIM_HAS_DETAILS : 0;
-	flags |= IS_JOB_PENDING(job) ? SHIM_PENDING : 0;
-	flags |= IS_JOB_POWER_UP_NODE(job) ? SHIM_POWERING_UP : 0;
-	flags |= IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job) ? SHIM_ENDED : 0;
+	if (job->job_state == JOB_PENDING) {
+		/* Nearly all. */
+		flags |= SHIM_PENDING;
+	} else {
+		flags |= IS_JOB_PENDING(job) ? SHIM_PENDING : 0;
+		flags |= IS_JOB_POWER_UP_NODE(job) ? SHIM_POWERING_UP : 0;
+		flags |= IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job) ? SHIM_ENDED : 0;
+	}
 	flags |= job->start_time ? SHIM_STARTED : 0;
 	flags |= job->end_time_exp == (time_t) NO_VAL ? SHIM_ALREADY_CHARGED : 0;
 #if HOST_HAS_MULTIPLES
@@ -204,8 +210,8 @@ static uint16_t flags_of(const job_record_t *job)
 	return (uint16_t) flags;
 }
 
-static void copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
-			 const job_record_t *job)
+void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
+		       const job_record_t *job)
 {
 	const __typeof__(*job->details) *details = job->details;
 	shim_waiting *row = HOST_PUSH(snapshot, snapshot->waiting, 1);
@@ -243,8 +249,8 @@ static double billable_now(const job_record_t *job, uint32_t flags)
 				       (uint16_t) flags, true);
 }
 
-static void copy_accruing(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
-			  size_t waiting)
+void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
+			size_t waiting)
 {
 	const slurmdb_qos_rec_t *part_qos = job->part_ptr ? job->part_ptr->qos_ptr : NULL;
 	shim_accruing *row = HOST_PUSH(snapshot, snapshot->accruing, 1);
@@ -293,36 +299,36 @@ static bool is_accruing(const shim_want *want, const job_record_t *job)
 
 void host_fetch_job(const shim_want *want, const job_record_t *job)
 {
-	__builtin_prefetch(&job->assoc_id);
-	__builtin_prefetch(&job->details);
-	__builtin_prefetch(&job->end_time_exp);
-	__builtin_prefetch(&job->job_id);
-	__builtin_prefetch(&job->job_state);
-	__builtin_prefetch(&job->part_ptr_list);
-	__builtin_prefetch(&job->part_ptr);
-	__builtin_prefetch(&job->priority);
-	__builtin_prefetch(&job->qos_ptr);
-	__builtin_prefetch(&job->site_factor);
-	__builtin_prefetch(&job->start_time);
-	__builtin_prefetch(&job->time_limit);
-	__builtin_prefetch(&job->total_cpus);
+	host_ask(&job->assoc_id);
+	host_ask(&job->details);
+	host_ask(&job->end_time_exp);
+	host_ask(&job->job_id);
+	host_ask(&job->job_state);
+	host_ask(&job->part_ptr_list);
+	host_ask(&job->part_ptr);
+	host_ask(&job->priority);
+	host_ask(&job->qos_ptr);
+	host_ask(&job->site_factor);
+	host_ask(&job->start_time);
+	host_ask(&job->time_limit);
+	host_ask(&job->total_cpus);
 #if HOST_HAS_QOS_LISTS
-	__builtin_prefetch(&job->qos_list);
+	host_ask(&job->qos_list);
 #endif
 	if (want->waiting_tres) {
-		__builtin_prefetch(&job->tres_req_cnt);
-		__builtin_prefetch(&job->tres_alloc_cnt);
+		host_ask(&job->tres_req_cnt);
+		host_ask(&job->tres_alloc_cnt);
 	}
 }
 
 void host_fetch_parts(const shim_want *want, const job_record_t *job)
 {
 	if (want->waiting && job->details) {
-		__builtin_prefetch(&job->details->accrue_time);
-		__builtin_prefetch(&job->details->max_cpus);
-		__builtin_prefetch(&job->details->min_cpus);
-		__builtin_prefetch(&job->details->min_nodes);
-		__builtin_prefetch(&job->details->nice);
+		host_ask(&job->details->accrue_time);
+		host_ask(&job->details->max_cpus);
+		host_ask(&job->details->min_cpus);
+		host_ask(&job->details->min_nodes);
+		host_ask(&job->details->nice);
 	}
 	if (job->part_ptr_list)
 		host_fetch_list(job->part_ptr_list);
@@ -331,84 +337,82 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 		host_fetch_read(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 	} else if (!IS_JOB_PENDING(job)) {
 		/* Few are charged: their lines are not asked for together with those of all. */
-		__builtin_prefetch(&job->tres_alloc_cnt);
-		__builtin_prefetch(&job->billable_tres);
+		host_ask(&job->tres_alloc_cnt);
+		host_ask(&job->billable_tres);
 	}
 }
 
-void host_copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
-		   const job_record_t *job)
+static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
+		     const job_record_t *job)
 {
 	bool waits = IS_JOB_PENDING(job);
 	size_t waiting = snapshot->waiting.len;
 
 	if (want->waiting && job->priority != 0 && (waits || want->all_jobs))
-		copy_waiting(snapshot, want, rows, job);
+		host_copy_waiting(snapshot, want, rows, job);
 	if (want->accruing && is_accruing(want, job))
-		copy_accruing(snapshot, want, job, waiting);
+		host_copy_accruing(snapshot, want, job, waiting);
 }
 
-/* ---- one job, for the hooks ------------------------------------------------------------ */
+/* ---- all jobs -------------------------------------------------------------------------------- */
 
-static int copy_listed_partition(void *part, void *arg)
+/*
+ * Records lie anywhere in memory, and what they point to as well. Some jobs are collected, and
+ * then asked for one thing after the other, each for all of them; the lock that the pointers need
+ * is held all the time.
+ */
+typedef struct {
+	shim_snapshot *snapshot;
+	const shim_want *want;
+	const job_record_t *job[HOST_TOGETHER];
+	size_t len;
+	host_rows rows;
+} job_walk;
+
+static void fetch_lists(const job_walk *w)
 {
-	const shim_want want = { .waiting_tres = true };
+	const void *lists[HOST_TOGETHER];
+	size_t len = 0;
 
-	host_copy_partition(arg, &want, part);
-	return 0;
+	for (size_t i = 0; i < w->len; i++) {
+		if (w->job[i]->part_ptr_list)
+			lists[len++] = w->job[i]->part_ptr_list;
+	}
+	for (size_t i = 0; i < len; i++)
+		host_fetch_first(lists[i]);
+	for (size_t i = 0; i < len; i++)
+		host_fetch_second(lists[i]);
 }
 
-#if HOST_HAS_QOS_LISTS
-static int copy_listed_qos(void *qos, void *snapshot)
+static void copy_collected(job_walk *w)
 {
-	host_copy_qos(snapshot, qos);
-	return 0;
-}
-#endif
-
-void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
-{
-	const job_record_t *job = arg;
-	/*
-	 * sprio's hook comes with the QOS lock, after which nobody may ask for that of associations:
-	 * who holds that one for writing may be waiting for the QOS lock.
-	 */
-	assoc_mgr_lock_t locks = { .assoc = want->assocs ? READ_LOCK : NO_LOCK,
-				   .qos = READ_LOCK,
-				   .tres = want->waiting_tres ? READ_LOCK : NO_LOCK };
-
-	shim_snapshot_clear(snapshot);
-	assoc_mgr_lock(&locks);
-	host_copy_site(snapshot);
-	for (const slurmdb_assoc_rec_t *assoc = want->assocs ? job->assoc_ptr : NULL; assoc;
-	     assoc = want->ancestors ? assoc->usage->parent_assoc_ptr : NULL)
-		host_copy_assoc(snapshot, want, assoc);
-	if (job->qos_ptr)
-		host_copy_qos(snapshot, job->qos_ptr);
-	if (job->part_ptr)
-		host_copy_partition(snapshot, want, job->part_ptr);
-	if (job->part_ptr_list)
-		(void) list_for_each_ro(job->part_ptr_list, copy_listed_partition, snapshot);
-#if HOST_HAS_QOS_LISTS
-	if (job->qos_list)
-		(void) list_for_each_ro(job->qos_list, copy_listed_qos, snapshot);
-#endif
-	copy_waiting(snapshot, want, NULL, job);
-	assoc_mgr_unlock(&locks);
-	host_forget_records(snapshot);
+	for (size_t i = 0; i < w->len; i++)
+		host_fetch_job(w->want, w->job[i]);
+	for (size_t i = 0; i < w->len; i++)
+		host_fetch_parts(w->want, w->job[i]);
+	fetch_lists(w);
+	for (size_t i = 0; i < w->len; i++)
+		copy_job(w->snapshot, w->want, &w->rows, w->job[i]);
+	w->len = 0;
 }
 
-void shim_snapshot_ending_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
+static int collect_job(void *job, void *arg)
 {
-	const job_record_t *job = arg;
+	job_walk *w = arg;
 
-	shim_snapshot_clear(snapshot);
-	host_copy_site(snapshot);
-	if (job->assoc_ptr)
-		host_copy_assoc(snapshot, want, job->assoc_ptr);
-	if (job->qos_ptr)
-		host_copy_qos(snapshot, job->qos_ptr);
-	if (job->part_ptr && job->part_ptr->qos_ptr)
-		host_copy_qos(snapshot, job->part_ptr->qos_ptr);
-	copy_accruing(snapshot, want, job, 0);
+	w->job[w->len++] = job;
+	if (w->len == HOST_TOGETHER)
+		copy_collected(w);
+	return w->snapshot->out_of_memory ? -1 : 0;
+}
+
+void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
+{
+	job_walk w = { .snapshot = snapshot, .want = want };
+	host_trail trail;
+
+	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
+	(void) host_trail_walk(&trail, job_list, collect_job, &w);
+	host_trail_end(&trail);
+	copy_collected(&w);
 }

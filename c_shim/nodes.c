@@ -117,7 +117,7 @@ static void fetch_noted(uint32_t note, const list_node *near)
 {
 	int64_t distance = (int32_t) (note - note_of(near));
 
-	__builtin_prefetch((const void *) ((uintptr_t) near + (uintptr_t) (distance * 16)));
+	host_ask((const void *) ((uintptr_t) near + (uintptr_t) (distance * 16)));
 }
 
 /* Goes to where the node was in the last walk, if it was there. */
@@ -202,7 +202,7 @@ void host_trail_end(host_trail *trail)
 void host_fetch_first(const void *list)
 {
 	if (known)
-		__builtin_prefetch(((const list_start *) list)->head);
+		host_ask(((const list_start *) list)->head);
 }
 
 void host_fetch_second(const void *list)
@@ -210,5 +210,5 @@ void host_fetch_second(const void *list)
 	const list_node *first = known ? ((const list_start *) list)->head : NULL;
 
 	if (first)
-		__builtin_prefetch(first->next);
+		host_ask(first->next);
 }

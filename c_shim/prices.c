@@ -207,31 +207,31 @@ uint32_t shim_job_fetch(const void *arg)
 	const HOST_FACTORS *factors = job->prio_factors;
 	const slurmdb_assoc_rec_t *assoc = job->assoc_ptr;
 
-	__builtin_prefetch(&job->priority, 1);
-	__builtin_prefetch(&job->part_ptr);
-	__builtin_prefetch(&job->qos_ptr);
-	__builtin_prefetch(&job->time_limit);
-	__builtin_prefetch(&job->total_cpus);
-	__builtin_prefetch(&job->site_factor);
+	host_ask_to_write(&job->priority);
+	host_ask(&job->part_ptr);
+	host_ask(&job->qos_ptr);
+	host_ask(&job->time_limit);
+	host_ask(&job->total_cpus);
+	host_ask(&job->site_factor);
 	if (details) {
-		__builtin_prefetch(&details->accrue_time);
-		__builtin_prefetch(&details->min_nodes);
-		__builtin_prefetch(&details->max_cpus);
-		__builtin_prefetch(&details->nice);
+		host_ask(&details->accrue_time);
+		host_ask(&details->min_nodes);
+		host_ask(&details->max_cpus);
+		host_ask(&details->nice);
 	}
 	if (factors) {
-		__builtin_prefetch(&factors->priority_age, 1);
-		__builtin_prefetch(&factors->priority_qos, 1);
-		__builtin_prefetch(&factors->priority_tres, 1);
-		__builtin_prefetch(&factors->nice, 1);
+		host_ask_to_write(&factors->priority_age);
+		host_ask_to_write(&factors->priority_qos);
+		host_ask_to_write(&factors->priority_tres);
+		host_ask_to_write(&factors->nice);
 	}
 	if (!assoc)
 		return 0;
-	__builtin_prefetch(&assoc->id);
-	__builtin_prefetch(&assoc->priority);
-	__builtin_prefetch(&assoc->shares_raw);
-	__builtin_prefetch(&assoc->usage);
-	__builtin_prefetch(&assoc->user);
+	host_ask(&assoc->id);
+	host_ask(&assoc->priority);
+	host_ask(&assoc->shares_raw);
+	host_ask(&assoc->usage);
+	host_ask(&assoc->user);
 	return job->assoc_id;
 }
 
@@ -299,12 +299,12 @@ static void write_variants_of(const variants_batch *b, job_record_t *job, const 
 static void fetch_variants(const job_record_t *job)
 {
 #if HOST_HAS_MULTIPLES
-	__builtin_prefetch(job->HOST_MULTIPLES, 1);
+	host_ask_to_write(job->HOST_MULTIPLES);
 #else
 	/* xsize looks before it. */
 	if (job->priority_array) {
-		__builtin_prefetch(job->priority_array, 1);
-		__builtin_prefetch((const char *) job->priority_array - 16, 1);
+		host_ask_to_write(job->priority_array);
+		host_ask_to_write((const char *) job->priority_array - 16);
 	}
 #endif
 	if (job->part_ptr_list)
@@ -376,10 +376,10 @@ void shim_factors_find(const shim_price *prices, void **jobs, size_t len)
 		const job_record_t *job = jobs[i];
 
 		if (job && job->prio_factors) {
-			__builtin_prefetch(&job->prio_factors->priority_age, 1);
-			__builtin_prefetch(&job->prio_factors->priority_qos, 1);
-			__builtin_prefetch(&job->prio_factors->priority_tres, 1);
-			__builtin_prefetch(&job->prio_factors->nice, 1);
+			host_ask_to_write(&job->prio_factors->priority_age);
+			host_ask_to_write(&job->prio_factors->priority_qos);
+			host_ask_to_write(&job->prio_factors->priority_tres);
+			host_ask_to_write(&job->prio_factors->nice);
 		}
 	}
 }

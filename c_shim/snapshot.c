@@ -1,5 +1,5 @@
 /*
- * snapshot.c - copies of QOS, partitions and jobs, as flat rows.
+ * snapshot.c - copies of QOS and partitions, of the whole, and of what one job needs, as flat rows.
  */
 #include "host.h"
 
@@ -165,67 +165,6 @@ static int copy_partition(void *part, void *arg)
 
 /* ---- the whole ------------------------------------------------------------------------- */
 
-/*
- * Records lie anywhere in memory, and what they point to as well. Some jobs are collected, and
- * then asked for one thing after the other, each for all of them; the lock that the pointers need
- * is held all the time.
- */
-typedef struct {
-	shim_snapshot *snapshot;
-	const shim_want *want;
-	const job_record_t *job[HOST_TOGETHER];
-	size_t len;
-	host_rows rows;
-} job_walk;
-
-static void fetch_lists(const job_walk *w)
-{
-	const void *lists[HOST_TOGETHER];
-	size_t len = 0;
-
-	for (size_t i = 0; i < w->len; i++) {
-		if (w->job[i]->part_ptr_list)
-			lists[len++] = w->job[i]->part_ptr_list;
-	}
-	for (size_t i = 0; i < len; i++)
-		host_fetch_first(lists[i]);
-	for (size_t i = 0; i < len; i++)
-		host_fetch_second(lists[i]);
-}
-
-static void copy_collected(job_walk *w)
-{
-	for (size_t i = 0; i < w->len; i++)
-		host_fetch_job(w->want, w->job[i]);
-	for (size_t i = 0; i < w->len; i++)
-		host_fetch_parts(w->want, w->job[i]);
-	fetch_lists(w);
-	for (size_t i = 0; i < w->len; i++)
-		host_copy_job(w->snapshot, w->want, &w->rows, w->job[i]);
-	w->len = 0;
-}
-
-static int collect_job(void *job, void *arg)
-{
-	job_walk *w = arg;
-
-	w->job[w->len++] = job;
-	if (w->len == HOST_TOGETHER)
-		copy_collected(w);
-	return w->snapshot->out_of_memory ? -1 : 0;
-}
-
-static void copy_jobs(shim_snapshot *snapshot, const shim_want *want)
-{
-	job_walk w = { .snapshot = snapshot, .want = want };
-	host_trail trail;
-
-	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
-	(void) host_trail_walk(&trail, job_list, collect_job, &w);
-	host_trail_end(&trail);
-	copy_collected(&w);
-}
-
 static const slurmctld_lock_t job_locks = {
 	.job = READ_LOCK, .node = READ_LOCK, .part = READ_LOCK };
 
@@ -258,6 +197,71 @@ void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
 	if (&part_list && part_list)
 		(void) list_for_each_ro(part_list, copy_partition, &w);
 	if (&job_list && job_list)
-		copy_jobs(snapshot, want);
+		host_copy_jobs(snapshot, want);
 	host_forget_records(snapshot);
+}
+
+/* ---- one job, for the hooks ------------------------------------------------------------ */
+
+static int copy_listed_partition(void *part, void *arg)
+{
+	const shim_want want = { .waiting_tres = true };
+
+	host_copy_partition(arg, &want, part);
+	return 0;
+}
+
+#if HOST_HAS_QOS_LISTS
+static int copy_listed_qos(void *qos, void *snapshot)
+{
+	host_copy_qos(snapshot, qos);
+	return 0;
+}
+#endif
+
+void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
+{
+	const job_record_t *job = arg;
+	/*
+	 * sprio's hook comes with the QOS lock, after which nobody may ask for that of associations:
+	 * who holds that one for writing may be waiting for the QOS lock.
+	 */
+	assoc_mgr_lock_t locks = { .assoc = want->assocs ? READ_LOCK : NO_LOCK,
+				   .qos = READ_LOCK,
+				   .tres = want->waiting_tres ? READ_LOCK : NO_LOCK };
+
+	shim_snapshot_clear(snapshot);
+	assoc_mgr_lock(&locks);
+	host_copy_site(snapshot);
+	for (const slurmdb_assoc_rec_t *assoc = want->assocs ? job->assoc_ptr : NULL; assoc;
+	     assoc = want->ancestors ? assoc->usage->parent_assoc_ptr : NULL)
+		host_copy_assoc(snapshot, want, assoc);
+	if (job->qos_ptr)
+		host_copy_qos(snapshot, job->qos_ptr);
+	if (job->part_ptr)
+		host_copy_partition(snapshot, want, job->part_ptr);
+	if (job->part_ptr_list)
+		(void) list_for_each_ro(job->part_ptr_list, copy_listed_partition, snapshot);
+#if HOST_HAS_QOS_LISTS
+	if (job->qos_list)
+		(void) list_for_each_ro(job->qos_list, copy_listed_qos, snapshot);
+#endif
+	host_copy_waiting(snapshot, want, NULL, job);
+	assoc_mgr_unlock(&locks);
+	host_forget_records(snapshot);
+}
+
+void shim_snapshot_ending_job(shim_snapshot *snapshot, const shim_want *want, const void *arg)
+{
+	const job_record_t *job = arg;
+
+	shim_snapshot_clear(snapshot);
+	host_copy_site(snapshot);
+	if (job->assoc_ptr)
+		host_copy_assoc(snapshot, want, job->assoc_ptr);
+	if (job->qos_ptr)
+		host_copy_qos(snapshot, job->qos_ptr);
+	if (job->part_ptr && job->part_ptr->qos_ptr)
+		host_copy_qos(snapshot, job->part_ptr->qos_ptr);
+	host_copy_accruing(snapshot, want, job, 0);
 }

@@ -68,21 +68,21 @@ void host_copy_assoc(shim_snapshot *snapshot, const shim_want *want,
 
 static void fetch_assoc(const slurmdb_assoc_rec_t *assoc)
 {
-	__builtin_prefetch(&assoc->id);
-	__builtin_prefetch(&assoc->parent_id);
-	__builtin_prefetch(&assoc->shares_raw);
-	__builtin_prefetch(&assoc->usage);
-	__builtin_prefetch(&assoc->user);
+	host_ask(&assoc->id);
+	host_ask(&assoc->parent_id);
+	host_ask(&assoc->shares_raw);
+	host_ask(&assoc->usage);
+	host_ask(&assoc->user);
 }
 
 /* What is read of usage; a user has no children. */
 static void fetch_read(const shim_want *want, const slurmdb_assoc_rec_t *assoc)
 {
 	if (!assoc->user)
-		__builtin_prefetch(&assoc->usage->children_list);
+		host_ask(&assoc->usage->children_list);
 	if (want->priority_norms)
-		__builtin_prefetch(&assoc->usage->priority_norm);
-	__builtin_prefetch(&assoc->usage->usage_raw);
+		host_ask(&assoc->usage->priority_norm);
+	host_ask(&assoc->usage->usage_raw);
 }
 
 /* Asks for some of the records that are queued; how many. */
@@ -160,10 +160,10 @@ typedef struct {
 static void visit_collected(assoc_walk *w)
 {
 	for (size_t i = 0; i < w->len; i++) {
-		__builtin_prefetch(&w->assoc[i]->id);
-		__builtin_prefetch(&w->assoc[i]->leaf_usage);
-		__builtin_prefetch(&w->assoc[i]->usage);
-		__builtin_prefetch(&w->assoc[i]->user);
+		host_ask(&w->assoc[i]->id);
+		host_ask(&w->assoc[i]->leaf_usage);
+		host_ask(&w->assoc[i]->usage);
+		host_ask(&w->assoc[i]->user);
 	}
 	for (size_t i = 0; i < w->len; i++)
 		host_fetch_usage(w->assoc[i]->usage);
