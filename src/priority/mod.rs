@@ -37,6 +37,7 @@ mod rows;
 mod size;
 mod tres;
 mod variants;
+mod weights;
 
 #[cfg(test)]
 mod samples;

@@ -5,6 +5,7 @@ use super::factors::{self, Age};
 use super::quirks::Quirks;
 use super::size::Size;
 use super::tres::TresWeights;
+use super::weights::Weights;
 use super::{AssocFactors, Factors, Index, Job, Partition, Priced, PriorityError, Qos, Site};
 use crate::config::{Config, PriorityFlags};
 
@@ -49,17 +50,6 @@ pub struct Pricer<'a> {
     job_counts: &'a [u64],
 }
 
-/// The weights as f64, into which every 32-bit number fits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Weights {
-    pub(super) age: f64,
-    pub(super) assoc: f64,
-    pub(super) fairshare: f64,
-    pub(super) job_size: f64,
-    pub(super) partition: f64,
-    pub(super) qos: f64,
-}
-
 impl<'a> Pricer<'a> {
     /// Prepares a pass at `now`, seconds since 1970.
     ///
@@ -79,14 +69,7 @@ impl<'a> Pricer<'a> {
     ) -> Result<Pricer<'a>, PriorityError> {
         let mut pricer = Pricer {
             site,
-            weights: Weights {
-                age: f64::from(config.priority_weight_age),
-                assoc: f64::from(config.priority_weight_assoc),
-                fairshare: f64::from(config.priority_weight_fairshare),
-                job_size: f64::from(config.priority_weight_job_size),
-                partition: f64::from(config.priority_weight_partition),
-                qos: f64::from(config.priority_weight_qos),
-            },
+            weights: Weights::of(config),
             flags: config.priority_flags,
             quirks: Quirks::of(config.compat),
             age: Age::new(
