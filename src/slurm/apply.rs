@@ -188,6 +188,7 @@ pub(super) fn factors(
         ..
     } = work;
     let pricer = tables.pricer_again(settings, snapshot, moment.now)?;
+    pending.weigh(&pricer, settings, snapshot, tables);
     let at_once = factors_at_once(snapshot.waiting().len());
     let mut batch = Batch::new(&pricer, snapshot, tables);
     let mut found = [ptr::null_mut(); Batch::LEN];
@@ -208,7 +209,7 @@ pub(super) fn factors(
             // SAFETY: the job lock is held, and there are as many places as prices.
             unsafe { ffi::shim_factors_find(prices.as_ptr(), some.as_mut_ptr(), some.len()) }
             // Meanwhile memory comes up with the records.
-            let factors = pending.price(&mut batch, settings, snapshot, tables, jobs);
+            let factors = pending.price(&mut batch, snapshot, tables, jobs);
             // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
             // factors; there are as many, and their pointers are into `pending`, which is
             // borrowed.

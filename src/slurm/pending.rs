@@ -9,7 +9,7 @@ use super::log;
 use super::settings::Settings;
 use super::snapshot::Snapshot;
 use super::tables::Tables;
-use crate::priority::{Job, Priced};
+use crate::priority::{Job, Priced, Pricer};
 use crate::tree::AssocIndex;
 use std::ops::Range;
 
@@ -156,37 +156,35 @@ impl Pending {
         })
     }
 
-    /// Prices some jobs, and tells how their priorities come about: at most as many jobs as a
-    /// batch has.
-    pub(super) fn price(
+    /// Finds the weights of TRES, once for all jobs.
+    pub(super) fn weigh(
         &mut self,
-        batch: &mut Batch,
+        pricer: &Pricer<'_>,
         settings: &Settings,
         snapshot: &Snapshot,
         tables: &Tables,
-        of: Range<usize>,
-    ) -> &[ffi::shim_factors] {
-        let pricer = batch.pricer();
+    ) {
         let tres = if settings.weighs_tres() {
             snapshot.tres_count()
         } else {
             0
         };
-        let mut weighed = std::mem::take(&mut self.weighed_terms);
-        weighed.resize(tables.weighed.len(), 0.0);
-        let spread = |from: &[f64], to: &mut [f64]| {
-            to.fill(0.0);
-            for (place, number) in tables.weighed.iter().zip(from) {
-                if let Some(to) = to.get_mut(*place as usize) {
-                    *to = *number;
-                }
-            }
-        };
+        self.weighed_terms.resize(tables.weighed.len(), 0.0);
         self.tres_weights.resize(tres, 0.0);
-        pricer.tres_weights(&mut weighed);
-        spread(&weighed, &mut self.tres_weights);
-        self.factors.clear();
-        self.tres_terms.resize(of.len() * tres, 0.0);
+        pricer.tres_weights(&mut self.weighed_terms);
+        spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
+    }
+
+    /// Prices some jobs, and tells how their priorities come about: at most as many jobs as a
+    /// batch has.
+    pub(super) fn price(
+        &mut self,
+        batch: &mut Batch,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        of: Range<usize>,
+    ) -> &[ffi::shim_factors] {
+        let pricer = batch.pricer();
         let tells = log::tells_priorities();
         let prices = &mut self.prices[of];
         batch.price(prices);
@@ -211,6 +209,9 @@ impl Pending {
             }
             price.written = keeps(price, row);
         }
+        self.factors.clear();
+        let tres = self.tres_weights.len();
+        self.tres_terms.resize(prices.len() * tres, 0.0);
         let priced = prices.iter().zip(batch.all_priced());
         if tres == 0 {
             let factors =
@@ -219,13 +220,13 @@ impl Pending {
         } else {
             let terms = self.tres_terms.chunks_mut(tres);
             let factors = priced.zip(terms).map(|((price, (row, priced)), terms)| {
-                pricer.tres_terms(&Tables::job(snapshot, row, None), &mut weighed);
-                spread(&weighed, terms);
+                let job = Tables::job(snapshot, row, None);
+                pricer.tres_terms(&job, &mut self.weighed_terms);
+                spread(&tables.weighed, &self.weighed_terms, terms);
                 to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
             });
             self.factors.extend(factors);
         }
-        self.weighed_terms = weighed;
         &self.factors
     }
 
@@ -237,6 +238,16 @@ impl Pending {
     /// Prices of some jobs, to be written.
     pub(super) fn prices(&mut self, of: Range<usize>) -> (&mut [ffi::shim_price], &[u32]) {
         (&mut self.prices[of], &self.variants)
+    }
+}
+
+/// Puts numbers of the TRES that have a weight, `weighed`, where slurmctld has these TRES.
+fn spread(weighed: &[u32], from: &[f64], to: &mut [f64]) {
+    to.fill(0.0);
+    for (place, number) in weighed.iter().zip(from) {
+        if let Some(to) = to.get_mut(*place as usize) {
+            *to = *number;
+        }
     }
 }
 
