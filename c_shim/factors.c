@@ -82,7 +82,7 @@ static void fetch_parts(const listing *l, const job_record_t *job)
 
 static void fetch_doubles(const double *at, size_t len)
 {
-	host_fetch_read(at, len * sizeof(*at));
+	host_fetch(at, len * sizeof(*at));
 	if (at && len)
 		host_ask(at + len - 1);
 }

@@ -154,36 +154,25 @@ static inline bool host_is_mark(const void *at)
 
 /*
  * Records lie anywhere in memory. A walk collects so many of them, asks for all, then for what
- * they point to, and reads them when that has arrived. The processor waits for many at once as long
- * as little is done between one and the next: it sees some hundred instructions ahead.
+ * they point to, and reads them when that has arrived.
  */
 #define HOST_TOGETHER 64
 
 /*
- * Asks for the line of memory that holds a byte. The compiler takes a function that does no more
- * than that for one that does nothing, and leaves its calls out; the empty statement is there so
- * that it does not.
+ * Asks for the line of memory that holds a byte, for the second cache: on its way to the first one
+ * it would take one of a dozen places or two, and whoever asks for more waits for a free one. The
+ * second cache has several dozen.
+ *
+ * The compiler takes a function that does no more than that for one that does nothing, and leaves
+ * its calls out; the empty statement is there so that it does not.
  */
 static inline void host_ask(const void *at)
 {
-	__builtin_prefetch(at);
+	__builtin_prefetch(at, 0, 2);
 	__asm__ volatile("");
 }
 
-static inline void host_ask_to_write(const void *at)
-{
-	__builtin_prefetch(at, 1);
-	__asm__ volatile("");
-}
-
-/* Asks for memory that will be read, and perhaps written. */
 static inline void host_fetch(const void *at, size_t len)
-{
-	for (size_t i = 0; at && i < len; i += 64)
-		host_ask_to_write((const char *) at + i);
-}
-
-static inline void host_fetch_read(const void *at, size_t len)
 {
 	for (size_t i = 0; at && i < len; i += 64)
 		host_ask((const char *) at + i);
@@ -193,10 +182,10 @@ static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
 {
 	if (!usage)
 		return;
-	host_ask_to_write(&usage->fs_factor);
-	host_ask_to_write(&usage->usage_efctv);
-	host_ask_to_write(&usage->usage_norm);
-	host_ask_to_write(&usage->level_fs);
+	host_ask(&usage->fs_factor);
+	host_ask(&usage->usage_efctv);
+	host_ask(&usage->usage_norm);
+	host_ask(&usage->level_fs);
 }
 
 /* A walk along lists of slurmctld's, one after the other, and where their nodes were last time. */

@@ -333,8 +333,8 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 	if (job->part_ptr_list)
 		host_fetch_list(job->part_ptr_list);
 	if (want->waiting_tres) {
-		host_fetch_read(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
-		host_fetch_read(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
+		host_fetch(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
+		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 	} else if (!IS_JOB_PENDING(job)) {
 		/* Few are charged: their lines are not asked for together with those of all. */
 		host_ask(&job->tres_alloc_cnt);

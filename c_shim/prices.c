@@ -207,7 +207,7 @@ uint32_t shim_job_fetch(const void *arg)
 	const HOST_FACTORS *factors = job->prio_factors;
 	const slurmdb_assoc_rec_t *assoc = job->assoc_ptr;
 
-	host_ask_to_write(&job->priority);
+	host_ask(&job->priority);
 	host_ask(&job->part_ptr);
 	host_ask(&job->qos_ptr);
 	host_ask(&job->time_limit);
@@ -220,10 +220,10 @@ uint32_t shim_job_fetch(const void *arg)
 		host_ask(&details->nice);
 	}
 	if (factors) {
-		host_ask_to_write(&factors->priority_age);
-		host_ask_to_write(&factors->priority_qos);
-		host_ask_to_write(&factors->priority_tres);
-		host_ask_to_write(&factors->nice);
+		host_ask(&factors->priority_age);
+		host_ask(&factors->priority_qos);
+		host_ask(&factors->priority_tres);
+		host_ask(&factors->nice);
 	}
 	if (!assoc)
 		return 0;
@@ -299,12 +299,12 @@ static void write_variants_of(const variants_batch *b, job_record_t *job, const 
 static void fetch_variants(const job_record_t *job)
 {
 #if HOST_HAS_MULTIPLES
-	host_ask_to_write(job->HOST_MULTIPLES);
+	host_ask(job->HOST_MULTIPLES);
 #else
 	/* xsize looks before it. */
 	if (job->priority_array) {
-		host_ask_to_write(job->priority_array);
-		host_ask_to_write((const char *) job->priority_array - 16);
+		host_ask(job->priority_array);
+		host_ask((const char *) job->priority_array - 16);
 	}
 #endif
 	if (job->part_ptr_list)
@@ -376,10 +376,10 @@ void shim_factors_find(const shim_price *prices, void **jobs, size_t len)
 		const job_record_t *job = jobs[i];
 
 		if (job && job->prio_factors) {
-			host_ask_to_write(&job->prio_factors->priority_age);
-			host_ask_to_write(&job->prio_factors->priority_qos);
-			host_ask_to_write(&job->prio_factors->priority_tres);
-			host_ask_to_write(&job->prio_factors->nice);
+			host_ask(&job->prio_factors->priority_age);
+			host_ask(&job->prio_factors->priority_qos);
+			host_ask(&job->prio_factors->priority_tres);
+			host_ask(&job->prio_factors->nice);
 		}
 	}
 }

@@ -311,10 +311,10 @@ impl Drop for UnsavedLock {
     }
 }
 
-/// Asks memory for what will be read soon.
+/// Asks memory for what will be read soon, into the second cache: see `host_ask` in the shim.
 #[inline(always)]
 pub(super) fn fetch<T>(at: &T) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
     // SAFETY: nothing is read, and what is asked for is there.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast()) }
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(at).cast()) }
 }
