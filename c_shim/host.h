@@ -103,6 +103,12 @@ static inline bool host_has_digits(const long double *value)
 	return mantissa != 0;
 }
 
+/* `leaf_usage` of a user is its usage; that of an account is what removed users left behind. */
+static inline bool host_has_own_leaf_usage(const slurmdb_assoc_rec_t *assoc)
+{
+	return assoc->leaf_usage && assoc->leaf_usage != assoc->usage;
+}
+
 /* Is this a number, and not slurmctld's mark for one that is still to be computed? */
 static inline bool host_is_computed(long double usage)
 {
@@ -156,7 +162,7 @@ static inline bool host_is_mark(const void *at)
  * Records lie anywhere in memory. A walk collects so many of them, asks for all, then for what
  * they point to, and reads them when that has arrived.
  */
-#define HOST_TOGETHER 64
+#define HOST_TOGETHER 128
 
 /*
  * Asks for the line of memory that holds a byte, for the second cache: on its way to the first one
@@ -217,13 +223,19 @@ static inline void host_fetch_list(const void *list)
 extern void host_fetch_first(const void *list);
 extern void host_fetch_second(const void *list);
 
+/* What comes to an association in a walk; but for `visit` it may be NULL. */
+typedef struct {
+	void (*expect)(void *assoc, void *arg);	     /* asks for what its usage says, */
+	void (*expect_more)(void *assoc, void *arg); /* then for what was expected says, */
+	void (*visit)(void *assoc, void *arg);	     /* and then all is there */
+} host_assoc_visitor;
+
 /*
- * Every association in the order of slurmctld's list, fetched ahead. `expect`, which may be NULL,
- * comes to each some elements earlier. `snapshot` has the notes of where nodes were; with NULL the
- * walk goes without. Needs their lock.
+ * Every association in the order of slurmctld's list, fetched ahead. `snapshot` has the notes of
+ * where nodes were; with NULL the walk goes without. Needs their lock.
  */
-extern void host_walk_assocs(shim_snapshot *snapshot, void (*expect)(void *assoc, void *arg),
-			     void (*visit)(void *assoc, void *arg), void *arg);
+extern void host_walk_assocs(shim_snapshot *snapshot, const host_assoc_visitor *visitor,
+			     void *arg);
 
 /* Bytes of a stored record without TRES. */
 #define HOST_STORED_BYTES 26

@@ -186,7 +186,13 @@ static uint32_t wanted_cpus(const job_record_t *job)
 	return job->details->max_cpus != NO_VAL ? job->details->max_cpus : job->details->min_cpus;
 }
 
-static uint16_t flags_of(const job_record_t *job)
+/* Times of a job that waits say nothing, unless all jobs are to be charged. */
+static bool may_have_run(const shim_want *want, const job_record_t *job)
+{
+	return job->job_state != JOB_PENDING || want->all_jobs;
+}
+
+static uint16_t flags_of(const shim_want *want, const job_record_t *job)
 {
 	unsigned int flags = 0;
 
@@ -202,8 +208,10 @@ static uint16_t flags_of(const job_record_t *job)
 		flags |= IS_JOB_POWER_UP_NODE(job) ? SHIM_POWERING_UP : 0;
 		flags |= IS_JOB_FINISHED(job) || IS_JOB_COMPLETING(job) ? SHIM_ENDED : 0;
 	}
-	flags |= job->start_time ? SHIM_STARTED : 0;
-	flags |= job->end_time_exp == (time_t) NO_VAL ? SHIM_ALREADY_CHARGED : 0;
+	if (may_have_run(want, job)) {
+		flags |= job->start_time ? SHIM_STARTED : 0;
+		flags |= job->end_time_exp == (time_t) NO_VAL ? SHIM_ALREADY_CHARGED : 0;
+	}
 #if HOST_HAS_MULTIPLES
 	flags |= job->HOST_MULTIPLES ? SHIM_HAS_VARIANTS : 0;
 #endif
@@ -218,22 +226,21 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 
 	if (!row)
 		return;
-	*row = (shim_waiting) {
-		.accrue_time = details ? details->accrue_time : 0,
-		.job_id = job->job_id,
-		.assoc_id = job->assoc_ptr ? job->assoc_id : 0,
-		.partition = partition_row(snapshot, rows, job->part_ptr),
-		.qos = qos_row(snapshot, rows, job),
-		.priority = job->priority,
-		.cpus = wanted_cpus(job),
-		.nodes = details ? details->min_nodes : 1,
-		.time_limit = job->time_limit,
-		.nice = details ? (int32_t) (details->nice - NICE_OFFSET) : 0,
-		.site_factor = (int32_t) (job->site_factor - NICE_OFFSET),
-		.lists = copy_lists(snapshot, job),
-		.tres = SHIM_NONE,
-		.flags = flags_of(job),
-	};
+	/* Field by field: a whole row would be put together elsewhere and copied. */
+	row->accrue_time = details ? details->accrue_time : 0;
+	row->job_id = job->job_id;
+	row->assoc_id = job->assoc_ptr ? job->assoc_id : 0;
+	row->partition = partition_row(snapshot, rows, job->part_ptr);
+	row->qos = qos_row(snapshot, rows, job);
+	row->priority = job->priority;
+	row->cpus = wanted_cpus(job);
+	row->nodes = details ? details->min_nodes : 1;
+	row->time_limit = job->time_limit;
+	row->nice = details ? (int32_t) (details->nice - NICE_OFFSET) : 0;
+	row->site_factor = (int32_t) (job->site_factor - NICE_OFFSET);
+	row->lists = copy_lists(snapshot, job);
+	row->tres = SHIM_NONE;
+	row->flags = flags_of(want, job);
 	if (want->waiting_tres)
 		row->tres = copy_wanted_tres(snapshot, want, job);
 }
@@ -289,7 +296,7 @@ void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want, const jo
 /* May the job be charged, or was it, and the caller asks for such? */
 static bool is_accruing(const shim_want *want, const job_record_t *job)
 {
-	if (!job->start_time)
+	if (!may_have_run(want, job) || !job->start_time)
 		return false;
 	if (job->end_time_exp == (time_t) NO_VAL)
 		return want->charged_ends && IS_JOB_FINISHED(job) &&
@@ -301,7 +308,6 @@ void host_fetch_job(const shim_want *want, const job_record_t *job)
 {
 	host_ask(&job->assoc_id);
 	host_ask(&job->details);
-	host_ask(&job->end_time_exp);
 	host_ask(&job->job_id);
 	host_ask(&job->job_state);
 	host_ask(&job->part_ptr_list);
@@ -309,7 +315,6 @@ void host_fetch_job(const shim_want *want, const job_record_t *job)
 	host_ask(&job->priority);
 	host_ask(&job->qos_ptr);
 	host_ask(&job->site_factor);
-	host_ask(&job->start_time);
 	host_ask(&job->time_limit);
 	host_ask(&job->total_cpus);
 #if HOST_HAS_QOS_LISTS
@@ -335,8 +340,11 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 	if (want->waiting_tres) {
 		host_fetch(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
 		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
-	} else if (!IS_JOB_PENDING(job)) {
+	}
+	if (may_have_run(want, job)) {
 		/* Few are charged: their lines are not asked for together with those of all. */
+		host_ask(&job->start_time);
+		host_ask(&job->end_time_exp);
 		host_ask(&job->tres_alloc_cnt);
 		host_ask(&job->billable_tres);
 	}
@@ -357,52 +365,62 @@ static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
 /*
- * Records lie anywhere in memory, and what they point to as well. Some jobs are collected, and
- * then asked for one thing after the other, each for all of them; the lock that the pointers need
- * is held all the time.
+ * Records lie anywhere in memory, and what they point to as well. So each job goes through stages:
+ * memory is asked for its record, some jobs later for what that points to, and so on, and when all
+ * has arrived it is copied. The stages of different jobs take turns, one each, so that memory is
+ * busy while a row is made. The lock that the pointers need is held all the time.
  */
+#define ON_THE_WAY 128
+/* So many jobs later one goes through its next stage. */
+#define JOBS_PER_STAGE 24
+#define LAST_STAGE 4
+
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
-	const job_record_t *job[HOST_TOGETHER];
-	size_t len;
+	const job_record_t *job[ON_THE_WAY];
+	size_t seen;
+	size_t turns;
 	host_rows rows;
 } job_walk;
 
-static void fetch_lists(const job_walk *w)
+/* The job that is to go through a stage in this turn; NULL: none. */
+static const job_record_t *due(const job_walk *w, size_t stage)
 {
-	const void *lists[HOST_TOGETHER];
-	size_t len = 0;
+	/* Before the first has come so far, this is a very large number. */
+	size_t place = w->turns - stage * JOBS_PER_STAGE;
 
-	for (size_t i = 0; i < w->len; i++) {
-		if (w->job[i]->part_ptr_list)
-			lists[len++] = w->job[i]->part_ptr_list;
-	}
-	for (size_t i = 0; i < len; i++)
-		host_fetch_first(lists[i]);
-	for (size_t i = 0; i < len; i++)
-		host_fetch_second(lists[i]);
+	return place < w->seen ? w->job[place % ON_THE_WAY] : NULL;
 }
 
-static void copy_collected(job_walk *w)
+static void take_turn(job_walk *w)
 {
-	for (size_t i = 0; i < w->len; i++)
-		host_fetch_job(w->want, w->job[i]);
-	for (size_t i = 0; i < w->len; i++)
-		host_fetch_parts(w->want, w->job[i]);
-	fetch_lists(w);
-	for (size_t i = 0; i < w->len; i++)
-		copy_job(w->snapshot, w->want, &w->rows, w->job[i]);
-	w->len = 0;
+	const job_record_t *job;
+
+	job = due(w, 0);
+	if (job)
+		host_fetch_job(w->want, job);
+	job = due(w, 1);
+	if (job)
+		host_fetch_parts(w->want, job);
+	job = due(w, 2);
+	if (job && job->part_ptr_list)
+		host_fetch_first(job->part_ptr_list);
+	job = due(w, 3);
+	if (job && job->part_ptr_list)
+		host_fetch_second(job->part_ptr_list);
+	job = due(w, LAST_STAGE);
+	if (job)
+		copy_job(w->snapshot, w->want, &w->rows, job);
+	w->turns++;
 }
 
-static int collect_job(void *job, void *arg)
+static int walk_to(void *job, void *arg)
 {
 	job_walk *w = arg;
 
-	w->job[w->len++] = job;
-	if (w->len == HOST_TOGETHER)
-		copy_collected(w);
+	w->job[w->seen++ % ON_THE_WAY] = job;
+	take_turn(w);
 	return w->snapshot->out_of_memory ? -1 : 0;
 }
 
@@ -412,7 +430,8 @@ void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	host_trail trail;
 
 	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
-	(void) host_trail_walk(&trail, job_list, collect_job, &w);
+	(void) host_trail_walk(&trail, job_list, walk_to, &w);
 	host_trail_end(&trail);
-	copy_collected(&w);
+	while (w.turns < w.seen + LAST_STAGE * JOBS_PER_STAGE)
+		take_turn(&w);
 }

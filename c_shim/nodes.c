@@ -79,7 +79,7 @@ bool shim_nodes_learn(void)
 /* ---- walks ------------------------------------------------------------------------------- */
 
 /* Elements ahead of the walk for which memory is asked. */
-#define NODES_AHEAD 48
+#define NODES_AHEAD 256
 /* So far a walk looks for a node among those behind its place in the last walk. */
 #define GONE_AT_ONCE 64
 

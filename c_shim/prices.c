@@ -125,12 +125,15 @@ static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const
 		return made->keys_len == 0;
 	if (host_last_part_update() != snapshot->last_part_update)
 		return false;
-#if !HOST_SORTS_PARTITIONS
+	if (same_partitions(job, made))
+		return true;
+#if HOST_SORTS_PARTITIONS
+	return false;
+#else
 	/* Seldom: it takes a list apart and makes it anew. */
-	if (!same_partitions(job, made))
-		list_sort(job->part_ptr_list, priority_sort_part_tier);
-#endif
+	list_sort(job->part_ptr_list, priority_sort_part_tier);
 	return same_partitions(job, made);
+#endif
 }
 
 /* The array of slurmctld's that the variants go to, made or grown as needed. */
@@ -333,30 +336,26 @@ static void write_batch(variants_batch *b)
  * is done between one and the next, as it sees some hundred instructions ahead; so what only some
  * jobs need is done for those together.
  */
-bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
+bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 		       const uint32_t *at, bool only_raise)
 {
 	variants_batch with = { .snapshot = snapshot, .at = at, .only_raise = only_raise };
 	bool moved = false;
 
-	for (shim_price *price = prices; price < prices + len; price++) {
+	for (const shim_price *price = prices; price < prices + len; price++) {
 		job_record_t *job;
 
-		if (price->written) {
-			/* Stock tells clients of each job that it prices. */
-			moved |= !only_raise;
-			continue;
-		}
 		job = find_job_record(price->job_id);
 		if (!job || !is_as_seen(job, price))
 			continue;
-		price->written = true;
 		if (touches_variants(job, price)) {
+			host_ask(&snapshot->waiting.at[price->row]);
 			with.job[with.len] = job;
 			with.price[with.len++] = price;
 			if (with.len == HOST_TOGETHER)
 				write_batch(&with);
 		}
+		/* Stock tells clients of each job that it prices. */
 		moved |= !only_raise || price->priority > job->priority;
 		job->priority = price->priority;
 	}

@@ -109,7 +109,9 @@ void shim_stored_begin(shim_stored *stored)
 
 void shim_stored_assocs(shim_stored *stored)
 {
-	host_walk_assocs(NULL, NULL, store_assoc, stored);
+	static const host_assoc_visitor visitor = { .visit = store_assoc };
+
+	host_walk_assocs(NULL, &visitor, stored);
 }
 
 void shim_stored_qos(shim_stored *stored)

@@ -42,12 +42,21 @@ bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t 
 		(rows).len = 0;									\
 	} while (0)
 
-void shim_snapshot_clear(shim_snapshot *snapshot)
+static void clear_assocs(shim_snapshot *snapshot)
 {
 	EMPTY(snapshot->assocs);
 	EMPTY(snapshot->kept);
 	EMPTY(snapshot->row_of_id);
 	EMPTY(snapshot->by_id);
+	EMPTY(snapshot->accounts);
+	EMPTY(snapshot->assoc_at);
+	snapshot->assocs_kept = false;
+	snapshot->assocs_agree = false;
+	snapshot->broken_tree = false;
+}
+
+static void clear_others(shim_snapshot *snapshot)
+{
 	EMPTY(snapshot->qos);
 	EMPTY(snapshot->partitions);
 	EMPTY(snapshot->waiting);
@@ -56,10 +65,14 @@ void shim_snapshot_clear(shim_snapshot *snapshot)
 	EMPTY(snapshot->partition_keys);
 	EMPTY(snapshot->qos_ids);
 	EMPTY(snapshot->tres);
-	EMPTY(snapshot->assoc_at);
 	EMPTY(snapshot->qos_at);
 	snapshot->out_of_memory = false;
-	snapshot->broken_tree = false;
+}
+
+void shim_snapshot_clear(shim_snapshot *snapshot)
+{
+	clear_assocs(snapshot);
+	clear_others(snapshot);
 }
 
 void shim_snapshot_free(shim_snapshot *snapshot)
@@ -76,6 +89,7 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 	free(snapshot->partition_keys.at);
 	free(snapshot->qos_ids.at);
 	free(snapshot->tres.at);
+	free(snapshot->accounts.at);
 	free(snapshot->assoc_at.at);
 	free(snapshot->qos_at.at);
 	free(snapshot->job_nodes.at);
@@ -184,14 +198,34 @@ void shim_snapshot_unlock(void)
 	unlock_slurmctld(job_locks);
 }
 
+static void copy_assocs(shim_snapshot *snapshot, const shim_want *want)
+{
+	clear_assocs(snapshot);
+	snapshot->keeps_assocs = want->keep_assocs;
+	snapshot->priority_norms = want->priority_norms;
+	if (want->assocs)
+		host_copy_tree(snapshot, want);
+}
+
+void shim_snapshot_take_assocs(shim_snapshot *snapshot, const shim_want *want)
+{
+	snapshot->out_of_memory = false;
+	copy_assocs(snapshot, want);
+	host_forget_records(snapshot);
+}
+
 void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
 {
 	walk w = { .snapshot = snapshot, .want = want };
+	bool keeps = want->keep_assocs && snapshot->assocs_agree &&
+		     want->priority_norms == snapshot->priority_norms;
 
-	shim_snapshot_clear(snapshot);
+	clear_others(snapshot);
 	host_copy_site(snapshot);
-	if (want->assocs)
-		host_copy_tree(snapshot, want);
+	if (keeps)
+		snapshot->assocs_kept = true;
+	else
+		copy_assocs(snapshot, want);
 	if (assoc_mgr_qos_list)
 		(void) list_for_each_ro(assoc_mgr_qos_list, copy_qos, snapshot);
 	if (&part_list && part_list)

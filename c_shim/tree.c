@@ -47,6 +47,12 @@ static void copy_row(shim_snapshot *snapshot, const shim_want *want,
 	};
 	if (want->kept)
 		copy_kept(snapshot, assoc->usage);
+	if (!row->is_user) {
+		uint32_t *account = HOST_PUSH(snapshot, snapshot->accounts, 1);
+
+		if (account)
+			*account = (uint32_t) snapshot->assocs.len - 1;
+	}
 }
 
 static int queue_child(void *assoc, void *arg)
@@ -150,8 +156,7 @@ void host_forget_records(shim_snapshot *snapshot)
 /* ---- a walk along slurmctld's list ------------------------------------------------------- */
 
 typedef struct {
-	void (*expect)(void *assoc, void *arg);
-	void (*visit)(void *assoc, void *arg);
+	const host_assoc_visitor *visitor;
 	void *arg;
 	slurmdb_assoc_rec_t *assoc[HOST_TOGETHER];
 	size_t len;
@@ -159,11 +164,13 @@ typedef struct {
 
 static void visit_collected(assoc_walk *w)
 {
+	const host_assoc_visitor *visitor = w->visitor;
+
 	for (size_t i = 0; i < w->len; i++) {
 		host_ask(&w->assoc[i]->id);
 		host_ask(&w->assoc[i]->leaf_usage);
+		host_ask(&w->assoc[i]->parent_id);
 		host_ask(&w->assoc[i]->usage);
-		host_ask(&w->assoc[i]->user);
 	}
 	for (size_t i = 0; i < w->len; i++)
 		host_fetch_usage(w->assoc[i]->usage);
@@ -172,11 +179,13 @@ static void visit_collected(assoc_walk *w)
 
 		if (usage)
 			host_fetch(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
-		if (usage && w->expect)
-			w->expect(w->assoc[i], w->arg);
+		if (visitor->expect)
+			visitor->expect(w->assoc[i], w->arg);
 	}
+	for (size_t i = 0; i < w->len && visitor->expect_more; i++)
+		visitor->expect_more(w->assoc[i], w->arg);
 	for (size_t i = 0; i < w->len; i++)
-		w->visit(w->assoc[i], w->arg);
+		visitor->visit(w->assoc[i], w->arg);
 	w->len = 0;
 }
 
@@ -190,10 +199,9 @@ static int collect_assoc(void *assoc, void *arg)
 	return 0;
 }
 
-void host_walk_assocs(shim_snapshot *snapshot, void (*expect)(void *assoc, void *arg),
-		      void (*visit)(void *assoc, void *arg), void *arg)
+void host_walk_assocs(shim_snapshot *snapshot, const host_assoc_visitor *visitor, void *arg)
 {
-	assoc_walk w = { .expect = expect, .visit = visit, .arg = arg };
+	assoc_walk w = { .visitor = visitor, .arg = arg };
 	host_trail trail;
 
 	if (!assoc_mgr_assoc_list)
@@ -326,6 +334,8 @@ uint32_t shim_snapshot_row(const shim_snapshot *snapshot, uint32_t id)
 
 void shim_snapshot_index(shim_snapshot *snapshot)
 {
+	if (snapshot->assocs_kept)
+		return;
 	snapshot->twins = 0;
 	if (!make_table(snapshot))
 		sort_by_id(snapshot);

@@ -1,5 +1,5 @@
 /*
- * usage.c - usage in slurmctld's own records: fade, charge, forget, publish. All in `long
+ * usage.c - usage in slurmctld's own records: fade, charge, publish. All in `long
  * double`, in place, under the usage lock.
  */
 #include "host.h"
@@ -82,13 +82,7 @@ static slurmdb_qos_rec_t *qos_in(const shim_snapshot *snapshot, uint32_t row)
 	return row < snapshot->qos_at.len ? snapshot->qos_at.at[row] : NULL;
 }
 
-/* ---- fading and forgetting -------------------------------------------------------------- */
-
-/* `leaf_usage` of a user is its usage; that of an account is what removed users left behind. */
-static bool has_own_leaf_usage(const slurmdb_assoc_rec_t *assoc)
-{
-	return assoc->leaf_usage && assoc->leaf_usage != assoc->usage;
-}
+/* ---- fading ------------------------------------------------------------------------------ */
 
 /*
  * What is 0 stays 0: memory that nobody writes to need not go back to where it came from. Most
@@ -112,7 +106,7 @@ static void decay_assoc_usage(slurmdb_assoc_usage_t *usage, double factor)
 static void decay_assoc(slurmdb_assoc_rec_t *assoc, double factor)
 {
 	decay_assoc_usage(assoc->usage, factor);
-	if (has_own_leaf_usage(assoc))
+	if (host_has_own_leaf_usage(assoc))
 		decay_assoc_usage(assoc->leaf_usage, factor);
 }
 
@@ -127,47 +121,6 @@ static int decay_qos(void *arg_qos, void *arg)
 	decay_tres(qos->usage->usage_tres_raw, qos->usage->tres_cnt, factor);
 	qos->usage->grp_used_wall *= factor;
 	return 0;
-}
-
-static void reset_assoc_usage(slurmdb_assoc_usage_t *usage)
-{
-	usage->usage_raw = 0;
-	for (uint32_t i = 0; usage->usage_tres_raw && i < usage->tres_cnt; i++)
-		usage->usage_tres_raw[i] = 0;
-	usage->grp_used_wall = 0;
-}
-
-static int reset_assoc(void *arg_assoc, void *unused)
-{
-	slurmdb_assoc_rec_t *assoc = arg_assoc;
-
-	(void) unused;
-	reset_assoc_usage(assoc->usage);
-	if (has_own_leaf_usage(assoc)) {
-		slurmdb_destroy_assoc_usage(assoc->leaf_usage);
-		assoc->leaf_usage = NULL;
-	}
-	return 0;
-}
-
-static int reset_qos(void *arg_qos, void *unused)
-{
-	slurmdb_qos_rec_t *qos = arg_qos;
-
-	(void) unused;
-	qos->usage->usage_raw = 0;
-	for (uint32_t i = 0; qos->usage->usage_tres_raw && i < qos->usage->tres_cnt; i++)
-		qos->usage->usage_tres_raw[i] = 0;
-	qos->usage->grp_used_wall = 0;
-	return 0;
-}
-
-void shim_usage_reset(void)
-{
-	if (assoc_mgr_assoc_list)
-		(void) list_for_each(assoc_mgr_assoc_list, reset_assoc, NULL);
-	if (assoc_mgr_qos_list)
-		(void) list_for_each(assoc_mgr_qos_list, reset_qos, NULL);
 }
 
 /* ---- charging --------------------------------------------------------------------------- */
@@ -347,8 +300,35 @@ static void publish(slurmdb_assoc_usage_t *usage, const shim_assoc_factors *f)
 		usage->fs_factor = f->fs_factor;
 }
 
+/* Is the record what its row says, in all that a pass reads, and the first with this row? */
+static bool is_alike(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
+{
+	uint32_t at = host_row_of(snapshot, assoc->id);
+	shim_extended raw = host_to_extended(assoc->usage->usage_raw);
+	const shim_assoc *row;
+
+	if (at == SHIM_NONE || !host_is_mark(snapshot->assoc_at.at[at]))
+		return false;
+	row = &snapshot->assocs.at[at];
+	return row->parent_id == assoc->parent_id && row->shares_raw == assoc->shares_raw &&
+	       row->is_user == (assoc->user != NULL) && row->priority == assoc->priority &&
+	       row->usage_mantissa == raw.mantissa &&
+	       row->usage_sign_exponent == raw.sign_exponent &&
+	       (!snapshot->priority_norms || row->priority_norm == assoc->usage->priority_norm);
+}
+
+static void take_usage(shim_assoc *row, const slurmdb_assoc_usage_t *usage)
+{
+	shim_extended raw = host_to_extended(usage->usage_raw);
+
+	row->usage_mantissa = raw.mantissa;
+	row->usage_sign_exponent = raw.sign_exponent;
+}
+
 typedef struct {
 	shim_snapshot *snapshot;
+	size_t alike; /* records that are what their rows say */
+	size_t seen;
 	double factor;
 	const shim_assoc_factors *factors;
 	shim_charge *charges;
@@ -377,12 +357,18 @@ static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 	}
 }
 
+static uint32_t first_charge(const renewal *r, const slurmdb_assoc_rec_t *assoc)
+{
+	uint32_t row = host_row_of(r->snapshot, assoc->id);
+
+	return row != SHIM_NONE ? r->factors[row].first_charge : SHIM_NONE;
+}
+
 static void expect_assoc(void *arg_assoc, void *arg)
 {
 	const slurmdb_assoc_rec_t *assoc = arg_assoc;
 	const renewal *r = arg;
-	uint32_t row = host_row_of(r->snapshot, assoc->id);
-	uint32_t first = row != SHIM_NONE ? r->factors[row].first_charge : SHIM_NONE;
+	uint32_t first = first_charge(r, assoc);
 
 	if (first == SHIM_NONE)
 		return;
@@ -391,32 +377,69 @@ static void expect_assoc(void *arg_assoc, void *arg)
 		   r->snapshot->tres_count * sizeof(uint64_t));
 }
 
+static void expect_tres(void *assoc, void *arg)
+{
+	const renewal *r = arg;
+	uint32_t first = first_charge(r, assoc);
+
+	if (first != SHIM_NONE)
+		host_fetch(charged_tres(r->snapshot, &r->charges[first]),
+			   r->snapshot->tres_count * sizeof(uint64_t));
+}
+
 static void renew_assoc(void *arg_assoc, void *arg)
 {
 	slurmdb_assoc_rec_t *assoc = arg_assoc;
 	renewal *r = arg;
+	bool alike = is_alike(r->snapshot, assoc);
 	uint32_t row = bind_row(r->snapshot, assoc);
 
+	r->seen++;
+	r->alike += alike;
 	if (r->factor != 1)
 		decay_assoc(assoc, r->factor);
 	if (row != SHIM_NONE) {
 		publish(assoc->usage, &r->factors[row]);
 		charge_found(r, row, assoc);
+		take_usage(&r->snapshot->assocs.at[row], assoc->usage);
 	}
 	host_store_assoc(r->stored, assoc);
+}
+
+/*
+ * Accounts are charged after the walk. If all records are alike, each with a row of its own, and
+ * there are as many rows, then each row has its record.
+ */
+static void keep_assocs(renewal *r)
+{
+	shim_snapshot *snapshot = r->snapshot;
+
+	for (size_t i = 0; i < snapshot->accounts.len; i++) {
+		uint32_t row = snapshot->accounts.at[i];
+		const slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, row);
+
+		if (assoc)
+			take_usage(&snapshot->assocs.at[row], assoc->usage);
+	}
+	snapshot->assocs_agree = snapshot->keeps_assocs && !snapshot->twins &&
+				 r->alike == r->seen && r->seen == snapshot->assocs.len;
 }
 
 uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
 			  const shim_assoc_factors *factors, shim_charge *charges, size_t len,
 			  shim_stored *stored)
 {
+	static const host_assoc_visitor visitor = { .expect = expect_assoc,
+						    .expect_more = expect_tres,
+						    .visit = renew_assoc };
 	renewal r = { .snapshot = snapshot, .factor = factor, .factors = factors,
 		      .charges = charges, .stored = stored };
 
+	snapshot->assocs_agree = false;
 	bind_all_qos(snapshot);
 	if (snapshot->out_of_memory)
 		return 0;
-	host_walk_assocs(snapshot, expect_assoc, renew_assoc, &r);
+	host_walk_assocs(snapshot, &visitor, &r);
 	if (factor != 1 && assoc_mgr_qos_list)
 		(void) list_for_each(assoc_mgr_qos_list, decay_qos, &factor);
 	for (size_t i = 0; i < len; i++) {
@@ -425,6 +448,7 @@ uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
 		r.underflows += charge_all_qos(snapshot, &charges[i]);
 		r.underflows += charge_chain(snapshot, &charges[i], charges[i].from);
 	}
+	keep_assocs(&r);
 	return r.underflows;
 }
 

@@ -15,7 +15,6 @@ typedef struct {
 	uint32_t variants_len;
 	bool seen_direct;
 	bool seen_pending;
-	bool written; /* the job has this priority: it keeps it, or shim_prices_write gave it */
 } shim_price;
 
 /* How the priority of one job came about. */
@@ -47,12 +46,12 @@ extern void shim_jobs_unlock(void);
 extern void shim_jobs_read_lock(void);
 extern void shim_jobs_read_unlock(void);
 /*
- * Finds the jobs that are not `written` yet by their numbers and writes the priorities of those
- * that are as they were when they were copied; the others have started, or someone set another
+ * Finds jobs by their numbers and writes the priorities of those that are as they were when they
+ * were copied; the others have started, or someone set another
  * priority. With `only_raise` elements of the jobs' variants only grow. True if clients should ask
  * for a job again. Needs the job write lock and the read lock of partitions.
  */
-extern bool shim_prices_write(const shim_snapshot *snapshot, shim_price *prices, size_t len,
+extern bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 			      const uint32_t *variants, bool only_raise);
 /*
  * Finds some jobs by their numbers and asks memory for what shim_factors_write will touch. NULL for

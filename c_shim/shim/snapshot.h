@@ -30,6 +30,7 @@ typedef struct {
 	shim_u64_rows partition_keys;
 	shim_u32_rows qos_ids;
 	shim_u64_rows tres; /* runs of tres_count or weighed_len numbers, each from its index on */
+	shim_u32_rows accounts;	 /* rows of `assocs` that are no users */
 	shim_pointer_rows assoc_at; /* the shim's: records while they are locked, else marks of them */
 	shim_pointer_rows qos_at;
 	shim_u32_rows job_nodes; /* the shim's: where nodes of slurmctld's lists were last */
@@ -41,6 +42,10 @@ typedef struct {
 	uint32_t twins; /* associations whose id another one has, too: see shim_snapshot_index */
 	int64_t last_part_update;
 	bool enforces_limits;
+	bool keeps_assocs;    /* as it was wanted */
+	bool priority_norms;  /* as it was wanted */
+	bool assocs_kept;     /* they were not copied: the last pass has left them so */
+	bool assocs_agree;    /* shim_usage_renew has found, and made, them what the records hold */
 	bool out_of_memory;
 	bool broken_tree; /* more associations in the children lists than there are */
 } shim_snapshot;
@@ -48,6 +53,7 @@ typedef struct {
 /* What to copy beyond the tables. */
 typedef struct {
 	bool assocs;
+	bool keep_assocs;   /* with these: rows that agree with the records stay as they are */
 	bool kept;	    /* with these, what their records keep */
 	bool priority_norms; /* with these, their normalised priority, for PriorityWeightAssoc */
 	bool ancestors;	    /* of one job: with its association all above it */
@@ -70,6 +76,8 @@ extern void shim_snapshot_lock(void);
 extern void shim_snapshot_unlock(void);
 /* Copies everything. Needs the snapshot lock. */
 extern void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want);
+/* The associations alone once more; the rest stays. Needs the lock of associations. */
+extern void shim_snapshot_take_assocs(shim_snapshot *snapshot, const shim_want *want);
 /*
  * Makes associations findable by id; gives rows that share an id ids of their own, and counts
  * them in `twins`. Needs no lock.

@@ -64,6 +64,9 @@ extern void shim_usage_bind(shim_snapshot *snapshot);
  * charges jobs and returns what shim_usage_charge does, and appends all to `stored`. Charges are
  * linked by `first_charge` and `next`, in their order, with `from` NULL. Fades QOS, too, but not
  * those with NoDecay. Without memory for all it changes nothing and returns 0.
+ *
+ * Where the snapshot is to keep its associations, each row is compared with its record on the way,
+ * and gets the usage that the record has afterwards; `assocs_agree` says whether all were alike.
  */
 extern uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
 				 const shim_assoc_factors *factors, shim_charge *charges,

@@ -4,8 +4,9 @@ use super::batch::Batch;
 use super::compute::Computed;
 use super::harvest;
 use super::host::{JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
+use super::kept_assocs;
 use super::log;
-use super::pass::{Moment, Workspace};
+use super::pass::{self, Moment, Workspace};
 use super::plugin::Plugin;
 use super::settings::Settings;
 use super::snapshot::SnapshotError;
@@ -23,6 +24,9 @@ pub(super) struct Applied {
     /// pass with the time of the last one: the period would be charged again. Stock has that
     /// fault, so `compat=slurm` leaves this out.
     pub(super) unsaved: Option<UnsavedLock>,
+    /// Associations were not what the pass began with: they have been copied, and are to be ranked
+    /// once more.
+    pub(super) again: bool,
 }
 
 /// Forgets all usage.
@@ -67,6 +71,7 @@ pub(super) fn usage(
             .recent
             .is_since(moment.recent, charge.job_id, charge.start_time);
     }
+    kept_assocs::settle(&mut shared.journal, snapshot, &tables.tree);
     stored.begin(&lock);
     let underflows = snapshot.renew(
         &lock,
@@ -76,6 +81,12 @@ pub(super) fn usage(
         stored,
     )?;
     stored.take_qos(&lock);
+    let again = kept_assocs::were_wrong(snapshot);
+    if again {
+        // In this hold: whatever else happens to them comes after the pass has charged them.
+        snapshot.take_assocs(&lock, &pass::wanted_assocs(settings));
+        shared.journal.begin();
+    }
     match computed.runs.take() {
         Some(runs) => shared.passed.pass(runs, moment.now, moment.last_ran),
         None => shared.passed.forget(),
@@ -86,8 +97,10 @@ pub(super) fn usage(
     drop(shared);
     drop(lock);
 
-    let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
-    plugin.ranking.write().follow(&tables.tree, factors);
+    if !again {
+        let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+        plugin.ranking.write().follow(&tables.tree, factors);
+    }
     if underflows > 0 {
         log::error(format_args!(
             "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
@@ -96,7 +109,33 @@ pub(super) fn usage(
     Ok(Applied {
         times: Some((moment.last_ran.unwrap_or(0), last_reset)),
         unsaved,
+        again,
     })
+}
+
+/// Publishes ranks that were found anew after [`usage`], and nothing else.
+pub(super) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(), SnapshotError> {
+    let Workspace {
+        snapshot,
+        tables,
+        computed,
+        stored,
+        ..
+    } = work;
+    if !computed.has_usage {
+        return Ok(());
+    }
+    {
+        let lock = UsageLock::lock();
+        let mut shared = plugin.shared.lock();
+        kept_assocs::settle(&mut shared.journal, snapshot, &tables.tree);
+        stored.begin(&lock);
+        // It counts as faded already.
+        snapshot.renew(&lock, 1.0, &computed.factors, &mut [], stored)?;
+    }
+    let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+    plugin.ranking.write().follow(&tables.tree, factors);
+    Ok(())
 }
 
 /// How many jobs are written between two looks at the clock.
@@ -104,7 +143,7 @@ const AT_ONCE: usize = 256;
 
 /// Writes priorities, and notes on jobs: in one hold of the job lock, so that all become visible
 /// together, or in pieces of at most `max_lock_ms`.
-pub(super) fn priorities(plugin: &Plugin, settings: &Settings, work: &mut Workspace) {
+pub(super) fn priorities(plugin: &Plugin, settings: &Settings, work: &Workspace) {
     plugin.fault.strike("prices");
     let limit = settings.config.max_lock_ms;
     let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
@@ -113,7 +152,8 @@ pub(super) fn priorities(plugin: &Plugin, settings: &Settings, work: &mut Worksp
     let mut lock = JobsLock::lock();
     note(&lock, &work.computed);
     let mut since = Instant::now();
-    let mut written = false;
+    // Stock tells clients of each job that it prices.
+    let mut written = work.pending.stays() && !settings.config.priority_flags.incr_only;
     while next < len {
         let end = limit.map_or(len, |_| (next + AT_ONCE).min(len));
         written |= write(&lock, settings, work, next..end);
@@ -146,7 +186,7 @@ fn note(lock: &JobsLock, computed: &Computed) {
 }
 
 /// Writes some jobs, but for those that are gone or whose priority someone else set meanwhile.
-fn write(_lock: &JobsLock, settings: &Settings, work: &mut Workspace, jobs: Range<usize>) -> bool {
+fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, jobs: Range<usize>) -> bool {
     let only_raise = settings.config.priority_flags.incr_only;
     let snapshot = work.snapshot.raw();
     let (prices, variants) = work.pending.prices(jobs);
@@ -155,7 +195,7 @@ fn write(_lock: &JobsLock, settings: &Settings, work: &mut Workspace, jobs: Rang
     unsafe {
         ffi::shim_prices_write(
             snapshot,
-            prices.as_mut_ptr(),
+            prices.as_ptr(),
             prices.len(),
             variants.as_ptr(),
             only_raise,
@@ -192,18 +232,13 @@ pub(super) fn factors(
     let at_once = factors_at_once(snapshot.waiting().len());
     let mut batch = Batch::new(&pricer, snapshot, tables);
     let mut found = [ptr::null_mut(); Batch::LEN];
-    let mut next = 0;
-    while pending.collect(settings, snapshot, tables, next + 1) > next {
+    let mut jobs = pending.take(settings, snapshot, tables);
+    while !jobs.is_empty() {
         let _lock = JobsReadLock::lock();
         let _alone = plugin.factors.write();
-        let end = next + at_once;
-        while next < end {
-            let len = pending.collect(settings, snapshot, tables, next + Batch::LEN);
-            let jobs = next..len.min(next + Batch::LEN);
-            if jobs.is_empty() {
-                break;
-            }
-            next = jobs.end;
+        let mut done = 0;
+        while !jobs.is_empty() && done < at_once {
+            done += jobs.len();
             let some = &mut found[..jobs.len()];
             let prices = pending.prices(jobs.clone()).0;
             // SAFETY: the job lock is held, and there are as many places as prices.
@@ -214,6 +249,7 @@ pub(super) fn factors(
             // factors; there are as many, and their pointers are into `pending`, which is
             // borrowed.
             unsafe { ffi::shim_factors_write(some.as_ptr(), factors.as_ptr(), factors.len()) }
+            jobs = pending.take(settings, snapshot, tables);
         }
     }
     pending.tell();

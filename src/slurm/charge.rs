@@ -178,6 +178,9 @@ pub(super) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             .note(row.job_id, row.start_time, until, !row.resizing);
     }
     let from = passed.unwrap_or(0).max(row.start_time);
+    if let Some(charged) = charged.filter(|_| settings.keeps_assocs()) {
+        shared.journal.note(row.assoc_id, charged.decayed.usage);
+    }
     drop(shared);
     if let Some(charged) = charged {
         settle(snapshot, &lock, &row, &charged);

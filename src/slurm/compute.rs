@@ -97,6 +97,33 @@ pub(super) fn compute(
     Ok(())
 }
 
+/// Ranks what the snapshot has of associations now. Nothing fades and nobody is charged: that was
+/// done.
+pub(super) fn rank_again(
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+) -> Result<(), ComputeError> {
+    let Workspace {
+        snapshot,
+        tables,
+        computed,
+        ..
+    } = work;
+    tables.fill(snapshot)?;
+    computed.has_usage = !snapshot.assocs().is_empty();
+    computed.fading = 1.0;
+    computed.charges.clear();
+    computed.factors.clear();
+    computed.accruing.clear();
+    computed.rows.clear();
+    if computed.has_usage {
+        computed.fair_tree(settings, snapshot, tables, moment);
+    }
+    tables.pricer(settings, snapshot, moment.now)?;
+    Ok(())
+}
+
 impl Computed {
     fn begin(&mut self, settings: &Settings, snapshot: &Snapshot, moment: &Moment) {
         let passed = moment

@@ -4,14 +4,15 @@
 //! `FAIRTREE_FAULT=PLACE:panic` makes the named place panic whenever it is reached,
 //! `FAIRTREE_FAULT=PLACE:panic:N` the first N times. Places are the hooks (`set`, `job_end`,
 //! `reconfig`, `set_assoc_usage`, `calc_fs_factor`, `factors_list`) and the steps of a pass
-//! (`snapshot`, `compute`, `apply`, `state`, `prices`, `slice` between two of them, `factors`).
+//! (`snapshot`, `compute`, `apply`, `state`, `again` where associations are ranked twice,
+//! `factors`, `prices`, `slice` between two of these).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The name of the variable.
 pub(super) const VARIABLE: &str = "FAIRTREE_FAULT";
 
-const PLACES: [&str; 13] = [
+const PLACES: [&str; 14] = [
     "set",
     "job_end",
     "reconfig",
@@ -21,6 +22,7 @@ const PLACES: [&str; 13] = [
     "snapshot",
     "compute",
     "apply",
+    "again",
     "prices",
     "slice",
     "factors",

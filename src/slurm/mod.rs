@@ -67,6 +67,8 @@ mod harvest;
 mod hooks;
 #[cfg(feature = "slurm")]
 mod host;
+#[cfg(feature = "slurm")]
+mod kept_assocs;
 #[cfg(all(feature = "slurm", not(slurm_has_calc_fs_factor)))]
 mod kept_factor;
 #[cfg(feature = "slurm")]
@@ -94,6 +96,7 @@ mod tables;
 #[cfg(not(feature = "models"))]
 mod bell;
 mod fault;
+mod journal;
 #[cfg(all(test, feature = "models"))]
 mod model;
 mod passed;

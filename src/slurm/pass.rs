@@ -7,6 +7,7 @@ use super::guard::Hook;
 use super::harvest;
 use super::hooks;
 use super::host::{self, SnapshotLock, UsageLock, ffi};
+use super::kept_assocs;
 use super::log;
 use super::lost;
 use super::pending::Pending;
@@ -51,12 +52,18 @@ pub(super) struct Moment {
 /// One pass. On error nothing has changed.
 pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassError> {
     let settings = plugin.settings();
-    begin(plugin, &settings);
+    if begin(plugin, &settings) == Usage::Reset {
+        work.snapshot.doubt_assocs();
+    }
 
     let moment = snapshot(plugin, &settings, work)?;
     compute::compute(plugin, &settings, work, &moment)?;
     let applied = apply::usage(plugin, &settings, work, &moment)?;
+    let again = applied.again;
     save(plugin, &settings, work, applied);
+    if again {
+        kept_assocs::rank_again(plugin, &settings, work, &moment)?;
+    }
     apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;
     apply::priorities(plugin, &settings, work);
 
@@ -69,8 +76,16 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     Ok(())
 }
 
+/// What has become of usage before a pass.
+#[derive(PartialEq)]
+enum Usage {
+    Stays,
+    Reset,
+}
+
 /// What precedes a pass: usage from the state file, the reset that is due, the site factors.
-fn begin(plugin: &Plugin, settings: &Settings) {
+fn begin(plugin: &Plugin, settings: &Settings) -> Usage {
+    let mut usage = Usage::Stays;
     let now = host::now();
     plugin.shared.lock().decay = engine::decay(&settings.config);
     // Not under the locks: it may read files.
@@ -81,6 +96,7 @@ fn begin(plugin: &Plugin, settings: &Settings) {
         plugin.restore(&lock);
         if take_due() {
             apply::reset(&lock);
+            usage = Usage::Reset;
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
     } else if settings.counts_passes_only() {
@@ -98,6 +114,46 @@ fn begin(plugin: &Plugin, settings: &Settings) {
     if last_ran.is_some_and(passes) {
         host::site_update();
     }
+    usage
+}
+
+/// What a pass wants of associations.
+pub(super) fn wanted_assocs(settings: &Settings) -> ffi::shim_want {
+    ffi::shim_want {
+        assocs: true,
+        keep_assocs: settings.keeps_assocs(),
+        kept: settings.config.compat.is_slurm(),
+        priority_norms: settings.config.priority_weight_assoc != 0,
+        ..Default::default()
+    }
+}
+
+/// A snapshot, with associations as they are: copied, or kept and charged.
+fn take(
+    plugin: &Plugin,
+    work: &mut Workspace,
+    want: &ffi::shim_want,
+) -> Result<Moment, SnapshotError> {
+    let moment = {
+        let lock = SnapshotLock::lock();
+        if !plugin.shared.lock().journal.is_complete() {
+            work.snapshot.doubt_assocs();
+        }
+        work.snapshot.take(&lock, want);
+        let mut shared = plugin.shared.lock();
+        if work.snapshot.assocs_kept() {
+            kept_assocs::settle(&mut shared.journal, &mut work.snapshot, &work.tables.tree);
+        } else {
+            shared.journal.begin();
+        }
+        Moment {
+            now: host::now(),
+            last_ran: shared.last_ran,
+            recent: shared.recent.snapshot(),
+        }
+    };
+    work.snapshot.index()?;
+    Ok(moment)
 }
 
 fn snapshot(
@@ -109,9 +165,6 @@ fn snapshot(
     work.tables.weigh(settings);
     let weighed = &work.tables.weighed;
     let want = ffi::shim_want {
-        assocs: true,
-        kept: settings.config.compat.is_slurm(),
-        priority_norms: settings.config.priority_weight_assoc != 0,
         waiting: true,
         waiting_tres: settings.weighs_tres(),
         weighed: weighed.as_ptr(),
@@ -119,19 +172,13 @@ fn snapshot(
         all_jobs: settings.config.priority_flags.calculate_running,
         accruing: true,
         flags: settings.flags,
-        ..Default::default()
+        ..wanted_assocs(settings)
     };
-    let moment = {
-        let lock = SnapshotLock::lock();
-        work.snapshot.take(&lock, &want);
-        let mut shared = plugin.shared.lock();
-        Moment {
-            now: host::now(),
-            last_ran: shared.last_ran,
-            recent: shared.recent.snapshot(),
-        }
-    };
-    work.snapshot.index()?;
+    let mut moment = take(plugin, work, &want)?;
+    if work.snapshot.assocs_kept() && !work.snapshot.has_assocs_of_all() {
+        work.snapshot.doubt_assocs();
+        moment = take(plugin, work, &want)?;
+    }
     if work.snapshot.twins() > 0 {
         log::error(format_args!(
             "{} associations have the id of another: their jobs are charged to that one",
@@ -143,7 +190,7 @@ fn snapshot(
 
 fn save(plugin: &Plugin, settings: &Settings, work: &Workspace, applied: Applied) {
     plugin.fault.strike("state");
-    let Applied { times, unsaved } = applied;
+    let Applied { times, unsaved, .. } = applied;
     let stored = match times {
         None if settings.counts_passes_only() => {
             let shared = plugin.shared.lock();

@@ -16,7 +16,12 @@ use std::ops::Range;
 /// Waiting jobs with their prices; memory that passes reuse.
 #[derive(Default)]
 pub(super) struct Pending {
+    /// Those that are to be written, then those that were taken and are not worked out yet.
     prices: Vec<ffi::shim_price>,
+    to_write: usize,
+    next: usize,
+    /// Some job keeps the priority that it has.
+    stays: bool,
     /// The first row of the snapshot that was not looked at yet.
     next_row: usize,
     /// Priorities per partition and QOS, job after job.
@@ -69,16 +74,38 @@ impl Pending {
     /// There are no jobs, and none are taken.
     pub(super) fn clear(&mut self) {
         self.prices.clear();
+        (self.to_write, self.next) = (0, 0);
+        self.stays = false;
         self.variants.clear();
         self.next_row = usize::MAX;
     }
 
+    /// How many priorities are to be written, when all are worked out.
     pub(super) fn len(&self) -> usize {
-        self.prices.len()
+        self.to_write
     }
 
-    /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more. How
-    /// many there are.
+    /// Does some job keep the priority that it has?
+    pub(super) fn stays(&self) -> bool {
+        self.stays
+    }
+
+    /// Takes the jobs that are to be priced next: as many as a batch has, or fewer at the end.
+    pub(super) fn take(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+    ) -> Range<usize> {
+        if self.next == self.prices.len() {
+            self.prices.truncate(self.to_write);
+            self.next = self.to_write;
+            self.collect(settings, snapshot, tables, self.next + Batch::LEN);
+        }
+        self.next..self.prices.len().min(self.next + Batch::LEN)
+    }
+
+    /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more.
     // Inlined into a pass, its loop finds no free register.
     #[inline(never)]
     pub(super) fn collect(
@@ -87,7 +114,7 @@ impl Pending {
         snapshot: &Snapshot,
         tables: &Tables,
         len: usize,
-    ) -> usize {
+    ) {
         // Without slurmdbd, nothing that associations would give counts.
         let assoc = |id| {
             settings
@@ -122,7 +149,6 @@ impl Pending {
                 ..ffi::shim_price::default()
             });
         }
-        self.prices.len()
     }
 
     /// The jobs as the engine's rows.
@@ -147,7 +173,7 @@ impl Pending {
     ) -> impl Iterator<Item = (Job, usize)> + 'a {
         let waiting = |row: u32| snapshot.accruing()[row as usize].waiting;
         let mut next = 0;
-        let jobs = self.jobs(snapshot, 0..self.len());
+        let jobs = self.jobs(snapshot, 0..self.prices.len());
         jobs.zip(&self.prices).map(move |(job, price)| {
             while next < accruing.len() && waiting(accruing[next]) <= price.row {
                 next += 1;
@@ -175,8 +201,8 @@ impl Pending {
         spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
     }
 
-    /// Prices some jobs, and tells how their priorities come about: at most as many jobs as a
-    /// batch has.
+    /// Prices the jobs that were taken, and tells how their priorities come about. Of those that
+    /// have theirs already no more is kept.
     pub(super) fn price(
         &mut self,
         batch: &mut Batch,
@@ -186,7 +212,7 @@ impl Pending {
     ) -> &[ffi::shim_factors] {
         let pricer = batch.pricer();
         let tells = log::tells_priorities();
-        let prices = &mut self.prices[of];
+        let prices = &mut self.prices[of.clone()];
         batch.price(prices);
         for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
             price.priority = priority;
@@ -207,7 +233,6 @@ impl Pending {
                 price.variants = u32::try_from(variants).unwrap_or(NONE);
                 price.variants_len = u32::try_from(count).unwrap_or(0);
             }
-            price.written = keeps(price, row);
         }
         self.factors.clear();
         let tres = self.tres_weights.len();
@@ -227,7 +252,20 @@ impl Pending {
             });
             self.factors.extend(factors);
         }
+        self.settle(snapshot, of);
         &self.factors
+    }
+
+    /// Moves those among priced jobs that are to be written to the others before them.
+    fn settle(&mut self, snapshot: &Snapshot, of: Range<usize>) {
+        self.next = of.end;
+        for at in of {
+            let price = self.prices[at];
+            let keeps = keeps(&price, &snapshot.waiting()[price.row as usize]);
+            self.stays |= keeps;
+            self.prices[self.to_write] = price;
+            self.to_write += usize::from(!keeps);
+        }
     }
 
     /// Tells of priorities that do not fit.
@@ -235,9 +273,9 @@ impl Pending {
         std::mem::take(&mut self.overflows).tell();
     }
 
-    /// Prices of some jobs, to be written.
-    pub(super) fn prices(&mut self, of: Range<usize>) -> (&mut [ffi::shim_price], &[u32]) {
-        (&mut self.prices[of], &self.variants)
+    /// Prices of some jobs, and the priorities that these point to.
+    pub(super) fn prices(&self, of: Range<usize>) -> (&[ffi::shim_price], &[u32]) {
+        (&self.prices[of], &self.variants)
     }
 }
 

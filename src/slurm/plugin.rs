@@ -3,6 +3,7 @@
 use super::fault::{self, Fault};
 use super::guard;
 use super::host::{self, UsageLock};
+use super::journal::Journal;
 use super::log;
 use super::passed::Passed;
 use super::price::Scratch;
@@ -46,6 +47,8 @@ pub(super) struct Shared {
     pub(super) decay: Decay,
     /// Charges of the job_end hook that the last pass did not know of.
     pub(super) recent: Recent,
+    /// The same charges, for the associations: those that the last snapshot did not know of.
+    pub(super) journal: Journal,
     /// Up to when passes have charged each run.
     pub(super) passed: Passed,
     /// Usage from our own state file that is still to be put back.
@@ -92,6 +95,7 @@ impl Plugin {
             ),
             decay: engine::decay(&settings.config),
             recent: Recent::default(),
+            journal: Journal::default(),
             passed: Passed::default(),
             restore: found.saved.map(Box::new),
             usage_as_of: found.usage_as_of,

@@ -123,6 +123,12 @@ impl Settings {
         self.config.compat.is_slurm() && !self.is_fair_tree()
     }
 
+    /// True where a pass may begin with the associations as the last one left them. Under
+    /// `compat=slurm` it reads more of them than usage.
+    pub(super) fn keeps_assocs(&self) -> bool {
+        self.is_fair_tree() && !self.config.compat.is_slurm() && self.has_slurmdbd
+    }
+
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
     pub(super) fn passes_once(&self) -> bool {
         cfg!(not(slurm_has_thread_start)) && self.config.compat.is_slurm() && !self.has_slurmdbd

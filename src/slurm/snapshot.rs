@@ -52,10 +52,47 @@ impl Snapshot {
         tres: u64;
     }
 
+    /// The associations, to be charged.
+    pub(super) fn assocs_mut(&mut self) -> &mut [ffi::shim_assoc] {
+        let rows = &self.0.assocs;
+        if rows.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: as for the shared ones; the snapshot is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(rows.at, rows.len) }
+    }
+
     /// Copies everything.
     pub(super) fn take(&mut self, _lock: &SnapshotLock, want: &ffi::shim_want) {
         // SAFETY: the snapshot is ours; the lock is the one that the shim asks for.
         unsafe { ffi::shim_snapshot_take(&mut self.0, want) }
+    }
+
+    /// Copies the associations again and leaves the rest.
+    pub(super) fn take_assocs(&mut self, _lock: &UsageLock, want: &ffi::shim_want) {
+        // SAFETY: the snapshot is ours; the lock is the one that the shim asks for.
+        unsafe { ffi::shim_snapshot_take_assocs(&mut self.0, want) }
+    }
+
+    /// Were the associations left as the last pass left them?
+    pub(super) fn assocs_kept(&self) -> bool {
+        self.0.assocs_kept
+    }
+
+    /// Were they what the records hold, when these were last written to?
+    pub(super) fn assocs_agree(&self) -> bool {
+        self.0.assocs_agree
+    }
+
+    /// The next [`Snapshot::take`] copies them in any case.
+    pub(super) fn doubt_assocs(&mut self) {
+        self.0.assocs_agree = false;
+    }
+
+    /// Is there an association for every job that may be charged?
+    pub(super) fn has_assocs_of_all(&self) -> bool {
+        let mut jobs = self.accruing().iter();
+        jobs.all(|row| row.assoc_id == 0 || self.assoc_row(row.assoc_id).is_some())
     }
 
     /// Makes associations findable; after [`Snapshot::take`], without lock.

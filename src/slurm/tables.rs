@@ -53,12 +53,8 @@ impl Tables {
     /// # Errors
     /// Associations that are no tree.
     pub(super) fn fill(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
-        self.fill_tree(snapshot)?;
-        self.kept.clear();
-        self.kept.extend(snapshot.kept().iter().map(kept));
-        for (row, to) in snapshot.assocs().iter().zip(&mut self.site.assocs) {
-            to.priority = row.priority;
-            to.norm_priority = row.priority_norm;
+        if !snapshot.assocs_kept() {
+            self.fill_assocs(snapshot)?;
         }
         self.fill_site(snapshot);
         Ok(())
@@ -84,6 +80,17 @@ impl Tables {
         site.cluster_nodes = snapshot.cluster_nodes();
         self.fill_partitions(snapshot);
         self.fill_qos(snapshot);
+    }
+
+    fn fill_assocs(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
+        self.fill_tree(snapshot)?;
+        self.kept.clear();
+        self.kept.extend(snapshot.kept().iter().map(kept));
+        for (row, to) in snapshot.assocs().iter().zip(&mut self.site.assocs) {
+            to.priority = row.priority;
+            to.norm_priority = row.priority_norm;
+        }
+        Ok(())
     }
 
     fn fill_tree(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {

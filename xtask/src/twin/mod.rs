@@ -18,6 +18,7 @@ pub mod host;
 mod jobs;
 mod life;
 mod oracle;
+mod own;
 mod run;
 mod sample;
 mod settings;
