@@ -166,12 +166,6 @@ static void visit_collected(assoc_walk *w)
 {
 	const host_assoc_visitor *visitor = w->visitor;
 
-	for (size_t i = 0; i < w->len; i++) {
-		host_ask(&w->assoc[i]->id);
-		host_ask(&w->assoc[i]->leaf_usage);
-		host_ask(&w->assoc[i]->parent_id);
-		host_ask(&w->assoc[i]->usage);
-	}
 	for (size_t i = 0; i < w->len; i++)
 		host_fetch_usage(w->assoc[i]->usage);
 	for (size_t i = 0; i < w->len; i++) {
@@ -189,10 +183,15 @@ static void visit_collected(assoc_walk *w)
 	w->len = 0;
 }
 
-static int collect_assoc(void *assoc, void *arg)
+static int collect_assoc(void *arg_assoc, void *arg)
 {
+	slurmdb_assoc_rec_t *assoc = arg_assoc;
 	assoc_walk *w = arg;
 
+	host_ask(&assoc->id);
+	host_ask(&assoc->leaf_usage);
+	host_ask(&assoc->parent_id);
+	host_ask(&assoc->usage);
 	w->assoc[w->len++] = assoc;
 	if (w->len == HOST_TOGETHER)
 		visit_collected(w);
