@@ -47,9 +47,9 @@ extern void shim_jobs_read_lock(void);
 extern void shim_jobs_read_unlock(void);
 /*
  * Finds jobs by their numbers and writes the priorities of those that are as they were when they
- * were copied; the others have started, or someone set another
- * priority. With `only_raise` elements of the jobs' variants only grow. True if clients should ask
- * for a job again. Needs the job write lock and the read lock of partitions.
+ * were copied; the others have started, or someone set another priority. With `only_raise` elements
+ * of the jobs' variants only grow. True if clients should ask for a job again. Needs the job write
+ * lock and the read lock of partitions.
  */
 extern bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 			      const uint32_t *variants, bool only_raise);

@@ -59,6 +59,7 @@ typedef enum {
 	SHIM_PENDING = 1 << 4,
 	SHIM_POWERING_UP = 1 << 5,
 	SHIM_ENDED = 1 << 6, /* finished or completing */
+	/* These two not of a job that only waits, unless all jobs are wanted: */
 	SHIM_STARTED = 1 << 7,
 	SHIM_ALREADY_CHARGED = 1 << 8, /* up to its end */
 	SHIM_HAS_VARIANTS = 1 << 9, /* a record of its priorities in partitions and QOS */

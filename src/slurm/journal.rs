@@ -4,11 +4,9 @@
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     charges: Vec<(u32, f64)>,
-    /// There were more, or nobody knows.
-    incomplete: bool,
 }
 
-/// Beyond these, to read all associations is the shorter way.
+/// More are not noted: the pass finds that something is missing, and reads all associations.
 const MOST: usize = 1 << 16;
 
 impl Journal {
@@ -16,20 +14,12 @@ impl Journal {
     pub(super) fn note(&mut self, assoc_id: u32, usage: f64) {
         if self.charges.len() < MOST {
             self.charges.push((assoc_id, usage));
-        } else {
-            self.incomplete = true;
         }
-    }
-
-    /// Whether nothing is missing.
-    pub(super) fn is_complete(&self) -> bool {
-        !self.incomplete
     }
 
     /// Forgets everything: what was charged before is known.
     pub(super) fn begin(&mut self) {
         self.charges.clear();
-        self.incomplete = false;
     }
 
     /// Tells what was charged, and begins anew.
@@ -37,7 +27,6 @@ impl Journal {
         for (assoc_id, usage) in self.charges.drain(..) {
             charge(assoc_id, usage);
         }
-        self.incomplete = false;
     }
 }
 
@@ -60,14 +49,11 @@ mod tests {
     #[test]
     fn too_many_are_not_kept() {
         let mut journal = Journal::default();
-        for _ in 0..MOST {
+        for _ in 0..=MOST {
             journal.note(1, 1.0);
         }
-        assert!(journal.is_complete());
-        journal.note(1, 1.0);
-        assert!(!journal.is_complete());
         assert_eq!(journal.charges.len(), MOST);
         journal.begin();
-        assert!(journal.is_complete() && journal.charges.is_empty());
+        assert!(journal.charges.is_empty());
     }
 }

@@ -52,9 +52,7 @@ pub(super) struct Moment {
 /// One pass. On error nothing has changed.
 pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassError> {
     let settings = plugin.settings();
-    if begin(plugin, &settings) == Usage::Reset {
-        work.snapshot.doubt_assocs();
-    }
+    begin(plugin, &settings);
 
     let moment = snapshot(plugin, &settings, work)?;
     compute::compute(plugin, &settings, work, &moment)?;
@@ -76,16 +74,8 @@ pub(super) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassErro
     Ok(())
 }
 
-/// What has become of usage before a pass.
-#[derive(PartialEq)]
-enum Usage {
-    Stays,
-    Reset,
-}
-
 /// What precedes a pass: usage from the state file, the reset that is due, the site factors.
-fn begin(plugin: &Plugin, settings: &Settings) -> Usage {
-    let mut usage = Usage::Stays;
+fn begin(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
     plugin.shared.lock().decay = engine::decay(&settings.config);
     // Not under the locks: it may read files.
@@ -96,7 +86,6 @@ fn begin(plugin: &Plugin, settings: &Settings) -> Usage {
         plugin.restore(&lock);
         if take_due() {
             apply::reset(&lock);
-            usage = Usage::Reset;
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
     } else if settings.counts_passes_only() {
@@ -114,7 +103,6 @@ fn begin(plugin: &Plugin, settings: &Settings) -> Usage {
     if last_ran.is_some_and(passes) {
         host::site_update();
     }
-    usage
 }
 
 /// What a pass wants of associations.
@@ -136,9 +124,6 @@ fn take(
 ) -> Result<Moment, SnapshotError> {
     let moment = {
         let lock = SnapshotLock::lock();
-        if !plugin.shared.lock().journal.is_complete() {
-            work.snapshot.doubt_assocs();
-        }
         work.snapshot.take(&lock, want);
         let mut shared = plugin.shared.lock();
         if work.snapshot.assocs_kept() {

@@ -195,6 +195,8 @@ struct Stage<'a> {
     priority: String,
     /// By what part of themselves sums may differ.
     slack: f64,
+    /// The pass gives other priorities than the one before.
+    moves: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -202,6 +204,7 @@ impl<'a> Stage<'a> {
     fn new(host: &'a Host, plugin: &'a Path, compat: &str, last: &[&str]) -> Result<Stage<'a>> {
         let mut world = world(&format!("compat={compat},max_lock_ms=1"));
         world.extend(last.iter().map(|line| (*line).to_owned()));
+        let moves = !last.is_empty();
         let (life, last) = (
             Life {
                 lines: world.clone(),
@@ -220,6 +223,7 @@ impl<'a> Stage<'a> {
             // Stock's formula charges an end as if all of it came at once, so that what a pass
             // lets fade right after it is a little less.
             slack: if compat == "slurm" { 1e-4 } else { 1e-9 },
+            moves,
         })
     }
 
@@ -266,8 +270,12 @@ impl<'a> Stage<'a> {
             let Some(during) = self.play(event, When::During(point))? else {
                 return Ok(point - 1);
             };
+            let own = match event.own {
+                Own::Arrays if !self.moves => Own::Nothing,
+                own => own,
+            };
             let moments = [
-                ("after the pass", event.own),
+                ("after the pass", own),
                 ("after the next one", Own::Nothing),
             ];
             for (end, (name, own)) in moments.into_iter().enumerate() {
@@ -349,6 +357,7 @@ fn fails_half_way(stage: &Stage) -> Result<()> {
         world: stage.world.clone(),
         priority: String::new(),
         slack: stage.slack,
+        moves: stage.moves,
     };
     let Some(half) = failing.play(&nothing, When::After)? else {
         bail!("a pass without a point was asked for one");

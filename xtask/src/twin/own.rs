@@ -10,8 +10,8 @@ pub enum Own {
     /// Priority and factors of a job that slurmctld let price by what the last pass had found: a
     /// pass that began before does not know of it.
     Price(u32),
-    /// Priorities of jobs in several partitions: they are not written once partitions have
-    /// changed.
+    /// Priorities of jobs in several partitions: once partitions have changed they are not
+    /// written, and stay those of the pass before.
     Arrays,
 }
 
