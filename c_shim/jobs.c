@@ -192,6 +192,12 @@ static bool may_have_run(const shim_want *want, const job_record_t *job)
 	return job->job_state != JOB_PENDING || want->all_jobs;
 }
 
+/* May the job get a priority, or does it have one, and the caller asks for such? */
+static bool is_waiting(const shim_want *want, const job_record_t *job)
+{
+	return want->waiting && job->priority != 0 && (IS_JOB_PENDING(job) || want->all_jobs);
+}
+
 static uint16_t flags_of(const shim_want *want, const job_record_t *job)
 {
 	unsigned int flags = 0;
@@ -326,9 +332,10 @@ void host_fetch_job(const shim_want *want, const job_record_t *job)
 	}
 }
 
-void host_fetch_parts(const shim_want *want, const job_record_t *job)
+/* What is read of a job that may be priced. */
+static void fetch_waiting(const shim_want *want, const job_record_t *job)
 {
-	if (want->waiting && job->details) {
+	if (job->details) {
 		host_ask(&job->details->accrue_time);
 		host_ask(&job->details->max_cpus);
 		host_ask(&job->details->min_cpus);
@@ -341,22 +348,38 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 		host_fetch(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
 		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 	}
+}
+
+void host_fetch_parts(const shim_want *want, const job_record_t *job)
+{
+	if (is_waiting(want, job))
+		fetch_waiting(want, job);
 	if (may_have_run(want, job)) {
 		/* Few are charged: their lines are not asked for together with those of all. */
 		host_ask(&job->start_time);
 		host_ask(&job->end_time_exp);
+		host_ask(&job->resize_time);
 		host_ask(&job->tres_alloc_cnt);
+		host_ask(&job->user_id);
 		host_ask(&job->billable_tres);
 	}
+}
+
+/* And of what the parts point to. */
+static void fetch_beyond(const shim_want *want, const job_record_t *job)
+{
+	if (job->part_ptr_list && is_waiting(want, job))
+		host_fetch_first(job->part_ptr_list);
+	if (may_have_run(want, job))
+		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 }
 
 static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
 		     const job_record_t *job)
 {
-	bool waits = IS_JOB_PENDING(job);
 	size_t waiting = snapshot->waiting.len;
 
-	if (want->waiting && job->priority != 0 && (waits || want->all_jobs))
+	if (is_waiting(want, job))
 		host_copy_waiting(snapshot, want, rows, job);
 	if (want->accruing && is_accruing(want, job))
 		host_copy_accruing(snapshot, want, job, waiting);
@@ -404,10 +427,10 @@ static void take_turn(job_walk *w)
 	if (job)
 		host_fetch_parts(w->want, job);
 	job = due(w, 2);
-	if (job && job->part_ptr_list)
-		host_fetch_first(job->part_ptr_list);
+	if (job)
+		fetch_beyond(w->want, job);
 	job = due(w, 3);
-	if (job && job->part_ptr_list)
+	if (job && job->part_ptr_list && is_waiting(w->want, job))
 		host_fetch_second(job->part_ptr_list);
 	job = due(w, LAST_STAGE);
 	if (job)
