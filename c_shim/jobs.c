@@ -401,8 +401,7 @@ static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
-	const job_record_t *job[ON_THE_WAY];
-	size_t seen;
+	const job_record_t *job[ON_THE_WAY]; /* NULL where there is none */
 	size_t turns;
 	host_rows rows;
 } job_walk;
@@ -410,17 +409,12 @@ typedef struct {
 /* The job that is to go through a stage in this turn; NULL: none. */
 static const job_record_t *due(const job_walk *w, size_t stage)
 {
-	/* Before the first has come so far, this is a very large number. */
-	size_t place = w->turns - stage * JOBS_PER_STAGE;
-
-	return place < w->seen ? w->job[place % ON_THE_WAY] : NULL;
+	return w->job[(w->turns - stage * JOBS_PER_STAGE) % ON_THE_WAY];
 }
 
-static void take_turn(job_walk *w)
+static void take_turn(job_walk *w, const job_record_t *job)
 {
-	const job_record_t *job;
-
-	job = due(w, 0);
+	w->job[w->turns % ON_THE_WAY] = job;
 	if (job)
 		host_fetch_job(w->want, job);
 	job = due(w, 1);
@@ -442,8 +436,7 @@ static int walk_to(void *job, void *arg)
 {
 	job_walk *w = arg;
 
-	w->job[w->seen++ % ON_THE_WAY] = job;
-	take_turn(w);
+	take_turn(w, job);
 	return w->snapshot->out_of_memory ? -1 : 0;
 }
 
@@ -455,6 +448,6 @@ void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
 	(void) host_trail_walk(&trail, job_list, walk_to, &w);
 	host_trail_end(&trail);
-	while (w.turns < w.seen + LAST_STAGE * JOBS_PER_STAGE)
-		take_turn(&w);
+	for (size_t i = 0; i < LAST_STAGE * JOBS_PER_STAGE; i++)
+		take_turn(&w, NULL);
 }
