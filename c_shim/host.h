@@ -103,19 +103,6 @@ static inline bool host_has_digits(const long double *value)
 	return mantissa != 0;
 }
 
-/* How many of the numbers there are up to the last that is not 0: often none, or few. */
-static inline uint32_t host_used_len(const long double *tres, uint32_t len)
-{
-	if (!tres)
-		return 0;
-	while (len >= 4 && !(host_has_digits(&tres[len - 1]) | host_has_digits(&tres[len - 2]) |
-			     host_has_digits(&tres[len - 3]) | host_has_digits(&tres[len - 4])))
-		len -= 4;
-	while (len && !host_has_digits(&tres[len - 1]))
-		len--;
-	return len;
-}
-
 /* `leaf_usage` of a user is its usage; that of an account is what removed users left behind. */
 static inline bool host_has_own_leaf_usage(const slurmdb_assoc_rec_t *assoc)
 {

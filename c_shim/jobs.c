@@ -365,7 +365,7 @@ void host_fetch_parts(const shim_want *want, const job_record_t *job)
 	}
 }
 
-/* And of what the parts point to. */
+/* What the parts point to. */
 static void fetch_beyond(const shim_want *want, const job_record_t *job)
 {
 	if (job->part_ptr_list && is_waiting(want, job))

@@ -39,7 +39,8 @@ static void store(shim_stored *stored, shim_byte_rows *bytes, uint32_t *records,
 {
 	uint8_t *to;
 
-	tres_len = host_used_len(tres, tres_len);
+	while (tres_len && (!tres || !host_has_digits(&tres[tres_len - 1])))
+		tres_len--;
 	if (!host_has_digits(&usage_raw) && wall == 0 && !tres_len)
 		return;
 	to = reserve(stored, bytes, HOST_STORED_BYTES + (size_t) tres_len * 10);

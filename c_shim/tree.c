@@ -190,7 +190,7 @@ static int collect_assoc(void *arg_assoc, void *arg)
 
 	host_ask(&assoc->id);
 	host_ask(&assoc->leaf_usage);
-	host_ask(&assoc->priority);
+	host_ask(&assoc->parent_id);
 	host_ask(&assoc->usage);
 	w->assoc[w->len++] = assoc;
 	if (w->len == HOST_TOGETHER)

@@ -90,8 +90,7 @@ static slurmdb_qos_rec_t *qos_in(const shim_snapshot *snapshot, uint32_t row)
  */
 static void decay_tres(long double *tres, uint32_t count, double factor)
 {
-	count = host_used_len(tres, count);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; tres && i < count; i++) {
 		if (host_has_digits(&tres[i]))
 			tres[i] *= factor;
 	}
@@ -304,7 +303,6 @@ static void publish(slurmdb_assoc_usage_t *usage, const shim_assoc_factors *f)
 /* Is the record what its row says, in all that a pass reads, and the first with this row? */
 static bool is_alike(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
 {
-	const slurmdb_assoc_rec_t *parent = assoc->usage->parent_assoc_ptr;
 	uint32_t at = host_row_of(snapshot, assoc->id);
 	shim_extended raw = host_to_extended(assoc->usage->usage_raw);
 	const shim_assoc *row;
@@ -312,7 +310,7 @@ static bool is_alike(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *a
 	if (at == SHIM_NONE || !host_is_mark(snapshot->assoc_at.at[at]))
 		return false;
 	row = &snapshot->assocs.at[at];
-	return row->parent_id == (parent ? parent->id : 0) && row->shares_raw == assoc->shares_raw &&
+	return row->parent_id == assoc->parent_id && row->shares_raw == assoc->shares_raw &&
 	       row->is_user == (assoc->user != NULL) && row->priority == assoc->priority &&
 	       row->usage_mantissa == raw.mantissa &&
 	       row->usage_sign_exponent == raw.sign_exponent &&

@@ -137,8 +137,7 @@ impl Pending {
             }
             let assoc = assoc(row.assoc_id);
             if let Some(factors) = assoc.and_then(|row| tables.site.assocs.get(row as usize)) {
-                host::fetch(&factors.fs_factor);
-                host::fetch(&factors.norm_priority);
+                host::fetch(factors);
             }
             self.prices.push(ffi::shim_price {
                 job_id: row.job_id,
