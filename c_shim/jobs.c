@@ -374,6 +374,25 @@ static void fetch_beyond(const shim_want *want, const job_record_t *job)
 		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 }
 
+/* What is read of nearly every job, when it has been asked for. */
+static void bring_job(const job_record_t *job)
+{
+	host_bring(&job->assoc_id);
+	host_bring(&job->details);
+	host_bring(&job->job_id);
+	host_bring(&job->job_state);
+	host_bring(&job->part_ptr_list);
+	host_bring(&job->priority);
+	host_bring(&job->qos_ptr);
+	host_bring(&job->site_factor);
+	host_bring(&job->time_limit);
+	if (job->details) {
+		host_bring(&job->details->accrue_time);
+		host_bring(&job->details->max_cpus);
+		host_bring(&job->details->nice);
+	}
+}
+
 static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
 		     const job_record_t *job)
 {
@@ -392,11 +411,17 @@ static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *
  * memory is asked for its record, some jobs later for what that points to, and so on, and when all
  * has arrived it is copied. The stages of different jobs take turns, one each, so that memory is
  * busy while a row is made. The lock that the pointers need is held all the time.
+ *
+ * Memory takes as long as two or three jobs do; with many more on the way, the processor has
+ * forgotten where the pages of the first one are.
  */
-#define ON_THE_WAY 128
 /* So many jobs later one goes through its next stage. */
-#define JOBS_PER_STAGE 24
+#define JOBS_PER_STAGE 6
 #define LAST_STAGE 4
+#define ON_THE_WAY 32
+
+_Static_assert(LAST_STAGE * JOBS_PER_STAGE < ON_THE_WAY, "a job goes through all stages");
+_Static_assert(HOST_NEAR < JOBS_PER_STAGE * LAST_STAGE, "before it is copied");
 
 typedef struct {
 	shim_snapshot *snapshot;
@@ -406,10 +431,16 @@ typedef struct {
 	host_rows rows;
 } job_walk;
 
+/* The job that was found so many turns ago; NULL: none. */
+static const job_record_t *found_before(const job_walk *w, size_t turns)
+{
+	return w->job[(w->turns - turns) % ON_THE_WAY];
+}
+
 /* The job that is to go through a stage in this turn; NULL: none. */
 static const job_record_t *due(const job_walk *w, size_t stage)
 {
-	return w->job[(w->turns - stage * JOBS_PER_STAGE) % ON_THE_WAY];
+	return found_before(w, stage * JOBS_PER_STAGE);
 }
 
 static void take_turn(job_walk *w, const job_record_t *job)
@@ -426,6 +457,9 @@ static void take_turn(job_walk *w, const job_record_t *job)
 	job = due(w, 3);
 	if (job && job->part_ptr_list && is_waiting(w->want, job))
 		host_fetch_second(job->part_ptr_list);
+	job = found_before(w, LAST_STAGE * JOBS_PER_STAGE - HOST_NEAR);
+	if (job)
+		bring_job(job);
 	job = due(w, LAST_STAGE);
 	if (job)
 		copy_job(w->snapshot, w->want, &w->rows, job);

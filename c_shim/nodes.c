@@ -79,7 +79,7 @@ bool shim_nodes_learn(void)
 /* ---- walks ------------------------------------------------------------------------------- */
 
 /* Elements ahead of the walk for which memory is asked. */
-#define NODES_AHEAD 256
+#define NODES_AHEAD 64
 /* So far a walk looks for a node among those behind its place in the last walk. */
 #define GONE_AT_ONCE 64
 
@@ -113,11 +113,11 @@ static uint32_t note_of(const list_node *node)
 	return (uint32_t) ((uintptr_t) node >> 4);
 }
 
-static void fetch_noted(uint32_t note, const list_node *near)
+static const void *noted(uint32_t note, const list_node *near)
 {
 	int64_t distance = (int32_t) (note - note_of(near));
 
-	host_ask((const void *) ((uintptr_t) near + (uintptr_t) (distance * 16)));
+	return (const void *) ((uintptr_t) near + (uintptr_t) (distance * 16));
 }
 
 /* Goes to where the node was in the last walk, if it was there. */
@@ -171,8 +171,12 @@ static int follow(void *element, void *arg)
 
 		keep_note(trail, note_of(node));
 		ahead = trail->next + NODES_AHEAD - 1;
-		if (ahead < trail->last_len)
-			fetch_noted(trail->nodes->at[ahead], node);
+		if (ahead < trail->last_len) {
+			const uint32_t *notes = trail->nodes->at;
+
+			host_ask(noted(notes[ahead], node));
+			host_bring(noted(notes[trail->next + HOST_NEAR - 1], node));
+		}
 		trail->node = node->next;
 	} else {
 		trail->node = NULL;

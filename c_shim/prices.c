@@ -383,9 +383,20 @@ void shim_factors_find(const shim_price *prices, void **jobs, size_t len)
 	}
 }
 
+static void bring_factors(const job_record_t *job)
+{
+	if (job && job->prio_factors) {
+		host_bring(&job->prio_factors->priority_age);
+		host_bring(&job->prio_factors->priority_qos);
+		host_bring(&job->prio_factors->nice);
+	}
+}
+
 void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
+		if (i + HOST_NEAR < len)
+			bring_factors(jobs[i + HOST_NEAR]);
 		if (jobs[i])
 			write_factors(jobs[i], &factors[i]);
 	}

@@ -162,6 +162,21 @@ typedef struct {
 	size_t len;
 } assoc_walk;
 
+static void bring_assoc(const slurmdb_assoc_rec_t *assoc)
+{
+	const slurmdb_assoc_usage_t *usage = assoc->usage;
+
+	host_bring(&assoc->id);
+	host_bring(&assoc->parent_id);
+	host_bring(&assoc->user);
+	if (!usage)
+		return;
+	host_bring(&usage->fs_factor);
+	host_bring(&usage->usage_efctv);
+	host_bring(&usage->level_fs);
+	host_bring_all(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
+}
+
 static void visit_collected(assoc_walk *w)
 {
 	const host_assoc_visitor *visitor = w->visitor;
@@ -178,8 +193,11 @@ static void visit_collected(assoc_walk *w)
 	}
 	for (size_t i = 0; i < w->len && visitor->expect_more; i++)
 		visitor->expect_more(w->assoc[i], w->arg);
-	for (size_t i = 0; i < w->len; i++)
+	for (size_t i = 0; i < w->len; i++) {
+		if (i + HOST_NEAR < w->len)
+			bring_assoc(w->assoc[i + HOST_NEAR]);
 		visitor->visit(w->assoc[i], w->arg);
+	}
 	w->len = 0;
 }
 
