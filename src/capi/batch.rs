@@ -5,17 +5,16 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::priority::{
-    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span,
-    TimeLimit, When,
+    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span, When,
 };
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
 use super::handle;
-use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, FT_UNSET, JobRow, ListsRow};
-use super::site::{FT_UNLIMITED, SiteHandle, SiteModel};
+use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, JobRow, ListsRow};
+use super::site::{SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
-use super::users::Users;
+use super::users::{ById, Users};
 use super::view;
 
 impl From<PriorityError> for Failure {
@@ -26,61 +25,6 @@ impl From<PriorityError> for Failure {
             PriorityError::OutOfRange { .. } => Status::FT_ERR_UNKNOWN_INDEX,
         };
         Failure::new(status, error.to_string())
-    }
-}
-
-impl Row for JobRow {
-    #[inline(always)]
-    fn accrue_time(&self) -> i64 {
-        self.accrue_time
-    }
-    #[inline(always)]
-    fn cpus(&self) -> u32 {
-        self.cpus
-    }
-    #[inline(always)]
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
-    #[inline(always)]
-    fn time_limit(&self) -> TimeLimit {
-        match self.time_limit_mins {
-            FT_UNSET => TimeLimit::Unset,
-            FT_UNLIMITED => TimeLimit::Unlimited,
-            minutes => TimeLimit::Minutes(minutes),
-        }
-    }
-    #[inline(always)]
-    fn partition_slot(&self) -> u32 {
-        self.partition.wrapping_sub(FT_NONE)
-    }
-    #[inline(always)]
-    fn qos_slot(&self) -> u32 {
-        self.qos.wrapping_sub(FT_NONE)
-    }
-    #[inline(always)]
-    fn tres(&self, len: usize) -> Option<usize> {
-        (self.tres_row != FT_NONE).then_some(self.tres_row as usize * len)
-    }
-    #[inline(always)]
-    fn nice(&self) -> i32 {
-        self.nice
-    }
-    #[inline(always)]
-    fn priority(&self) -> u32 {
-        self.priority
-    }
-    #[inline(always)]
-    fn direct(&self) -> bool {
-        self.flags & FT_JOB_DIRECT != 0
-    }
-}
-
-impl JobRow {
-    /// Which row tells its TRES, plus 1; 0 for none.
-    #[inline(always)]
-    fn tres_slot(&self) -> u32 {
-        self.tres_row.wrapping_sub(FT_NONE)
     }
 }
 
@@ -283,20 +227,14 @@ impl<'a> Batch<'a> {
         block: &mut Block,
     ) -> Result<(), Failure> {
         let rows = &self.jobs[jobs.clone()];
-        // The last blocks prepare nothing that would be of use.
-        let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
-        let mut found = true;
-        block.read(pricer, rows, |at, row| {
-            self.users.prefetch(next[at].assoc);
-            view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
-            let fs_factor = self.users.look_up(row.assoc);
-            // Neither a hole nor NaN.
-            found &= fs_factor >= 0.0;
-            AssocFactors {
-                fs_factor,
-                ..AssocFactors::default()
+        let found = match self.users.by_id() {
+            ById::Ranks(ranks, users) => {
+                let found = self.read(jobs.clone(), pricer, block, ranks);
+                block.fs_factors.iter_mut().for_each(|rank| *rank /= users);
+                found
             }
-        });
+            ById::Factors(factors) => self.read(jobs.clone(), pricer, block, factors),
+        };
         let mut sound = match found && !self.users.have_priorities() {
             true => true,
             false => self.find_users(rows, pricer, block),
@@ -313,6 +251,37 @@ impl<'a> Batch<'a> {
             true => Ok(()),
             false => Err(self.complaint(jobs)),
         }
+    }
+
+    /// Reads these jobs, and for each of them what `by_id` has for its user; false where that is a
+    /// hole or NaN.
+    #[inline(always)]
+    fn read<T: Copy + Into<f64>>(
+        &self,
+        jobs: Range<usize>,
+        pricer: &Pricer<'_>,
+        block: &mut Block,
+        by_id: &[T],
+    ) -> bool {
+        let Some(hole) = by_id.last() else {
+            return false;
+        };
+        let rows = &self.jobs[jobs.clone()];
+        // The last blocks prepare nothing that would be of use.
+        let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
+        let mut found = true;
+        block.read(pricer, rows, |at, row| {
+            // Places far apart in memory cost more than all that is calculated with them.
+            view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
+            view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
+            let fs_factor = (*by_id.get(row.assoc as usize).unwrap_or(hole)).into();
+            found &= fs_factor >= 0.0;
+            AssocFactors {
+                fs_factor,
+                ..AssocFactors::default()
+            }
+        });
+        found
     }
 
     /// Finds users one by one, where there is more to look at; false where something is wrong with

@@ -1,7 +1,9 @@
 //! The rows that jobs are priced from and to.
 
-use crate::priority::Priced;
+use crate::priority::{Priced, Row, TimeLimit};
 
+use super::site::FT_UNLIMITED;
+use super::tree::FT_NONE;
 use super::view::Plain;
 
 /// No time limit was set: the longest time of the partition counts.
@@ -156,6 +158,61 @@ pub struct PricedRow {
 
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for PricedRow {}
+
+impl Row for JobRow {
+    #[inline(always)]
+    fn accrue_time(&self) -> i64 {
+        self.accrue_time
+    }
+    #[inline(always)]
+    fn cpus(&self) -> u32 {
+        self.cpus
+    }
+    #[inline(always)]
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+    #[inline(always)]
+    fn time_limit(&self) -> TimeLimit {
+        match self.time_limit_mins {
+            FT_UNSET => TimeLimit::Unset,
+            FT_UNLIMITED => TimeLimit::Unlimited,
+            minutes => TimeLimit::Minutes(minutes),
+        }
+    }
+    #[inline(always)]
+    fn partition_slot(&self) -> u32 {
+        self.partition.wrapping_sub(FT_NONE)
+    }
+    #[inline(always)]
+    fn qos_slot(&self) -> u32 {
+        self.qos.wrapping_sub(FT_NONE)
+    }
+    #[inline(always)]
+    fn tres(&self, len: usize) -> Option<usize> {
+        (self.tres_row != FT_NONE).then_some(self.tres_row as usize * len)
+    }
+    #[inline(always)]
+    fn nice(&self) -> i32 {
+        self.nice
+    }
+    #[inline(always)]
+    fn priority(&self) -> u32 {
+        self.priority
+    }
+    #[inline(always)]
+    fn direct(&self) -> bool {
+        self.flags & FT_JOB_DIRECT != 0
+    }
+}
+
+impl JobRow {
+    /// Which row tells its TRES, plus 1; 0 for none.
+    #[inline(always)]
+    pub(super) fn tres_slot(&self) -> u32 {
+        self.tres_row.wrapping_sub(FT_NONE)
+    }
+}
 
 impl From<&Priced> for PricedRow {
     fn from(priced: &Priced) -> PricedRow {

@@ -8,7 +8,6 @@ use crate::tree::{AssocKind, Tree};
 
 use super::error::{Failure, Status};
 use super::tree::{FT_NONE, TreeModel};
-use super::view;
 
 /// A table by id may be this many times as long as the tree.
 const HOLES: usize = 8;
@@ -16,31 +15,88 @@ const HOLES: usize = 8;
 /// In a table of factors, where there is no user.
 const NOBODY: f64 = -1.0;
 
-/// Fair-share factors of the users of a tree, by id: one read of eight bytes tells the factor and
-/// whether there is such a user.
+/// The same in a table of ranks.
+const NO_RANK: i32 = -1;
+
+/// Fair-share factors of the users of a tree, by id: one read tells the factor and whether there is
+/// such a user.
+///
+/// Jobs come in any order, so most of these reads go to memory, and the smaller the table the more
+/// of it is near. Fair Tree's factors are ranks over the number of users: then the table has the
+/// ranks, which are half as long.
 #[derive(Clone, Default)]
 pub(super) struct UserFactors {
-    /// Ends with a hole for ids beyond it; nothing else is in it where ids are so far apart that
-    /// it would be mostly holes.
-    by_id: Vec<f64>,
+    /// Both end with a hole for ids beyond it; nothing else is in them where ids are so far apart
+    /// that they would be mostly holes. One of them is empty.
+    ranks: Vec<i32>,
+    factors: Vec<f64>,
+    /// What ranks are divided by.
+    users: f64,
+}
+
+/// A table of [`UserFactors`].
+#[derive(Clone, Copy)]
+pub(super) enum ById<'a> {
+    /// Factors once they are divided by the second, the number of users.
+    Ranks(&'a [i32], f64),
+    Factors(&'a [f64]),
 }
 
 impl UserFactors {
     /// `rows`: one per association by position. In the memory of `spare`, whatever is in it.
     pub(super) fn new(tree: &Tree, rows: &[AssocFairshare], spare: UserFactors) -> UserFactors {
         let ids = tree.rows().iter().map(|assoc| assoc.id);
-        let mut by_id = spare.by_id;
-        by_id.clear();
-        by_id.resize(table_len(tree, ids), NOBODY);
-        if !by_id.is_empty() {
-            for (assoc, row) in tree.rows().iter().zip(rows) {
-                if assoc.kind == AssocKind::User {
-                    by_id[assoc.id as usize] = row.fs_factor.unwrap_or(0.0);
-                }
-            }
+        let len = table_len(tree, ids);
+        let factors = || {
+            let users = tree.rows().iter().zip(rows);
+            let users = users.filter(|(assoc, _)| assoc.kind == AssocKind::User);
+            users.map(|(assoc, row)| (assoc.id, row.fs_factor.unwrap_or(0.0)))
+        };
+        let mut made = UserFactors {
+            users: factors().count() as f64,
+            ..spare
+        };
+        made.factors.clear();
+        if made.fill_ranks(len, factors()) {
+            return made;
         }
-        by_id.push(NOBODY);
-        UserFactors { by_id }
+        made.ranks = Vec::new();
+        made.factors.resize(len + 1, NOBODY);
+        if len > 0 {
+            factors().for_each(|(id, factor)| made.factors[id as usize] = factor);
+        }
+        made
+    }
+
+    /// False where a factor is no rank over the number of users, to the last bit.
+    fn fill_ranks(&mut self, len: usize, factors: impl Iterator<Item = (u32, f64)>) -> bool {
+        self.ranks.clear();
+        self.ranks.resize(len + 1, NO_RANK);
+        for (id, factor) in factors.take_while(|_| len > 0) {
+            // Cut to what an i32 holds, and NaN is 0: neither is this factor again.
+            let rank = (factor * self.users).round() as i32;
+            if (f64::from(rank) / self.users).to_bits() != factor.to_bits() {
+                return false;
+            }
+            self.ranks[id as usize] = rank;
+        }
+        true
+    }
+
+    fn by_id(&self) -> ById<'_> {
+        match self.ranks.is_empty() {
+            true => ById::Factors(&self.factors),
+            false => ById::Ranks(&self.ranks, self.users),
+        }
+    }
+}
+
+impl ById<'_> {
+    fn get(&self, id: u32) -> Option<f64> {
+        match self {
+            ById::Ranks(ranks, users) => Some(f64::from(*ranks.get(id as usize)?) / users),
+            ById::Factors(factors) => factors.get(id as usize).copied(),
+        }
     }
 }
 
@@ -89,7 +145,7 @@ impl<'a> Priorities<'a> {
 /// What the jobs of one call are priced with.
 pub(super) struct Users<'a> {
     tree: Option<&'a TreeModel>,
-    factors: &'a [f64],
+    by_id: ById<'a>,
     priorities: Priorities<'a>,
 }
 
@@ -102,7 +158,7 @@ impl<'a> Users<'a> {
         let Some(model) = tree else {
             return Ok(Users {
                 tree,
-                factors: &[NOBODY],
+                by_id: ById::Factors(&[NOBODY]),
                 priorities: Priorities::default(),
             });
         };
@@ -112,7 +168,7 @@ impl<'a> Users<'a> {
         };
         Ok(Users {
             tree,
-            factors: &model.factors()?.users.by_id,
+            by_id: model.factors()?.users.by_id(),
             priorities,
         })
     }
@@ -123,18 +179,11 @@ impl<'a> Users<'a> {
         self.priorities.largest != 0
     }
 
-    /// The fair-share factor of user `id`; less than 0, or NaN, where [`Users::find`] has to look
+    /// Where to look up factors: what is less than 0, or NaN, [`Users::find`] has to look for
     /// again.
     #[inline(always)]
-    pub(super) fn look_up(&self, id: u32) -> f64 {
-        self.factors.get(id as usize).copied().unwrap_or(NOBODY)
-    }
-
-    /// Lets the processor fetch what will be looked up for user `id`: places far apart in memory
-    /// cost more than all that is calculated with them.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, id: u32) {
-        view::prefetch(self.factors.as_ptr().wrapping_add(id as usize));
+    pub(super) fn by_id(&self) -> ById<'a> {
+        self.by_id
     }
 
     /// The factors of user `id`, all 0 for [`FT_NONE`]; `None` where something is wrong with it.
@@ -142,8 +191,7 @@ impl<'a> Users<'a> {
         if id == FT_NONE {
             return Some(AssocFactors::default());
         }
-        let in_table = self.factors.get(id as usize).copied();
-        let fs_factor = match in_table.filter(|factor| *factor >= 0.0) {
+        let fs_factor = match self.by_id.get(id).filter(|factor| *factor >= 0.0) {
             Some(factor) => factor,
             None => self.search(id).ok().filter(|factor| *factor >= 0.0)?,
         };
@@ -194,5 +242,43 @@ impl<'a> Users<'a> {
             ),
         };
         Failure::new(status, format!("{argument}: {reason}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(len: usize, users: f64, factors: &[(u32, f64)]) -> Option<UserFactors> {
+        let mut made = UserFactors {
+            users,
+            ..UserFactors::default()
+        };
+        let filled = made.fill_ranks(len, factors.iter().copied());
+        filled.then_some(made)
+    }
+
+    #[test]
+    fn ranks_give_the_factors_that_they_are_made_of() {
+        let factors = [(2, 1.0), (3, 1.0 / 3.0), (5, 2.0 / 3.0), (6, 0.0)];
+        let table = table(7, 3.0, &factors).unwrap();
+        for (id, factor) in factors {
+            assert_eq!(table.by_id().get(id), Some(factor));
+        }
+        for hole in [0, 1, 4, 7] {
+            assert!(table.by_id().get(hole).unwrap() < 0.0, "{hole}");
+        }
+        assert_eq!(table.by_id().get(8), None);
+    }
+
+    #[test]
+    fn factors_that_are_no_ranks_are_kept_as_they_are() {
+        let near = f64::from_bits((1.0_f64 / 3.0).to_bits() + 1);
+        for factor in [near, 0.5, 1e300, -0.0, f64::NAN, f64::INFINITY] {
+            assert!(
+                table(3, 3.0, &[(2, 1.0), (1, factor)]).is_none(),
+                "{factor}"
+            );
+        }
     }
 }

@@ -18,9 +18,9 @@ use super::world::count;
 const MILLION: u32 = 1_000_000;
 const TURNS: u32 = 11;
 
-/// What pricing a job reads, its row (ft_job) and its user's factor; and what it writes, its
+/// What pricing a job reads, its row (ft_job) and its user's rank; and what it writes, its
 /// priority and its terms (ft_priced).
-const JOB_READ_BYTES: f64 = 48.0 + 8.0;
+const JOB_READ_BYTES: f64 = 48.0 + 4.0;
 const PRICE_BYTES: f64 = 4.0;
 const TERMS_BYTES: f64 = 72.0;
 /// A row that is loaded (ft_assoc).
