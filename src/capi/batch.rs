@@ -14,7 +14,7 @@ use super::handle;
 use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, JobRow, ListsRow};
 use super::site::{SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
-use super::users::{ById, Users};
+use super::users::{ById, NOBODY, Users};
 use super::view;
 
 impl From<PriorityError> for Failure {
@@ -263,9 +263,6 @@ impl<'a> Batch<'a> {
         block: &mut Block,
         by_id: &[T],
     ) -> bool {
-        let Some(hole) = by_id.last() else {
-            return false;
-        };
         let rows = &self.jobs[jobs.clone()];
         // The last blocks prepare nothing that would be of use.
         let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
@@ -274,7 +271,8 @@ impl<'a> Batch<'a> {
             // Places far apart in memory cost more than all that is calculated with them.
             view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
             view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
-            let fs_factor = (*by_id.get(row.assoc as usize).unwrap_or(hole)).into();
+            let in_table = by_id.get(row.assoc as usize);
+            let fs_factor = in_table.map_or(NOBODY, |found| (*found).into());
             found &= fs_factor >= 0.0;
             AssocFactors {
                 fs_factor,

@@ -13,7 +13,7 @@ use super::tree::{FT_NONE, TreeModel};
 const HOLES: usize = 8;
 
 /// In a table of factors, where there is no user.
-const NOBODY: f64 = -1.0;
+pub(super) const NOBODY: f64 = -1.0;
 
 /// The same in a table of ranks.
 const NO_RANK: i32 = -1;
@@ -26,8 +26,8 @@ const NO_RANK: i32 = -1;
 /// ranks, which are half as long.
 #[derive(Clone, Default)]
 pub(super) struct UserFactors {
-    /// Both end with a hole for ids beyond it; nothing else is in them where ids are so far apart
-    /// that they would be mostly holes. One of them is empty.
+    /// One of them is empty. The other one ends with a hole for ids beyond it; nothing else is in it
+    /// where ids are so far apart that it would be mostly holes.
     ranks: Vec<i32>,
     factors: Vec<f64>,
     /// What ranks are divided by.
