@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::command::{cargo_in_checkout, checked};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::project;
 
@@ -17,6 +18,9 @@ use super::world::count;
 
 const MILLION: u32 = 1_000_000;
 const TURNS: u32 = 11;
+/// So many processes one after the other: what is measured depends on where the pages of a process
+/// happen to lie, and on what others do with the processor's caches meanwhile.
+const PROCESSES: u32 = 7;
 
 /// What pricing a job reads, its row (ft_job) and its user's rank; and what it writes, its
 /// priority and its terms (ft_priced).
@@ -123,7 +127,13 @@ fn shared_rows(rust: &Answer) -> Result<Vec<Row>> {
 
 fn rows(program: &PathBuf, assocs: u32, rust: &Answer, memory: &Memory) -> Result<Vec<Row>> {
     let words = [assocs, MILLION, TURNS].map(|number| number.to_string());
-    let c = Answer::parse(&checked(Command::new(program).args(words))?);
+    let ask = |_| -> Result<Answer> {
+        interrupt::check()?;
+        let said = checked(Command::new(program).args(&words))?;
+        Ok(Answer::parse(&said))
+    };
+    let answers: Result<Vec<Answer>> = (0..PROCESSES).map(ask).collect();
+    let c = Answer::medians(&answers?)?;
     let ms = |what: &str, from: &Answer, name: &str| -> Result<Row> {
         let value = from.get(name).context("the engine's figures")?;
         Ok(Row::new(what, Unit::Milliseconds, value))

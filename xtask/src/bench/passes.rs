@@ -79,10 +79,16 @@ impl Record {
     }
 }
 
-/// How many sets of processes play a world one after the other: what a pass takes depends on where
-/// the pages of its process happen to lie.
-fn sets(world: &World) -> u32 {
-    if is_huge(world) { 1 } else { 3 }
+/// So many sets of processes play a world, one after the other: what a pass takes depends on where
+/// the pages of its process happen to lie, and on what others do with the machine meanwhile.
+const SETS: u32 = 3;
+
+/// How many passes of each kind a set plays. Those over a huge queue are long, and fewer.
+fn rounds(bench: &Bench, world: &World) -> u32 {
+    match is_huge(world) {
+        true => bench.rounds.div_ceil(SETS),
+        false => bench.rounds,
+    }
 }
 
 fn is_huge(world: &World) -> bool {
@@ -105,7 +111,7 @@ fn measure_set(bench: &Bench, world: &World, records: &mut [Record; 3]) -> Resul
             host.ask("time_pass 300")?;
         }
     }
-    for round in 0..bench.rounds {
+    for round in 0..rounds(bench, world) {
         for (host, record) in hosts.iter_mut().zip(&mut *records) {
             record.add(host, round)?;
         }
@@ -120,7 +126,7 @@ fn measure_set(bench: &Bench, world: &World, records: &mut [Record; 3]) -> Resul
 pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Table> {
     let mut records = [(); 3].map(|()| Record::default());
     let mut empty = Answer::default();
-    for set in 1..=sets(world) {
+    for set in 1..=SETS {
         progress.step(format!("passes: {world}, processes {set}"));
         empty = measure_set(bench, world, &mut records)?;
     }

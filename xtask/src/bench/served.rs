@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::interrupt;
 use crate::twin::host::Host;
 
+use super::median;
 use super::world::World;
 
 /// The words of one answer.
@@ -25,6 +26,21 @@ impl Answer {
             Some((name.to_owned(), value.parse().ok()?))
         };
         Answer(line.split_whitespace().filter_map(word).collect())
+    }
+
+    /// The medians of several answers with the same words.
+    ///
+    /// # Errors
+    /// One lacks a word of the first.
+    pub fn medians(answers: &[Answer]) -> Result<Answer> {
+        let Some(first) = answers.first() else {
+            return Ok(Answer::default());
+        };
+        let of = |(name, _): &(String, f64)| {
+            let values: Result<Vec<f64>> = answers.iter().map(|answer| answer.get(name)).collect();
+            Ok((name.clone(), median(&values?)))
+        };
+        first.0.iter().map(of).collect::<Result<_>>().map(Answer)
     }
 
     /// The number of a name.
@@ -154,5 +170,15 @@ mod tests {
         assert_eq!(answer.get("cpu_us").ok(), Some(12.5));
         assert_eq!(answer.get("locks").ok(), Some(3.0));
         assert!(answer.get("what").is_err());
+    }
+
+    #[test]
+    fn medians_are_of_each_word() {
+        let answers = ["a=1 b=9", "b=7 a=3", "a=2 b=8"].map(Answer::parse);
+        let medians = Answer::medians(&answers).unwrap();
+        assert_eq!(medians.get("a").ok(), Some(2.0));
+        assert_eq!(medians.get("b").ok(), Some(8.0));
+        assert!(Answer::medians(&["a=1", "b=1"].map(Answer::parse)).is_err());
+        assert!(Answer::medians(&[]).unwrap().get("a").is_err());
     }
 }
