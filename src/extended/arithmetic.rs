@@ -139,6 +139,34 @@ impl Extended {
         rounded(large.negative, a - b - u128::from(lost), top, lost)
     }
 
+    /// The quotient of two numbers. `divide` finds that of `(high, low)`, a number of 128 bits,
+    /// and the divisor's mantissa, which is above `high`; and its rest.
+    #[inline(always)]
+    pub(super) fn divided_by(
+        self,
+        other: Extended,
+        divide: impl FnOnce(u64, u64) -> (u64, u64),
+    ) -> Extended {
+        let negative = self.negative != other.negative;
+        if !self.has_digits() || !other.has_digits() {
+            return if self.is_zero() || other.is_infinite() {
+                Extended::ZERO
+            } else {
+                Extended::INFINITY.with_sign(negative)
+            };
+        }
+        // Shifted so that the quotient has exactly 64 bits.
+        let less = self.mantissa < other.mantissa;
+        let (high, low) = if less {
+            (self.mantissa, 0)
+        } else {
+            (self.mantissa >> 1, self.mantissa << 63)
+        };
+        let (quotient, rest) = divide(high, low);
+        let exponent = self.exponent - other.exponent - i32::from(less);
+        Extended::from_quotient(negative, quotient, (rest, other.mantissa), exponent)
+    }
+
     /// The sum where one number has no digits.
     #[cold]
     fn add_special(self, other: Extended) -> Extended {
@@ -211,28 +239,13 @@ impl Div for Extended {
     /// infinity / infinity.
     #[inline]
     fn div(self, other: Extended) -> Extended {
-        let negative = self.negative != other.negative;
-        if !self.has_digits() || !other.has_digits() {
-            return if self.is_zero() || other.is_infinite() {
-                Extended::ZERO
-            } else {
-                Extended::INFINITY.with_sign(negative)
-            };
-        }
-        // Shifted so that the quotient has exactly 64 bits.
         let divisor = other.mantissa;
-        let less = self.mantissa < divisor;
-        let (high, low) = if less {
-            (self.mantissa, 0)
-        } else {
-            (self.mantissa >> 1, self.mantissa << 63)
-        };
-        let dividend = u128::from(high) << 64 | u128::from(low);
-        let quotient = (dividend / u128::from(divisor)) as u64;
-        // It fits, though what it is computed from does not.
-        let rest = low.wrapping_sub(quotient.wrapping_mul(divisor));
-        let exponent = self.exponent - other.exponent - i32::from(less);
-        Extended::from_quotient(negative, quotient, (rest, divisor), exponent)
+        self.divided_by(other, |high, low| {
+            let dividend = u128::from(high) << 64 | u128::from(low);
+            let quotient = (dividend / u128::from(divisor)) as u64;
+            // It fits, though what it is computed from does not.
+            (quotient, low.wrapping_sub(quotient.wrapping_mul(divisor)))
+        })
     }
 }
 

@@ -1,9 +1,9 @@
 //! The numbers behind the factor of one association, without those of all others.
 
-use super::usage::{norm, quotient, sound};
+use super::usage::{at_most_one, part_of, sound};
 use super::{fair_tree, stock_tree};
 use crate::compat::Compat;
-use crate::extended::Extended;
+use crate::extended::{Divisor, Extended};
 use crate::tree::{AssocIndex, Tree};
 
 /// What [`super::compute`] says of one association under Fair Tree, but for its factor.
@@ -23,27 +23,27 @@ pub(crate) struct NumbersOf<'a> {
     tree: &'a Tree,
     raw_usage: &'a [Extended],
     /// The root's usage.
-    total: Extended,
+    total: Divisor,
     /// The parent of the last association: many in a row have the same.
     parent: Option<AssocIndex>,
     /// Of all that have this parent.
     level_shares: u64,
     /// The parent's usage.
-    level_total: Extended,
+    level_total: Divisor,
 }
 
 impl<'a> NumbersOf<'a> {
     /// `raw_usage`: one per association by position, as for [`super::compute`].
     pub(crate) fn new(compat: Compat, tree: &'a Tree, raw_usage: &'a [Extended]) -> Self {
-        let root = tree.root();
+        let usage = |root: AssocIndex| read(compat, raw_usage[root.get()]);
         NumbersOf {
             compat,
             tree,
             raw_usage,
-            total: root.map_or(Extended::ZERO, |root| read(compat, raw_usage[root.get()])),
+            total: Divisor::new(tree.root().map_or(Extended::ZERO, usage)),
             parent: None,
             level_shares: 0,
-            level_total: Extended::ZERO,
+            level_total: Divisor::new(Extended::ZERO),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'a> NumbersOf<'a> {
     #[inline]
     pub(crate) fn of(&mut self, index: AssocIndex, norm_shares: f64) -> FairTreeNumbers {
         let used = read(self.compat, self.raw_usage[index.get()]);
-        let norm_usage = norm(used, self.total);
+        let norm_usage = at_most_one(part_of(used, &self.total));
         let Some(parent) = self.tree.fs_parent(index) else {
             return FairTreeNumbers {
                 norm_usage,
@@ -66,10 +66,10 @@ impl<'a> NumbersOf<'a> {
         if self.parent != Some(parent) {
             self.go_to(parent);
         }
-        let (shares, total) = (self.level_shares, self.level_total);
+        let (shares, total) = (self.level_shares, self.level_total.number());
         FairTreeNumbers {
             norm_usage,
-            effective_usage: quotient(used, total),
+            effective_usage: part_of(used, &self.level_total),
             level_fs: if self.compat.is_slurm() {
                 stock_tree::level(self.tree, index, norm_shares, used, total)
             } else {
@@ -82,7 +82,7 @@ impl<'a> NumbersOf<'a> {
     fn go_to(&mut self, parent: AssocIndex) {
         self.parent = Some(parent);
         self.level_shares = self.tree.child_shares(parent);
-        self.level_total = read(self.compat, self.raw_usage[parent.get()]);
+        self.level_total = Divisor::new(read(self.compat, self.raw_usage[parent.get()]));
     }
 }
 

@@ -17,7 +17,7 @@ use super::AssocFairshare;
 use super::classic::{between, factor};
 use super::depth_oblivious::Rule;
 use super::host::HostMath;
-use super::usage::norm;
+use super::usage::{at_most_one, quotient};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::Algorithm;
@@ -62,7 +62,7 @@ pub(crate) struct Standing {
 impl Standing {
     /// Normalised usage.
     pub(crate) fn norm_usage(raw: Extended, root: Extended) -> Extended {
-        norm(raw, root)
+        at_most_one(quotient(raw, root))
     }
 
     /// Effective usage. `usage_of_level`: the normalised usage of all on the level that have

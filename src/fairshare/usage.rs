@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::AssocFairshare;
-use crate::extended::Extended;
+use crate::extended::{Divisor, Extended};
 use crate::tree::{AssocIndex, Tree};
 
 /// Raw usage of all associations.
 pub(super) struct Usage<'a> {
     raw: Cow<'a, [Extended]>,
-    total: Extended,
+    total: Divisor,
 }
 
 impl<'a> Usage<'a> {
@@ -32,6 +32,7 @@ impl<'a> Usage<'a> {
 
     fn of(tree: &Tree, raw: Cow<'a, [Extended]>) -> Usage<'a> {
         let total = tree.root().map_or(Extended::ZERO, |root| raw[root.get()]);
+        let total = Divisor::new(total);
         Usage { raw, total }
     }
 
@@ -46,7 +47,7 @@ impl<'a> Usage<'a> {
 
     /// Usage over the root's, at most 1: it can be more after usage was lost on the way up.
     pub(super) fn norm(&self, index: AssocIndex) -> Extended {
-        norm(self.raw(index), self.total)
+        at_most_one(part_of(self.raw(index), &self.total))
     }
 
     /// Results that still lack what the algorithm says, in the memory of `spare`.
@@ -80,9 +81,8 @@ pub(super) fn sound(usage: Extended) -> Extended {
     }
 }
 
-/// Usage over the root's, at most 1.
-pub(super) fn norm(usage: Extended, total: Extended) -> Extended {
-    let part = quotient(usage, total);
+/// Normalised usage, from usage over the root's.
+pub(super) fn at_most_one(part: Extended) -> Extended {
     if part.is_below_one() {
         part
     } else {
@@ -90,6 +90,17 @@ pub(super) fn norm(usage: Extended, total: Extended) -> Extended {
     }
 }
 
+/// [`quotient`] of one part after the other.
+#[inline]
+pub(super) fn part_of(part: Extended, whole: &Divisor) -> Extended {
+    if whole.number().is_zero() {
+        Extended::ZERO
+    } else {
+        part / *whole
+    }
+}
+
+/// A part over the whole; 0 where that is 0.
 pub(super) fn quotient(part: Extended, whole: Extended) -> Extended {
     if whole.is_zero() {
         Extended::ZERO
