@@ -382,13 +382,16 @@ static void bring_job(const job_record_t *job)
 	host_bring(&job->job_id);
 	host_bring(&job->job_state);
 	host_bring(&job->part_ptr_list);
+	host_bring(&job->part_ptr);
 	host_bring(&job->priority);
 	host_bring(&job->qos_ptr);
 	host_bring(&job->site_factor);
 	host_bring(&job->time_limit);
+	host_bring(&job->total_cpus);
 	if (job->details) {
 		host_bring(&job->details->accrue_time);
 		host_bring(&job->details->max_cpus);
+		host_bring(&job->details->min_cpus);
 		host_bring(&job->details->nice);
 	}
 }

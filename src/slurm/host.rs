@@ -311,10 +311,16 @@ impl Drop for UnsavedLock {
     }
 }
 
-/// Asks memory for what will be read soon, into the second cache: see `host_ask` in the shim.
+/// Asks memory for what will be read very soon, into the first cache: see `host_bring` in the shim.
+/// That may be two lines, where a row begins at the end of one.
 #[inline(always)]
 pub(super) fn fetch<T>(at: &T) {
-    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    let first = std::ptr::from_ref(at).cast::<i8>();
+    let last = first.wrapping_add(size_of::<T>().saturating_sub(1));
     // SAFETY: nothing is read, and what is asked for is there.
-    unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(at).cast()) }
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(first);
+        _mm_prefetch::<_MM_HINT_T0>(last);
+    }
 }

@@ -13,6 +13,9 @@ use crate::priority::{Job, Priced, Pricer};
 use crate::tree::AssocIndex;
 use std::ops::Range;
 
+/// So many jobs ahead memory is asked for the place of a job's association.
+const AHEAD: usize = 16;
+
 /// Waiting jobs with their prices; memory that passes reuse.
 #[derive(Default)]
 pub(super) struct Pending {
@@ -58,9 +61,10 @@ fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
 /// Whether a job has the priority that it is to get, so that its record need not be looked at:
 /// whoever gave it another one meanwhile knows better.
 fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
-    price.priority == price.seen_priority
-        && price.variants_len == 0
-        && !row.is(ffi::SHIM_HAS_VARIANTS)
+    // Which jobs do is nothing a processor could foresee: no branches.
+    (price.priority == price.seen_priority)
+        & (price.variants_len == 0)
+        & !row.is(ffi::SHIM_HAS_VARIANTS)
 }
 
 impl Pending {
@@ -129,6 +133,9 @@ impl Pending {
                 break;
             }
             self.next_row = position + 1;
+            if let Some(later) = rows.get(position - first + AHEAD) {
+                snapshot.fetch_assoc_row(later.assoc_id);
+            }
             if row.is(ffi::SHIM_POWERING_UP)
                 || !row.is(ffi::SHIM_HAS_DETAILS)
                 || passed_over(settings, row)

@@ -1,6 +1,6 @@
 //! The rows of slurmctld, copied.
 
-use super::host::{NONE, SnapshotLock, UsageLock, ffi};
+use super::host::{self, NONE, SnapshotLock, UsageLock, ffi};
 use super::state::Stored;
 use std::ffi::c_void;
 
@@ -111,6 +111,13 @@ impl Snapshot {
             rows => rows.get(id as usize).copied().unwrap_or(NONE),
         };
         (row != NONE).then_some(row)
+    }
+
+    /// Asks memory for what [`Snapshot::assoc_row`] will read.
+    pub(super) fn fetch_assoc_row(&self, id: u32) {
+        if let Some(row) = self.row_of_id().get(id as usize) {
+            host::fetch(row);
+        }
     }
 
     /// The rows of a job's QOS, and of its partition's QOS if that is another one.
