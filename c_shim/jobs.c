@@ -229,9 +229,11 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 {
 	const __typeof__(*job->details) *details = job->details;
 	shim_waiting *row = HOST_PUSH(snapshot, snapshot->waiting, 1);
+	uint64_t *at = HOST_PUSH(snapshot, snapshot->waiting_at, 1);
 
-	if (!row)
+	if (!row || !at)
 		return;
+	*at = (uintptr_t) job;
 	/* Field by field: a whole row would be put together elsewhere and copied. */
 	row->accrue_time = details ? details->accrue_time : 0;
 	row->job_id = job->job_id;

@@ -198,6 +198,18 @@ static void write_variants(const shim_snapshot *snapshot, job_record_t *job,
 
 /* ---- jobs --------------------------------------------------------------------------------- */
 
+/* So many jobs before they are looked for, memory is asked for their records. */
+#define JOBS_AHEAD 64
+
+/*
+ * Where the record of a waiting job was when it was copied. It may be gone, and another may be
+ * there: to ask memory for, and for nothing else.
+ */
+static inline const job_record_t *was_at(const shim_snapshot *snapshot, size_t row)
+{
+	return (const job_record_t *) (uintptr_t) snapshot->waiting_at.at[row];
+}
+
 /*
  * What pricing reads and writes lies anywhere in memory, and each lock on the way there makes the
  * processor wait for what it has asked for: so all is asked for at once, before the first of it is
@@ -345,6 +357,14 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 	for (const shim_price *price = prices; price < prices + len; price++) {
 		job_record_t *job;
 
+		if (prices + len - price > JOBS_AHEAD) {
+			const job_record_t *later = was_at(snapshot, price[JOBS_AHEAD].row);
+
+			host_ask(&later->direct_set_prio);
+			host_ask(&later->job_id);
+			host_ask(&later->job_state);
+			host_ask(&later->priority);
+		}
 		job = find_job_record(price->job_id);
 		if (!job || !is_as_seen(job, price))
 			continue;
@@ -364,11 +384,22 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 }
 
 /* One thing at a time for many jobs: see shim_prices_write. */
-void shim_factors_find(const shim_price *prices, void **jobs, size_t len)
+void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, void **jobs,
+		       size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		job_record_t *job = find_job_record(prices[i].job_id);
+		/* Nearly every job is priced, so that it will be the turn of this one by then. */
+		size_t row = (size_t) prices[i].row + JOBS_AHEAD;
+		job_record_t *job;
 
+		if (row < snapshot->waiting_at.len) {
+			const job_record_t *later = was_at(snapshot, row);
+
+			host_ask(&later->job_id);
+			host_ask(&later->prio_factors);
+			host_ask(&later->priority);
+		}
+		job = find_job_record(prices[i].job_id);
 		jobs[i] = job && job->priority == prices[i].seen_priority ? job : NULL;
 	}
 	for (size_t i = 0; i < len; i++) {

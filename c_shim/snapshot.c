@@ -66,6 +66,7 @@ static void clear_others(shim_snapshot *snapshot)
 	EMPTY(snapshot->qos_ids);
 	EMPTY(snapshot->tres);
 	EMPTY(snapshot->qos_at);
+	EMPTY(snapshot->waiting_at);
 	snapshot->out_of_memory = false;
 }
 
@@ -92,6 +93,7 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 	free(snapshot->accounts.at);
 	free(snapshot->assoc_at.at);
 	free(snapshot->qos_at.at);
+	free(snapshot->waiting_at.at);
 	free(snapshot->job_nodes.at);
 	free(snapshot->child_nodes.at);
 	free(snapshot->assoc_nodes.at);

@@ -57,7 +57,8 @@ extern bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *p
  * Finds some jobs by their numbers and asks memory for what shim_factors_write will touch. NULL for
  * a job that is gone, or has another priority than when it was copied.
  */
-extern void shim_factors_find(const shim_price *prices, void **jobs, size_t len);
+extern void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, void **jobs,
+			      size_t len);
 /*
  * Writes the factors of the jobs that were found. Both need the read lock of jobs, in one hold;
  * under it nobody else reads or writes factors but the hooks of the plugin.

@@ -33,6 +33,7 @@ typedef struct {
 	shim_u32_rows accounts;	 /* rows of `assocs` that are no users */
 	shim_pointer_rows assoc_at; /* the shim's: records while they are locked, else marks of them */
 	shim_pointer_rows qos_at;
+	shim_u64_rows waiting_at; /* the shim's: where records of `waiting` were; never read */
 	shim_u32_rows job_nodes; /* the shim's: where nodes of slurmctld's lists were last */
 	shim_u32_rows child_nodes;
 	shim_u32_rows assoc_nodes;

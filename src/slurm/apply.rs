@@ -242,7 +242,14 @@ pub(super) fn factors(
             let some = &mut found[..jobs.len()];
             let prices = pending.prices(jobs.clone()).0;
             // SAFETY: the job lock is held, and there are as many places as prices.
-            unsafe { ffi::shim_factors_find(prices.as_ptr(), some.as_mut_ptr(), some.len()) }
+            unsafe {
+                ffi::shim_factors_find(
+                    snapshot.raw(),
+                    prices.as_ptr(),
+                    some.as_mut_ptr(),
+                    some.len(),
+                );
+            }
             // Meanwhile memory comes up with the records.
             let factors = pending.price(&mut batch, snapshot, tables, jobs);
             // SAFETY: the job lock is held since the jobs were found, and the plugin's own for

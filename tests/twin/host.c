@@ -62,9 +62,12 @@ part_record_t *find_part_record(char *name)
 			   NULL;
 }
 
+/* slurmctld looks into the record as well: others may be in the same place of its table. */
 job_record_t *find_job_record(uint32_t id)
 {
-	return twin_job(id);
+	job_record_t *job = twin_job(id);
+
+	return job && job->job_id == id ? job : NULL;
 }
 
 static int append_name(void *part, void *names)
