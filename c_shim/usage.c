@@ -156,20 +156,49 @@ static uint32_t common_count(const shim_snapshot *snapshot, uint32_t tres_cnt)
 	return tres_cnt < snapshot->tres_count ? tres_cnt : snapshot->tres_count;
 }
 
-/* TRES usage and run-seconds, kept only while limits are enforced; energy has neither. */
+/* TRES usage and run-seconds of an association or a QOS: `count` of each. */
+typedef struct {
+	long double *raw;
+	uint64_t *run_secs;
+	uint32_t count;
+} tres_counters;
+
+static tres_counters counters(const shim_snapshot *snapshot, long double *raw, uint64_t *run_secs,
+			      uint32_t tres_cnt)
+{
+	return (tres_counters) {
+		.raw = raw,
+		.run_secs = run_secs,
+		.count = raw && run_secs ? common_count(snapshot, tres_cnt) : 0,
+	};
+}
+
+/*
+ * Charges the TRES of a job to all of these: what is worked out for one is the same for the next.
+ * They are kept only while limits are enforced; energy has none.
+ */
 static uint32_t charge_tres(const shim_snapshot *snapshot, const shim_charge *charge, double wall,
-			    uint32_t tres_cnt, long double *raw, uint64_t *run_secs)
+			    const tres_counters *to, size_t len)
 {
 	const uint64_t *tres = charged_tres(snapshot, charge);
-	uint32_t underflows = 0, count = common_count(snapshot, tres_cnt);
+	uint32_t underflows = 0;
 
-	if (!tres || !raw || !run_secs || !snapshot->enforces_limits)
+	if (!tres || !snapshot->enforces_limits)
 		return 0;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
+		long double usage;
+		uint64_t run_secs;
+
 		if (i == TRES_ARRAY_ENERGY || !tres[i])
 			continue;
-		raw[i] += (long double) wall * (long double) tres[i];
-		underflows += take(&run_secs[i], run_secs_of(charge, tres[i]));
+		usage = (long double) wall * (long double) tres[i];
+		run_secs = run_secs_of(charge, tres[i]);
+		for (size_t j = 0; j < len; j++) {
+			if (i >= to[j].count)
+				continue;
+			to[j].raw[i] += usage;
+			underflows += take(&to[j].run_secs[i], run_secs);
+		}
 	}
 	return underflows;
 }
@@ -220,6 +249,7 @@ static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charge *cha
 	slurmdb_qos_rec_t *qos = qos_in(snapshot, row);
 	bool no_decay = qos && (qos->flags & QOS_FLAG_NO_DECAY);
 	double wall = no_decay ? charge->wall : charge->wall_decayed;
+	tres_counters to;
 
 	if (!qos)
 		return 0;
@@ -227,8 +257,9 @@ static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charge *cha
 	qos->usage->usage_raw += (long double) (no_decay ? charge->usage : charge->usage_decayed);
 	if (HOST_HAS_USED_LIMIT_SECS && !assoc)
 		return 0;
-	return charge_tres(snapshot, charge, wall, qos->usage->tres_cnt,
-			   qos->usage->usage_tres_raw, qos->usage->grp_used_tres_run_secs) +
+	to = counters(snapshot, qos->usage->usage_tres_raw, qos->usage->grp_used_tres_run_secs,
+		      qos->usage->tres_cnt);
+	return charge_tres(snapshot, charge, wall, &to, 1) +
 	       take_used_limits(snapshot, charge, qos, assoc);
 }
 
@@ -242,22 +273,32 @@ static uint32_t charge_all_qos(const shim_snapshot *snapshot, const shim_charge 
 	return underflows;
 }
 
-static uint32_t charge_assoc(const shim_snapshot *snapshot, const shim_charge *charge,
-			     slurmdb_assoc_usage_t *usage)
+/* All that is charged of one association but for its TRES. */
+static tres_counters charge_assoc(const shim_snapshot *snapshot, const shim_charge *charge,
+				  slurmdb_assoc_usage_t *usage)
 {
 	usage->grp_used_wall += charge->wall_decayed;
 	usage->usage_raw += (long double) charge->usage_decayed;
-	return charge_tres(snapshot, charge, charge->wall_decayed, usage->tres_cnt,
-			   usage->usage_tres_raw, usage->grp_used_tres_run_secs);
+	return counters(snapshot, usage->usage_tres_raw, usage->grp_used_tres_run_secs,
+			usage->tres_cnt);
 }
+
+/* Hardly any tree is deeper; such a one takes another turn. */
+#define LEVELS 16
 
 static uint32_t charge_chain(const shim_snapshot *snapshot, const shim_charge *charge,
 			     slurmdb_assoc_rec_t *assoc)
 {
 	uint32_t underflows = 0;
 
-	for (; assoc; assoc = assoc->usage->parent_assoc_ptr)
-		underflows += charge_assoc(snapshot, charge, assoc->usage);
+	while (assoc) {
+		tres_counters to[LEVELS];
+		size_t len = 0;
+
+		for (; assoc && len < LEVELS; assoc = assoc->usage->parent_assoc_ptr)
+			to[len++] = charge_assoc(snapshot, charge, assoc->usage);
+		underflows += charge_tres(snapshot, charge, charge->wall_decayed, to, len);
+	}
 	return underflows;
 }
 
@@ -345,6 +386,7 @@ static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 {
 	for (uint32_t i = r->factors[row].first_charge; i != SHIM_NONE; i = r->charges[i].next) {
 		shim_charge *charge = &r->charges[i];
+		tres_counters to;
 
 		/* Should two records have this id, the first is charged. */
 		if (charge->is_done || charge->from)
@@ -352,7 +394,8 @@ static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 		charge->from = assoc;
 		if (!assoc->user)
 			continue;
-		r->underflows += charge_assoc(r->snapshot, charge, assoc->usage);
+		to = charge_assoc(r->snapshot, charge, assoc->usage);
+		r->underflows += charge_tres(r->snapshot, charge, charge->wall_decayed, &to, 1);
 		charge->from = assoc->usage->parent_assoc_ptr;
 	}
 }
