@@ -78,8 +78,12 @@ bool shim_nodes_learn(void)
 
 /* ---- walks ------------------------------------------------------------------------------- */
 
-/* Elements ahead of the walk for which memory is asked. */
+/*
+ * Elements ahead of the walk for which memory is asked, some together: the processor has to find
+ * out where each one's page is, and does so for several at the same time.
+ */
 #define NODES_AHEAD 64
+#define NODES_AT_ONCE 8
 /* So far a walk looks for a node among those behind its place in the last walk. */
 #define GONE_AT_ONCE 64
 
@@ -161,22 +165,28 @@ static void keep_note(host_trail *trail, uint32_t note)
 	}
 }
 
+static void ask_ahead(const host_trail *trail, const list_node *node)
+{
+	const uint32_t *notes = trail->nodes->at;
+	size_t end = trail->next + NODES_AHEAD + NODES_AT_ONCE;
+
+	if (end > trail->last_len)
+		end = trail->last_len;
+	for (size_t i = trail->next + NODES_AHEAD; i < end; i++)
+		host_ask(noted(notes[i], node));
+}
+
 static int follow(void *element, void *arg)
 {
 	host_trail *trail = arg;
 	const list_node *node = trail->node;
 
 	if (node && node->data == element) {
-		size_t ahead;
-
 		keep_note(trail, note_of(node));
-		ahead = trail->next + NODES_AHEAD - 1;
-		if (ahead < trail->last_len) {
-			const uint32_t *notes = trail->nodes->at;
-
-			host_ask(noted(notes[ahead], node));
-			host_bring(noted(notes[trail->next + HOST_NEAR - 1], node));
-		}
+		if (trail->next % NODES_AT_ONCE == 0)
+			ask_ahead(trail, node);
+		if (trail->next + HOST_NEAR <= trail->last_len)
+			host_bring(noted(trail->nodes->at[trail->next + HOST_NEAR - 1], node));
 		trail->node = node->next;
 	} else {
 		trail->node = NULL;

@@ -32,7 +32,7 @@ static void write_number(uint32_t *to, uint32_t number)
 		*to = number;
 }
 
-static void write_factors(job_record_t *job, const shim_factors *from)
+static inline void write_factors(job_record_t *job, const shim_factors *from)
 {
 	HOST_FACTORS *factors;
 
@@ -423,13 +423,34 @@ static void bring_factors(const job_record_t *job)
 	}
 }
 
-void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len)
+static inline shim_factors factors_at(const shim_factor_columns *columns, size_t i)
+{
+	return (shim_factors) {
+		.age = columns->age[i],
+		.assoc = columns->assoc[i],
+		.fairshare = columns->fairshare[i],
+		.job_size = columns->job_size[i],
+		.partition = columns->partition[i],
+		.qos = columns->qos[i],
+		.site = columns->site[i],
+		.nice = columns->nice[i],
+		.clear = columns->clear[i],
+		.tres = columns->tres ? columns->tres + i * columns->tres_len : NULL,
+		.tres_weights = columns->tres_weights,
+		.tres_len = columns->tres_len,
+	};
+}
+
+void shim_factors_write(void *const *jobs, const shim_factor_columns *factors, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (i + HOST_NEAR < len)
 			bring_factors(jobs[i + HOST_NEAR]);
-		if (jobs[i])
-			write_factors(jobs[i], &factors[i]);
+		if (jobs[i]) {
+			const shim_factors from = factors_at(factors, i);
+
+			write_factors(jobs[i], &from);
+		}
 	}
 }
 

@@ -33,6 +33,22 @@ typedef struct {
 	bool clear; /* no factors: the priority is an administrator's */
 } shim_factors;
 
+/* The same of some jobs, by column. */
+typedef struct {
+	const double *age;
+	const double *assoc;
+	const double *fairshare;
+	const double *job_size;
+	const double *partition;
+	const double *qos;
+	const int32_t *site;
+	const int32_t *nice;
+	const bool *clear;
+	const double *tres;	    /* `tres_len` of each job, or NULL */
+	const double *tres_weights; /* as many, the same for all jobs */
+	size_t tres_len;
+} shim_factor_columns;
+
 /*
  * Asks memory for what pricing a job needs and writes, before anything else is done. Gives the id of
  * its association, 0 without one. The caller holds the job write lock.
@@ -63,7 +79,7 @@ extern void shim_factors_find(const shim_snapshot *snapshot, const shim_price *p
  * Writes the factors of the jobs that were found. Both need the read lock of jobs, in one hold;
  * under it nobody else reads or writes factors but the hooks of the plugin.
  */
-extern void shim_factors_write(void *const *jobs, const shim_factors *factors, size_t len);
+extern void shim_factors_write(void *const *jobs, const shim_factor_columns *factors, size_t len);
 /* Writes factors and variants of `job`, not its priority. Needs the job write lock. */
 extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
 				   const shim_factors *factors, const uint32_t *variants,

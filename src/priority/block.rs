@@ -93,6 +93,22 @@ pub(crate) enum When {
     Set,
 }
 
+/// How the priorities of a block came about, but for TRES: as [`Priced`], by column.
+#[cfg_attr(
+    not(feature = "slurm"),
+    allow(dead_code, reason = "only slurmctld's plugin takes them so")
+)]
+pub(crate) struct Terms<'a> {
+    pub(crate) age: &'a Column<f64>,
+    pub(crate) assoc: &'a Column<f64>,
+    pub(crate) fairshare: &'a Column<f64>,
+    pub(crate) job_size: &'a Column<f64>,
+    pub(crate) partition: &'a Column<f64>,
+    pub(crate) qos: &'a Column<f64>,
+    pub(crate) site: &'a Column<i32>,
+    pub(crate) nice: &'a Column<i32>,
+}
+
 /// A number per job of a block.
 type Column<T> = [T; BLOCK];
 
@@ -220,6 +236,24 @@ impl Block {
     #[inline(always)]
     pub(crate) fn priorities(&self) -> &[u32; BLOCK] {
         &self.priority
+    }
+
+    /// The terms, by column, one per row. Where a job keeps its priority they mean nothing.
+    #[cfg_attr(
+        not(feature = "slurm"),
+        allow(dead_code, reason = "only slurmctld's plugin takes them so")
+    )]
+    pub(crate) fn terms(&self) -> Terms<'_> {
+        Terms {
+            age: &self.age,
+            assoc: &self.assoc,
+            fairshare: &self.fairshare,
+            job_size: &self.job_size,
+            partition: &self.partition,
+            qos: &self.qos,
+            site: &self.site_factors,
+            nice: &self.nice,
+        }
     }
 
     /// The price of the job at `at`, which is `row`.

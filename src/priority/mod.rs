@@ -42,6 +42,8 @@ mod weights;
 #[cfg(test)]
 mod samples;
 
+#[cfg(feature = "slurm")]
+pub(crate) use block::Terms;
 #[cfg(any(feature = "capi", feature = "slurm"))]
 pub(crate) use block::{BLOCK, Block, Row, When};
 pub use error::PriorityError;

@@ -253,9 +253,8 @@ pub(super) fn factors(
             // Meanwhile memory comes up with the records.
             let factors = pending.price(&mut batch, snapshot, tables, jobs);
             // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
-            // factors; there are as many, and their pointers are into `pending`, which is
-            // borrowed.
-            unsafe { ffi::shim_factors_write(some.as_ptr(), factors.as_ptr(), factors.len()) }
+            // factors; the columns have as many, and neither `batch` nor `pending` was used since.
+            unsafe { ffi::shim_factors_write(some.as_ptr(), &factors, some.len()) }
             jobs = pending.take(settings, snapshot, tables);
         }
     }

@@ -3,7 +3,7 @@
 use super::host::{self, NONE, ffi};
 use super::snapshot::Snapshot;
 use super::tables::Tables;
-use crate::priority::{AssocFactors, BLOCK, Block, Priced, Pricer, Row, TimeLimit, When};
+use crate::priority::{AssocFactors, BLOCK, Block, Priced, Pricer, Row, Terms, TimeLimit, When};
 
 impl ffi::shim_waiting {
     pub(super) fn limit(&self) -> TimeLimit {
@@ -120,12 +120,13 @@ impl<'a> Batch<'a> {
         self.block.priced(at, &self.rows[at])
     }
 
-    /// The jobs' rows, and how their priorities came about.
-    #[inline]
-    pub(super) fn all_priced(
-        &self,
-    ) -> impl ExactSizeIterator<Item = (&'a ffi::shim_waiting, Priced)> {
-        let rows = self.rows.iter().enumerate();
-        rows.map(|(at, row)| (*row, self.block.priced(at, row)))
+    /// The jobs' rows.
+    pub(super) fn rows(&self) -> &[&'a ffi::shim_waiting] {
+        &self.rows
+    }
+
+    /// How their priorities came about, but for TRES.
+    pub(super) fn terms(&self) -> Terms<'_> {
+        self.block.terms()
     }
 }

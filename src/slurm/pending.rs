@@ -31,17 +31,14 @@ pub(super) struct Pending {
     variants: Vec<u32>,
     /// One per TRES, if TRES are weighed.
     tres_weights: Vec<f64>,
-    /// Of the jobs that were priced last.
-    factors: Vec<ffi::shim_factors>,
+    /// Of the jobs that were priced last, who has no factors: an administrator set the priority.
+    cleared: Vec<bool>,
     /// Their weighted TRES terms, job after job.
     tres_terms: Vec<f64>,
     /// Terms of one job, of the TRES that have a weight.
     weighed_terms: Vec<f64>,
     overflows: Overflows,
 }
-
-// SAFETY: the pointers in `factors` point into the other two vectors; nobody else has them.
-unsafe impl Send for Pending {}
 
 /// Jobs that a pass does not price although their state is one of those it prices.
 fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
@@ -208,15 +205,16 @@ impl Pending {
         spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
     }
 
-    /// Prices the jobs that were taken, and tells how their priorities come about. Of those that
-    /// have theirs already no more is kept.
+    /// Prices the jobs that were taken, and tells how their priorities come about: in columns of
+    /// the batch and of these, valid until one of them is used again. Of jobs that have their
+    /// priority already no more is kept.
     pub(super) fn price(
         &mut self,
         batch: &mut Batch,
         snapshot: &Snapshot,
         tables: &Tables,
         of: Range<usize>,
-    ) -> &[ffi::shim_factors] {
+    ) -> ffi::shim_factor_columns {
         let pricer = batch.pricer();
         let tells = log::tells_priorities();
         let prices = &mut self.prices[of.clone()];
@@ -241,26 +239,40 @@ impl Pending {
                 price.variants_len = u32::try_from(count).unwrap_or(0);
             }
         }
-        self.factors.clear();
+        self.cleared.clear();
+        self.cleared
+            .extend(prices.iter().map(|price| price.seen_direct));
         let tres = self.tres_weights.len();
         self.tres_terms.resize(prices.len() * tres, 0.0);
-        let priced = prices.iter().zip(batch.all_priced());
-        if tres == 0 {
-            let factors =
-                priced.map(|(price, (_, priced))| to_shim(&priced, price.seen_direct, &[], &[]));
-            self.factors.extend(factors);
-        } else {
+        if tres > 0 {
             let terms = self.tres_terms.chunks_mut(tres);
-            let factors = priced.zip(terms).map(|((price, (row, priced)), terms)| {
+            for (row, terms) in batch.rows().iter().zip(terms) {
                 let job = Tables::job(snapshot, row, None);
                 pricer.tres_terms(&job, &mut self.weighed_terms);
                 spread(&tables.weighed, &self.weighed_terms, terms);
-                to_shim(&priced, price.seen_direct, terms, &self.tres_weights)
-            });
-            self.factors.extend(factors);
+            }
         }
         self.settle(snapshot, of);
-        &self.factors
+        self.columns(batch)
+    }
+
+    /// How the priorities of the jobs in a batch come about.
+    fn columns(&self, batch: &Batch) -> ffi::shim_factor_columns {
+        let terms = batch.terms();
+        ffi::shim_factor_columns {
+            age: terms.age.as_ptr(),
+            assoc: terms.assoc.as_ptr(),
+            fairshare: terms.fairshare.as_ptr(),
+            job_size: terms.job_size.as_ptr(),
+            partition: terms.partition.as_ptr(),
+            qos: terms.qos.as_ptr(),
+            site: terms.site.as_ptr(),
+            nice: terms.nice.as_ptr(),
+            clear: self.cleared.as_ptr(),
+            tres: or_null(&self.tres_terms),
+            tres_weights: or_null(&self.tres_weights),
+            tres_len: self.tres_weights.len(),
+        }
     }
 
     /// Moves those among priced jobs that are to be written to the others before them.
@@ -322,6 +334,14 @@ impl Overflows {
     }
 }
 
+fn or_null(numbers: &[f64]) -> *const f64 {
+    if numbers.is_empty() {
+        std::ptr::null()
+    } else {
+        numbers.as_ptr()
+    }
+}
+
 /// Factors as the shim takes them; the pointers are valid as long as the slices.
 pub(super) fn to_shim(
     priced: &Priced,
@@ -329,13 +349,6 @@ pub(super) fn to_shim(
     tres: &[f64],
     tres_weights: &[f64],
 ) -> ffi::shim_factors {
-    let or_null = |numbers: &[f64]| {
-        if numbers.is_empty() {
-            std::ptr::null()
-        } else {
-            numbers.as_ptr()
-        }
-    };
     ffi::shim_factors {
         age: priced.age,
         assoc: priced.assoc,
