@@ -158,11 +158,23 @@ static inline bool host_is_mark(const void *at)
 	return (uintptr_t) at & 1;
 }
 
-/*
- * Records lie anywhere in memory. A walk collects so many of them, asks for all, then for what
- * they point to, and reads them when that has arrived.
- */
+/* Records lie anywhere in memory. So many are asked for together, and read when all are there. */
 #define HOST_TOGETHER 128
+
+/*
+ * In a long walk each record goes through stages instead: memory is asked for it, some records
+ * later for what it points to, and so on, and when all has arrived it is read. The stages of
+ * different records take turns, one each, so that memory is busy while other work is done; who
+ * asks for many at once does nothing else until memory has taken up all but the last of them.
+ *
+ * Memory takes as long as two or three records do; with many more on the way, the processor has
+ * forgotten where the pages of the first one are.
+ */
+/* So many records later one goes through its next stage. */
+#define HOST_PER_STAGE 6
+/* Places for the records that are between their first stage and their last. */
+#define HOST_ON_THE_WAY 32
+
 /* Bytes in a line of memory. */
 #define HOST_LINE 64
 
@@ -203,16 +215,6 @@ static inline void host_bring_all(const void *at, size_t len)
 {
 	for (size_t i = 0; at && i < len; i += HOST_LINE)
 		host_bring((const char *) at + i);
-}
-
-static inline void host_fetch_usage(const slurmdb_assoc_usage_t *usage)
-{
-	if (!usage)
-		return;
-	host_ask(&usage->fs_factor);
-	host_ask(&usage->usage_efctv);
-	host_ask(&usage->usage_norm);
-	host_ask(&usage->level_fs);
 }
 
 /* A walk along lists of slurmctld's, one after the other, and where their nodes were last time. */

@@ -411,27 +411,16 @@ static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *
 
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
-/*
- * Records lie anywhere in memory, and what they point to as well. So each job goes through stages:
- * memory is asked for its record, some jobs later for what that points to, and so on, and when all
- * has arrived it is copied. The stages of different jobs take turns, one each, so that memory is
- * busy while a row is made. The lock that the pointers need is held all the time.
- *
- * Memory takes as long as two or three jobs do; with many more on the way, the processor has
- * forgotten where the pages of the first one are.
- */
-/* So many jobs later one goes through its next stage. */
-#define JOBS_PER_STAGE 6
+/* In this one a job is copied. The lock that the pointers need is held all the time. */
 #define LAST_STAGE 4
-#define ON_THE_WAY 32
 
-_Static_assert(LAST_STAGE * JOBS_PER_STAGE < ON_THE_WAY, "a job goes through all stages");
-_Static_assert(HOST_NEAR < JOBS_PER_STAGE * LAST_STAGE, "before it is copied");
+_Static_assert(LAST_STAGE * HOST_PER_STAGE < HOST_ON_THE_WAY, "a job goes through all stages");
+_Static_assert(HOST_NEAR < LAST_STAGE * HOST_PER_STAGE, "before it is copied");
 
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
-	const job_record_t *job[ON_THE_WAY]; /* NULL where there is none */
+	const job_record_t *job[HOST_ON_THE_WAY]; /* NULL where there is none */
 	size_t turns;
 	host_rows rows;
 } job_walk;
@@ -439,18 +428,18 @@ typedef struct {
 /* The job that was found so many turns ago; NULL: none. */
 static const job_record_t *found_before(const job_walk *w, size_t turns)
 {
-	return w->job[(w->turns - turns) % ON_THE_WAY];
+	return w->job[(w->turns - turns) % HOST_ON_THE_WAY];
 }
 
 /* The job that is to go through a stage in this turn; NULL: none. */
 static const job_record_t *due(const job_walk *w, size_t stage)
 {
-	return found_before(w, stage * JOBS_PER_STAGE);
+	return found_before(w, stage * HOST_PER_STAGE);
 }
 
 static void take_turn(job_walk *w, const job_record_t *job)
 {
-	w->job[w->turns % ON_THE_WAY] = job;
+	w->job[w->turns % HOST_ON_THE_WAY] = job;
 	if (job)
 		host_fetch_job(w->want, job);
 	job = due(w, 1);
@@ -462,7 +451,7 @@ static void take_turn(job_walk *w, const job_record_t *job)
 	job = due(w, 3);
 	if (job && job->part_ptr_list && is_waiting(w->want, job))
 		host_fetch_second(job->part_ptr_list);
-	job = found_before(w, LAST_STAGE * JOBS_PER_STAGE - HOST_NEAR);
+	job = found_before(w, LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
 	if (job)
 		bring_job(job);
 	job = due(w, LAST_STAGE);
@@ -487,6 +476,6 @@ void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
 	(void) host_trail_walk(&trail, job_list, walk_to, &w);
 	host_trail_end(&trail);
-	for (size_t i = 0; i < LAST_STAGE * JOBS_PER_STAGE; i++)
+	for (size_t i = 0; i < LAST_STAGE * HOST_PER_STAGE; i++)
 		take_turn(&w, NULL);
 }

@@ -347,6 +347,9 @@ static void write_batch(variants_batch *b)
  * Records lie anywhere in memory. The processor waits for many of them at once as long as little
  * is done between one and the next, as it sees some hundred instructions ahead; so what only some
  * jobs need is done for those together.
+ *
+ * The last ones come first: their factors have just been written, and some lines of theirs are
+ * still at hand.
  */
 bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 		       const uint32_t *at, bool only_raise)
@@ -354,11 +357,12 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 	variants_batch with = { .snapshot = snapshot, .at = at, .only_raise = only_raise };
 	bool moved = false;
 
-	for (const shim_price *price = prices; price < prices + len; price++) {
+	for (size_t i = len; i-- > 0;) {
+		const shim_price *price = &prices[i];
 		job_record_t *job;
 
-		if (prices + len - price > JOBS_AHEAD) {
-			const job_record_t *later = was_at(snapshot, price[JOBS_AHEAD].row);
+		if (i >= JOBS_AHEAD) {
+			const job_record_t *later = was_at(snapshot, price[-JOBS_AHEAD].row);
 
 			host_ask(&later->direct_set_prio);
 			host_ask(&later->job_id);

@@ -155,11 +155,17 @@ void host_forget_records(shim_snapshot *snapshot)
 
 /* ---- a walk along slurmctld's list ------------------------------------------------------- */
 
+/* In this one an association is visited. */
+#define LAST_STAGE 4
+
+_Static_assert(LAST_STAGE * HOST_PER_STAGE < HOST_ON_THE_WAY, "each goes through all stages");
+_Static_assert(HOST_NEAR < LAST_STAGE * HOST_PER_STAGE, "before it is visited");
+
 typedef struct {
 	const host_assoc_visitor *visitor;
 	void *arg;
-	slurmdb_assoc_rec_t *assoc[HOST_TOGETHER];
-	size_t len;
+	slurmdb_assoc_rec_t *assoc[HOST_ON_THE_WAY]; /* NULL where there is none */
+	size_t turns;
 } assoc_walk;
 
 static void bring_assoc(const slurmdb_assoc_rec_t *assoc)
@@ -177,42 +183,67 @@ static void bring_assoc(const slurmdb_assoc_rec_t *assoc)
 	host_bring_all(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
 }
 
-static void visit_collected(assoc_walk *w)
+static void fetch_record(const slurmdb_assoc_rec_t *assoc)
 {
-	const host_assoc_visitor *visitor = w->visitor;
-
-	for (size_t i = 0; i < w->len; i++)
-		host_fetch_usage(w->assoc[i]->usage);
-	for (size_t i = 0; i < w->len; i++) {
-		const slurmdb_assoc_usage_t *usage = w->assoc[i]->usage;
-
-		if (usage)
-			host_fetch(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
-		if (visitor->expect)
-			visitor->expect(w->assoc[i], w->arg);
-	}
-	for (size_t i = 0; i < w->len && visitor->expect_more; i++)
-		visitor->expect_more(w->assoc[i], w->arg);
-	for (size_t i = 0; i < w->len; i++) {
-		if (i + HOST_NEAR < w->len)
-			bring_assoc(w->assoc[i + HOST_NEAR]);
-		visitor->visit(w->assoc[i], w->arg);
-	}
-	w->len = 0;
-}
-
-static int collect_assoc(void *arg_assoc, void *arg)
-{
-	slurmdb_assoc_rec_t *assoc = arg_assoc;
-	assoc_walk *w = arg;
-
 	host_ask(&assoc->id);
 	host_ask(&assoc->leaf_usage);
 	host_ask(&assoc->parent_id);
 	host_ask(&assoc->usage);
-	w->assoc[w->len++] = assoc;
-	if (w->len == HOST_TOGETHER)
-		visit_collected(w);
+}
+
+static void fetch_usage(const slurmdb_assoc_usage_t *usage)
+{
+	if (!usage)
+		return;
+	host_ask(&usage->fs_factor);
+	host_ask(&usage->usage_efctv);
+	host_ask(&usage->usage_norm);
+	host_ask(&usage->level_fs);
+}
+
+static void fetch_tres(const slurmdb_assoc_usage_t *usage)
+{
+	if (usage)
+		host_fetch(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
+}
+
+/* The association that was found so many turns ago; NULL: none. */
+static slurmdb_assoc_rec_t *found_before(const assoc_walk *w, size_t turns)
+{
+	return w->assoc[(w->turns - turns) % HOST_ON_THE_WAY];
+}
+
+/* One goes through its first stage, and others, found before it, each through another. */
+static void take_turn(assoc_walk *w, slurmdb_assoc_rec_t *assoc)
+{
+	const host_assoc_visitor *visitor = w->visitor;
+
+	w->assoc[w->turns % HOST_ON_THE_WAY] = assoc;
+	if (assoc)
+		fetch_record(assoc);
+	assoc = found_before(w, HOST_PER_STAGE);
+	if (assoc)
+		fetch_usage(assoc->usage);
+	assoc = found_before(w, 2 * HOST_PER_STAGE);
+	if (assoc)
+		fetch_tres(assoc->usage);
+	if (assoc && visitor->expect)
+		visitor->expect(assoc, w->arg);
+	assoc = found_before(w, 3 * HOST_PER_STAGE);
+	if (assoc && visitor->expect_more)
+		visitor->expect_more(assoc, w->arg);
+	assoc = found_before(w, LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
+	if (assoc)
+		bring_assoc(assoc);
+	assoc = found_before(w, LAST_STAGE * HOST_PER_STAGE);
+	if (assoc)
+		visitor->visit(assoc, w->arg);
+	w->turns++;
+}
+
+static int walk_to(void *assoc, void *arg)
+{
+	take_turn(arg, assoc);
 	return 0;
 }
 
@@ -226,12 +257,13 @@ void host_walk_assocs(shim_snapshot *snapshot, const host_assoc_visitor *visitor
 	if (snapshot) {
 		host_trail_begin(&trail, &snapshot->assoc_nodes,
 				 (size_t) list_count(assoc_mgr_assoc_list));
-		(void) host_trail_walk(&trail, assoc_mgr_assoc_list, collect_assoc, &w);
+		(void) host_trail_walk(&trail, assoc_mgr_assoc_list, walk_to, &w);
 		host_trail_end(&trail);
 	} else {
-		(void) list_for_each_ro(assoc_mgr_assoc_list, collect_assoc, &w);
+		(void) list_for_each_ro(assoc_mgr_assoc_list, walk_to, &w);
 	}
-	visit_collected(&w);
+	for (size_t i = 0; i < LAST_STAGE * HOST_PER_STAGE; i++)
+		take_turn(&w, NULL);
 }
 
 /* ---- associations by id ------------------------------------------------------------------ */
