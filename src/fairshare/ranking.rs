@@ -32,17 +32,17 @@
 //! by that number. Accounts that tie are walked as one level; it is put together anew when one of
 //! them changed, or when another set of accounts ties.
 
+mod ahead;
 mod level;
 mod rule;
 mod walk;
-
-use std::hint::black_box;
 
 use super::usage::sound;
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
-use level::Slot;
+use ahead::AHEAD;
+use level::{Member, Slot};
 use rule::{Documented, Numbers, Rule, Scope, Stock};
 use walk::{Node, Walk};
 
@@ -118,13 +118,6 @@ struct Flags {
 const MOST_FADINGS: u32 = 7000;
 /// And so many bits in all.
 const MOST_FADED_BITS: i32 = 400;
-
-/// The levels of so many accounts are read ahead: a small part of a processor's cache.
-const AHEAD: usize = 32;
-/// And the places of so many, for the walk: of more, the first would be out of the cache again.
-const MOST_AHEAD: usize = 16 * AHEAD;
-/// Of a cache line of 64 bytes.
-const SLOTS_PER_LINE: usize = 64 / size_of::<Slot>();
 
 impl Ranking {
     /// Ranks all users of `tree`.
@@ -280,47 +273,18 @@ impl Ranking {
         let tree = rule.tree();
         let mut members = Vec::new();
         let pairs = self.by_parent(tree, touched);
-        for (at, &account) in touched.iter().enumerate() {
-            if at % AHEAD == 0 && !pairs.is_empty() {
-                self.read_ahead(rule, &touched[at..touched.len().min(at + AHEAD)]);
+        let parents = |index: &&AssocIndex| !tree.fs_children_range(**index).is_empty();
+        let accounts: Vec<AssocIndex> = touched.iter().filter(parents).copied().collect();
+        for accounts in accounts.chunks(AHEAD) {
+            if !pairs.is_empty() {
+                self.read_ahead(rule, accounts, &pairs);
             }
-            let range = tree.fs_children_range(account);
-            if range.is_empty() {
-                continue;
-            }
-            let flags = self.flags[account.get()];
-            let used = !sound(rule.raw_usage()[account.get()]).is_zero();
-            let level = &mut self.order[range.clone()];
-            let (steady, window) =
-                if flags.resort || flags.used != used || (R::ROUNDS && flags.unsteady) {
-                    (
-                        level::sort(rule, &mut members, level, Scope::Siblings),
-                        0..level.len(),
-                    )
-                } else {
-                    let first = pairs.partition_point(|(parent, _)| *parent < account);
-                    let children = &pairs[first..];
-                    let count = children.partition_point(|(parent, _)| *parent == account);
-                    let children = &children[..count];
-                    let moves = |index: AssocIndex| match children.len() {
-                        // Mostly one, and its place in memory says nothing of its neighbours'.
-                        0..=4 => children.iter().any(|(_, child)| *child == index),
-                        _ => self.flags[index.get()].touched,
-                    };
-                    let done = level::reposition(rule, &mut members, level, moves);
-                    (done.steady, done.window)
-                };
-            self.flags[account.get()].used = used;
-            self.node_mut(account).window = (
-                (range.start + window.start) as u32,
-                (range.start + window.end) as u32,
-            );
-            if !steady {
-                self.mark_unsteady(account);
+            for &account in accounts {
+                self.sort_children(rule, &mut members, account, touched_below(&pairs, account));
             }
         }
         if !touched.is_empty() {
-            if !pairs.is_empty() && touched.len() <= MOST_AHEAD {
+            if !pairs.is_empty() {
                 self.read_ahead_of_walk(touched);
             }
             Walk::new(rule, self).run();
@@ -332,45 +296,40 @@ impl Ranking {
         }
     }
 
-    /// Reads what sorting the levels of some accounts and walking them will read. Here one read
-    /// does not wait for another, as it would there, and where a tree is larger than the
-    /// processor's cache that is most of the time.
-    fn read_ahead<R: Rule>(&self, rule: &R, accounts: &[AssocIndex]) {
-        let tree = rule.tree();
-        let mut seen = 0;
-        for &account in accounts {
-            seen ^= tree.rows()[account.get()].id as usize;
-            seen ^= usize::from(rule.raw_usage()[account.get()].is_zero());
-            let range = tree.fs_children_range(account);
-            if range.is_empty() {
-                continue;
-            }
-            seen ^= self.node(account).users_below as usize;
-            let slots = self.order[range].iter().step_by(SLOTS_PER_LINE);
-            seen ^= slots.fold(0, |seen, slot| seen ^ slot.index.get());
+    /// Sorts the level below an account, of which `touched` are touched: all of it where that is
+    /// needed, else only these.
+    fn sort_children<R: Rule>(
+        &mut self,
+        rule: &R,
+        members: &mut Vec<Member>,
+        account: AssocIndex,
+        touched: &[(AssocIndex, AssocIndex)],
+    ) {
+        let range = rule.tree().fs_children_range(account);
+        let flags = self.flags[account.get()];
+        let used = !sound(rule.raw_usage()[account.get()]).is_zero();
+        let level = &mut self.order[range.clone()];
+        let (steady, window) =
+            if flags.resort || flags.used != used || (R::ROUNDS && flags.unsteady) {
+                let steady = level::sort(rule, members, level, Scope::Siblings);
+                (steady, 0..level.len())
+            } else {
+                let moves = |index: AssocIndex| match touched.len() {
+                    // Mostly one, and its place in memory says nothing of its neighbours'.
+                    0..=4 => touched.iter().any(|(_, child)| *child == index),
+                    _ => self.flags[index.get()].touched,
+                };
+                let done = level::reposition(rule, members, level, moves);
+                (done.steady, done.window)
+            };
+        self.flags[account.get()].used = used;
+        self.node_mut(account).window = (
+            (range.start + window.start) as u32,
+            (range.start + window.end) as u32,
+        );
+        if !steady {
+            self.mark_unsteady(account);
         }
-        // Else there were no need to read.
-        black_box(seen);
-    }
-
-    /// The same of what walking the places of these accounts will read that may have changed.
-    fn read_ahead_of_walk(&self, touched: &[AssocIndex]) {
-        let mut seen = 0;
-        for &account in touched {
-            // Users have no places.
-            let node = self.nodes.get(self.places[account.get()] as usize);
-            let (first, end) = node.map_or((0, 0), |node| node.window);
-            for slot in &self.order[first.saturating_sub(1) as usize..end as usize] {
-                let at = slot.index.get();
-                if slot.is_user {
-                    seen ^= self.ranks[at];
-                } else {
-                    seen ^= self.node(slot.index).users_below;
-                    seen ^= u32::from(self.flags[at].touched);
-                }
-            }
-        }
-        black_box(seen);
     }
 
     /// Touched associations with their `fs_parent`, in order of the latter; none when all
@@ -422,6 +381,18 @@ impl Ranking {
     fn node_mut(&mut self, account: AssocIndex) -> &mut Node {
         &mut self.nodes[self.places[account.get()] as usize]
     }
+}
+
+/// Those of `pairs`, a parent and a child each and in the order of the former, that are below
+/// `account`.
+fn touched_below(
+    pairs: &[(AssocIndex, AssocIndex)],
+    account: AssocIndex,
+) -> &[(AssocIndex, AssocIndex)] {
+    let first = pairs.partition_point(|(parent, _)| *parent < account);
+    let children = &pairs[first..];
+    let count = children.partition_point(|(parent, _)| *parent == account);
+    &children[..count]
 }
 
 fn reset<T: Clone>(list: &mut Vec<T>, len: usize, value: T) {
