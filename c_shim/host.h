@@ -172,8 +172,12 @@ static inline bool host_is_mark(const void *at)
  */
 /* So many records later one goes through its next stage. */
 #define HOST_PER_STAGE 6
+/* In this stage it is read. */
+#define HOST_LAST_STAGE 4
 /* Places for the records that are between their first stage and their last. */
 #define HOST_ON_THE_WAY 32
+
+_Static_assert(HOST_LAST_STAGE * HOST_PER_STAGE < HOST_ON_THE_WAY, "all stages have a place");
 
 /* Bytes in a line of memory. */
 #define HOST_LINE 64
@@ -198,6 +202,8 @@ static inline void host_ask(const void *at)
  * ahead, and memory from being asked.
  */
 #define HOST_NEAR 6
+
+_Static_assert(HOST_NEAR < HOST_LAST_STAGE * HOST_PER_STAGE, "asked for, and not read yet");
 
 static inline void host_bring(const void *at)
 {
@@ -259,6 +265,21 @@ typedef struct {
  */
 extern void host_walk_assocs(shim_snapshot *snapshot, const host_assoc_visitor *visitor,
 			     void *arg);
+
+/* The record of a row; NULL: none has come since the snapshot. Needs the lock of associations. */
+extern slurmdb_assoc_rec_t *host_assoc_in(const shim_snapshot *snapshot, uint32_t row);
+
+/* What a charged job has of each TRES; NULL: none are counted. */
+extern const uint64_t *host_charged_tres(const shim_snapshot *snapshot,
+					 const shim_charge *charge);
+/*
+ * Charge a job to one association, and to its QOS and an association (NULL: none) with all above
+ * it. How many run-second counters held less than they were to give. Need the usage lock.
+ */
+extern uint32_t host_charge_one(const shim_snapshot *snapshot, const shim_charge *charge,
+				slurmdb_assoc_usage_t *usage);
+extern uint32_t host_charge_rest(const shim_snapshot *snapshot, const shim_charge *charge,
+				 slurmdb_assoc_rec_t *assoc);
 
 /* Bytes of a stored record without TRES. */
 #define HOST_STORED_BYTES 26

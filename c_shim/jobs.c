@@ -411,12 +411,7 @@ static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *
 
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
-/* In this one a job is copied. The lock that the pointers need is held all the time. */
-#define LAST_STAGE 4
-
-_Static_assert(LAST_STAGE * HOST_PER_STAGE < HOST_ON_THE_WAY, "a job goes through all stages");
-_Static_assert(HOST_NEAR < LAST_STAGE * HOST_PER_STAGE, "before it is copied");
-
+/* See HOST_PER_STAGE. The lock that the pointers need is held all the time. */
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
@@ -451,10 +446,10 @@ static void take_turn(job_walk *w, const job_record_t *job)
 	job = due(w, 3);
 	if (job && job->part_ptr_list && is_waiting(w->want, job))
 		host_fetch_second(job->part_ptr_list);
-	job = found_before(w, LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
+	job = found_before(w, HOST_LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
 	if (job)
 		bring_job(job);
-	job = due(w, LAST_STAGE);
+	job = due(w, HOST_LAST_STAGE);
 	if (job)
 		copy_job(w->snapshot, w->want, &w->rows, job);
 	w->turns++;
@@ -476,6 +471,6 @@ void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
 	(void) host_trail_walk(&trail, job_list, walk_to, &w);
 	host_trail_end(&trail);
-	for (size_t i = 0; i < LAST_STAGE * HOST_PER_STAGE; i++)
+	for (size_t i = 0; i < HOST_LAST_STAGE * HOST_PER_STAGE; i++)
 		take_turn(&w, NULL);
 }

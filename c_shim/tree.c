@@ -155,12 +155,7 @@ void host_forget_records(shim_snapshot *snapshot)
 
 /* ---- a walk along slurmctld's list ------------------------------------------------------- */
 
-/* In this one an association is visited. */
-#define LAST_STAGE 4
-
-_Static_assert(LAST_STAGE * HOST_PER_STAGE < HOST_ON_THE_WAY, "each goes through all stages");
-_Static_assert(HOST_NEAR < LAST_STAGE * HOST_PER_STAGE, "before it is visited");
-
+/* See HOST_PER_STAGE. */
 typedef struct {
 	const host_assoc_visitor *visitor;
 	void *arg;
@@ -232,10 +227,10 @@ static void take_turn(assoc_walk *w, slurmdb_assoc_rec_t *assoc)
 	assoc = found_before(w, 3 * HOST_PER_STAGE);
 	if (assoc && visitor->expect_more)
 		visitor->expect_more(assoc, w->arg);
-	assoc = found_before(w, LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
+	assoc = found_before(w, HOST_LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
 	if (assoc)
 		bring_assoc(assoc);
-	assoc = found_before(w, LAST_STAGE * HOST_PER_STAGE);
+	assoc = found_before(w, HOST_LAST_STAGE * HOST_PER_STAGE);
 	if (assoc)
 		visitor->visit(assoc, w->arg);
 	w->turns++;
@@ -262,7 +257,7 @@ void host_walk_assocs(shim_snapshot *snapshot, const host_assoc_visitor *visitor
 	} else {
 		(void) list_for_each_ro(assoc_mgr_assoc_list, walk_to, &w);
 	}
-	for (size_t i = 0; i < LAST_STAGE * HOST_PER_STAGE; i++)
+	for (size_t i = 0; i < HOST_LAST_STAGE * HOST_PER_STAGE; i++)
 		take_turn(&w, NULL);
 }
 

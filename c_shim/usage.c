@@ -1,6 +1,6 @@
 /*
- * usage.c - usage in slurmctld's own records: fade, charge, publish. All in `long
- * double`, in place, under the usage lock.
+ * usage.c - usage in slurmctld's own records: fade, charge, publish. All in `long double`, in
+ * place, under the usage lock.
  */
 #include "host.h"
 
@@ -70,16 +70,11 @@ void shim_usage_bind(shim_snapshot *snapshot)
 	bind_all_qos(snapshot);
 }
 
-static slurmdb_assoc_rec_t *assoc_in(const shim_snapshot *snapshot, uint32_t row)
+slurmdb_assoc_rec_t *host_assoc_in(const shim_snapshot *snapshot, uint32_t row)
 {
 	void *at = row < snapshot->assoc_at.len ? snapshot->assoc_at.at[row] : NULL;
 
 	return host_is_mark(at) ? NULL : at;
-}
-
-static slurmdb_qos_rec_t *qos_in(const shim_snapshot *snapshot, uint32_t row)
-{
-	return row < snapshot->qos_at.len ? snapshot->qos_at.at[row] : NULL;
 }
 
 /* ---- fading ------------------------------------------------------------------------------ */
@@ -121,199 +116,6 @@ static int decay_qos(void *arg_qos, void *arg)
 	decay_tres(qos->usage->usage_tres_raw, qos->usage->tres_cnt, factor);
 	qos->usage->grp_used_wall *= factor;
 	return 0;
-}
-
-/* ---- charging --------------------------------------------------------------------------- */
-
-static uint32_t take(uint64_t *counter, uint64_t amount)
-{
-	if (*counter < amount) {
-		*counter = 0;
-		return 1;
-	}
-	*counter -= amount;
-	return 0;
-}
-
-static uint64_t run_secs_of(const shim_charge *charge, uint64_t tres)
-{
-	uint64_t secs = charge->run_secs * tres;
-
-	if (charge->run_secs_scaled != 0)
-		secs += (uint64_t) ((double) tres * charge->run_secs_scaled);
-	return secs;
-}
-
-static const uint64_t *charged_tres(const shim_snapshot *snapshot, const shim_charge *charge)
-{
-	if (charge->tres == SHIM_NONE)
-		return NULL;
-	return snapshot->tres.at + charge->tres;
-}
-
-static uint32_t common_count(const shim_snapshot *snapshot, uint32_t tres_cnt)
-{
-	return tres_cnt < snapshot->tres_count ? tres_cnt : snapshot->tres_count;
-}
-
-/* TRES usage and run-seconds of an association or a QOS: `count` of each. */
-typedef struct {
-	long double *raw;
-	uint64_t *run_secs;
-	uint32_t count;
-} tres_counters;
-
-static tres_counters counters(const shim_snapshot *snapshot, long double *raw, uint64_t *run_secs,
-			      uint32_t tres_cnt)
-{
-	return (tres_counters) {
-		.raw = raw,
-		.run_secs = run_secs,
-		.count = raw && run_secs ? common_count(snapshot, tres_cnt) : 0,
-	};
-}
-
-/*
- * Charges the TRES of a job to all of these: what is worked out for one is the same for the next.
- * They are kept only while limits are enforced; energy has none.
- */
-static uint32_t charge_tres(const shim_snapshot *snapshot, const shim_charge *charge, double wall,
-			    const tres_counters *to, size_t len)
-{
-	const uint64_t *tres = charged_tres(snapshot, charge);
-	uint32_t underflows = 0;
-
-	if (!tres || !snapshot->enforces_limits)
-		return 0;
-	for (uint32_t i = 0; i < snapshot->tres_count; i++) {
-		long double usage;
-		uint64_t run_secs;
-
-		if (i == TRES_ARRAY_ENERGY || !tres[i])
-			continue;
-		usage = (long double) wall * (long double) tres[i];
-		run_secs = run_secs_of(charge, tres[i]);
-		for (size_t j = 0; j < len; j++) {
-			if (i >= to[j].count)
-				continue;
-			to[j].raw[i] += usage;
-			underflows += take(&to[j].run_secs[i], run_secs);
-		}
-	}
-	return underflows;
-}
-
-#if HOST_HAS_USED_LIMIT_SECS
-static uint32_t take_used_limit(const shim_snapshot *snapshot, const shim_charge *charge,
-				uint64_t *run_secs, uint32_t tres_cnt)
-{
-	const uint64_t *tres = charged_tres(snapshot, charge);
-	uint32_t underflows = 0, count = common_count(snapshot, tres_cnt);
-
-	/* These arrays do not grow with the number of TRES. */
-	if (run_secs && count > (size_t) xsize(run_secs) / sizeof(*run_secs))
-		count = (uint32_t) ((size_t) xsize(run_secs) / sizeof(*run_secs));
-	for (uint32_t i = 0; tres && run_secs && i < count; i++) {
-		if (i != TRES_ARRAY_ENERGY)
-			underflows += take(&run_secs[i], run_secs_of(charge, tres[i]));
-	}
-	return underflows;
-}
-#endif
-
-/* Run-seconds that this release also keeps per account and per user of a QOS. */
-static uint32_t take_used_limits(const shim_snapshot *snapshot, const shim_charge *charge,
-				 slurmdb_qos_rec_t *qos, slurmdb_assoc_rec_t *assoc)
-{
-#if HOST_HAS_USED_LIMIT_SECS
-	slurmdb_used_limits_t *account, *user;
-
-	if (!snapshot->enforces_limits)
-		return 0;
-	account = acct_policy_get_acct_used_limits(&qos->usage->acct_limit_list, assoc->acct);
-	user = acct_policy_get_user_used_limits(&qos->usage->user_limit_list, charge->user_id);
-	return take_used_limit(snapshot, charge, account->tres_run_secs, qos->usage->tres_cnt) +
-	       take_used_limit(snapshot, charge, user->tres_run_secs, qos->usage->tres_cnt);
-#else
-	(void) snapshot;
-	(void) charge;
-	(void) qos;
-	(void) assoc;
-	return 0;
-#endif
-}
-
-static uint32_t charge_qos(const shim_snapshot *snapshot, const shim_charge *charge, uint32_t row,
-			   slurmdb_assoc_rec_t *assoc)
-{
-	slurmdb_qos_rec_t *qos = qos_in(snapshot, row);
-	bool no_decay = qos && (qos->flags & QOS_FLAG_NO_DECAY);
-	double wall = no_decay ? charge->wall : charge->wall_decayed;
-	tres_counters to;
-
-	if (!qos)
-		return 0;
-	qos->usage->grp_used_wall += wall;
-	qos->usage->usage_raw += (long double) (no_decay ? charge->usage : charge->usage_decayed);
-	if (HOST_HAS_USED_LIMIT_SECS && !assoc)
-		return 0;
-	to = counters(snapshot, qos->usage->usage_tres_raw, qos->usage->grp_used_tres_run_secs,
-		      qos->usage->tres_cnt);
-	return charge_tres(snapshot, charge, wall, &to, 1) +
-	       take_used_limits(snapshot, charge, qos, assoc);
-}
-
-static uint32_t charge_all_qos(const shim_snapshot *snapshot, const shim_charge *charge)
-{
-	slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, charge->assoc);
-	uint32_t underflows = charge_qos(snapshot, charge, charge->qos, assoc);
-
-	if (charge->partition_qos != charge->qos)
-		underflows += charge_qos(snapshot, charge, charge->partition_qos, assoc);
-	return underflows;
-}
-
-/* All that is charged of one association but for its TRES. */
-static tres_counters charge_assoc(const shim_snapshot *snapshot, const shim_charge *charge,
-				  slurmdb_assoc_usage_t *usage)
-{
-	usage->grp_used_wall += charge->wall_decayed;
-	usage->usage_raw += (long double) charge->usage_decayed;
-	return counters(snapshot, usage->usage_tres_raw, usage->grp_used_tres_run_secs,
-			usage->tres_cnt);
-}
-
-/* Hardly any tree is deeper; such a one takes another turn. */
-#define LEVELS 16
-
-static uint32_t charge_chain(const shim_snapshot *snapshot, const shim_charge *charge,
-			     slurmdb_assoc_rec_t *assoc)
-{
-	uint32_t underflows = 0;
-
-	while (assoc) {
-		tres_counters to[LEVELS];
-		size_t len = 0;
-
-		for (; assoc && len < LEVELS; assoc = assoc->usage->parent_assoc_ptr)
-			to[len++] = charge_assoc(snapshot, charge, assoc->usage);
-		underflows += charge_tres(snapshot, charge, charge->wall_decayed, to, len);
-	}
-	return underflows;
-}
-
-uint32_t shim_usage_charge(const shim_snapshot *snapshot, const shim_charge *charges, size_t len)
-{
-	uint32_t underflows = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (charges[i].is_done)
-			continue;
-		underflows += charge_all_qos(snapshot, &charges[i]);
-		underflows += charge_chain(snapshot, &charges[i],
-					   assoc_in(snapshot, charges[i].assoc));
-	}
-	return underflows;
 }
 
 /* ---- what a pass writes ------------------------------------------------------------------ */
@@ -386,7 +188,6 @@ static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 {
 	for (uint32_t i = r->factors[row].first_charge; i != SHIM_NONE; i = r->charges[i].next) {
 		shim_charge *charge = &r->charges[i];
-		tres_counters to;
 
 		/* Should two records have this id, the first is charged. */
 		if (charge->is_done || charge->from)
@@ -394,8 +195,7 @@ static void charge_found(renewal *r, uint32_t row, slurmdb_assoc_rec_t *assoc)
 		charge->from = assoc;
 		if (!assoc->user)
 			continue;
-		to = charge_assoc(r->snapshot, charge, assoc->usage);
-		r->underflows += charge_tres(r->snapshot, charge, charge->wall_decayed, &to, 1);
+		r->underflows += host_charge_one(r->snapshot, charge, assoc->usage);
 		charge->from = assoc->usage->parent_assoc_ptr;
 	}
 }
@@ -426,7 +226,7 @@ static void expect_tres(void *assoc, void *arg)
 	uint32_t first = first_charge(r, assoc);
 
 	if (first != SHIM_NONE)
-		host_fetch(charged_tres(r->snapshot, &r->charges[first]),
+		host_fetch(host_charged_tres(r->snapshot, &r->charges[first]),
 			   r->snapshot->tres_count * sizeof(uint64_t));
 }
 
@@ -459,7 +259,7 @@ static void keep_assocs(renewal *r)
 
 	for (size_t i = 0; i < snapshot->accounts.len; i++) {
 		uint32_t row = snapshot->accounts.at[i];
-		const slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, row);
+		const slurmdb_assoc_rec_t *assoc = host_assoc_in(snapshot, row);
 
 		if (assoc)
 			take_usage(&snapshot->assocs.at[row], assoc->usage);
@@ -486,10 +286,8 @@ uint32_t shim_usage_renew(shim_snapshot *snapshot, double factor,
 	if (factor != 1 && assoc_mgr_qos_list)
 		(void) list_for_each(assoc_mgr_qos_list, decay_qos, &factor);
 	for (size_t i = 0; i < len; i++) {
-		if (charges[i].is_done)
-			continue;
-		r.underflows += charge_all_qos(snapshot, &charges[i]);
-		r.underflows += charge_chain(snapshot, &charges[i], charges[i].from);
+		if (!charges[i].is_done)
+			r.underflows += host_charge_rest(snapshot, &charges[i], charges[i].from);
 	}
 	keep_assocs(&r);
 	return r.underflows;
@@ -504,7 +302,7 @@ void shim_root_uses_all(void)
 void shim_shares_normalize(const shim_snapshot *snapshot)
 {
 	for (uint32_t row = 0; row < snapshot->assoc_at.len; row++) {
-		slurmdb_assoc_rec_t *assoc = assoc_in(snapshot, row);
+		slurmdb_assoc_rec_t *assoc = host_assoc_in(snapshot, row);
 
 		if (assoc)
 			assoc_mgr_normalize_assoc_shares(assoc);
