@@ -42,7 +42,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
 use ahead::AHEAD;
-use level::{Member, Slot};
+use level::{Member, Slot, Touched};
 use rule::{Documented, Numbers, Rule, Scope, Stock};
 use walk::{Node, Walk};
 
@@ -273,14 +273,17 @@ impl Ranking {
         let tree = rule.tree();
         let mut members = Vec::new();
         let pairs = self.by_parent(tree, touched);
-        let parents = |index: &&AssocIndex| !tree.fs_children_range(**index).is_empty();
-        let accounts: Vec<AssocIndex> = touched.iter().filter(parents).copied().collect();
-        for accounts in accounts.chunks(AHEAD) {
+        let levels = touched.iter().copied();
+        let levels = levels.filter(|account| !tree.fs_children_range(*account).is_empty());
+        let levels: Vec<_> = levels
+            .map(|account| Touched::below(account, &pairs))
+            .collect();
+        for levels in levels.chunks(AHEAD) {
             if !pairs.is_empty() {
-                self.read_ahead(rule, accounts, &pairs);
+                self.read_ahead(rule, levels);
             }
-            for &account in accounts {
-                self.sort_children(rule, &mut members, account, touched_below(&pairs, account));
+            for level in levels {
+                self.sort_level(rule, &mut members, *level);
             }
         }
         if !touched.is_empty() {
@@ -296,14 +299,12 @@ impl Ranking {
         }
     }
 
-    /// Sorts the level below an account, of which `touched` are touched: all of it where that is
-    /// needed, else only these.
-    fn sort_children<R: Rule>(
+    /// Sorts a level: all of it where that is needed, else only what is touched.
+    fn sort_level<R: Rule>(
         &mut self,
         rule: &R,
         members: &mut Vec<Member>,
-        account: AssocIndex,
-        touched: &[(AssocIndex, AssocIndex)],
+        Touched { account, children }: Touched,
     ) {
         let range = rule.tree().fs_children_range(account);
         let flags = self.flags[account.get()];
@@ -314,9 +315,9 @@ impl Ranking {
                 let steady = level::sort(rule, members, level, Scope::Siblings);
                 (steady, 0..level.len())
             } else {
-                let moves = |index: AssocIndex| match touched.len() {
+                let moves = |index: AssocIndex| match children.len() {
                     // Mostly one, and its place in memory says nothing of its neighbours'.
-                    0..=4 => touched.iter().any(|(_, child)| *child == index),
+                    0..=4 => children.iter().any(|(_, child)| *child == index),
                     _ => self.flags[index.get()].touched,
                 };
                 let done = level::reposition(rule, members, level, moves);
@@ -381,18 +382,6 @@ impl Ranking {
     fn node_mut(&mut self, account: AssocIndex) -> &mut Node {
         &mut self.nodes[self.places[account.get()] as usize]
     }
-}
-
-/// Those of `pairs`, a parent and a child each and in the order of the former, that are below
-/// `account`.
-fn touched_below(
-    pairs: &[(AssocIndex, AssocIndex)],
-    account: AssocIndex,
-) -> &[(AssocIndex, AssocIndex)] {
-    let first = pairs.partition_point(|(parent, _)| *parent < account);
-    let children = &pairs[first..];
-    let count = children.partition_point(|(parent, _)| *parent == account);
-    &children[..count]
 }
 
 fn reset<T: Clone>(list: &mut Vec<T>, len: usize, value: T) {

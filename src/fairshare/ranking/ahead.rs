@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use super::level::Slot;
+use super::Ranking;
+use super::level::{Slot, Touched};
 use super::rule::Rule;
-use super::{Ranking, touched_below};
 use crate::tree::AssocIndex;
 
-/// The levels of so many accounts are read ahead: a small part of a processor's cache.
+/// So many levels are read ahead: a small part of a processor's cache.
 pub(super) const AHEAD: usize = 32;
 /// And the places of so many, for the walk: of more, the first would be out of the cache again.
 const MOST_AHEAD: usize = 16 * AHEAD;
@@ -15,24 +15,19 @@ const MOST_AHEAD: usize = 16 * AHEAD;
 const SLOTS_PER_LINE: usize = 64 / size_of::<Slot>();
 
 impl Ranking {
-    /// Reads what sorting the levels of some accounts and walking them will read. Here one read
-    /// does not wait for another, as it would there, and where a tree is larger than the
-    /// processor's cache that is most of the time.
-    pub(super) fn read_ahead<R: Rule>(
-        &self,
-        rule: &R,
-        accounts: &[AssocIndex],
-        pairs: &[(AssocIndex, AssocIndex)],
-    ) {
+    /// Reads what sorting some levels and walking them will read. Here one read does not wait for
+    /// another, as it would there, and where a tree is larger than the processor's cache that is
+    /// most of the time.
+    pub(super) fn read_ahead<R: Rule>(&self, rule: &R, levels: &[Touched]) {
         let (rows, raw_usage) = (rule.tree().rows(), rule.raw_usage());
         let mut seen = 0;
-        for &account in accounts {
+        for &Touched { account, children } in levels {
             seen ^= usize::from(raw_usage[account.get()].is_zero());
             seen ^= self.node(account).users_below as usize;
             let range = rule.tree().fs_children_range(account);
             let slots = self.order[range].iter().step_by(SLOTS_PER_LINE);
             seen ^= slots.fold(0, |seen, slot| seen ^ slot.index.get());
-            for (_, child) in touched_below(pairs, account) {
+            for (_, child) in children {
                 seen ^= rows[child.get()].id as usize;
                 seen ^= usize::from(raw_usage[child.get()].is_zero());
             }

@@ -34,6 +34,27 @@ pub(super) struct Member {
     pub slot: Slot,
 }
 
+/// The children of an account that are touched, each with its parent, the account. None are told
+/// where every level is sorted from scratch.
+#[derive(Clone, Copy)]
+pub(super) struct Touched<'a> {
+    pub account: AssocIndex,
+    pub children: &'a [(AssocIndex, AssocIndex)],
+}
+
+impl<'a> Touched<'a> {
+    /// Those of `pairs`, a parent and a child each, in order.
+    pub(super) fn below(account: AssocIndex, pairs: &'a [(AssocIndex, AssocIndex)]) -> Touched<'a> {
+        let first = pairs.partition_point(|(parent, _)| *parent < account);
+        let from = &pairs[first..];
+        let count = from.partition_point(|(parent, _)| *parent == account);
+        Touched {
+            account,
+            children: &from[..count],
+        }
+    }
+}
+
 /// Sorts a level, users before accounts of equal LF, then by position. Returns whether it is
 /// steady.
 pub(super) fn sort<R: Rule>(
