@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 
 use common::Order;
 use fairtree::compat::Compat;
-use fairtree::fairshare::Ranking;
+use fairtree::fairshare::LevelRanks;
 use fairtree::priority::{Priced, Pricer};
 
 /// How far a count may be from what is recorded.
@@ -58,7 +58,7 @@ fn load(times: usize) {
 fn rank(times: usize) {
     let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
     let ledger = common::ledger(&tree);
-    let mut ranking = Ranking::new(Compat::Documented, &tree, ledger.raw());
+    let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
     for _ in 0..times {
         ranking.rebuild(&tree, black_box(ledger.raw()));
     }
@@ -68,7 +68,7 @@ fn rank(times: usize) {
 fn follow(times: usize) {
     let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
     let mut ledger = common::ledger(&tree);
-    let mut ranking = Ranking::new(Compat::Documented, &tree, ledger.raw());
+    let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
     let users = common::some_users(&tree, 2 * CHARGES);
     for users in users.chunks(CHARGES).take(times) {
         for user in users {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::Order;
 use criterion::{BatchSize, Criterion, Throughput};
 use fairtree::compat::{Compat, Release};
-use fairtree::fairshare::{Algorithm, Ranking, compute};
+use fairtree::fairshare::{Algorithm, LevelRanks, compute};
 use fairtree::usage::Ledger;
 
 const SIZES: [(&str, usize); 4] = [
@@ -63,7 +63,7 @@ fn following(c: &mut Criterion) {
         let tree = common::tree(&common::rows(len, Order::DepthFirst));
         for (mode, compat) in [("documented", Compat::Documented), ("slurm", slurm)] {
             let mut ledger = common::ledger(&tree);
-            let mut ranking = Ranking::new(compat, &tree, ledger.raw());
+            let mut ranking = LevelRanks::new(compat, &tree, ledger.raw());
             let mut group = c.benchmark_group("ranking");
             group.sample_size(10);
             group.bench_function(format!("{name}/{mode}/rebuild"), |b| {

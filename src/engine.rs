@@ -2,7 +2,7 @@
 //!
 //! [`pass`] does the three in the order of the algorithm and returns what a host publishes.
 //! A host that keeps usage elsewhere calls the steps one by one: [`fade`], [`accrue()`], [`rank`],
-//! [`publish`] and [`crate::priority::Pricer`]. One that runs passes often keeps a [`Ranking`] and
+//! [`publish`] and [`crate::priority::Pricer`]. One that runs passes often keeps a [`LevelRanks`] and
 //! calls [`publish_changed`] instead of the two in the middle, at a cost that goes with what
 //! changed.
 //!
@@ -19,7 +19,7 @@ mod classic;
 mod follow;
 
 use crate::config::Config;
-use crate::fairshare::{self, Algorithm, AssocFairshare, HostMath, Kept, Ranking};
+use crate::fairshare::{self, Algorithm, AssocFairshare, HostMath, Kept, LevelRanks};
 use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
 use crate::tree::Tree;
 use crate::usage::{Charge, Decay, Ledger, Period};
@@ -159,7 +159,7 @@ pub fn publish(fairshare: &[AssocFairshare], site: &mut Site) {
 /// Writes the factors that the last update of `ranking` changed, and no others.
 ///
 /// Panics when the table is too short.
-pub fn publish_changed(ranking: &Ranking, site: &mut Site) {
+pub fn publish_changed(ranking: &LevelRanks, site: &mut Site) {
     for &index in ranking.changed() {
         site.assocs[index.get()].fs_factor = ranking.fs_factor(index).unwrap_or(0.0);
     }

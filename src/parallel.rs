@@ -2,13 +2,13 @@
 //!
 //! Jobs are priced each for itself, so a long queue gains with every thread until memory cannot
 //! keep up. Of Fair Tree the divisions are shared, which are half of the work on a tree of a
-//! million associations; the walk is not. Other algorithms run in one thread, and a [`Ranking`]
+//! million associations; the walk is not. Other algorithms run in one thread, and a [`LevelRanks`]
 //! that follows usage from pass to pass has too little to do to share it.
 //!
 //! No result depends on the number of threads, to the last bit. The C ABI has its own way:
 //! `ft_batch.threads`.
 //!
-//! [`Ranking`]: crate::fairshare::Ranking
+//! [`LevelRanks`]: crate::fairshare::LevelRanks
 
 use std::num::NonZeroUsize;
 

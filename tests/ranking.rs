@@ -8,7 +8,7 @@ use common::{SLURM, Site};
 use fairtree::compat::Compat;
 use fairtree::engine::publish_changed;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Algorithm, Ranking, compute};
+use fairtree::fairshare::{Algorithm, LevelRanks, compute};
 use fairtree::priority::{AssocFactors, Site as Published};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
@@ -77,7 +77,13 @@ fn factor(random: &mut Random) -> f64 {
 }
 
 /// The ranking has what `compute` has, and tells exactly what changed.
-fn check(ranking: &Ranking, tree: &Tree, raw: &[Extended], compat: Compat, before: &[Option<f64>]) {
+fn check(
+    ranking: &LevelRanks,
+    tree: &Tree,
+    raw: &[Extended],
+    compat: Compat,
+    before: &[Option<f64>],
+) {
     let found = compute(Algorithm::FairTree, compat, tree, raw);
     let mut changed = Vec::new();
     for (index, found) in tree.indices().zip(&found) {
@@ -96,7 +102,7 @@ fn check(ranking: &Ranking, tree: &Tree, raw: &[Extended], compat: Compat, befor
     assert_eq!(told, changed);
 }
 
-fn factors(ranking: &Ranking, tree: &Tree) -> Vec<Option<f64>> {
+fn factors(ranking: &LevelRanks, tree: &Tree) -> Vec<Option<f64>> {
     tree.indices()
         .map(|index| ranking.fs_factor(index))
         .collect()
@@ -113,7 +119,7 @@ fn follow(seed: u64, len: u64, rounds: u64, compat: Compat) {
             .charge(&tree, at, amount(&mut random))
             .expect("a number");
     }
-    let mut ranking = Ranking::new(compat, &tree, ledger.raw());
+    let mut ranking = LevelRanks::new(compat, &tree, ledger.raw());
     check(&ranking, &tree, ledger.raw(), compat, &[]);
     let mut published = Published {
         assocs: vec![AssocFactors::default(); tree.len()],
@@ -159,7 +165,7 @@ fn usage_that_does_not_add_up() {
             let tree = tree(&mut random, 2 + seed % 30);
             let mut usage = |_| Extended::from(random.below(4));
             let mut raw: Vec<Extended> = (0..tree.len()).map(&mut usage).collect();
-            let mut ranking = Ranking::new(compat, &tree, &raw);
+            let mut ranking = LevelRanks::new(compat, &tree, &raw);
             for round in 0..100 {
                 let at = AssocIndex::new(round % tree.len());
                 let mut next = Some(at);
@@ -180,7 +186,7 @@ fn usage_that_fades_away_ties_in_the_end() {
     let site = Site::parse("a 1 100\nb 1 200\nA/ 1\n  c 1 300");
     for compat in [Compat::Documented, SLURM] {
         let mut raw = site.raw_usage.clone();
-        let mut ranking = Ranking::new(compat, &site.tree, &raw);
+        let mut ranking = LevelRanks::new(compat, &site.tree, &raw);
         let least = Extended::from_f64(1e-300).expect("a number");
         for _ in 0..20 {
             raw.iter_mut().for_each(|usage| *usage *= least);
@@ -201,7 +207,7 @@ fn a_chance_tie_fades_away() {
     site.raw_usage[2] = Extended::from(4_294_967_294_u32);
     site.raw_usage[0] = Extended::from(4_294_967_295_u32);
     let mut raw = site.raw_usage.clone();
-    let mut ranking = Ranking::new(SLURM, &site.tree, &raw);
+    let mut ranking = LevelRanks::new(SLURM, &site.tree, &raw);
     assert_eq!(ranking.rank_of(AssocIndex::new(3)), Some(3), "as z");
     let factor = Extended::from_f64(0.9).expect("a number");
     for _ in 0..10 {
@@ -218,7 +224,7 @@ fn a_chance_tie_fades_away() {
 fn shares_that_wrap_to_nothing() {
     let site = Site::parse("a 2147483646 9\nb 2147483646\nA/ 4\n  c 1 300\n  d 2 5");
     let mut raw = site.raw_usage.clone();
-    let mut ranking = Ranking::new(SLURM, &site.tree, &raw);
+    let mut ranking = LevelRanks::new(SLURM, &site.tree, &raw);
     check(&ranking, &site.tree, &raw, SLURM, &[]);
     for at in [0, 1] {
         raw[at] += Extended::from(7_u32);
@@ -231,7 +237,7 @@ fn shares_that_wrap_to_nothing() {
 #[test]
 fn an_edit_of_the_tree_ranks_anew() {
     let mut site = Site::parse("a 1 100\nb 1 200\nA/ 1\n  c 1 300");
-    let mut ranking = Ranking::new(Compat::Documented, &site.tree, &site.raw_usage);
+    let mut ranking = LevelRanks::new(Compat::Documented, &site.tree, &site.raw_usage);
     let id = site.tree.rows()[2].id;
     site.tree
         .set_shares(id, Shares::Raw(1000))
@@ -245,7 +251,7 @@ fn an_edit_of_the_tree_ranks_anew() {
         &[],
     );
     assert_eq!(ranking.fs_factor(AssocIndex::new(2)), Some(1.0));
-    let nobody = Ranking::new(Compat::Documented, &Tree::default(), &[]);
+    let nobody = LevelRanks::new(Compat::Documented, &Tree::default(), &[]);
     assert!(nobody.changed().is_empty());
 }
 
@@ -259,7 +265,7 @@ fn nothing_charged_changes_nothing() {
             .charge(&tree, at, amount(&mut random))
             .expect("a number");
     }
-    let mut ranking = Ranking::new(Compat::Documented, &tree, ledger.raw());
+    let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
     ranking.update(&tree, ledger.raw(), 1.0, &[]);
     assert!(ranking.changed().is_empty());
 }

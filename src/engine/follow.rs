@@ -8,7 +8,7 @@
 use super::accrue::{Accruing, charge_raw};
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::{self, FairTreeNumbers, Kept, NumbersOf, Ranking};
+use crate::fairshare::{self, FairTreeNumbers, Kept, LevelRanks, NumbersOf};
 use crate::tree::{AssocIndex, Shares, Tree};
 use crate::usage::{Charge, Decay, Period, UsageError, Weights, fade};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Follower {
     raw: Vec<Extended>,
     /// Not by one factor with all others since the ranks were made; with repetitions.
     charged: Vec<AssocIndex>,
-    ranking: Option<(Compat, Ranking)>,
+    ranking: Option<(Compat, LevelRanks)>,
     /// By position; only where shares of the host's records are not those of the tree.
     apart: Vec<Option<f64>>,
 }
@@ -104,7 +104,7 @@ impl Follower {
                     ranking.update(&self.tree, &self.raw, factor, &self.charged);
                 }
             }
-            ranking => *ranking = Some((compat, Ranking::new(compat, &self.tree, &self.raw))),
+            ranking => *ranking = Some((compat, LevelRanks::new(compat, &self.tree, &self.raw))),
         }
         self.charged.clear();
     }

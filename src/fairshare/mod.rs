@@ -1,6 +1,6 @@
 //! Who comes first: from shares and usage to a fair-share factor per association.
 //!
-//! One file per algorithm; [`compute`] is the signature of all. A [`Ranking`] keeps the ranks of
+//! One file per algorithm; [`compute`] is the signature of all. A [`LevelRanks`] keeps the ranks of
 //! Fair Tree from pass to pass and follows what changed.
 //!
 //! | [`Algorithm`] | [`Compat::Documented`] | [`Compat::Slurm`] |
@@ -16,8 +16,8 @@ mod depth_oblivious;
 mod exact;
 mod fair_tree;
 mod host;
+mod level_ranks;
 mod numbers;
-mod ranking;
 pub(crate) mod stock_records;
 mod stock_tree;
 mod usage;
@@ -30,9 +30,9 @@ pub(crate) use classic::Classic;
 #[cfg(feature = "cli")]
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
+pub use level_ranks::LevelRanks;
 pub use numbers::FairTreeNumbers;
 pub(crate) use numbers::NumbersOf;
-pub use ranking::Ranking;
 pub use stock_records::Kept;
 use usage::Usage;
 

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use common::Order;
 use fairtree::compat::Compat;
-use fairtree::fairshare::{self, Algorithm, Ranking};
+use fairtree::fairshare::{self, Algorithm, LevelRanks};
 use fairtree::parallel::Threads;
 use fairtree::priority::{Priced, Pricer};
 use fairtree::tree::Tree;
@@ -33,7 +33,7 @@ fn median(mut turns: Vec<f64>) -> f64 {
     turns[turns.len() / 2]
 }
 
-fn scratch(ranking: &mut Ranking, tree: &Tree, ledger: &Ledger) -> f64 {
+fn scratch(ranking: &mut LevelRanks, tree: &Tree, ledger: &Ledger) -> f64 {
     let turn = |_| {
         let before = cpu_millis();
         ranking.rebuild(tree, black_box(ledger.raw()));
@@ -43,7 +43,7 @@ fn scratch(ranking: &mut Ranking, tree: &Tree, ledger: &Ledger) -> f64 {
 }
 
 /// All usage fades, some users are charged, and ranks follow: only the last is counted.
-fn following(ranking: &mut Ranking, tree: &Tree, ledger: &mut Ledger, charged: usize) -> f64 {
+fn following(ranking: &mut LevelRanks, tree: &Tree, ledger: &mut Ledger, charged: usize) -> f64 {
     let users = common::some_users(tree, charged);
     let mut pass = || {
         ledger.decay(0.999);
@@ -91,7 +91,7 @@ fn main() {
     let assocs = number.unwrap_or(100_000);
     let tree = common::tree(&common::rows(assocs, Order::DepthFirst));
     let mut ledger = common::ledger(&tree);
-    let mut ranking = Ranking::new(Compat::Documented, &tree, ledger.raw());
+    let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
     print!("scratch_ms={:.4}", scratch(&mut ranking, &tree, &ledger));
     for charged in [0, 10, 100] {
         let millis = following(&mut ranking, &tree, &mut ledger, charged);

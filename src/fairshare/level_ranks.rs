@@ -1,7 +1,7 @@
 //! Fair Tree ranks that follow usage from pass to pass.
 //!
 //! [`super::compute`] sorts every level. Between two passes little changes: all usage fades by
-//! one factor, and some associations are charged. A [`Ranking`] keeps the sorted levels, sorts
+//! one factor, and some associations are charged. A [`LevelRanks`] keeps the sorted levels, sorts
 //! again only those on the paths from charged associations to the root, and numbers again only
 //! the users whose rank moved. Its ranks are those of [`super::compute`] on the same numbers, to
 //! the last tie; this is why.
@@ -50,7 +50,7 @@ use walk::{Node, Walk};
 ///
 /// ```
 /// use fairtree::compat::Compat;
-/// use fairtree::fairshare::Ranking;
+/// use fairtree::fairshare::LevelRanks;
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 /// use fairtree::usage::Ledger;
 /// let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
@@ -61,7 +61,7 @@ use walk::{Node, Walk};
 /// ])?;
 /// let (ann, bob) = (tree.index_of(2).unwrap(), tree.index_of(3).unwrap());
 /// let mut ledger = Ledger::new(&tree);
-/// let mut ranking = Ranking::new(Compat::Documented, &tree, ledger.raw());
+/// let mut ranking = LevelRanks::new(Compat::Documented, &tree, ledger.raw());
 /// assert_eq!((ranking.fs_factor(ann), ranking.fs_factor(bob)), (Some(1.0), Some(1.0)));
 ///
 /// ledger.decay(0.5);
@@ -72,7 +72,7 @@ use walk::{Node, Walk};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Ranking {
+pub struct LevelRanks {
     compat: Compat,
     /// [`Tree::edits`] of the tree when all was sorted.
     edits: u64,
@@ -119,13 +119,13 @@ const MOST_FADINGS: u32 = 7000;
 /// And so many bits in all.
 const MOST_FADED_BITS: i32 = 400;
 
-impl Ranking {
+impl LevelRanks {
     /// Ranks all users of `tree`.
     ///
     /// `raw_usage`: one per association by position, as for [`super::compute`]; panics at another
     /// length.
-    pub fn new(compat: Compat, tree: &Tree, raw_usage: &[Extended]) -> Ranking {
-        let mut ranking = Ranking {
+    pub fn new(compat: Compat, tree: &Tree, raw_usage: &[Extended]) -> LevelRanks {
+        let mut ranking = LevelRanks {
             compat,
             edits: 0,
             user_count: 0,
@@ -186,7 +186,7 @@ impl Ranking {
     /// at all), and these associations, with all above, were charged or given back any amount.
     ///
     /// `raw_usage` is the usage now, `charged` in any order and with repetitions. A usage that
-    /// changed in another way, by a reset for one, needs [`Ranking::rebuild`]; an edit of the tree
+    /// changed in another way, by a reset for one, needs [`LevelRanks::rebuild`]; an edit of the tree
     /// is noticed, and everything ranked anew; another tree is not. Takes time in proportion to the levels on the paths
     /// of `charged` and to the number of ranks that change.
     ///

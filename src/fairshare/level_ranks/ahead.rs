@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::Ranking;
+use super::LevelRanks;
 use super::level::{Slot, Touched};
 use super::rule::Rule;
 use crate::tree::AssocIndex;
@@ -14,7 +14,7 @@ const MOST_AHEAD: usize = 16 * AHEAD;
 /// Of a cache line of 64 bytes.
 const SLOTS_PER_LINE: usize = 64 / size_of::<Slot>();
 
-impl Ranking {
+impl LevelRanks {
     /// Reads what sorting some levels and walking them will read. Here one read does not wait for
     /// another, as it would there, and where a tree is larger than the processor's cache that is
     /// most of the time.

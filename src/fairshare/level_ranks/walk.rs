@@ -1,6 +1,6 @@
 //! The walk that numbers users, as far as something changed.
 
-use super::Ranking;
+use super::LevelRanks;
 use super::level::{self, Slot};
 use super::rule::{Rule, Scope};
 use crate::tree::AssocIndex;
@@ -65,7 +65,7 @@ struct Frame {
 
 pub(super) struct Walk<'a, R: Rule> {
     rule: &'a R,
-    ranking: &'a mut Ranking,
+    ranking: &'a mut LevelRanks,
     state: State,
     frames: Vec<Frame>,
     merged: Vec<Slot>,
@@ -77,7 +77,7 @@ pub(super) struct Walk<'a, R: Rule> {
 }
 
 impl<'a, R: Rule> Walk<'a, R> {
-    pub(super) fn new(rule: &'a R, ranking: &'a mut Ranking) -> Walk<'a, R> {
+    pub(super) fn new(rule: &'a R, ranking: &'a mut LevelRanks) -> Walk<'a, R> {
         Walk {
             rule,
             state: State {
