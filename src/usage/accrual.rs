@@ -24,7 +24,7 @@
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::usage::run::scaled;
-use crate::usage::{Decay, Period, Phase, Run, RunState, Weights};
+use crate::usage::{Decay, Period, Phase, Run, RunState, Use, Weights};
 
 /// Wall time and billable usage of one charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,6 +36,17 @@ pub struct Amounts {
 }
 
 impl Amounts {
+    /// Of use that counts for `secs` seconds. Slurm multiplies in this order; only there can
+    /// negative billing be a refund.
+    pub(crate) fn of(secs: f64, used: &Use<'_>, compat: Compat) -> Amounts {
+        let usage = secs * used.billing * used.factor;
+        let refund = usage < 0.0 && !compat.is_slurm();
+        Amounts {
+            wall_secs: secs * used.factor,
+            usage: if refund { 0.0 } else { usage },
+        }
+    }
+
     /// Usage of a TRES of which the job has `alloc`: TRES-seconds.
     pub fn tres(&self, alloc: u64) -> Extended {
         let wall = Extended::from_f64(self.wall_secs).unwrap_or(Extended::ZERO);
@@ -46,7 +57,7 @@ impl Amounts {
 /// What one job is charged for one period.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Charge {
-    /// Faded: for associations, and QOS whose usage fades.
+    /// Decayed: for associations, and QOS whose usage decays.
     pub decayed: Amounts,
     /// In full: for QOS with `NoDecay`.
     pub undecayed: Amounts,
@@ -111,7 +122,11 @@ pub fn accrues(compat: Compat, calculate_running: bool, state: RunState, start_t
 /// assert_eq!(charge.tres_run_secs(8), 100 * 8);
 /// ```
 pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option<Charge> {
-    charge_next(&mut Weights::new(decay), run, period, at_end)
+    let compat = decay.compat();
+    let due = due(compat, run, period, at_end)?;
+    let secs = decay.weight(due.from, due.to, period.valued_at);
+    let counted = Amounts::of(secs, &due.used(run, &[]), compat);
+    Some(due.charge(run, counted, compat))
 }
 
 /// [`charge`] of one job after the other.
@@ -121,7 +136,50 @@ pub(crate) fn charge_next(
     period: &Period,
     at_end: bool,
 ) -> Option<Charge> {
-    let compat = weights.compat();
+    let compat = weights.decay().compat();
+    let due = due(compat, run, period, at_end)?;
+    let secs = weights.weight(due.from, due.to, period.valued_at);
+    let counted = Amounts::of(secs, &due.used(run, &[]), compat);
+    Some(due.charge(run, counted, compat))
+}
+
+/// The part of a job's life that is due to be charged, and what becomes of its run seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// From the last pass, or the job's start; seconds since 1970.
+    pub from: i64,
+    /// To now, or the job's end. Not after `from` where nothing is due but run seconds.
+    pub to: i64,
+    /// As in [`Charge::run_secs`].
+    pub run_secs: u64,
+}
+
+impl Due {
+    /// What was used, as usage models take it. `tres`: the allocated count of each TRES.
+    pub fn used<'a>(&self, run: &Run, tres: &'a [u64]) -> Use<'a> {
+        Use {
+            from: self.from,
+            to: self.to,
+            billing: run.billable_tres,
+            factor: run.factor(),
+            tres,
+        }
+    }
+
+    /// The charge, where use counts for `counted` by now.
+    pub(crate) fn charge(&self, run: &Run, counted: Amounts, compat: Compat) -> Charge {
+        let secs = self.to.saturating_sub(self.from).max(0) as f64;
+        Charge {
+            decayed: counted,
+            undecayed: Amounts::of(secs, &self.used(run, &[]), compat),
+            run_secs: self.run_secs,
+        }
+    }
+}
+
+/// Which part of a job's life is due; the first half of [`charge`], with the same `None`. It does
+/// not look at [`Period::valued_at`].
+pub fn due(compat: Compat, run: &Run, period: &Period, at_end: bool) -> Option<Due> {
     let end_time_exp = run.end_time_exp?;
     let mut to = period.now;
     if at_end && run.end_time != 0 {
@@ -142,23 +200,7 @@ pub(crate) fn charge_next(
             (from, documented_run_secs(run, passed, to, at_end))
         }
     };
-    let secs = to.saturating_sub(from).max(0) as f64;
-    let weighted = weights.weight(from, to, period.valued_at);
-    Some(Charge {
-        decayed: amounts(weighted, run, compat),
-        undecayed: amounts(secs, run, compat),
-        run_secs,
-    })
-}
-
-/// `secs * billable * factor` in this order, as Slurm rounds it.
-fn amounts(secs: f64, run: &Run, compat: Compat) -> Amounts {
-    let usage = secs * run.billable_tres * run.factor();
-    let refund = usage < 0.0 && !compat.is_slurm();
-    Amounts {
-        wall_secs: secs * run.factor(),
-        usage: if refund { 0.0 } else { usage },
-    }
+    Some(Due { from, to, run_secs })
 }
 
 fn documented_run_secs(run: &Run, passed: i64, to: i64, at_end: bool) -> u64 {

@@ -3,7 +3,7 @@
 use crate::compat::Compat;
 use crate::extended::Extended;
 
-/// How usage fades with time (`PriorityDecayHalfLife`).
+/// How usage decays with time (`PriorityDecayHalfLife`).
 ///
 /// | | documented | `compat=slurm` |
 /// |---|---|---|
@@ -23,13 +23,13 @@ pub struct Decay {
 impl Decay {
     /// What `PriorityDecayHalfLife=INFINITE` becomes in slurmctld: -1 minute in 32 bits.
     ///
-    /// Documented: usage never fades. Slurm: a half-life of 136 years.
+    /// Documented: usage never decays. Slurm: a half-life of 136 years.
     pub const INFINITE_SECS: u32 = u32::MAX - 59;
 
     /// Use never counts for more than this many doublings (see [`Decay::weight`]).
     const MAX_DOUBLINGS: u32 = 512;
 
-    /// Halves in `half_life_secs` seconds; 0 means that usage never fades.
+    /// Halves in `half_life_secs` seconds; 0 means that usage never decays.
     pub const fn new(half_life_secs: u32, compat: Compat) -> Decay {
         Decay {
             half_life_secs,
@@ -80,7 +80,7 @@ impl Decay {
     ///
     /// Documented: the exact integral of `2^(-(valued_at - t)/half_life)`; also right for
     /// `valued_at` before `to`, where use counts for more than its seconds. A `valued_at` more
-    /// than 512 half-lives before `to` counts as 512: let usage fade up to `to` first.
+    /// than 512 half-lives before `to` counts as 512: let usage decay up to `to` first.
     /// Slurm: `(to - from) * factor(to - from)` without the floor, whatever `valued_at`.
     /// 0 for `to <= from`.
     ///
@@ -129,7 +129,7 @@ impl Decay {
             let left = (-half_lives).exp2();
             return Extended::from(self.half_life_secs) / ln_2() * (Extended::ONE - left);
         }
-        // Of a short period little fades, and the difference would lose digits. Its series:
+        // Of a short period little decays, and the difference would lose digits. Its series:
         // secs (1 - y/2! + y^2/3! - ...), y = secs/h ln 2.
         let y = half_lives * ln_2();
         let (mut term, mut sum) = (Extended::ONE, Extended::ONE);
@@ -168,8 +168,8 @@ impl Weights {
         }
     }
 
-    pub(crate) fn compat(&self) -> Compat {
-        self.decay.compat
+    pub(crate) fn decay(&self) -> &Decay {
+        &self.decay
     }
 
     /// As [`Decay::weight`].
@@ -344,7 +344,7 @@ mod tests {
         }
 
         #[test]
-        fn weighing_then_fading_is_weighing_later(
+        fn weighing_then_decaying_is_weighing_later(
             half_life in 60u32..10_000_000,
             from in 0i64..1_000_000,
             secs in 1i64..100_000,
@@ -352,8 +352,8 @@ mod tests {
         ) {
             let decay = Decay::new(half_life, Compat::Documented);
             let to = from + secs;
-            let faded = decay.weight(from, to, to) * decay.factor(later);
-            prop_assert!(close(faded, decay.weight(from, to, to + later), 1e-12));
+            let decayed = decay.weight(from, to, to) * decay.factor(later);
+            prop_assert!(close(decayed, decay.weight(from, to, to + later), 1e-12));
         }
     }
 }

@@ -35,6 +35,8 @@ pub enum UsageError {
 
 /// Raw usage (TRES-seconds) of every association of one tree.
 ///
+/// A ledger that stands for records which keep raw usage alone has no own usage.
+///
 /// Panics when used with a tree of another size than it was made for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
@@ -116,7 +118,7 @@ impl Ledger {
         &self.raw
     }
 
-    /// Usage charged to each association itself, by position.
+    /// Usage charged to each association itself, by position; empty where it is not kept.
     pub fn own(&self) -> &[Extended] {
         &self.own
     }
@@ -144,8 +146,14 @@ impl Ledger {
 
     /// Adds `usage`, of any sign, to an association and to all its ancestors.
     pub(crate) fn add(&mut self, tree: &Tree, index: AssocIndex, usage: Extended) {
-        self.own[index.get()] += usage;
-        add(tree, &mut self.raw, index, usage);
+        if let Some(own) = self.own.get_mut(index.get()) {
+            *own += usage;
+        }
+        let mut next = Some(index);
+        while let Some(index) = next {
+            self.raw[index.get()] += usage;
+            next = tree.parent(index);
+        }
     }
 
     /// Own and raw usage by position, for who keeps them in step.
@@ -153,7 +161,53 @@ impl Ledger {
         (&mut self.own, &mut self.raw)
     }
 
-    /// Lets all usage fade by `factor` (see [`crate::usage::Decay::factor`]).
+    /// Subtracts `usage` from an association and from all its ancestors; nothing goes below 0.
+    pub(crate) fn take(&mut self, tree: &Tree, index: AssocIndex, usage: Extended) {
+        let take = |from: &mut Extended| *from = (*from - usage).max(Extended::ZERO);
+        if let Some(own) = self.own.get_mut(index.get()) {
+            take(own);
+        }
+        let mut next = Some(index);
+        while let Some(index) = next {
+            take(&mut self.raw[index.get()]);
+            next = tree.parent(index);
+        }
+    }
+
+    /// Raw usage alone, by position, to be written as the host's records have it. The size of the
+    /// tree may change with it; own usage is not kept from now on.
+    pub(crate) fn records(&mut self) -> &mut Vec<Extended> {
+        self.own.clear();
+        &mut self.raw
+    }
+
+    /// The usage of the same associations, found by id, in another tree. New ones are unused; what
+    /// a removed one used itself becomes the own usage of the nearest account above it that is
+    /// still there. Raw usage is summed up anew.
+    pub(crate) fn in_tree(&self, before: &Tree, after: &Tree) -> Ledger {
+        self.check_size(before);
+        let whole = Ledger::as_kept(before, &self.raw);
+        let own = if self.own.is_empty() {
+            &whole.own
+        } else {
+            &self.own
+        };
+        let mut found = Ledger::new(after);
+        for (index, usage) in before.indices().zip(own) {
+            let mut next = Some(index);
+            while let Some(index) = next {
+                if let Some(to) = after.index_of(before.rows()[index.get()].id) {
+                    found.own[to.get()] += *usage;
+                    break;
+                }
+                next = before.parent(index);
+            }
+        }
+        found.sum_up(after);
+        found
+    }
+
+    /// Multiplies all usage by `factor` (see [`crate::usage::Decay::factor`]).
     ///
     /// Panics unless `factor` is in 0..=1.
     pub fn decay(&mut self, factor: f64) {
@@ -241,7 +295,7 @@ impl Ledger {
     }
 
     fn check_size(&self, tree: &Tree) {
-        assert_eq!(self.own.len(), tree.len(), "a ledger belongs to one tree");
+        assert_eq!(self.raw.len(), tree.len(), "a ledger belongs to one tree");
     }
 }
 
@@ -274,7 +328,7 @@ pub(crate) fn add(tree: &Tree, raw: &mut [Extended], index: AssocIndex, usage: E
     }
 }
 
-/// Lets usage fade by `factor`; 1 leaves it as it is.
+/// Multiplies usage by `factor`; 1 leaves it as it is.
 ///
 /// Panics unless `factor` is in 0..=1.
 pub(crate) fn fade<'a>(usages: impl IntoIterator<Item = &'a mut Extended>, factor: f64) {

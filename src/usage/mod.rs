@@ -1,7 +1,8 @@
-//! What was used and how it fades.
+//! What was used and how it decays.
 //!
 //! | noun | what it is |
 //! |---|---|
+//! | [`Model`] | how usage follows from what was used when: [`HalfLife`], [`Resetting`] |
 //! | [`Decay`] | the half-life, as a factor over a time and as the weight of use over a period |
 //! | [`Ledger`] | raw usage per association; charging a leaf charges its ancestors |
 //! | [`ResetSchedule`] | when `PriorityUsageResetPeriod` clears everything |
@@ -31,15 +32,17 @@ mod accrual;
 mod billing;
 mod decay;
 mod ledger;
+mod model;
 mod reset;
 mod run;
 
 pub(crate) use accrual::charge_next;
-pub use accrual::{Amounts, Charge, Consumed, accrues, charge, consumed_at_start};
+pub use accrual::{Amounts, Charge, Consumed, Due, accrues, charge, consumed_at_start, due};
 pub use billing::{BillingRule, TresKind, billable_tres, recounts_billing};
 pub use decay::Decay;
 pub(crate) use decay::Weights;
 pub use ledger::{Ledger, UsageError};
 pub(crate) use ledger::{add, fade};
+pub use model::{Change, HalfLife, Model, Quantity, Resetting, Step, Use};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};

@@ -129,7 +129,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// A pass at `now`: all usage has faded up to `now`, or up to the last pass where the clock
+    /// A pass at `now`: all usage has decayed up to `now`, or up to the last pass where the clock
     /// is behind that.
     pub fn pass(last_ran: Option<i64>, now: i64) -> Period {
         Period {

@@ -1,0 +1,320 @@
+//! The half-life: everything that was ever used, decayed (`PriorityDecayHalfLife`).
+//!
+//! All usage decays by one factor, so sums are all that has to be kept: what was used when is
+//! forgotten. See [`Decay`] for the formulas and for where `compat=slurm` differs.
+
+use super::{Change, Model, Quantity, Step, Use};
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Tree};
+use crate::usage::decay::Weights;
+use crate::usage::{Amounts, Decay, Ledger, UsageError};
+
+/// Usage that decays with a half-life, or never.
+///
+/// It keeps [`Quantity::Billing`]; a host's records keep the rest.
+///
+/// ```
+/// use fairtree::compat::Compat;
+/// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+/// use fairtree::usage::{Change, Decay, HalfLife, Ledger, Model, Use};
+/// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
+/// let user = Assoc { id: 2, parent: Some(1), kind: AssocKind::User, shares: Shares::Raw(1) };
+/// let tree = Tree::from_rows([root, user])?;
+/// let hour = Decay::new(3_600, Compat::Documented);
+/// let mut model = HalfLife::new(hour, Ledger::new(&tree), Some(0));
+/// model.advance(&tree, 600);
+/// let used = Use { from: 0, to: 600, billing: 2.0, factor: 1.0, tres: &[] };
+/// let charged = model.charge(&tree, tree.index_of(2).unwrap(), &used)?;
+/// // Ten minutes of two TRES, of which a little has decayed.
+/// assert!(charged.usage > 1_100.0 && charged.usage < 1_200.0);
+/// assert_eq!(model.advance(&tree, 4_200), Change::Factor(0.5));
+/// assert_eq!(model.raw()[0].to_f64(), charged.usage / 2.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct HalfLife {
+    ledger: Ledger,
+    weights: Weights,
+    moment: Option<i64>,
+    /// What the last advance multiplied all usage by.
+    factor: f64,
+}
+
+impl Default for HalfLife {
+    /// No associations, and usage that never decays.
+    fn default() -> HalfLife {
+        let never = Decay::new(0, crate::compat::Compat::Documented);
+        HalfLife::new(never, Ledger::default(), None)
+    }
+}
+
+impl HalfLife {
+    /// `ledger`: usage so far, valued at `moment`; `None`: when does not matter, as no time has
+    /// passed yet.
+    pub fn new(decay: Decay, ledger: Ledger, moment: Option<i64>) -> HalfLife {
+        HalfLife {
+            ledger,
+            weights: Weights::new(&decay),
+            moment,
+            factor: 1.0,
+        }
+    }
+
+    /// The half-life and whose formulas.
+    pub fn decay(&self) -> &Decay {
+        self.weights.decay()
+    }
+
+    /// Another half-life, from the moment on.
+    pub fn set_decay(&mut self, decay: Decay) {
+        if self.decay() != &decay {
+            self.weights = Weights::new(&decay);
+        }
+    }
+
+    /// Usage is worth its number at another moment than was thought, as when it came from
+    /// elsewhere.
+    pub fn set_moment(&mut self, moment: Option<i64>) {
+        self.moment = moment;
+    }
+
+    /// Own and raw usage of every association.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The same, to be edited together with the tree.
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// The ledger, when the model is done with.
+    pub fn into_ledger(self) -> Ledger {
+        self.ledger
+    }
+
+    /// What use counts for, checked and exact.
+    fn exact(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<(Amounts, Extended), UsageError> {
+        let amounts = self.weigh(used);
+        let exact = Extended::from_f64(amounts.usage).filter(|usage| !usage.is_infinite());
+        let exact = exact.ok_or(UsageError::NotANumber {
+            id: tree.rows()[assoc.get()].id,
+            value: amounts.usage,
+        })?;
+        Ok((amounts, exact))
+    }
+}
+
+impl Model for HalfLife {
+    fn moment(&self) -> Option<i64> {
+        self.moment
+    }
+
+    fn advance(&mut self, _tree: &Tree, now: i64) -> Change {
+        let passed = self.moment.map_or(0, |moment| now.saturating_sub(moment));
+        self.factor = self.decay().factor(passed);
+        self.ledger.decay(self.factor);
+        self.moment = match self.moment {
+            Some(moment) if !self.decay().compat().is_slurm() => Some(moment.max(now)),
+            _ => Some(now),
+        };
+        Change::Factor(self.factor)
+    }
+
+    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
+        let valued_at = self.moment.unwrap_or(used.to);
+        let secs = self.weights.weight(used.from, used.to, valued_at);
+        Amounts::of(secs, used, self.decay().compat())
+    }
+
+    fn charge(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        let (amounts, exact) = self.exact(tree, assoc, used)?;
+        self.ledger.add(tree, assoc, exact);
+        Ok(amounts)
+    }
+
+    fn take_back(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        let (amounts, exact) = self.exact(tree, assoc, used)?;
+        self.ledger.take(tree, assoc, exact);
+        Ok(amounts)
+    }
+
+    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
+        (of == Quantity::Billing).then(|| self.ledger.raw())
+    }
+
+    fn raw(&self) -> &[Extended] {
+        self.ledger.raw()
+    }
+
+    fn step(&self, _assoc: AssocIndex, _of: Quantity) -> Step {
+        Step {
+            scale: self.factor,
+            add: Extended::ZERO,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.ledger.reset();
+    }
+
+    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
+        self.ledger = self.ledger.in_tree(before, after);
+    }
+
+    fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
+        self.moment = moment;
+        Some(self.ledger.records())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compat::{Compat, Release};
+    use crate::tree::{Assoc, AssocKind, Shares};
+
+    const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
+
+    fn row(id: u32, parent: Option<u32>, kind: AssocKind) -> Assoc {
+        Assoc {
+            id,
+            parent,
+            kind,
+            shares: Shares::Raw(1),
+        }
+    }
+
+    /// root 1 -> account 2 -> user 3.
+    fn tree() -> Tree {
+        Tree::from_rows([
+            row(1, None, AssocKind::Account),
+            row(2, Some(1), AssocKind::Account),
+            row(3, Some(2), AssocKind::User),
+        ])
+        .unwrap()
+    }
+
+    fn used(from: i64, to: i64, billing: f64) -> Use<'static> {
+        Use {
+            from,
+            to,
+            billing,
+            factor: 0.5,
+            tres: &[],
+        }
+    }
+
+    fn model(half_life_secs: u32, compat: Compat, tree: &Tree) -> HalfLife {
+        let decay = Decay::new(half_life_secs, compat);
+        HalfLife::new(decay, Ledger::new(tree), Some(1_000))
+    }
+
+    fn raw(model: &HalfLife) -> Vec<f64> {
+        model.raw().iter().map(|usage| usage.to_f64()).collect()
+    }
+
+    #[test]
+    fn a_charge_counts_for_all_above_and_halves() {
+        let tree = tree();
+        let user = tree.index_of(3).unwrap();
+        for compat in [Compat::Documented, SLURM] {
+            let mut model = model(0, compat, &tree);
+            assert_eq!(model.advance(&tree, 1_100), Change::Factor(1.0));
+            // 100 s of 4 TRES at half price.
+            let found = model.charge(&tree, user, &used(1_000, 1_100, 4.0)).unwrap();
+            assert_eq!((found.wall_secs, found.usage), (50.0, 200.0));
+            assert_eq!(raw(&model), [200.0; 3]);
+            model.set_decay(Decay::new(600, Compat::Documented));
+            assert_eq!(model.advance(&tree, 1_700), Change::Factor(0.5));
+            assert_eq!(raw(&model), [100.0; 3]);
+            let step = model.step(user, Quantity::Billing);
+            assert_eq!((step.scale, step.add), (0.5, Extended::ZERO));
+        }
+    }
+
+    #[test]
+    fn the_clock_steps_back_with_slurm_alone() {
+        let tree = tree();
+        for (compat, moment) in [(Compat::Documented, 1_000), (SLURM, 500)] {
+            let mut model = model(600, compat, &tree);
+            assert_eq!(model.advance(&tree, 500), Change::Factor(1.0));
+            assert_eq!(model.moment(), Some(moment));
+        }
+    }
+
+    #[test]
+    fn the_first_moment_decays_nothing() {
+        let tree = tree();
+        let decay = Decay::new(60, Compat::Documented);
+        let mut model = HalfLife::new(decay, Ledger::new(&tree), None);
+        assert_eq!(model.advance(&tree, 1_000_000), Change::Factor(1.0));
+        assert_eq!(model.moment(), Some(1_000_000));
+    }
+
+    #[test]
+    fn what_is_taken_back_was_never_used() {
+        let tree = tree();
+        let user = tree.index_of(3).unwrap();
+        let mut model = model(600, Compat::Documented, &tree);
+        model.advance(&tree, 1_300);
+        model.charge(&tree, user, &used(1_000, 1_300, 8.0)).unwrap();
+        model.advance(&tree, 9_000);
+        model
+            .take_back(&tree, user, &used(1_000, 1_300, 8.0))
+            .unwrap();
+        for usage in raw(&model) {
+            assert!((0.0..1e-12).contains(&usage), "{usage}");
+        }
+        // More than there was leaves nothing.
+        model
+            .take_back(&tree, user, &used(8_000, 9_000, 8.0))
+            .unwrap();
+        assert_eq!(raw(&model), [0.0; 3]);
+    }
+
+    #[test]
+    fn what_is_no_number_changes_nothing() {
+        let tree = tree();
+        let user = tree.index_of(3).unwrap();
+        let mut model = model(600, Compat::Documented, &tree);
+        for billing in [f64::NAN, f64::INFINITY] {
+            let refused = model.charge(&tree, user, &used(900, 1_000, billing));
+            assert!(matches!(refused, Err(UsageError::NotANumber { id: 3, .. })));
+        }
+        assert_eq!(raw(&model), [0.0; 3]);
+    }
+
+    #[test]
+    fn another_tree_keeps_usage_by_id() {
+        let tree = tree();
+        let mut model = model(0, Compat::Documented, &tree);
+        model
+            .charge(&tree, tree.index_of(3).unwrap(), &used(0, 100, 2.0))
+            .unwrap();
+        // User 3 is gone, 5 is new; the account keeps what 3 used.
+        let after = Tree::from_rows([
+            row(1, None, AssocKind::Account),
+            row(5, Some(1), AssocKind::User),
+            row(2, Some(1), AssocKind::Account),
+        ])
+        .unwrap();
+        model.follow_tree(&tree, &after);
+        assert_eq!(raw(&model), [100.0, 0.0, 100.0]);
+    }
+}

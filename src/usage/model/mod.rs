@@ -1,0 +1,171 @@
+//! Usage models: how the usage of an association follows from what was used when.
+//!
+//! A [`Model`] is asked the same whatever it is: let time pass, charge a period of use, take a
+//! charge back, and what the usage of every association is now. One file per model:
+//!
+//! | file | model | usage at time t |
+//! |---|---|---|
+//! | `half_life` | [`HalfLife`] | everything used before t, decayed by `PriorityDecayHalfLife` |
+//! | `reset` | [`Resetting`] | another model's usage since the last `PriorityUsageResetPeriod` began |
+//!
+//! Time is an argument everywhere: no model looks at a clock. Usage is kept per association by
+//! position in a [`Tree`], and a charge to an association counts for all above it as well.
+//!
+//! What time does to usage is of one of three kinds ([`Change`]). Under a half-life *all* usage is
+//! multiplied by *one* factor, which changes no order among siblings: a host scales the records
+//! that it keeps and ranks need not be computed anew. A rolling window subtracts what leaves it,
+//! from some associations more than from others: a host asks [`Model::step`] for each of them
+//! what to scale its records by and what to add. A reset leaves nothing.
+
+mod half_life;
+mod reset;
+
+use std::fmt::Debug;
+
+use super::{Amounts, UsageError};
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Tree};
+
+pub use half_life::HalfLife;
+pub use reset::Resetting;
+
+/// Which usage of an association.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Billing TRES times seconds: the raw usage that fair share is computed from.
+    Billing,
+    /// Seconds, times usage factor (`grp_used_wall`).
+    Wall,
+    /// Seconds times the allocated count of one TRES, by its position in the host's list.
+    Tres(usize),
+}
+
+/// Use of resources over a period, to be charged to one association and all above it.
+///
+/// A period that is empty or ends before it starts is no use.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Use<'a> {
+    /// Start of the period, seconds since 1970; included.
+    pub from: i64,
+    /// End of the period, seconds since 1970; not included.
+    pub to: i64,
+    /// Billing TRES per second, from 0 up (see [`crate::usage::billable_tres`]). What is negative
+    /// counts as 0, but for models that follow Slurm.
+    pub billing: f64,
+    /// `UsageFactor` of the QOS, from 0 up.
+    pub factor: f64,
+    /// The allocated count of each TRES, in the host's order; may be empty where the model keeps
+    /// no usage of single TRES.
+    pub tres: &'a [u64],
+}
+
+/// What became of all usage as time passed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Change {
+    /// All usage is this part, 0..=1, of what it was; 1 where nothing changed. QOS with `NoDecay`
+    /// keep theirs.
+    Factor(f64),
+    /// Nothing is left of any usage, that of QOS with `NoDecay` included.
+    Cleared,
+    /// Usage of some associations changed otherwise: [`Model::moved`] tells which, and
+    /// [`Model::step`] how.
+    Each,
+}
+
+impl Change {
+    /// The one factor by which all usage changed. `None`: there is no such factor, and ranks kept
+    /// from before have to follow [`Model::moved`].
+    pub fn factor(self) -> Option<f64> {
+        match self {
+            Change::Factor(factor) => Some(factor),
+            Change::Cleared => Some(0.0),
+            Change::Each => None,
+        }
+    }
+}
+
+/// What time did to one number of one association: usage is now `scale * before + add`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// 0..=1.
+    pub scale: f64,
+    /// Of any sign.
+    pub add: Extended,
+}
+
+/// How usage follows from what was used when. See the [module](self).
+///
+/// Methods that take a tree panic when it is of another size than the one the model was made for
+/// or [followed](Model::follow_tree) last.
+pub trait Model: Debug + Send + Sync {
+    /// The moment that usage is valued at, seconds since 1970: that of the last
+    /// [`Model::advance`]. `None`: no time has passed yet.
+    fn moment(&self) -> Option<i64>;
+
+    /// Lets time pass to `now`, and tells what became of all usage.
+    ///
+    /// The first call sets the moment and changes nothing. A `now` before the moment leaves usage
+    /// as it is; the moment stays too, so that no time counts twice, but for models that follow
+    /// Slurm, which go back with the clock.
+    fn advance(&mut self, tree: &Tree, now: i64) -> Change;
+
+    /// What use counts for at the moment, without charging it.
+    fn weigh(&mut self, used: &Use<'_>) -> Amounts;
+
+    /// Charges use to an association and to all above it; returns what it counts for now.
+    ///
+    /// # Errors
+    /// [`UsageError::NotANumber`] where that is NaN or infinite; nothing was changed.
+    fn charge(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError>;
+
+    /// Takes back what [`Model::charge`] was told before, as if it had never been used; returns
+    /// what it counted for by now. A model that keeps periods is as it was, exactly; one that keeps
+    /// sums may differ in the last bit, and goes no lower than 0.
+    ///
+    /// # Errors
+    /// As for [`Model::charge`].
+    fn take_back(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError>;
+
+    /// Usage at the moment, one number per association by position, with that of all below it.
+    /// `None`: the model does not keep this quantity, because the host's own records do.
+    fn usage(&self, of: Quantity) -> Option<&[Extended]>;
+
+    /// Usage that fair share is computed from: [`Quantity::Billing`], which every model keeps.
+    fn raw(&self) -> &[Extended];
+
+    /// The associations whose usage the last [`Model::advance`] changed by more than a common
+    /// factor, in any order; an association may stand in it more than once. Empty after
+    /// [`Change::Factor`] and [`Change::Cleared`].
+    fn moved(&self) -> &[AssocIndex] {
+        &[]
+    }
+
+    /// What the last [`Model::advance`] did to one number of an association.
+    fn step(&self, assoc: AssocIndex, of: Quantity) -> Step;
+
+    /// Forgets all usage; the moment stays.
+    fn clear(&mut self);
+
+    /// Takes over another tree: an association keeps its usage by its id, one that is new has
+    /// none, and what a removed one used itself becomes its account's own, if that is still there.
+    fn follow_tree(&mut self, before: &Tree, after: &Tree);
+
+    /// Raw usage by position, for a host whose records are where this model keeps its numbers:
+    /// what others charged to them, or set by hand, is written here before a pass, valued at
+    /// `moment`. The number of associations may change with that. `None`: the model knows by
+    /// itself, and the host's records follow it.
+    fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
+        let _ = moment;
+        None
+    }
+}
