@@ -12,6 +12,15 @@
 #define EXPECT_NUMBER(what, number)								\
 	_Static_assert((unsigned long long) (what) == (number), #what " is " #number)
 
+/* ---- hardening: as Debian builds Slurm ----------------------------------------------------- */
+
+#if !defined(__OPTIMIZE__) || !defined(_FORTIFY_SOURCE) || _FORTIFY_SOURCE < 2
+#error "the shim is built with optimisation and -D_FORTIFY_SOURCE=2: see build.rs"
+#endif
+#if !defined(__SSP_STRONG__) || !defined(__CET__)
+#error "the shim is built with -fstack-protector-strong and -fcf-protection: see build.rs"
+#endif
+
 /* ---- jobs, partitions --------------------------------------------------------------------- */
 
 EXPECT(job_record_t, job_id, uint32_t);

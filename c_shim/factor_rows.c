@@ -143,7 +143,8 @@ static double *terms_of(const shim_factors_rows *rows, const made_row *made)
 static shared_name *copy_name(shim_factors_rows *rows, const part_record_t *part)
 {
 	row_names *known = malloc(sizeof(*known));
-	shared_name *name = malloc(sizeof(*name) + strlen(part->name) + 1);
+	size_t size = strlen(part->name) + 1;
+	shared_name *name = malloc(sizeof(*name) + size);
 
 	if (!known || !name) {
 		free(known);
@@ -151,7 +152,7 @@ static shared_name *copy_name(shim_factors_rows *rows, const part_record_t *part
 		return NULL;
 	}
 	name->rows = 0;
-	strcpy(name->text, part->name);
+	memcpy(name->text, part->name, size);
 	*known = (row_names) { .part = part, .name = name, .next = rows->names };
 	rows->names = known;
 	return name;

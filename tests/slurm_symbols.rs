@@ -179,3 +179,30 @@ fn imports_what_slurmctld_has() {
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+/// The hardening of Debian's own build of Slurm, seen in the code and in what it imports.
+/// `_FORTIFY_SOURCE` leaves no trace where each length is known: `c_shim/expect.c` asks for it.
+#[test]
+fn c_part_is_hardened() {
+    let imports = symbols(&plugin(), "--undefined-only");
+    let mut names = imports.iter();
+    assert!(
+        names.any(|name| name.starts_with("__stack_chk_fail")),
+        "{imports:?}"
+    );
+    // Only C code has these: rustc marks no targets of indirect jumps.
+    let answer = Command::new("objdump").arg("-d").arg(plugin()).output();
+    let code = String::from_utf8_lossy(&answer.expect("objdump runs").stdout).into_owned();
+    assert!(code.contains("endbr64"), "-fcf-protection");
+    let answer = Command::new("readelf")
+        .args(["--wide", "--program-headers"])
+        .arg(plugin())
+        .output();
+    let headers = String::from_utf8_lossy(&answer.expect("readelf runs").stdout).into_owned();
+    let stack = headers
+        .lines()
+        .find(|line| line.contains("GNU_STACK"))
+        .expect("a stack header");
+    assert!(!stack.contains("RWE"), "{stack}");
+    assert!(headers.contains("GNU_RELRO"), "{headers}");
+}
