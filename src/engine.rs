@@ -19,7 +19,7 @@ mod classic;
 mod follow;
 
 use crate::config::Config;
-use crate::fairshare::{self, Algorithm, AssocFairshare, HostMath, Kept, LevelRanks};
+use crate::fairshare::{self, AssocFairshare, HostMath, Kept, LevelRanks};
 use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
 use crate::tree::Tree;
 use crate::usage::{Charge, Decay, Ledger, Period};
@@ -93,7 +93,7 @@ pub fn pass(
 ) -> Result<Pass, PriorityError> {
     let config = input.config;
     check(input, ledger, site)?;
-    if config.algorithm() != Algorithm::FairTree {
+    if !config.ranking().keeps_levels() {
         return classic::pass(input, ledger, site);
     }
     let decay = decay(config);
@@ -143,7 +143,7 @@ pub fn decay(config: &Config) -> Decay {
 
 /// Fair share of all associations, one per association by position.
 pub fn rank(config: &Config, tree: &Tree, ledger: &Ledger) -> Vec<AssocFairshare> {
-    fairshare::compute(config.algorithm(), config.compat, tree, ledger.raw())
+    fairshare::compute(config.ranking(), config.compat, tree, ledger.raw())
 }
 
 /// Writes fair-share factors to the table that pricing reads; 0 where there is none.

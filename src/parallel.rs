@@ -2,7 +2,7 @@
 //!
 //! Jobs are priced each for itself, so a long queue gains with every thread until memory cannot
 //! keep up. Of Fair Tree the divisions are shared, which are half of the work on a tree of a
-//! million associations; the walk is not. Other algorithms run in one thread, and a [`LevelRanks`]
+//! million associations; the walk is not. Other rankings run in one thread, and a [`LevelRanks`]
 //! that follows usage from pass to pass has too little to do to share it.
 //!
 //! No result depends on the number of threads, to the last bit. The C ABI has its own way:
@@ -17,7 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::{self, Algorithm, AssocFairshare, HostMath, Workers};
+use crate::fairshare::{self, AssocFairshare, HostMath, Ranking, Workers};
 use crate::priority::{Job, Priced, Pricer};
 use crate::tree::Tree;
 
@@ -83,13 +83,13 @@ impl Threads {
     /// Unless there is one usage per association.
     pub fn fairshare(
         &self,
-        algorithm: Algorithm,
+        ranking: impl Into<Ranking>,
         compat: Compat,
         tree: &Tree,
         raw_usage: &[Extended],
     ) -> Vec<AssocFairshare> {
         let host = HostMath::default();
-        fairshare::compute_by(self, host, algorithm, compat, tree, raw_usage, Vec::new())
+        fairshare::compute_by(self, host, ranking, compat, tree, raw_usage, Vec::new())
     }
 
     /// As [`Pricer::price_all`].
@@ -164,18 +164,18 @@ mod tests {
     fn factors_are_those_of_one_thread() {
         let tree = tree();
         let raw = usage(&tree);
-        let algorithms = [
-            Algorithm::FairTree,
-            Algorithm::Classic { dampening: 1 },
-            Algorithm::DepthOblivious { dampening: 2 },
+        let rankings = [
+            Ranking::FAIR_TREE,
+            Ranking::classic(1),
+            Ranking::depth_oblivious(2),
         ];
         for compat in [Compat::Documented, Compat::Slurm(Release::V24_11_5)] {
-            for algorithm in algorithms {
-                let alone = fairshare::compute(algorithm, compat, &tree, &raw);
+            for ranking in rankings {
+                let alone = fairshare::compute(ranking, compat, &tree, &raw);
                 for threads in threads() {
-                    let found = threads.fairshare(algorithm, compat, &tree, &raw);
+                    let found = threads.fairshare(ranking, compat, &tree, &raw);
                     // No number here is NaN or -0, so equal ones have the same bits.
-                    assert!(found == alone, "{algorithm:?}, {compat:?}");
+                    assert!(found == alone, "{ranking:?}, {compat:?}");
                 }
             }
         }

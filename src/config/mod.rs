@@ -33,7 +33,7 @@ pub use reset::ResetPeriod;
 pub use slurm_conf::{Include, SlurmConfReader};
 
 use crate::compat::Compat;
-use crate::fairshare::Algorithm;
+use crate::fairshare::{Algorithm, Ranking};
 
 /// Everything that decides factors and priorities, in slurm.conf's words.
 ///
@@ -121,6 +121,11 @@ impl Config {
         } else {
             Algorithm::FairTree
         }
+    }
+
+    /// The ranking: what `ranking=` says, else what the flags choose.
+    pub fn ranking(&self) -> Ranking {
+        self.algorithm().into()
     }
 
     /// Checks the ranges that the types leave open.

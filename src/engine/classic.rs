@@ -14,7 +14,7 @@ use super::{Pass, PassInput, Refused, decay, price_all, publish, rank};
 use crate::config::Config;
 use crate::extended::Extended;
 use crate::fairshare::stock_records::Records;
-use crate::fairshare::{self, Classic, HostMath, Kept};
+use crate::fairshare::{self, HostMath, Kept, Results};
 use crate::priority::{Job, PriorityError, Site};
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::{self, Charge, Ledger, Period, Weights};
@@ -41,12 +41,12 @@ impl<'a> ClassicPass<'a> {
     }
 
     /// Documented fair share of usage as it is.
-    pub(crate) fn fairshare<'b>(&self, raw: &'b [Extended]) -> Classic<'b>
+    pub(crate) fn fairshare<'b>(&self, raw: &'b [Extended]) -> Results<'b>
     where
         'a: 'b,
     {
-        let (algorithm, compat) = (self.config.algorithm(), self.config.compat);
-        fairshare::classic(self.host_math, algorithm, compat, self.tree, raw)
+        let (ranking, compat) = (self.config.ranking(), self.config.compat);
+        fairshare::results(self.host_math, ranking, compat, self.tree, raw)
     }
 
     /// The same as stock does it; `records` become what slurmctld's are after it.
@@ -86,8 +86,8 @@ impl<'a> ClassicPass<'a> {
     where
         'a: 'b,
     {
-        let (algorithm, compat) = (self.config.algorithm(), self.config.compat);
-        Records::new(self.tree, self.host_math, algorithm, compat, kept)
+        let (ranking, compat) = (self.config.ranking(), self.config.compat);
+        Records::new(self.tree, self.host_math, ranking, compat, kept)
     }
 
     fn fade(&self, raw: &mut [Extended]) {
@@ -173,7 +173,7 @@ pub(super) fn pass(
         last_ran = last_ran.max(input.last_ran.unwrap_or(last_ran));
         let (_, raw) = ledger.own_and_raw();
         this.charge(raw, each);
-        this.fairshare(raw).all(Vec::new())
+        this.fairshare(raw).all()
     };
     let (own, _) = ledger.own_and_raw();
     if passes {

@@ -154,7 +154,7 @@ impl Follower {
 mod tests {
     use super::*;
     use crate::compat::Release;
-    use crate::fairshare::Algorithm;
+    use crate::fairshare::Ranking;
     use crate::tree::{Assoc, AssocKind};
     use crate::usage::{Ledger, Run, RunState};
     use proptest::prelude::*;
@@ -197,7 +197,7 @@ mod tests {
 
     /// The follower says what is computed from scratch.
     fn agrees(compat: Compat, tree: &Tree, follower: &Follower) {
-        let found = fairshare::compute(Algorithm::FairTree, compat, tree, follower.raw());
+        let found = fairshare::compute(Ranking::FAIR_TREE, compat, tree, follower.raw());
         for (index, found) in tree.indices().zip(found) {
             assert_eq!(follower.fs_factor(index), found.fs_factor, "{index:?}");
             let numbers = follower.numbers(compat, index, found.norm_shares);

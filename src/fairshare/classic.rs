@@ -14,23 +14,87 @@
 //! * stock prices a user with the accounts' values of the last pass; here all values belong to
 //!   the same moment (see `stock_records` for the other).
 //!
-//! What an association has follows from what its account has: [`Classic`] keeps the numbers of
+//! What an association has follows from what its account has: [`Numbers`] keeps the numbers of
 //! accounts alone, as users are many.
 
-use super::depth_oblivious::{LevelRatios, Rule, usage_of_level};
-use super::host::{HostMath, PowerOfTwo};
-use super::{Algorithm, AssocFairshare, Usage};
+use super::depth_oblivious::{Formula, LevelRatios, usage_of_level};
+use super::host::PowerOfTwo;
+use super::rule::{Columns, Comparison, FactorFormula, Results, Rule, Scene, StockRecord, Whole};
+use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// Fair share under a classic algorithm, of any association that is asked for.
-pub(crate) struct Classic<'a> {
+/// `classic`: the rule of `NO_FAIR_TREE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Classic {
+    /// `FairShareDampeningFactor`, from 1 up; 0 counts as 1.
+    pub dampening: u16,
+}
+
+impl Ranking {
+    /// `classic` with that `FairShareDampeningFactor`.
+    pub const fn classic(dampening: u16) -> Ranking {
+        Ranking::Classic(Classic { dampening })
+    }
+}
+
+/// What the rules fill that give each association a factor of its own.
+pub(super) const COLUMNS: Columns = Columns {
+    level_fs: false,
+    account_factor: true,
+    entitled: false,
+};
+
+impl Rule for Classic {
+    const NAME: &'static str = "classic";
+    const TITLE: &'static str = "classic fair share";
+    const IN_STOCK: bool = true;
+    const WHOLE: Whole = Whole::Root;
+    const COMPARISON: Comparison = Comparison::Factor;
+    const COLUMNS: Columns = COLUMNS;
+
+    fn parse(argument: Option<&str>) -> Option<Self> {
+        argument.is_none().then_some(Self { dampening: 1 })
+    }
+
+    fn formula(&self) -> FactorFormula {
+        FactorFormula::Power {
+            dampening: self.dampening,
+        }
+    }
+
+    fn with_dampening(self, dampening: u16) -> Self {
+        Self { dampening }
+    }
+
+    fn stock_record(&self) -> StockRecord {
+        StockRecord {
+            by_level: false,
+            dampening: self.dampening,
+        }
+    }
+
+    fn compute<W: Workers>(
+        &self,
+        scene: &Scene<'_, W>,
+        spare: Vec<AssocFairshare>,
+    ) -> Vec<AssocFairshare> {
+        Numbers::new(scene, self.dampening, None).all(spare)
+    }
+
+    fn results<'a, W: Workers>(&self, scene: &Scene<'a, W>) -> Results<'a> {
+        Results::Classic(Numbers::new(scene, self.dampening, None))
+    }
+}
+
+/// Fair share under a classic rule, of any association that is asked for.
+pub(crate) struct Numbers<'a> {
     tree: &'a Tree,
     compat: Compat,
     usage: Usage<'a>,
-    /// Of the depth-oblivious algorithm.
-    rule: Option<Rule>,
+    /// Effective usage of `DEPTH_OBLIVIOUS`.
+    by_level: Option<Formula>,
     dampening: Extended,
     power: PowerOfTwo,
     /// By position, under `compat=slurm`, which multiplies from the association upwards.
@@ -38,7 +102,7 @@ pub(crate) struct Classic<'a> {
     /// Where in `accounts` an association is; users are nowhere.
     places: Vec<u32>,
     accounts: Vec<Account>,
-    /// One per account, where there is a `rule`.
+    /// One per account, where there is `by_level`.
     levels: Vec<LevelRatios>,
 }
 
@@ -63,27 +127,21 @@ const NO_ACCOUNT: Account = Account {
     fs_factor: 0.0,
 };
 
-impl<'a> Classic<'a> {
-    /// Of one of the two classic algorithms; Fair Tree counts as `Classic` without dampening.
-    pub(super) fn new(
-        tree: &'a Tree,
-        host: HostMath,
-        algorithm: Algorithm,
-        compat: Compat,
-        usage: Usage<'a>,
-    ) -> Classic<'a> {
-        let dampening = match algorithm {
-            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
-            Algorithm::FairTree => 1,
-        };
-        let by_level = matches!(algorithm, Algorithm::DepthOblivious { .. });
-        let mut found = Classic {
+impl<'a> Numbers<'a> {
+    /// `by_level`: the effective usage of `DEPTH_OBLIVIOUS`.
+    pub(super) fn new<W>(
+        scene: &Scene<'a, W>,
+        dampening: u16,
+        by_level: Option<Formula>,
+    ) -> Numbers<'a> {
+        let (tree, compat) = (scene.tree, scene.compat);
+        let mut found = Numbers {
             tree,
             compat,
-            usage,
-            rule: by_level.then_some(Rule { compat, host }),
+            usage: scene.usage(),
+            by_level,
             dampening: Extended::from(u32::from(dampening.max(1))),
-            power: host.power(compat),
+            power: scene.host.power(compat),
             norm_shares: if compat.is_slurm() {
                 tree.norm_shares_on_path(compat)
             } else {
@@ -106,7 +164,7 @@ impl<'a> Classic<'a> {
             count += u32::from(row.kind == AssocKind::Account);
         }
         self.accounts = vec![NO_ACCOUNT; count as usize];
-        if self.rule.is_some() {
+        if self.by_level.is_some() {
             self.levels = vec![LevelRatios::NONE; count as usize];
         }
         let parents_first = tree.parents_first().iter();
@@ -119,7 +177,7 @@ impl<'a> Classic<'a> {
                 fs_factor: self.factor(index, standing),
             };
             // Right below the root nobody asks.
-            if let (Some(rule), Some(_)) = (self.rule, tree.fs_parent(index)) {
+            if let (Some(rule), Some(_)) = (self.by_level, tree.fs_parent(index)) {
                 self.levels[place] = rule.level(standing.effective_usage, standing.shares, || {
                     usage_of_level(tree, self.compat, &self.usage, index)
                 });
@@ -157,7 +215,7 @@ impl<'a> Classic<'a> {
             own
         } else if !has_shares {
             above.effective_usage
-        } else if let Some(rule) = self.rule {
+        } else if let Some(rule) = self.by_level {
             let level = self.levels[self.places[parent.get()] as usize];
             rule.effective_usage(own, shares, level)
         } else {

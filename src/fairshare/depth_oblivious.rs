@@ -12,11 +12,76 @@
 
 use std::cmp::Ordering;
 
-use super::Usage;
+use super::classic::{self, Numbers};
 use super::host::HostMath;
+use super::rule::{Columns, Comparison, FactorFormula, Results, Rule, Scene, StockRecord, Whole};
+use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
+
+/// `depth_oblivious`: the rule of `DEPTH_OBLIVIOUS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthOblivious {
+    /// `FairShareDampeningFactor`, from 1 up; 0 counts as 1.
+    pub dampening: u16,
+}
+
+impl Ranking {
+    /// `depth_oblivious` with that `FairShareDampeningFactor`.
+    pub const fn depth_oblivious(dampening: u16) -> Ranking {
+        Ranking::DepthOblivious(DepthOblivious { dampening })
+    }
+}
+
+impl DepthOblivious {
+    fn numbers<'a, W>(&self, scene: &Scene<'a, W>) -> Numbers<'a> {
+        let (compat, host) = (scene.compat, scene.host);
+        Numbers::new(scene, self.dampening, Some(Formula { compat, host }))
+    }
+}
+
+impl Rule for DepthOblivious {
+    const NAME: &'static str = "depth_oblivious";
+    const TITLE: &'static str = "depth-oblivious fair share";
+    const IN_STOCK: bool = true;
+    const WHOLE: Whole = Whole::Root;
+    const COMPARISON: Comparison = Comparison::Factor;
+    const COLUMNS: Columns = classic::COLUMNS;
+
+    fn parse(argument: Option<&str>) -> Option<Self> {
+        argument.is_none().then_some(Self { dampening: 1 })
+    }
+
+    fn formula(&self) -> FactorFormula {
+        FactorFormula::Power {
+            dampening: self.dampening,
+        }
+    }
+
+    fn with_dampening(self, dampening: u16) -> Self {
+        Self { dampening }
+    }
+
+    fn stock_record(&self) -> StockRecord {
+        StockRecord {
+            by_level: true,
+            dampening: self.dampening,
+        }
+    }
+
+    fn compute<W: Workers>(
+        &self,
+        scene: &Scene<'_, W>,
+        spare: Vec<AssocFairshare>,
+    ) -> Vec<AssocFairshare> {
+        self.numbers(scene).all(spare)
+    }
+
+    fn results<'a, W: Workers>(&self, scene: &Scene<'a, W>) -> Results<'a> {
+        Results::Classic(self.numbers(scene))
+    }
+}
 
 /// The factor on `ln Rp`.
 const STEEPNESS: u64 = 5;
@@ -64,12 +129,12 @@ impl LevelRatios {
 
 /// The formula, with the functions that it calls.
 #[derive(Clone, Copy)]
-pub(super) struct Rule {
+pub(super) struct Formula {
     pub(super) compat: Compat,
     pub(super) host: HostMath,
 }
 
-impl Rule {
+impl Formula {
     /// From effective usage and normalised shares of the parent, and the normalised usage of all
     /// its children with shares of their own, which is asked for only where it matters.
     pub(super) fn level(

@@ -17,13 +17,56 @@
 use std::cmp::Ordering;
 
 use super::exact::Level;
-use super::{AssocFairshare, Usage, Workers};
+use super::rule::{Columns, Comparison, Rule, Scene, Whole};
+use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
+/// `fair_tree`: rank by depth-first walk, the default of Slurm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FairTree;
+
+impl Ranking {
+    /// `fair_tree`.
+    pub const FAIR_TREE: Ranking = Ranking::FairTree(FairTree);
+}
+
+impl Rule for FairTree {
+    const NAME: &'static str = "fair_tree";
+    const TITLE: &'static str = "Fair Tree";
+    const IN_STOCK: bool = true;
+    const KEEPS_LEVELS: bool = true;
+    const WHOLE: Whole = Whole::Above;
+    const COMPARISON: Comparison = Comparison::Level;
+    const COLUMNS: Columns = Columns {
+        level_fs: true,
+        account_factor: false,
+        entitled: false,
+    };
+
+    fn parse(argument: Option<&str>) -> Option<Self> {
+        argument.is_none().then_some(Self)
+    }
+
+    fn compute<W: Workers>(
+        &self,
+        scene: &Scene<'_, W>,
+        spare: Vec<AssocFairshare>,
+    ) -> Vec<AssocFairshare> {
+        let (tree, compat) = (scene.tree, scene.compat);
+        match compat {
+            Compat::Documented => compute(tree, &scene.usage(), scene.workers, spare),
+            Compat::Slurm(_) => {
+                let usage = Usage::as_kept(tree, scene.raw_usage);
+                stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage, spare)
+            }
+        }
+    }
+}
+
 /// Fair-share factors, by position, in the memory of `spare`.
-pub(super) fn compute(
+fn compute(
     tree: &Tree,
     usage: &Usage<'_>,
     workers: &impl Workers,
@@ -302,7 +345,7 @@ impl<'a> Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fairshare::{Algorithm, compute};
+    use crate::fairshare::compute;
     use crate::tree::Assoc;
 
     #[test]
@@ -328,7 +371,7 @@ mod tests {
         });
         let half = little / Extended::from(2_u64);
         let usage = [Extended::ONE, little, half, Extended::ZERO, half];
-        let found = compute(Algorithm::FairTree, Compat::Documented, &tree, &usage);
+        let found = compute(Ranking::FAIR_TREE, Compat::Documented, &tree, &usage);
         let factors: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
         assert_eq!(
             factors,

@@ -1,20 +1,21 @@
 //! Who comes first: from shares and usage to a fair-share factor per association.
 //!
-//! One file per algorithm; [`compute`] is the signature of all. A [`LevelRanks`] keeps the ranks of
-//! Fair Tree from pass to pass and follows what changed.
+//! A [`Ranking`] is the rule, one file per rule; the table below lists them. [`compute`] computes
+//! any of them. A [`LevelRanks`] keeps the ranks of Fair Tree from pass to pass and follows what
+//! changed.
 //!
-//! | [`Algorithm`] | [`Compat::Documented`] | [`Compat::Slurm`] |
+//! | file | [`Compat::Documented`] | [`Compat::Slurm`] |
 //! |---|---|---|
-//! | `FairTree` | `fair_tree`, exact | `stock_tree`, bit for bit |
-//! | `Classic` | `classic` | `classic`, in Slurm's rounding |
-//! | `DepthOblivious` | `depth_oblivious` | `depth_oblivious`, in Slurm's rounding |
+//! | `fair_tree` | exact | `stock_tree`, bit for bit |
+//! | `classic` | at one moment | in Slurm's rounding |
+//! | `depth_oblivious` | at one moment | in Slurm's rounding |
 //!
 //! `stock_records` is for those who follow slurmctld from pass to pass: what its records keep.
 
-mod classic;
-mod depth_oblivious;
+#[macro_use]
+mod rule;
+
 mod exact;
-mod fair_tree;
 mod host;
 mod level_ranks;
 mod numbers;
@@ -22,21 +23,109 @@ pub(crate) mod stock_records;
 mod stock_tree;
 mod usage;
 
+use std::fmt;
+
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
-pub(crate) use classic::Classic;
 #[cfg(feature = "cli")]
 pub(crate) use fair_tree::order_on_level;
 pub use host::HostMath;
 pub use level_ranks::LevelRanks;
 pub use numbers::FairTreeNumbers;
 pub(crate) use numbers::NumbersOf;
+pub(crate) use rule::Results;
+pub use rule::{Columns, Comparison, FactorFormula, Whole};
+use rule::{Rule, Scene, StockRecord};
 pub use stock_records::Kept;
 use usage::Usage;
 
-/// How shares and usage become factors.
+// One line per ranking: its file, and its type there, which implements `Rule`. As the modules are
+// declared by this table, `cargo fmt` does not find them; `tests/formatted.rs` does.
+rankings! {
+    fair_tree: FairTree,
+    classic: Classic,
+    depth_oblivious: DepthOblivious,
+}
+
+impl Ranking {
+    /// The word of `ranking=` without its argument; also in JSON.
+    pub fn name(self) -> &'static str {
+        constant!(self, NAME)
+    }
+
+    /// The rule in words, to go on with a sentence: "classic fair share".
+    pub fn title(self) -> &'static str {
+        constant!(self, TITLE)
+    }
+
+    /// Stock Slurm has it: it may stand beside `compat=slurm`.
+    pub fn is_in_stock(self) -> bool {
+        constant!(self, IN_STOCK)
+    }
+
+    /// [`LevelRanks`] follows it from pass to pass.
+    pub fn keeps_levels(self) -> bool {
+        constant!(self, KEEPS_LEVELS)
+    }
+
+    /// What normalised shares and effective usage are parts of.
+    pub fn whole(self) -> Whole {
+        constant!(self, WHOLE)
+    }
+
+    /// How two associations are compared.
+    pub fn comparison(self) -> Comparison {
+        constant!(self, COMPARISON)
+    }
+
+    /// The columns that it fills.
+    pub fn columns(self) -> Columns {
+        constant!(self, COLUMNS)
+    }
+
+    /// The formula of its factor.
+    pub fn formula(self) -> FactorFormula {
+        rule!(self, rule => rule.formula())
+    }
+
+    /// The factor is a place among all others: a change for one may move many.
+    pub fn is_ranked(self) -> bool {
+        self.formula() == FactorFormula::Rank
+    }
+
+    /// The same rule with that `FairShareDampeningFactor`, from 1 up, where it has one.
+    #[must_use]
+    pub fn with_dampening(self, dampening: u16) -> Ranking {
+        rule!(self, rule => rule.with_dampening(dampening).into())
+    }
+
+    /// `FairShareDampeningFactor`; `None` where the rule has none.
+    pub fn dampening(self) -> Option<u16> {
+        match self.formula() {
+            FactorFormula::Power { dampening } => Some(dampening),
+            FactorFormula::Rank | FactorFormula::Difference => None,
+        }
+    }
+
+    fn stock_record(self) -> StockRecord {
+        rule!(self, rule => rule.stock_record())
+    }
+}
+
+/// As `ranking=` takes it.
+impl fmt::Display for Ranking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match rule!(self, rule => rule.argument()) {
+            Some(argument) => write!(f, ":{argument}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The rankings that `PriorityFlags` choose among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// Rank by depth-first walk (`FAIR_TREE`, the default of Slurm).
@@ -51,6 +140,16 @@ pub enum Algorithm {
         /// `FairShareDampeningFactor`, from 1 up.
         dampening: u16,
     },
+}
+
+impl From<Algorithm> for Ranking {
+    fn from(algorithm: Algorithm) -> Ranking {
+        match algorithm {
+            Algorithm::FairTree => Ranking::FAIR_TREE,
+            Algorithm::Classic { dampening } => Ranking::classic(dampening),
+            Algorithm::DepthOblivious { dampening } => Ranking::depth_oblivious(dampening),
+        }
+    }
 }
 
 /// What a computation says of one association.
@@ -95,13 +194,13 @@ pub struct AssocFairshare {
 /// ```
 /// use fairtree::compat::Compat;
 /// use fairtree::extended::Extended;
-/// use fairtree::fairshare::{Algorithm, compute};
+/// use fairtree::fairshare::{Ranking, compute};
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 /// let user = |id| Assoc { id, parent: Some(1), kind: AssocKind::User, shares: Shares::Raw(1) };
 /// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([root, user(2), user(3)])?;
 /// let usage = [40_u64, 30, 10].map(Extended::from);
-/// let results = compute(Algorithm::FairTree, Compat::Documented, &tree, &usage);
+/// let results = compute(Ranking::FAIR_TREE, Compat::Documented, &tree, &usage);
 /// let two_thirds = Extended::from(2_u64) / Extended::from(3_u64); // (1/2) / (30/40)
 /// assert_eq!(results[1].level_fs, Some(two_thirds));
 /// assert_eq!(results[1].fs_factor, Some(0.5));
@@ -109,43 +208,43 @@ pub struct AssocFairshare {
 /// # Ok::<(), fairtree::tree::TreeError>(())
 /// ```
 pub fn compute(
-    algorithm: Algorithm,
+    ranking: impl Into<Ranking>,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
-    compute_with(HostMath::default(), algorithm, compat, tree, raw_usage)
+    compute_with(HostMath::default(), ranking, compat, tree, raw_usage)
 }
 
 /// As [`compute`], with a host's own functions where `compat=slurm` needs them.
 pub fn compute_with(
     host: HostMath,
-    algorithm: Algorithm,
+    ranking: impl Into<Ranking>,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
-    compute_by(&Alone, host, algorithm, compat, tree, raw_usage, Vec::new())
+    compute_by(&Alone, host, ranking, compat, tree, raw_usage, Vec::new())
 }
 
 /// As [`compute`], in the memory of earlier results: for a tree of a million associations the
 /// system takes a fifth of the time to find as much anew.
 #[cfg(any(feature = "capi", feature = "cli"))]
 pub(crate) fn compute_again(
-    algorithm: Algorithm,
+    ranking: impl Into<Ranking>,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
     let host = HostMath::default();
-    compute_by(&Alone, host, algorithm, compat, tree, raw_usage, spare)
+    compute_by(&Alone, host, ranking, compat, tree, raw_usage, spare)
 }
 
 /// Who works on many rows of which none looks at another.
 pub(crate) trait Workers {
-    /// Calls `work` once with each row and its position, in any order, and returns true; false
-    /// and nothing done where there is nobody but the caller, who may know a better moment.
+    /// Calls `work` once with each row and its position, in any order, and returns true. Returns
+    /// false without calling `work` when single-threaded.
     fn each<T: Send>(&self, rows: &mut [T], work: impl Fn(usize, &mut T) + Sync) -> bool;
 }
 
@@ -162,42 +261,40 @@ impl Workers for Alone {
 pub(crate) fn compute_by(
     workers: &impl Workers,
     host: HostMath,
-    algorithm: Algorithm,
+    ranking: impl Into<Ranking>,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let stock_tree = algorithm == Algorithm::FairTree && compat.is_slurm();
-    let usage = if stock_tree {
-        Usage::as_kept(tree, raw_usage)
-    } else {
-        Usage::new(tree, raw_usage)
+    let scene = Scene {
+        tree,
+        raw_usage,
+        compat,
+        host,
+        workers,
     };
-    match (algorithm, compat) {
-        (Algorithm::FairTree, Compat::Documented) => {
-            fair_tree::compute(tree, &usage, workers, spare)
-        }
-        (Algorithm::FairTree, Compat::Slurm(_)) => {
-            stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage, spare)
-        }
-        _ => Classic::new(tree, host, algorithm, compat, usage).all(spare),
-    }
+    rule!(ranking.into(), rule => rule.compute(&scene, spare))
 }
 
-/// Fair share under a classic algorithm, of one association after the other.
-///
-/// As [`compute`], but for `algorithm`, which is not Fair Tree.
-pub(crate) fn classic<'a>(
+/// As [`compute_with`], of one association after the other, where the ranking allows it.
+pub(crate) fn results<'a>(
     host: HostMath,
-    algorithm: Algorithm,
+    ranking: impl Into<Ranking>,
     compat: Compat,
     tree: &'a Tree,
     raw_usage: &'a [Extended],
-) -> Classic<'a> {
+) -> Results<'a> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    Classic::new(tree, host, algorithm, compat, Usage::new(tree, raw_usage))
+    let scene = Scene {
+        tree,
+        raw_usage,
+        compat,
+        host,
+        workers: &Alone,
+    };
+    rule!(ranking.into(), rule => rule.results(&scene))
 }
 
 /// Fair Tree under `compat=slurm` with the normalised shares that the host keeps, one per

@@ -13,14 +13,13 @@
 //! Source: `priority_p_set_assoc_usage` and `_set_children_usage_efctv` of 22.05 and 24.11, which
 //! agree.
 
-use super::AssocFairshare;
 use super::classic::{between, factor};
-use super::depth_oblivious::Rule;
+use super::depth_oblivious::Formula;
 use super::host::HostMath;
 use super::usage::{at_most_one, quotient};
+use super::{AssocFairshare, Ranking};
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::Algorithm;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// What stands in a record that nobody has computed, and is calculated with: `NO_VAL`.
@@ -70,7 +69,7 @@ impl Standing {
     pub(crate) fn effective_usage(
         &self,
         host: HostMath,
-        algorithm: Algorithm,
+        ranking: impl Into<Ranking>,
         compat: Compat,
         norm_usage: Extended,
         usage_of_level: impl FnOnce() -> Extended,
@@ -79,16 +78,17 @@ impl Standing {
             return norm_usage;
         };
         let effective_above = above.effective_usage.unwrap_or(NOT_COMPUTED);
-        match (self.shares, algorithm) {
+        let by_level = ranking.into().stock_record().by_level;
+        match (self.shares, by_level) {
             (Shares::Parent, _) => effective_above,
-            (Shares::Raw(_), Algorithm::DepthOblivious { .. }) => {
-                let rule = Rule { compat, host };
+            (Shares::Raw(_), true) => {
+                let rule = Formula { compat, host };
                 let shares_above = extended(above.norm_shares);
                 let level = rule.level(effective_above, shares_above, usage_of_level);
                 rule.effective_usage(norm_usage, extended(self.norm_shares), level)
             }
-            (Shares::Raw(_), _) if self.level_shares == 0 => effective_above,
-            (Shares::Raw(shares), _) => {
+            (Shares::Raw(_), false) if self.level_shares == 0 => effective_above,
+            (Shares::Raw(shares), false) => {
                 let part = Extended::from(shares) / Extended::from(self.level_shares);
                 between(norm_usage, effective_above, part)
             }
@@ -100,7 +100,7 @@ impl Standing {
 pub(crate) struct Records<'a> {
     tree: &'a Tree,
     host: HostMath,
-    algorithm: Algorithm,
+    ranking: Ranking,
     compat: Compat,
     kept: &'a mut [Kept],
 }
@@ -110,7 +110,7 @@ impl<'a> Records<'a> {
     pub(crate) fn new(
         tree: &'a Tree,
         host: HostMath,
-        algorithm: Algorithm,
+        ranking: impl Into<Ranking>,
         compat: Compat,
         kept: &'a mut [Kept],
     ) -> Records<'a> {
@@ -118,7 +118,7 @@ impl<'a> Records<'a> {
         Records {
             tree,
             host,
-            algorithm,
+            ranking: ranking.into(),
             compat,
             kept,
         }
@@ -167,10 +167,7 @@ impl<'a> Records<'a> {
             self.now(payer, raw).1
         };
         let shares = extended(self.kept[payer.get()].norm_shares);
-        let dampening = match self.algorithm {
-            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
-            Algorithm::FairTree => 1,
-        };
+        let dampening = self.ranking.stock_record().dampening;
         AssocFairshare {
             norm_shares: self.kept[index.get()].norm_shares,
             raw_usage: raw[index.get()],
@@ -226,8 +223,8 @@ impl<'a> Records<'a> {
             // Slurm adds the shares of a level in 32 bits.
             level_shares: self.tree.level_shares(index).unwrap_or(0) as u32,
         };
-        let (host, algorithm, compat) = (self.host, self.algorithm, self.compat);
-        let effective = standing.effective_usage(host, algorithm, compat, norm_usage, || {
+        let (host, ranking, compat) = (self.host, self.ranking, self.compat);
+        let effective = standing.effective_usage(host, ranking, compat, norm_usage, || {
             parent.map_or(Extended::ZERO, |parent| {
                 self.usage_of_level(parent, index, norm_usage)
             })
@@ -310,10 +307,10 @@ mod tests {
         kept
     }
 
-    fn begun(tree: &Tree, algorithm: Algorithm, raw: &[Extended]) -> Vec<Kept> {
+    fn begun(tree: &Tree, ranking: Ranking, raw: &[Extended]) -> Vec<Kept> {
         let host = HostMath::default();
         let mut kept = fresh(tree);
-        let mut records = Records::new(tree, host, algorithm, SLURM, &mut kept);
+        let mut records = Records::new(tree, host, ranking, SLURM, &mut kept);
         records.begin_pass(raw);
         let user = tree.index_of(200 as AssocId).unwrap();
         assert!(records.is_open(user));
@@ -329,8 +326,8 @@ mod tests {
         let tree = tree();
         let mut raw = [Extended::from(18_839_u32); 6];
         raw[4] = Extended::ZERO;
-        let algorithm = Algorithm::DepthOblivious { dampening: 1 };
-        let kept = begun(&tree, algorithm, &raw);
+        let ranking = Ranking::depth_oblivious(1);
+        let kept = begun(&tree, ranking, &raw);
         let found = kept[3].effective_usage.unwrap().to_f64();
         assert!((found * 4_294_967_295.0 - 1.0).abs() < 1e-15);
         assert_eq!(kept[2].effective_usage, Some(Extended::ONE));
@@ -341,7 +338,7 @@ mod tests {
         let tree = tree();
         let mut raw = [Extended::from(18_839_u32); 6];
         raw[4] = Extended::ZERO;
-        let kept = begun(&tree, Algorithm::Classic { dampening: 1 }, &raw);
+        let kept = begun(&tree, Ranking::classic(1), &raw);
         // All of the usage lies on the way down to the user; 11 has half of what lies above.
         let found = kept.iter().map(|kept| kept.effective_usage.unwrap());
         let found: Vec<f64> = found.map(Extended::to_f64).collect();

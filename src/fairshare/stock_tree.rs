@@ -155,7 +155,7 @@ fn descend(
 mod tests {
     use super::*;
     use crate::compat::{Compat, Release};
-    use crate::fairshare::{Algorithm, compute};
+    use crate::fairshare::{Ranking, compute};
     use crate::tree::Assoc;
 
     #[test]
@@ -177,9 +177,9 @@ mod tests {
         let tiny = Extended::ONE / Extended::from(1_u64 << 62);
         let raw = [-tiny, Extended::ZERO, Extended::ZERO];
         let compat = Compat::Slurm(Release::V22_05_8);
-        let stock = compute(Algorithm::FairTree, compat, &tree, &raw);
+        let stock = compute(Ranking::FAIR_TREE, compat, &tree, &raw);
         assert_eq!(stock[2].level_fs, Some(-Extended::INFINITY));
-        let documented = compute(Algorithm::FairTree, Compat::Documented, &tree, &raw);
+        let documented = compute(Ranking::FAIR_TREE, Compat::Documented, &tree, &raw);
         assert_eq!(documented[2].level_fs, Some(Extended::INFINITY));
     }
 }

@@ -263,7 +263,7 @@ impl Computed {
         } else {
             pass.charge(&mut raw, each);
             let numbers = pass.fairshare(&raw);
-            let found = |index| (numbers.fairshare(index), false);
+            let found = |index| (numbers.of(index), false);
             self.take_classic(config.compat, &tree, &raw, site, found);
             self.last_ran = moment.now.max(moment.last_ran.unwrap_or(moment.now));
             true

@@ -11,7 +11,6 @@ use super::late;
 use super::settings::Settings;
 use crate::compat::{Compat, Release};
 use crate::extended::Extended;
-use crate::fairshare::Algorithm;
 use std::ffi::c_void;
 
 /// The first release that prices with the factor in the record.
@@ -28,7 +27,7 @@ pub(super) fn prices(settings: &Settings) -> bool {
 /// # Safety
 /// `assoc` is slurmctld's association; the caller holds at least the read lock of associations.
 pub(super) unsafe fn write(settings: &Settings, assoc: *mut c_void) {
-    if settings.config.algorithm() == Algorithm::FairTree {
+    if settings.is_fair_tree() {
         return;
     }
     let mut usage = ffi::shim_assoc_usage::default();

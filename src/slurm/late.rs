@@ -30,9 +30,9 @@ pub(super) unsafe fn compute(settings: &Settings, assoc: *mut c_void) {
     // It is part of its own level, whose usage is added up next.
     // SAFETY: the caller's promise.
     unsafe { ffi::shim_assoc_write_usage(assoc, usage.usage_efctv, host::shim_extended(norm)) }
-    let (algorithm, compat) = (settings.config.algorithm(), settings.config.compat);
+    let (ranking, compat) = (settings.config.ranking(), settings.config.compat);
     let math = host::math();
-    let effective = standing(&usage).effective_usage(math, algorithm, compat, norm, || {
+    let effective = standing(&usage).effective_usage(math, ranking, compat, norm, || {
         let mut level = ffi::shim_assoc_usage::default();
         // SAFETY: the caller's promise.
         unsafe { ffi::shim_assoc_read_usage(assoc, true, &mut level) }

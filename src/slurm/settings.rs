@@ -5,7 +5,6 @@ use super::log;
 use super::state::accepted;
 use crate::compat::Release;
 use crate::config::{Config, HostConfig};
-use crate::fairshare::Algorithm;
 use std::path::PathBuf;
 
 /// The release that this plugin was built for.
@@ -114,7 +113,7 @@ impl Settings {
 
     /// True where ranks decide fair share.
     pub(super) fn is_fair_tree(&self) -> bool {
-        self.config.algorithm() == Algorithm::FairTree
+        self.config.ranking().keeps_levels()
     }
 
     /// True where stock's order of things decides fair share: outside Fair Tree, under
