@@ -10,6 +10,7 @@
 //! | [`usage`] | what was used and how it fades |
 //! | [`fairshare`] | who comes first |
 //! | [`priority`] | the factors of a job, the weights and the one integer |
+//! | [`order`] | in which order jobs start where the factor is no term of a sum |
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
 //! | `parallel` | the same results from several threads (feature `parallel`) |
@@ -23,6 +24,7 @@ pub mod config;
 pub mod engine;
 pub mod extended;
 pub mod fairshare;
+pub mod order;
 pub mod priority;
 pub mod tree;
 pub mod usage;

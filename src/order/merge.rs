@@ -1,0 +1,430 @@
+//! Orders of jobs, by merging from the nodes up.
+//!
+//! The jobs of a node stand first come, first served; the key of each is the ratio that the node
+//! will have reached when its turn comes. The sequence of the node above is the merge of its
+//! children's by that key, ties going to the older job; in that sequence the key of the node
+//! above grows likewise; and so on up to the level on which all nodes compete. That is the order
+//! in which a loop would take the jobs that each time takes the first and charges its expected
+//! use. (The keys of a sequence never fall, so only its first job can be the next one.)
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::heap::{heapify, sift_down};
+use super::ratio::{Ratio, clearly};
+use super::rows::{Job, Level, Node, OrderError};
+
+/// The order in which jobs would be taken if each were charged its expected use at once: the
+/// positions of the jobs, first to last.
+///
+/// Jobs of a higher tier come first; those below see what these will have used. A job may belong
+/// to a node with others below it. Where that node competes by itself ([`Level::Leaf`], or above
+/// the level), its own ratio is their key; otherwise they come before all below the node, as
+/// users with `FairShare=parent` do in Fair Tree. No result depends on the order of nodes or
+/// jobs. Sums of use saturate.
+///
+/// Takes time in O(n log n) for each level below the competing ones.
+///
+/// # Errors
+/// Those of [`OrderError`].
+pub fn interleaved(nodes: &[Node], level: Level, jobs: &[Job]) -> Result<Vec<u32>, OrderError> {
+    order(nodes, level, jobs, |job| job.expected)
+}
+
+/// The order by the present ratios alone: as [`interleaved`] if no job were expected to use
+/// anything.
+///
+/// The nodes of one level with one ratio are merged, the older job first.
+///
+/// # Errors
+/// Those of [`OrderError`].
+pub fn strict(nodes: &[Node], level: Level, jobs: &[Job]) -> Result<Vec<u32>, OrderError> {
+    order(nodes, level, jobs, |_| 0)
+}
+
+/// For each job its place in `order`, from 0.
+///
+/// Panics when `order` is not a permutation.
+pub fn positions(order: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    for (place, &job) in (0..).zip(order) {
+        places[job as usize] = place;
+    }
+    places
+}
+
+fn order(
+    nodes: &[Node],
+    level: Level,
+    jobs: &[Job],
+    expected: impl Fn(&Job) -> u128,
+) -> Result<Vec<u32>, OrderError> {
+    check(nodes, jobs)?;
+    let depths = depths(nodes)?;
+    let inner = inner(nodes);
+    let mut used: Vec<u128> = nodes.iter().map(|node| node.used).collect();
+    let sorted = first_come(jobs);
+    let mut order = Vec::with_capacity(jobs.len());
+    for tier in sorted.chunk_by(|a, b| jobs[*a as usize].tier == jobs[*b as usize].tier) {
+        let mut merge = Merge {
+            nodes,
+            jobs,
+            expected: &expected,
+            depths: &depths,
+            inner: &inner,
+            level,
+            used: &used,
+            sequences: tier.to_vec(),
+            cursors: Vec::new(),
+        };
+        let taken = merge.tier();
+        let taken = &merge.sequences[taken];
+        order.extend_from_slice(taken);
+        if order.len() < jobs.len() {
+            charge(nodes, jobs, &expected, &mut used, taken);
+        }
+    }
+    Ok(order)
+}
+
+fn check(nodes: &[Node], jobs: &[Job]) -> Result<(), OrderError> {
+    let limit = u32::MAX as usize;
+    let rows = nodes.len().max(jobs.len());
+    if rows > limit {
+        return Err(OrderError::TooManyRows { rows, limit });
+    }
+    for (node, row) in (0..).zip(nodes) {
+        if let Some(parent) = row.parent
+            && parent as usize >= nodes.len()
+        {
+            let nodes = nodes.len();
+            return Err(OrderError::UnknownParent {
+                node,
+                parent,
+                nodes,
+            });
+        }
+    }
+    let stray = jobs.iter().find(|job| job.node as usize >= nodes.len());
+    match stray {
+        Some(&Job { id, node, .. }) => Err(OrderError::UnknownNode {
+            id,
+            node,
+            nodes: nodes.len(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The depth of each node; 1 directly below the root.
+pub(crate) fn depths(nodes: &[Node]) -> Result<Vec<u32>, OrderError> {
+    let mut depths = vec![0; nodes.len()];
+    let mut path = Vec::new();
+    for node in 0..nodes.len() {
+        let mut above = Some(node as u32);
+        while let Some(at) = above
+            && depths[at as usize] == 0
+        {
+            if path.len() == nodes.len() {
+                return Err(OrderError::Cycle { node: node as u32 });
+            }
+            path.push(at);
+            above = nodes[at as usize].parent;
+        }
+        let mut depth = above.map_or(0, |at| depths[at as usize]);
+        for at in path.drain(..).rev() {
+            depth += 1;
+            depths[at as usize] = depth;
+        }
+    }
+    Ok(depths)
+}
+
+/// For each node whether it has others below it.
+fn inner(nodes: &[Node]) -> Vec<bool> {
+    let mut inner = vec![false; nodes.len()];
+    for parent in nodes.iter().filter_map(|node| node.parent) {
+        inner[parent as usize] = true;
+    }
+    inner
+}
+
+/// Positions of the jobs: the highest tier first, then node by node as they came.
+fn first_come(jobs: &[Job]) -> Vec<u32> {
+    let mut keys: Vec<_> = (0..)
+        .zip(jobs)
+        .map(|(at, job): (u32, _)| {
+            let within = (job.nice, job.submit, job.id);
+            (std::cmp::Reverse(job.tier), job.node, within, at)
+        })
+        .collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(.., at)| at).collect()
+}
+
+fn charge(
+    nodes: &[Node],
+    jobs: &[Job],
+    expected: impl Fn(&Job) -> u128,
+    used: &mut [u128],
+    taken: &[u32],
+) {
+    for &at in taken {
+        let job = &jobs[at as usize];
+        let use_expected = expected(job);
+        let mut above = Some(job.node);
+        while use_expected > 0
+            && let Some(node) = above
+        {
+            let used = &mut used[node as usize];
+            *used = used.saturating_add(use_expected);
+            above = nodes[node as usize].parent;
+        }
+    }
+}
+
+/// The merge of the jobs of one tier.
+struct Merge<'a, E> {
+    nodes: &'a [Node],
+    jobs: &'a [Job],
+    expected: &'a E,
+    depths: &'a [u32],
+    /// Has the node others below it?
+    inner: &'a [bool],
+    level: Level,
+    used: &'a [u128],
+    /// Jobs: all sequences, one behind the other.
+    sequences: Vec<u32>,
+    /// Of the merge at hand.
+    cursors: Vec<Cursor>,
+}
+
+/// A sequence that has been merged up to a point.
+struct Cursor {
+    rest: Range<usize>,
+    key: Key,
+    /// Use by nodes below that compete, too; not yet in the key.
+    owed: u128,
+}
+
+/// What a sequence competes with.
+#[derive(Clone, Copy)]
+enum Key {
+    /// Comes before every ratio but 0.
+    Zero,
+    /// The ratio of the node.
+    Node(Ratio, u32),
+}
+
+/// The next job of a sequence: what its heap is sorted by.
+#[derive(Clone, Copy)]
+struct Head {
+    rounded: f64,
+    submit: i64,
+    id: u64,
+    cursor: u32,
+}
+
+/// A sequence that competes below `parent`.
+#[derive(Clone, Copy)]
+struct Competitor {
+    depth: u32,
+    parent: u32,
+    /// `None`: jobs of the parent itself.
+    node: Option<u32>,
+    start: usize,
+    end: usize,
+}
+
+/// Stands for the parent of the nodes that compete over the whole tree.
+const ALL: u32 = u32::MAX;
+
+impl<E: Fn(&Job) -> u128> Merge<'_, E> {
+    /// Where in `sequences` the order of all stands in the end.
+    fn tier(&mut self) -> Range<usize> {
+        let mut waiting = self.first_come_by_node();
+        // Deepest first; the sequences of one parent together.
+        while let Some(deepest) = waiting.iter().map(|one| one.depth).max() {
+            let (mut now, mut next): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|one| one.depth == deepest);
+            now.sort_unstable_by_key(|one| (one.parent, one.node));
+            for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
+                let merged = self.merge(siblings);
+                if deepest == 0 {
+                    return merged;
+                }
+                next.push(self.competitor(siblings[0].parent, merged));
+            }
+            waiting = next;
+        }
+        0..0
+    }
+
+    /// The jobs of each node, as they came.
+    fn first_come_by_node(&self) -> Vec<Competitor> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        let node_of = |at: &u32| self.jobs[*at as usize].node;
+        for jobs in self.sequences.chunk_by(|a, b| node_of(a) == node_of(b)) {
+            let node = node_of(&jobs[0]);
+            let range = start..start + jobs.len();
+            start = range.end;
+            let by_itself = self.competes_over_all(node) || !self.inner[node as usize];
+            found.push(if by_itself {
+                self.competitor(node, range)
+            } else {
+                Competitor {
+                    depth: self.depths[node as usize] + 1,
+                    parent: node,
+                    node: None,
+                    start: range.start,
+                    end: range.end,
+                }
+            });
+        }
+        found
+    }
+
+    /// For jobs of its own.
+    fn competes_over_all(&self, node: u32) -> bool {
+        match self.level {
+            Level::Leaf => true,
+            Level::Depth(level) => self.depths[node as usize] < level.max(1),
+        }
+    }
+
+    /// `node` with a sequence.
+    fn competitor(&self, node: u32, range: Range<usize>) -> Competitor {
+        let depth = self.depths[node as usize];
+        let over_all = match self.level {
+            Level::Leaf => true,
+            Level::Depth(level) => depth <= level.max(1),
+        };
+        Competitor {
+            depth: if over_all { 0 } else { depth },
+            parent: match self.nodes[node as usize].parent {
+                Some(parent) if !over_all => parent,
+                _ => ALL,
+            },
+            node: Some(node),
+            start: range.start,
+            end: range.end,
+        }
+    }
+
+    /// Appends the merge of these sequences, and tells where.
+    fn merge(&mut self, siblings: &[Competitor]) -> Range<usize> {
+        if let [one] = siblings {
+            return one.start..one.end;
+        }
+        self.cursors.clear();
+        for one in siblings {
+            let ratio = |node| {
+                let entitled = self.nodes[node as usize].entitled;
+                Key::Node(Ratio::new(self.used[node as usize], entitled), node)
+            };
+            self.cursors.push(Cursor {
+                rest: one.start..one.end,
+                key: one.node.map_or(Key::Zero, ratio),
+                owed: 0,
+            });
+        }
+        let above = self.above_others(siblings);
+        let mut heap: Vec<Head> = (0..siblings.len())
+            .map(|cursor| self.head(cursor as u32))
+            .collect();
+        heapify(&mut heap, |a, b| before(&self.cursors, a, b));
+        let start = self.sequences.len();
+        while let Some(first) = heap.first_mut() {
+            let owed = std::mem::take(&mut self.cursors[first.cursor as usize].owed);
+            if owed > 0 {
+                // Keys only grow, so an old one can only come up too early.
+                self.charge(first.cursor, owed);
+                *first = self.head(first.cursor);
+                sift_down(&mut heap, 0, |a, b| before(&self.cursors, a, b));
+                continue;
+            }
+            let taken = self.sequences[self.cursors[first.cursor as usize].rest.start];
+            self.sequences.push(taken);
+            if !above.is_empty() {
+                self.owe(&above, taken);
+            }
+            if self.advance(first.cursor, taken) {
+                *first = self.head(first.cursor);
+            } else {
+                heap.swap_remove(0);
+            }
+            sift_down(&mut heap, 0, |a, b| before(&self.cursors, a, b));
+        }
+        start..self.sequences.len()
+    }
+
+    /// The next job of a sequence that is not empty.
+    fn head(&self, cursor: u32) -> Head {
+        let found = &self.cursors[cursor as usize];
+        let job = &self.jobs[self.sequences[found.rest.start] as usize];
+        Head {
+            rounded: match &found.key {
+                Key::Zero => 0.0,
+                Key::Node(ratio, _) => ratio.rounded(),
+            },
+            submit: job.submit,
+            id: job.id,
+            cursor,
+        }
+    }
+
+    /// The competing nodes that have jobs of their own and others below them, with their cursors.
+    fn above_others(&self, siblings: &[Competitor]) -> HashMap<u32, u32> {
+        let above = (0..).zip(siblings).filter_map(|(cursor, one)| {
+            let node = one.node?;
+            let mixed = self.inner[node as usize] && self.competes_over_all(node);
+            mixed.then_some((node, cursor))
+        });
+        above.collect()
+    }
+
+    /// Notes a job for the nodes above its own.
+    fn owe(&mut self, above: &HashMap<u32, u32>, taken: u32) {
+        let job = &self.jobs[taken as usize];
+        let expected = (self.expected)(job);
+        let mut at = self.nodes[job.node as usize].parent;
+        while let Some(node) = at {
+            if let Some(&cursor) = above.get(&node) {
+                let owed = &mut self.cursors[cursor as usize].owed;
+                *owed = owed.saturating_add(expected);
+            }
+            at = self.nodes[node as usize].parent;
+        }
+    }
+
+    /// Takes the next job; false when the sequence has come to its end.
+    fn advance(&mut self, cursor: u32, taken: u32) -> bool {
+        let expected = (self.expected)(&self.jobs[taken as usize]);
+        if expected > 0 {
+            self.charge(cursor, expected);
+        }
+        let rest = &mut self.cursors[cursor as usize].rest;
+        rest.start += 1;
+        !rest.is_empty()
+    }
+
+    fn charge(&mut self, cursor: u32, expected: u128) {
+        if let Key::Node(ratio, node) = &mut self.cursors[cursor as usize].key {
+            let used = ratio.used().saturating_add(expected);
+            *ratio = Ratio::new(used, self.nodes[*node as usize].entitled);
+        }
+    }
+}
+
+#[inline]
+fn before(cursors: &[Cursor], a: &Head, b: &Head) -> bool {
+    let ratio = |head: &Head| match cursors[head.cursor as usize].key {
+        Key::Zero => Ratio::ZERO,
+        Key::Node(ratio, _) => ratio,
+    };
+    clearly(a.rounded, b.rounded)
+        .unwrap_or_else(|| ratio(a).cmp(&ratio(b)))
+        .then_with(|| (a.submit, a.id).cmp(&(b.submit, b.id)))
+        .is_lt()
+}

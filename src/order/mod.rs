@@ -1,0 +1,33 @@
+//! In which order jobs start, where the fair-share factor is not a term of a sum.
+//!
+//! | noun | what it is |
+//! |---|---|
+//! | [`Entitled`] | what a node is entitled to, as an exact fraction |
+//! | [`Ratio`] | used over entitled, compared as exact numbers |
+//! | [`strict`], [`interleaved`] | orders of jobs, as pure functions over rows |
+//! | [`positions`] | the place of each job in an order |
+//!
+//! Nodes with a lower ratio come first. On [`Level`] nodes of the whole tree compete with each
+//! other; below it, the children of one node among themselves.
+//!
+//! ```
+//! use fairtree::order::{Entitled, Job, Level, Node, interleaved};
+//! // A is entitled to twice as much as B; three jobs each, A's first. One use each.
+//! let node = |whole| Node { parent: None, used: 0, entitled: Entitled::whole(whole) };
+//! let nodes = [node(2), node(1)];
+//! let jobs: Vec<Job> = [0, 0, 0, 1, 1, 1].iter().zip(1..)
+//!     .map(|(&node, id)| Job { node, id, submit: id as i64, expected: 1, ..Job::default() })
+//!     .collect();
+//! let order = interleaved(&nodes, Level::Depth(1), &jobs)?;
+//! assert_eq!(order, [0, 3, 1, 2, 4, 5]); // A1 B1 A2 A3 B2 B3
+//! # Ok::<(), fairtree::order::OrderError>(())
+//! ```
+
+pub(crate) mod heap;
+mod merge;
+mod ratio;
+mod rows;
+
+pub use merge::{interleaved, positions, strict};
+pub use ratio::{Entitled, Ratio};
+pub use rows::{Job, Level, Node, OrderError};
