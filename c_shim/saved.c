@@ -33,7 +33,7 @@ static uint8_t *put_number(uint8_t *to, long double value)
 	return to + 10;
 }
 
-/* The form of a record: see src/slurm/state/own.rs. x86-64 is little-endian, as the file is. */
+/* The form of a record: see src/slurm/state/state_file.rs. x86-64 is little-endian, as the file is. */
 static void store(shim_stored *stored, shim_byte_rows *bytes, uint32_t *records, uint32_t id,
 		  long double usage_raw, double wall, const long double *tres, uint32_t tres_len)
 {

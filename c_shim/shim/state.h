@@ -19,7 +19,7 @@ SHIM_ROWS(shim_extended_rows, shim_extended);
 SHIM_ROWS(shim_byte_rows, uint8_t);
 
 /*
- * Usage as it is stored, record after record in the form that src/slurm/state/own.rs describes,
+ * Usage as it is stored, record after record in the form that src/slurm/state/state_file.rs describes,
  * in the order of slurmctld's lists. All zero is empty. Freed by shim_stored_free.
  */
 typedef struct {

@@ -9,31 +9,17 @@
 //!    publish the factors; then write the priorities of the jobs that are still as they were, all
 //!    in one short hold; last, and with readers let through, how these priorities came about.
 //!
-//! | module | noun |
+//! | folder | noun |
 //! |---|---|
-//! | `hooks` | the symbols that slurmctld looks up |
-//! | `plugin` | the one global: what hooks and thread share |
-//! | `settings` | slurm.conf's settings, checked |
-//! | `slot` | where that global is |
-//! | `thread`, `bell` | the thread and its period, and what ends its waiting |
-//! | `sync`, `model` | locks by one name, and models of what threads do in every order |
-//! | `snapshot`, `tables` | the rows of slurmctld, and the engine's tables made from them |
-//! | `pass`, `compute`, `apply` | a pass |
-//! | `found` | what a pass found for an association, as its record is to hold it |
-//! | `pending` | its waiting jobs: priorities, and the factors behind them |
-//! | `charge` | the end of a job, and what start-up takes from the run-seconds |
-//! | `harvest` | ends of jobs that nobody reports |
-//! | `lost` | ends of jobs whose charge a crash has lost |
-//! | `price` | one job's priority between passes |
-//! | `calc_fs_factor`, `kept_factor` | the classic factor: a formula for slurmctld, or in its record |
-//! | `late` | usage of one association, computed on demand as stock does |
-//! | `passed` | up to when passes have charged each run |
-//! | `recent` | charges between passes, and what the next pass has to know of them |
-//! | `ranking` | what the last pass found: for new associations and for sshare |
-//! | `factors_list` | the rows of sprio |
-//! | `state` | files that outlive slurmctld |
-//! | `guard`, `fault` | panics stop here; panics on order, for tests |
-//! | `host`, `log` | the shim, made safe |
+//! | `hooks` | the symbols that slurmctld looks up, and what they are asked for between passes |
+//! | `pass` | a pass: its order, its steps, and what it publishes |
+//! | `charges` | charges of jobs outside of passes |
+//! | `shared` | what hooks and thread share: the one global, what was charged when, the last factors |
+//! | `rows` | slurmctld's records as rows, and as the engine's tables |
+//! | `state` | settings, and the files that outlive slurmctld |
+//! | `runtime` | the shim made safe, threads, locks, log, panics |
+//!
+//! Each folder uses only those below it in this list.
 //!
 //! Locks. slurmctld's come first and in its own order: jobs (with nodes and partitions), then
 //! association manager. The plugin's own mutexes are leaves: whoever holds one asks for no lock
@@ -46,63 +32,14 @@
 compile_error!("the plugin reads usage as x86-64's 80-bit long double");
 
 #[cfg(feature = "slurm")]
-mod apply;
-#[cfg(feature = "slurm")]
-mod batch;
-#[cfg(all(feature = "slurm", slurm_has_calc_fs_factor))]
-mod calc_fs_factor;
-#[cfg(feature = "slurm")]
-mod charge;
-#[cfg(feature = "slurm")]
-mod compute;
-#[cfg(feature = "slurm")]
-mod factors_list;
-#[cfg(feature = "slurm")]
-mod found;
-#[cfg(feature = "slurm")]
-mod guard;
-#[cfg(feature = "slurm")]
-mod harvest;
+mod charges;
 #[cfg(feature = "slurm")]
 mod hooks;
 #[cfg(feature = "slurm")]
-mod host;
-#[cfg(feature = "slurm")]
-mod kept_assocs;
-#[cfg(all(feature = "slurm", not(slurm_has_calc_fs_factor)))]
-mod kept_factor;
-#[cfg(feature = "slurm")]
-mod late;
-#[cfg(feature = "slurm")]
-mod log;
-#[cfg(feature = "slurm")]
-mod lost;
-#[cfg(feature = "slurm")]
 mod pass;
 #[cfg(feature = "slurm")]
-mod pending;
-#[cfg(feature = "slurm")]
-mod plugin;
-#[cfg(feature = "slurm")]
-mod price;
-#[cfg(feature = "slurm")]
-mod settings;
-#[cfg(feature = "slurm")]
-mod snapshot;
-#[cfg(feature = "slurm")]
-mod tables;
-
-// Without Slurm these are still tested.
-#[cfg(not(feature = "models"))]
-mod bell;
-mod fault;
-mod journal;
-#[cfg(all(test, feature = "models"))]
-mod model;
-mod passed;
-mod ranking;
-mod recent;
-mod slot;
+mod rows;
+// These are tested without Slurm, too.
+mod runtime;
+mod shared;
 mod state;
-mod sync;
-mod thread;

@@ -6,17 +6,17 @@
 //! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
 //! are then charged from that pass on, and nothing is lost.
 
-use super::dump::{self, ASSOC_FILE as DUMP_FILE};
-use super::own::State;
-use super::{OWN_FILE, SLURM_FILE, Times, old};
+use super::state_file::State;
+use super::times::{OWN_FILE, SLURM_FILE, Times, old};
+use super::usage_dump::{self, ASSOC_FILE as DUMP_FILE};
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// What was found at start.
+/// What was loaded at start.
 #[derive(Debug, Default)]
-pub(in crate::slurm) struct Found {
+pub(in crate::slurm) struct Loaded {
     pub(in crate::slurm) last_ran: Option<i64>,
     pub(in crate::slurm) last_reset: Option<i64>,
     /// Usage to put back in place of what slurmctld loaded.
@@ -39,54 +39,58 @@ struct Passes {
 
 /// Reads what the last slurmctld left. Never fails: what cannot be read is complained of.
 /// Without `own`, our file is left alone and Slurm's count, as for the stock plugin.
-pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Found {
-    let mut found = Found::default();
-    let passes = load_passes(dir, &mut found);
-    let damages = if own { dump::damages(dir) } else { vec![] };
+pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Loaded {
+    let mut loaded = Loaded::default();
+    let passes = load_passes(dir, &mut loaded);
+    let damages = if own {
+        usage_dump::damages(dir)
+    } else {
+        vec![]
+    };
     let dump = if damages.is_empty() {
-        dump::time(dir)
+        usage_dump::time(dir)
     } else {
         None
     };
     let state = own
-        .then(|| load_own(dir, passes, dump, &mut found))
+        .then(|| load_own(dir, passes, dump, &mut loaded))
         .flatten();
     let instead = match &state {
         Some(_) => format!("usage is taken from {OWN_FILE}"),
         None => "usage is what slurmctld could read".to_string(),
     };
     let lines = damages.iter().map(|damage| format!("{damage}; {instead}"));
-    found.complaints.extend(lines);
+    loaded.complaints.extend(lines);
     let times = match &state {
         Some(state) => Some(state.times()),
         None => passes.last.or(passes.before),
     };
     let known = |time: i64| (time != 0).then_some(time);
-    found.last_ran = times.and_then(|times| known(times.last_ran));
-    found.last_reset = times.and_then(|times| known(times.last_reset));
-    found.usage_as_of = match &state {
+    loaded.last_ran = times.and_then(|times| known(times.last_ran));
+    loaded.last_reset = times.and_then(|times| known(times.last_reset));
+    loaded.usage_as_of = match &state {
         Some(state) => Some(state.written_at),
         None => dump,
     };
-    found.saved = state;
-    found
+    loaded.saved = state;
+    loaded
 }
 
-fn load_passes(dir: &Path, found: &mut Found) -> Passes {
-    let last = load_times(dir, SLURM_FILE, found);
-    let mut unsaid = Found::default();
+fn load_passes(dir: &Path, loaded: &mut Loaded) -> Passes {
+    let last = load_times(dir, SLURM_FILE, loaded);
+    let mut unsaid = Loaded::default();
     // The stock plugin has an instant without the file; that before it says what was.
-    let complained = if last.is_none() { found } else { &mut unsaid };
+    let complained = if last.is_none() { loaded } else { &mut unsaid };
     let before = load_times(dir, &old(SLURM_FILE), complained);
     Passes { last, before }
 }
 
-fn load_times(dir: &Path, name: &str, found: &mut Found) -> Option<Times> {
+fn load_times(dir: &Path, name: &str, loaded: &mut Loaded) -> Option<Times> {
     match fs::read(dir.join(name)) {
         Ok(bytes) => {
             let times = Times::decode(&bytes);
             if times.is_none() {
-                found.complaints.push(format!(
+                loaded.complaints.push(format!(
                     "{name} has {} bytes instead of 16: the time of the last pass is not known from it",
                     bytes.len()
                 ));
@@ -94,11 +98,11 @@ fn load_times(dir: &Path, name: &str, found: &mut Found) -> Option<Times> {
             times
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            found.notes.push(format!("no {name} to recover"));
+            loaded.notes.push(format!("no {name} to recover"));
             None
         }
         Err(error) => {
-            found
+            loaded
                 .complaints
                 .push(format!("{name} cannot be read: {error}"));
             None
@@ -108,10 +112,10 @@ fn load_times(dir: &Path, name: &str, found: &mut Found) -> Option<Times> {
 
 /// Our file, or the one of the pass before where it is damaged, if it counts.
 /// `dump`: when slurmctld wrote its own files; `None` where they are none or damaged.
-fn load_own(dir: &Path, passes: Passes, dump: Option<i64>, found: &mut Found) -> Option<State> {
+fn load_own(dir: &Path, passes: Passes, dump: Option<i64>, loaded: &mut Loaded) -> Option<State> {
     let damage = match read_own(dir, OWN_FILE)? {
         Ok(state) => {
-            let counts = belongs(&state, passes, found) && is_newer(dir, &state, dump, found);
+            let counts = belongs(&state, passes, loaded) && is_newer(dir, &state, dump, loaded);
             return counts.then_some(state);
         }
         Err(damage) => damage,
@@ -123,12 +127,12 @@ fn load_own(dir: &Path, passes: Passes, dump: Option<i64>, found: &mut Found) ->
     };
     let before = read_own(dir, &old(OWN_FILE)).and_then(Result::ok);
     let before =
-        before.filter(|state| !is_superseded(state, passes) && is_newer(dir, state, dump, found));
+        before.filter(|state| !is_superseded(state, passes) && is_newer(dir, state, dump, loaded));
     let instead = match &before {
         Some(_) => format!("usage is that of the pass before, from {}", old(OWN_FILE)),
         None => "usage is what slurmctld saved".to_string(),
     };
-    found.complaints.push(format!(
+    loaded.complaints.push(format!(
         "{OWN_FILE} is damaged ({damage}); {fate}; {instead}"
     ));
     before
@@ -145,7 +149,7 @@ fn read_own(dir: &Path, name: &str) -> Option<Result<State, String>> {
 
 /// Is this the state of the last pass? If no other plugin can have made one since, it is, whatever
 /// Slurm's file says.
-fn belongs(state: &State, passes: Passes, found: &mut Found) -> bool {
+fn belongs(state: &State, passes: Passes, loaded: &mut Loaded) -> bool {
     let Some(last) = passes.last else {
         return true;
     };
@@ -158,12 +162,12 @@ fn belongs(state: &State, passes: Passes, found: &mut Found) -> bool {
         .before
         .is_some_and(|before| before.last_ran >= state.last_ran)
     {
-        found.notes.push(format!(
+        loaded.notes.push(format!(
             "{OWN_FILE} is not of the last pass: usage is what slurmctld saved"
         ));
         return false;
     }
-    found.complaints.push(format!(
+    loaded.complaints.push(format!(
         "{SLURM_FILE} is damaged: by it the last pass was at {} and the last reset at {}, by {OWN_FILE}, \
          which counts, at {} and {}",
         last.last_ran, last.last_reset, state.last_ran, state.last_reset
@@ -179,7 +183,7 @@ fn is_superseded(state: &State, passes: Passes) -> bool {
 }
 
 /// Is it newer than slurmctld's own files?
-fn is_newer(dir: &Path, state: &State, dump: Option<i64>, found: &mut Found) -> bool {
+fn is_newer(dir: &Path, state: &State, dump: Option<i64>, loaded: &mut Loaded) -> bool {
     let Some(dumped_at) = dump else {
         return true;
     };
@@ -192,7 +196,7 @@ fn is_newer(dir: &Path, state: &State, dump: Option<i64>, found: &mut Found) -> 
         state.written_at > dumped_at
     };
     if !newer {
-        found.notes.push(format!(
+        loaded.notes.push(format!(
             "{DUMP_FILE} is newer than {OWN_FILE}: usage is what slurmctld saved"
         ));
     }

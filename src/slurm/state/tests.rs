@@ -1,6 +1,10 @@
-use super::dump::ASSOC_FILE as DUMP_FILE;
-use super::own::{Damage, Number, Record, Records, Stamp};
+use super::state_file::Image;
+use super::state_file::{Damage, Number, Record, Records, Stamp};
+use super::times::{OWN_FILE, SLURM_FILE, Times};
+use super::usage_dump::ASSOC_FILE as DUMP_FILE;
 use super::*;
+use std::fs;
+use std::path::Path;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -171,7 +171,7 @@ fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
         "--no-default-features",
         "--features",
         "models",
-        "slurm::model",
+        "slurm::shared::thread_models",
     ];
     let name = "models of the plugin's threads";
     run_section(name, &words, &[], progress, total)

@@ -1,0 +1,90 @@
+//! Ends of jobs whose charge was lost in a crash.
+//!
+//! The end of a job is charged at once and noted in the job's record, which slurmctld writes down
+//! within seconds. Usage is written down by the next pass, or by slurmctld's own dump. After a
+//! crash in between, the record says that the end is charged, but the usage that slurmctld starts
+//! with is older. Such jobs have ended after that usage was written; they are charged again, once,
+//! before the first pass. `compat=slurm` loses them, as stock does.
+
+use super::run::{self, run_of};
+use crate::engine;
+use crate::slurm::rows::snapshot::{Snapshot, SnapshotError};
+use crate::slurm::runtime::host::{self, NONE, SnapshotLock, UsageLock, ffi};
+use crate::slurm::runtime::log;
+use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::state::settings::Settings;
+use crate::usage::{Charge, Period, Run, charge as charge_of};
+
+/// Charges them, in the currency of the last pass before the crash.
+pub(in crate::slurm) fn charge_again(
+    plugin: &Plugin,
+    snapshot: &mut Snapshot,
+) -> Result<(), SnapshotError> {
+    let settings = plugin.settings();
+    let (as_of, last_ran) = {
+        let mut shared = plugin.shared.lock();
+        (shared.usage_as_of.take(), shared.last_ran)
+    };
+    let (Some(as_of), Some(last_ran)) = (as_of, last_ran) else {
+        return Ok(());
+    };
+    if settings.config.compat.is_slurm() || !settings.has_slurmdbd || !host::has_root() {
+        return Ok(());
+    }
+    let want = ffi::shim_want {
+        assocs: true,
+        accruing: true,
+        charged_ends: true,
+        ended_after: as_of,
+        flags: settings.flags,
+        ..Default::default()
+    };
+    {
+        let lock = SnapshotLock::lock();
+        snapshot.take(&lock, &want);
+    }
+    snapshot.index()?;
+    let charges = lost_charges(&settings, snapshot, last_ran);
+    if charges.is_empty() {
+        return Ok(());
+    }
+    {
+        let lock = UsageLock::lock();
+        plugin.restore(&lock);
+        snapshot.bind(&lock)?;
+        snapshot.charge(&lock, &charges);
+    }
+    log::info(format_args!(
+        "{} jobs had ended after usage was saved, and are charged again",
+        charges.len()
+    ));
+    Ok(())
+}
+
+fn lost_charges(settings: &Settings, snapshot: &Snapshot, last_ran: i64) -> Vec<ffi::shim_charge> {
+    let decay = engine::decay(&settings.config);
+    let period = Period::between_passes(Some(last_ran), host::now());
+    let mut charges = Vec::new();
+    for row in snapshot.accruing().iter().filter(|row| row.already_charged) {
+        let Some(assoc) = snapshot.assoc_row(row.assoc_id) else {
+            continue;
+        };
+        let (qos, partition_qos) = snapshot.qos_rows(row);
+        let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
+        let run = Run {
+            end_time_exp: Some(row.end_time),
+            ..run_of(row, factor, None, Some(last_ran))
+        };
+        let Some(found) = charge_of(&decay, &run, &period, true) else {
+            continue;
+        };
+        // slurmctld started without run-seconds of what has ended.
+        let found = Charge {
+            run_secs: 0,
+            ..found
+        };
+        let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
+        charges.push(run::to_shim(&found, row, assoc, qos, partition_qos));
+    }
+    charges
+}

@@ -1,0 +1,115 @@
+//! The end of a job, charged when slurmctld reports it.
+
+use super::run::{recounts, run_of, to_shim};
+use crate::engine;
+use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::runtime::host::{self, NONE, UsageLock, ffi};
+use crate::slurm::runtime::log;
+use crate::slurm::shared::plugin::Plugin;
+use crate::usage::{Charge, Period, charge};
+use std::ffi::c_void;
+
+/// The end of a job (or of one size of it), reported with the job write lock held.
+///
+/// # Safety
+/// `job` is slurmctld's job record, and the caller holds the job write lock.
+pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
+    plugin.fault.inject("job_end");
+    let settings = plugin.settings();
+    let want = ffi::shim_want {
+        flags: settings.flags,
+        ..Default::default()
+    };
+    let mut scratch = plugin.scratch();
+    let snapshot = &mut scratch.snapshot;
+    let lock = UsageLock::lock();
+    plugin.restore(&lock);
+    // SAFETY: the caller's promise; the usage lock is held.
+    let taken = unsafe { snapshot.take_ending_job(&lock, &want, job) };
+    if let Err(error) = taken {
+        log::error(format_args!("the end of a job is not charged: {error}"));
+        return;
+    }
+    let now = host::now();
+    let Some(row) = snapshot.accruing().first().copied() else {
+        return;
+    };
+    let mut shared = plugin.shared.lock();
+    let until = shared.charged_beyond_pass(&row, snapshot.enforces_limits());
+    let passed = shared.passes_charged_until(&row, now);
+    let run = run_of(&row, usage_factor(snapshot), until, passed);
+    let period = Period::between_passes(shared.last_ran, now);
+    let decay = if settings.config.compat.is_slurm() {
+        shared.decay
+    } else {
+        engine::decay(&settings.config)
+    };
+    let charged = charge(&decay, &run, &period, true);
+    if charged.is_some() {
+        let until = if row.end_time != 0 {
+            now.min(row.end_time)
+        } else {
+            now
+        };
+        shared
+            .charges_since_pass
+            .note(row.job_id, row.start_time, until, !row.resizing);
+    }
+    let from = passed.unwrap_or(0).max(row.start_time);
+    if let Some(charged) = charged.filter(|_| settings.caches_assocs()) {
+        shared.journal.note(row.assoc_id, charged.decayed.usage);
+    }
+    drop(shared);
+    if let Some(charged) = charged {
+        charge_records(snapshot, &lock, &row, &charged);
+    }
+    drop(lock);
+    // SAFETY: the caller's promise: the record and its lock.
+    unsafe {
+        if charged.is_some() {
+            ffi::shim_ending_job_mark_charged(job);
+        }
+        if recounts(&row, from) && !row.already_charged {
+            ffi::shim_ending_job_keep_billable(job, row.billable_now);
+        }
+    }
+    plugin.give_back(scratch);
+}
+
+/// The rows of an ending job are fixed: its association is row 0, its QOS row 0 if it has one,
+/// and its partition's QOS the next.
+fn charge_records(
+    snapshot: &Snapshot,
+    lock: &UsageLock,
+    row: &ffi::shim_accruing,
+    charged: &Charge,
+) {
+    let qos = if row.qos_id != 0 { 0 } else { NONE };
+    let partition_qos = match (row.partition_qos_id, row.qos_id) {
+        (0, _) => NONE,
+        (partition, job) if partition == job => NONE,
+        (_, 0) => 0,
+        _ => 1,
+    };
+    let assoc = if row.assoc_id != 0 { 0 } else { NONE };
+    let underflows = snapshot.charge(lock, &[to_shim(charged, row, assoc, qos, partition_qos)]);
+    log::priority(|| {
+        format!(
+            "job {} ended: {} TRES-seconds, {} run-seconds",
+            row.job_id, charged.decayed.usage, charged.run_secs
+        )
+    });
+    if underflows > 0 {
+        log::error(format_args!(
+            "job {}: {underflows} counters of GrpTRESRunMins held less than the job's rest",
+            row.job_id
+        ));
+    }
+}
+
+fn usage_factor(snapshot: &Snapshot) -> f64 {
+    let job = snapshot.accruing().first();
+    job.filter(|row| row.qos_id != 0)
+        .and(snapshot.qos().first())
+        .map_or(1.0, |qos| qos.usage_factor)
+}

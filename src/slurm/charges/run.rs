@@ -1,0 +1,133 @@
+//! A row of slurmctld as the engine's run, and a charge as the shim's row.
+
+use crate::slurm::runtime::host::{self, NONE, ffi};
+use crate::slurm::shared::plugin::Shared;
+use crate::usage::{Charge, Phase, Run, RunState};
+
+/// A row of slurmctld as the engine's run.
+///
+/// `usage_factor`: that of the job's QOS, 1 without one. `passed`: the last pass that charged the
+/// run (see [`Shared::passes_charged_until`]), which decides whether the job's billing is worked out anew.
+pub(in crate::slurm) fn run_of(
+    row: &ffi::shim_accruing,
+    usage_factor: f64,
+    charged_until: Option<i64>,
+    passed: Option<i64>,
+) -> Run {
+    let from = passed.unwrap_or(0).max(row.start_time);
+    Run {
+        state: state_of(row),
+        start_time: row.start_time,
+        end_time: row.end_time,
+        end_time_exp: (!row.already_charged).then_some(row.end_time_exp),
+        time_limit: host::time_limit(row.time_limit, row.time_limit_infinite, false),
+        billable_tres: billable_tres(row, from),
+        usage_factor,
+        charged_until,
+        passed,
+        run_secs_renewed: charged_until.is_some_and(|until| passed.is_none_or(|ran| until >= ran)),
+    }
+}
+
+/// State of a job.
+pub(in crate::slurm) fn state_of(row: &ffi::shim_accruing) -> RunState {
+    let phase = if row.pending {
+        Phase::Pending
+    } else if row.running {
+        Phase::Running
+    } else if row.suspended {
+        Phase::Suspended
+    } else {
+        Phase::Finished
+    };
+    RunState {
+        phase,
+        completing: row.completing,
+        resizing: row.resizing,
+        powering_up: row.powering_up,
+    }
+}
+
+/// Does slurmctld's record of the job's billing have to be renewed for a charge from `from` on?
+pub(in crate::slurm) fn recounts(row: &ffi::shim_accruing, from: i64) -> bool {
+    row.tres != NONE && (!row.billable_known || row.resize_time >= from)
+}
+
+fn billable_tres(row: &ffi::shim_accruing, from: i64) -> f64 {
+    if row.tres == NONE {
+        0.0
+    } else if recounts(row, from) {
+        row.billable_now
+    } else {
+        row.billable_tres
+    }
+}
+
+/// What the shim is to add for a charge.
+pub(in crate::slurm) fn to_shim(
+    charge: &Charge,
+    row: &ffi::shim_accruing,
+    assoc: u32,
+    qos: u32,
+    partition_qos: u32,
+) -> ffi::shim_charge {
+    ffi::shim_charge {
+        wall_decayed: charge.decayed.wall_secs,
+        wall: charge.undecayed.wall_secs,
+        usage_decayed: charge.decayed.usage,
+        usage: charge.undecayed.usage,
+        run_secs_scaled: 0.0,
+        run_secs: charge.run_secs,
+        start_time: row.start_time,
+        job_id: row.job_id,
+        user_id: row.user_id,
+        assoc,
+        qos,
+        partition_qos,
+        tres: row.tres,
+        next: NONE,
+        is_done: false,
+        from: std::ptr::null_mut(),
+    }
+}
+
+impl Shared {
+    /// The last pass that charged a run.
+    pub(in crate::slurm) fn passes_charged_until(
+        &self,
+        row: &ffi::shim_accruing,
+        now: i64,
+    ) -> Option<i64> {
+        let run = (row.job_id, row.start_time);
+        self.charged_until.until(run, now, self.last_ran)
+    }
+
+    /// Up to when a running job was charged beyond the last pass: the last resize whose old size
+    /// was charged. While the job is being resized its record has the new resize's time already.
+    pub(in crate::slurm) fn charged_beyond_pass(
+        &self,
+        row: &ffi::shim_accruing,
+        enforces_limits: bool,
+    ) -> Option<i64> {
+        let remembered = self.charges_since_pass.until(row.job_id, row.start_time);
+        remembered.max(recorded_until(row, enforces_limits))
+    }
+
+    /// The same in the last snapshot.
+    pub(in crate::slurm) fn charged_beyond_pass_at_snapshot(
+        &self,
+        row: &ffi::shim_accruing,
+        enforces_limits: bool,
+    ) -> Option<i64> {
+        let remembered = self
+            .charges_since_pass
+            .until_at_snapshot(row.job_id, row.start_time);
+        remembered.max(recorded_until(row, enforces_limits))
+    }
+}
+
+fn recorded_until(row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64> {
+    // Ends of sizes are reported only while limits are enforced.
+    (enforces_limits && !row.resizing && row.resize_time > row.start_time)
+        .then_some(row.resize_time)
+}

@@ -1,0 +1,100 @@
+//! Ends of jobs that nobody reports.
+//!
+//! slurmctld tells the plugin of the end of a job only while it enforces limits. Otherwise
+//! (documented) a pass charges the rest of the jobs that have ended since the last one. Jobs are
+//! forgotten `MinJobAge` after their end; where passes are rarer than that, the thread looks for
+//! ended jobs in between. `compat=slurm` loses their rest, as stock does.
+
+use super::run::{self, run_of};
+use crate::engine;
+use crate::slurm::rows::snapshot::{Snapshot, SnapshotError};
+use crate::slurm::runtime::host::{self, JobsLock, NONE, SnapshotLock, UsageLock, ffi};
+use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::state::settings::Settings;
+use crate::usage::{Period, charge};
+use std::time::Duration;
+
+/// True for a job whose end the plugin has to find by itself.
+pub(in crate::slurm) fn ended_unreported(
+    settings: &Settings,
+    snapshot: &Snapshot,
+    row: &ffi::shim_accruing,
+) -> bool {
+    !settings.config.compat.is_slurm()
+        && !snapshot.enforces_limits()
+        && !row.already_charged
+        && (row.finished || row.completing)
+}
+
+/// How often to look between passes; `None`: passes suffice.
+pub(in crate::slurm) fn interval(settings: &Settings) -> Option<Duration> {
+    let unreported = !settings.config.compat.is_slurm() && !host::enforces_limits();
+    let often = Duration::from_secs(settings.min_job_age_secs.into()) / 2;
+    let period = Duration::from_secs(settings.config.priority_calc_period_secs.into());
+    let needed = unreported && settings.has_slurmdbd && !often.is_zero() && often < period;
+    needed.then_some(often)
+}
+
+/// Charges jobs that have ended since the last pass, in the currency of that pass.
+pub(in crate::slurm) fn charge_ends(
+    plugin: &Plugin,
+    snapshot: &mut Snapshot,
+) -> Result<(), SnapshotError> {
+    let settings = plugin.settings();
+    let Some(last_ran) = plugin.shared.lock().last_ran else {
+        return Ok(());
+    };
+    let now = host::now();
+    let want = ffi::shim_want {
+        assocs: true,
+        accruing: true,
+        flags: settings.flags,
+        ..Default::default()
+    };
+    {
+        let lock = SnapshotLock::lock();
+        snapshot.take(&lock, &want);
+    }
+    snapshot.index()?;
+    let period = Period::between_passes(Some(last_ran), now);
+    let decay = engine::decay(&settings.config);
+    let mut ends = Vec::new();
+    let mut charges = Vec::new();
+    for row in snapshot.accruing() {
+        let Some(assoc) = snapshot.assoc_row(row.assoc_id) else {
+            continue;
+        };
+        if !ended_unreported(&settings, snapshot, row) {
+            continue;
+        }
+        let (qos, partition_qos) = snapshot.qos_rows(row);
+        let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
+        let passed = plugin.shared.lock().passes_charged_until(row, now);
+        let run = run_of(row, factor, None, passed);
+        let Some(charged) = charge(&decay, &run, &period, true) else {
+            continue;
+        };
+        let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
+        charges.push(run::to_shim(&charged, row, assoc, qos, partition_qos));
+        ends.push((row.job_id, row.start_time));
+    }
+    if ends.is_empty() {
+        return Ok(());
+    }
+    {
+        let lock = UsageLock::lock();
+        snapshot.bind(&lock)?;
+        snapshot.charge(&lock, &charges);
+    }
+    let lock = JobsLock::lock();
+    mark_charged(&lock, &ends);
+    Ok(())
+}
+
+/// Notes that these runs of jobs are charged to their end.
+pub(in crate::slurm) fn mark_charged(_lock: &JobsLock, ends: &[(u32, i64)]) {
+    for &(job_id, start_time) in ends {
+        // SAFETY: the job write lock is held.
+        unsafe { ffi::shim_job_mark_charged(job_id, start_time) }
+    }
+}

@@ -1,0 +1,70 @@
+//! The classic fair-share factor in the association's record, where slurmctld and sshare look for
+//! it from 25.11 on. Before, they asked the plugin for a formula (see `calc_fs_factor`).
+//!
+//! Stock of these releases also prices jobs with what the record keeps: an association that has
+//! just been added counts as 0 until a pass has reached it, and `FairShareDampeningFactor` shows
+//! one pass late. `compat=slurm` does the same. Source: `_get_fairshare_priority` and
+//! `_set_assoc_fs_factor` of 25.11.
+
+use super::lazy_usage;
+use crate::compat::{Compat, Release};
+use crate::extended::Extended;
+use crate::slurm::runtime::host::{self, ffi};
+use crate::slurm::state::settings::Settings;
+use std::ffi::c_void;
+
+/// The first release that prices with the factor in the record.
+const SINCE: Release = Release::new(25, 11, 0);
+
+/// True where stock of the release that is followed prices with the factor in the record.
+pub(in crate::slurm) fn prices(settings: &Settings) -> bool {
+    matches!(settings.config.compat, Compat::Slurm(release) if release >= SINCE)
+}
+
+/// Puts the factor that follows from usage and shares into the record. Under Fair Tree the record
+/// has it from the pass.
+///
+/// # Safety
+/// `assoc` is slurmctld's association; the caller holds at least the read lock of associations.
+pub(in crate::slurm) unsafe fn write(settings: &Settings, assoc: *mut c_void) {
+    if settings.is_fair_tree() {
+        return;
+    }
+    let mut usage = ffi::shim_assoc_usage::default();
+    // SAFETY: the caller's promise; the payer is the association or one above it.
+    unsafe {
+        let payer = ffi::shim_assoc_payer(assoc);
+        let factor = if ffi::shim_assoc_is_computed(payer) {
+            ffi::shim_assoc_read_usage(payer, false, &mut usage);
+            lazy_usage::classic_factor(
+                host::extended(usage.usage_efctv).unwrap_or(Extended::ZERO),
+                Extended::from_f64(usage.shares_norm).unwrap_or(Extended::ZERO),
+                settings.config.fair_share_dampening_factor,
+            )
+        } else {
+            0.0
+        };
+        ffi::shim_assoc_write_factor(assoc, factor);
+    }
+}
+
+/// The factor that a job's association keeps, computed now if nobody has asked for it since the
+/// last pass. `None`: the job has no association.
+///
+/// # Safety
+/// `job` is slurmctld's job record; the caller holds the job lock.
+pub(in crate::slurm) unsafe fn of_job(settings: &Settings, job: *const c_void) -> Option<f64> {
+    let _lock = host::AssocsLock::lock();
+    // SAFETY: the caller's promise, and the lock.
+    unsafe {
+        let assoc = ffi::shim_job_assoc(job);
+        if assoc.is_null() {
+            return None;
+        }
+        if !ffi::shim_assoc_is_computed(assoc) {
+            lazy_usage::compute(settings, assoc);
+            write(settings, assoc);
+        }
+        Some(ffi::shim_assoc_read_factor(assoc))
+    }
+}

@@ -1,0 +1,268 @@
+//! The end of a pass: what was computed goes into slurmctld's records.
+
+use super::assoc_cache;
+use super::batch::Batch;
+use super::computed::Computed;
+use super::moment::Moment;
+use super::workspace::Workspace;
+use crate::priority::PriorityError;
+use crate::slurm::charges::unreported_ends;
+use crate::slurm::rows::snapshot::SnapshotError;
+use crate::slurm::runtime::host::{JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
+use crate::slurm::runtime::log;
+use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::state::settings::Settings;
+use std::ops::Range;
+use std::ptr;
+use std::time::{Duration, Instant};
+
+/// What is to be saved of an applied pass.
+#[derive(Default)]
+pub(in crate::slurm) struct Applied {
+    /// Times of the pass before and of the last reset; `None`: usage is not to be saved.
+    pub(in crate::slurm) times: Option<(i64, i64)>,
+    /// Were slurmctld to save usage before we do, a crash in between would leave the usage of this
+    /// pass with the time of the last one: the period would be charged again. Stock has that
+    /// fault, so `compat=slurm` leaves this out.
+    pub(in crate::slurm) unsaved: Option<UnsavedLock>,
+    /// Associations were not what the pass began with: they have been copied, and are to be ranked
+    /// once more.
+    pub(in crate::slurm) again: bool,
+}
+
+/// Forgets all usage.
+pub(in crate::slurm) fn reset(_lock: &UsageLock) {
+    // SAFETY: the usage lock is held.
+    unsafe { ffi::shim_usage_reset() }
+}
+
+/// Lets usage fade, adds the charges, publishes the factors, and moves `last_ran`: all in one
+/// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone. On the
+/// way all usage is written down.
+pub(in crate::slurm) fn usage(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+) -> Result<Applied, SnapshotError> {
+    plugin.fault.inject("apply");
+    let Workspace {
+        snapshot,
+        tables,
+        computed,
+        stored,
+        ..
+    } = work;
+    if !computed.has_usage {
+        if settings.counts_passes_only() {
+            plugin.shared.lock().last_ran = Some(moment.now);
+        }
+        return Ok(Applied::default());
+    }
+    let (lock, unsaved) = if settings.config.compat.is_slurm() {
+        (UsageLock::lock(), None)
+    } else {
+        let (lock, unsaved) = UsageLock::lock_unsaved();
+        (lock, Some(unsaved))
+    };
+    let mut shared = plugin.shared.lock();
+    for charge in &mut computed.charges {
+        // A job that ended (or was resized) since the snapshot was charged then, to its end.
+        charge.is_done = shared.charges_since_pass.is_since(
+            moment.charges_seen,
+            charge.job_id,
+            charge.start_time,
+        );
+    }
+    assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
+    stored.begin(&lock);
+    let underflows = snapshot.renew(
+        &lock,
+        computed.decay_factor,
+        &computed.factors,
+        &mut computed.charges,
+        stored,
+    )?;
+    stored.take_qos(&lock);
+    let again = assoc_cache::was_stale(snapshot);
+    if again {
+        // In this hold: whatever else happens to them comes after the pass has charged them.
+        snapshot.take_assocs(&lock, &assoc_cache::wanted_assocs(settings));
+        shared.journal.begin();
+    }
+    match computed.runs.take() {
+        Some(runs) => shared.charged_until.pass(runs, moment.now, moment.last_ran),
+        None => shared.charged_until.forget(),
+    }
+    shared.last_ran = Some(computed.last_ran);
+    shared
+        .charges_since_pass
+        .pass(computed.last_ran.min(moment.now));
+    let last_reset = shared.resets.last_reset();
+    drop(shared);
+    drop(lock);
+
+    if !again {
+        let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+        plugin.published.write().publish(&tables.tree, factors);
+    }
+    if underflows > 0 {
+        log::error(format_args!(
+            "{underflows} counters of GrpTRESRunMins held less than running jobs have used"
+        ));
+    }
+    Ok(Applied {
+        times: Some((moment.last_ran.unwrap_or(0), last_reset)),
+        unsaved,
+        again,
+    })
+}
+
+/// Publishes ranks that were found anew after [`usage`], and nothing else.
+pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(), SnapshotError> {
+    let Workspace {
+        snapshot,
+        tables,
+        computed,
+        stored,
+        ..
+    } = work;
+    if !computed.has_usage {
+        return Ok(());
+    }
+    {
+        let lock = UsageLock::lock();
+        let mut shared = plugin.shared.lock();
+        assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
+        stored.begin(&lock);
+        // It counts as faded already.
+        snapshot.renew(&lock, 1.0, &computed.factors, &mut [], stored)?;
+    }
+    let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+    plugin.published.write().publish(&tables.tree, factors);
+    Ok(())
+}
+
+/// How many jobs are written between two looks at the clock.
+const AT_ONCE: usize = 256;
+
+/// Writes priorities, and notes on jobs: in one hold of the job lock, so that all become visible
+/// together, or in pieces of at most `max_lock_ms`.
+pub(in crate::slurm) fn priorities(plugin: &Plugin, settings: &Settings, work: &Workspace) {
+    plugin.fault.inject("prices");
+    let limit = settings.config.max_lock_ms;
+    let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
+    let len = work.pending.len();
+    let mut next = 0;
+    let mut lock = JobsLock::lock();
+    note(&lock, &work.computed);
+    let mut since = Instant::now();
+    // Stock tells clients of each job that it prices.
+    let mut written = work.pending.stays() && !settings.config.priority_flags.incr_only;
+    while next < len {
+        let end = limit.map_or(len, |_| (next + AT_ONCE).min(len));
+        written |= write(&lock, settings, work, next..end);
+        next = end;
+        if limit.is_some_and(|limit| since.elapsed() >= limit) && next < len {
+            changed(&lock, &mut written);
+            drop(lock);
+            plugin.fault.inject("slice");
+            std::thread::yield_now();
+            lock = JobsLock::lock();
+            since = Instant::now();
+        }
+    }
+    changed(&lock, &mut written);
+}
+
+fn changed(_lock: &JobsLock, written: &mut bool) {
+    if std::mem::take(written) {
+        // SAFETY: the job lock is held.
+        unsafe { ffi::shim_jobs_changed() }
+    }
+}
+
+fn note(lock: &JobsLock, computed: &Computed) {
+    unreported_ends::mark_charged(lock, &computed.ends);
+    for &(job_id, start_time, billable_tres) in &computed.billables {
+        // SAFETY: the job write lock is held.
+        unsafe { ffi::shim_job_keep_billable(job_id, start_time, billable_tres) }
+    }
+}
+
+/// Writes some jobs, but for those that are gone or whose priority someone else set meanwhile.
+fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, jobs: Range<usize>) -> bool {
+    let only_raise = settings.config.priority_flags.incr_only;
+    let snapshot = work.snapshot.raw();
+    let (prices, variants) = work.pending.prices(jobs);
+    // SAFETY: the job write lock is held, and with it the read lock of partitions; the rows and
+    // variants that the prices point to are those of this snapshot and these slices.
+    unsafe {
+        ffi::shim_prices_write(
+            snapshot,
+            prices.as_ptr(),
+            prices.len(),
+            variants.as_ptr(),
+            only_raise,
+        )
+    }
+}
+
+/// Of how many jobs the factors are written in one hold: a few milliseconds' worth at most.
+fn factors_at_once(len: usize) -> usize {
+    if log::tells_priorities() {
+        // Each takes a line of the log.
+        return Batch::LEN;
+    }
+    (len / 36).clamp(2_048, 32_768)
+}
+
+/// Prices all jobs and writes how their priorities come about. Nobody reads that but sprio's hook,
+/// which `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
+pub(in crate::slurm) fn factors(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+) -> Result<(), PriorityError> {
+    plugin.fault.inject("factors");
+    let Workspace {
+        snapshot,
+        tables,
+        pending,
+        ..
+    } = work;
+    let pricer = tables.pricer_again(settings, snapshot, moment.now)?;
+    pending.weigh(&pricer, settings, snapshot, tables);
+    let at_once = factors_at_once(snapshot.waiting().len());
+    let mut batch = Batch::new(&pricer, snapshot, tables);
+    let mut found = [ptr::null_mut(); Batch::LEN];
+    let mut jobs = pending.take(settings, snapshot, tables);
+    while !jobs.is_empty() {
+        let _lock = JobsReadLock::lock();
+        let _alone = plugin.factors.write();
+        let mut done = 0;
+        while !jobs.is_empty() && done < at_once {
+            done += jobs.len();
+            let some = &mut found[..jobs.len()];
+            let prices = pending.prices(jobs.clone()).0;
+            // SAFETY: the job lock is held, and there are as many places as prices.
+            unsafe {
+                ffi::shim_factors_find(
+                    snapshot.raw(),
+                    prices.as_ptr(),
+                    some.as_mut_ptr(),
+                    some.len(),
+                );
+            }
+            // Meanwhile memory comes up with the records.
+            let factors = pending.price(&mut batch, snapshot, tables, jobs);
+            // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
+            // factors; the columns have as many, and neither `batch` nor `pending` was used since.
+            unsafe { ffi::shim_factors_write(some.as_ptr(), &factors, some.len()) }
+            jobs = pending.take(settings, snapshot, tables);
+        }
+    }
+    pending.log_overflows();
+    Ok(())
+}

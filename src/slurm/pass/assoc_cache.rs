@@ -1,0 +1,59 @@
+//! The copy of associations that is kept from one pass to the next.
+//!
+//! A pass that writes usage sees every association. It leaves its copy as the records are then;
+//! with what ends of jobs are charged afterwards ([`crate::slurm::shared::journal`]), the copy is right for the next
+//! pass, which need not read the records again before it writes to them. Whatever else changes
+//! them is found when that pass comes to write: every record is compared with its row (see
+//! `shim_usage_renew`). Then the associations are copied after all, in the same hold of their lock,
+//! and ranked once more.
+
+use crate::extended::Extended;
+use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::runtime::host::{self, ffi};
+use crate::slurm::shared::journal::Journal;
+use crate::slurm::state::settings::Settings;
+use crate::tree::{AssocIndex, Tree};
+
+/// Charges the copy for what the records were charged. `tree`: that of the copy.
+pub(in crate::slurm) fn add_charges(journal: &mut Journal, snapshot: &mut Snapshot, tree: &Tree) {
+    journal.drain(|id, usage| {
+        let row = snapshot.assoc_row(id).map(|row| row as usize);
+        let Some(usage) = Extended::from_f64(usage) else {
+            return;
+        };
+        let mut next = row.filter(|row| *row < tree.len()).map(AssocIndex::new);
+        while let Some(index) = next {
+            if let Some(row) = snapshot.assocs_mut().get_mut(index.get()) {
+                add(row, usage);
+            }
+            next = tree.parent(index);
+        }
+    });
+}
+
+fn add(row: &mut ffi::shim_assoc, usage: Extended) {
+    let raw = host::extended(ffi::shim_extended {
+        mantissa: row.usage_mantissa,
+        sign_exponent: row.usage_sign_exponent,
+    });
+    if let Some(raw) = raw {
+        let sum = host::shim_extended(raw + usage);
+        (row.usage_mantissa, row.usage_sign_exponent) = (sum.mantissa, sum.sign_exponent);
+    }
+}
+
+/// What a pass wants of associations.
+pub(in crate::slurm) fn wanted_assocs(settings: &Settings) -> ffi::shim_want {
+    ffi::shim_want {
+        assocs: true,
+        keep_assocs: settings.caches_assocs(),
+        kept: settings.config.compat.is_slurm(),
+        priority_norms: settings.config.priority_weight_assoc != 0,
+        ..Default::default()
+    }
+}
+
+/// Whether the pass began with the cached copy, and records turned out to differ from it.
+pub(in crate::slurm) fn was_stale(snapshot: &Snapshot) -> bool {
+    snapshot.assocs_cached() && !snapshot.assoc_cache_is_valid()
+}

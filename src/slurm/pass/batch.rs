@@ -1,0 +1,128 @@
+//! Some waiting jobs priced together, straight from the rows of a snapshot.
+
+use crate::priority::{AssocFactors, BLOCK, Block, Priced, Pricer, Row, Terms, TimeLimit, When};
+use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::rows::tables::Tables;
+use crate::slurm::runtime::host::{NONE, ffi};
+
+/// The slot that stands for no row is the first one.
+fn slot(row: u32) -> u32 {
+    row.wrapping_sub(NONE)
+}
+
+impl Row for &ffi::shim_waiting {
+    #[inline(always)]
+    fn accrue_time(&self) -> i64 {
+        self.accrue_time
+    }
+    #[inline(always)]
+    fn cpus(&self) -> u32 {
+        self.cpus
+    }
+    #[inline(always)]
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+    #[inline(always)]
+    fn time_limit(&self) -> TimeLimit {
+        self.limit()
+    }
+    #[inline(always)]
+    fn partition_slot(&self) -> u32 {
+        slot(self.partition)
+    }
+    #[inline(always)]
+    fn qos_slot(&self) -> u32 {
+        slot(self.qos)
+    }
+    #[inline(always)]
+    fn tres(&self, _len: usize) -> Option<usize> {
+        (self.tres != NONE).then_some(self.tres as usize)
+    }
+    #[inline(always)]
+    fn nice(&self) -> i32 {
+        self.nice
+    }
+    #[inline(always)]
+    fn priority(&self) -> u32 {
+        self.priority
+    }
+    #[inline(always)]
+    fn direct(&self) -> bool {
+        self.is(ffi::SHIM_DIRECT)
+    }
+}
+
+/// A block of waiting jobs with their prices, then the next.
+pub(in crate::slurm) struct Batch<'a> {
+    pricer: &'a Pricer<'a>,
+    waiting: &'a [ffi::shim_waiting],
+    /// None where no weight asks for them.
+    assocs: &'a [AssocFactors],
+    rows: Vec<&'a ffi::shim_waiting>,
+    block: Block,
+}
+
+impl<'a> Batch<'a> {
+    /// So many jobs at most.
+    pub(in crate::slurm) const LEN: usize = BLOCK;
+
+    /// No jobs yet.
+    pub(in crate::slurm) fn new(
+        pricer: &'a Pricer<'a>,
+        snapshot: &'a Snapshot,
+        tables: &'a Tables,
+    ) -> Self {
+        let assocs = &tables.site.assocs[..];
+        Batch {
+            pricer,
+            waiting: snapshot.waiting(),
+            assocs: if pricer.asks_assocs() { assocs } else { &[] },
+            rows: Vec::with_capacity(Self::LEN),
+            block: Block::default(),
+        }
+    }
+
+    pub(in crate::slurm) fn pricer(&self) -> &'a Pricer<'a> {
+        self.pricer
+    }
+
+    /// Prices these jobs as [`Pricer::price`] does each of them. What their `priority` is does not
+    /// matter.
+    pub(in crate::slurm) fn price(&mut self, jobs: &[ffi::shim_price]) {
+        let rows = jobs.iter().map(|job| &self.waiting[job.row as usize]);
+        self.rows.clear();
+        self.rows.extend(rows);
+        self.block.read(self.pricer, &self.rows, |at, _| {
+            let assoc = self.assocs.get(jobs[at].assoc as usize);
+            assoc.copied().unwrap_or_default()
+        });
+        for (site_factor, row) in self.block.site_factors.iter_mut().zip(&self.rows) {
+            *site_factor = row.site_factor;
+        }
+        self.block.fill(self.pricer, &self.rows, When::Pass);
+    }
+
+    /// The jobs' rows and priorities.
+    pub(in crate::slurm) fn jobs(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&'a ffi::shim_waiting, u32)> {
+        let priorities = self.block.priorities().iter().copied();
+        self.rows.iter().copied().zip(priorities)
+    }
+
+    /// How the priority of the job at `at` came about.
+    pub(in crate::slurm) fn priced(&self, at: usize) -> Priced {
+        self.block.priced(at, &self.rows[at])
+    }
+
+    /// The jobs' rows.
+    pub(in crate::slurm) fn rows(&self) -> &[&'a ffi::shim_waiting] {
+        &self.rows
+    }
+
+    /// How their priorities came about, but for TRES.
+    pub(in crate::slurm) fn terms(&self) -> Terms<'_> {
+        self.block.terms()
+    }
+}

@@ -1,0 +1,385 @@
+//! Waiting jobs of a pass: which are priced, their priorities, and how these came about.
+//!
+//! A job costs one row of the snapshot and one of prices. Its factors go to its record as soon as
+//! they are worked out, some thousand jobs at a time, so that nobody keeps those of all.
+
+use super::batch::Batch;
+use crate::priority::{Job, Priced, Pricer};
+use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::rows::tables::Tables;
+use crate::slurm::runtime::host::{self, NONE, ffi};
+use crate::slurm::runtime::log;
+use crate::slurm::state::settings::Settings;
+use crate::tree::AssocIndex;
+use std::ops::Range;
+
+/// So many jobs ahead memory is asked for the place of a job's association.
+const AHEAD: usize = 16;
+
+/// Waiting jobs with their prices; memory that passes reuse.
+#[derive(Default)]
+pub(in crate::slurm) struct Pending {
+    /// Those that are to be written, then those that were taken and are not worked out yet.
+    prices: Vec<ffi::shim_price>,
+    to_write: usize,
+    next: usize,
+    /// Some job keeps the priority that it has.
+    stays: bool,
+    /// The first row of the snapshot that was not looked at yet.
+    next_row: usize,
+    /// Priorities per partition and QOS, job after job.
+    variants: Vec<u32>,
+    /// One per TRES, if TRES are weighed.
+    tres_weights: Vec<f64>,
+    /// Of the jobs that were priced last, who has no factors: an administrator set the priority.
+    cleared: Vec<bool>,
+    /// Their weighted TRES terms, job after job.
+    tres_terms: Vec<f64>,
+    /// Terms of one job, of the TRES that have a weight.
+    weighed_terms: Vec<f64>,
+    overflows: Overflows,
+}
+
+/// Jobs that a pass does not price although their state is one of those it prices.
+fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
+    if settings.is_stock_classic() || settings.passes_once() {
+        // Stock prices a job right after it was charged, and not if it was not to be charged.
+        let charges =
+            settings.config.priority_flags.calculate_running || !row.is(ffi::SHIM_PENDING);
+        let charged =
+            row.is(ffi::SHIM_STARTED) && row.is(ffi::SHIM_ALREADY_CHARGED) && row.assoc_id != 0;
+        row.is(ffi::SHIM_ENDED) || (charges && charged)
+    } else {
+        // What has ended for good needs no priority any more.
+        !settings.config.compat.is_slurm() && row.is(ffi::SHIM_ENDED) && !row.is(ffi::SHIM_PENDING)
+    }
+}
+
+/// Whether a job has the priority that it is to get, so that its record need not be looked at:
+/// whoever gave it another one meanwhile knows better.
+fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
+    // Which jobs do is nothing a processor could foresee: no branches.
+    (price.priority == price.seen_priority)
+        & (price.variants_len == 0)
+        & !row.is(ffi::SHIM_HAS_VARIANTS)
+}
+
+impl Pending {
+    /// Before the waiting jobs of a snapshot are taken.
+    pub(in crate::slurm) fn begin(&mut self, snapshot: &Snapshot) {
+        self.clear();
+        self.next_row = 0;
+        self.prices.reserve_exact(snapshot.waiting().len());
+    }
+
+    /// There are no jobs, and none are taken.
+    pub(in crate::slurm) fn clear(&mut self) {
+        self.prices.clear();
+        (self.to_write, self.next) = (0, 0);
+        self.stays = false;
+        self.variants.clear();
+        self.next_row = usize::MAX;
+    }
+
+    /// How many priorities are to be written, when all are worked out.
+    pub(in crate::slurm) fn len(&self) -> usize {
+        self.to_write
+    }
+
+    /// Does some job keep the priority that it has?
+    pub(in crate::slurm) fn stays(&self) -> bool {
+        self.stays
+    }
+
+    /// Takes the jobs that are to be priced next: as many as a batch has, or fewer at the end.
+    pub(in crate::slurm) fn take(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+    ) -> Range<usize> {
+        if self.next == self.prices.len() {
+            self.prices.truncate(self.to_write);
+            self.next = self.to_write;
+            self.collect(settings, snapshot, tables, self.next + Batch::LEN);
+        }
+        self.next..self.prices.len().min(self.next + Batch::LEN)
+    }
+
+    /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more.
+    // Inlined into a pass, its loop finds no free register.
+    #[inline(never)]
+    pub(in crate::slurm) fn collect(
+        &mut self,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        len: usize,
+    ) {
+        // Without slurmdbd, nothing that associations would give counts.
+        let assoc = |id| {
+            settings
+                .has_slurmdbd
+                .then(|| snapshot.assoc_row(id))
+                .flatten()
+        };
+        let first = self.next_row;
+        let rows = snapshot.waiting().get(first..).unwrap_or_default();
+        for (position, row) in (first..).zip(rows) {
+            if self.prices.len() >= len {
+                break;
+            }
+            self.next_row = position + 1;
+            if let Some(later) = rows.get(position - first + AHEAD) {
+                snapshot.fetch_assoc_row(later.assoc_id);
+            }
+            if row.is(ffi::SHIM_POWERING_UP)
+                || !row.is(ffi::SHIM_HAS_DETAILS)
+                || passed_over(settings, row)
+            {
+                continue;
+            }
+            let assoc = assoc(row.assoc_id);
+            if let Some(factors) = assoc.and_then(|row| tables.site.assocs.get(row as usize)) {
+                host::fetch(factors);
+            }
+            self.prices.push(ffi::shim_price {
+                job_id: row.job_id,
+                seen_priority: row.priority,
+                row: u32::try_from(position).unwrap_or(NONE),
+                assoc: assoc.unwrap_or(NONE),
+                seen_direct: row.is(ffi::SHIM_DIRECT),
+                seen_pending: row.is(ffi::SHIM_PENDING),
+                ..ffi::shim_price::default()
+            });
+        }
+    }
+
+    /// The jobs as the engine's rows.
+    pub(in crate::slurm) fn jobs<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        of: Range<usize>,
+    ) -> impl ExactSizeIterator<Item = Job> + 'a {
+        self.prices[of].iter().map(|price| {
+            let row = &snapshot.waiting()[price.row as usize];
+            let assoc = (price.assoc != NONE).then(|| AssocIndex::new(price.assoc as usize));
+            Tables::job(snapshot, row, assoc)
+        })
+    }
+
+    /// The jobs as the engine's rows, but for what they ask for, and for each how many of the
+    /// accruing ones precede it in slurmctld's list.
+    pub(in crate::slurm) fn among<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        accruing: &'a [u32],
+    ) -> impl Iterator<Item = (Job, usize)> + 'a {
+        let waiting = |row: u32| snapshot.accruing()[row as usize].waiting;
+        let mut next = 0;
+        let jobs = self.jobs(snapshot, 0..self.prices.len());
+        jobs.zip(&self.prices).map(move |(job, price)| {
+            while next < accruing.len() && waiting(accruing[next]) <= price.row {
+                next += 1;
+            }
+            (Job { tres: None, ..job }, next)
+        })
+    }
+
+    /// Finds the weights of TRES, once for all jobs.
+    pub(in crate::slurm) fn weigh(
+        &mut self,
+        pricer: &Pricer<'_>,
+        settings: &Settings,
+        snapshot: &Snapshot,
+        tables: &Tables,
+    ) {
+        let tres = if settings.weighs_tres() {
+            snapshot.tres_count()
+        } else {
+            0
+        };
+        self.weighed_terms.resize(tables.weighed.len(), 0.0);
+        self.tres_weights.resize(tres, 0.0);
+        pricer.tres_weights(&mut self.weighed_terms);
+        spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
+    }
+
+    /// Prices the jobs that were taken, and tells how their priorities come about: in columns of
+    /// the batch and of these, valid until one of them is used again. Of jobs that have their
+    /// priority already no more is kept.
+    pub(in crate::slurm) fn price(
+        &mut self,
+        batch: &mut Batch,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        of: Range<usize>,
+    ) -> ffi::shim_factor_columns {
+        let pricer = batch.pricer();
+        let tells = log::tells_priorities();
+        let prices = &mut self.prices[of.clone()];
+        batch.price(prices);
+        for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
+            price.priority = priority;
+            // How it came about matters to few jobs here.
+            if tells {
+                log::priority(|| describe(row.job_id, &batch.priced(at)));
+            }
+            if priority == u32::MAX {
+                self.overflows.note(row.job_id, &batch.priced(at));
+            }
+            if row.lists != NONE {
+                let job = Tables::job(snapshot, row, None);
+                let variants = self.variants.len();
+                let count = pricer.variants(&job).len();
+                self.variants.resize(variants + count, 0);
+                let to = &mut self.variants[variants..];
+                pricer.price_variants(&job, &batch.priced(at), to);
+                price.variants = u32::try_from(variants).unwrap_or(NONE);
+                price.variants_len = u32::try_from(count).unwrap_or(0);
+            }
+        }
+        self.cleared.clear();
+        self.cleared
+            .extend(prices.iter().map(|price| price.seen_direct));
+        let tres = self.tres_weights.len();
+        self.tres_terms.resize(prices.len() * tres, 0.0);
+        if tres > 0 {
+            let terms = self.tres_terms.chunks_mut(tres);
+            for (row, terms) in batch.rows().iter().zip(terms) {
+                let job = Tables::job(snapshot, row, None);
+                pricer.tres_terms(&job, &mut self.weighed_terms);
+                spread(&tables.weighed, &self.weighed_terms, terms);
+            }
+        }
+        self.keep_changed(snapshot, of);
+        self.columns(batch)
+    }
+
+    /// How the priorities of the jobs in a batch come about.
+    fn columns(&self, batch: &Batch) -> ffi::shim_factor_columns {
+        let terms = batch.terms();
+        ffi::shim_factor_columns {
+            age: terms.age.as_ptr(),
+            assoc: terms.assoc.as_ptr(),
+            fairshare: terms.fairshare.as_ptr(),
+            job_size: terms.job_size.as_ptr(),
+            partition: terms.partition.as_ptr(),
+            qos: terms.qos.as_ptr(),
+            site: terms.site.as_ptr(),
+            nice: terms.nice.as_ptr(),
+            clear: self.cleared.as_ptr(),
+            tres: or_null(&self.tres_terms),
+            tres_weights: or_null(&self.tres_weights),
+            tres_len: self.tres_weights.len(),
+        }
+    }
+
+    /// Moves those among priced jobs that are to be written to the others before them.
+    fn keep_changed(&mut self, snapshot: &Snapshot, of: Range<usize>) {
+        self.next = of.end;
+        for at in of {
+            let price = self.prices[at];
+            let keeps = keeps(&price, &snapshot.waiting()[price.row as usize]);
+            self.stays |= keeps;
+            self.prices[self.to_write] = price;
+            self.to_write += usize::from(!keeps);
+        }
+    }
+
+    /// Logs priorities that do not fit.
+    pub(in crate::slurm) fn log_overflows(&mut self) {
+        std::mem::take(&mut self.overflows).log();
+    }
+
+    /// Prices of some jobs, and the priorities that these point to.
+    pub(in crate::slurm) fn prices(&self, of: Range<usize>) -> (&[ffi::shim_price], &[u32]) {
+        (&self.prices[of], &self.variants)
+    }
+}
+
+/// Puts numbers of the TRES that have a weight, `weighed`, where slurmctld has these TRES.
+fn spread(weighed: &[u32], from: &[f64], to: &mut [f64]) {
+    to.fill(0.0);
+    for (place, number) in weighed.iter().zip(from) {
+        if let Some(to) = to.get_mut(*place as usize) {
+            *to = *number;
+        }
+    }
+}
+
+/// Jobs whose priority does not fit. One line for all of them: a weight too many concerns the
+/// whole queue.
+#[derive(Default)]
+struct Overflows {
+    first: Option<u32>,
+    count: usize,
+}
+
+impl Overflows {
+    fn note(&mut self, job_id: u32, priced: &Priced) {
+        if priced.overflow {
+            self.first.get_or_insert(job_id);
+            self.count += 1;
+        }
+    }
+
+    fn log(&self) {
+        if let Some(first) = self.first {
+            log::error(format_args!(
+                "job {first} and {} more: the priority does not fit 32 bits and is 4294967295",
+                self.count - 1
+            ));
+        }
+    }
+}
+
+fn or_null(numbers: &[f64]) -> *const f64 {
+    if numbers.is_empty() {
+        std::ptr::null()
+    } else {
+        numbers.as_ptr()
+    }
+}
+
+/// Factors as the shim takes them; the pointers are valid as long as the slices.
+pub(in crate::slurm) fn to_shim(
+    priced: &Priced,
+    clear: bool,
+    tres: &[f64],
+    tres_weights: &[f64],
+) -> ffi::shim_factors {
+    ffi::shim_factors {
+        age: priced.age,
+        assoc: priced.assoc,
+        fairshare: priced.fairshare,
+        job_size: priced.job_size,
+        partition: priced.partition,
+        qos: priced.qos,
+        tres: or_null(tres),
+        tres_weights: or_null(tres_weights),
+        tres_len: tres.len(),
+        site: priced.site,
+        nice: priced.nice,
+        clear,
+    }
+}
+
+/// A line of the log, as `DebugFlags=Priority` asks for it.
+fn describe(job_id: u32, priced: &Priced) -> String {
+    format!(
+        "job {}: {} = age {:.2} + assoc {:.2} + fairshare {:.2} + size {:.2} + partition {:.2} \
+         + QOS {:.2} + TRES {:.2} + site {} - nice {}",
+        job_id,
+        priced.priority,
+        priced.age,
+        priced.assoc,
+        priced.fairshare,
+        priced.job_size,
+        priced.partition,
+        priced.qos,
+        priced.tres,
+        priced.site,
+        priced.nice
+    )
+}

@@ -1,0 +1,67 @@
+//! The body of the plugin's thread: a pass now, then one every period.
+
+use super::order::pass;
+use super::workspace::Workspace;
+use crate::slurm::charges::{crash_recovery, run_secs, unreported_ends};
+use crate::slurm::runtime::guard::Hook;
+use crate::slurm::runtime::log;
+use crate::slurm::runtime::thread;
+use crate::slurm::shared::plugin::Plugin;
+use std::time::Duration;
+
+static PASS: Hook = Hook::new("pass");
+
+/// Makes passes until the thread is to stop; calls `before_each` before each of them.
+pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
+    let mut work = Workspace::default();
+    let mut deadline = thread::monotonic();
+    PASS.run(|| run_secs::take_consumed(plugin, &plugin.settings()));
+    PASS.run(|| {
+        if let Err(error) = crash_recovery::charge_again(plugin, &mut work.snapshot) {
+            log::error(format_args!("{error}; ends before a crash may be lost"));
+        }
+    });
+    while !plugin.thread.stopping() {
+        PASS.forget();
+        before_each();
+        let ended = PASS.run(|| {
+            if let Err(error) = pass(plugin, &mut work) {
+                log::error(format_args!("{error}; priorities stay as they are"));
+            }
+        });
+        if ended.is_none() {
+            // What a panic left behind is not worth keeping.
+            work = Workspace::default();
+        }
+        if plugin.settings().passes_once() {
+            return;
+        }
+        let period = plugin.settings().config.priority_calc_period_secs;
+        let period = Duration::from_secs(period.into());
+        deadline = thread::next_deadline(deadline, period, thread::monotonic());
+        wait(plugin, &mut work, deadline);
+    }
+}
+
+/// Waits for the next pass; where ends of jobs are not reported, looks for them before slurmctld
+/// forgets the jobs.
+fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) {
+    while let Some(every) = unreported_ends::interval(&plugin.settings()) {
+        let next = thread::monotonic() + every;
+        if next >= deadline {
+            break;
+        }
+        plugin.thread.wait_until(next);
+        if plugin.thread.stopping() {
+            return;
+        }
+        PASS.run(|| {
+            if let Err(error) = unreported_ends::charge_ends(plugin, &mut work.snapshot) {
+                log::error(format_args!(
+                    "{error}; ended jobs are charged by the next pass"
+                ));
+            }
+        });
+    }
+    plugin.thread.wait_until(deadline);
+}

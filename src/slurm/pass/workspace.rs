@@ -1,0 +1,17 @@
+//! The memory of a pass.
+
+use super::computed::Computed;
+use super::pending::Pending;
+use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::rows::tables::Tables;
+use crate::slurm::state::StoredUsage;
+
+/// Memory that passes use one after the other.
+#[derive(Default)]
+pub(in crate::slurm) struct Workspace {
+    pub(in crate::slurm) snapshot: Snapshot,
+    pub(in crate::slurm) tables: Tables,
+    pub(in crate::slurm) pending: Pending,
+    pub(in crate::slurm) computed: Computed,
+    pub(in crate::slurm) stored: StoredUsage,
+}

@@ -1,0 +1,298 @@
+//! The engine's tables, made from the rows of slurmctld.
+
+use super::snapshot::Snapshot;
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::fairshare::Kept;
+use crate::priority::{
+    AssocFactors, Index, Job, Partition, Pricer, PriorityError, Qos, Site, Span,
+};
+use crate::slurm::runtime::host::{self, NONE, ffi};
+use crate::slurm::runtime::log;
+use crate::slurm::state::settings::Settings;
+use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
+use std::sync::Arc;
+
+/// Tables of one snapshot; kept from pass to pass, so that what did not change is not rebuilt.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct Tables {
+    /// Associations; shared with whoever still reads the last pass's.
+    pub(in crate::slurm) tree: Arc<Tree>,
+    /// What slurmctld's records keep, by position; under `compat=slurm`.
+    pub(in crate::slurm) kept: Vec<Kept>,
+    pub(in crate::slurm) site: Site,
+    /// Which of slurmctld's TRES have a weight, in a pass.
+    pub(in crate::slurm) weighed: Vec<u32>,
+    partitions: Vec<(u64, Index)>,
+    qos: Vec<(u32, Index)>,
+}
+
+impl Tables {
+    /// Finds the TRES that have a weight: a pass is to copy counts of no others.
+    pub(in crate::slurm) fn weigh(&mut self, settings: &Settings) {
+        self.weighed.clear();
+        self.site.tres_names.clear();
+        if !settings.weighs_tres() {
+            return;
+        }
+        let weights = &settings.config.priority_weight_tres;
+        for (place, name) in (0..).zip(host::tres_names()) {
+            if weights
+                .iter()
+                .any(|(known, _)| known.eq_ignore_ascii_case(&name))
+            {
+                self.weighed.push(place);
+                self.site.tres_names.push(name);
+            }
+        }
+    }
+
+    /// Takes over associations, QOS, partitions and lists of a snapshot of what [`Tables::weigh`]
+    /// has found. Fair-share factors stay as they are; they are 0 where the tree is another one.
+    ///
+    /// # Errors
+    /// Associations that are no tree.
+    pub(in crate::slurm) fn fill(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
+        if !snapshot.assocs_cached() {
+            self.fill_assocs(snapshot)?;
+        }
+        self.fill_site(snapshot);
+        Ok(())
+    }
+
+    /// The same without associations: what pricing one job needs. `tres_names`: one per TRES of
+    /// the snapshot, in Slurm's order; none if TRES are not weighed.
+    pub(in crate::slurm) fn fill_job(&mut self, snapshot: &Snapshot, tres_names: Vec<String>) {
+        self.site.tres_names = tres_names;
+        self.fill_site(snapshot);
+    }
+
+    fn fill_site(&mut self, snapshot: &Snapshot) {
+        let site = &mut self.site;
+        // Partitions' come first. Those of jobs stay where they are: see `pricer`.
+        let count = site.tres_names.len();
+        let of_partitions = snapshot.partitions().iter();
+        let end = of_partitions.filter(|row| row.tres != NONE);
+        let end = end.map(|row| row.tres as usize + count).max().unwrap_or(0);
+        site.tres_counts.clear();
+        site.tres_counts.extend_from_slice(&snapshot.tres()[..end]);
+        site.cluster_cpus = snapshot.cluster_cpus();
+        site.cluster_nodes = snapshot.cluster_nodes();
+        self.fill_partitions(snapshot);
+        self.fill_qos(snapshot);
+    }
+
+    fn fill_assocs(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
+        self.fill_tree(snapshot)?;
+        self.kept.clear();
+        self.kept.extend(snapshot.kept().iter().map(kept));
+        for (row, to) in snapshot.assocs().iter().zip(&mut self.site.assocs) {
+            to.priority = row.priority;
+            to.norm_priority = row.priority_norm;
+        }
+        Ok(())
+    }
+
+    fn fill_tree(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
+        let rows = snapshot.assocs();
+        let same = self.tree.len() == rows.len()
+            && self
+                .tree
+                .rows()
+                .iter()
+                .zip(rows)
+                .all(|(old, row)| *old == assoc(row));
+        if !same {
+            self.tree = Arc::new(Tree::from_rows(rows.iter().map(assoc))?);
+            self.site.assocs.clear();
+            let none = AssocFactors::default();
+            self.site.assocs.resize(rows.len(), none);
+        }
+        Ok(())
+    }
+
+    fn fill_partitions(&mut self, snapshot: &Snapshot) {
+        self.partitions.clear();
+        self.site.partitions.clear();
+        for (position, row) in snapshot.partitions().iter().enumerate() {
+            self.partitions.push((row.key, Index::new(position)));
+            self.site.partitions.push(Partition {
+                priority_job_factor: row.priority_job_factor,
+                norm_priority: row.norm_priority,
+                max_time_mins: (!row.max_time_infinite).then_some(row.max_time),
+                tres: index(row.tres),
+            });
+        }
+        self.partitions.sort_unstable_by_key(|(key, _)| *key);
+        self.site.partition_lists.clear();
+        for key in snapshot.partition_keys() {
+            // A job may name a partition that is no longer in slurmctld's list, for a moment:
+            // the list then stands for any of them, and its priorities will not be written.
+            let index = find(&self.partitions, key).unwrap_or(Index::new(0));
+            self.site.partition_lists.push(index);
+        }
+    }
+
+    fn fill_qos(&mut self, snapshot: &Snapshot) {
+        self.qos.clear();
+        self.site.qos.clear();
+        for (position, row) in snapshot.qos().iter().enumerate() {
+            self.qos.push((row.id, Index::new(position)));
+            self.site.qos.push(Qos {
+                priority: row.priority,
+                norm_priority: row.norm_priority,
+            });
+        }
+        self.qos.sort_by_key(|(id, _)| *id);
+        self.site.qos_lists.clear();
+        for id in snapshot.qos_ids() {
+            let index = find(&self.qos, id).unwrap_or(Index::new(0));
+            self.site.qos_lists.push(index);
+        }
+    }
+
+    /// Prices the jobs of the snapshot that the tables were made from.
+    ///
+    /// # Errors
+    /// Those of [`Pricer::new`].
+    pub(in crate::slurm) fn pricer<'a>(
+        &'a self,
+        settings: &Settings,
+        snapshot: &'a Snapshot,
+        now: i64,
+    ) -> Result<Pricer<'a>, PriorityError> {
+        self.site.check()?;
+        self.pricer_again(settings, snapshot, now)
+    }
+
+    /// The same of tables from which there was one before.
+    pub(in crate::slurm) fn pricer_again<'a>(
+        &'a self,
+        settings: &Settings,
+        snapshot: &'a Snapshot,
+        now: i64,
+    ) -> Result<Pricer<'a>, PriorityError> {
+        let pricer = Pricer::of_checked(&settings.config, &self.site, now)?;
+        Ok(pricer.with_job_counts(snapshot.tres()))
+    }
+
+    /// The position of a QOS.
+    pub(in crate::slurm) fn qos_row(&self, id: u32) -> Option<Index> {
+        find(&self.qos, &id)
+    }
+
+    /// A waiting job, to be priced; `assoc` is its association's position.
+    pub(in crate::slurm) fn job(
+        snapshot: &Snapshot,
+        row: &ffi::shim_waiting,
+        assoc: Option<AssocIndex>,
+    ) -> Job {
+        let lists = snapshot.lists().get(row.lists as usize);
+        let (partitions, qos_list) = lists.map_or_else(Default::default, spans);
+        Job {
+            id: row.job_id,
+            assoc,
+            partition: index(row.partition),
+            qos: index(row.qos),
+            partitions,
+            qos_list,
+            accrue_time: row.accrue_time,
+            cpus: row.cpus,
+            nodes: row.nodes,
+            time_limit: row.limit(),
+            nice: row.nice,
+            site_factor: row.site_factor,
+            tres: index(row.tres),
+            priority: row.priority,
+            direct: row.is(ffi::SHIM_DIRECT),
+        }
+    }
+}
+
+/// An association of slurmctld as a row of the engine.
+pub(in crate::slurm) fn assoc(row: &ffi::shim_assoc) -> Assoc {
+    Assoc {
+        id: row.id,
+        parent: (row.parent_id != 0).then_some(row.parent_id),
+        kind: if row.is_user {
+            AssocKind::User
+        } else {
+            AssocKind::Account
+        },
+        shares: if row.shares_from_parent {
+            Shares::Parent
+        } else {
+            Shares::Raw(row.shares_raw.min(Shares::MAX_RAW))
+        },
+    }
+}
+
+fn kept(row: &ffi::shim_assoc_kept) -> Kept {
+    Kept {
+        norm_shares: row.shares_norm,
+        norm_usage: row.has_usage_norm.then(|| host::number(row.usage_norm)),
+        effective_usage: row.has_usage_efctv.then(|| host::number(row.usage_efctv)),
+    }
+}
+
+/// Raw usage of a record. Neither NaN nor infinity can be usage: such a record counts as unused,
+/// and is counted in `non_finite`. Rather one strange record than priorities that stay as they are for
+/// all. A number below 0 counts as 0; stock reckons with it, as it is the rounding error of a
+/// removal.
+pub(in crate::slurm) fn usage(
+    compat: Compat,
+    row: &ffi::shim_assoc,
+    non_finite: &mut NonFinite,
+) -> Extended {
+    let number = ffi::shim_extended {
+        mantissa: row.usage_mantissa,
+        sign_exponent: row.usage_sign_exponent,
+    };
+    let usage = host::extended(number).filter(|usage| !usage.is_infinite());
+    let usage = usage.unwrap_or_else(|| {
+        non_finite.first.get_or_insert(row.id);
+        non_finite.count += 1;
+        Extended::ZERO
+    });
+    if usage.is_negative() && !compat.is_slurm() {
+        Extended::ZERO
+    } else {
+        usage
+    }
+}
+
+/// Records whose usage is no number.
+#[derive(Default)]
+pub(in crate::slurm) struct NonFinite {
+    first: Option<u32>,
+    count: usize,
+}
+
+impl NonFinite {
+    pub(in crate::slurm) fn log(&self) {
+        if let Some(first) = self.first {
+            log::error(format_args!(
+                "RawUsage of association {first} and {} more is no finite number and counts as 0",
+                self.count - 1
+            ));
+        }
+    }
+}
+
+fn index(row: u32) -> Option<Index> {
+    (row != NONE).then(|| Index::new(row as usize))
+}
+
+/// Lists of partitions and QOS of a job.
+fn spans(lists: &ffi::shim_lists) -> (Span, Span) {
+    let span = |start, len| Span { start, len };
+    (
+        span(lists.partitions, lists.partitions_len),
+        span(lists.qos, lists.qos_len),
+    )
+}
+
+fn find<K: Ord>(sorted: &[(K, Index)], key: &K) -> Option<Index> {
+    let position = sorted.binary_search_by(|(known, _)| known.cmp(key)).ok()?;
+    Some(sorted[position].1)
+}

@@ -1,0 +1,129 @@
+//! Faults on order, so that a test can show what a failure does. Inert unless the environment of
+//! slurmctld says otherwise at start.
+//!
+//! `FAIRTREE_FAULT=PLACE:panic` makes the named place panic whenever it is reached,
+//! `FAIRTREE_FAULT=PLACE:panic:N` the first N times. Places are the hooks (`set`, `job_end`,
+//! `reconfig`, `set_assoc_usage`, `calc_fs_factor`, `factors_list`) and the steps of a pass
+//! (`snapshot`, `compute`, `apply`, `state`, `again` where associations are ranked twice,
+//! `factors`, `prices`, `slice` between two of these).
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The name of the variable.
+pub(in crate::slurm) const VARIABLE: &str = "FAIRTREE_FAULT";
+
+const PLACES: [&str; 14] = [
+    "set",
+    "job_end",
+    "reconfig",
+    "set_assoc_usage",
+    "calc_fs_factor",
+    "factors_list",
+    "snapshot",
+    "compute",
+    "apply",
+    "again",
+    "prices",
+    "slice",
+    "factors",
+    "state",
+];
+
+/// A fault on order, or none.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct FaultInjection {
+    place: Option<&'static str>,
+    /// How often it still strikes.
+    left: AtomicU32,
+}
+
+impl FaultInjection {
+    /// Reads the value of [`VARIABLE`].
+    ///
+    /// # Errors
+    /// A sentence that says what is allowed.
+    pub(in crate::slurm) fn parse(text: &str) -> Result<FaultInjection, String> {
+        let refused = || {
+            let places = PLACES.join(", ");
+            format!(
+                "{VARIABLE}: found \"{text}\", allowed is PLACE:panic or PLACE:panic:TIMES, with PLACE one of {places}"
+            )
+        };
+        let mut words = text.split(':');
+        let place = words.next().unwrap_or_default();
+        let place = PLACES.iter().find(|known| **known == place);
+        let panics = words.next() == Some("panic");
+        let times = words.next().map_or(Ok(u32::MAX), str::parse);
+        match (place, panics, times, words.next()) {
+            (Some(place), true, Ok(times), None) => Ok(FaultInjection {
+                place: Some(place),
+                left: AtomicU32::new(times),
+            }),
+            _ => Err(refused()),
+        }
+    }
+
+    /// Where it strikes; `None`: nowhere.
+    pub(in crate::slurm) fn place(&self) -> Option<&'static str> {
+        self.place
+    }
+
+    /// Panics if this is the place, and it is still to strike.
+    pub(in crate::slurm) fn inject(&self, place: &str) {
+        if self.place != Some(place) {
+            return;
+        }
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return;
+        }
+        if left != u32::MAX {
+            self.left.store(left - 1, Ordering::Relaxed);
+        }
+        panic!("{VARIABLE} asked for a fault in {place}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    fn strikes(fault: &FaultInjection, place: &str) -> bool {
+        catch_unwind(AssertUnwindSafe(|| fault.inject(place))).is_err()
+    }
+
+    #[test]
+    fn inert_by_default() {
+        let fault = FaultInjection::default();
+        assert_eq!(fault.place(), None);
+        assert!(PLACES.iter().all(|place| !strikes(&fault, place)));
+    }
+
+    #[test]
+    fn strikes_where_and_as_often_as_asked() {
+        let always = FaultInjection::parse("set:panic").unwrap();
+        assert!((0..5).all(|_| strikes(&always, "set")));
+        assert!(!strikes(&always, "job_end"));
+        let twice = FaultInjection::parse("compute:panic:2").unwrap();
+        let seen = [0; 3].map(|_| strikes(&twice, "compute"));
+        assert_eq!(seen, [true, true, false]);
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        for text in [
+            "",
+            "set",
+            "set:exit",
+            "sets:panic",
+            "set:panic:x",
+            "set:panic:1:2",
+        ] {
+            assert!(
+                FaultInjection::parse(text).unwrap_err().contains("allowed"),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The shim, made safe: locks as guards, settings as owned strings, the log.
+
+use crate::config::HostConfig;
+use crate::extended::Extended;
+use crate::fairshare::HostMath;
+use crate::priority::TimeLimit;
+use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+#[allow(non_camel_case_types, non_upper_case_globals, missing_docs, dead_code)]
+#[allow(clippy::all, clippy::undocumented_unsafe_blocks)]
+pub(in crate::slurm) mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/shim.rs"));
+}
+
+include!(concat!(env!("OUT_DIR"), "/release.rs"));
+
+impl ffi::shim_waiting {
+    /// One of `shim_waiting_flag`.
+    pub(in crate::slurm) fn is(&self, flag: ffi::shim_waiting_flag) -> bool {
+        u32::from(self.flags) & flag != 0
+    }
+
+    /// The time limit.
+    pub(in crate::slurm) fn limit(&self) -> TimeLimit {
+        time_limit(
+            self.time_limit,
+            self.is(ffi::SHIM_TIME_LIMIT_INFINITE),
+            self.is(ffi::SHIM_TIME_LIMIT_UNSET),
+        )
+    }
+}
+
+/// `SHIM_NONE`: no row, no index.
+pub(in crate::slurm) const NONE: u32 = u32::MAX;
+
+/// Seconds since 1970, from the C library, as slurmctld asks for them.
+pub(in crate::slurm) fn now() -> i64 {
+    // SAFETY: time(NULL) writes nowhere and cannot fail.
+    unsafe { libc::time(std::ptr::null_mut()) }
+}
+
+pub(in crate::slurm) fn extended(value: ffi::shim_extended) -> Option<Extended> {
+    Extended::from_x87(value.mantissa, value.sign_exponent)
+}
+
+pub(in crate::slurm) fn shim_extended(value: Extended) -> ffi::shim_extended {
+    let (mantissa, sign_exponent) = value.to_x87();
+    ffi::shim_extended {
+        mantissa,
+        sign_exponent,
+    }
+}
+
+/// The same for the quotient of two usages: nothing over less than nothing is the zero below 0.
+pub(in crate::slurm) fn shim_quotient(
+    value: Extended,
+    below: impl Fn() -> bool,
+) -> ffi::shim_extended {
+    let mut number = shim_extended(value);
+    if value.is_zero() && below() {
+        number.sign_exponent |= 0x8000;
+    }
+    number
+}
+
+/// A number of a record; 0 for what is none.
+pub(in crate::slurm) fn number(value: ffi::shim_extended) -> Extended {
+    extended(value).unwrap_or(Extended::ZERO)
+}
+
+/// The C library's own logarithm, which stock calls.
+pub(in crate::slurm) fn math() -> HostMath {
+    HostMath {
+        // SAFETY: a function of numbers.
+        logl: |value| number(unsafe { ffi::shim_logl(shim_extended(value)) }),
+        ..HostMath::default()
+    }
+}
+
+pub(in crate::slurm) fn time_limit(minutes: u32, infinite: bool, unset: bool) -> TimeLimit {
+    match (infinite, unset) {
+        (true, _) => TimeLimit::Unlimited,
+        (_, true) => TimeLimit::Unset,
+        _ => TimeLimit::Minutes(minutes),
+    }
+}
+
+macro_rules! questions {
+    ($($(#[$meta:meta])* $name:ident = $shim:ident;)*) => {$(
+        $(#[$meta])*
+        pub(in crate::slurm) fn $name() -> bool {
+            // SAFETY: the shim reads one global of the process; no lock is needed for it.
+            unsafe { ffi::$shim() }
+        }
+    )*};
+}
+
+questions! {
+    /// False in sshare, which loads the plugin, too.
+    in_slurmctld = shim_in_slurmctld;
+    has_slurmdbd = shim_has_slurmdbd;
+    /// False while slurmctld has no associations.
+    has_root = shim_has_root;
+    enforces_limits = shim_enforces_limits;
+    debug_priority = shim_debug_priority;
+    /// Loads the site factor plugin, which the priority plugin owns.
+    site_init = shim_site_init;
+}
+
+/// The root's effective usage is all there is: the first price of a job may ask for it.
+pub(in crate::slurm) fn root_uses_all() {
+    // SAFETY: called from init, before anyone asks for usage; init may come with locks held, so
+    // none is taken.
+    unsafe { ffi::shim_root_uses_all() }
+}
+
+/// Finds out whether nodes of slurmctld's lists look as is thought; then walks need not wait for
+/// each.
+pub(in crate::slurm) fn learn_nodes() -> bool {
+    // SAFETY: called from init, before the plugin has threads; the shim looks at a list of its own.
+    unsafe { ffi::shim_nodes_learn() }
+}
+
+pub(in crate::slurm) fn site_fini() {
+    // SAFETY: called once, from fini, after the thread has ended.
+    unsafe { ffi::shim_site_fini() }
+}
+
+pub(in crate::slurm) fn site_reconfig() {
+    // SAFETY: the site factor plugin is loaded from init to fini.
+    unsafe { ffi::shim_site_reconfig() }
+}
+
+/// Takes the job write lock.
+pub(in crate::slurm) fn site_update() {
+    // SAFETY: as above; the caller holds no lock.
+    unsafe { ffi::shim_site_update() }
+}
+
+/// slurm.conf's settings as slurmctld holds them, with strings of our own.
+pub(in crate::slurm) struct HostSettings {
+    pub(in crate::slurm) numbers: ffi::shim_settings,
+    pub(in crate::slurm) priority_params: String,
+    pub(in crate::slurm) priority_weight_tres: String,
+    pub(in crate::slurm) state_save_location: PathBuf,
+}
+
+impl HostSettings {
+    /// The priority settings.
+    pub(in crate::slurm) fn config(&self) -> HostConfig<'_> {
+        let n = &self.numbers;
+        HostConfig {
+            priority_weight_age: n.priority_weight_age,
+            priority_weight_assoc: n.priority_weight_assoc,
+            priority_weight_fs: n.priority_weight_fs,
+            priority_weight_js: n.priority_weight_js,
+            priority_weight_part: n.priority_weight_part,
+            priority_weight_qos: n.priority_weight_qos,
+            priority_weight_tres: &self.priority_weight_tres,
+            priority_max_age: n.priority_max_age,
+            priority_favor_small: n.priority_favor_small,
+            priority_flags: n.priority_flags,
+            priority_decay_hl: n.priority_decay_hl,
+            priority_reset_period: n.priority_reset_period,
+            priority_calc_period: n.priority_calc_period,
+            fs_dampening_factor: n.fs_dampening_factor,
+            priority_params: &self.priority_params,
+        }
+    }
+}
+
+/// Copies the settings. `locked`: the caller's hook came without locks, take a read lock.
+pub(in crate::slurm) fn settings(locked: bool) -> HostSettings {
+    let mut numbers = ffi::shim_settings::default();
+    // SAFETY: the strings that `numbers` points to are valid as long as the configuration does
+    // not change: under the read lock, or under the write lock that the caller of the hook holds,
+    // or (init) before there is anyone else. They are copied before that ends.
+    unsafe {
+        if locked {
+            ffi::shim_settings_lock();
+        }
+        ffi::shim_settings_read(&mut numbers);
+        let settings = HostSettings {
+            priority_params: text(numbers.priority_params),
+            priority_weight_tres: text(numbers.priority_weight_tres),
+            state_save_location: path(numbers.state_save_location),
+            numbers: ffi::shim_settings {
+                priority_params: std::ptr::null(),
+                priority_weight_tres: std::ptr::null(),
+                state_save_location: std::ptr::null(),
+                ..numbers
+            },
+        };
+        if locked {
+            ffi::shim_settings_unlock();
+        }
+        settings
+    }
+}
+
+/// # Safety
+/// `text` is NULL or a NUL-terminated string.
+unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}
+
+/// # Safety
+/// As [`bytes`].
+unsafe fn text(text: *const c_char) -> String {
+    // SAFETY: the caller's promise.
+    String::from_utf8_lossy(unsafe { bytes(text) }).into_owned()
+}
+
+/// # Safety
+/// As [`bytes`].
+unsafe fn path(text: *const c_char) -> PathBuf {
+    // SAFETY: the caller's promise.
+    PathBuf::from(OsStr::from_bytes(unsafe { bytes(text) }))
+}
+
+/// Names of all TRES in Slurm's order. Takes the TRES read lock.
+pub(in crate::slurm) fn tres_names() -> Vec<String> {
+    extern "C" fn push(context: *mut c_void, name: *const c_char) {
+        // SAFETY: `context` is the vector below, borrowed by nobody else during the call; the
+        // name is a string of slurmctld under the TRES lock.
+        unsafe {
+            let names = &mut *context.cast::<Vec<String>>();
+            names.push(text(name));
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    // SAFETY: `push` gets the vector back and keeps nothing.
+    unsafe { ffi::shim_each_tres(Some(push), (&raw mut names).cast()) };
+    names
+}
+
+macro_rules! guards {
+    ($($(#[$meta:meta])* $name:ident = $lock:ident, $unlock:ident;)*) => {$(
+        $(#[$meta])*
+        ///
+        /// Released when dropped, by the thread that took it.
+        pub(in crate::slurm) struct $name(PhantomData<*const ()>);
+
+        impl $name {
+            pub(in crate::slurm) fn lock() -> $name {
+                // SAFETY: the caller holds no lock of the plugin and none of slurmctld that comes
+                // later in its order (each place that locks says so); unlocked once, by Drop.
+                unsafe { ffi::$lock() };
+                $name(PhantomData)
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: `lock` took it in this thread: the guard cannot be sent.
+                unsafe { ffi::$unlock() }
+            }
+        }
+    )*};
+}
+
+guards! {
+    /// Read locks of jobs, nodes, partitions, associations, QOS and TRES.
+    SnapshotLock = shim_snapshot_lock, shim_snapshot_unlock;
+    /// Write lock of jobs, read locks of nodes and partitions.
+    JobsLock = shim_jobs_lock, shim_jobs_unlock;
+    /// Read lock of jobs.
+    JobsReadLock = shim_jobs_read_lock, shim_jobs_read_unlock;
+    /// Read lock of associations.
+    AssocsLock = shim_assocs_lock, shim_assocs_unlock;
+    /// The read locks that the hook for sprio has to take itself, in some releases.
+    FactorsLock = shim_factors_lock, shim_factors_unlock;
+    /// Write locks of association and QOS usage, read lock of TRES.
+    UsageLock = shim_usage_lock, shim_usage_unlock;
+}
+
+impl UsageLock {
+    /// The usage lock, and another that keeps slurmctld from saving usage until it is dropped.
+    /// While slurmctld waits for that one it holds read locks: keep it for one write of our state
+    /// and ask for no lock meanwhile.
+    pub(in crate::slurm) fn lock_unsaved() -> (UsageLock, UnsavedLock) {
+        // SAFETY: as for the other guards; each of the two is released once, by its own Drop.
+        unsafe { ffi::shim_usage_lock_unsaved() };
+        (UsageLock(PhantomData), UnsavedLock(PhantomData))
+    }
+}
+
+/// Keeps slurmctld from saving usage (see [`UsageLock::lock_unsaved`]).
+pub(in crate::slurm) struct UnsavedLock(PhantomData<*const ()>);
+
+impl Drop for UnsavedLock {
+    fn drop(&mut self) {
+        // SAFETY: `lock_unsaved` took it in this thread: the guard cannot be sent.
+        unsafe { ffi::shim_unsaved_unlock() }
+    }
+}
+
+/// Asks memory for what will be read very soon, into the first cache: see `host_bring` in the shim.
+/// That may be two lines, where a row begins at the end of one.
+#[inline(always)]
+pub(in crate::slurm) fn fetch<T>(at: &T) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    let first = std::ptr::from_ref(at).cast::<i8>();
+    let last = first.wrapping_add(size_of::<T>().saturating_sub(1));
+    // SAFETY: nothing is read, and what is asked for is there.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(first);
+        _mm_prefetch::<_MM_HINT_T0>(last);
+    }
+}

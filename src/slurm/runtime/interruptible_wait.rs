@@ -1,0 +1,89 @@
+//! Waiting that someone else can end, on the monotonic clock.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::Once;
+use std::time::Duration;
+
+/// A condition variable of the C library with its mutex.
+pub(in crate::slurm) struct InterruptibleWait {
+    mutex: UnsafeCell<libc::pthread_mutex_t>,
+    condition: UnsafeCell<libc::pthread_cond_t>,
+    monotonic: Once,
+}
+
+// SAFETY: mutex and condition variable are made for use by several threads; nothing else is in
+// there.
+unsafe impl Send for InterruptibleWait {}
+// SAFETY: as above.
+unsafe impl Sync for InterruptibleWait {}
+
+impl Default for InterruptibleWait {
+    fn default() -> InterruptibleWait {
+        InterruptibleWait {
+            mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
+            condition: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
+            monotonic: Once::new(),
+        }
+    }
+}
+
+impl InterruptibleWait {
+    /// Sets the clock before the first use, when the bell has its place in memory.
+    fn ready(&self) {
+        self.monotonic.call_once(|| {
+            let mut attributes = MaybeUninit::uninit();
+            // SAFETY: nobody waits yet, and `call_once` keeps others out; attributes are
+            // initialised before use. The bell lives in the plugin's Arc and does not move.
+            unsafe {
+                libc::pthread_condattr_init(attributes.as_mut_ptr());
+                libc::pthread_condattr_setclock(attributes.as_mut_ptr(), libc::CLOCK_MONOTONIC);
+                libc::pthread_cond_init(self.condition.get(), attributes.as_ptr());
+                libc::pthread_condattr_destroy(attributes.as_mut_ptr());
+            }
+        });
+    }
+
+    /// Lets those who wait look again.
+    pub(in crate::slurm) fn wake(&self) {
+        self.ready();
+        // SAFETY: initialised, at a fixed place; the mutex makes sure that a waiter either sees
+        // the flag that was set before, or waits already.
+        unsafe {
+            libc::pthread_mutex_lock(self.mutex.get());
+            libc::pthread_cond_broadcast(self.condition.get());
+            libc::pthread_mutex_unlock(self.mutex.get());
+        }
+    }
+
+    /// Waits until `deadline` on the monotonic clock, or until it is `enough`, which is looked at
+    /// before each wait.
+    pub(in crate::slurm) fn wait_until(&self, deadline: Duration, enough: impl Fn() -> bool) {
+        self.ready();
+        let until = libc::timespec {
+            tv_sec: deadline.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+            tv_nsec: deadline.subsec_nanos().into(),
+        };
+        // SAFETY: as for `ring`; the mutex is held by this thread around the wait.
+        unsafe {
+            libc::pthread_mutex_lock(self.mutex.get());
+            while !enough() {
+                let (condition, mutex) = (self.condition.get(), self.mutex.get());
+                if libc::pthread_cond_timedwait(condition, mutex, &raw const until) != 0 {
+                    break;
+                }
+            }
+            libc::pthread_mutex_unlock(self.mutex.get());
+        }
+    }
+}
+
+impl Drop for InterruptibleWait {
+    fn drop(&mut self) {
+        // SAFETY: nobody waits any more: whoever could has a reference.
+        unsafe {
+            libc::pthread_cond_destroy(self.condition.get());
+            libc::pthread_mutex_destroy(self.mutex.get());
+        }
+    }
+}

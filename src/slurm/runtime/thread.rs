@@ -1,0 +1,179 @@
+//! The thread that makes the passes, and its period.
+//!
+//! Waiting is the C library's, on the monotonic clock: steps of the wall clock neither delay a
+//! pass nor make several follow each other, and after a stall the period starts anew.
+
+use super::sync::thread::{Builder, JoinHandle};
+use super::sync::{AtomicBool, InterruptibleWait, Mutex, Ordering};
+use crate::config::Config;
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+/// A thread that can be started once and stopped at once.
+#[derive(Default)]
+pub(in crate::slurm) struct Thread {
+    handle: Mutex<Option<JoinHandle<()>>>,
+    stop: AtomicBool,
+    wait: InterruptibleWait,
+}
+
+impl Thread {
+    /// Starts `body`; does nothing if it runs already, or once it was told to stop.
+    pub(in crate::slurm) fn start(
+        &self,
+        body: impl FnOnce() + Send + 'static,
+    ) -> std::io::Result<()> {
+        let mut handle = self.handle.lock();
+        if handle.is_none() && !self.stopping() {
+            *handle = Some(Builder::new().name("fairtree".into()).spawn(body)?);
+        }
+        Ok(())
+    }
+
+    /// Tells the thread to end, and waits until it has.
+    pub(in crate::slurm) fn stop(&self) {
+        // Under the lock, so that a start beside it either comes before, or does nothing.
+        let handle = {
+            let mut handle = self.handle.lock();
+            self.stop.store(true, Ordering::SeqCst);
+            handle.take()
+        };
+        self.wait.wake();
+        if let Some(handle) = handle {
+            // The body runs inside a guard; a panic that still got here was reported.
+            let _ = handle.join();
+        }
+    }
+
+    pub(in crate::slurm) fn stopping(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Waits until `deadline` of [`monotonic`], or until the thread is to stop.
+    pub(in crate::slurm) fn wait_until(&self, deadline: Duration) {
+        self.wait.wait_until(deadline, || self.stopping());
+    }
+}
+
+/// Time since some start, never stepping back.
+pub(in crate::slurm) fn monotonic() -> Duration {
+    let mut now = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the clock exists on every Linux, and the call then fills `now`.
+    let now = unsafe {
+        libc::clock_gettime(libc::CLOCK_MONOTONIC, now.as_mut_ptr());
+        now.assume_init()
+    };
+    let secs = u64::try_from(now.tv_sec).unwrap_or(0);
+    Duration::new(secs, u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+/// When the next pass is due, from when the last one was: one period later, and after a stall of
+/// more than a period one period from now.
+pub(in crate::slurm) fn next_deadline(last: Duration, period: Duration, now: Duration) -> Duration {
+    let next = last + period;
+    if now > next + period {
+        now + period
+    } else {
+        next
+    }
+}
+
+/// Tells of a clock that is behind, once as long as it is.
+#[derive(Default)]
+pub(in crate::slurm) struct ClockWatch {
+    told: AtomicBool,
+}
+
+impl ClockWatch {
+    /// [`clock_complaint`], if it is new.
+    pub(in crate::slurm) fn complaint(
+        &self,
+        config: &Config,
+        last_ran: Option<i64>,
+        now: i64,
+    ) -> Option<String> {
+        let complaint = clock_complaint(config, last_ran, now);
+        let told = self.told.swap(complaint.is_some(), Ordering::Relaxed);
+        complaint.filter(|_| !told)
+    }
+}
+
+/// What an administrator has to know about a clock that is behind the last pass by more than a
+/// period. Time that was charged once is not charged again: until the clock gets there, jobs that
+/// were there at that pass are not charged. `compat=slurm` goes on from the clock.
+fn clock_complaint(config: &Config, last_ran: Option<i64>, now: i64) -> Option<String> {
+    let behind = last_ran?.saturating_sub(now);
+    let tolerated = i64::from(config.priority_calc_period_secs);
+    (behind > tolerated && !config.compat.is_slurm()).then(|| {
+        format!(
+            "the clock is {behind} s behind the last pass: until it gets there, \
+             only jobs that start from now on are charged"
+        )
+    })
+}
+
+#[cfg(all(test, not(feature = "models")))]
+mod tests {
+    use super::*;
+    use crate::compat::{Compat, Release};
+
+    #[test]
+    fn a_stall_does_not_make_passes_follow_each_other() {
+        let secs = Duration::from_secs;
+        assert_eq!(next_deadline(secs(100), secs(10), secs(101)), secs(110));
+        assert_eq!(next_deadline(secs(100), secs(10), secs(119)), secs(110));
+        assert_eq!(next_deadline(secs(100), secs(10), secs(200)), secs(210));
+    }
+
+    #[test]
+    fn a_clock_far_behind_the_last_pass_is_told() {
+        let config = Config {
+            priority_calc_period_secs: 300,
+            ..Config::default()
+        };
+        let complaint = |last_ran, now| clock_complaint(&config, last_ran, now);
+        assert_eq!(complaint(None, 1_000), None);
+        assert_eq!(complaint(Some(1_300), 1_000), None);
+        let line = complaint(Some(1_301), 1_000).unwrap();
+        assert!(line.contains("301 s behind the last pass"), "{line}");
+        assert!(complaint(Some(i64::MAX), i64::MIN).is_some());
+        let stock = Config {
+            compat: Compat::Slurm(Release::V22_05_8),
+            ..config.clone()
+        };
+        assert_eq!(clock_complaint(&stock, Some(9_999), 1_000), None);
+    }
+
+    #[test]
+    fn a_clock_that_stays_behind_is_told_once() {
+        let config = Config {
+            priority_calc_period_secs: 300,
+            ..Config::default()
+        };
+        let watch = ClockWatch::default();
+        let tells = |now| watch.complaint(&config, Some(10_000), now).is_some();
+        assert_eq!(
+            [1_000, 1_300, 9_800, 1_000].map(tells),
+            [true, false, false, true]
+        );
+    }
+
+    #[test]
+    fn does_not_start_after_its_stop() {
+        let thread = Thread::default();
+        thread.stop();
+        thread.start(|| unreachable!()).unwrap();
+        thread.stop();
+    }
+
+    #[test]
+    fn stops_while_it_waits() {
+        let thread = std::sync::Arc::new(Thread::default());
+        let inside = std::sync::Arc::clone(&thread);
+        thread
+            .start(move || inside.wait_until(monotonic() + Duration::from_secs(3600)))
+            .unwrap();
+        thread.stop();
+        assert!(thread.stopping());
+    }
+}

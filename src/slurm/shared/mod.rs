@@ -1,0 +1,22 @@
+//! What hooks and the plugin's thread share, from init to fini.
+//!
+//! | module | noun |
+//! |---|---|
+//! | `plugin` | the one global |
+//! | `charged_until` | per run of a job, the high-water mark of the time that passes have charged |
+//! | `charges_since_pass` | charges since the last pass, by run |
+//! | `journal` | the same charges, by association |
+//! | `published_factors` | fair-share factors of the last pass |
+//! | `scratch` | memory for looking at one job |
+//! | `thread_models` | models of what threads do, run in every order |
+
+pub(super) mod charged_until;
+pub(super) mod charges_since_pass;
+pub(super) mod journal;
+#[cfg(feature = "slurm")]
+pub(super) mod plugin;
+pub(super) mod published_factors;
+#[cfg(feature = "slurm")]
+pub(super) mod scratch;
+#[cfg(all(test, feature = "models"))]
+mod thread_models;

@@ -1,0 +1,213 @@
+//! The one global: what the hooks and the thread share, from init to fini.
+
+use super::charged_until::ChargedUntil;
+use super::charges_since_pass::ChargesSincePass;
+use super::journal::Journal;
+use super::published_factors::PublishedFactors;
+use super::scratch::Scratch;
+use crate::engine;
+use crate::slurm::runtime::fault_injection::{self, FaultInjection};
+use crate::slurm::runtime::guard;
+use crate::slurm::runtime::host::{self, UsageLock};
+use crate::slurm::runtime::log;
+use crate::slurm::runtime::plugin_instance::PluginInstance;
+use crate::slurm::runtime::sync::{Arc, Mutex, RwLock};
+use crate::slurm::runtime::thread::{ClockWatch, Thread};
+use crate::slurm::state::settings::{RELEASE, Settings};
+use crate::slurm::state::{self, SaveAlerts, State};
+use crate::usage::{Decay, ResetSchedule};
+
+/// Set by init, emptied by fini: slurmctld may go through both several times in one process.
+static PLUGIN: PluginInstance<Plugin> = PluginInstance::new();
+
+/// Everything that the plugin knows.
+pub(in crate::slurm) struct Plugin {
+    pub(in crate::slurm) fault: FaultInjection,
+    settings: RwLock<Arc<Settings>>,
+    pub(in crate::slurm) shared: Mutex<Shared>,
+    /// What the last pass found. A leaf, as the mutexes are.
+    pub(in crate::slurm) published: RwLock<PublishedFactors>,
+    /// Kept while the factors in jobs' records are read or written under no more than a read lock
+    /// of jobs: asked for after that, and before any lock of the association manager.
+    pub(in crate::slurm) factors: RwLock<()>,
+    /// Memory for hooks that look at one job.
+    scratch: Mutex<Vec<Scratch>>,
+    pub(in crate::slurm) thread: Thread,
+    pub(in crate::slurm) clock: ClockWatch,
+    pub(in crate::slurm) saving: Mutex<SaveAlerts>,
+}
+
+/// What changes with passes and ends of jobs. Its mutex is a leaf.
+pub(in crate::slurm) struct Shared {
+    /// The last pass; all usage in slurmctld's records is worth its number then.
+    pub(in crate::slurm) last_ran: Option<i64>,
+    pub(in crate::slurm) resets: ResetSchedule,
+    /// What the last pass let usage fade by. Stock charges ends of jobs by it until the next one,
+    /// whatever the configuration says by then.
+    pub(in crate::slurm) decay: Decay,
+    /// Charges of the job_end hook that the last pass did not know of.
+    pub(in crate::slurm) charges_since_pass: ChargesSincePass,
+    /// The same charges, for the associations: those that the last snapshot did not know of.
+    pub(in crate::slurm) journal: Journal,
+    /// Up to when passes have charged each run.
+    pub(in crate::slurm) charged_until: ChargedUntil,
+    /// Usage from our own state file that is still to be put back.
+    restore: Option<Box<State>>,
+    /// Ends of jobs that were charged after this are not in the usage that slurmctld started
+    /// with. `None`: not known, or they were charged again.
+    pub(in crate::slurm) usage_as_of: Option<i64>,
+}
+
+impl Shared {
+    pub(in crate::slurm) fn is_restoring(&self) -> bool {
+        self.restore.is_some()
+    }
+}
+
+impl Plugin {
+    fn start() -> Result<Plugin, String> {
+        let (settings, refused) = Settings::read_at_start()?;
+        if let Some(refused) = refused {
+            log::error(refused);
+        }
+        let settings = settings.at_start();
+        let fault = injected_fault();
+        let start = host::now();
+        let found = if settings.counts_passes_only() {
+            // There stock notes when passes ran, and never reads it.
+            state::Loaded::default()
+        } else {
+            state::load(&settings.state_dir, !settings.config.compat.is_slurm())
+        };
+        for line in &found.complaints {
+            log::error(line);
+        }
+        for line in &found.notes {
+            log::verbose(line);
+        }
+        let last_reset = found.last_reset.unwrap_or(start);
+        let shared = Shared {
+            last_ran: found.last_ran,
+            resets: ResetSchedule::new(
+                settings.config.priority_usage_reset_period,
+                settings.config.compat,
+                last_reset,
+            ),
+            decay: engine::decay(&settings.config),
+            charges_since_pass: ChargesSincePass::default(),
+            journal: Journal::default(),
+            charged_until: ChargedUntil::default(),
+            restore: found.saved.map(Box::new),
+            usage_as_of: found.usage_as_of,
+        };
+        Ok(Plugin {
+            fault,
+            settings: RwLock::new(Arc::new(settings)),
+            shared: Mutex::new(shared),
+            published: RwLock::default(),
+            factors: RwLock::default(),
+            scratch: Mutex::default(),
+            thread: Thread::default(),
+            clock: ClockWatch::default(),
+            saving: Mutex::default(),
+        })
+    }
+
+    pub(in crate::slurm) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read())
+    }
+
+    /// Takes other settings; bad ones are refused by name and leave the old ones in place.
+    pub(in crate::slurm) fn reconfigure(&self, lock: bool) {
+        match Settings::read(lock) {
+            Ok(settings) => {
+                let config = &settings.config;
+                let mut shared = self.shared.lock();
+                shared
+                    .resets
+                    .set_period(config.priority_usage_reset_period, config.compat);
+                if config.compat.is_slurm() {
+                    // Stock resets again (RESET NOW) after whatever made it look at settings.
+                    shared.resets.arm();
+                }
+                drop(shared);
+                *self.settings.write() = Arc::new(settings);
+            }
+            Err(error) => log::error(format_args!("{error}; the old settings stay")),
+        }
+    }
+
+    /// Memory to look at one job with; comes back through [`Plugin::give_back`].
+    pub(in crate::slurm) fn scratch(&self) -> Scratch {
+        self.scratch.lock().pop().unwrap_or_default()
+    }
+
+    pub(in crate::slurm) fn give_back(&self, scratch: Scratch) {
+        let mut kept = self.scratch.lock();
+        if kept.len() < 4 {
+            kept.push(scratch);
+        }
+    }
+
+    /// Puts usage from our own state file back, once, before anything is charged. While slurmctld
+    /// has no associations there is nothing to put it into.
+    pub(in crate::slurm) fn restore(&self, lock: &UsageLock) {
+        if !host::has_root() {
+            return;
+        }
+        let saved = self.shared.lock().restore.take();
+        if let Some(mut saved) = saved {
+            saved.put_back(lock);
+            log::info(format_args!(
+                "usage is that of the last pass, from {}",
+                state::OWN_FILE
+            ));
+        }
+    }
+}
+
+fn injected_fault() -> FaultInjection {
+    let Ok(text) = std::env::var(fault_injection::VARIABLE) else {
+        return FaultInjection::default();
+    };
+    match FaultInjection::parse(&text) {
+        Ok(fault) => {
+            let place = fault.place().unwrap_or("nowhere");
+            log::info(format_args!(
+                "{}={text}: faults in {place} are on order",
+                fault_injection::VARIABLE
+            ));
+            fault
+        }
+        Err(error) => {
+            log::error(error);
+            FaultInjection::default()
+        }
+    }
+}
+
+/// Sets the plugin up; what hooks and thread need is there afterwards. Twice is once.
+pub(in crate::slurm) fn init() -> Result<Arc<Plugin>, String> {
+    let plugin = PLUGIN.get_or_try_init(|| {
+        guard::silence();
+        if !host::learn_nodes() {
+            log::info("the lists of this slurmctld are not as known: passes take longer");
+        }
+        Plugin::start()
+    })?;
+    log::verbose(format_args!(
+        "fairtree {} for Slurm {RELEASE} loaded",
+        env!("CARGO_PKG_VERSION")
+    ));
+    Ok(plugin)
+}
+
+/// The plugin, between init and fini.
+pub(in crate::slurm) fn get() -> Option<Arc<Plugin>> {
+    PLUGIN.get()
+}
+
+/// Forgets everything.
+pub(in crate::slurm) fn take() -> Option<Arc<Plugin>> {
+    PLUGIN.take()
+}

@@ -1,0 +1,133 @@
+//! What an administrator is told of state that cannot be saved.
+//!
+//! Passes come every few seconds, and a disk may stay full for weeks: a line per pass would bury
+//! everything else in the log, and fill what is left of the disk. So there is one line when it
+//! begins, one every hour with the count, and one when it is over.
+
+use std::time::Duration;
+
+/// How long it is before the same is told again.
+const AGAIN: Duration = Duration::from_secs(3600);
+
+/// Remembers since when saving has failed.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct SaveAlerts(Option<Trouble>);
+
+#[derive(Debug)]
+struct Trouble {
+    since: Duration,
+    told: Duration,
+    /// Passes whose state was not saved.
+    passes: u64,
+}
+
+/// A line for the log.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::slurm) enum Line {
+    Error(String),
+    Info(String),
+}
+
+impl SaveAlerts {
+    /// What there is to say of a pass whose state was saved or not, at a moment of a clock that
+    /// never steps.
+    pub(in crate::slurm) fn pass(
+        &mut self,
+        stored: Result<(), String>,
+        now: Duration,
+    ) -> Option<Line> {
+        match stored {
+            Ok(()) => self.0.take().map(|trouble| Line::Info(trouble.end(now))),
+            Err(error) => self.failed(&error, now).map(Line::Error),
+        }
+    }
+
+    fn failed(&mut self, error: &str, now: Duration) -> Option<String> {
+        let Some(trouble) = &mut self.0 else {
+            self.0 = Some(Trouble {
+                since: now,
+                told: now,
+                passes: 1,
+            });
+            return Some(format!(
+                "state is not saved: {error}; usage goes on in memory, what was saved last stays \
+                 on disk, and every pass tries again"
+            ));
+        };
+        trouble.passes += 1;
+        if now.saturating_sub(trouble.told) < AGAIN {
+            return None;
+        }
+        trouble.told = now;
+        Some(format!(
+            "state has not been saved for {}: {error}; every pass tries again",
+            trouble.length(now)
+        ))
+    }
+}
+
+impl Trouble {
+    fn end(&self, now: Duration) -> String {
+        format!("state is saved again, after {} without", self.length(now))
+    }
+
+    fn length(&self, now: Duration) -> String {
+        let secs = now.saturating_sub(self.since).as_secs();
+        let ending = if self.passes == 1 { "" } else { "es" };
+        format!("{} pass{ending} ({secs} s)", self.passes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Result<(), String> {
+        Err("/state/x: No space left on device (os error 28)".to_string())
+    }
+
+    #[test]
+    fn a_full_disk_is_told_once_an_hour_and_at_its_end() {
+        let mut watch = SaveAlerts::default();
+        let mut told = vec![];
+        let mut pass = |stored, secs| {
+            if let Some(line) = watch.pass(stored, Duration::from_secs(secs)) {
+                told.push((secs, line));
+            }
+        };
+        pass(Ok(()), 90);
+        for secs in (100..=7_900).step_by(10) {
+            pass(full(), secs);
+        }
+        pass(Ok(()), 7_910);
+        pass(Ok(()), 7_920);
+        pass(full(), 7_930);
+        pass(Ok(()), 7_940);
+
+        let what = "/state/x: No space left on device (os error 28)";
+        let begin = || {
+            Line::Error(format!(
+                "state is not saved: {what}; usage goes on in memory, what was saved last stays on \
+                 disk, and every pass tries again"
+            ))
+        };
+        let still = |length: &str| {
+            Line::Error(format!(
+                "state has not been saved for {length}: {what}; every pass tries again"
+            ))
+        };
+        let end =
+            |length: &str| Line::Info(format!("state is saved again, after {length} without"));
+        assert_eq!(
+            told,
+            [
+                (100, begin()),
+                (3_700, still("361 passes (3600 s)")),
+                (7_300, still("721 passes (7200 s)")),
+                (7_910, end("781 passes (7810 s)")),
+                (7_930, begin()),
+                (7_940, end("1 pass (10 s)")),
+            ]
+        );
+    }
+}

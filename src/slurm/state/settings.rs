@@ -1,0 +1,171 @@
+//! slurm.conf's settings, checked.
+
+use super::accepted_settings;
+use crate::compat::Release;
+use crate::config::{Config, HostConfig};
+use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
+use crate::slurm::runtime::log;
+use std::path::PathBuf;
+
+/// The release that this plugin was built for.
+pub(in crate::slurm) const RELEASE: Release = Release::new(
+    (SLURM_VERSION_NUMBER >> 16) as u8,
+    (SLURM_VERSION_NUMBER >> 8 & 0xff) as u8,
+    (SLURM_VERSION_NUMBER & 0xff) as u8,
+);
+
+/// What a pass and the hooks go by.
+#[derive(Clone, Debug)]
+pub(in crate::slurm) struct Settings {
+    pub(in crate::slurm) config: Config,
+    /// `PriorityFlags` as slurmctld's own functions take them.
+    pub(in crate::slurm) flags: u32,
+    /// `StateSaveLocation`.
+    pub(in crate::slurm) state_dir: PathBuf,
+    /// `MinJobAge`: how long slurmctld remembers ended jobs, 0 for ever.
+    pub(in crate::slurm) min_job_age_secs: u32,
+    /// Does slurmctld account through slurmdbd? Without it there is no usage to speak of.
+    pub(in crate::slurm) has_slurmdbd: bool,
+}
+
+impl Settings {
+    /// What slurmctld has. `lock`: take the configuration read lock, because the caller came
+    /// without locks.
+    ///
+    /// # Errors
+    /// A setting that is refused, by name.
+    pub(in crate::slurm) fn read(lock: bool) -> Result<Settings, String> {
+        let host = host::settings(lock);
+        Settings::of(&host.config(), &host)
+    }
+
+    /// At start: what slurmctld has. If that is refused and a reconfigure has started slurmctld
+    /// anew, what was accepted before: nothing of ours ends a slurmctld that runs. The second is
+    /// then why.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub(in crate::slurm) fn read_at_start() -> Result<(Settings, Option<String>), String> {
+        let host = host::settings(false);
+        let refused = match Settings::of(&host.config(), &host) {
+            Ok(settings) => {
+                remember(&host);
+                return Ok((settings, None));
+            }
+            Err(refused) if !is_started_by_reconfigure() => return Err(refused),
+            Err(refused) => refused,
+        };
+        let accepted = accepted_settings::load(&host.state_save_location);
+        let before = match &accepted {
+            Ok(accepted) => accepted.host().ok_or("damaged".to_string()),
+            Err(error) => Err(error.clone()),
+        };
+        match before.and_then(|before| Settings::of(&before, &host)) {
+            Ok(settings) => Ok((settings, Some(format!("{refused}; the old settings stay")))),
+            Err(why) => {
+                let settings = Settings::of(&without_texts(&host), &host)?;
+                let why =
+                    format!("{refused}; the old settings are not known ({why}): it is left out");
+                Ok((settings, Some(why)))
+            }
+        }
+    }
+
+    fn of(config: &HostConfig<'_>, host: &HostSettings) -> Result<Settings, String> {
+        let settings = Settings {
+            config: Config::from_host(config, RELEASE).map_err(|error| error.to_string())?,
+            flags: u32::from(config.priority_flags),
+            min_job_age_secs: host.numbers.min_job_age,
+            state_dir: host.state_save_location.clone(),
+            has_slurmdbd: host::has_slurmdbd(),
+        };
+        settings.check_tres()?;
+        Ok(settings)
+    }
+
+    /// Names in PriorityWeightTRES that slurmctld does not know. Without a list of TRES
+    /// (slurmctld has not heard from its database yet) nothing can be said.
+    fn check_tres(&self) -> Result<(), String> {
+        if !self.weighs_tres() {
+            return Ok(());
+        }
+        let names = host::tres_names();
+        let known = |name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let mut weights = self.config.priority_weight_tres.iter();
+        match weights.find(|(name, _)| !names.is_empty() && !known(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(format!(
+                "PriorityWeightTRES: found \"{name}\", allowed are the site's TRES: {}",
+                names.join(", ")
+            )),
+        }
+    }
+
+    /// Without slurmdbd stock starts with neither age nor fair share, although age could be had;
+    /// a reconfigure brings it back.
+    pub(in crate::slurm) fn at_start(mut self) -> Settings {
+        if self.config.compat.is_slurm() && !self.has_slurmdbd {
+            self.config.priority_weight_age = 0;
+            self.config.priority_weight_fairshare = 0;
+        }
+        self
+    }
+
+    /// True where ranks decide fair share.
+    pub(in crate::slurm) fn is_fair_tree(&self) -> bool {
+        self.config.ranking().keeps_levels()
+    }
+
+    /// True where stock's order of things decides fair share: outside Fair Tree, under
+    /// `compat=slurm`.
+    pub(in crate::slurm) fn is_stock_classic(&self) -> bool {
+        self.config.compat.is_slurm() && !self.is_fair_tree()
+    }
+
+    /// True where a pass may begin with the associations as the last one left them. Under
+    /// `compat=slurm` it reads more of them than usage.
+    pub(in crate::slurm) fn caches_assocs(&self) -> bool {
+        self.is_fair_tree() && !self.config.compat.is_slurm() && self.has_slurmdbd
+    }
+
+    /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
+    pub(in crate::slurm) fn passes_once(&self) -> bool {
+        cfg!(not(slurm_has_thread_start)) && self.config.compat.is_slurm() && !self.has_slurmdbd
+    }
+
+    /// True where stock makes passes without usage and notes their time: its newer releases
+    /// without slurmdbd.
+    pub(in crate::slurm) fn counts_passes_only(&self) -> bool {
+        cfg!(slurm_has_thread_start) && self.config.compat.is_slurm() && !self.has_slurmdbd
+    }
+
+    /// True when TRES counts of waiting jobs matter.
+    pub(in crate::slurm) fn weighs_tres(&self) -> bool {
+        !self.config.priority_weight_tres.is_empty()
+    }
+}
+
+/// What slurmctld has, without the settings that only the plugin checks.
+fn without_texts(host: &HostSettings) -> HostConfig<'_> {
+    HostConfig {
+        priority_params: "",
+        priority_weight_tres: "",
+        fs_dampening_factor: host.numbers.fs_dampening_factor.max(1),
+        ..host.config()
+    }
+}
+
+/// True in a slurmctld that `scontrol reconfigure` has started anew (from 23.11 on).
+fn is_started_by_reconfigure() -> bool {
+    std::env::var_os("SLURMCTLD_RECONF").is_some()
+}
+
+/// Keeps accepted settings for the next reconfigure, where that is a start.
+fn remember(host: &HostSettings) {
+    if RELEASE < Release::new(23, 11, 0) {
+        return;
+    }
+    if let Err(error) = accepted_settings::store(&host.state_save_location, &host.config()) {
+        log::error(format_args!("the settings are not remembered: {error}"));
+    }
+}

@@ -1,0 +1,313 @@
+//! `priority_fairtree_state`: the times of the last pass and all usage, to the last bit.
+//!
+//! All numbers are little-endian.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `FAIRTREE` |
+//! | 4 | version of the format, 3 |
+//! | 4 | CRC-32 of the payload |
+//! | 8 | length of the payload |
+//! | payload | written_at, last_ran, previous_ran, last_reset (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these |
+//!
+//! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
+//! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
+//! TRES behind the last used one may be left out, and so may records without any usage; each id
+//! has one record, in any order. The shim makes records right from slurmctld's (c_shim/saved.c).
+//!
+//! In version 2 records ascended by id. It is read as well.
+
+use super::times::Times;
+
+const MAGIC: &[u8; 8] = b"FAIRTREE";
+const VERSION: u32 = 3;
+/// The oldest that is still read.
+const OLDEST: u32 = 2;
+
+/// An 80-bit number as x87 keeps it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::slurm) struct Number {
+    pub(in crate::slurm) mantissa: u64,
+    pub(in crate::slurm) sign_exponent: u16,
+}
+
+/// Usage of an association or a QOS.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::slurm) struct Record {
+    pub(in crate::slurm) id: u32,
+    pub(in crate::slurm) usage_raw: Number,
+    pub(in crate::slurm) wall: f64,
+    /// First of its TRES in [`State::tres`].
+    pub(in crate::slurm) tres: usize,
+    pub(in crate::slurm) tres_len: usize,
+}
+
+/// The whole file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::slurm) struct State {
+    /// When it was written, seconds since 1970; not before `last_ran`.
+    pub(in crate::slurm) written_at: i64,
+    /// The pass that this is the usage of.
+    pub(in crate::slurm) last_ran: i64,
+    /// The pass before that.
+    pub(in crate::slurm) previous_ran: i64,
+    pub(in crate::slurm) last_reset: i64,
+    /// Ids of the TRES, in the order of every record's.
+    pub(in crate::slurm) tres_ids: Vec<u32>,
+    /// Users, and what removed users left in accounts.
+    pub(in crate::slurm) assocs: Vec<Record>,
+    pub(in crate::slurm) qos: Vec<Record>,
+    pub(in crate::slurm) tres: Vec<Number>,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(in crate::slurm) enum Damage {
+    #[error("it does not begin like one")]
+    Magic,
+    #[error("format version {0}, known are {OLDEST} to {VERSION}")]
+    Version(u32),
+    #[error("{found} bytes instead of {expected}")]
+    Length { found: u64, expected: u64 },
+    #[error("its checksum does not agree")]
+    Checksum,
+    #[error("its records do not add up")]
+    Records,
+}
+
+impl State {
+    pub(in crate::slurm) fn times(&self) -> Times {
+        Times {
+            last_ran: self.last_ran,
+            last_reset: self.last_reset,
+        }
+    }
+
+    /// Brings every record's TRES into the order `tres_ids`, that of a slurmctld whose
+    /// `AccountingStorageTRES` may have changed: new TRES are unused, and usage of those that it
+    /// no longer counts is dropped, as slurmctld does with its own files.
+    pub(in crate::slurm) fn arrange(&mut self, tres_ids: &[u32]) {
+        if self.tres_ids == tres_ids {
+            return;
+        }
+        let order = |id: &u32| self.tres_ids.iter().position(|known| known == id);
+        let order: Vec<Option<usize>> = tres_ids.iter().map(order).collect();
+        let mut arranged = Vec::new();
+        for record in self.assocs.iter_mut().chain(&mut self.qos) {
+            let numbers = &self.tres[record.tres..record.tres + record.tres_len];
+            record.tres = arranged.len();
+            record.tres_len = order.len();
+            let number = |from: &Option<usize>| from.and_then(|from| numbers.get(from)).copied();
+            arranged.extend(order.iter().map(|from| number(from).unwrap_or_default()));
+        }
+        self.tres = arranged;
+        self.tres_ids = tres_ids.to_vec();
+    }
+
+    /// # Errors
+    /// Any difference from what [`Image`] holds.
+    pub(in crate::slurm) fn decode(bytes: &[u8]) -> Result<State, Damage> {
+        let mut header = Reader(bytes);
+        if header.take::<8>() != Some(*MAGIC) {
+            return Err(Damage::Magic);
+        }
+        let version = header.u32().ok_or(Damage::Magic)?;
+        if !(OLDEST..=VERSION).contains(&version) {
+            return Err(Damage::Version(version));
+        }
+        let checksum = header.u32().ok_or(Damage::Magic)?;
+        let length = header.u64().ok_or(Damage::Magic)?;
+        let payload = header.0;
+        if payload.len() as u64 != length {
+            return Err(Damage::Length {
+                found: bytes.len() as u64,
+                expected: length.saturating_add(Image::HEADER as u64),
+            });
+        }
+        if crc32fast::hash(payload) != checksum {
+            return Err(Damage::Checksum);
+        }
+        let mut reader = Reader(payload);
+        State::read(&mut reader)
+            .filter(|_| reader.0.is_empty())
+            .ok_or(Damage::Records)
+    }
+
+    fn read(reader: &mut Reader) -> Option<State> {
+        let mut state = State {
+            written_at: reader.i64()?,
+            last_ran: reader.i64()?,
+            previous_ran: reader.i64()?,
+            last_reset: reader.i64()?,
+            ..State::default()
+        };
+        for _ in 0..reader.u32()? {
+            state.tres_ids.push(reader.u32()?);
+        }
+        state.assocs = reader.records(&mut state.tres)?;
+        state.qos = reader.records(&mut state.tres)?;
+        Some(state)
+    }
+}
+
+/// The times of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::slurm) struct Stamp {
+    pub(in crate::slurm) written_at: i64,
+    pub(in crate::slurm) last_ran: i64,
+    pub(in crate::slurm) previous_ran: i64,
+    pub(in crate::slurm) last_reset: i64,
+}
+
+impl Stamp {
+    /// Usage of the pass at `last_ran`, written down at `now`.
+    #[cfg(feature = "slurm")]
+    pub(in crate::slurm) fn new(
+        now: i64,
+        last_ran: i64,
+        previous_ran: i64,
+        last_reset: i64,
+    ) -> Stamp {
+        Stamp {
+            // All usage up to the last pass is in it, also where the clock has stepped back since:
+            // an older dump of slurmctld must not seem to be newer.
+            written_at: now.max(last_ran),
+            last_ran,
+            previous_ran,
+            last_reset,
+        }
+    }
+}
+
+/// So many records, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::slurm) struct Records<'a> {
+    pub(in crate::slurm) count: u32,
+    pub(in crate::slurm) bytes: &'a [u8],
+}
+
+/// The whole file, ready to be written.
+pub(in crate::slurm) struct Image<'a> {
+    front: Vec<u8>,
+    assocs: &'a [u8],
+    qos_count: [u8; 4],
+    qos: &'a [u8],
+    times: Times,
+}
+
+impl<'a> Image<'a> {
+    const HEADER: usize = 24;
+
+    pub(in crate::slurm) fn new(
+        stamp: Stamp,
+        tres_ids: &[u32],
+        assocs: Records<'a>,
+        qos: Records<'a>,
+    ) -> Image<'a> {
+        let mut front = vec![0; Image::HEADER];
+        for time in [
+            stamp.written_at,
+            stamp.last_ran,
+            stamp.previous_ran,
+            stamp.last_reset,
+        ] {
+            front.extend_from_slice(&time.to_le_bytes());
+        }
+        front.extend_from_slice(&(tres_ids.len() as u32).to_le_bytes());
+        for id in tres_ids {
+            front.extend_from_slice(&id.to_le_bytes());
+        }
+        front.extend_from_slice(&assocs.count.to_le_bytes());
+        let mut image = Image {
+            front,
+            assocs: assocs.bytes,
+            qos_count: qos.count.to_le_bytes(),
+            qos: qos.bytes,
+            times: Times {
+                last_ran: stamp.last_ran,
+                last_reset: stamp.last_reset,
+            },
+        };
+        image.write_header();
+        image
+    }
+
+    fn write_header(&mut self) {
+        let mut checksum = crc32fast::Hasher::new();
+        checksum.update(&self.front[Image::HEADER..]);
+        let mut length = self.front.len() - Image::HEADER;
+        for piece in &self.pieces()[1..] {
+            checksum.update(piece);
+            length += piece.len();
+        }
+        self.front[..8].copy_from_slice(MAGIC);
+        self.front[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        self.front[12..16].copy_from_slice(&checksum.finalize().to_le_bytes());
+        self.front[16..24].copy_from_slice(&(length as u64).to_le_bytes());
+    }
+
+    /// The file, piece by piece.
+    pub(in crate::slurm) fn pieces(&self) -> [&[u8]; 4] {
+        [&self.front, self.assocs, &self.qos_count, self.qos]
+    }
+
+    pub(in crate::slurm) fn times(&self) -> Times {
+        self.times
+    }
+}
+
+/// What is left to read.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn i64(&mut self) -> Option<i64> {
+        self.take().map(i64::from_le_bytes)
+    }
+
+    fn number(&mut self) -> Option<Number> {
+        Some(Number {
+            mantissa: self.u64()?,
+            sign_exponent: u16::from_le_bytes(self.take()?),
+        })
+    }
+
+    /// Ascending by id.
+    fn records(&mut self, tres: &mut Vec<Number>) -> Option<Vec<Record>> {
+        let count = self.u32()?;
+        let mut records: Vec<Record> = Vec::new();
+        for _ in 0..count {
+            let mut record = Record {
+                id: self.u32()?,
+                usage_raw: self.number()?,
+                wall: f64::from_bits(self.u64()?),
+                tres: tres.len(),
+                tres_len: self.u32()? as usize,
+            };
+            for _ in 0..record.tres_len {
+                tres.push(self.number()?);
+            }
+            record.tres_len = tres.len() - record.tres;
+            if !record.wall.is_finite() {
+                return None;
+            }
+            records.push(record);
+        }
+        records.sort_by_key(|record| record.id);
+        let twice = records.windows(2).any(|pair| pair[0].id == pair[1].id);
+        (!twice).then_some(records)
+    }
+}
