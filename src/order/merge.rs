@@ -406,7 +406,7 @@ impl<E: Fn(&Job) -> u128> Merge<'_, E> {
         }
         let rest = &mut self.cursors[cursor as usize].rest;
         rest.start += 1;
-        !rest.is_empty()
+        rest.start < rest.end
     }
 
     fn charge(&mut self, cursor: u32, expected: u128) {

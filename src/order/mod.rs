@@ -6,6 +6,7 @@
 //! | [`Ratio`] | used over entitled, compared as exact numbers |
 //! | [`strict`], [`interleaved`] | orders of jobs, as pure functions over rows |
 //! | [`positions`] | the place of each job in an order |
+//! | [`renumber`], [`between`] | an order as 32-bit priorities, with few changes |
 //!
 //! Nodes with a lower ratio come first. On [`Level`] nodes of the whole tree compete with each
 //! other; below it, the children of one node among themselves.
@@ -24,10 +25,12 @@
 //! ```
 
 pub(crate) mod heap;
+mod integers;
 mod merge;
 mod ratio;
 mod rows;
 
+pub use integers::{Change, MAX_NUMBER, Number, between, renumber};
 pub use merge::{interleaved, positions, strict};
 pub use ratio::{Entitled, Ratio};
 pub use rows::{Job, Level, Node, OrderError};

@@ -1,0 +1,483 @@
+//! Numbers for hosts that sort jobs by a 32-bit priority, larger first.
+//!
+//! [`renumber`] gives distinct numbers to jobs that stand in an order and changes as few of those
+//! they have as it can. Jobs whose order among themselves stays keep their numbers (a longest
+//! increasing subsequence, with the room that those between need taken into account); the others
+//! go into the gaps. Where a gap is used up, so that jobs which did not move have to make room,
+//! its surroundings are spread out anew, the farther the more there are, so that many newcomers
+//! at one place stay cheap. [`between`] is for one job that comes between two passes.
+
+use std::collections::BTreeSet;
+
+/// The largest number given; the smallest is 1, and 0 means held.
+pub const MAX_NUMBER: u32 = 4_000_000_000;
+
+/// Left between two jobs at the ends of the order, where there is room for ever more.
+const SPACING: u64 = 2_048;
+
+/// The number that a job has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// A job that waits in this place of the order; 0 when it has none yet.
+    Free(u32),
+    /// Set by an administrator: it stays, wherever the job stands in the order, and no other job
+    /// gets it.
+    Fixed(u32),
+    /// A held job, with the number it has: it is to have 0.
+    Held(u32),
+}
+
+/// A number that is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The place of the job in the order, from 0.
+    pub place: u32,
+    /// Its new number.
+    pub number: u32,
+}
+
+/// The changes after which free jobs have distinct numbers from 1 to [`MAX_NUMBER`], each smaller
+/// than that of the job before it; by place.
+///
+/// `order`: one per job, first to last. Nothing to change: empty. As few changes as possible,
+/// unless a gap is used up. For up to some million jobs; takes time in O(n log n).
+///
+/// ```
+/// use fairtree::order::{Change, Number::*, renumber};
+/// let change = |place, number| Change { place, number };
+/// assert_eq!(renumber(&[Free(30), Free(20), Free(10)]), []);
+/// assert_eq!(renumber(&[Free(30), Free(0), Free(10)]), [change(1, 20)]);
+/// assert_eq!(renumber(&[Free(30), Held(25), Free(10)]), [change(1, 0)]);
+/// assert_eq!(renumber(&[Free(30), Free(0), Free(10), Fixed(20)]), [change(1, 21)]);
+/// ```
+pub fn renumber(order: &[Number]) -> Vec<Change> {
+    renumber_within(order, MAX_NUMBER)
+}
+
+/// A number for one job between a job with `above` and one with `below`; `None`: it has no
+/// neighbour there. `None` when no number is left there: then the next [`renumber`] makes room.
+///
+/// `fixed`: numbers set by administrators, which are not given.
+///
+/// ```
+/// use fairtree::order::between;
+/// use std::collections::BTreeSet;
+/// let none = BTreeSet::new();
+/// assert_eq!(between(Some(30), Some(10), &none), Some(20));
+/// assert_eq!(between(Some(30), Some(29), &none), None);
+/// assert_eq!(between(Some(30), Some(28), &BTreeSet::from([29])), None);
+/// assert!(between(None, Some(30), &none) > Some(30));
+/// ```
+pub fn between(above: Option<u32>, below: Option<u32>, fixed: &BTreeSet<u32>) -> Option<u32> {
+    let below_number = below.unwrap_or(0);
+    let above_number = above.unwrap_or(MAX_NUMBER + 1).min(MAX_NUMBER + 1);
+    if above_number <= below_number {
+        return None;
+    }
+    let inside = fixed.range(below_number + 1..above_number);
+    let mut occupied: Vec<u32> = inside.copied().collect();
+    let distance = u64::from(above_number - below_number) - occupied.len() as u64;
+    let offset = offset(0, 1, distance, above.is_some(), below.is_some())?;
+    // Counts numbers that are not fixed, from below.
+    let mut number = below_number + (distance - offset) as u32;
+    occupied.sort_unstable();
+    for taken in occupied {
+        number += u32::from(taken <= number);
+    }
+    Some(number)
+}
+
+fn renumber_within(order: &[Number], max: u32) -> Vec<Change> {
+    let fixed: BTreeSet<u32> = (order.iter())
+        .filter_map(|number| match number {
+            Number::Fixed(number) if (1..=max).contains(number) => Some(*number),
+            _ => None,
+        })
+        .collect();
+    let ranks = Ranks {
+        fixed: fixed.into_iter().collect(),
+        max,
+    };
+    let mut changes = Vec::new();
+    let mut places = Vec::new();
+    let mut had = Vec::new();
+    for (place, number) in (0..).zip(order) {
+        match *number {
+            Number::Held(0) | Number::Fixed(_) => {}
+            Number::Held(_) => changes.push(Change { place, number: 0 }),
+            Number::Free(number) => {
+                places.push(place);
+                had.push(ranks.of(number));
+            }
+        }
+    }
+    let ranked = spread(&had, ranks.len());
+    let mut numbers = ranks.numbers();
+    // From the last place on, ranks only grow.
+    for (&place, (had, rank)) in places.iter().zip(had.iter().zip(&ranked)).rev() {
+        if *had != Some(*rank) {
+            let number = numbers.of(*rank);
+            changes.push(Change { place, number });
+        }
+    }
+    changes.sort_unstable_by_key(|change| change.place);
+    changes
+}
+
+/// Numbers that may be given, counted from 1 without those that are fixed.
+struct Ranks {
+    fixed: Vec<u32>,
+    max: u32,
+}
+
+impl Ranks {
+    fn len(&self) -> u64 {
+        u64::from(self.max) - self.fixed.len() as u64
+    }
+
+    /// `None`: may not be given.
+    fn of(&self, number: u32) -> Option<u64> {
+        let below = self.fixed.partition_point(|fixed| *fixed < number);
+        let free = (1..=self.max).contains(&number) && self.fixed.get(below) != Some(&number);
+        free.then(|| u64::from(number) - below as u64)
+    }
+
+    fn numbers(&self) -> Numbers<'_> {
+        Numbers {
+            fixed: &self.fixed,
+            passed: 0,
+        }
+    }
+}
+
+/// From growing ranks back to numbers.
+struct Numbers<'a> {
+    fixed: &'a [u32],
+    passed: usize,
+}
+
+impl Numbers<'_> {
+    fn of(&mut self, rank: u64) -> u32 {
+        let mut number = rank + self.passed as u64;
+        while self.passed < self.fixed.len() && u64::from(self.fixed[self.passed]) <= number {
+            self.passed += 1;
+            number += 1;
+        }
+        u32::try_from(number).expect("a rank within the numbers")
+    }
+}
+
+/// Falling ranks from `len` down to 1 that keep as many of `had` as possible.
+///
+/// Panics when there are more jobs than ranks.
+fn spread(had: &[Option<u64>], len: u64) -> Vec<u64> {
+    let count = had.len() as u64;
+    assert!(count <= len, "{count} jobs for {len} numbers");
+    let in_order = had.windows(2).all(|pair| pair[0] > pair[1]);
+    if in_order && had.iter().all(Option::is_some) {
+        return had.iter().flatten().copied().collect();
+    }
+    // Two jobs can both stay if there is room between them for those that stand there.
+    let roomy = |at: usize| {
+        let sum = had[at]? + at as u64;
+        (count..=len).contains(&sum).then(|| u64::MAX - sum)
+    };
+    let mut kept = longest(had.len(), roomy, |last, next| last <= next);
+    let plain = longest(
+        had.len(),
+        |at| had[at].map(|rank| u64::MAX - rank),
+        |last, next| last < next,
+    );
+    if kept.len() < plain.len() {
+        kept = widened(&kept, had, len);
+    }
+    fill(&kept, had, len)
+}
+
+/// Positions of a longest subsequence whose keys go up, as `may_follow` has it.
+fn longest(
+    len: usize,
+    key: impl Fn(usize) -> Option<u64>,
+    may_follow: impl Fn(u64, u64) -> bool,
+) -> Vec<usize> {
+    // For each length the smallest last key of such a subsequence, and where it stands.
+    let mut ends: Vec<(u64, usize)> = Vec::new();
+    let mut before = vec![usize::MAX; len];
+    for (at, before) in before.iter_mut().enumerate() {
+        let Some(key) = key(at) else { continue };
+        let length = ends.partition_point(|end| may_follow(end.0, key));
+        if length > 0 {
+            *before = ends[length - 1].1;
+        }
+        if length == ends.len() {
+            ends.push((key, at));
+        } else {
+            ends[length] = (key, at);
+        }
+    }
+    let mut found = Vec::with_capacity(ends.len());
+    let mut at = ends.last().map(|end| end.1);
+    while let Some(position) = at {
+        found.push(position);
+        at = Some(before[position]).filter(|before| *before != usize::MAX);
+    }
+    found.reverse();
+    found
+}
+
+/// A stretch between two kept jobs, or an end of the order.
+#[derive(Clone, Copy)]
+struct Gap {
+    /// Places of the jobs in it.
+    start: usize,
+    end: usize,
+    /// Ranks beside it.
+    above: u64,
+    below: u64,
+}
+
+/// Between the `left`-th and the `right`-th kept job, where 0 and one more than all are the ends.
+fn gap(kept: &[usize], had: &[Option<u64>], len: u64, left: usize, right: usize) -> Gap {
+    let rank = |place: usize| had[place].unwrap_or(0);
+    let above = left.checked_sub(1).map(|left| kept[left]);
+    let below = kept.get(right - 1).copied();
+    Gap {
+        start: above.map_or(0, |place| place + 1),
+        end: below.unwrap_or(had.len()),
+        above: above.map_or(len + 1, rank),
+        below: below.map_or(0, rank),
+    }
+}
+
+/// Without those kept jobs around a gap that has no room left for newcomers.
+fn widened(kept: &[usize], had: &[Option<u64>], len: u64) -> Vec<usize> {
+    let all = kept.len() + 1;
+    let mut keep = vec![true; kept.len()];
+    let mut done = 0;
+    for at in 0..all {
+        let tight = gap(kept, had, len, at, at + 1);
+        let newcomers = (tight.end - tight.start) as u64;
+        if newcomers == 0 || tight.above - tight.below >= 2 * (newcomers + 1) || at < done {
+            continue;
+        }
+        let (mut left, mut right, mut step) = (at, at + 1, 1);
+        loop {
+            let wide = gap(kept, had, len, left, right);
+            let jobs = (wide.end - wide.start) as u64;
+            let spacing = (wide.above - wide.below) / (jobs + 1);
+            // The more jobs, the more room for each, or every newcomer would move them all.
+            if spacing.saturating_mul(spacing) >= 16 * jobs || right - left == all {
+                break;
+            }
+            left = left.saturating_sub(step);
+            right = (right + step).min(all);
+            step *= 2;
+        }
+        keep[left..right - 1].fill(false);
+        done = right;
+    }
+    (kept.iter().zip(keep))
+        .filter_map(|(place, keep)| keep.then_some(*place))
+        .collect()
+}
+
+/// Ranks for all, evenly between those that are kept.
+fn fill(kept: &[usize], had: &[Option<u64>], len: u64) -> Vec<u64> {
+    let mut ranks = vec![0; had.len()];
+    for &place in kept {
+        ranks[place] = had[place].expect("a job that keeps its number has one");
+    }
+    for at in 0..=kept.len() {
+        let gap = gap(kept, had, len, at, at + 1);
+        let jobs = (gap.end - gap.start) as u64;
+        for (nth, rank) in (0..).zip(&mut ranks[gap.start..gap.end]) {
+            let (has_above, has_below) = (at > 0, at < kept.len());
+            let offset = offset(nth, jobs, gap.above - gap.below, has_above, has_below);
+            *rank = gap.above - offset.expect("room, as jobs were kept for it");
+        }
+    }
+    ranks
+}
+
+/// How far below the upper end of a gap of this length the `nth` of some jobs stands; `None`
+/// without room. `above`, `below`: is a job there?
+fn offset(nth: u64, jobs: u64, distance: u64, above: bool, below: bool) -> Option<u64> {
+    if distance <= jobs {
+        return None;
+    }
+    if above && below {
+        let part = u128::from(nth + 1) * u128::from(distance) / u128::from(jobs + 1);
+        return Some(part as u64);
+    }
+    let step = (distance / (jobs + 1)).min(SPACING);
+    Some(if below {
+        distance - (jobs - nth) * step
+    } else {
+        (nth + 1) * step
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The numbers after the changes; checks that they are what was promised.
+    fn applied(order: &[Number], max: u32) -> Vec<u32> {
+        let had = |number: &Number| match *number {
+            Number::Free(number) | Number::Fixed(number) | Number::Held(number) => number,
+        };
+        let mut numbers: Vec<u32> = order.iter().map(had).collect();
+        for change in renumber_within(order, max) {
+            let number = &mut numbers[change.place as usize];
+            assert_ne!(*number, change.number, "written for nothing");
+            *number = change.number;
+        }
+        let (mut last, mut fixed) = (max + 1, Vec::new());
+        for (number, had) in numbers.iter().zip(order) {
+            match had {
+                Number::Free(_) => {
+                    assert!((1..last).contains(number), "{numbers:?} of {order:?}");
+                    last = *number;
+                }
+                Number::Fixed(had) => {
+                    assert_eq!(had, number);
+                    fixed.push(*number);
+                }
+                Number::Held(_) => assert_eq!(*number, 0),
+            }
+        }
+        for (number, had) in numbers.iter().zip(order) {
+            assert!(!matches!(had, Number::Free(_)) || !fixed.contains(number));
+        }
+        numbers
+    }
+
+    /// The fewest changes, found by trying all.
+    fn fewest(had: &[u32], above: u32) -> Option<usize> {
+        let Some((first, rest)) = had.split_first() else {
+            return Some(0);
+        };
+        (1..above)
+            .filter_map(|number| Some(fewest(rest, number)? + usize::from(number != *first)))
+            .min()
+    }
+
+    fn free(numbers: &[u32]) -> Vec<Number> {
+        numbers.iter().map(|number| Number::Free(*number)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn as_few_as_possible_unless_a_gap_is_used_up(
+            had in proptest::collection::vec(0..12_u32, 0..7),
+        ) {
+            let changes = renumber_within(&free(&had), 11).len();
+            applied(&free(&had), 11);
+            let possible = fewest(&had, 12).expect("room for all");
+            prop_assert!(changes >= possible);
+            let key = |at: usize| Some(had[at]).filter(|n| *n > 0).map(|n| u64::MAX - u64::from(n));
+            let in_order = longest(had.len(), key, |last, next| last < next);
+            if possible == had.len() - in_order.len() {
+                prop_assert_eq!(changes, possible);
+            }
+        }
+
+        #[test]
+        fn fixed_and_held_numbers(
+            order in proptest::collection::vec((0..3_u8, 0..30_u32), 0..20),
+        ) {
+            let order: Vec<Number> = (order.into_iter())
+                .map(|(kind, number)| match kind {
+                    0 => Number::Fixed(number),
+                    1 => Number::Held(number),
+                    _ => Number::Free(number),
+                })
+                .collect();
+            let numbers = applied(&order, 40);
+            let again: Vec<Number> = (order.iter().zip(numbers))
+                .map(|(had, number)| match had {
+                    Number::Fixed(_) => Number::Fixed(number),
+                    Number::Held(_) => Number::Held(number),
+                    Number::Free(_) => Number::Free(number),
+                })
+                .collect();
+            prop_assert_eq!(renumber_within(&again, 40), []);
+        }
+    }
+
+    #[test]
+    fn a_full_range_still_fits() {
+        let order = free(&[1, 5, 3, 4, 2]);
+        assert_eq!(applied(&order, 5), [5, 4, 3, 2, 1]);
+        assert_eq!(applied(&free(&[0; 5]), 5), [5, 4, 3, 2, 1]);
+    }
+
+    #[test]
+    fn single_moves_among_many_change_one_number() {
+        let numbers = applied(&free(&[0; 1_000]), MAX_NUMBER);
+        for (from, to) in [(0, 999), (999, 0), (500, 20), (20, 500), (7, 8)] {
+            let mut moved = free(&numbers);
+            let job = moved.remove(from);
+            moved.insert(to, job);
+            assert_eq!(renumber(&moved).len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_million_jobs_have_room_between_them() {
+        let numbers = applied(&free(&vec![0; 1_000_000]), MAX_NUMBER);
+        assert!(numbers.windows(2).all(|pair| pair[0] - pair[1] == 2_048));
+        assert_eq!(renumber(&free(&numbers)), []);
+    }
+
+    /// Newcomers that always come at one place, or a queue that moves on for ever: what is
+    /// written stays in proportion.
+    #[test]
+    fn many_passes_write_little() {
+        let placed = |len: usize, nth: usize| [0, len / 2, len, 2.min(len), nth % (len + 1)];
+        for kind in 0..5 {
+            let (mut numbers, mut written) = (Vec::new(), 0);
+            for nth in 0..1_000 {
+                numbers.insert(placed(numbers.len(), nth * 7_919)[kind], 0);
+                let order = free(&numbers);
+                let before = numbers;
+                numbers = applied(&order, MAX_NUMBER);
+                written += before.iter().zip(&numbers).filter(|(a, b)| a != b).count();
+            }
+            assert!(written < 1_000 * 12, "kind {kind}: {written}");
+        }
+        // First come, first served, in a small range that is used up every few hundred jobs.
+        let (mut numbers, mut written) = (vec![0; 100], 0);
+        for _ in 0..2_000 {
+            numbers.remove(0);
+            numbers.push(0);
+            let order = free(&numbers);
+            let before = numbers;
+            numbers = applied(&order, 100_000);
+            written += before.iter().zip(&numbers).filter(|(a, b)| a != b).count();
+        }
+        assert!(written < 2_000 * 12, "a moving queue: {written}");
+    }
+
+    #[test]
+    fn between_neighbours() {
+        let none = BTreeSet::new();
+        let mut numbers = applied(&free(&[0; 10]), MAX_NUMBER);
+        for at in [0_usize, 5, 11, 12] {
+            let above = at.checked_sub(1).map(|at| numbers[at]);
+            let number = between(above, numbers.get(at).copied(), &none).unwrap();
+            numbers.insert(at, number);
+            assert_eq!(renumber(&free(&numbers)), [], "its final number at once");
+        }
+        let fixed = BTreeSet::from([4, 5, 6]);
+        assert_eq!(between(Some(8), Some(3), &fixed), Some(7));
+        assert_eq!(between(Some(10), Some(3), &fixed), Some(8));
+        assert_eq!(between(Some(7), Some(3), &fixed), None);
+        assert_eq!(between(Some(3), Some(3), &none), None);
+        assert_eq!(between(None, None, &none), Some(MAX_NUMBER + 1 - 2_048));
+        assert_eq!(between(None, Some(MAX_NUMBER), &none), None);
+        assert_eq!(between(Some(1), None, &none), None);
+    }
+}
