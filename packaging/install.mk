@@ -15,13 +15,13 @@ MANDIR ?= $(DATADIR)/man
 # cargo's profile: `release`, or `dev` to see quickly whether installing works.
 PROFILE ?= release
 
-# Built apart from the developers' own builds: the library without the command's features, the
-# command without the library's.
+# Built apart from the developers' own builds: the library with no other feature than the C ABI, and the
+# command.
 BUILD = target/install
 PROFILE_DIR = $(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 LIB_BUILT = $(BUILD)/lib/$(PROFILE_DIR)
 BIN_BUILT = $(BUILD)/bin/$(PROFILE_DIR)
-CARGO_ARGS = --locked --profile $(PROFILE) --no-default-features --target-dir $(BUILD)
+CARGO_ARGS = --locked --profile $(PROFILE) --target-dir $(BUILD)
 
 VERSION = $(shell sed -n 's/^\#define FT_VERSION "\(.*\)"$$/\1/p' include/fairtree.h)
 ABI = $(shell sed -n 's/^\#define FT_ABI_VERSION \([0-9]*\)u$$/\1/p' include/fairtree.h)
@@ -38,7 +38,7 @@ FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fairtree.fish
 install: install-lib install-command ## install library, header and command (PREFIX=, DESTDIR=)
 
 install-lib: ## install only library, header and pkg-config file
-	$(CARGO) rustc --lib $(CARGO_ARGS)/lib --features capi -- \
+	$(CARGO) rustc --package fairtree --lib $(CARGO_ARGS)/lib --no-default-features --features capi -- \
 	    --print native-static-libs=$(abspath $(BUILD))/native-static-libs
 	$(INSTALL) -d $(dir $(SHARED)) $(dir $(PKGCONFIG)) $(dir $(HEADER))
 	$(INSTALL) -m 755 $(LIB_BUILT)/libfairtree.so $(SHARED).$(VERSION)
@@ -53,7 +53,7 @@ install-lib: ## install only library, header and pkg-config file
 	chmod 644 $(PKGCONFIG)
 
 install-command: ## install only the command, its manual pages and completions
-	$(CARGO) build --bin fairtree $(CARGO_ARGS)/bin --features cli
+	$(CARGO) build --package fairtree-cli $(CARGO_ARGS)/bin
 	rm -rf $(BUILD)/man $(BUILD)/completions
 	$(BIN_BUILT)/fairtree generate man $(BUILD)/man
 	$(BIN_BUILT)/fairtree generate completions $(BUILD)/completions

@@ -14,10 +14,9 @@
 //! | [`config`] | slurm.conf's own names for all of the above |
 //! | [`engine`] | one pass: usage, ranks, priorities |
 //! | `parallel` | the same results from several threads (feature `parallel`) |
-//! | `lint` | settings of a slurm.conf that do not do what their author wanted (feature `cli`) |
 //!
-//! With the feature `cli`, `input` reads real-world files, `report` shows what the engine makes of
-//! them, and `cli` is the command line over both.
+//! With the feature `capi` this is the library of `include/fairtree.h`, with the feature `slurm` the
+//! priority plugin. What reads files, reports and draws stands in `crates/`, over this.
 
 pub mod compat;
 pub mod config;
@@ -34,15 +33,6 @@ pub mod parallel;
 
 #[cfg(feature = "capi")]
 pub mod capi;
-
-#[cfg(feature = "cli")]
-pub mod cli;
-#[cfg(feature = "cli")]
-pub mod input;
-#[cfg(feature = "cli")]
-pub mod lint;
-#[cfg(feature = "cli")]
-pub mod report;
 
 #[cfg(any(feature = "slurm", test))]
 #[cfg_attr(not(feature = "slurm"), allow(dead_code))]

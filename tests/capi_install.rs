@@ -2,7 +2,7 @@
 //! the command comes with manual page and completions, and `make uninstall` leaves nothing.
 
 mod capi_common;
-#[path = "documents/console.rs"]
+#[path = "common/console.rs"]
 mod console;
 
 use std::fs;

@@ -141,10 +141,30 @@ pub(super) fn level_within(
     }
 }
 
-/// The order of two associations that are compared on one level, the better one greater, decided
-/// exactly; `None` where one of them takes part on no level.
-#[cfg(feature = "cli")]
-pub(crate) fn order_on_level(
+/// The order of two associations that Fair Tree compares on one level, the better one greater.
+///
+/// `raw_usage`: one per association by position. Level fairshare is compared as an exact number, so that
+/// equal ratios are equal whatever their size; two without usage are equal, and so are two without
+/// shares. `None` where one of them takes part on no level: the root, an account with
+/// `FairShare=parent`. Whether both stand on the same level is the caller's to know.
+///
+/// # Panics
+/// When an association is not of this tree, or `raw_usage` is shorter than the tree.
+///
+/// ```
+/// use fairtree::extended::Extended;
+/// use fairtree::fairshare::order_on_level;
+/// use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
+/// let user = |id, shares| Assoc { id, parent: Some(1), kind: AssocKind::User, shares: Shares::Raw(shares) };
+/// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
+/// let tree = Tree::from_rows([root, user(2, 1), user(3, 2)])?;
+/// let usage = [30_u64, 10, 20].map(Extended::from);
+/// let [root, a, b] = [0, 1, 2].map(AssocIndex::new);
+/// assert_eq!(order_on_level(&tree, &usage, a, b), Some(std::cmp::Ordering::Equal));
+/// assert_eq!(order_on_level(&tree, &usage, root, b), None);
+/// # Ok::<(), fairtree::tree::TreeError>(())
+/// ```
+pub fn order_on_level(
     tree: &Tree,
     raw_usage: &[Extended],
     a: AssocIndex,

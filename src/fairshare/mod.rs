@@ -29,8 +29,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
-#[cfg(feature = "cli")]
-pub(crate) use fair_tree::order_on_level;
+pub use fair_tree::order_on_level;
 pub use host::HostMath;
 pub use level_ranks::LevelRanks;
 pub use numbers::FairTreeNumbers;
@@ -227,10 +226,14 @@ pub fn compute_with(
     compute_by(&Alone, host, ranking, compat, tree, raw_usage, Vec::new())
 }
 
-/// As [`compute`], in the memory of earlier results: for a tree of a million associations the
-/// system takes a fifth of the time to find as much anew.
-#[cfg(any(feature = "capi", feature = "cli"))]
-pub(crate) fn compute_again(
+/// As [`compute`], in the memory of earlier results, `spare`; what they are makes no difference, and an
+/// empty vector will do.
+///
+/// For a tree of a million associations, allocating as much anew takes a fifth of the time.
+///
+/// # Panics
+/// When `raw_usage` does not have the size of the tree.
+pub fn compute_again(
     ranking: impl Into<Ranking>,
     compat: Compat,
     tree: &Tree,

@@ -67,7 +67,9 @@ impl BillingRule {
         }
     }
 
-    pub(crate) fn takes_largest(self, kind: TresKind) -> bool {
+    /// True where of all TRES of this kind on one node only the largest term counts; false where the terms
+    /// are added.
+    pub fn takes_largest(self, kind: TresKind) -> bool {
         match kind {
             TresKind::Cpu | TresKind::Mem | TresKind::Node => self != BillingRule::Sum,
             TresKind::Gres => self == BillingRule::MaxTres,

@@ -202,7 +202,8 @@ fn cargo_build() -> PathBuf {
     let mut command = Command::new(env!("CARGO"));
     command
         .current_dir(crate_dir())
-        .args(["build", "--lib", "--locked", "--target-dir"])
+        .args(["build", "--package", "fairtree", "--lib", "--locked"])
+        .arg("--target-dir")
         .arg(folder.parent().expect("a target folder"));
     if !cfg!(debug_assertions) {
         command.arg("--release");
@@ -223,7 +224,8 @@ fn cargo_build_sanitized() -> PathBuf {
         .current_dir(crate_dir())
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
-        .args(["build", "--lib", "--locked", "--no-default-features"])
+        .args(["build", "--package", "fairtree", "--lib", "--locked"])
+        .arg("--no-default-features")
         .args(["--features", "capi", "--target", host, "--target-dir"])
         .arg(&target));
     target.join(host).join("debug")

@@ -1,6 +1,12 @@
 //! The collection of real data that tests read.
 
+#[allow(clippy::duplicate_mod)] // Other files of a test program use it, too.
+#[path = "checkout.rs"]
+mod checkout;
+
 use std::path::PathBuf;
+
+use checkout::checkout;
 
 /// The file `name` of the collection of real data: below the folder that `FAIRTREE_DATA` names,
 /// `../shared/data` where it names none.
@@ -8,10 +14,8 @@ use std::path::PathBuf;
 /// `None`, after a note on stderr, where the collection is absent; where `CI` is set, that is a
 /// failure. A collection without this file is one always.
 pub fn data(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("FAIRTREE_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let folder = std::env::var_os("FAIRTREE_DATA")
+        .map_or_else(|| checkout().join("../shared/data"), PathBuf::from);
     if !folder.is_dir() {
         let message = format!("{} is absent (set FAIRTREE_DATA)", folder.display());
         assert!(std::env::var_os("CI").is_none(), "{message}");

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::common::Site;
-use super::super::common::random::Random;
+use crate::common::Site;
+use crate::common::random::Random;
 use fairtree::tree::{Assoc, AssocKind, Shares};
 
 /// What one row below the root is made of: which of the accounts before it is its parent, is it

@@ -20,10 +20,17 @@ const STATED: &str = env!("CARGO_PKG_RUST_VERSION");
 const RELEASE: &str = "24.11.5";
 
 const BUILDS: &[(&str, &[&str])] = &[
-    ("library and command", &["--lib", "--bins"]),
+    ("libraries and command", &["--lib", "--bins"]),
     (
         "plugin",
-        &["--lib", "--no-default-features", "--features", "slurm"],
+        &[
+            "--package",
+            "fairtree",
+            "--lib",
+            "--no-default-features",
+            "--features",
+            "slurm",
+        ],
     ),
 ];
 

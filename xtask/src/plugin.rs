@@ -34,7 +34,8 @@ pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> R
     let build = folder.join("build");
     progress.step(format!("building the plugin for Slurm {release}"));
     let answer = cargo_in_checkout()
-        .args(["build", "--quiet", "--release", "--lib"])
+        .args(["build", "--quiet", "--release", "--package", "fairtree"])
+        .arg("--lib")
         .args(["--no-default-features", "--features", "slurm"])
         .arg("--target-dir")
         .arg(&build)

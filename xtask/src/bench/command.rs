@@ -26,7 +26,7 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     // Where `cargo build --release` puts it: nothing is built twice.
     let target = project::root().join("target");
     let mut cargo = cargo_in_checkout();
-    cargo.args(["build", "--quiet", "--release", "--bin", "fairtree"]);
+    cargo.args(["build", "--quiet", "--release", "--package", "fairtree-cli"]);
     checked(cargo.arg("--target-dir").arg(&target))?;
     let program = target.join("release/fairtree");
     let size = if quick { Size::SMALL } else { Size::LARGE };

@@ -73,7 +73,8 @@ fn folder() -> PathBuf {
 fn build() -> Result<PathBuf> {
     let folder = folder();
     let mut cargo = cargo_in_checkout();
-    cargo.args(["build", "--quiet", "--release", "--lib"]);
+    cargo.args(["build", "--quiet", "--release"]);
+    cargo.args(["--package", "fairtree", "--lib"]);
     cargo.args(["--no-default-features", "--features", "capi"]);
     checked(cargo.arg("--target-dir").arg(&folder))?;
     let program = folder.join("engine");

@@ -40,7 +40,7 @@ pub fn build() -> Result<PathBuf> {
     if let Some(path) = built.as_ref() {
         return Ok(path.clone());
     }
-    checked(cargo_in_checkout().args(["build", "--quiet", "--bin", "fairtree"]))?;
+    checked(cargo_in_checkout().args(["build", "--quiet", "--package", "fairtree-cli"]))?;
     let path = binary();
     let folder = path.parent().context("a folder")?;
     fs::create_dir_all(folder)?;

@@ -167,6 +167,8 @@ fn sections_that_wait(
 fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
     let words = [
         "test",
+        "--package",
+        "fairtree",
         "--lib",
         "--no-default-features",
         "--features",
@@ -264,6 +266,8 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
     let folder = project::slurm(release).join("build").display().to_string();
     let with_feature = |first: &[&'static str], last: &[&'static str]| -> Vec<String> {
         let feature = [
+            "--package",
+            "fairtree",
             "--no-default-features",
             "--features",
             "slurm",

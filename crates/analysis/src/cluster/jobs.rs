@@ -1,0 +1,134 @@
+//! The jobs of a queue.
+
+use std::collections::HashMap;
+
+use super::{ClusterJob, JobPhase, PartitionAbout, kinds};
+use crate::prio::rows::Tables;
+use fairtree::priority::{Job, TimeLimit};
+use fairtree::usage::{BillingRule, Phase, Run, RunState, TresKind, billable_tres};
+use fairtree_model::input::InputError;
+use fairtree_model::input::slurm::job::JobRow;
+use fairtree_model::input::slurm::snapshot::Queued;
+use fairtree_model::input::sprio::Row;
+
+/// All jobs. Those that wait are as sprio shows them, too: site factor, priority set by hand.
+pub(super) fn of(
+    queued: &Queued,
+    tables: &mut Tables<'_>,
+    partitions: &[PartitionAbout],
+) -> Result<Vec<ClusterJob>, InputError> {
+    let listings = queued.queue.listings.iter();
+    let rows = listings.flat_map(|listing| &listing.rows);
+    let shown: HashMap<u32, &Row> = rows.filter_map(|row| Some((row.job_id?, row))).collect();
+    let bills = Bills::new(queued, partitions);
+    let mut jobs = Vec::with_capacity(queued.jobs.len());
+    for (place, about) in queued.jobs.iter().enumerate() {
+        let phase = phase(&about.state);
+        let row = shown.get(&about.id).copied();
+        let job = match tables.whole(place, row) {
+            // What a job ran in may have gone since.
+            Err(_) if phase != JobPhase::Pending => Job::new(about.id),
+            job => job?,
+        };
+        let run = (phase == JobPhase::Running).then(|| bills.run(about));
+        jobs.push(ClusterJob {
+            job,
+            phase,
+            state: about.state.clone(),
+            user: about.user.clone(),
+            account: about.account.clone(),
+            array: about.array.clone(),
+            run,
+        });
+    }
+    Ok(jobs)
+}
+
+/// Whether a job in a state, in the word of `JobState`, uses resources.
+pub fn runs(state: &str) -> bool {
+    phase(state) == JobPhase::Running
+}
+
+/// By the words of `JobState`.
+fn phase(state: &str) -> JobPhase {
+    match state {
+        "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
+            JobPhase::Pending
+        }
+        "RUNNING" | "SUSPENDED" | "CONFIGURING" | "RESIZING" | "SIGNALING" | "STAGE_OUT"
+        | "STOPPED" => JobPhase::Running,
+        _ => JobPhase::Ended,
+    }
+}
+
+/// What jobs are charged by.
+struct Bills<'a> {
+    queued: &'a Queued,
+    partitions: HashMap<&'a str, &'a PartitionAbout>,
+    usage_factors: HashMap<&'a str, f64>,
+    kinds: Vec<TresKind>,
+}
+
+impl<'a> Bills<'a> {
+    fn new(queued: &'a Queued, partitions: &'a [PartitionAbout]) -> Bills<'a> {
+        let qos = queued.qos.iter();
+        Bills {
+            queued,
+            partitions: partitions.iter().map(|p| (p.name.as_str(), p)).collect(),
+            usage_factors: qos.map(|q| (q.name.as_str(), q.usage_factor)).collect(),
+            kinds: kinds(&queued.settings.tres),
+        }
+    }
+
+    /// How a job that runs uses resources.
+    fn run(&self, about: &JobRow) -> Run {
+        let partition = about.partitions.first();
+        let partition = partition.and_then(|name| self.partitions.get(name.as_str()));
+        let weights = partition.and_then(|partition| partition.billing_weights.as_deref());
+        let tres = about.tres.as_deref().unwrap_or_default();
+        let count = |name: &String| {
+            let found = tres.iter().find(|(known, _)| known == name);
+            found.map_or(0, |(_, count)| *count)
+        };
+        let counts: Vec<u64> = self.queued.settings.tres.iter().map(count).collect();
+        let rule = BillingRule::from_flags(&self.queued.settings.config.priority_flags);
+        let qos = about.qos.first();
+        let usage_factor = qos.and_then(|name| self.usage_factors.get(name.as_str()));
+        let end = match about.time_limit {
+            TimeLimit::Minutes(minutes) => about.start_time + i64::from(minutes) * 60,
+            TimeLimit::Unset | TimeLimit::Unlimited => i64::MAX,
+        };
+        Run {
+            state: RunState {
+                phase: match about.state.as_str() {
+                    "SUSPENDED" => Phase::Suspended,
+                    _ => Phase::Running,
+                },
+                ..RunState::default()
+            },
+            start_time: about.start_time,
+            end_time: 0,
+            end_time_exp: Some(end),
+            time_limit: about.time_limit,
+            billable_tres: billable_tres(Some(&counts), weights, &self.kinds, rule, about.cpus),
+            usage_factor: usage_factor.copied().unwrap_or(1.0),
+            charged_until: None,
+            passed: None,
+            run_secs_renewed: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The words: squeue(1), JOB STATE CODES.
+    #[test]
+    fn states() {
+        assert_eq!(phase("PENDING"), JobPhase::Pending);
+        assert_eq!(phase("SUSPENDED"), JobPhase::Running);
+        assert_eq!(phase("COMPLETING"), JobPhase::Ended);
+        assert_eq!(phase("NODE_FAIL"), JobPhase::Ended);
+    }
+}

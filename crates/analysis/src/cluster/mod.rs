@@ -1,0 +1,210 @@
+//! A site with its queue, as the engine's rows, and how everything in it is called.
+//!
+//! Whatever the input, this is what [`super::explain`] of jobs, `what_if` and `cost` work on:
+//! [`Cluster::from_snapshot`] of what Slurm's commands say, [`Cluster::from_site`] of a description,
+//! [`Cluster::from_report`] of a listing of sshare. The last two may know no jobs.
+
+mod find;
+mod jobs;
+mod source;
+mod time;
+mod tres;
+
+use std::fmt;
+
+use crate::explain::{Load, Names, Scene};
+use fairtree::compat::Release;
+use fairtree::config::Config;
+use fairtree::engine::{self, Accruing};
+use fairtree::fairshare::AssocFairshare;
+use fairtree::priority::{Index, Job, Site};
+use fairtree::tree::{AssocIndex, AssocKind, Tree};
+use fairtree::usage::{Ledger, Run};
+
+pub use find::{FindError, JobName};
+pub use jobs::runs;
+pub use tres::{billing_weights, kinds};
+
+/// How people call an association.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AssocName {
+    /// The account, or the account that the user is in.
+    pub account: String,
+    /// The user; `None` for an account.
+    pub user: Option<String>,
+    /// The partition that the association is for.
+    pub partition: Option<String>,
+}
+
+/// `physics`, `alice@physics`, `alice@physics:gpu`.
+impl fmt::Display for AssocName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.user {
+            Some(user) => write!(f, "{user}@{}", self.account)?,
+            None => f.write_str(&self.account)?,
+        }
+        match &self.partition {
+            Some(partition) => write!(f, ":{partition}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What priorities do not ask of a partition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartitionAbout {
+    /// Name.
+    pub name: String,
+    /// Jobs that name no partition go there.
+    pub is_default: bool,
+    /// `TRESBillingWeights`, one per TRES of the site; `None`: CPUs are billed.
+    pub billing_weights: Option<Vec<f64>>,
+}
+
+/// What priorities do not ask of a QOS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QosAbout {
+    /// Name.
+    pub name: String,
+    /// `UsageFactor`, from 0 up.
+    pub usage_factor: f64,
+}
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobPhase {
+    /// It waits, held or not.
+    Pending,
+    /// It runs, or is suspended.
+    Running,
+    /// It has ended.
+    Ended,
+}
+
+/// A job of a cluster.
+#[derive(Clone, Debug)]
+pub struct ClusterJob {
+    /// The engine's row.
+    pub job: Job,
+    /// What it does.
+    pub phase: JobPhase,
+    /// `JobState` in Slurm's word.
+    pub state: String,
+    /// User.
+    pub user: String,
+    /// Account.
+    pub account: Option<String>,
+    /// The array that it is of, and its tasks.
+    pub array: Option<(u32, String)>,
+    /// How it uses resources, if it runs.
+    pub run: Option<Run>,
+}
+
+/// A site with its queue.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Name of the input.
+    pub source: String,
+    /// Settings.
+    pub config: Config,
+    /// `PriorityType`, where it is known.
+    pub priority_type: Option<String>,
+    /// Slurm's release, where it is known.
+    pub release: Option<Release>,
+    /// Names of the associations, by position in the tree.
+    pub names: Vec<AssocName>,
+    /// Who shares with whom.
+    pub tree: Tree,
+    /// What they used.
+    pub ledger: Ledger,
+    /// The tables of jobs, with the factors of `fairshare`.
+    pub site: Site,
+    /// What [`engine::rank`] makes of the above.
+    pub fairshare: Vec<AssocFairshare>,
+    /// One per partition of `site`.
+    pub partitions: Vec<PartitionAbout>,
+    /// One per QOS of `site`.
+    pub qos: Vec<QosAbout>,
+    /// All jobs; `None` where the input knows of none.
+    pub jobs: Option<Vec<ClusterJob>>,
+    /// The moment of the last pass, seconds since 1970; `None` where the input has no times.
+    pub now: Option<i64>,
+    /// What was taken for granted, one sentence each.
+    pub assumptions: Vec<String>,
+}
+
+impl Cluster {
+    /// Ranks all associations anew and publishes their factors, as a pass does.
+    ///
+    /// # Panics
+    /// When tree, ledger and tables do not belong together.
+    pub fn rank(&mut self) {
+        self.fairshare = engine::rank(&self.config, &self.tree, &self.ledger);
+        engine::publish(&self.fairshare, &mut self.site);
+    }
+
+    /// What explanations look at; `load` as [`Cluster::load`] gives it.
+    pub fn scene<'a>(&'a self, load: &'a [Load]) -> Scene<'a> {
+        Scene {
+            config: &self.config,
+            tree: &self.tree,
+            ledger: &self.ledger,
+            fairshare: &self.fairshare,
+            site: &self.site,
+            load,
+            now: self.now.unwrap_or(0),
+        }
+    }
+
+    /// The jobs that use resources now.
+    pub fn accruing(&self) -> Vec<Accruing> {
+        let jobs = self.jobs.iter().flatten();
+        jobs.filter_map(|job| {
+            Some(Accruing {
+                assoc: job.job.assoc?,
+                run: job.run?,
+                at_end: false,
+            })
+        })
+        .collect()
+    }
+
+    /// What the running jobs cost.
+    pub fn load(&self) -> Vec<Load> {
+        Load::of(&self.accruing())
+    }
+
+    /// The jobs that wait.
+    pub fn pending(&self) -> impl Iterator<Item = &ClusterJob> {
+        let jobs = self.jobs.iter().flatten();
+        jobs.filter(|job| job.phase == JobPhase::Pending)
+    }
+
+    /// What people call an association.
+    ///
+    /// # Panics
+    /// When `index` is not of this tree.
+    pub fn name(&self, index: AssocIndex) -> &AssocName {
+        &self.names[index.get()]
+    }
+
+    /// Whether an association is a user's.
+    ///
+    /// # Panics
+    /// When `index` is not of this tree.
+    pub fn is_user(&self, index: AssocIndex) -> bool {
+        self.tree.rows()[index.get()].kind == AssocKind::User
+    }
+}
+
+impl Names for Cluster {
+    fn assoc(&self, index: AssocIndex) -> String {
+        self.name(index).to_string()
+    }
+    fn partition(&self, index: Index) -> String {
+        self.partitions[index.get()].name.clone()
+    }
+    fn qos(&self, index: Index) -> String {
+        self.qos[index.get()].name.clone()
+    }
+}

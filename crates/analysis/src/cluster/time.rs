@@ -1,0 +1,76 @@
+//! Letting time pass: usage fades, running jobs are charged, resets come due.
+
+use jiff::tz::TimeZone;
+
+use super::{Cluster, JobPhase};
+use fairtree::engine::{self, Accruing, accrue, fade};
+use fairtree::usage::{Period, next_reset};
+
+/// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
+/// together.
+const MOST_PASSES: i64 = 20_000;
+
+impl Cluster {
+    /// Lets `secs` pass from [`Cluster::now`]: running jobs go on up to their time limits, no other
+    /// starts, usage fades, resets come due at the boundaries of UTC. Ranks are as before until
+    /// [`Cluster::rank`].
+    pub fn pass(&mut self, secs: u32) {
+        let start = self.now.unwrap_or(0);
+        let end = start + i64::from(secs);
+        let decay = engine::decay(&self.config);
+        let step = if decay.compat().is_slurm() {
+            let period = i64::from(self.config.priority_calc_period_secs.max(1));
+            period * (i64::from(secs) / period / MOST_PASSES + 1)
+        } else {
+            // Integrals are exact, however long.
+            i64::from(secs).max(1)
+        };
+        let mut running = self.accruing();
+        let mut at = start;
+        let mut reset = boundary(self, start);
+        while at < end {
+            let next = end.min(at + step).min(reset.unwrap_or(end));
+            fade(&mut self.ledger, &decay, Some(at), next);
+            let now: Vec<Accruing> = running.iter().map(|job| until(job, next)).collect();
+            let period = Period::pass(Some(at), next);
+            accrue(&self.tree, &mut self.ledger, &decay, &period, &now);
+            running.retain(|job| job.run.end_time_exp.is_none_or(|end| end > next));
+            if reset == Some(next) {
+                self.ledger.reset();
+                reset = boundary(self, next);
+            }
+            at = next;
+        }
+        self.now = Some(end);
+        end_jobs(self, end);
+    }
+}
+
+/// A job in a pass at `now`: at its end if that came before.
+fn until(job: &Accruing, now: i64) -> Accruing {
+    let mut job = *job;
+    if let Some(end) = job.run.end_time_exp.filter(|end| *end <= now) {
+        job.run.end_time = end;
+        job.at_end = true;
+    }
+    job
+}
+
+/// The next boundary of the reset period after `at`.
+fn boundary(cluster: &Cluster, at: i64) -> Option<i64> {
+    let config = &cluster.config;
+    let period = config.priority_usage_reset_period;
+    next_reset(period, config.compat, at, at, &TimeZone::UTC).filter(|next| *next > at)
+}
+
+/// Marks the jobs whose time limit is over.
+fn end_jobs(cluster: &mut Cluster, now: i64) {
+    for job in cluster.jobs.iter_mut().flatten() {
+        let end = job.run.and_then(|run| run.end_time_exp);
+        if job.phase == JobPhase::Running && end.is_some_and(|end| end <= now) {
+            job.phase = JobPhase::Ended;
+            job.state = "TIMEOUT".to_owned();
+            job.run = None;
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Two listings of sprio: which factor moved which job.
+
+use std::collections::HashMap;
+
+use super::shares::{key as assoc_key, name as assoc_name};
+use super::{Change, Happened, Kind, Value, Values};
+use crate::c_format;
+use crate::prio::{PrioReport, PrioRow};
+use fairtree_model::input::sprio::Factor;
+use fairtree_model::input::sshare::{Listing, Row};
+
+/// Job, partition, and which of the job's QOS there, from 0.
+type Key<'a> = (Option<u32>, Option<&'a str>, usize);
+
+/// The rows by key, in their order. Of a job with several QOS sprio prints a row for each, the
+/// highest priority first.
+fn keyed(report: &PrioReport) -> Vec<(Key<'_>, &PrioRow)> {
+    let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
+    report
+        .rows
+        .iter()
+        .map(|row| {
+            let nth = seen
+                .entry((row.job_id, row.partition.as_deref()))
+                .or_default();
+            let key = (row.job_id, row.partition.as_deref(), *nth);
+            *nth += 1;
+            (key, row)
+        })
+        .collect()
+}
+
+fn name(row: &PrioRow) -> String {
+    // The line would be that of one of two files.
+    let row = PrioRow {
+        line: None,
+        job_id: row.job_id,
+        partition: row.partition.clone(),
+        ..PrioRow::default()
+    };
+    row.name()
+}
+
+/// The differences: weights, then jobs in the later order, then those that are gone.
+///
+/// `shares`: the listings of sshare from the same moments, which tell why FAIRSHARE moved.
+pub fn queue(
+    before: &PrioReport,
+    after: &PrioReport,
+    shares: Option<[&Listing; 2]>,
+) -> Vec<Change> {
+    let mut changes = weights(before, after);
+    let (old_rows, new_rows) = (keyed(before), keyed(after));
+    let earlier: HashMap<Key<'_>, &PrioRow> = old_rows.iter().copied().collect();
+    let later: HashMap<Key<'_>, &PrioRow> = new_rows.iter().copied().collect();
+    for (key, row) in &new_rows {
+        match earlier.get(key) {
+            Some(old) => changes.extend(job(old, row, shares)),
+            None => {
+                let new = Change::new(Kind::Job, name(row), "new").happened(Happened::New);
+                changes.push(with_priority(new, None, Some(row)));
+            }
+        }
+    }
+    for (_, row) in old_rows.iter().filter(|(key, _)| !later.contains_key(key)) {
+        let what = "gone: it started, ended or was held";
+        let gone = Change::new(Kind::Job, name(row), what).happened(Happened::Gone);
+        changes.push(with_priority(gone, Some(row), None));
+    }
+    changes
+}
+
+/// With the priority on the side where there is one.
+fn with_priority(mut change: Change, before: Option<&PrioRow>, after: Option<&PrioRow>) -> Change {
+    let priority = |row: &PrioRow| row.priority.value().map(|p| Value::Whole(p.trunc() as i64));
+    change.values.push(Values {
+        name: "PRIORITY".to_owned(),
+        before: before.and_then(priority),
+        after: after.and_then(priority),
+    });
+    change
+}
+
+fn weights(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
+    let changed = |factor: Factor| {
+        let (from, to) = (before.weight(factor)?, after.weight(factor)?);
+        let said = || {
+            Change::new(
+                Kind::Weight,
+                factor.weight_name(),
+                format!("{from} -> {to}"),
+            )
+        };
+        let value = |weight: u32| Value::Whole(i64::from(weight));
+        (from != to).then(|| said().value(factor.weight_name(), value(from), value(to)))
+    };
+    let mut changes: Vec<Change> = Factor::ALL.into_iter().filter_map(changed).collect();
+    if let (Some(old), Some(new)) = (&before.weights, &after.weights) {
+        if old.tres != new.tres {
+            let text = |tres: &Option<String>| tres.clone().unwrap_or_else(|| "none".into());
+            let what = format!("{} -> {}", text(&old.tres), text(&new.tres));
+            let name = Factor::Tres.weight_name();
+            let value = |tres| Value::Text(text(tres));
+            let change = Change::new(Kind::Weight, name, what);
+            changes.push(change.value(name, value(&old.tres), value(&new.tres)));
+        }
+    }
+    changes
+}
+
+/// The one association of sshare that a job's user and account can be; both may be cut short.
+fn association<'a>(listing: &'a Listing, job: &PrioRow) -> Option<&'a Row> {
+    let user = job.user.as_deref()?;
+    let account = job.account.as_deref().unwrap_or("");
+    let mut found = listing.rows.iter().filter(|row| {
+        let (of_account, of_user, _) = assoc_key(row);
+        !of_user.is_empty() && of_user.starts_with(user) && of_account.starts_with(account)
+    });
+    let row = found.next()?;
+    found.next().is_none().then_some(row)
+}
+
+/// How the factor behind FAIRSHARE moved.
+fn factor_moved(shares: [&Listing; 2], job: &PrioRow) -> Option<String> {
+    let [old, new] = shares.map(|listing| association(listing, job));
+    let (old, new) = (old?, new?);
+    let (from, to) = (old.fs_factor?.value, new.fs_factor?.value);
+    (assoc_key(old) == assoc_key(new) && from != to).then(|| {
+        let (from, to) = (c_format::f(from), c_format::f(to));
+        format!(" (FairShare of {} {from} -> {to})", assoc_name(new))
+    })
+}
+
+fn job(old: &PrioRow, new: &PrioRow, shares: Option<[&Listing; 2]>) -> Option<Change> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut values: Vec<Values> = Vec::new();
+    for factor in Factor::ALL {
+        let points = |row: &PrioRow| row.points[factor.index()].value();
+        if let (Some(from), Some(to)) = (points(old), points(new)) {
+            let why = shares
+                .filter(|_| factor == Factor::Fairshare)
+                .and_then(|shares| factor_moved(shares, new));
+            let moved = moved(factor.name(), to - from);
+            parts.extend(moved.map(|moved| moved + &why.unwrap_or_default()));
+            if (to - from).abs() >= 0.5 {
+                values.push(Values {
+                    name: factor.name().to_owned(),
+                    before: Some(Value::Number(from)),
+                    after: Some(Value::Number(to)),
+                });
+            }
+        }
+    }
+    // A nice value is subtracted.
+    for (column, sign, from, to) in [
+        ("SITE", 1, old.site, new.site),
+        ("NICE", -1, old.nice, new.nice),
+    ] {
+        if let (Some(from), Some(to)) = (from, to) {
+            parts.extend(moved(column, (sign * (to - from)) as f64));
+            if from != to {
+                values.push(Values {
+                    name: column.to_owned(),
+                    before: Some(Value::Whole(from)),
+                    after: Some(Value::Whole(to)),
+                });
+            }
+        }
+    }
+    if old.set_by_hand != new.set_by_hand {
+        parts = vec![match new.set_by_hand {
+            true => "set by an administrator".to_owned(),
+            false => "computed again".to_owned(),
+        }];
+    }
+    let (from, to) = (old.priority.value()?.trunc(), new.priority.value()?.trunc());
+    let what = match (from == to, parts.is_empty()) {
+        (true, true) => return None,
+        (true, false) => format!("PRIORITY {to:.0} stays: {}", parts.join(", ")),
+        (false, true) => format!("PRIORITY {from:.0} -> {to:.0}: by less than a point per factor"),
+        (false, false) => {
+            format!(
+                "PRIORITY {from:.0} -> {to:.0} ({:+.0}): {}",
+                to - from,
+                parts.join(", ")
+            )
+        }
+    };
+    let mut change = with_priority(
+        Change::new(Kind::Job, name(new), what),
+        Some(old),
+        Some(new),
+    );
+    change.values.append(&mut values);
+    Some(change)
+}
+
+fn moved(column: &str, by: f64) -> Option<String> {
+    (by.abs() >= 0.5).then(|| format!("{column} {by:+.0}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prio::from_queue;
+    use fairtree_model::input::sprio::read;
+
+    fn changes(before: &str, after: &str) -> Vec<String> {
+        let report = |rows: &str| {
+            let text = format!("JOBID PARTITION PRIORITY SITE AGE FAIRSHARE NICE\n{rows}");
+            from_queue(&read("f", text.as_bytes()).unwrap()).remove(0)
+        };
+        let changes = queue(&report(before), &report(after), None);
+        changes.iter().map(Change::to_string).collect()
+    }
+
+    #[test]
+    fn fair_share_is_told_where_the_association_is_known() {
+        let report = |row: &str| {
+            let text = format!("JOBID PARTITION USER PRIORITY FAIRSHARE\n{row}\n");
+            from_queue(&read("f", text.as_bytes()).unwrap()).remove(0)
+        };
+        let listing = |rows: &str| {
+            let text = format!("Account|User|RawShares|RawUsage|FairShare\n{rows}");
+            fairtree_model::input::sshare::read("f", text.as_bytes()).unwrap()
+        };
+        let (before, after) = (
+            report("1 main benjamin 1000 1000"),
+            report("1 main benjamin 500 500"),
+        );
+        let told = |rows: [&str; 2]| {
+            let [old, new] = rows.map(listing);
+            queue(&before, &after, Some([&old, &new]))[0].to_string()
+        };
+        let one = [
+            "root|||0|\n root|benjamin2|1|0|1.000000\n",
+            "root|||9|\n root|benjamin2|1|9|0.500000\n",
+        ];
+        assert_eq!(
+            told(one),
+            "job 1 in main: PRIORITY 1000 -> 500 (-500): FAIRSHARE -500 (FairShare of benjamin2@root \
+             1.000000 -> 0.500000)"
+        );
+        let two = one.map(|rows| format!("{rows} root|benjamin3|1|0|1.000000\n"));
+        assert_eq!(
+            told([&two[0], &two[1]]),
+            "job 1 in main: PRIORITY 1000 -> 500 (-500): FAIRSHARE -500"
+        );
+    }
+
+    #[test]
+    fn the_factors_that_moved_a_job_are_told() {
+        assert_eq!(
+            changes(
+                "1 main 1100 0 100 1000 0\n2 main 500 0 0 500 0\n3 main 5 0 5 0 0\n4 main 9 0 9 0 0\n",
+                "1 main 567 0 117 500 50\n2 main 4242 0 0 0 0\n3 main 5 0 5 0 0\n5 main 1 0 1 0 0\n"
+            ),
+            [
+                "job 1 in main: PRIORITY 1100 -> 567 (-533): AGE +17, FAIRSHARE -500, NICE -50",
+                "job 2 in main: PRIORITY 500 -> 4242 (+3742): set by an administrator",
+                "job 5 in main: new",
+                "job 4 in main: gone: it started, ended or was held",
+            ]
+        );
+    }
+}

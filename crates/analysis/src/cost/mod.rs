@@ -1,0 +1,188 @@
+//! What a job would be billed, what that does to fair share when it ends, and when it has faded.
+//!
+//! The bill is that of [`fairtree::usage::billable_tres`]. For the rest the job is put among those that
+//! run, and time passes up to its end ([`Cluster::pass`]): once with it, once without.
+
+mod bill;
+mod fading;
+mod json;
+mod text;
+
+pub use bill::{Bill, BillLine};
+pub use fading::{Fading, Left};
+pub use json::{SCHEMA, to_json};
+pub use text::write;
+
+use serde::Serialize;
+
+use crate::cluster::{Cluster, ClusterJob, JobPhase};
+use crate::what_if::Standing;
+use crate::what_if::standing::associations;
+use fairtree::priority::{Job, TimeLimit};
+use fairtree::tree::AssocIndex;
+use fairtree::usage::{Run, RunState};
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Who pays.
+    pub assoc: AssocIndex,
+    /// Resources, memory in mebibytes.
+    pub tres: Vec<(String, u64)>,
+    /// How long it runs, seconds.
+    pub secs: u32,
+    /// The partition, by position; `None`: none is known.
+    pub partition: Option<usize>,
+    /// The QOS, by position; `None`: none is known.
+    pub qos: Option<usize>,
+    /// `TRESBillingWeights` instead of the partition's.
+    pub weights: Option<Vec<(String, f64)>>,
+    /// `UsageFactor` instead of the QOS's.
+    pub usage_factor: Option<f64>,
+    /// The job that this is, which must not count twice if it runs already.
+    pub job: Option<u32>,
+}
+
+/// A user or an account above, when the job ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// What people call it.
+    pub name: String,
+    /// True for the user.
+    pub is_user: bool,
+    /// As it stands now.
+    pub now: Standing,
+    /// When the job would end, had it not run.
+    pub without: Standing,
+    /// When the job ends.
+    pub with: Standing,
+}
+
+/// What a job costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Name of the input.
+    pub source: String,
+    /// Who pays.
+    pub user: String,
+    /// The partition.
+    pub partition: Option<String>,
+    /// The QOS.
+    pub qos: Option<String>,
+    /// How long it runs, seconds.
+    pub secs: u32,
+    /// What is billed.
+    pub bill: Bill,
+    /// What is charged while it runs: `billing * usage_factor * secs`, TRES-seconds.
+    pub charged: f64,
+    /// What of that is left when it ends, because use fades while it goes on.
+    pub left_at_end: f64,
+    /// When it starts and ends, seconds since 1970; `None` where the input has no times.
+    pub times: Option<[i64; 2]>,
+    /// The user, then the accounts above up to below the root.
+    pub effects: Vec<Effect>,
+    /// What the user's jobs gain, or lose where it is negative: `PriorityWeightFairshare` times the
+    /// difference of the factors.
+    pub fairshare_points: f64,
+    /// How what is left at the end fades.
+    pub fading: Fading,
+    /// What the answer takes for granted, one sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// Works out what a job costs that starts now.
+///
+/// # Panics
+/// When `request` does not point into this cluster.
+pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
+    let mut assumptions = cluster.assumptions.clone();
+    let bill = bill::of(cluster, request, &mut assumptions);
+    let mut without = cluster.clone();
+    if let (Some(jobs), Some(own)) = (&mut without.jobs, request.job) {
+        jobs.retain(|job| job.job.id != own);
+    }
+    let mut with = without.clone();
+    without.pass(request.secs);
+    with.jobs
+        .get_or_insert_default()
+        .push(job(cluster, request, &bill));
+    with.pass(request.secs);
+    let usage = |of: &Cluster| of.ledger.raw()[request.assoc.get()];
+    let left_at_end = (usage(&with) - usage(&without)).to_f64();
+    without.rank();
+    with.rank();
+    let factor = |of: &Cluster| of.fairshare[request.assoc.get()].fs_factor.unwrap_or(0.0);
+    let weight = f64::from(cluster.config.priority_weight_fairshare);
+    if cluster.jobs.is_some() {
+        let others = "running jobs go on up to their time limits, and no other job starts";
+        assumptions.push(others.to_owned());
+    }
+    Cost {
+        source: cluster.source.clone(),
+        user: cluster.name(request.assoc).to_string(),
+        partition: request
+            .partition
+            .map(|at| cluster.partitions[at].name.clone()),
+        qos: request.qos.map(|at| cluster.qos[at].name.clone()),
+        secs: request.secs,
+        charged: bill.billing * bill.usage_factor * f64::from(request.secs),
+        left_at_end,
+        times: cluster.now.zip(with.now).map(|(start, end)| [start, end]),
+        effects: effects(cluster, &without, &with, request.assoc),
+        // 0 minus nothing would be -0.
+        fairshare_points: (factor(&with) - factor(&without)) * weight + 0.0,
+        fading: Fading::of(&cluster.config, left_at_end, with.now),
+        bill,
+        assumptions,
+    }
+}
+
+/// The job as one that runs.
+fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
+    let start = cluster.now.unwrap_or(0);
+    let run = Run {
+        state: RunState::default(),
+        // A start of 0 means that it has not started.
+        start_time: start.max(1),
+        end_time: 0,
+        end_time_exp: Some(start + i64::from(request.secs)),
+        time_limit: TimeLimit::Minutes(request.secs.div_ceil(60)),
+        billable_tres: bill.billing,
+        usage_factor: bill.usage_factor,
+        charged_until: None,
+        passed: None,
+        run_secs_renewed: false,
+    };
+    ClusterJob {
+        job: Job {
+            assoc: Some(request.assoc),
+            ..Job::new(0)
+        },
+        phase: JobPhase::Running,
+        state: "RUNNING".to_owned(),
+        user: String::new(),
+        account: None,
+        array: None,
+        run: Some(run),
+    }
+}
+
+fn effects(now: &Cluster, without: &Cluster, with: &Cluster, assoc: AssocIndex) -> Vec<Effect> {
+    let all = [now, without, with].map(associations);
+    let mut effects = Vec::new();
+    let mut next = Some(assoc);
+    while let Some(index) = next {
+        next = now.tree.parent(index);
+        let side = |side: usize| all[side][index.get()].clone();
+        if let (Some(before), Some(without), Some(with)) = (side(0), side(1), side(2)) {
+            effects.push(Effect {
+                name: now.name(index).to_string(),
+                is_user: now.is_user(index),
+                now: before,
+                without,
+                with,
+            });
+        }
+    }
+    effects
+}

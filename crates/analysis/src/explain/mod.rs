@@ -1,0 +1,84 @@
+//! Why a job has its priority, why one job or user comes before another, and what would change it.
+//!
+//! Three questions, each a function from a [`Scene`] (the engine's own rows and results) to a model
+//! of plain numbers and names, which displays as sentences and which [`json`] writes for programs:
+//!
+//! | question | function | model |
+//! |---|---|---|
+//! | why this priority | [`explain_job`] | [`JobExplanation`] |
+//! | why is this job behind that one | [`compare_jobs`] | [`JobsCompared`] |
+//! | why is this user behind that one | [`compare_users`] | [`UsersCompared`] |
+//!
+//! Nothing is modelled twice. Terms come from [`fairtree::priority::Pricer`], ranks from
+//! [`fairtree::fairshare::compute`]. What would change an order (a [`Remedy`]) is looked for on a
+//! small tree that has the same order, and reported only after the engine has judged it on a copy
+//! of the whole: with the amount named the order changes, with one step less it does not.
+//!
+//! ```
+//! use fairtree::config::Config;
+//! use fairtree::engine;
+//! use fairtree::priority::{AssocFactors, Site};
+//! use fairtree_analysis::explain::{Answer, Numbered, Scene, Side, compare_users};
+//! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+//! use fairtree::usage::Ledger;
+//! let row = |id, parent, kind| Assoc { id, parent, kind, shares: Shares::Raw(1) };
+//! let tree = Tree::from_rows([
+//!     row(1, None, AssocKind::Account),
+//!     row(2, Some(1), AssocKind::User),
+//!     row(3, Some(1), AssocKind::User),
+//! ])?;
+//! let [_, a, b] = [1, 2, 3].map(|id| tree.index_of(id).unwrap());
+//! let mut ledger = Ledger::new(&tree);
+//! ledger.charge(&tree, a, 500.0)?;
+//! ledger.charge(&tree, b, 400.0)?;
+//! let config = Config::default();
+//! let fairshare = engine::rank(&config, &tree, &ledger);
+//! let mut site = Site { assocs: vec![AssocFactors::default(); 3], ..Site::default() };
+//! engine::publish(&fairshare, &mut site);
+//! let scene = Scene {
+//!     config: &config,
+//!     tree: &tree,
+//!     ledger: &ledger,
+//!     fairshare: &fairshare,
+//!     site: &site,
+//!     load: &[],
+//!     now: 0,
+//! };
+//! let compared = compare_users(&scene, &Numbered(&tree), [a, b])?;
+//! assert_eq!(compared.ahead, Some(Side::Second));
+//! // 500 - 100 would tie; 101 less is ahead.
+//! assert_eq!(compared.remedies[0].answer, Answer::Least(101));
+//! assert!(compare_users(&scene, &Numbered(&tree), [a, a]).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod entry;
+mod formula;
+mod job;
+mod jobs;
+pub mod json;
+mod listed;
+mod parting;
+mod path;
+mod printed;
+mod remedy;
+mod scene;
+mod search;
+mod sketch;
+mod tally;
+mod term;
+mod text;
+mod users;
+mod world;
+
+pub use formula::{Formula, SizeMode};
+pub use job::{Bound, Explained, JobExplanation, VariantExplanation, explain_job};
+pub use jobs::{JobsCompared, TermDifference, compare_jobs};
+pub use listed::Listed;
+pub use parting::{Parting, Reason};
+pub use path::PathStep;
+pub use printed::{compare_printed, explain_printed};
+pub use remedy::{Answer, Remedy, RemedyKind};
+pub use scene::{ExplainError, Load, Names, Numbered, Scene, Side};
+pub use term::{Term, TermName};
+pub use users::{UserSide, UsersCompared, compare_users};

@@ -1,0 +1,170 @@
+//! Where the ways to two users part, and what decides there.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::path::{PathStep, chain};
+use super::{Names, Scene};
+use fairtree::fairshare::{Algorithm, order_on_level};
+use fairtree::tree::{AssocIndex, AssocKind};
+
+/// What decides between two users.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Fair Tree: one of the two compared has the higher level fairshare, and all its users come
+    /// first.
+    LevelFs,
+    /// Fair Tree: two users with equal level fairshare share a rank.
+    UsersTie,
+    /// Fair Tree: a user with the level fairshare of an account shares the rank of the account's
+    /// best user.
+    UserTiesWithAccount,
+    /// `compat=slurm`: the accounts have equal level fairshare. The stock plugin does not merge
+    /// them, so the order of its list decides.
+    ListOrder,
+    /// `compat=slurm`: a tie elsewhere was handed on to one of the two, so that the ranks are not
+    /// what the level fairshares say. A fault of the stock plugin.
+    TieHandedOn,
+    /// Classic fair share: no levels; each user has a factor of its own from usage over shares.
+    Factor,
+}
+
+/// The first level where the ways part and the two sides differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parting {
+    /// The accounts whose children are compared; two different ones only where tied accounts
+    /// were merged.
+    pub below: [String; 2],
+    /// Fair Tree: pairs of accounts further up that have equal level fairshare, so that their
+    /// children are compared as those of one.
+    pub merged: Vec<[PathStep; 2]>,
+    /// The two that are compared: accounts or users.
+    pub members: [PathStep; 2],
+    /// What decides between them.
+    pub reason: Reason,
+}
+
+/// A parting by positions.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) merged: Vec<[AssocIndex; 2]>,
+    pub(super) members: [AssocIndex; 2],
+    pub(super) reason: Reason,
+}
+
+/// Finds the parting of two different users.
+pub(super) fn part(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Found {
+    let chains = users.map(|user| chain(scene.tree, user));
+    let pairs = chains[0].iter().zip(&chains[1]);
+    let mut pairs = pairs.map(|(a, b)| [*a, *b]).skip_while(|[a, b]| a == b);
+    // Users are leaves, so neither way is a part of the other.
+    let mut members = pairs.next().expect("two users part somewhere");
+    let mut merged = Vec::new();
+    if scene.config.algorithm() != Algorithm::FairTree {
+        return Found {
+            merged,
+            members,
+            reason: Reason::Factor,
+        };
+    }
+    let reason = loop {
+        let order = order(scene, members);
+        let is_user = members.map(|index| scene.is_user(index));
+        match (order, is_user) {
+            (Ordering::Less | Ordering::Greater, _) => break Reason::LevelFs,
+            (Ordering::Equal, [true, true]) => break Reason::UsersTie,
+            (Ordering::Equal, [false, false]) if scene.config.compat.is_slurm() => {
+                break Reason::ListOrder;
+            }
+            (Ordering::Equal, [false, false]) => match pairs.next() {
+                Some(next) => {
+                    merged.push(members);
+                    members = next;
+                }
+                None => unreachable!("both ways go on below accounts"),
+            },
+            (Ordering::Equal, _) => break Reason::UserTiesWithAccount,
+        }
+    };
+    let found = Found {
+        merged,
+        members,
+        reason,
+    };
+    if agrees(scene, users, &found) {
+        found
+    } else {
+        Found {
+            reason: Reason::TieHandedOn,
+            ..found
+        }
+    }
+}
+
+/// Which of two members of a level comes first, the better one greater.
+fn order(scene: &Scene<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
+    if scene.config.compat.is_slurm() {
+        let level_fs = |index: AssocIndex| scene.fairshare[index.get()].level_fs;
+        return level_fs(a).cmp(&level_fs(b));
+    }
+    order_on_level(scene.tree, scene.ledger.raw(), a, b).unwrap_or(Ordering::Equal)
+}
+
+/// Whether the ranks are what the reason makes one expect.
+fn agrees(scene: &Scene<'_>, users: [AssocIndex; 2], found: &Found) -> bool {
+    let ranks = order_of_factors(scene, users);
+    match found.reason {
+        Reason::LevelFs => ranks == order(scene, found.members),
+        Reason::UsersTie => ranks == Ordering::Equal,
+        Reason::UserTiesWithAccount => {
+            let first_is_user = scene.is_user(found.members[0]);
+            let against = if first_is_user {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            };
+            ranks != against
+        }
+        Reason::ListOrder | Reason::TieHandedOn | Reason::Factor => true,
+    }
+}
+
+/// The order of two users by their factors, the better one greater.
+pub(super) fn order_of_factors(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Ordering {
+    let [a, b] = users.map(|user| scene.fairshare[user.get()].fs_factor.unwrap_or(0.0));
+    a.total_cmp(&b)
+}
+
+impl Found {
+    /// With names and numbers; `paths` are the ways to the two users.
+    pub(super) fn shown(
+        &self,
+        scene: &Scene<'_>,
+        names: &dyn Names,
+        paths: [&[PathStep]; 2],
+    ) -> Parting {
+        let step = |side: usize, index: AssocIndex| {
+            let id = scene.tree.rows()[index.get()].id;
+            let found = paths[side].iter().find(|step| step.assoc == id);
+            found.cloned().expect("members stand on the ways")
+        };
+        let both = |pair: &[AssocIndex; 2]| [step(0, pair[0]), step(1, pair[1])];
+        Parting {
+            below: self.members.map(|member| {
+                let parent = scene.tree.fs_parent(member);
+                parent.map_or_else(String::new, |parent| names.assoc(parent))
+            }),
+            merged: self.merged.iter().map(both).collect(),
+            members: both(&self.members),
+            reason: self.reason,
+        }
+    }
+
+    /// The member of one side, if it is an account.
+    pub(super) fn account(&self, scene: &Scene<'_>, side: usize) -> Option<AssocIndex> {
+        let member = self.members[side];
+        (scene.tree.rows()[member.get()].kind == AssocKind::Account).then_some(member)
+    }
+}

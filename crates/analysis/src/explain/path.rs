@@ -1,0 +1,99 @@
+//! The way from the root to a user, with what each association on it may claim and has used.
+
+use serde::{Serialize, Serializer};
+
+use super::{Names, Scene};
+use fairtree::extended::Extended;
+use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// One association on the way from the root.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PathStep {
+    /// Number of the association.
+    pub assoc: u32,
+    /// What the caller calls it.
+    pub name: String,
+    /// True for a user, false for an account.
+    pub is_user: bool,
+    /// An account with `FairShare=parent`: it takes no part, its children compete on the level
+    /// above.
+    pub stands_aside: bool,
+    /// Raw shares; `None`: `parent`, which JSON says in this word.
+    #[serde(serialize_with = "number_or_parent")]
+    pub raw_shares: Option<u32>,
+    /// Raw shares of all on its level, itself included; `None` for the root.
+    pub level_shares: Option<u64>,
+    /// What is due: normalised shares, 0..=1. See
+    /// [`AssocFairshare`](fairtree::fairshare::AssocFairshare) for this and the next three.
+    pub norm_shares: f64,
+    /// What was used: TRES-seconds.
+    pub raw_usage: f64,
+    /// The same as the algorithm compares it: under Fair Tree over the usage of the account above.
+    pub effective_usage: f64,
+    /// Due over used; infinity where nothing was used. `None` for the root, for accounts that
+    /// stand aside and outside Fair Tree. In JSON infinity is `"inf"`.
+    #[serde(serialize_with = "number_or_inf")]
+    pub level_fs: Option<f64>,
+}
+
+/// The steps from the root to `index`, both included.
+pub(super) fn steps(scene: &Scene<'_>, names: &dyn Names, index: AssocIndex) -> Vec<PathStep> {
+    let mut steps = Vec::new();
+    let mut next = Some(index);
+    while let Some(at) = next {
+        steps.push(step(scene, names, at));
+        next = scene.tree.parent(at);
+    }
+    steps.reverse();
+    steps
+}
+
+fn step(scene: &Scene<'_>, names: &dyn Names, index: AssocIndex) -> PathStep {
+    let row = &scene.tree.rows()[index.get()];
+    let result = &scene.fairshare[index.get()];
+    PathStep {
+        assoc: row.id,
+        name: names.assoc(index),
+        is_user: row.kind == AssocKind::User,
+        stands_aside: stands_aside(scene.tree, index),
+        raw_shares: row.shares.raw(),
+        level_shares: scene.tree.level_shares(index),
+        norm_shares: result.norm_shares,
+        raw_usage: result.raw_usage.to_f64(),
+        effective_usage: result.effective_usage.to_f64(),
+        level_fs: result.level_fs.map(Extended::to_f64),
+    }
+}
+
+/// An account below the root that leaves its children to the level above.
+fn stands_aside(tree: &Tree, index: AssocIndex) -> bool {
+    let row = &tree.rows()[index.get()];
+    row.shares == Shares::Parent && row.kind == AssocKind::Account && tree.parent(index).is_some()
+}
+
+/// The associations from the root to `index` that take part in sharing.
+pub(super) fn chain(tree: &Tree, index: AssocIndex) -> Vec<AssocIndex> {
+    let mut chain = Vec::new();
+    let mut next = Some(index);
+    while let Some(at) = next {
+        chain.push(at);
+        next = tree.fs_parent(at);
+    }
+    chain.reverse();
+    chain
+}
+
+fn number_or_parent<S: Serializer>(value: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_str("parent"),
+        Some(shares) => serializer.serialize_u32(*shares),
+    }
+}
+
+fn number_or_inf<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) if value.is_infinite() => serializer.serialize_str("inf"),
+        Some(value) => serializer.serialize_f64(*value),
+    }
+}

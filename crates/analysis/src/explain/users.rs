@@ -1,0 +1,178 @@
+//! Why one user comes before another.
+
+use std::cmp::Ordering;
+
+use serde::Serialize;
+
+use super::formula::rank;
+use super::parting::{self, Found};
+use super::path::{PathStep, chain, steps};
+use super::remedy::{Goal, GoalOf, Search};
+use super::world::Change;
+use super::{ExplainError, Names, Parting, Remedy, Scene, Side};
+use fairtree::compat::Compat;
+use fairtree::fairshare::Algorithm;
+use fairtree::tree::AssocIndex;
+
+/// One of the two users.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UserSide {
+    /// Number of the association.
+    pub assoc: u32,
+    /// What the caller calls it.
+    pub name: String,
+    /// Fair-share factor, 0..=1.
+    pub fs_factor: f64,
+    /// Fair Tree: the rank, from the number of users (the best) down to 1.
+    pub rank: Option<u64>,
+    /// The way from the root, both ends included.
+    pub path: Vec<PathStep>,
+}
+
+/// Two users side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UsersCompared {
+    /// `fair_tree`, `classic` or `depth_oblivious`.
+    pub algorithm: &'static str,
+    /// `documented` or `slurm:RELEASE`.
+    pub compat: String,
+    /// Number of users that are ranked.
+    pub users: u64,
+    /// The two, in the order of the question.
+    pub sides: [UserSide; 2],
+    /// Who has the higher factor; `None`: equal.
+    pub ahead: Option<Side>,
+    /// Where they part, and what decides there.
+    pub parting: Parting,
+    /// Who comes first after a remedy: the one behind, of equals the first one.
+    pub moves: Side,
+    /// What would put `moves` strictly ahead of the other.
+    pub remedies: Vec<Remedy>,
+}
+
+/// Compares two different users, and finds what would change their order.
+///
+/// # Errors
+/// [`ExplainError::NoSuchAssoc`], [`ExplainError::NotAUser`], [`ExplainError::SameUser`], and
+/// [`ExplainError::Length`] for tables that do not belong together.
+pub fn compare_users(
+    scene: &Scene<'_>,
+    names: &dyn Names,
+    users: [AssocIndex; 2],
+) -> Result<UsersCompared, ExplainError> {
+    check(scene, names, users)?;
+    let (mut compared, found) = describe(scene, names, users);
+    let moves = compared.moves.position();
+    let pair = [users[moves], users[1 - moves]];
+    let search = Search::new(scene, names, pair.map(Some), GoalOf::Order);
+    let changes = changes(scene, &search, &found, users, moves);
+    let ahead = || -> Goal<'_> { Box::new(|factors: [f64; 2]| factors[0] > factors[1]) };
+    compared.remedies = search.look(&changes, &ahead);
+    Ok(compared)
+}
+
+/// What might help the side at position `moves`.
+pub(super) fn changes(
+    scene: &Scene<'_>,
+    search: &Search<'_, '_>,
+    found: &Found,
+    users: [AssocIndex; 2],
+    moves: usize,
+) -> Vec<Change> {
+    let mut changes = vec![Change::LessUsage(users[moves])];
+    changes.extend(found.account(scene, moves).map(Change::LessUsage));
+    let member = found.members[moves];
+    if scene.tree.rows()[member.get()].shares.raw().is_some() {
+        changes.push(Change::MoreShares(member));
+    }
+    changes.extend(search.halving());
+    if load_matters(scene, users) {
+        changes.push(Change::Load);
+    }
+    changes
+}
+
+/// The two without remedies, and where they part.
+pub(super) fn describe(
+    scene: &Scene<'_>,
+    names: &dyn Names,
+    users: [AssocIndex; 2],
+) -> (UsersCompared, Found) {
+    let sides = users.map(|user| side(scene, names, user));
+    let found = parting::part(scene, users);
+    let ahead = match parting::order_of_factors(scene, users) {
+        Ordering::Greater => Some(Side::First),
+        Ordering::Less => Some(Side::Second),
+        Ordering::Equal => None,
+    };
+    let parting = found.shown(scene, names, [&sides[0].path, &sides[1].path]);
+    let compared = UsersCompared {
+        algorithm: match scene.config.algorithm() {
+            Algorithm::FairTree => "fair_tree",
+            Algorithm::Classic { .. } => "classic",
+            Algorithm::DepthOblivious { .. } => "depth_oblivious",
+        },
+        compat: match scene.config.compat {
+            Compat::Documented => "documented".to_owned(),
+            Compat::Slurm(release) => format!("slurm:{release}"),
+        },
+        users: scene.tree.user_count() as u64,
+        sides,
+        ahead,
+        parting,
+        moves: ahead.map_or(Side::First, Side::other),
+        remedies: Vec::new(),
+    };
+    (compared, found)
+}
+
+fn side(scene: &Scene<'_>, names: &dyn Names, user: AssocIndex) -> UserSide {
+    let fs_factor = scene.fairshare[user.get()].fs_factor.unwrap_or(0.0);
+    let is_ranked = scene.config.algorithm() == Algorithm::FairTree;
+    UserSide {
+        assoc: scene.tree.rows()[user.get()].id,
+        name: names.assoc(user),
+        fs_factor,
+        rank: is_ranked.then(|| rank(fs_factor, scene.tree.user_count())),
+        path: steps(scene, names, user),
+    }
+}
+
+/// Whether running jobs charge one side without the other: what both have above them fades and
+/// grows alike.
+pub(super) fn load_matters(scene: &Scene<'_>, users: [AssocIndex; 2]) -> bool {
+    let [a, b] = users.map(|user| chain(scene.tree, user));
+    let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let mut apart = vec![false; scene.tree.len()];
+    for index in a[common..].iter().chain(&b[common..]) {
+        apart[index.get()] = true;
+    }
+    for &index in scene.tree.parents_first() {
+        let parent = scene.tree.fs_parent(index);
+        if parent.is_some_and(|parent| apart[parent.get()]) {
+            apart[index.get()] = true;
+        }
+    }
+    let mut load = scene.load.iter();
+    load.any(|load| apart[load.assoc.get()] && load.tres_per_sec > 0.0)
+}
+
+fn check(scene: &Scene<'_>, names: &dyn Names, users: [AssocIndex; 2]) -> Result<(), ExplainError> {
+    scene.check()?;
+    let len = scene.tree.len();
+    for user in users {
+        if user.get() >= len {
+            let position = user.get();
+            return Err(ExplainError::NoSuchAssoc { position, len });
+        }
+        if !scene.is_user(user) {
+            let name = names.assoc(user);
+            return Err(ExplainError::NotAUser { name });
+        }
+    }
+    if users[0] == users[1] {
+        let name = names.assoc(users[0]);
+        return Err(ExplainError::SameUser { name });
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! Copies of a site on which changes are tried.
+
+use std::borrow::Cow;
+
+use super::sketch::Sketch;
+use super::{Load, Scene};
+use fairtree::config::Config;
+use fairtree::extended::Extended;
+use fairtree::fairshare::{AssocFairshare, compute_again};
+use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// What may be changed, in whole units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Change {
+    /// TRES-seconds that a user, or an account with each of its users in proportion, did not use.
+    LessUsage(AssocIndex),
+    /// Raw shares more.
+    MoreShares(AssocIndex),
+    /// Hours during which running jobs go on and usage fades.
+    Load,
+    /// Times that all usage is halved.
+    Halving,
+}
+
+/// A site, or a small one that ranks the same two users alike.
+pub(super) struct World<'a> {
+    config: &'a Config,
+    tree: Cow<'a, Tree>,
+    raw: Cow<'a, [Extended]>,
+    load: Vec<Load>,
+    pair: [Option<AssocIndex>; 2],
+    /// Where the associations of the site stand here; `None`: at their own position.
+    places: Option<Vec<AssocIndex>>,
+    /// Results of the change before: memory for the next.
+    spare: Vec<AssocFairshare>,
+}
+
+impl<'a> World<'a> {
+    /// A copy of the whole.
+    pub(super) fn whole(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
+        World {
+            config: scene.config,
+            tree: Cow::Borrowed(scene.tree),
+            raw: Cow::Borrowed(scene.ledger.raw()),
+            load: scene.load.to_vec(),
+            pair,
+            places: None,
+            spare: Vec::new(),
+        }
+    }
+
+    /// The ways to the two users; one account stands for all others on each level.
+    ///
+    /// The order of the two is right but for ties with others, and so are classic factors; Fair
+    /// Tree factors are not, because they count the others.
+    pub(super) fn sketch(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
+        let sketch = Sketch::new(scene, pair);
+        let place = |index: AssocIndex| sketch.places[index.get()];
+        let load = scene.load.iter().map(|load| Load {
+            assoc: place(load.assoc),
+            ..*load
+        });
+        World {
+            config: scene.config,
+            load: load.collect(),
+            pair: pair.map(|user| user.map(place)),
+            tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
+            raw: Cow::Owned(sketch.raw),
+            places: Some(sketch.places),
+            spare: Vec::new(),
+        }
+    }
+
+    /// The fair-share factors of the two after a change; 0 without an association.
+    pub(super) fn factors(&mut self, change: Change, amount: u64) -> [f64; 2] {
+        match change {
+            Change::LessUsage(index) => {
+                let raw = self.with_less_usage(self.place(index), amount);
+                self.factors_of(&raw)
+            }
+            Change::MoreShares(index) => {
+                let row = self.tree.rows()[self.place(index).get()];
+                let old = row.shares.raw().unwrap_or(0);
+                let shares = u32::try_from(amount)
+                    .ok()
+                    .and_then(|more| old.checked_add(more));
+                let shares = Shares::Raw(shares.unwrap_or(Shares::MAX_RAW).min(Shares::MAX_RAW));
+                let changed = self.tree.to_mut().set_shares(row.id, shares);
+                changed.expect("an association of this tree, shares in range");
+                let raw = self.raw.clone();
+                let factors = self.factors_of(&raw);
+                let restored = self.tree.to_mut().set_shares(row.id, row.shares);
+                restored.expect("the shares it had");
+                factors
+            }
+            Change::Load => {
+                let raw = self.after_hours(amount);
+                self.factors_of(&raw)
+            }
+            Change::Halving => {
+                let half = Extended::ONE / Extended::from(2_u64);
+                let mut raw = self.raw.to_vec();
+                for usage in &mut raw {
+                    for _ in 0..amount {
+                        *usage *= half;
+                    }
+                }
+                self.factors_of(&raw)
+            }
+        }
+    }
+
+    fn place(&self, index: AssocIndex) -> AssocIndex {
+        self.places
+            .as_ref()
+            .map_or(index, |places| places[index.get()])
+    }
+
+    fn factors_of(&mut self, raw: &[Extended]) -> [f64; 2] {
+        let (algorithm, compat) = (self.config.algorithm(), self.config.compat);
+        let spare = std::mem::take(&mut self.spare);
+        self.spare = compute_again(algorithm, compat, &self.tree, raw, spare);
+        let factor = |index: AssocIndex| self.spare[index.get()].fs_factor.unwrap_or(0.0);
+        self.pair.map(|user| user.map_or(0.0, factor))
+    }
+
+    /// Usage without `amount` TRES-seconds of an association, at most what it has.
+    fn with_less_usage(&self, index: AssocIndex, amount: u64) -> Vec<Extended> {
+        let mut raw = self.raw.to_vec();
+        let used = raw[index.get()];
+        let less = Extended::from(amount).min(used);
+        if used.is_zero() {
+            return raw;
+        }
+        let left = used - less;
+        if self.tree.rows()[index.get()].kind == AssocKind::Account {
+            let mut below = vec![false; raw.len()];
+            below[index.get()] = true;
+            for &each in self.tree.parents_first() {
+                if self.tree.parent(each).is_some_and(|p| below[p.get()]) {
+                    below[each.get()] = true;
+                    let usage = &mut raw[each.get()];
+                    *usage = *usage * left / used;
+                }
+            }
+        }
+        raw[index.get()] = left;
+        let mut above = self.tree.parent(index);
+        while let Some(at) = above {
+            raw[at.get()] = (raw[at.get()] - less).max(Extended::ZERO);
+            above = self.tree.parent(at);
+        }
+        raw
+    }
+
+    /// Usage after `hours` in which it fades and the load goes on, pass by pass.
+    fn after_hours(&self, hours: u64) -> Vec<Extended> {
+        let (left, whole) = fading(self.config, hours);
+        let number = |value: f64| Extended::from_f64(value).unwrap_or(Extended::ZERO);
+        let left = number(left);
+        let mut raw: Vec<Extended> = self.raw.iter().map(|usage| *usage * left).collect();
+        for load in &self.load {
+            let usage = number(load.tres_per_sec.max(0.0) * whole);
+            let mut next = Some(load.assoc);
+            while let Some(at) = next {
+                raw[at.get()] += usage;
+                next = self.tree.parent(at);
+            }
+        }
+        raw
+    }
+}
+
+/// What `hours` leave of usage, of 1, and the seconds that remain of what is used all the time.
+pub(super) fn fading(config: &Config, hours: u64) -> (f64, f64) {
+    let decay = fairtree::engine::decay(config);
+    let secs = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
+    let pass = i64::from(config.priority_calc_period_secs.max(1));
+    let whole = if decay.compat().is_slurm() {
+        // Each pass lets usage fade as if all came at its start.
+        let (passes, left) = (secs / pass, decay.factor(pass));
+        let first = decay.weight(0, pass, pass);
+        let sum = if left < 1.0 {
+            first * (1.0 - left.powf(passes as f64)) / (1.0 - left)
+        } else {
+            first * passes as f64
+        };
+        let rest = secs % pass;
+        sum * decay.factor(rest) + decay.weight(0, rest, rest)
+    } else {
+        decay.weight(0, secs, secs)
+    };
+    (decay.factor(secs), whole)
+}

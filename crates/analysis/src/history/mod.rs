@@ -1,0 +1,222 @@
+//! What associations used over time, and what the engine makes of it.
+//!
+//! | noun | what it is |
+//! |---|---|
+//! | [`History`] | the use of jobs, gathered in equal steps of time |
+//! | [`Timeline`] | share, use and fair-share factor of each association at each moment |
+//!
+//! A history takes jobs in any order and keeps no job: its size is that of its associations times
+//! at most [`MAX_STEPS`]. Steps begin at a minute and double whenever the jobs reach further than
+//! [`MAX_STEPS`] of them; what was gathered fades into the longer step by the engine's own
+//! [`Decay`], so that the result is the same as if the jobs had been gathered in these steps from
+//! the start, but for rounding.
+
+mod captures;
+mod owners;
+mod timeline;
+
+pub use captures::from_captures;
+pub use owners::{NO_SITE, Placed, on_site, own_site};
+pub use timeline::{Course, Timeline, from_history};
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::tz::TimeZone;
+
+use fairtree::compat::Compat;
+use fairtree::config::ResetPeriod;
+use fairtree::usage::{Decay, next_reset};
+use fairtree_model::input::workload::JobUse;
+
+/// The most steps of a history.
+pub const MAX_STEPS: i64 = 256;
+
+/// The first length of a step.
+const FIRST_STEP_SECS: i64 = 60;
+
+/// Who used something: account and user, each `None` where the log does not tell.
+pub type Owner = (Option<String>, Option<String>);
+
+/// The use of jobs in equal steps of time.
+#[derive(Clone, Debug)]
+pub struct History {
+    half_life_secs: u32,
+    reset: ResetPeriod,
+    /// Length of a step, seconds; step `k` reaches from `k` times this to `k + 1` times.
+    step_secs: i64,
+    /// First and last step.
+    range: Option<(i64, i64)>,
+    positions: HashMap<Owner, usize>,
+    /// For each owner, by step, what was used in it as it counts at its end, TRES-seconds.
+    used: Vec<BTreeMap<i64, f64>>,
+    /// The last end of a job.
+    last_end: i64,
+}
+
+impl History {
+    /// Nothing yet. `half_life_secs` as [`Decay::new`] takes it; usage is cleared at the ends of
+    /// `reset`, midnight in UTC.
+    pub fn new(half_life_secs: u32, reset: ResetPeriod) -> History {
+        History {
+            half_life_secs,
+            reset,
+            step_secs: FIRST_STEP_SECS,
+            range: None,
+            positions: HashMap::new(),
+            used: Vec::new(),
+            last_end: i64::MIN,
+        }
+    }
+
+    /// Half-life in seconds, 0 for none.
+    pub const fn half_life_secs(&self) -> u32 {
+        self.half_life_secs
+    }
+
+    /// Length of a step in seconds.
+    pub const fn step_secs(&self) -> i64 {
+        self.step_secs
+    }
+
+    /// The ends of all steps, seconds since 1970, ascending.
+    pub fn times(&self) -> Vec<i64> {
+        let Some((first, last)) = self.range else {
+            return Vec::new();
+        };
+        (first..=last)
+            .map(|step| (step + 1) * self.step_secs)
+            .collect()
+    }
+
+    fn decay(&self) -> Decay {
+        Decay::new(self.half_life_secs, Compat::Documented)
+    }
+
+    /// The last moment in `from..=to`, `from` itself not, at which all usage is cleared.
+    fn cleared(&self, from: i64, to: i64) -> Option<i64> {
+        let next = |at| next_reset(self.reset, Compat::Documented, at, at, &TimeZone::UTC);
+        let mut last = None;
+        let mut at = from;
+        while let Some(reset) = next(at).filter(|&reset| reset > at && reset <= to) {
+            (last, at) = (Some(reset), reset);
+        }
+        last
+    }
+
+    /// Gathers what a job used. A job that ends as it starts, or counts nothing, changes nothing.
+    pub fn charge(&mut self, job: &JobUse<'_>) {
+        if job.end <= job.start || job.billing.is_nan() || job.billing <= 0.0 {
+            return;
+        }
+        self.last_end = self.last_end.max(job.end);
+        self.reach(job.start, job.end);
+        let owner = self.position(job);
+        let decay = self.decay();
+        for step in self.step_of(job.start)..=self.step_of(job.end - 1) {
+            let (from, to) = (step * self.step_secs, (step + 1) * self.step_secs);
+            let start = self
+                .cleared(from, to)
+                .map_or(from, |reset| reset)
+                .max(job.start);
+            let weight = decay.weight(start, job.end.min(to), to);
+            *self.used[owner].entry(step).or_default() += weight * job.billing;
+        }
+    }
+
+    fn position(&mut self, job: &JobUse<'_>) -> usize {
+        let owner = (job.account.map(str::to_owned), job.user.map(str::to_owned));
+        let next = self.used.len();
+        let position = *self.positions.entry(owner).or_insert(next);
+        if position == next {
+            self.used.push(BTreeMap::new());
+        }
+        position
+    }
+
+    fn step_of(&self, time: i64) -> i64 {
+        time.div_euclid(self.step_secs)
+    }
+
+    /// Makes steps long enough for jobs from `start` to `end`, too.
+    fn reach(&mut self, start: i64, end: i64) {
+        let range = loop {
+            let (first, last) = (self.step_of(start), self.step_of(end - 1));
+            let range = self
+                .range
+                .map_or((first, last), |(from, to)| (from.min(first), to.max(last)));
+            if range.1 - range.0 < MAX_STEPS {
+                break range;
+            }
+            self.double();
+        };
+        self.range = Some(range);
+    }
+
+    /// Joins every two steps to one.
+    fn double(&mut self) {
+        let short = self.step_secs;
+        let left = self.decay().factor(short);
+        let mut used = std::mem::take(&mut self.used);
+        for steps in &mut used {
+            let mut longer: BTreeMap<i64, f64> = BTreeMap::new();
+            for (&step, &amount) in &*steps {
+                let end = (step + 1) * short;
+                let kept = match step.rem_euclid(2) {
+                    1 => amount,
+                    _ if self.cleared(end, end + short).is_some() => 0.0,
+                    _ => amount * left,
+                };
+                *longer.entry(step.div_euclid(2)).or_default() += kept;
+            }
+            *steps = longer;
+        }
+        self.used = used;
+        self.step_secs *= 2;
+        self.range = (self.range).map(|(first, last)| (first.div_euclid(2), last.div_euclid(2)));
+    }
+
+    /// Walks through the steps: `each` gets the end of the step and what every owner's use counts
+    /// then, by position; the owners' positions are those of [`History::owners`].
+    fn walk(&self, mut each: impl FnMut(i64, &[f64])) {
+        let Some((first, last)) = self.range else {
+            return;
+        };
+        let left = self.decay().factor(self.step_secs);
+        let mut now = vec![0.0; self.used.len()];
+        for step in first..=last {
+            let end = (step + 1) * self.step_secs;
+            let kept = match self.cleared(end - self.step_secs, end) {
+                Some(_) => 0.0,
+                None => left,
+            };
+            for (now, used) in now.iter_mut().zip(&self.used) {
+                *now = *now * kept + used.get(&step).copied().unwrap_or(0.0);
+            }
+            each(end, &now);
+        }
+    }
+
+    /// Who used something, in the order of first use.
+    fn owners(&self) -> Vec<&Owner> {
+        let mut owners: Vec<(&Owner, usize)> = self
+            .positions
+            .iter()
+            .map(|(owner, &at)| (owner, at))
+            .collect();
+        owners.sort_unstable_by_key(|&(_, at)| at);
+        owners.into_iter().map(|(owner, _)| owner).collect()
+    }
+
+    /// What everything counts at the end of the last step, by position.
+    fn at_end(&self) -> Vec<f64> {
+        let mut last = Vec::new();
+        self.walk(|_, now| {
+            last.clear();
+            last.extend_from_slice(now);
+        });
+        last
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Expected values: the integral of 2^(-t/h) by hand and by a sum over every second.
+
+use super::*;
+use crate::share::from_site;
+use fairtree::config::Config;
+
+const DAY: i64 = 86_400;
+
+fn job(user: &'static str, start: i64, end: i64, billing: f64) -> JobUse<'static> {
+    JobUse {
+        account: Some("a"),
+        user: Some(user),
+        start,
+        end,
+        billing,
+    }
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+/// What jobs count at `time`, second by second: each at its middle, which for a second of a
+/// half-life of a day is right to 1e-11.
+fn by_seconds(jobs: &[JobUse<'_>], half_life: f64, time: i64) -> f64 {
+    let second =
+        |job: &JobUse<'_>, at: i64| job.billing * (-((time - at) as f64 - 0.5) / half_life).exp2();
+    jobs.iter()
+        .map(|job| {
+            (job.start..job.end.min(time))
+                .map(|at| second(job, at))
+                .sum::<f64>()
+        })
+        .sum()
+}
+
+#[test]
+fn steps_double_without_losing_anything() {
+    let jobs = [
+        job("x", 30, 4_000, 2.0),
+        job("x", 100_000, 100_001, 8.0),
+        job("x", 50_000, 300_000, 1.0),
+        job("x", 7, 20, 5.0),
+    ];
+    for order in [[0, 1, 2, 3], [2, 1, 0, 3], [3, 0, 2, 1]] {
+        let mut history = History::new(86_400, ResetPeriod::None);
+        for at in order {
+            history.charge(&jobs[at]);
+        }
+        let times = history.times();
+        assert!(times.len() as i64 <= MAX_STEPS && times.len() as i64 > MAX_STEPS / 4);
+        assert!(history.step_secs() > FIRST_STEP_SECS);
+        let mut at = 0;
+        history.walk(|time, used| {
+            assert_eq!(time, times[at]);
+            assert!(close(used[0], by_seconds(&jobs, 86_400.0, time)), "{time}");
+            at += 1;
+        });
+    }
+}
+
+#[test]
+fn without_half_life_seconds_add_up() {
+    let mut history = History::new(0, ResetPeriod::None);
+    history.charge(&job("x", -100, 900, 3.0));
+    history.charge(&job("x", 5 * DAY, 5 * DAY + 10, 1.0));
+    history.charge(&job("y", 10, 10, 1.0));
+    history.charge(&job("y", 10, 20, 0.0));
+    assert_eq!(history.at_end(), [3_010.0]);
+    assert_eq!(history.owners().len(), 1);
+}
+
+#[test]
+fn a_reset_clears_what_was_used_before() {
+    // Ten days of one processor, cleared every midnight; then none.
+    let mut history = History::new(0, ResetPeriod::Daily);
+    history.charge(&job("x", 0, 10 * DAY, 1.0));
+    history.walk(|time, used| {
+        // At midnight itself everything is cleared.
+        let expected = if time <= 10 * DAY {
+            time.rem_euclid(DAY)
+        } else {
+            0
+        };
+        assert_eq!(used[0], expected as f64, "{time}");
+    });
+    assert!(history.step_secs() > 3_000);
+}
+
+#[test]
+fn users_whom_the_site_does_not_know_count_for_their_account() {
+    let text = "[accounts.a]\nusers.x = { shares = 1 }\n[accounts.b]\nusers.z = { usage = 5 }\n";
+    let site = fairtree_model::input::site::read("site", text.as_bytes()).unwrap();
+    let mut history = History::new(0, ResetPeriod::None);
+    history.charge(&job("x", 0, 60, 1.0));
+    history.charge(&job("stranger", 0, 60, 2.0));
+    history.charge(&JobUse {
+        account: Some("nowhere"),
+        ..job("y", 0, 60, 4.0)
+    });
+    let placed = on_site(site, &history);
+    let report = from_site(
+        &placed.site,
+        placed.site.config.algorithm(),
+        Compat::Documented,
+    );
+    let usage: Vec<(String, u64)> = report
+        .rows
+        .iter()
+        .map(|row| (row.name(), row.raw_usage.unwrap()))
+        .collect();
+    let expected = [("root", 420), ("a", 180), ("x@a", 60), ("b", 0), ("z@b", 0)];
+    assert_eq!(
+        usage,
+        expected.map(|(name, usage)| (name.to_owned(), usage))
+    );
+    assert_eq!(placed.notes.len(), 3, "{:?}", placed.notes);
+}
+
+#[test]
+fn a_timeline_is_what_the_engine_says_at_each_step() {
+    let mut history = History::new(0, ResetPeriod::None);
+    history.charge(&job("x", 0, 60, 1.0));
+    history.charge(&job("y", 60, 120, 3.0));
+    history.charge(&JobUse {
+        account: None,
+        ..job("z", 60, 120, 4.0)
+    });
+    let config = Config::default();
+    let placed = own_site("log", &config, &history).unwrap();
+    let timeline = from_history(&history, &placed, config.algorithm(), Compat::Documented);
+    assert_eq!(timeline.times, [60, 120]);
+    let of = |name: &str| {
+        let at = timeline
+            .latest
+            .rows
+            .iter()
+            .position(|row| row.name() == name)
+            .unwrap();
+        &timeline.courses[at]
+    };
+    assert_eq!(of("x@a").effective_usage, [Some(1.0), Some(0.25)]);
+    assert_eq!(of("a").effective_usage, [Some(1.0), Some(0.5)]);
+    assert_eq!(of("a").norm_shares, [Some(0.5), Some(0.5)]);
+    // z has used nothing at first, and as much as account a later; a tie of a user and an account
+    // gives the user the rank of the account's best.
+    assert_eq!(of("z@root").fs_factor, [Some(1.0), Some(1.0)]);
+    assert_eq!(of("y@a").fs_factor, [Some(2.0 / 3.0), Some(1.0 / 3.0)]);
+    assert_eq!(of("a").fs_factor, [None, None]);
+}

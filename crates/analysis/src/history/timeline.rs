@@ -1,0 +1,96 @@
+//! Share, use and fair-share factor over time.
+
+use super::owners::{Placed, spread};
+use super::{History, captures};
+use crate::share::{ShareReport, from_site};
+use fairtree::compat::Compat;
+use fairtree::extended::Extended;
+use fairtree::fairshare::{self, Algorithm};
+use fairtree::usage::Ledger;
+
+/// A site over time.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    /// The machine or the cluster.
+    pub machine: Option<String>,
+    /// The moments, seconds since 1970, ascending; at least one.
+    pub times: Vec<i64>,
+    /// The site at the last moment.
+    pub latest: ShareReport,
+    /// One per row of `latest`.
+    pub courses: Vec<Course>,
+    /// `PriorityDecayHalfLife` in seconds, 0 for none; `None` where it is not known.
+    pub half_life_secs: Option<u32>,
+    /// What a reader of the numbers should know, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// An association over time: one number per moment, `None` where it was not there, or had none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// Normalised shares (sshare's NormShares).
+    pub norm_shares: Vec<Option<f64>>,
+    /// Effective usage (EffectvUsage).
+    pub effective_usage: Vec<Option<f64>>,
+    /// Fair-share factor (FairShare).
+    pub fs_factor: Vec<Option<f64>>,
+}
+
+impl Course {
+    /// The mean of the effective usage that is known; 0 for none.
+    pub fn mean_usage(&self) -> f64 {
+        let known: Vec<f64> = self.effective_usage.iter().copied().flatten().collect();
+        match known.len() {
+            0 => 0.0,
+            count => known.iter().sum::<f64>() / count as f64,
+        }
+    }
+}
+
+/// The timeline of a report without a past.
+impl From<ShareReport> for Timeline {
+    fn from(latest: ShareReport) -> Timeline {
+        Timeline {
+            machine: latest.rows.iter().find_map(|row| row.cluster.clone()),
+            times: vec![0],
+            courses: latest.rows.iter().map(captures::course).collect(),
+            half_life_secs: None,
+            notes: latest.assumptions.clone(),
+            latest,
+        }
+    }
+}
+
+/// What the engine makes of a history, step by step, under the settings of its site but for
+/// `algorithm` and `compat`.
+///
+/// Usage fades as [`fairtree::usage::Decay`] documents it; `compat` decides how it ranks.
+pub fn from_history(
+    history: &History,
+    placed: &Placed,
+    algorithm: Algorithm,
+    compat: Compat,
+) -> Timeline {
+    let site = &placed.site;
+    let mut courses = vec![Course::default(); site.rows.len()];
+    history.walk(|_, used| {
+        let own = spread(&placed.positions, used, site.tree.len());
+        let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
+        let found = fairshare::compute(algorithm, compat, &site.tree, ledger.raw());
+        for (course, found) in courses.iter_mut().zip(found) {
+            course.norm_shares.push(Some(found.norm_shares));
+            course
+                .effective_usage
+                .push(Some(Extended::to_f64(found.effective_usage)));
+            course.fs_factor.push(found.fs_factor);
+        }
+    });
+    Timeline {
+        machine: site.cluster.clone(),
+        times: history.times(),
+        latest: from_site(site, algorithm, compat),
+        courses,
+        half_life_secs: Some(history.half_life_secs()),
+        notes: placed.notes.clone(),
+    }
+}

@@ -1,0 +1,173 @@
+//! The report of what sprio printed.
+
+use super::check::{Sum, Verdict, verdict};
+use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
+use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, Row, Weights};
+use fairtree_model::input::sshare::Printed;
+
+/// One report per listing. A listing without weights takes those of the `sprio -w` above it.
+pub fn from_queue(queue: &Queue) -> Vec<PrioReport> {
+    let mut weights: Option<&Weights> = None;
+    let mut reports = Vec::with_capacity(queue.listings.len());
+    for listing in &queue.listings {
+        weights = listing.weights.as_ref().or(weights);
+        reports.push(report(queue, listing, weights));
+    }
+    reports
+}
+
+fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioReport {
+    let weighted = Factor::ALL.map(|factor| {
+        let zero = weights.and_then(|w| w.points[factor.index()]) == Some(0);
+        listing.has_factor(factor) && !zero
+    });
+    let mut report = PrioReport {
+        source: queue.file.clone(),
+        names: listing.has(Column::Account) || listing.has(Column::QosName),
+        weighted,
+        weights: weights.cloned(),
+        rows: Vec::with_capacity(listing.rows.len()),
+        notes: Vec::new(),
+    };
+    let mut unlike: Vec<String> = Vec::new();
+    let mut hidden: Vec<String> = Vec::new();
+    for row in &listing.rows {
+        let made = build(listing, row, weights);
+        if let Some(printed) = made.printed {
+            let computed = made.priority.value().unwrap_or(0.0);
+            match made.priority {
+                Figure::Computed(_) => unlike.push(format!(
+                    "PRIORITY of {} is printed as {printed:.0}, its factors add up to {computed:.0}",
+                    made.name()
+                )),
+                _ => hidden.push(made.name()),
+            }
+        }
+        report.rows.push(made);
+    }
+    report.notes = unlike;
+    if let Some(first) = hidden.first() {
+        let more = match hidden.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more rows"),
+        };
+        report.notes.push(format!(
+            "PRIORITY of {first}{more} is not what the factors add up to, but left as in the \
+             input: the columns that are not there (NICE, SITE) may explain it; sprio -l has them"
+        ));
+    }
+    report
+}
+
+fn build(listing: &Listing, row: &Row, weights: Option<&Weights>) -> PrioRow {
+    let weight = |factor: Factor| {
+        let known = weights.and_then(|w| w.points[factor.index()]);
+        known.map(f64::from)
+    };
+    let figure = |printed: Option<Printed>| printed.map(|p| Figure::Printed(p.value));
+    let mut points = [Figure::Blank; 7];
+    let mut norm = [Figure::Blank; 7];
+    for factor in Factor::ALL.into_iter().filter(|f| *f != Factor::Tres) {
+        let at = factor.index();
+        let (own, share) = (row.weighted[at], row.norm[at]);
+        let scaled = share
+            .zip(weight(factor))
+            .map(|(s, w)| Figure::Computed(s.value * w));
+        points[at] = figure(own)
+            .or(scaled)
+            .unwrap_or_else(|| absent(listing, factor));
+        let divided = own.zip(weight(factor)).map(|(o, w)| {
+            // sprio shows 0 where there is no weight.
+            Figure::Computed(if w == 0.0 { 0.0 } else { o.value / w })
+        });
+        norm[at] = figure(share)
+            .or(divided)
+            .unwrap_or_else(|| absent(listing, factor));
+    }
+    let tres = tres_terms(row);
+    points[Factor::Tres.index()] = match (&row.tres, &row.norm_tres) {
+        (Some(terms), _) => Figure::Printed(terms.iter().map(|(_, p)| p.value).sum::<f64>() + 0.0),
+        (None, Some(terms)) if !terms.is_empty() => Figure::Unknown,
+        (None, Some(_)) => Figure::Printed(0.0),
+        (None, None) => Figure::Computed(0.0),
+    };
+    let mut made = PrioRow {
+        line: Some(row.line),
+        job_id: row.job_id,
+        partition: row.partition.clone(),
+        cluster: row.cluster.clone(),
+        user: row.user.clone(),
+        account: row.account.clone(),
+        qos_name: row.qos_name.clone(),
+        points,
+        norm,
+        tres,
+        site: row.site,
+        nice: row.nice,
+        ..PrioRow::default()
+    };
+    let sum = Sum::of(listing, row, weights);
+    settle(&mut made, row, sum.as_ref());
+    made
+}
+
+/// A factor that was not printed: sprio leaves out those without a weight, unless `-o` chose.
+fn absent(listing: &Listing, factor: Factor) -> Figure {
+    if listing.has_factor(factor) {
+        Figure::Unknown
+    } else {
+        Figure::Computed(0.0)
+    }
+}
+
+fn tres_terms(row: &Row) -> Vec<TresTerm> {
+    let points = row.tres.as_deref().unwrap_or_default();
+    let norms = row.norm_tres.as_deref().unwrap_or_default();
+    let find = |terms: &[(String, Printed)], name: &str| {
+        let mut terms = terms.iter();
+        let found = terms.find(|(known, _)| known == name);
+        found.map_or(Figure::Unknown, |(_, p)| Figure::Printed(p.value))
+    };
+    let longer = if points.is_empty() { norms } else { points };
+    let term = |(name, _): &(String, Printed)| TresTerm {
+        name: name.clone(),
+        points: find(points, name),
+        norm: find(norms, name),
+    };
+    longer.iter().map(term).collect()
+}
+
+/// The priority: what is printed where that can be the sum, else the sum.
+fn settle(made: &mut PrioRow, row: &Row, sum: Option<&Sum>) {
+    let printed = row
+        .priority
+        .or_else(|| row.norm_priority.map(|p| p.value * MAX_PRIORITY));
+    let verdict = verdict(row, sum);
+    made.set_by_hand = verdict == Some(Verdict::SetByHand);
+    (made.priority, made.printed) = match (printed, sum, &verdict) {
+        (Some(printed), _, Some(Verdict::Agrees | Verdict::SetByHand)) => {
+            (Figure::Computed(printed), None)
+        }
+        (Some(printed), Some(sum), Some(Verdict::Differs { .. })) => {
+            (Figure::Computed(sum.value.max(1.0)), Some(printed))
+        }
+        (Some(printed), _, Some(_)) => (Figure::Printed(printed), Some(printed)),
+        (Some(printed), _, None) => (Figure::Printed(printed), None),
+        (None, Some(sum), _) if sum.hidden.is_empty() => {
+            (Figure::Computed(sum.value.max(1.0)), None)
+        }
+        (None, ..) => (Figure::Unknown, None),
+    };
+    made.norm_priority = match (row.norm_priority, made.priority.value()) {
+        (Some(printed), _) if made.printed.is_none() => Figure::Printed(printed.value),
+        (_, Some(priority)) if made.set_by_hand => Figure::Computed(priority),
+        (_, Some(priority)) => Figure::Computed(priority / MAX_PRIORITY),
+        (_, None) => Figure::Unknown,
+    };
+    // A listing of normalised numbers prints the priority of a job set by hand as it is.
+    if made.set_by_hand && row.priority.is_none() {
+        if let Some(printed) = row.norm_priority {
+            made.priority = Figure::Computed(printed.value);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Job priorities and their factors, in sprio's columns.
+//!
+//! [`from_queue`] takes what `sprio` printed, adds every row up anew and tells where PRIORITY does
+//! not follow from the factors beside it. Printed factors are rounded to whole points, so they
+//! give the sum no closer than half a point each.
+
+mod agreement;
+mod check;
+mod compared;
+mod json;
+mod listing;
+pub(super) mod rows;
+mod select;
+mod settle;
+mod snapshot;
+mod table;
+
+pub use agreement::write_agreement;
+pub use check::{Agreement, Difference, Verdict, check};
+pub use compared::{Apart, Compared, compare, write_compared};
+pub use json::{SCHEMA, to_json};
+pub use listing::from_queue;
+pub use select::{Select, SelectError, SortKey, parse_sort, select};
+pub use snapshot::{from_site, from_snapshot};
+pub use table::Table;
+
+pub use super::share::Figure;
+use fairtree_model::input::sprio::{Factor, Weights};
+
+/// The largest priority, which normalised priorities are a part of.
+pub const MAX_PRIORITY: f64 = 4_294_967_295.0;
+
+/// The part of a priority that one trackable resource gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TresTerm {
+    /// Name, as `cpu` or `gres/gpu`.
+    pub name: String,
+    /// Points.
+    pub points: Figure,
+    /// Points over the weight.
+    pub norm: Figure,
+}
+
+/// A job, or one partition of a job that asked for several.
+#[derive(Clone, Debug, Default)]
+pub struct PrioRow {
+    /// Line of the input, from 1; `None` where it has no lines for jobs.
+    pub line: Option<usize>,
+    /// Job number.
+    pub job_id: Option<u32>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Account.
+    pub account: Option<String>,
+    /// Name of the QOS.
+    pub qos_name: Option<String>,
+    /// An administrator set the priority, so that it has no factors.
+    pub set_by_hand: bool,
+    /// The priority before it is cut to a whole number, at least 1.
+    pub priority: Figure,
+    /// Priority over [`MAX_PRIORITY`]; for a priority set by hand that priority, as in sprio.
+    pub norm_priority: Figure,
+    /// Points by [`Factor::index`]; for [`Factor::Tres`] the sum of `tres`.
+    pub points: [Figure; 7],
+    /// Points over the weight, by [`Factor::index`]; blank for [`Factor::Tres`].
+    pub norm: [Figure; 7],
+    /// Points by resource; those without points are left out.
+    pub tres: Vec<TresTerm>,
+    /// Site factor.
+    pub site: Option<i64>,
+    /// Nice value.
+    pub nice: Option<i64>,
+    /// What the input prints as PRIORITY, where that is not `priority`.
+    pub printed: Option<f64>,
+}
+
+impl PrioRow {
+    /// What people call it: `job 7 in main`.
+    pub fn name(&self) -> String {
+        let mut name = match self.job_id {
+            Some(id) => format!("job {id}"),
+            None => "a job".to_owned(),
+        };
+        if let Some(partition) = &self.partition {
+            name.push_str(&format!(" in {partition}"));
+        }
+        if let Some(line) = self.line {
+            name.push_str(&format!(" (line {line})"));
+        }
+        name
+    }
+}
+
+/// A report on priorities.
+#[derive(Clone, Debug, Default)]
+pub struct PrioReport {
+    /// Name of the input.
+    pub source: String,
+    /// Columns and forms as from 24.05 on: account and QOS in `-l`.
+    pub names: bool,
+    /// Which factors the site weighs, as far as the input tells, by [`Factor::index`].
+    pub weighted: [bool; 7],
+    /// The weights, where the input tells them.
+    pub weights: Option<Weights>,
+    /// The rows, in the order of the input.
+    pub rows: Vec<PrioRow>,
+    /// What a reader should know, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl PrioReport {
+    /// The weight of a factor; `None` where it is not known, and for [`Factor::Tres`].
+    pub fn weight(&self, factor: Factor) -> Option<u32> {
+        self.weights.as_ref()?.points[factor.index()]
+    }
+}

@@ -1,0 +1,371 @@
+//! A queue as the engine's rows: the tables of a site, and its jobs.
+
+use std::collections::HashMap;
+
+use super::Figure;
+use crate::share::ShareReport;
+use fairtree::config::Config;
+use fairtree::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
+use fairtree::tree::AssocIndex;
+use fairtree_model::input::slurm::job::JobRow;
+use fairtree_model::input::slurm::part::VOTERS;
+use fairtree_model::input::slurm::snapshot::Queued;
+use fairtree_model::input::sprio::{Factor, Row};
+use fairtree_model::input::{InputError, Problem};
+
+/// The tables, and where things are in them.
+pub(crate) struct Tables<'a> {
+    queued: &'a Queued,
+    site: Site,
+    partitions: HashMap<&'a str, Index>,
+    qos: HashMap<&'a str, Index>,
+    /// By account, user, partition.
+    assocs: HashMap<(&'a str, &'a str, &'a str), AssocIndex>,
+    jobs: HashMap<u32, usize>,
+    /// Where the TRES counts of each job start.
+    job_tres: Vec<Option<Index>>,
+    /// Whether Slurm's own ways are followed.
+    slurm: bool,
+    /// What was taken for granted.
+    pub notes: Vec<String>,
+}
+
+/// A job in one of its partitions and QOS.
+pub(crate) struct Shown<'a> {
+    /// The engine's row.
+    pub job: Job,
+    /// Its place among the jobs.
+    pub place: usize,
+    /// Name of the QOS.
+    pub qos: Option<&'a str>,
+}
+
+/// Appends a list of a job and says where it is.
+fn span(lists: &mut Vec<Index>, list: &[Index]) -> Span {
+    let at = |count: usize| u32::try_from(count).expect("fewer entries than 2^32");
+    let span = Span {
+        start: at(lists.len()),
+        len: at(list.len()),
+    };
+    lists.extend(list);
+    span
+}
+
+impl<'a> Tables<'a> {
+    pub fn new(
+        queued: &'a Queued,
+        shares: &'a ShareReport,
+        config: &Config,
+    ) -> Result<Tables<'a>, InputError> {
+        let mut tables = Tables {
+            queued,
+            site: Site {
+                tres_names: queued.settings.tres.clone(),
+                cluster_cpus: queued.nodes.cpus,
+                cluster_nodes: queued.nodes.nodes,
+                ..Site::default()
+            },
+            partitions: HashMap::new(),
+            qos: HashMap::new(),
+            assocs: HashMap::new(),
+            jobs: HashMap::new(),
+            job_tres: Vec::new(),
+            slurm: config.compat.is_slurm(),
+            notes: Vec::new(),
+        };
+        tables.add_partitions();
+        tables.add_qos(config)?;
+        tables.add_assocs(shares);
+        for (at, job) in queued.jobs.iter().enumerate() {
+            tables.jobs.insert(job.id, at);
+            let start = tables.counts(job.tres.as_deref());
+            tables.job_tres.push(start);
+        }
+        Ok(tables)
+    }
+
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The tables by themselves.
+    pub fn into_site(self) -> Site {
+        self.site
+    }
+
+    /// Adds a run of counts; `None` for resources that are not known.
+    fn counts(&mut self, tres: Option<&[(String, u64)]>) -> Option<Index> {
+        let tres = tres.filter(|_| !self.site.tres_names.is_empty())?;
+        let start = Index::new(self.site.tres_counts.len());
+        for name in &self.site.tres_names {
+            let found = tres.iter().find(|(known, _)| known == name);
+            self.site
+                .tres_counts
+                .push(found.map_or(0, |(_, count)| *count));
+        }
+        Some(start)
+    }
+
+    fn add_partitions(&mut self) {
+        let rows = &self.queued.partitions;
+        let most = rows.iter().map(|row| row.priority_job_factor).max();
+        let most = f64::from(most.unwrap_or(1).max(1));
+        for (at, row) in rows.iter().enumerate() {
+            let tres = self.counts(row.tres.as_deref());
+            self.partitions.insert(&row.name, Index::new(at));
+            self.site.partitions.push(Partition {
+                priority_job_factor: row.priority_job_factor,
+                norm_priority: f64::from(row.priority_job_factor) / most,
+                max_time_mins: row.max_time_mins,
+                tres,
+            });
+        }
+    }
+
+    fn add_qos(&mut self, config: &Config) -> Result<(), InputError> {
+        let rows = &self.queued.qos;
+        if rows.is_empty() && config.priority_weight_qos > 0 {
+            let why = "PriorityWeightQOS counts, but the priorities of the QOS are not there";
+            return Err(
+                InputError::new(&self.queued.name, Problem::Structure(why.into()))
+                    .hint("sacctmgr gave no answer when the capture was made; make another"),
+            );
+        }
+        let most = f64::from(
+            rows.iter()
+                .map(|row| row.priority)
+                .max()
+                .unwrap_or(0)
+                .max(1),
+        );
+        for (at, row) in rows.iter().enumerate() {
+            self.qos.insert(&row.name, Index::new(at));
+            self.site.qos.push(Qos {
+                priority: row.priority,
+                norm_priority: f64::from(row.priority) / most,
+            });
+        }
+        Ok(())
+    }
+
+    /// The associations are the rows of sshare; their factors are those of the report on them.
+    fn add_assocs(&mut self, shares: &'a ShareReport) {
+        let mut printed = 0;
+        let key = |account: &'a str, user: &'a str, partition: &'a str| (account, user, partition);
+        let own: HashMap<_, u32> = self
+            .queued
+            .assocs
+            .iter()
+            .map(|row| {
+                let user = row.user.as_deref().unwrap_or("");
+                let partition = row.partition.as_deref().unwrap_or("");
+                (key(&row.account, user, partition), row.priority)
+            })
+            .collect();
+        let most = f64::from(own.values().copied().max().unwrap_or(0).max(1));
+        for (at, row) in shares.rows.iter().enumerate() {
+            let key = key(
+                row.account.as_deref().unwrap_or(""),
+                row.user.as_deref().unwrap_or(""),
+                row.partition.as_deref().unwrap_or(""),
+            );
+            let priority = own.get(&key).copied().unwrap_or(0);
+            if let (Figure::Printed(_), Some(_)) = (row.fs_factor, &row.user) {
+                printed += 1;
+            }
+            self.assocs.insert(key, AssocIndex::new(at));
+            self.site.assocs.push(AssocFactors {
+                fs_factor: row.fs_factor.value().unwrap_or(0.0),
+                priority,
+                norm_priority: f64::from(priority) / most,
+            });
+        }
+        if printed > 0 {
+            self.notes.push(format!(
+                "FairShare of {printed} users is not computed but taken from sshare, whose rows \
+                 are not all there"
+            ));
+        }
+    }
+
+    /// The job of a row of sprio, in the row's partition and QOS, and its place among the jobs;
+    /// `None` for one that scontrol did not show. Of a job with several QOS sprio prints a row for
+    /// each, the highest priority first; `nth` counts those of one partition from 0.
+    pub fn job(&self, row: &Row, nth: usize) -> Result<Option<Shown<'a>>, InputError> {
+        let Some(&place) = row.job_id.and_then(|id| self.jobs.get(&id)) else {
+            return Ok(None);
+        };
+        let about = &self.queued.jobs[place];
+        let own = about.partitions.first().map(String::as_str);
+        let list = self.qos_list(about)?;
+        let qos = match list.get(nth).or(list.first()) {
+            // Slurm lets a QOS of priority 0 inherit the term of the job's own QOS.
+            Some(qos) if self.slurm && self.site.qos[qos.get()].priority == 0 => list.first(),
+            found => found,
+        };
+        let job = Job {
+            partition: self.partition(about, row.partition.as_deref().or(own))?,
+            qos: qos.copied(),
+            ..self.row(place, Some(row))?
+        };
+        let own = about.qos.first().map(String::as_str);
+        let shown = list.get(nth);
+        Ok(Some(Shown {
+            job,
+            place,
+            qos: shown.map_or(own, |qos| Some(&self.queued.qos[qos.get()].name)),
+        }))
+    }
+
+    /// A job as slurmctld has it, with its lists of partitions and QOS. `row`: one that sprio
+    /// printed of it.
+    ///
+    /// # Errors
+    /// A partition or a QOS that is not there.
+    pub fn whole(&mut self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
+        let mut job = self.row(place, row)?;
+        let about = &self.queued.jobs[place];
+        let partitions: Vec<Index> = about
+            .partitions
+            .iter()
+            .filter_map(|name| self.partition(about, Some(name)).transpose())
+            .collect::<Result<_, _>>()?;
+        let own = about.partitions.first().map_or("", String::as_str);
+        job.assoc = self.assoc(about, own);
+        let qos = self.qos_list(about)?;
+        (job.partition, job.qos) = (partitions.first().copied(), qos.first().copied());
+        if partitions.len() > 1 {
+            job.partitions = span(&mut self.site.partition_lists, &partitions);
+        }
+        if qos.len() > 1 {
+            job.qos_list = span(&mut self.site.qos_lists, &qos);
+        }
+        Ok(job)
+    }
+
+    /// What a job has of itself, without partition and QOS.
+    fn row(&self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
+        let about = &self.queued.jobs[place];
+        let config = &self.queued.settings.config;
+        let site = row.and_then(|row| row.site);
+        let partition = row.and_then(|row| row.partition.as_deref());
+        let own = about.partitions.first().map(String::as_str);
+        Ok(Job {
+            assoc: self.assoc(about, partition.or(own).unwrap_or("")),
+            accrue_time: match config.priority_flags.accrue_always {
+                true => about.submit_time,
+                false => about.accrue_time,
+            },
+            cpus: about.cpus,
+            nodes: about.nodes,
+            time_limit: about.time_limit,
+            nice: about.nice,
+            site_factor: site.and_then(|site| i32::try_from(site).ok()).unwrap_or(0),
+            tres: self.job_tres[place],
+            priority: match row {
+                Some(_) => about.priority.max(1),
+                None => about.priority,
+            },
+            direct: row.is_some_and(|row| self.is_set_by_hand(row)),
+            ..Job::new(about.id)
+        })
+    }
+
+    fn partition(&self, job: &JobRow, name: Option<&str>) -> Result<Option<Index>, InputError> {
+        let Some(name) = name else { return Ok(None) };
+        let found = self.partitions.get(name).copied();
+        let missing = || self.missing(job, "partition", name);
+        found.map(Some).ok_or_else(missing)
+    }
+
+    /// The QOS of a job, the highest priority first, as slurmctld sorts them; none where sacctmgr
+    /// gave no answer.
+    fn qos_list(&self, job: &JobRow) -> Result<Vec<Index>, InputError> {
+        if self.qos.is_empty() {
+            return Ok(Vec::new());
+        }
+        let find = |name: &String| {
+            let found = self.qos.get(name.as_str()).copied();
+            found.ok_or_else(|| self.missing(job, "QOS", name))
+        };
+        let mut list: Vec<Index> = job.qos.iter().map(find).collect::<Result<_, _>>()?;
+        list.sort_by_key(|qos| std::cmp::Reverse(self.site.qos[qos.get()].priority));
+        Ok(list)
+    }
+
+    fn missing(&self, job: &JobRow, what: &str, name: &str) -> InputError {
+        let why = format!("the {what} {name} of job {} is not there", job.id);
+        InputError::new(&self.queued.name, Problem::Structure(why))
+            .hint("it may have gone while the capture was made; make another")
+    }
+
+    /// The association of a job: that for its partition, or the user's own.
+    fn assoc(&self, about: &JobRow, partition: &str) -> Option<AssocIndex> {
+        let account = about.account.as_deref()?;
+        let find = |partition| self.assocs.get(&(account, about.user.as_str(), partition));
+        find(partition).or_else(|| find("")).copied()
+    }
+
+    /// sprio shows no factors at all for a priority that an administrator set.
+    fn is_set_by_hand(&self, row: &Row) -> bool {
+        let zero = |value: &Option<fairtree_model::input::sshare::Printed>| {
+            value.is_none_or(|printed| printed.value == 0.0)
+        };
+        row.priority.is_some_and(|priority| priority > 1.0)
+            && row.weighted.iter().chain(&row.norm).all(zero)
+            && row.tres.as_ref().is_none_or(Vec::is_empty)
+            && row.site.unwrap_or(0) == 0
+            && row.nice.unwrap_or(0) == 0
+    }
+}
+
+/// Counts a voter; false for one too many.
+fn ask(asked: &mut usize) -> bool {
+    *asked += 1;
+    *asked <= VOTERS
+}
+
+/// The moment of the last pass, by which slurmctld let jobs age: the one that most ages tell, the
+/// later of equals. Where no job has an age yet, the pass was before the first of them began to
+/// age, so that moment serves; without any job the time of the answers does. The first [`VOTERS`]
+/// rows of either kind are asked: they are of one pass.
+pub(crate) fn pass_time(queued: &Queued, config: &Config) -> i64 {
+    if let Some(pass) = queued.pass {
+        return pass;
+    }
+    let max_age = f64::from(config.priority_max_age_secs);
+    let jobs: HashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
+    let mut votes: HashMap<i64, usize> = HashMap::new();
+    let mut ageless: Option<i64> = None;
+    let mut asked = [0; 2];
+    for row in queued
+        .queue
+        .listings
+        .iter()
+        .flat_map(|listing| &listing.rows)
+    {
+        let age = row.norm[Factor::Age.index()].map_or(0.0, |printed| printed.value);
+        if age >= 1.0 || !ask(&mut asked[usize::from(age > 0.0)]) {
+            continue;
+        }
+        let Some(job) = row.job_id.and_then(|id| jobs.get(&id)) else {
+            continue;
+        };
+        let began = match config.priority_flags.accrue_always {
+            true => job.submit_time,
+            false => job.accrue_time,
+        };
+        if age == 0.0 && began > 0 {
+            ageless = Some(ageless.map_or(began, |first| first.min(began)));
+        }
+        if age > 0.0 && began > 0 {
+            let secs = (age * max_age).round() as i64;
+            *votes.entry(began + secs).or_default() += 1;
+        }
+    }
+    let most = votes.into_iter().max_by_key(|&(at, votes)| (votes, at));
+    most.map(|(at, _)| at)
+        .or(ageless)
+        .or(queued.settings.time)
+        .unwrap_or_default()
+}

@@ -1,0 +1,221 @@
+//! Whether the printed numbers of a listing are those that the engine computes.
+//!
+//! RawUsage is printed cut off after the point, so a printed quotient need not be that of the
+//! printed numbers: it must lie among the quotients that usage with these whole parts can have.
+//! The root is not compared: it has no siblings, and what sshare shows there depends on when
+//! slurmctld started.
+
+use super::bounds::{Bounds, Charged};
+use super::doubt::doubts;
+use super::forest::Forest;
+use super::ranks::{Interval, rank_bounds};
+use super::{Figure, ShareReport, order};
+use fairtree::compat::{Compat, Release};
+use fairtree::fairshare::Algorithm;
+use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind, links};
+use fairtree_model::input::{InputError, Problem};
+
+/// What the comparison of one number found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// No usage with the printed whole parts gives the printed number.
+    Differs {
+        /// The smallest value that the printed numbers allow.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Slurm's own plugin ranks ties so, against its documentation. Only where the tie is certain:
+    /// LevelFS is printed as `inf` or is 0 of no shares, or shares and usage are the same.
+    StockTie,
+    /// The user does not stand behind this row, whose level fairshare is higher.
+    OutOfOrder {
+        /// The row that should be ahead.
+        behind: usize,
+    },
+}
+
+/// A printed number that is not the computed one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The row.
+    pub row: usize,
+    /// The column.
+    pub column: Column,
+    /// What is printed.
+    pub printed: f64,
+    /// What the engine computes from the printed usage; `None` where only the order is known.
+    pub computed: Option<f64>,
+    /// What kind of difference it is.
+    pub verdict: Verdict,
+}
+
+/// The outcome of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Agreement {
+    /// Printed numbers compared, by column.
+    pub compared: Vec<(Column, usize)>,
+    /// Printed factors of which only the order could be compared.
+    pub ordered: usize,
+    /// Accounts that got usage since the pass that the printed quotients are of: their RawUsage
+    /// is newer than their rows' EffectvUsage and LevelFS, which were compared with that in mind.
+    pub charged: Vec<Charged>,
+    /// Those that differ by more than usage cut off after the point explains.
+    pub differences: Vec<Difference>,
+}
+
+/// The columns that can be compared.
+pub(super) const DERIVED: [Column; 5] = [
+    Column::NormShares,
+    Column::NormUsage,
+    Column::EffectvUsage,
+    Column::LevelFs,
+    Column::FairShare,
+];
+
+/// Compares what a listing prints with what was recomputed from it.
+///
+/// # Errors
+/// As [`super::from_listing`].
+pub fn check(listing: &Listing, report: &ShareReport) -> Result<Agreement, InputError> {
+    let forest = Forest::new(listing, &links(listing))
+        .map_err(|error| InputError::new(&listing.file, Problem::Structure(error.to_string())))?;
+    let bounds = Bounds::new(listing, report, &forest);
+    let mut agreement = Agreement {
+        charged: bounds.charged().to_vec(),
+        ..Agreement::default()
+    };
+    for column in DERIVED {
+        let factors_by_rank =
+            column == Column::FairShare && report.algorithm == Algorithm::FairTree;
+        if factors_by_rank {
+            compare_ranks(listing, report, &forest, &bounds, &mut agreement);
+        } else {
+            compare(listing, report, &bounds, column, &mut agreement);
+        }
+    }
+    agreement
+        .differences
+        .sort_by_key(|difference| difference.row);
+    Ok(agreement)
+}
+
+/// The printed number of a column.
+pub(super) fn printed(listing: &Listing, row: usize, column: Column) -> Option<Printed> {
+    let row = &listing.rows[row];
+    match column {
+        Column::NormShares => row.norm_shares,
+        Column::NormUsage => row.norm_usage,
+        Column::EffectvUsage => row.effective_usage,
+        Column::LevelFs => row.level_fs,
+        Column::FairShare => row.fs_factor,
+        _ => None,
+    }
+}
+
+fn compare(
+    listing: &Listing,
+    report: &ShareReport,
+    bounds: &Bounds,
+    column: Column,
+    agreement: &mut Agreement,
+) {
+    let mut compared = 0;
+    for (at, row) in report.rows.iter().enumerate() {
+        let (Some(Figure::Computed(value)), Some(printed), Some(allowed), false) = (
+            row.figure(column),
+            printed(listing, at, column),
+            bounds.of(column, at),
+            row.root,
+        ) else {
+            continue;
+        };
+        compared += 1;
+        if !overlap(printed, allowed) {
+            agreement.differences.push(Difference {
+                row: at,
+                column,
+                printed: printed.value,
+                computed: Some(value),
+                verdict: Verdict::Differs {
+                    low: allowed.low,
+                    high: allowed.high,
+                },
+            });
+        }
+    }
+    if compared > 0 {
+        agreement.compared.push((column, compared));
+    }
+}
+
+/// Whether a printed number can be one of the interval.
+fn overlap(printed: Printed, allowed: Interval) -> bool {
+    let noise = 1e-12;
+    printed.low <= allowed.high * (1.0 + noise) && printed.high >= allowed.low * (1.0 - noise)
+}
+
+/// FairShare under Fair Tree: a rank, or where ranks are not known, an order.
+fn compare_ranks(
+    listing: &Listing,
+    report: &ShareReport,
+    forest: &Forest,
+    bounds: &Bounds,
+    agreement: &mut Agreement,
+) {
+    let ranked = report
+        .rows
+        .iter()
+        .any(|row| row.kind == RowKind::User && matches!(row.fs_factor, Figure::Computed(_)));
+    if !ranked {
+        let (ordered, differences) = order::compare(listing, forest, bounds.level_fs());
+        agreement.ordered = ordered;
+        agreement.differences.extend(differences);
+        return;
+    }
+    let stock_compat = match report.compat {
+        Compat::Documented => Compat::Slurm(Release::V24_11_5),
+        slurm @ Compat::Slurm(_) => slurm,
+    };
+    let stock = forest.compute(Algorithm::FairTree, stock_compat);
+    let ranks = rank_bounds(forest, bounds.level_fs());
+    let computed = |row: usize| report.rows[row].level_fs.value();
+    let doubts = doubts(forest, bounds.level_fs(), computed);
+    // Whose factor a row below a tie gets is as open as the places of all before it.
+    let inherits = report.compat.is_slurm() && doubts.iter().any(|doubt| doubt.cut);
+    let users = forest.tree.user_count() as f64;
+    let mut compared = 0;
+    for (at, row) in report.rows.iter().enumerate() {
+        let (Figure::Computed(value), Some(printed)) = (row.fs_factor, listing.rows[at].fs_factor)
+        else {
+            continue;
+        };
+        compared += 1;
+        let is = |factor: f64| printed.low <= factor && factor <= printed.high;
+        let (worst, mut best) = (ranks[at].0 as f64 / users, ranks[at].1 as f64 / users);
+        if inherits && doubts[at].below_tie {
+            best = 1.0;
+        }
+        if is(value) {
+            continue;
+        }
+        let verdict = if !doubts[at].cut && stock[at].fs_factor.is_some_and(is) {
+            Verdict::StockTie
+        } else if printed.low <= best && printed.high >= worst {
+            continue;
+        } else {
+            Verdict::Differs {
+                low: worst,
+                high: best,
+            }
+        };
+        agreement.differences.push(Difference {
+            row: at,
+            column: Column::FairShare,
+            printed: printed.value,
+            computed: Some(value),
+            verdict,
+        });
+    }
+    agreement.compared.push((Column::FairShare, compared));
+}

@@ -1,0 +1,166 @@
+//! Shares, usage and fair-share factors, in sshare's columns.
+//!
+//! [`from_site`] computes a report of a site that is wholly known. [`from_listing`] recomputes
+//! what `sshare` printed from its RawShares and RawUsage, as far as its rows allow: where they do
+//! not, the printed number stays and a [`Gap`] says why.
+
+mod agreement;
+mod bounds;
+mod check;
+mod doubt;
+mod forest;
+mod json;
+mod level;
+mod listing;
+mod order;
+mod ranks;
+mod settle;
+mod since;
+mod site;
+mod table;
+
+pub use agreement::write_agreement;
+pub use bounds::Charged;
+pub use check::{Agreement, Difference, Verdict, check};
+pub use json::{SCHEMA, to_json};
+pub use listing::{algorithm_of, from_listing};
+pub use settle::settle;
+pub use site::from_site;
+pub use table::{Select, Separator, Table, select};
+
+use fairtree::compat::Compat;
+use fairtree::fairshare::Algorithm;
+use fairtree::tree::Shares;
+use fairtree_model::input::sshare::{Column, RowKind};
+
+/// A number of a report, and where it comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Figure {
+    /// The association has none: FairShare of an account under Fair Tree, LevelFS of the root.
+    #[default]
+    Blank,
+    /// Computed by the engine; or after [`settle()`], where usage that was cut off after the point
+    /// leaves several numbers, the printed one of them.
+    Computed(f64),
+    /// Could not be computed; this is what the input says. A [`Gap`] tells why.
+    Printed(f64),
+    /// Could not be computed, and the input does not say. A [`Gap`] tells why.
+    Unknown,
+}
+
+impl Figure {
+    /// The number, wherever it comes from.
+    pub const fn value(self) -> Option<f64> {
+        match self {
+            Figure::Computed(value) | Figure::Printed(value) => Some(value),
+            Figure::Blank | Figure::Unknown => None,
+        }
+    }
+}
+
+/// One association.
+#[derive(Clone, Debug)]
+pub struct ShareRow {
+    /// Account or user.
+    pub kind: RowKind,
+    /// The row of the account above; `None` for the root and where it is not known.
+    pub parent: Option<usize>,
+    /// Whether this is the root.
+    pub root: bool,
+    /// How deep the input draws the row, where the row above it is not known; else 0.
+    pub margin: usize,
+    /// Account; for a user the account that the user is in. `None` where the input has no names.
+    pub account: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Number of the association.
+    pub id: Option<u32>,
+    /// Raw shares; `None` for the root, and where they are not known.
+    pub raw_shares: Option<Shares>,
+    /// Raw usage, whole TRES-seconds, cut off after the point; `None` where it is not known.
+    pub raw_usage: Option<u64>,
+    /// Normalised shares, 0..=1.
+    pub norm_shares: Figure,
+    /// Normalised usage, 0..=1.
+    pub norm_usage: Figure,
+    /// Effective usage, from 0 up.
+    pub effective_usage: Figure,
+    /// Level fairshare, 0..=infinity.
+    pub level_fs: Figure,
+    /// Fair-share factor, 0..=1.
+    pub fs_factor: Figure,
+    /// TRES-minutes that may be used, as `name=count,name=count`.
+    pub grp_tres_mins: Option<String>,
+    /// TRES-minutes that were used, in the same form.
+    pub grp_tres_raw: Option<String>,
+    /// TRES-minutes that running jobs may still use, in the same form.
+    pub tres_run_mins: Option<String>,
+}
+
+impl ShareRow {
+    /// The name that people use: `alice@physics` for a user, `physics` for an account.
+    pub fn name(&self) -> String {
+        let account = self.account.as_deref().unwrap_or("?");
+        match (&self.user, self.kind) {
+            (Some(user), _) => format!("{user}@{account}"),
+            (None, RowKind::User) => format!("?@{account}"),
+            (None, RowKind::Account) => account.to_owned(),
+        }
+    }
+
+    /// Sets a figure; other columns than [`ShareRow::figure`] knows have none.
+    fn set_figure(&mut self, column: Column, figure: Figure) {
+        match column {
+            Column::NormShares => self.norm_shares = figure,
+            Column::NormUsage => self.norm_usage = figure,
+            Column::EffectvUsage => self.effective_usage = figure,
+            Column::LevelFs => self.level_fs = figure,
+            Column::FairShare => self.fs_factor = figure,
+            _ => {}
+        }
+    }
+
+    /// The figure of a column of numbers that are derived; `None` for the other columns.
+    pub const fn figure(&self, column: Column) -> Option<Figure> {
+        match column {
+            Column::NormShares => Some(self.norm_shares),
+            Column::NormUsage => Some(self.norm_usage),
+            Column::EffectvUsage => Some(self.effective_usage),
+            Column::LevelFs => Some(self.level_fs),
+            Column::FairShare => Some(self.fs_factor),
+            _ => None,
+        }
+    }
+}
+
+/// Figures of one column that could not be computed, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The column.
+    pub column: Column,
+    /// The reason.
+    pub why: String,
+    /// The rows, ascending.
+    pub rows: Vec<usize>,
+}
+
+/// A report on shares.
+#[derive(Clone, Debug)]
+pub struct ShareReport {
+    /// Name of the input.
+    pub source: String,
+    /// How shares and usage became factors.
+    pub algorithm: Algorithm,
+    /// Whose behaviour was followed.
+    pub compat: Compat,
+    /// One row per association, in order, parents before children.
+    pub rows: Vec<ShareRow>,
+    /// What could not be computed. Empty for a site.
+    pub gaps: Vec<Gap>,
+    /// What the computation took for granted, one sentence each.
+    pub assumptions: Vec<String>,
+}

@@ -1,0 +1,56 @@
+//! Numbers of usage that was cut off after the point: computed from whole TRES-seconds they are
+//! near what slurmctld has, which knows the fractions.
+
+use super::check::{DERIVED, check, printed};
+use super::{Figure, ShareReport};
+use fairtree::fairshare::Algorithm;
+use fairtree_model::input::InputError;
+use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind};
+
+/// Puts the printed number in the place of a computed one, wherever usage with these whole parts
+/// can have both: then the printed one is what the fractions make of it. A printed number that no
+/// such usage can have stays replaced by the computed one.
+///
+/// What prints alike is left as it was computed, with all its digits. A printed rank becomes the
+/// fraction that it was rounded from.
+///
+/// # Errors
+/// As [`super::from_listing`].
+pub fn settle(listing: &Listing, report: &mut ShareReport) -> Result<(), InputError> {
+    let apart = check(listing, report)?.differences;
+    let differs = |row: usize, column: Column| {
+        let from = apart.partition_point(|difference| difference.row < row);
+        let mut of_row = apart[from..].iter().take_while(|d| d.row == row);
+        of_row.any(|difference| difference.column == column)
+    };
+    let users = report.rows.iter().filter(|row| row.kind == RowKind::User);
+    let users = users.count() as f64;
+    let ranked = report.algorithm == Algorithm::FairTree;
+    for at in 0..report.rows.len() {
+        if report.rows[at].root {
+            continue;
+        }
+        for column in DERIVED {
+            let Some(Figure::Computed(value)) = report.rows[at].figure(column) else {
+                continue;
+            };
+            let Some(printed) = printed(listing, at, column).filter(|p| !alike(p, value)) else {
+                continue;
+            };
+            if differs(at, column) {
+                continue;
+            }
+            let settled = match column {
+                Column::FairShare if ranked => (printed.value * users).round() / users,
+                _ => printed.value,
+            };
+            report.rows[at].set_figure(column, Figure::Computed(settled));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a number prints so.
+fn alike(printed: &Printed, value: f64) -> bool {
+    printed.value == value || (printed.low < value && value < printed.high)
+}

@@ -1,0 +1,319 @@
+//! Changes applied to a cluster, as Slurm would apply them.
+
+use super::{Change, JobChange};
+use crate::cluster::{AssocName, Cluster, FindError, JobName, JobPhase};
+use fairtree::priority::{AssocFactors, Index, Job, Span};
+use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
+use fairtree::usage::UsageError;
+
+/// Why a change cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// There is no such thing.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// The tree does not allow it.
+    #[error("{change}: {error}")]
+    Tree {
+        /// The change in words.
+        change: String,
+        /// Why.
+        error: TreeError,
+    },
+    /// Usage that is no number from 0 up.
+    #[error("{change}: {error}")]
+    Usage {
+        /// The change in words.
+        change: String,
+        /// Why.
+        error: UsageError,
+    },
+    /// It contradicts the site.
+    #[error("{change}: {why}")]
+    Refused {
+        /// The change in words.
+        change: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Applies one change; the ranks are as before until [`Cluster::rank`].
+///
+/// # Errors
+/// Names that the site does not have, and what its tree does not allow. The cluster may then have
+/// been changed in part.
+pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), ChangeError> {
+    let tree_error = |error| ChangeError::Tree {
+        change: change.to_string(),
+        error,
+    };
+    let refused = |why: &str| ChangeError::Refused {
+        change: change.to_string(),
+        why: why.to_owned(),
+    };
+    match change {
+        Change::Settings(config, _) => cluster.config = (**config).clone(),
+        Change::PartitionFactor(name, factor) => {
+            let at = cluster.find_partition(name)?;
+            cluster.site.partitions[at].priority_job_factor = *factor;
+        }
+        Change::QosPriority(name, priority) => {
+            let at = cluster.find_qos(name)?;
+            cluster.site.qos[at].priority = *priority;
+        }
+        Change::UsageFactor(name, factor) => {
+            let at = cluster.find_qos(name)?;
+            cluster.qos[at].usage_factor = *factor;
+            set_usage_factor(cluster, at, *factor);
+        }
+        Change::AddAccount {
+            account,
+            parent,
+            shares,
+        } => {
+            let parent = cluster.find_account(parent)?;
+            if cluster.find_account(account).is_ok() {
+                return Err(refused("there is an account of that name"));
+            }
+            let name = AssocName {
+                account: account.clone(),
+                ..AssocName::default()
+            };
+            add(cluster, name, parent, *shares).map_err(tree_error)?;
+        }
+        Change::AddUser {
+            user,
+            account,
+            shares,
+        } => {
+            let parent = cluster.find_account(account)?;
+            if cluster.find(&format!("{user}@{account}")).is_ok() {
+                return Err(refused("it is there already"));
+            }
+            let name = AssocName {
+                account: account.clone(),
+                user: Some(user.clone()),
+                partition: None,
+            };
+            add(cluster, name, parent, *shares).map_err(tree_error)?;
+        }
+        Change::Remove(who) => {
+            let index = cluster.find_any(who)?;
+            if cluster.tree.parent(index).is_none() {
+                return Err(refused("the root stays"));
+            }
+            remove(cluster, index).map_err(tree_error)?;
+        }
+        Change::Parent { account, parent } => {
+            let account = id(cluster, cluster.find_account(account)?);
+            let parent = id(cluster, cluster.find_account(parent)?);
+            let moved = cluster
+                .ledger
+                .move_assoc(&mut cluster.tree, account, parent);
+            moved.map_err(tree_error)?;
+        }
+        Change::Shares(who, shares) => {
+            let index = cluster.find_any(who)?;
+            let shared = cluster.tree.set_shares(id(cluster, index), *shares);
+            shared.map_err(tree_error)?;
+        }
+        Change::AssocPriority(who, priority) => {
+            let index = cluster.find_any(who)?;
+            cluster.site.assocs[index.get()].priority = *priority;
+        }
+        Change::Charge(who, usage) => {
+            let index = cluster.find(who)?;
+            if !cluster.is_user(index) {
+                return Err(refused(
+                    "usage is charged to users: name one as USER@ACCOUNT",
+                ));
+            }
+            let charged = cluster.ledger.charge(&cluster.tree, index, *usage);
+            charged.map_err(|error| ChangeError::Usage {
+                change: change.to_string(),
+                error,
+            })?;
+        }
+        Change::ResetUsage(who) => {
+            let index = cluster.find_any(who)?;
+            cluster.ledger.reset_assoc(&cluster.tree, index);
+        }
+        Change::Job(name, what) => job(cluster, *name, what, &refused)?,
+        Change::After(secs) => cluster.pass(*secs),
+    }
+    Ok(())
+}
+
+fn id(cluster: &Cluster, index: AssocIndex) -> AssocId {
+    cluster.tree.rows()[index.get()].id
+}
+
+fn add(
+    cluster: &mut Cluster,
+    name: AssocName,
+    parent: AssocIndex,
+    shares: Shares,
+) -> Result<(), TreeError> {
+    let highest = cluster.tree.rows().iter().map(|row| row.id).max();
+    let row = Assoc {
+        id: highest.unwrap_or(0).saturating_add(1),
+        parent: Some(id(cluster, parent)),
+        kind: match name.user {
+            Some(_) => AssocKind::User,
+            None => AssocKind::Account,
+        },
+        shares,
+    };
+    cluster.ledger.add_assoc(&mut cluster.tree, row)?;
+    cluster.names.push(name);
+    cluster.site.assocs.push(AssocFactors::default());
+    Ok(())
+}
+
+/// Removes an association with all below it, and its jobs.
+fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
+    let tree = &cluster.tree;
+    let mut below = vec![false; tree.len()];
+    below[index.get()] = true;
+    for &each in tree.parents_first() {
+        if tree.parent(each).is_some_and(|parent| below[parent.get()]) {
+            below[each.get()] = true;
+        }
+    }
+    let gone = |job: &Job| job.assoc.is_some_and(|assoc| below[assoc.get()]);
+    if let Some(jobs) = &mut cluster.jobs {
+        jobs.retain(|job| !gone(&job.job));
+    }
+    // Children before their parents, by number, because positions move up.
+    let ids: Vec<AssocId> = tree
+        .parents_first()
+        .iter()
+        .rev()
+        .filter(|each| below[each.get()])
+        .map(|each| tree.rows()[each.get()].id)
+        .collect();
+    for id in ids {
+        let at = cluster.ledger.remove_assoc(&mut cluster.tree, id)?;
+        cluster.names.remove(at.get());
+        cluster.site.assocs.remove(at.get());
+        for job in cluster.jobs.iter_mut().flatten() {
+            if let Some(assoc) = job.job.assoc.filter(|assoc| *assoc > at) {
+                job.job.assoc = Some(AssocIndex::new(assoc.get() - 1));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn set_usage_factor(cluster: &mut Cluster, qos: usize, factor: f64) {
+    for job in cluster.jobs.iter_mut().flatten() {
+        if let (Some(run), Some(own)) = (&mut job.run, job.job.qos) {
+            if own.get() == qos {
+                run.usage_factor = factor;
+            }
+        }
+    }
+}
+
+fn job(
+    cluster: &mut Cluster,
+    name: JobName,
+    change: &JobChange,
+    refused: &dyn Fn(&str) -> ChangeError,
+) -> Result<(), ChangeError> {
+    let at = cluster.find_job(name)?;
+    let phase = cluster.jobs.as_deref().unwrap_or_default()[at].phase;
+    if *change == JobChange::Cancel {
+        if let Some(jobs) = &mut cluster.jobs {
+            jobs.remove(at);
+        }
+        return Ok(());
+    }
+    if phase != JobPhase::Pending {
+        return Err(refused("it does not wait"));
+    }
+    let found = match change {
+        JobChange::Qos(names) => {
+            let mut found = Vec::with_capacity(names.len());
+            for name in names {
+                found.push(Index::new(cluster.find_qos(name)?));
+            }
+            // slurmctld sorts them by priority.
+            found.sort_by_key(|qos| std::cmp::Reverse(cluster.site.qos[qos.get()].priority));
+            found
+        }
+        JobChange::Partitions(names) => {
+            let mut found = Vec::with_capacity(names.len());
+            for name in names {
+                found.push(Index::new(cluster.find_partition(name)?));
+            }
+            found
+        }
+        _ => Vec::new(),
+    };
+    let now = cluster.now.unwrap_or(0);
+    let site = &mut cluster.site;
+    let Some(row) = cluster.jobs.as_mut().map(|jobs| &mut jobs[at].job) else {
+        return Ok(());
+    };
+    match change {
+        JobChange::Qos(_) => {
+            row.qos = found.first().copied();
+            row.qos_list = list(&mut site.qos_lists, &found);
+        }
+        JobChange::Partitions(_) => {
+            row.partition = found.first().copied();
+            row.partitions = list(&mut site.partition_lists, &found);
+        }
+        JobChange::Nice(nice) => row.nice = *nice,
+        JobChange::Priority(priority) => {
+            row.priority = *priority;
+            row.direct = *priority > 0;
+        }
+        JobChange::Release => {
+            row.direct = false;
+            row.priority = row.priority.max(1);
+            if row.accrue_time == 0 {
+                // It is eligible from now on, and so begins to age.
+                row.accrue_time = now;
+            }
+        }
+        JobChange::Cancel => {}
+    }
+    Ok(())
+}
+
+/// Appends a list of several and says where it is; one by itself needs no list.
+fn list(lists: &mut Vec<Index>, list: &[Index]) -> Span {
+    if list.len() < 2 {
+        return Span::default();
+    }
+    let at = |count: usize| u32::try_from(count).expect("fewer entries than 2^32");
+    let span = Span {
+        start: at(lists.len()),
+        len: at(list.len()),
+    };
+    lists.extend(list);
+    span
+}
+
+/// Works out priorities over the largest of their kind anew.
+pub(super) fn normalise(cluster: &mut Cluster) {
+    let site = &mut cluster.site;
+    let largest = |all: &mut dyn Iterator<Item = u32>| f64::from(all.max().unwrap_or(0).max(1));
+    let factor = |row: &fairtree::priority::Partition| u32::from(row.priority_job_factor);
+    let most = largest(&mut site.partitions.iter().map(factor));
+    for row in &mut site.partitions {
+        row.norm_priority = f64::from(row.priority_job_factor) / most;
+    }
+    let most = largest(&mut site.qos.iter().map(|row| row.priority));
+    for row in &mut site.qos {
+        row.norm_priority = f64::from(row.priority) / most;
+    }
+    let most = largest(&mut site.assocs.iter().map(|row| row.priority));
+    for row in &mut site.assocs {
+        row.norm_priority = f64::from(row.priority) / most;
+    }
+}

@@ -1,0 +1,150 @@
+//! What may be changed, and in which words.
+
+use std::fmt;
+
+use crate::cluster::JobName;
+use fairtree::config::Config;
+use fairtree::tree::Shares;
+
+/// A change of a site. Names are those of the site.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Other settings; what they were before and are now, one sentence each.
+    Settings(Box<Config>, Vec<String>),
+    /// `PriorityJobFactor` of a partition.
+    PartitionFactor(String, u16),
+    /// `Priority` of a QOS.
+    QosPriority(String, u32),
+    /// `UsageFactor` of a QOS.
+    UsageFactor(String, f64),
+    /// A new account.
+    AddAccount {
+        /// Its name.
+        account: String,
+        /// The account above.
+        parent: String,
+        /// Its shares.
+        shares: Shares,
+    },
+    /// A user in an account where it was not.
+    AddUser {
+        /// The user.
+        user: String,
+        /// The account.
+        account: String,
+        /// Its shares.
+        shares: Shares,
+    },
+    /// An association goes, an account with all below it. Its usage becomes that of the account
+    /// above (as in Slurm), its jobs leave the queue.
+    Remove(String),
+    /// An account moves, with all below it and its usage.
+    Parent {
+        /// The account.
+        account: String,
+        /// The account above from now on.
+        parent: String,
+    },
+    /// Other shares.
+    Shares(String, Shares),
+    /// `Priority` of an association.
+    AssocPriority(String, u32),
+    /// More usage, TRES-seconds.
+    Charge(String, f64),
+    /// No usage (`RawUsage=0` of sacctmgr), an account with all below it.
+    ResetUsage(String),
+    /// A job changes.
+    Job(JobName, JobChange),
+    /// Time passes, seconds: running jobs go on up to their time limit, usage fades, jobs age, and
+    /// none starts.
+    After(u32),
+}
+
+/// A change of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobChange {
+    /// Other QOS.
+    Qos(Vec<String>),
+    /// Other partitions.
+    Partitions(Vec<String>),
+    /// Another nice value.
+    Nice(i32),
+    /// A priority set by hand; 0 holds it.
+    Priority(u32),
+    /// Released, or its priority computed again.
+    Release,
+    /// It leaves the queue, or ends now.
+    Cancel,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Settings(_, said) if said.is_empty() => f.write_str("settings as they are"),
+            Change::Settings(_, said) => f.write_str(&said.join("; ")),
+            Change::PartitionFactor(name, factor) => {
+                write!(f, "PriorityJobFactor of partition {name} becomes {factor}")
+            }
+            Change::QosPriority(name, priority) => {
+                write!(f, "Priority of QOS {name} becomes {priority}")
+            }
+            Change::UsageFactor(name, factor) => {
+                write!(f, "UsageFactor of QOS {name} becomes {factor}")
+            }
+            Change::AddAccount {
+                account,
+                parent,
+                shares,
+            } => write!(
+                f,
+                "new account {account} below {parent}, {}",
+                Words(*shares)
+            ),
+            Change::AddUser {
+                user,
+                account,
+                shares,
+            } => write!(f, "new user {user} in {account}, {}", Words(*shares)),
+            Change::Remove(who) => write!(f, "{who} is removed"),
+            Change::Parent { account, parent } => write!(f, "{account} moves below {parent}"),
+            Change::Shares(who, shares) => write!(f, "{who} has {}", Words(*shares)),
+            Change::AssocPriority(who, priority) => {
+                write!(f, "Priority of {who} becomes {priority}")
+            }
+            Change::Charge(who, usage) => {
+                let hours = usage / 3600.0;
+                write!(f, "{who} uses {hours} TRES-hours more")
+            }
+            Change::ResetUsage(who) => write!(f, "usage of {who} is reset"),
+            Change::Job(id, change) => write!(f, "job {id} {change}"),
+            Change::After(secs) => write!(f, "{} pass", crate::span::Span(*secs)),
+        }
+    }
+}
+
+impl fmt::Display for JobChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JobChange::Qos(names) => write!(f, "has QOS {}", names.join(",")),
+            JobChange::Partitions(names) => write!(f, "is in partition {}", names.join(",")),
+            JobChange::Nice(nice) => write!(f, "has the nice value {nice}"),
+            JobChange::Priority(0) => f.write_str("is held"),
+            JobChange::Priority(priority) => write!(f, "gets the priority {priority}"),
+            JobChange::Release => f.write_str("is released"),
+            JobChange::Cancel => f.write_str("is cancelled"),
+        }
+    }
+}
+
+/// Shares in words.
+struct Words(Shares);
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Shares::Raw(1) => f.write_str("1 share"),
+            Shares::Raw(shares) => write!(f, "{shares} shares"),
+            Shares::Parent => f.write_str("the shares of its parent"),
+        }
+    }
+}

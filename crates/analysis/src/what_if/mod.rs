@@ -1,0 +1,57 @@
+//! What a change would move: accounts on their level, users in the order of all, jobs in the queue.
+//!
+//! [`compare`] applies [`Change`]s to a copy of a cluster and computes both by the same engine that
+//! the plugin runs: ranks by [`fairtree::engine::rank`], prices by [`fairtree::priority::Pricer`], time by
+//! [`Cluster::pass`]. What it cannot know: which jobs would start
+//! when, and be submitted; the queue is the one that waits now.
+//!
+//! Changes are made in the order of the list. Changed shares, parents and usage count from the pass
+//! after they are made, so `after` is what that pass computes. Slurm's own plugin keeps normalised
+//! shares of before where `PriorityFlags` chooses another algorithm until it is started anew; `after`
+//! is then what it computes after that.
+
+mod apply;
+mod change;
+mod html;
+mod json;
+mod moves;
+pub(super) mod standing;
+pub(super) mod text;
+
+pub use apply::ChangeError;
+pub use change::{Change, JobChange};
+pub use html::to_html;
+pub use json::{SCHEMA, to_json};
+pub use moves::{AssocMove, JobMove, Move, WhatIf};
+pub use standing::{JobStanding, Points, Standing};
+pub use text::{Shown, write};
+
+use crate::cluster::Cluster;
+use fairtree::priority::PriorityError;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WhatIfError {
+    /// A change cannot be made.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// The site cannot be priced.
+    #[error(transparent)]
+    Priority(#[from] PriorityError),
+}
+
+/// Compares a cluster with itself after `changes`.
+///
+/// # Errors
+/// [`WhatIfError::Change`] for the first change that cannot be made, [`WhatIfError::Priority`] for
+/// settings and jobs that cannot be priced.
+pub fn compare(before: &Cluster, changes: Vec<Change>) -> Result<WhatIf, WhatIfError> {
+    let mut after = before.clone();
+    for change in &changes {
+        apply::apply(&mut after, change)?;
+    }
+    apply::normalise(&mut after);
+    after.rank();
+    moves::moves(before, &after, changes)
+}

@@ -1,0 +1,265 @@
+//! Who moves: everything before and after, side by side.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::standing::{Entry, JobKey, JobStanding, Standing, associations, queue};
+use super::{Change, WhatIfError};
+use crate::cluster::{AssocName, Cluster};
+use fairtree::tree::AssocIndex;
+
+/// Which way something moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Move {
+    /// To an earlier place.
+    Up,
+    /// To a later place.
+    Down,
+    /// It stays.
+    Stays,
+    /// An account hangs below another one now: its places are not of one level.
+    Moved,
+    /// It was not there before.
+    New,
+    /// It is not there any more.
+    Gone,
+}
+
+impl Move {
+    /// From places, the first being 1.
+    fn of(before: Option<u64>, after: Option<u64>) -> Move {
+        match (before, after) {
+            (Some(before), Some(after)) if after < before => Move::Up,
+            (Some(before), Some(after)) if after > before => Move::Down,
+            (None, Some(_)) => Move::New,
+            (Some(_), None) => Move::Gone,
+            _ => Move::Stays,
+        }
+    }
+}
+
+/// An account or a user before and after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AssocMove {
+    /// What people call it.
+    pub name: String,
+    /// True for a user, false for an account.
+    pub is_user: bool,
+    /// Which way it moves.
+    #[serde(rename = "move")]
+    pub moves: Move,
+    /// `None`: it was not there.
+    pub before: Option<Standing>,
+    /// `None`: it is not there any more.
+    pub after: Option<Standing>,
+}
+
+impl AssocMove {
+    /// The account above, after the change if it is still there.
+    pub fn parent(&self) -> &str {
+        let side = self.after.as_ref().or(self.before.as_ref());
+        side.map_or("", |side| &side.parent)
+    }
+
+    /// By how many places; 0 where it was not there on both sides.
+    pub fn places(&self) -> u64 {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) if self.moves != Move::Moved => {
+                before.place.abs_diff(after.place)
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// A job in one of its partitions and QOS before and after.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobMove {
+    /// Its number.
+    pub job_id: u32,
+    /// Its user.
+    pub user: String,
+    /// Its account.
+    pub account: Option<String>,
+    /// The partition.
+    pub partition: Option<String>,
+    /// The QOS.
+    pub qos: Option<String>,
+    /// Which way it moves among the jobs of its partition. A job that is held on one side and not
+    /// on the other is new there, or gone.
+    #[serde(rename = "move")]
+    pub moves: Move,
+    /// `None`: it was not there.
+    pub before: Option<JobStanding>,
+    /// `None`: it is not there any more.
+    pub after: Option<JobStanding>,
+}
+
+impl JobMove {
+    /// By how many places; 0 where it has none on both sides.
+    pub fn places(&self) -> u64 {
+        let place = |side: &Option<JobStanding>| side.as_ref().and_then(|side| side.place);
+        match (place(&self.before), place(&self.after)) {
+            (Some(before), Some(after)) => before.abs_diff(after),
+            _ => 0,
+        }
+    }
+}
+
+/// A site before and after changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// Name of the input.
+    pub source: String,
+    /// The changes in words.
+    pub changes: Vec<String>,
+    /// The moment of the last pass, and the one after the changes, seconds since 1970; `None`
+    /// where the input has no times.
+    pub now: Option<[i64; 2]>,
+    /// Accounts but the root, in the order of the tree.
+    pub accounts: Vec<AssocMove>,
+    /// Users, in the order of the tree.
+    pub users: Vec<AssocMove>,
+    /// The queue in the order of job numbers; `None` where the input knows of no jobs.
+    pub jobs: Option<Vec<JobMove>>,
+    /// What the answer takes for granted, one sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// Puts both sides together.
+pub(super) fn moves(
+    before: &Cluster,
+    after: &Cluster,
+    changes: Vec<Change>,
+) -> Result<WhatIf, WhatIfError> {
+    let mut accounts = Vec::new();
+    let mut users = Vec::new();
+    for row in assoc_moves(before, after) {
+        match row.is_user {
+            true => users.push(row),
+            false => accounts.push(row),
+        }
+    }
+    let jobs = match &before.jobs {
+        Some(_) => Some(job_moves(&queue(before)?, &queue(after)?)),
+        None => None,
+    };
+    Ok(WhatIf {
+        source: before.source.clone(),
+        assumptions: assumptions(before, &changes),
+        changes: changes.iter().map(ToString::to_string).collect(),
+        now: before.now.zip(after.now).map(|(a, b)| [a, b]),
+        accounts,
+        users,
+        jobs,
+    })
+}
+
+/// All associations but the root: those of after in their order, then those that are gone.
+fn assoc_moves(before: &Cluster, after: &Cluster) -> Vec<AssocMove> {
+    let (old, new) = (associations(before), associations(after));
+    let key = |name: &AssocName| {
+        (
+            name.account.clone(),
+            name.user.clone(),
+            name.partition.clone(),
+        )
+    };
+    let mut earlier: HashMap<_, usize> = HashMap::with_capacity(old.len());
+    for (at, name) in before.names.iter().enumerate() {
+        earlier.insert(key(name), at);
+    }
+    let mut kept = vec![false; old.len()];
+    let mut rows = Vec::with_capacity(new.len());
+    for (at, standing) in new.into_iter().enumerate() {
+        let from = earlier.get(&key(&after.names[at])).copied();
+        if let Some(from) = from {
+            kept[from] = true;
+        }
+        let Some(standing) = standing else { continue };
+        let old = from.and_then(|from| old[from].clone());
+        rows.push(row(after, at, old, Some(standing)));
+    }
+    let lost = (0..old.len()).filter(|at| !kept[*at]);
+    rows.extend(lost.map(|at| row(before, at, old[at].clone(), None)));
+    rows
+}
+
+fn row(
+    cluster: &Cluster,
+    at: usize,
+    before: Option<Standing>,
+    after: Option<Standing>,
+) -> AssocMove {
+    let index = AssocIndex::new(at);
+    let is_user = cluster.is_user(index);
+    let place = |side: &Option<Standing>| side.as_ref().map(|side| side.place);
+    let moves = match (&before, &after) {
+        (Some(before), Some(after)) if !is_user && before.parent != after.parent => Move::Moved,
+        _ => Move::of(place(&before), place(&after)),
+    };
+    AssocMove {
+        is_user,
+        name: cluster.name(index).to_string(),
+        moves,
+        before,
+        after,
+    }
+}
+
+fn job_moves(before: &[Entry<'_>], after: &[Entry<'_>]) -> Vec<JobMove> {
+    let earlier: HashMap<&JobKey, &Entry<'_>> = before.iter().map(|e| (&e.key, e)).collect();
+    let later: HashMap<&JobKey, &Entry<'_>> = after.iter().map(|e| (&e.key, e)).collect();
+    let mut jobs: Vec<JobMove> = after
+        .iter()
+        .map(|entry| job_move(entry, earlier.get(&entry.key).copied(), Some(entry)))
+        .collect();
+    let gone = before
+        .iter()
+        .filter(|entry| !later.contains_key(&entry.key));
+    jobs.extend(gone.map(|entry| job_move(entry, Some(entry), None)));
+    jobs.sort_by_key(|job| job.job_id);
+    jobs
+}
+
+fn job_move(about: &Entry<'_>, before: Option<&Entry<'_>>, after: Option<&Entry<'_>>) -> JobMove {
+    let place = |side: Option<&Entry<'_>>| side.and_then(|entry| entry.standing.place);
+    JobMove {
+        job_id: about.key.id,
+        user: about.job.user.clone(),
+        account: about.job.account.clone(),
+        partition: about.key.partition.clone(),
+        qos: about.qos.clone(),
+        moves: Move::of(place(before), place(after)),
+        before: before.map(|entry| entry.standing.clone()),
+        after: after.map(|entry| entry.standing.clone()),
+    }
+}
+
+fn assumptions(before: &Cluster, changes: &[Change]) -> Vec<String> {
+    let mut said = before.assumptions.clone();
+    if changes
+        .iter()
+        .any(|change| matches!(change, Change::After(_)))
+    {
+        let fades = "running jobs go on up to their time limits, and no job starts or is submitted";
+        said.push(match before.jobs {
+            Some(_) => fades.to_owned(),
+            None => "nothing runs while time passes".to_owned(),
+        });
+        let resets = before.config.priority_usage_reset_period;
+        if resets != fairtree::config::ResetPeriod::None {
+            said.push("PriorityUsageResetPeriod counts days in UTC".to_owned());
+        }
+    }
+    if before.jobs.is_some() {
+        said.push(
+            "places are by priority within a partition; PriorityTier, reservations, limits and \
+             backfill are outside of priorities"
+                .to_owned(),
+        );
+    }
+    said
+}

@@ -1,0 +1,279 @@
+//! Where everybody stands at one moment: accounts, users, jobs.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::cluster::{Cluster, ClusterJob};
+use crate::explain::Names;
+use fairtree::extended::Extended;
+use fairtree::fairshare::Algorithm;
+use fairtree::priority::{Job, Priced, Pricer, PriorityError};
+use fairtree::tree::{AssocIndex, AssocKind};
+
+/// An account or a user at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// The account above.
+    pub parent: String,
+    /// Among its siblings (an account), or among all users: 1 is the first, equals share theirs.
+    pub place: u64,
+    /// How many places there are.
+    pub of: u64,
+    /// Raw shares; `None`: those of its parent, which JSON says in the word `parent`.
+    #[serde(serialize_with = "shares_word")]
+    pub raw_shares: Option<u32>,
+    /// Normalised shares, 0..=1.
+    pub norm_shares: f64,
+    /// TRES-seconds.
+    pub raw_usage: f64,
+    /// Effective usage, from 0 up.
+    pub effective_usage: f64,
+    /// Level fairshare, 0..=infinity; `None` outside Fair Tree and for accounts that stand aside.
+    #[serde(serialize_with = "number_or_inf")]
+    pub level_fs: Option<f64>,
+    /// Fair-share factor, 0..=1; `None` for accounts under Fair Tree.
+    pub fs_factor: Option<f64>,
+}
+
+/// A job in one of its partitions and QOS, at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobStanding {
+    /// Among the jobs of its partition that are not held, by priority, then by number: 1 is the
+    /// first; `None`: held.
+    pub place: Option<u64>,
+    /// How many are not held there.
+    pub of: u64,
+    /// Priority; 0: held.
+    pub priority: u32,
+    /// Points of each term; none of a priority that an administrator set.
+    pub points: Points,
+}
+
+/// The terms of a priority, weighted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Points {
+    /// Age.
+    pub age: f64,
+    /// Association.
+    pub assoc: f64,
+    /// Fair share.
+    pub fairshare: f64,
+    /// Job size.
+    pub job_size: f64,
+    /// Partition.
+    pub partition: f64,
+    /// QOS.
+    pub qos: f64,
+    /// All TRES.
+    pub tres: f64,
+    /// Site factor.
+    pub site: i32,
+    /// Nice value, subtracted.
+    pub nice: i32,
+}
+
+impl Points {
+    fn of(priced: &Priced) -> Points {
+        Points {
+            age: priced.age,
+            assoc: priced.assoc,
+            fairshare: priced.fairshare,
+            job_size: priced.job_size,
+            partition: priced.partition,
+            qos: priced.qos,
+            tres: priced.tres,
+            site: priced.site,
+            nice: priced.nice,
+        }
+    }
+}
+
+/// What names a job's entry in the queue.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct JobKey {
+    pub(super) id: u32,
+    pub(super) partition: Option<String>,
+    /// Of a job with several QOS which one.
+    pub(super) qos: Option<String>,
+}
+
+/// An entry in the queue.
+pub(super) struct Entry<'a> {
+    pub(super) key: JobKey,
+    pub(super) job: &'a ClusterJob,
+    /// The QOS that it has there.
+    pub(super) qos: Option<String>,
+    pub(super) standing: JobStanding,
+}
+
+/// The standings of all associations, by position; `None` for the root.
+pub(crate) fn associations(cluster: &Cluster) -> Vec<Option<Standing>> {
+    let places = places(cluster);
+    let standing = |at: usize| {
+        let index = AssocIndex::new(at);
+        let parent = cluster.tree.parent(index)?;
+        let found = &cluster.fairshare[at];
+        let (place, of) = places[at];
+        Some(Standing {
+            parent: cluster.name(parent).account.clone(),
+            place,
+            of,
+            raw_shares: cluster.tree.rows()[at].shares.raw(),
+            norm_shares: found.norm_shares,
+            raw_usage: found.raw_usage.to_f64(),
+            effective_usage: found.effective_usage.to_f64(),
+            level_fs: found.level_fs.map(Extended::to_f64),
+            fs_factor: found.fs_factor,
+        })
+    };
+    (0..cluster.tree.len()).map(standing).collect()
+}
+
+/// Place and number of places of each association.
+fn places(cluster: &Cluster) -> Vec<(u64, u64)> {
+    let tree = &cluster.tree;
+    let mut places = vec![(1, 1); tree.len()];
+    let factor = |index: AssocIndex| cluster.fairshare[index.get()].fs_factor.unwrap_or(0.0);
+    let users: Vec<AssocIndex> = all(cluster)
+        .filter(|index| cluster.is_user(*index))
+        .collect();
+    rank(&users, &mut places, &|a, b| factor(a).total_cmp(&factor(b)));
+    let fair_tree = cluster.config.algorithm() == Algorithm::FairTree;
+    let level_fs = |index: AssocIndex| cluster.fairshare[index.get()].level_fs;
+    let order = |a: AssocIndex, b: AssocIndex| match fair_tree {
+        true => level_fs(a).cmp(&level_fs(b)),
+        false => factor(a).total_cmp(&factor(b)),
+    };
+    let mut levels: HashMap<AssocIndex, Vec<AssocIndex>> = HashMap::new();
+    for index in all(cluster) {
+        let is_account = tree.rows()[index.get()].kind == AssocKind::Account;
+        if let (true, Some(parent)) = (is_account, tree.parent(index)) {
+            levels.entry(parent).or_default().push(index);
+        }
+    }
+    for level in levels.values() {
+        rank(level, &mut places, &order);
+    }
+    places
+}
+
+fn all(cluster: &Cluster) -> impl Iterator<Item = AssocIndex> {
+    (0..cluster.tree.len()).map(AssocIndex::new)
+}
+
+/// Gives each of `members` its place, the greatest the first.
+fn rank(
+    members: &[AssocIndex],
+    places: &mut [(u64, u64)],
+    order: &dyn Fn(AssocIndex, AssocIndex) -> Ordering,
+) {
+    let mut sorted = members.to_vec();
+    sorted.sort_by(|a, b| order(*b, *a));
+    let mut place = 1;
+    for (at, index) in sorted.iter().enumerate() {
+        if at > 0 && order(sorted[at - 1], *index).is_ne() {
+            place = at as u64 + 1;
+        }
+        places[index.get()] = (place, members.len() as u64);
+    }
+}
+
+/// The queue: an entry for each way to run each job that waits.
+///
+/// # Errors
+/// Settings and jobs that cannot be priced.
+pub(super) fn queue(cluster: &Cluster) -> Result<Vec<Entry<'_>>, PriorityError> {
+    let pricer = Pricer::new(&cluster.config, &cluster.site, cluster.now.unwrap_or(0))?;
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for job in cluster.pending() {
+        cluster.site.check_job(&job.job)?;
+        ways(cluster, &pricer, job, &mut entries);
+    }
+    let mut by_partition: HashMap<Option<String>, Vec<usize>> = HashMap::new();
+    for (at, entry) in entries.iter().enumerate() {
+        if entry.standing.priority > 0 {
+            let partition = entry.key.partition.clone();
+            by_partition.entry(partition).or_default().push(at);
+        }
+    }
+    for waiting in by_partition.values_mut() {
+        waiting.sort_by_key(|at| {
+            let entry = &entries[*at];
+            (std::cmp::Reverse(entry.standing.priority), entry.key.id)
+        });
+        for (place, at) in waiting.iter().enumerate() {
+            let standing = &mut entries[*at].standing;
+            (standing.place, standing.of) = (Some(place as u64 + 1), waiting.len() as u64);
+        }
+    }
+    Ok(entries)
+}
+
+/// The entries of one job.
+fn ways<'a>(
+    cluster: &'a Cluster,
+    pricer: &Pricer<'_>,
+    job: &'a ClusterJob,
+    entries: &mut Vec<Entry<'a>>,
+) {
+    let row: &Job = &job.job;
+    let priced = pricer.price(row);
+    let name = |index: Option<fairtree::priority::Index>| index.map(|at| cluster.partition(at));
+    let qos_name = |index: Option<fairtree::priority::Index>| index.map(|at| cluster.qos(at));
+    let entry = |key: JobKey, qos, priced: &Priced| Entry {
+        key,
+        job,
+        qos,
+        standing: JobStanding {
+            place: None,
+            of: 0,
+            priority: priced.priority,
+            points: Points::of(priced),
+        },
+    };
+    let variants: Vec<_> = pricer.variants(row).collect();
+    if variants.is_empty() {
+        let key = JobKey {
+            id: row.id,
+            partition: name(row.partition),
+            qos: None,
+        };
+        entries.push(entry(key, qos_name(row.qos), &priced));
+    }
+    for variant in variants {
+        let fixed = row.priority == 0 || row.direct;
+        let own = match fixed {
+            true => priced,
+            false => pricer.price_variant(row, &priced, variant),
+        };
+        let key = JobKey {
+            id: row.id,
+            partition: name(variant.partition),
+            qos: qos_name(variant.qos),
+        };
+        entries.push(entry(key, qos_name(variant.qos.or(row.qos)), &own));
+    }
+}
+
+pub(super) fn shares_word<S: serde::Serializer>(
+    value: &Option<u32>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_str("parent"),
+        Some(shares) => serializer.serialize_u32(*shares),
+    }
+}
+
+fn number_or_inf<S: serde::Serializer>(
+    value: &Option<f64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) if value.is_infinite() => serializer.serialize_str("inf"),
+        Some(value) => serializer.serialize_f64(*value),
+    }
+}

@@ -1,0 +1,100 @@
+//! Small sites as scenes to explain.
+
+#![allow(dead_code)] // Each test program uses a part of this.
+
+use crate::common::Site as Small;
+use fairtree::config::Config;
+use fairtree::engine;
+use fairtree::extended::Extended;
+use fairtree::fairshare::AssocFairshare;
+use fairtree::priority::{AssocFactors, Index, Job, Site};
+use fairtree::tree::{AssocIndex, Tree};
+use fairtree::usage::Ledger;
+use fairtree_analysis::explain::{
+    JobsCompared, Load, Names, Scene, UsersCompared, compare_jobs, compare_users,
+};
+
+pub const NOW: i64 = 1_700_000_000;
+
+/// Everything that a scene borrows.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    pub config: Config,
+    pub names: Vec<String>,
+    pub tree: Tree,
+    pub ledger: Ledger,
+    pub fairshare: Vec<AssocFairshare>,
+    pub site: Site,
+    pub load: Vec<Load>,
+}
+
+impl Stage {
+    pub fn new(config: Config, small: &Small) -> Stage {
+        Stage::with_site(config, small, Site::default())
+    }
+
+    /// With partitions, QOS and TRES; associations are filled in.
+    pub fn with_site(config: Config, small: &Small, mut site: Site) -> Stage {
+        let ledger = Ledger::from_raw(&small.tree, &small.raw_usage).expect("usages");
+        let fairshare = engine::rank(&config, &small.tree, &ledger);
+        site.assocs = vec![AssocFactors::default(); small.tree.len()];
+        engine::publish(&fairshare, &mut site);
+        Stage {
+            config,
+            names: small.names.clone(),
+            tree: small.tree.clone(),
+            ledger,
+            fairshare,
+            site,
+            load: Vec::new(),
+        }
+    }
+
+    pub fn scene(&self) -> Scene<'_> {
+        Scene {
+            config: &self.config,
+            tree: &self.tree,
+            ledger: &self.ledger,
+            fairshare: &self.fairshare,
+            site: &self.site,
+            load: &self.load,
+            now: NOW,
+        }
+    }
+
+    pub fn index(&self, name: &str) -> AssocIndex {
+        let at = self
+            .names
+            .iter()
+            .position(|n| n.trim_end_matches('/') == name);
+        AssocIndex::new(at.expect("a name of the site"))
+    }
+
+    pub fn users(&self, a: &str, b: &str) -> UsersCompared {
+        let users = [self.index(a), self.index(b)];
+        compare_users(&self.scene(), self, users).expect("two users")
+    }
+
+    pub fn jobs(&self, a: &Job, b: &Job) -> JobsCompared {
+        compare_jobs(&self.scene(), self, [a, b]).expect("two jobs")
+    }
+
+    /// Factors after a change, by the engine.
+    pub fn factors(&self, tree: &Tree, raw: &[Extended]) -> Vec<f64> {
+        let ledger = Ledger::from_raw(tree, raw).expect("usages");
+        let results = engine::rank(&self.config, tree, &ledger);
+        results.iter().map(|r| r.fs_factor.unwrap_or(0.0)).collect()
+    }
+}
+
+impl Names for Stage {
+    fn assoc(&self, index: AssocIndex) -> String {
+        self.names[index.get()].trim_end_matches('/').to_owned()
+    }
+    fn partition(&self, index: Index) -> String {
+        ["batch", "gpu", "debug"][index.get()].to_owned()
+    }
+    fn qos(&self, index: Index) -> String {
+        ["normal", "high"][index.get()].to_owned()
+    }
+}

@@ -1,0 +1,333 @@
+//! The changes that the options of `fairtree what-if` ask for.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::Failure;
+use super::args::WhatIfArgs;
+use fairtree::compat::Compat;
+use fairtree::config::time::{Time, parse_time};
+use fairtree::config::{Config, Include, SlurmConfReader};
+use fairtree::tree::Shares;
+use fairtree_analysis::cluster::{Cluster, JobName};
+use fairtree_analysis::what_if::{Change, JobChange};
+use fairtree_model::input::slurm::conf::{self, Conf, PartitionLine};
+use fairtree_model::input::slurm::config::compat_of;
+
+/// The options, understood as far as that needs no site.
+pub(super) struct Asked {
+    /// Text and name of another slurm.conf, whose release the site will tell.
+    conf: Option<(String, String)>,
+    settings: Vec<(String, String)>,
+    changes: Vec<Change>,
+}
+
+/// Reads the options.
+pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
+    let conf = args.slurm_conf.as_deref().map(read).transpose()?;
+    let mut settings = Vec::new();
+    for text in &args.set {
+        let (key, value) = pair("--set", text, "KEY=VALUE, as PriorityWeightAge=1000")?;
+        settings.push((key.to_owned(), value.to_owned()));
+    }
+    let mut changes = Vec::new();
+    parse_accounting(args, &mut changes)?;
+    parse_jobs(args, &mut changes)?;
+    if let Some(text) = &args.after {
+        let allowed = "a time such as 7-0 (days), 12:00:00 or 90 (minutes)";
+        match parse_time(text) {
+            Ok(Time::Secs(secs)) => changes.push(Change::After(secs)),
+            _ => return Err(refused("--after", text, allowed)),
+        }
+    }
+    if changes.is_empty() && settings.is_empty() && conf.is_none() {
+        return Err(Failure::Usage(
+            "nothing is changed\nhint: --set, --shares, --charge, --after and others change \
+             something: fairtree what-if --help"
+                .to_owned(),
+        ));
+    }
+    Ok(Asked {
+        conf,
+        settings,
+        changes,
+    })
+}
+
+fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failure> {
+    for text in &args.partition_factor {
+        let (name, factor) = numbered("--partition-factor", text, "PARTITION=NUMBER to 65533")?;
+        changes.push(Change::PartitionFactor(name, factor));
+    }
+    for text in &args.qos_priority {
+        let (name, priority) = numbered("--qos-priority", text, "QOS=NUMBER")?;
+        changes.push(Change::QosPriority(name, priority));
+    }
+    for text in &args.usage_factor {
+        let allowed = "QOS=NUMBER, a number from 0 up";
+        let (name, factor): (String, f64) = numbered("--usage-factor", text, allowed)?;
+        if !(factor.is_finite() && factor >= 0.0) {
+            return Err(refused("--usage-factor", text, allowed));
+        }
+        changes.push(Change::UsageFactor(name, factor));
+    }
+    for text in &args.add_account {
+        let allowed = "ACCOUNT@PARENT=SHARES, as newlab@physics=10";
+        let (account, parent, shares) = child("--add-account", text, allowed)?;
+        changes.push(Change::AddAccount {
+            account,
+            parent,
+            shares,
+        });
+    }
+    for text in &args.add_user {
+        let allowed = "USER@ACCOUNT=SHARES, as alice@newlab=1";
+        let (user, account, shares) = child("--add-user", text, allowed)?;
+        changes.push(Change::AddUser {
+            user,
+            account,
+            shares,
+        });
+    }
+    for text in &args.parent {
+        let (account, parent) = pair("--parent", text, "ACCOUNT=PARENT")?;
+        changes.push(Change::Parent {
+            account: account.to_owned(),
+            parent: parent.to_owned(),
+        });
+    }
+    for text in &args.shares {
+        let (who, count) = pair("--shares", text, SHARES)?;
+        let shares = shares(count).ok_or_else(|| refused("--shares", text, SHARES))?;
+        changes.push(Change::Shares(who.to_owned(), shares));
+    }
+    for text in &args.assoc_priority {
+        let (who, priority) = numbered("--assoc-priority", text, "WHO=NUMBER")?;
+        changes.push(Change::AssocPriority(who, priority));
+    }
+    changes.extend(args.remove.iter().cloned().map(Change::Remove));
+    changes.extend(args.reset_usage.iter().cloned().map(Change::ResetUsage));
+    for text in &args.charge {
+        let allowed = "USER=AMOUNT, as alice@physics=5000h: a number from 0 up of TRES-seconds \
+                       (s), -minutes (m), -hours (h) or -days (d)";
+        let (who, amount) = pair("--charge", text, allowed)?;
+        let usage = usage(amount).ok_or_else(|| refused("--charge", text, allowed))?;
+        changes.push(Change::Charge(who.to_owned(), usage));
+    }
+    Ok(())
+}
+
+fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failure> {
+    let names = |text: &str| -> Vec<String> {
+        let names = text.split(',').filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    };
+    for text in &args.qos {
+        let (job, list) = pair("--qos", text, "JOB=QOS, as 4711=high")?;
+        changes.push(Change::Job(
+            job_name("--qos", job)?,
+            JobChange::Qos(names(list)),
+        ));
+    }
+    for text in &args.partition {
+        let (job, list) = pair("--partition", text, "JOB=PARTITION, as 4711=gpu")?;
+        let change = JobChange::Partitions(names(list));
+        changes.push(Change::Job(job_name("--partition", job)?, change));
+    }
+    for text in &args.nice {
+        let (job, nice) = numbered("--nice", text, "JOB=NUMBER, as 4711=100")?;
+        changes.push(Change::Job(
+            job_name("--nice", &job)?,
+            JobChange::Nice(nice),
+        ));
+    }
+    for text in &args.priority {
+        let (job, priority) = numbered("--priority", text, "JOB=NUMBER, as 4711=100")?;
+        changes.push(Change::Job(
+            job_name("--priority", &job)?,
+            JobChange::Priority(priority),
+        ));
+    }
+    for (option, list, change) in [
+        ("--hold", &args.hold, JobChange::Priority(0)),
+        ("--release", &args.release, JobChange::Release),
+        ("--cancel", &args.cancel, JobChange::Cancel),
+    ] {
+        for job in list {
+            changes.push(Change::Job(job_name(option, job)?, change.clone()));
+        }
+    }
+    Ok(())
+}
+
+impl Asked {
+    /// The changes of a site, in the order in which they are made.
+    pub(super) fn of(self, cluster: &Cluster) -> Result<Vec<Change>, Failure> {
+        let mut changes = Vec::new();
+        let conf = self
+            .conf
+            .map(|(text, name)| parse_conf(&text, &name, cluster))
+            .transpose()?;
+        if conf.is_some() || !self.settings.is_empty() {
+            let config = config(cluster, conf.as_ref(), &self.settings)?;
+            let said = differences(cluster, &config, conf.as_ref(), &self.settings);
+            changes.push(Change::Settings(Box::new(config), said));
+        }
+        for line in conf.iter().flat_map(|conf| &conf.partitions) {
+            changes.extend(partition(cluster, line));
+        }
+        changes.extend(self.changes);
+        Ok(changes)
+    }
+}
+
+/// The factor of a partition that the site has, where the file gives another one.
+fn partition(cluster: &Cluster, line: &PartitionLine) -> Option<Change> {
+    let at = cluster.find_partition(&line.name).ok()?;
+    let own = cluster.site.partitions[at].priority_job_factor;
+    // slurm.conf(5): PriorityJobFactor is 1 where nothing is given.
+    let factor = line.priority_job_factor.unwrap_or(1);
+    (factor != own).then(|| Change::PartitionFactor(line.name.clone(), factor))
+}
+
+/// The settings after the changes.
+fn config(
+    cluster: &Cluster,
+    conf: Option<&Conf>,
+    settings: &[(String, String)],
+) -> Result<Config, Failure> {
+    let usage = |error: &fairtree::config::ConfigError| Failure::Usage(format!("--set: {error}"));
+    let is = |key: &str, wanted: &str| key.eq_ignore_ascii_case(wanted);
+    let mut plugin = match conf {
+        Some(conf) => conf.priority_type.clone(),
+        None => cluster.priority_type.clone(),
+    };
+    let mut base = conf.map_or_else(|| cluster.config.clone(), |conf| conf.config.clone());
+    let told = |key: &str| is(key, "PriorityParameters") || is(key, "PriorityType");
+    if settings.iter().any(|(key, _)| told(key)) {
+        // Said anew, and what is not said is the default.
+        base.compat = Compat::Documented;
+    }
+    let mut reader = SlurmConfReader::of(base, cluster.release);
+    for (key, value) in settings {
+        if is(key, "PriorityType") {
+            plugin = Some(value.clone());
+        } else {
+            reader.set(key, value).map_err(|error| usage(&error))?;
+        }
+    }
+    let mut config = reader.finish().map_err(|errors| usage(&errors[0]))?;
+    config.compat = compat_of(plugin.as_deref(), cluster.release, config.compat);
+    Ok(config)
+}
+
+/// What the settings are now and what they were, as far as the words of the options tell.
+fn differences(
+    cluster: &Cluster,
+    config: &Config,
+    conf: Option<&Conf>,
+    settings: &[(String, String)],
+) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    if conf.is_some() {
+        said.push("the settings of another slurm.conf".to_owned());
+    }
+    said.extend(settings.iter().map(|(key, value)| format!("{key}={value}")));
+    if config.compat != cluster.config.compat {
+        let whose = match config.compat {
+            Compat::Documented => "what the documentation states".to_owned(),
+            Compat::Slurm(release) => format!("what priority/multifactor of {release} does"),
+        };
+        said.push(format!("priorities follow {whose}"));
+    }
+    said
+}
+
+/// No slurm.conf is as large as this.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+fn read(path: &Path) -> Result<(String, String), Failure> {
+    let name = path.display().to_string();
+    let text = read_text(path).map_err(|error| Failure::File(name.clone(), error))?;
+    Ok((text, name))
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    if fs::metadata(path)?.len() > MAX_BYTES {
+        return Err(std::io::Error::other("too large for a slurm.conf"));
+    }
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
+
+fn parse_conf(text: &str, name: &str, cluster: &Cluster) -> Result<Conf, Failure> {
+    // Relative names are relative to the folder of slurm.conf, in included files, too.
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    let mut fetch = |include: &Include| {
+        let text = read_text(&folder.join(&include.file));
+        text.map_err(|error| error.to_string())
+    };
+    Ok(conf::read(text, name, cluster.release, &mut fetch)?)
+}
+
+const SHARES: &str = "WHO=SHARES, as physics=40 or alice@physics=parent: a whole number from 0 to \
+                      2147483646, or parent";
+
+fn shares(text: &str) -> Option<Shares> {
+    if text.eq_ignore_ascii_case("parent") {
+        return Some(Shares::Parent);
+    }
+    let count: u32 = text.parse().ok()?;
+    (count <= Shares::MAX_RAW).then_some(Shares::Raw(count))
+}
+
+/// TRES-seconds of `5000h`.
+fn usage(text: &str) -> Option<f64> {
+    let unit = text.chars().last()?;
+    let (number, secs) = match unit {
+        's' => (text.strip_suffix(unit)?, 1.0),
+        'm' => (text.strip_suffix(unit)?, 60.0),
+        'h' => (text.strip_suffix(unit)?, 3600.0),
+        'd' => (text.strip_suffix(unit)?, 86_400.0),
+        _ => return None,
+    };
+    let number: f64 = number.parse().ok()?;
+    let usage = number * secs;
+    (usage.is_finite() && usage >= 0.0).then_some(usage)
+}
+
+/// `NAME=VALUE`; the value may hold further `=`.
+fn pair<'a>(option: &str, text: &'a str, allowed: &str) -> Result<(&'a str, &'a str), Failure> {
+    let found = text.split_once('=');
+    let found = found.filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    found.ok_or_else(|| refused(option, text, allowed))
+}
+
+/// `NAME=NUMBER`.
+fn numbered<T: FromStr>(option: &str, text: &str, allowed: &str) -> Result<(String, T), Failure> {
+    let (name, number) = pair(option, text, allowed)?;
+    let number = number.parse().map_err(|_| refused(option, text, allowed))?;
+    Ok((name.to_owned(), number))
+}
+
+/// `NAME@ACCOUNT=SHARES`; without shares 1, as for sacctmgr.
+fn child(option: &str, text: &str, allowed: &str) -> Result<(String, String, Shares), Failure> {
+    let (whole, count) = text.split_once('=').unwrap_or((text, "1"));
+    let names = whole.split_once('@');
+    let names = names.filter(|(name, parent)| !name.is_empty() && !parent.is_empty());
+    match (names, shares(count)) {
+        (Some((name, parent)), Some(shares)) => Ok((name.to_owned(), parent.to_owned(), shares)),
+        _ => Err(refused(option, text, allowed)),
+    }
+}
+
+fn job_name(option: &str, text: &str) -> Result<JobName, Failure> {
+    text.parse().map_err(|()| {
+        let allowed = "the number of a job, as 4711, or 4711_3 for a task of an array";
+        refused(option, text, allowed)
+    })
+}
+
+fn refused(option: &str, found: &str, allowed: &str) -> Failure {
+    Failure::Usage(format!("{option}: found {found:?}, allowed is {allowed}"))
+}

@@ -1,0 +1,258 @@
+//! `fairtree chart`.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write, stdout};
+use std::path::Path;
+
+use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
+use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares};
+use super::message::Messages;
+use super::progress::Waiting;
+use super::workload::gather;
+use super::{Failure, Outcome, compat_of, input};
+use fairtree::compat::Compat;
+use fairtree::config::Config;
+use fairtree::config::time::parse_minutes_as_secs;
+use fairtree::fairshare::Algorithm;
+use fairtree_analysis::chart::{Picture, Theme, page, png, poster_svg, to_json};
+use fairtree_analysis::history::{Timeline, from_captures, from_history};
+use fairtree_analysis::share::{ShareReport, algorithm_of, from_listing, from_site, settle};
+use fairtree_model::input::capture::{list, open_only};
+use fairtree_model::input::site::Site;
+use fairtree_model::input::slurm::snapshot::Source;
+use fairtree_model::input::{Format, InputError, Problem, sacct};
+
+/// Reads, computes, draws.
+pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let format = format(args)?;
+    let own = Own {
+        compat: args.compat.as_deref().map(compat_of).transpose()?,
+        algorithm: args.algorithm,
+        half_life_secs: half_life(args)?,
+    };
+    let timeline = timeline(args, &own)?;
+    let drawn = draw(args, format, &timeline)?;
+    match &args.output {
+        Some(path) => {
+            let failed = |error| Failure::File(path.display().to_string(), error);
+            let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+            file.write_all(&drawn)
+                .and_then(|()| file.flush())
+                .map_err(failed)?;
+        }
+        None => stdout().lock().write_all(&drawn)?,
+    }
+    timeline.notes.iter().for_each(|note| messages.note(note));
+    Ok(Outcome::Done)
+}
+
+/// What the options say instead of the site.
+struct Own {
+    compat: Option<Compat>,
+    algorithm: Option<AlgorithmName>,
+    half_life_secs: Option<u32>,
+}
+
+impl Own {
+    fn algorithm(&self, of_site: Algorithm) -> Algorithm {
+        let dampening = match of_site {
+            Algorithm::FairTree => 1,
+            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+        };
+        match self.algorithm {
+            None => of_site,
+            Some(AlgorithmName::FairTree) => Algorithm::FairTree,
+            Some(AlgorithmName::Classic) => Algorithm::Classic { dampening },
+            Some(AlgorithmName::DepthOblivious) => Algorithm::DepthOblivious { dampening },
+        }
+    }
+
+    fn report(&self, input: Input) -> Result<ShareReport, Failure> {
+        match input {
+            Input::Queue(queue) => Err(no_shares(&queue)),
+            Input::Site(site) => {
+                let compat = self.compat.unwrap_or(site.config.compat);
+                Ok(from_site(
+                    &site,
+                    self.algorithm(site.config.algorithm()),
+                    compat,
+                ))
+            }
+            Input::Listing(listing, settings) => {
+                let asked = settings.is_some();
+                let (algorithm, compat) = match settings.map(|beside| beside.config) {
+                    Some(config) => (config.algorithm(), config.compat),
+                    None => (algorithm_of(&listing), Compat::default()),
+                };
+                let compat = self.compat.unwrap_or(compat);
+                let mut report = from_listing(&listing, self.algorithm(algorithm), compat)?;
+                settle(&listing, &mut report)?;
+                if asked {
+                    // Of all associations.
+                    report.assumptions.clear();
+                }
+                Ok(report)
+            }
+        }
+    }
+}
+
+fn format(args: &ChartArgs) -> Result<ChartFormat, Failure> {
+    let ending = args.output.as_deref().and_then(Path::extension);
+    let by_name = match ending
+        .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
+        .as_deref()
+    {
+        Some("svg") => ChartFormat::Svg,
+        Some("png") => ChartFormat::Png,
+        Some("json") => ChartFormat::Json,
+        _ => ChartFormat::Html,
+    };
+    let format = args.format.unwrap_or(by_name);
+    if format == ChartFormat::Png && args.output.is_none() && stdout().is_terminal() {
+        return Err(Failure::Usage(
+            "a PNG picture is nothing for a terminal: -o FILE".into(),
+        ));
+    }
+    Ok(format)
+}
+
+fn half_life(args: &ChartArgs) -> Result<Option<u32>, Failure> {
+    let parse = |text: &String| {
+        parse_minutes_as_secs(text).map_err(|error| {
+            let allowed = error.allowed;
+            Failure::Usage(format!("--half-life: found {text:?}, allowed is {allowed}"))
+        })
+    };
+    args.half_life.as_ref().map(parse).transpose()
+}
+
+fn timeline(args: &ChartArgs, own: &Own) -> Result<Timeline, Failure> {
+    if let Some(folder) = &args.live.from {
+        return captured(folder, own);
+    }
+    let input_format = args.input_format.map(Format::from);
+    if args.file.is_none() && !input::is_piped() {
+        let input = read_or_ask(&args.live, None, input_format)?;
+        return Ok(own.report(input)?.into());
+    }
+    let opened = open_stream(args.file.as_deref(), input_format)?;
+    match opened.format {
+        Format::Sacct | Format::Swf => logged(args, own, opened),
+        _ => Ok(own.report(read_opened(opened)?)?.into()),
+    }
+}
+
+/// The captures of a folder.
+fn captured(folder: &Path, own: &Own) -> Result<Timeline, Failure> {
+    let _waiting = Waiting::new("reading captures");
+    let folders = list(folder)?;
+    let mut times = Vec::with_capacity(folders.len());
+    let mut cluster: Option<String> = None;
+    for folder in &folders {
+        let manifest = open_only(folder, &[])?.manifest;
+        if let Some(found) = manifest.cluster {
+            let known = cluster.get_or_insert_with(|| found.clone());
+            if *known != found {
+                let why = format!("holds captures of two clusters, {known} and {found}");
+                let name = folder.display().to_string();
+                return Err(InputError::new(&name, Problem::Structure(why))
+                    .hint("keep the captures of each cluster in a folder of its own")
+                    .into());
+            }
+        }
+        times.push(i64::try_from(manifest.time).unwrap_or(i64::MAX));
+    }
+    let read = |at: usize| -> Result<ShareReport, Failure> {
+        let stored = open_only(&folders[at], &[Source::Config, Source::Shares])?;
+        own.report(shares(&stored.answers, None)?)
+    };
+    let Some(mut timeline) = from_captures(&times, read)? else {
+        return Err(Failure::Usage(format!(
+            "{}: holds no capture",
+            folder.display()
+        )));
+    };
+    timeline.machine = cluster.or(timeline.machine);
+    timeline.latest.source = folder.display().to_string();
+    Ok(timeline)
+}
+
+/// A log of jobs.
+fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failure> {
+    let site = args.site.as_deref().map(site).transpose()?;
+    let mut config = site
+        .as_ref()
+        .map_or_else(Config::default, |site| site.config.clone());
+    if let Some(secs) = own.half_life_secs {
+        config.priority_decay_half_life_secs = secs;
+    }
+    let options = sacct::Options {
+        columns: args.columns.as_deref(),
+        cluster: args.cluster.as_deref(),
+    };
+    let Opened {
+        name,
+        format,
+        input,
+    } = opened;
+    let gathered = gather(&name, format, input, options, &config)?;
+    let placed = gathered.place(&name, site, &config)?;
+    let algorithm = own.algorithm(config.algorithm());
+    let compat = own.compat.unwrap_or(config.compat);
+    let mut timeline = from_history(&gathered.history, &placed, algorithm, compat);
+    timeline.latest.source = name;
+    Ok(timeline)
+}
+
+/// A file that tells who shares with whom.
+fn site(path: &Path) -> Result<Site, Failure> {
+    let opened = open_stream(Some(path), None)?;
+    let name = opened.name.clone();
+    match opened.format {
+        Format::Site | Format::Dump => match read_opened(opened)? {
+            Input::Site(site) => Ok(*site),
+            Input::Listing(..) | Input::Queue(_) => {
+                Err(Failure::Usage(format!("{name}: is no site")))
+            }
+        },
+        _ => Err(Failure::Usage(format!(
+            "{name}: --site takes a site in TOML or a file of sacctmgr dump"
+        ))),
+    }
+}
+
+fn draw(args: &ChartArgs, format: ChartFormat, timeline: &Timeline) -> Result<Vec<u8>, Failure> {
+    let theme = match args.theme {
+        ThemeName::Auto => Theme::Auto,
+        ThemeName::Light => Theme::Light,
+        ThemeName::Dark => Theme::Dark,
+    };
+    let picture = match args.picture {
+        PictureName::All => Picture::All,
+        PictureName::Use => Picture::Use,
+        PictureName::Factor => Picture::Factor,
+        PictureName::Tree => Picture::Tree,
+    };
+    Ok(match format {
+        ChartFormat::Html => {
+            let all: Vec<usize> = (0..timeline.latest.rows.len()).collect();
+            page(timeline, &all, theme).into_bytes()
+        }
+        ChartFormat::Svg => poster_svg(timeline, picture, theme).into_bytes(),
+        ChartFormat::Png => {
+            // Pixels do not follow their surroundings.
+            let theme = if theme == Theme::Auto {
+                Theme::Light
+            } else {
+                theme
+            };
+            png(&poster_svg(timeline, picture, theme), args.scale)?
+        }
+        ChartFormat::Json => {
+            let mut text = Vec::new();
+            to_json(&mut text, timeline)?;
+            text
+        }
+    })
+}

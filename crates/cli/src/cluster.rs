@@ -1,0 +1,99 @@
+//! Opening a site with its queue.
+
+use std::path::Path;
+
+use super::args::{FormatName, LiveArgs};
+use super::input::{self, Input, no_shares};
+use super::message::Messages;
+use super::{Failure, compat_of};
+use fairtree::compat::Compat;
+use fairtree_analysis::cluster::{Cluster, JobName, runs};
+use fairtree_analysis::share::{ShareReport, algorithm_of, from_listing};
+use fairtree_model::input::Format;
+use fairtree_model::input::slurm::part::Wanted;
+
+/// Where a command finds a site, and how to read it.
+pub(super) struct Where<'a> {
+    /// A capture, or Slurm itself.
+    pub live: &'a LiveArgs,
+    /// A file.
+    pub file: Option<&'a Path>,
+    /// Its format, where it is named.
+    pub format: Option<FormatName>,
+    /// `--compat`.
+    pub compat: Option<&'a str>,
+}
+
+impl Where<'_> {
+    /// Reads a site with all jobs, as far as the input has them.
+    pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        match input::snapshot(self.live, self.file, messages)? {
+            Some(snapshot) => Ok(Cluster::from_snapshot(&snapshot, compat)?),
+            None => self.without_jobs(),
+        }
+    }
+
+    /// Reads a site with the jobs that are named, as far as there are any, and those that run.
+    pub fn with_these(&self, jobs: &[JobName], messages: &Messages) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        let wanted = Wanted {
+            ids: jobs.iter().filter_map(|job| job.of_record()).collect(),
+            arrays: jobs.iter().filter_map(|job| job.of_array()).collect(),
+            in_state: runs,
+        };
+        match input::snapshot_part(self.live, self.file, &wanted, messages)? {
+            Some(snapshot) => {
+                let cluster = Cluster::from_snapshot(&snapshot, compat)?;
+                // Of a large site giving back each name takes longer than the explanation.
+                std::mem::forget(snapshot);
+                Ok(cluster)
+            }
+            None => self.without_jobs(),
+        }
+    }
+
+    /// Reads a site; of a capture and a live site only its settings and its shares.
+    pub fn without_jobs(&self) -> Result<Cluster, Failure> {
+        self.of(self.read()?)
+    }
+
+    /// Reads a file, or what is piped in, or of a capture and a live site what it says of shares.
+    pub fn read(&self) -> Result<Input, Failure> {
+        let format = self.format.map(Format::from);
+        input::read_or_ask(self.live, self.file, format)
+    }
+
+    /// The site of an input.
+    pub fn of(&self, input: Input) -> Result<Cluster, Failure> {
+        let compat = self.compat.map(compat_of).transpose()?;
+        match input {
+            Input::Queue(queue) => Err(no_shares(&queue)),
+            Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
+            Input::Listing(listing, beside) => {
+                let settings = beside.map(|beside| beside.config);
+                let (algorithm, own) = match &settings {
+                    Some(config) => (config.algorithm(), config.compat),
+                    None => (algorithm_of(&listing), Compat::default()),
+                };
+                let report = from_listing(&listing, algorithm, compat.unwrap_or(own))?;
+                let cluster = Cluster::from_report(&report, settings);
+                cluster.map_err(|why| incomplete(&report, &why))
+            }
+        }
+    }
+}
+
+fn incomplete(report: &ShareReport, why: &str) -> Failure {
+    Failure::Usage(format!(
+        "{}: {why}\nhint: all associations are needed: sshare -a -l -P",
+        report.source
+    ))
+}
+
+/// Tells what was taken for granted.
+pub(super) fn note(cluster: &Cluster, messages: &Messages) {
+    for assumption in &cluster.assumptions {
+        messages.note(assumption);
+    }
+}

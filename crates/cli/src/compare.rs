@@ -1,0 +1,154 @@
+//! `fairtree compare`.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write, stdout};
+use std::path::Path;
+
+use super::args::CompareArgs;
+use super::{Failure, Outcome, told};
+use fairtree_analysis::compare::{queue, shares, to_json};
+use fairtree_analysis::prio::{PrioReport, from_queue};
+use fairtree_model::input::capture::open;
+use fairtree_model::input::slurm::snapshot::Source;
+use fairtree_model::input::sshare::Listing;
+use fairtree_model::input::{InputError, Problem, sprio, sshare, stream};
+
+/// Reads both, compares, prints.
+pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
+    if args.before == Path::new("-") && args.after == Path::new("-") {
+        return Err(Failure::Usage(
+            "only one of the two can be standard input".into(),
+        ));
+    }
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let mut changes = Vec::new();
+    let mut compared = Vec::new();
+    let both_shares = before.shares.as_ref().zip(after.shares.as_ref());
+    let both_shares = both_shares.map(|(before, after)| [before, after]);
+    if let Some([before, after]) = both_shares {
+        changes.extend(shares(before, after));
+        compared.push("shares");
+    }
+    if let (Some(before), Some(after)) = (&before.queue, &after.queue) {
+        changes.extend(queue(before, after, both_shares));
+        compared.push("queue");
+    }
+    if compared.is_empty() {
+        return Err(Failure::Usage(
+            "the two are not of one kind: give two outputs of sshare, of sprio, of both, or two captures"
+                .into(),
+        ));
+    }
+    let mut out = BufWriter::new(stdout().lock());
+    let written = if args.json {
+        let name = |path: &Path| path.display().to_string();
+        let (before, after) = (name(&args.before), name(&args.after));
+        to_json(&mut out, &before, &after, &compared, &changes)
+    } else {
+        changes
+            .iter()
+            .try_for_each(|change| writeln!(out, "{change}"))
+    };
+    let outcome = match changes.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written.and_then(|()| out.flush()), outcome)
+}
+
+/// What one side holds.
+#[derive(Default)]
+struct Side {
+    shares: Option<Listing>,
+    queue: Option<PrioReport>,
+}
+
+fn read(path: &Path) -> Result<Side, Failure> {
+    if path.is_dir() {
+        return capture(path);
+    }
+    let name = match path == Path::new("-") {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
+    };
+    let raw: Box<dyn Read> = match path == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(path).map_err(|error| InputError::new(&name, error))?),
+    };
+    let mut bytes = Vec::new();
+    let read = stream::open(raw).and_then(|mut stream| stream.input.read_to_end(&mut bytes));
+    read.map_err(|error| InputError::new(&name, error))?;
+    let text = String::from_utf8_lossy(&bytes);
+    if sshare::json::begins(&text) {
+        return Ok(Side {
+            shares: Some(sshare::json::read(&name, &bytes[..])?),
+            ..Side::default()
+        });
+    }
+    parse(&name, &text)
+}
+
+/// Outputs of sshare and sprio in one file are told apart by their headers.
+fn parse(name: &str, text: &str) -> Result<Side, Failure> {
+    let (mut of_shares, mut of_queue) = (String::new(), String::new());
+    let (mut has_shares, mut has_queue) = (false, false);
+    let mut in_queue = false;
+    for line in text.split_inclusive('\n') {
+        if sprio::begins(line) {
+            in_queue = true;
+        } else if sshare::begins(line.trim_end()) {
+            in_queue = false;
+        }
+        let said = !line.trim().is_empty() && (in_queue || !line.trim_start().starts_with("# "));
+        // Each reader gets all lines, the other's empty: so it names the right ones.
+        let (own, other) = match in_queue {
+            true => (&mut of_queue, &mut of_shares),
+            false => (&mut of_shares, &mut of_queue),
+        };
+        own.push_str(line);
+        other.push('\n');
+        has_queue |= in_queue && said;
+        has_shares |= !in_queue && said;
+    }
+    if !has_shares && !has_queue {
+        return Err(InputError::new(name, Problem::Empty)
+            .hint("give the output of sshare -l, of sprio -l, or of both, or a capture")
+            .into());
+    }
+    let mut side = Side::default();
+    if has_shares {
+        side.shares = Some(sshare::read(name, of_shares.as_bytes())?);
+    }
+    if has_queue {
+        side.queue = Some(single(name, &sprio::read(name, of_queue.as_bytes())?)?);
+    }
+    Ok(side)
+}
+
+fn capture(folder: &Path) -> Result<Side, Failure> {
+    let stored = open(folder)?;
+    let mut side = Side::default();
+    if let Some(answer) = stored.answers.get(&Source::Shares) {
+        side.shares = Some(sshare::read(&answer.name, answer.text.as_bytes())?);
+    }
+    if let Some(answer) = stored.answers.get(&Source::Priorities) {
+        let queue = sprio::read(&answer.name, answer.text.as_bytes())?;
+        side.queue = Some(single(&answer.name, &queue)?);
+    }
+    Ok(side)
+}
+
+/// The one listing with jobs; that of `sprio -w` before it only tells weights.
+fn single(name: &str, queue: &sprio::Queue) -> Result<PrioReport, InputError> {
+    let mut reports = from_queue(queue);
+    reports.retain(|report| !report.rows.is_empty());
+    match reports.len() {
+        0 => Ok(from_queue(queue).pop().unwrap_or_default()),
+        1 => Ok(reports.remove(0)),
+        count => {
+            let why = format!("holds {count} listings of jobs");
+            Err(InputError::new(name, Problem::Structure(why))
+                .hint("keep each listing in a file of its own"))
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! `fairtree explain`.
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::ExplainArgs;
+use super::cluster::{Where, note};
+use super::input::{Input, is_piped};
+use super::message::Messages;
+use super::progress::Waiting;
+use super::wrap::Wrapped;
+use super::{Failure, Outcome};
+use fairtree::tree::AssocIndex;
+use fairtree_analysis::cluster::{Cluster, ClusterJob, JobName, JobPhase};
+use fairtree_analysis::explain::json::{Explanation, to_json};
+use fairtree_analysis::explain::{
+    ExplainError, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
+};
+use fairtree_analysis::prio::from_queue;
+use fairtree_model::input::sprio::Queue;
+
+/// What takes its time on a large site.
+const SEARCHING: &str = "searching for what would change the order";
+
+/// Reads, compares, says.
+pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let place = Where {
+        live: &args.live,
+        file: args.file.as_deref(),
+        format: args.input_format,
+        compat: args.compat.as_deref(),
+    };
+    let named = [Some(&args.who), args.versus.as_ref()]
+        .into_iter()
+        .flatten();
+    let named: Vec<JobName> = named.filter_map(|name| name.parse().ok()).collect();
+    let about_jobs = args.who.parse::<JobName>().is_ok();
+    let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
+    let cluster = match (about_jobs, of_slurm) {
+        (true, true) => place.with_these(&named, messages)?,
+        (_, false) => match place.read()? {
+            Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
+            input => place.of(input)?,
+        },
+        // What runs now tells how usage goes on; the order itself can do without.
+        (false, true) => match place.with_these(&named, messages) {
+            Ok(cluster) => cluster,
+            Err(error) => {
+                let cluster = place.without_jobs()?;
+                messages.note(&format!(
+                    "explained without the jobs that run, which are not known: {error}"
+                ));
+                cluster
+            }
+        },
+    };
+    // A file without jobs may have users whose names are numbers.
+    let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {
+        // A file says itself what moment it is of.
+        if let Some(now) = cluster.now.filter(|_| of_slurm) {
+            messages.note(&format!(
+                "jobs age to the last pass of slurmctld, {}",
+                jiff::Timestamp::from_second(now).unwrap_or_default()
+            ));
+        }
+        jobs(args, &cluster, messages)
+    } else {
+        users(args, &cluster)
+    };
+    note(&cluster, messages);
+    // The program ends; giving back a large site takes longer than explaining it.
+    std::mem::forget(cluster);
+    outcome
+}
+
+/// Jobs by what sprio printed of them.
+fn printed(args: &ExplainArgs, queue: &Queue, messages: &Messages) -> Result<Outcome, Failure> {
+    let reports = from_queue(queue);
+    let number = |option: &str, name: &str| -> Result<u32, Failure> {
+        let allowed = "the number of a job, as sprio lists it";
+        let error = || Failure::Usage(format!("{option}: found {name:?}, allowed is {allowed}"));
+        name.parse().map_err(|_| error())
+    };
+    let job = number("JOB", &args.who)?;
+    let outcome = match &args.versus {
+        Some(versus) => {
+            let ids = [job, number("--versus", versus)?];
+            let compared = compare_printed(&reports, ids).map_err(usage)?;
+            say(args, Explanation::Jobs(&compared), &compared)
+        }
+        None => {
+            let explained = explain_printed(&reports, job).map_err(usage)?;
+            say(args, Explanation::Job(&explained), &explained)
+        }
+    };
+    messages.note(
+        "sprio tells no more than points and factors: the numbers behind them, and what would change the order, are \
+         told of a live site, of a capture, and of a site in TOML",
+    );
+    outcome
+}
+
+fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Outcome, Failure> {
+    let find = |name: &str| -> Result<&ClusterJob, Failure> {
+        let name: JobName = name.parse().map_err(|()| {
+            Failure::Usage(format!(
+                "--versus: found {name:?}, allowed is the number of a job, as {} is one",
+                args.who
+            ))
+        })?;
+        let position = cluster.find_job(name).map_err(usage)?;
+        Ok(&cluster.jobs.as_deref().unwrap_or_default()[position])
+    };
+    let job = waiting(find(&args.who)?, messages)?;
+    let load = cluster.load();
+    let scene = cluster.scene(&load);
+    match &args.versus {
+        Some(versus) => {
+            let other = waiting(find(versus)?, messages)?;
+            let searching = Waiting::new(SEARCHING);
+            let compared = compare_jobs(&scene, cluster, [&job.job, &other.job]).map_err(usage)?;
+            drop(searching);
+            say(args, Explanation::Jobs(&compared), &compared)
+        }
+        None => {
+            let mut explained = explain_job(&scene, cluster, &job.job).map_err(usage)?;
+            if job.phase == JobPhase::Running {
+                explained = explained.while_running(job.job.priority);
+            }
+            say(args, Explanation::Job(&explained), &explained)
+        }
+    }
+}
+
+/// A job that has a priority to explain. Of one that runs a note says so.
+fn waiting<'a>(job: &'a ClusterJob, messages: &Messages) -> Result<&'a ClusterJob, Failure> {
+    let (id, state) = (job.job.id, &job.state);
+    match job.phase {
+        JobPhase::Pending => Ok(job),
+        JobPhase::Running => {
+            messages.note(&format!(
+                "job {id} is {state}: it waits for nothing; these are the terms that it would have \
+                 now"
+            ));
+            Ok(job)
+        }
+        JobPhase::Ended => Err(Failure::Usage(format!(
+            "job {id} is {state}: it has no priority any more; allowed is a job that waits or runs"
+        ))),
+    }
+}
+
+fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
+    let who = cluster.find(&args.who).map_err(usage)?;
+    let versus = match &args.versus {
+        Some(name) => cluster.find(name).map_err(usage)?,
+        None => neighbour(cluster, who).map_err(usage)?,
+    };
+    let load = cluster.load();
+    let searching = Waiting::new(SEARCHING);
+    let compared = compare_users(&cluster.scene(&load), cluster, [who, versus]);
+    let compared = compared.map_err(usage)?;
+    drop(searching);
+    say(args, Explanation::Users(&compared), &compared)
+}
+
+/// Whoever comes right before a user, or right after the first one; of equals the first in the
+/// tree.
+fn neighbour(cluster: &Cluster, who: AssocIndex) -> Result<AssocIndex, ExplainError> {
+    let factor = |index: AssocIndex| cluster.fairshare[index.get()].fs_factor.unwrap_or(0.0);
+    if !cluster.is_user(who) {
+        let name = cluster.name(who).to_string();
+        return Err(ExplainError::NotAUser { name });
+    }
+    let own = factor(who);
+    let all = (0..cluster.names.len()).map(AssocIndex::new);
+    let others = all.filter(|index| *index != who && cluster.is_user(*index));
+    let others: Vec<AssocIndex> = others.collect();
+    let first = |better: fn(f64, f64) -> bool, wanted: &dyn Fn(f64) -> bool| {
+        let mut found: Option<AssocIndex> = None;
+        for &other in others.iter().filter(|other| wanted(factor(**other))) {
+            if found.is_none_or(|found| better(factor(other), factor(found))) {
+                found = Some(other);
+            }
+        }
+        found
+    };
+    first(|a, b| a < b, &|factor| factor > own)
+        .or_else(|| first(|a, b| a > b, &|factor| factor <= own))
+        .ok_or_else(|| ExplainError::SameUser {
+            name: cluster.name(who).to_string(),
+        })
+}
+
+fn say(
+    args: &ExplainArgs,
+    explanation: Explanation<'_>,
+    text: &impl std::fmt::Display,
+) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    if args.json {
+        to_json(&mut out, explanation)?;
+    } else {
+        let mut out = Wrapped::to_terminal(&mut out);
+        write!(out, "{text}")?;
+        out.flush()?;
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+fn usage(error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(error.to_string())
+}

@@ -1,0 +1,325 @@
+//! Opening what a command reads.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use super::Failure;
+use super::args::LiveArgs;
+use super::message::Messages;
+use super::progress::{Waiting, Watched};
+use super::workload::gather;
+use fairtree::config::Config;
+use fairtree_model::input::capture::{Stored, open_only, take};
+use fairtree_model::input::site::Site;
+use fairtree_model::input::slurm::part::Wanted;
+use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
+use fairtree_model::input::slurm::{config, dump};
+use fairtree_model::input::sprio::Queue;
+use fairtree_model::input::sshare::Listing;
+use fairtree_model::input::stream::{self, Stream};
+use fairtree_model::input::{Format, InputError, Problem, is_site, sacct, site, sprio, sshare};
+
+/// An input, read.
+pub(super) enum Input {
+    /// The output of sshare, and what is known beside it.
+    Listing(Listing, Option<Box<Beside>>),
+    /// A site.
+    Site(Box<Site>),
+    /// The output of sprio, which tells no shares.
+    Queue(Queue),
+}
+
+/// What a live site or a capture tells beside its shares.
+pub(super) struct Beside {
+    /// Settings.
+    pub config: Config,
+    /// Who asked: whose rows sshare shows unless told otherwise. `None` where that is not known.
+    pub user: Option<String>,
+}
+
+/// Why the output of sprio does not do where shares are asked for.
+pub(super) fn no_shares(queue: &Queue) -> Failure {
+    Failure::Usage(format!(
+        "{}: is the output of sprio, which tells no shares and usage; allowed are the output of \
+         sshare, a site in TOML, a capture\nhint: `fairtree prio` and `fairtree explain JOB` read \
+         this file",
+        queue.file
+    ))
+}
+
+/// What tells of a queue.
+pub(super) enum QueueInput {
+    /// The output of sprio.
+    Printed(Queue),
+    /// A site in TOML.
+    Site(Box<Site>),
+}
+
+/// Reads the output of sprio, or a site, from a file, or from standard input for `-` or none.
+pub(super) fn read_queue(file: Option<&Path>) -> Result<QueueInput, Failure> {
+    let (name, Stream { head, input }) = open_raw(file)?;
+    if is_site(&String::from_utf8_lossy(&head)) {
+        return Ok(QueueInput::Site(Box::new(site::read(&name, input)?)));
+    }
+    let input = Lines::new(input, &name);
+    Ok(QueueInput::Printed(sprio::read(&name, input)?))
+}
+
+/// Whether something is piped into standard input, or it is a file; a terminal and /dev/null are
+/// neither.
+pub(super) fn is_piped() -> bool {
+    let stdin = std::fs::metadata("/dev/stdin").map(|metadata| metadata.file_type());
+    stdin.is_ok_and(|kind| kind.is_fifo() || kind.is_file() || kind.is_socket())
+}
+
+/// The site of a capture, or the live one; `None` where a file or a pipe is to be read.
+pub(super) fn snapshot(
+    live: &LiveArgs,
+    file: Option<&Path>,
+    messages: &Messages,
+) -> Result<Option<Snapshot>, Failure> {
+    let (name, answers) = match &live.from {
+        Some(folder) => {
+            let (name, stored) = open_short(folder)?;
+            let place = |source| stored.path(source);
+            return Ok(Some(Snapshot::read_long(&name, &stored.answers, &place)?));
+        }
+        None if file.is_none() && !is_piped() => {
+            let waiting = Waiting::new("asking Slurm");
+            let taken = take(&Source::ALL, live.limit())?;
+            drop(waiting);
+            for (_, error) in &taken.missing {
+                messages.note(&error.to_string());
+            }
+            ("the live site".to_owned(), taken.answers)
+        }
+        None => return Ok(None),
+    };
+    Ok(Some(Snapshot::read(&name, &answers)?))
+}
+
+/// A capture without its long answers, and its name.
+fn open_short(folder: &Path) -> Result<(String, Stored), InputError> {
+    let short = Source::ALL.into_iter().filter(|source| !source.is_long());
+    let stored = open_only(folder, &short.collect::<Vec<_>>())?;
+    Ok((stored.folder.display().to_string(), stored))
+}
+
+/// As [`snapshot`], of a capture with the jobs alone that are wanted.
+pub(super) fn snapshot_part(
+    live: &LiveArgs,
+    file: Option<&Path>,
+    wanted: &Wanted,
+    messages: &Messages,
+) -> Result<Option<Snapshot>, Failure> {
+    let Some(folder) = &live.from else {
+        return snapshot(live, file, messages);
+    };
+    let (name, stored) = open_short(folder)?;
+    let place = |source| stored.path(source);
+    Ok(Some(Snapshot::read_part(
+        &name,
+        &stored.answers,
+        &place,
+        wanted,
+    )?))
+}
+
+/// The shares among answers that `user` got.
+pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
+    let missing = |source: Source| {
+        Failure::Usage(format!(
+            "the capture has no answer of {}",
+            source.command()[0]
+        ))
+    };
+    let get = |source| answers.get(&source).ok_or_else(|| missing(source));
+    let (settings, shares) = (get(Source::Config)?, get(Source::Shares)?);
+    let settings = config::read(&settings.name, &settings.text)?;
+    let mut listing = sshare::read(&shares.name, shares.text.as_bytes())?;
+    listing.cluster = listing.cluster.or(settings.cluster);
+    let config = settings.config;
+    let beside = Box::new(Beside { config, user });
+    Ok(Input::Listing(listing, Some(beside)))
+}
+
+/// Reads a capture, a file, what is piped in, or asks Slurm.
+pub(super) fn read_or_ask(
+    live: &LiveArgs,
+    file: Option<&Path>,
+    format: Option<Format>,
+) -> Result<Input, Failure> {
+    const ASKED: [Source; 2] = [Source::Config, Source::Shares];
+    let (answers, manifest) = match &live.from {
+        Some(folder) => {
+            let stored = open_only(folder, &ASKED)?;
+            (stored.answers, stored.manifest)
+        }
+        None if file.is_none() && !is_piped() => {
+            let _waiting = Waiting::new("asking Slurm for settings and shares");
+            let taken = take(&ASKED, live.limit())?;
+            (taken.answers, taken.manifest)
+        }
+        None => return read(file, format),
+    };
+    shares(&answers, manifest.user)
+}
+
+/// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.
+fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
+    read_opened(open_stream(file, format)?)
+}
+
+/// Reads what was opened.
+pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
+    let Opened {
+        name,
+        format,
+        input,
+    } = opened;
+    Ok(match format {
+        Format::Sshare => Input::Listing(sshare::read(&name, input)?, None),
+        Format::SshareJson => Input::Listing(sshare::json::read(&name, input)?, None),
+        Format::Sprio => Input::Queue(sprio::read(&name, input)?),
+        Format::Site => Input::Site(Box::new(site::read(&name, input)?)),
+        Format::Dump => {
+            let text = io::read_to_string(input).map_err(|error| InputError::new(&name, error))?;
+            Input::Site(Box::new(dump::read_site(&name, &text)?))
+        }
+        Format::Sacct | Format::Swf => {
+            let config = Config::default();
+            let gathered = gather(&name, format, input, sacct::Options::default(), &config)?;
+            Input::Site(Box::new(gathered.place(&name, None, &config)?.site))
+        }
+    })
+}
+
+/// A stream to read, its name in messages, and its format.
+pub(super) struct Opened {
+    /// Name in messages.
+    pub name: String,
+    /// Its format.
+    pub format: Format,
+    /// The stream, unpacked.
+    pub input: Box<dyn BufRead>,
+}
+
+/// Opens a file, or standard input for `-` or none, in the given format or the one it looks like.
+/// What is in gzip is unpacked; reading that takes long is shown.
+pub(super) fn open_stream(
+    file: Option<&Path>,
+    format: Option<Format>,
+) -> Result<Opened, InputError> {
+    let (name, Stream { head, input }) = open_raw(file)?;
+    let format = match format {
+        Some(format) => format,
+        None => Format::detect(&name, &String::from_utf8_lossy(&head))?,
+    };
+    // The others have an end of their own.
+    let lines = !matches!(format, Format::Site | Format::SshareJson);
+    let input = match lines {
+        true => Box::new(Lines::new(input, &name)),
+        false => input,
+    };
+    Ok(Opened {
+        name,
+        format,
+        input,
+    })
+}
+
+/// Opens a file, or standard input for `-` or none: its name in messages, and what is in it.
+fn open_raw(file: Option<&Path>) -> Result<(String, Stream<'static>), InputError> {
+    let (name, raw): (String, Box<dyn Read>) = match file {
+        Some(path) if path != Path::new("-") => {
+            let name = path.display().to_string();
+            let file = File::open(path).map_err(|error| InputError::new(&name, error))?;
+            let len = file.metadata().ok().map(|metadata| metadata.len());
+            let watched = Watched::new(file, &name, len);
+            (name, Box::new(watched))
+        }
+        _ => {
+            let name = "standard input".to_owned();
+            let watched = Watched::new(io::stdin().lock(), &name, None);
+            (name, Box::new(watched))
+        }
+    };
+    let stream = stream::open(raw).map_err(|error| InputError::new(&name, error))?;
+    if let Some(at) = stream.head.iter().position(|&byte| byte == 0) {
+        return Err(no_text(&name, &stream.head, at));
+    }
+    Ok((name, stream))
+}
+
+/// Why an input with a NUL byte is refused.
+fn no_text(name: &str, head: &[u8], at: usize) -> InputError {
+    let before = String::from_utf8_lossy(&head[..at]);
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+    let problem = Problem::Structure("is no plain text: it has a NUL byte".into());
+    let line = String::from_utf8_lossy(head);
+    let number = before.matches('\n').count();
+    let line = line.lines().nth(number).unwrap_or("");
+    InputError::new(name, problem)
+        .at_line(number + 1, line)
+        .at_column(column)
+        .hint("is it UTF-16, as some programs write? iconv -f UTF-16 -t UTF-8 makes it UTF-8")
+}
+
+/// Inputs that end within a line.
+static CUT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The inputs so far that may be cut off, for a note once the answer is there.
+pub(super) fn cut_off() -> Vec<String> {
+    // A panic elsewhere does not make names wrong.
+    let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *cut)
+}
+
+/// A stream of lines that is noticed when it ends within one: its last row may be cut off, and still
+/// look like one.
+struct Lines<R> {
+    input: R,
+    name: String,
+    last: u8,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(input: R, name: &str) -> Lines<R> {
+        Lines {
+            input,
+            name: name.to_owned(),
+            last: b'\n',
+        }
+    }
+}
+
+impl<R: BufRead> Read for Lines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(buffer)?;
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Lines<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let bytes = self.input.fill_buf()?;
+        match bytes.last() {
+            Some(&last) => self.last = last,
+            None if self.last != b'\n' => {
+                self.last = b'\n';
+                let mut cut = CUT.lock().unwrap_or_else(PoisonError::into_inner);
+                cut.push(self.name.clone());
+            }
+            None => {}
+        }
+        Ok(bytes)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.input.consume(amount);
+    }
+}

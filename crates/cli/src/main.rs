@@ -1,0 +1,128 @@
+//! The command `fairtree`.
+//!
+//! Data goes to standard output, messages to standard error. Exit codes: 0, all is well; 1, the
+//! command was asked to compare or to check and found something; 2, it could not do what it was asked. A
+//! reader that closes the pipe early is not an error.
+
+mod args;
+mod capture;
+mod changes;
+mod chart;
+mod cluster;
+mod compare;
+mod cost;
+mod explain;
+mod generate;
+mod input;
+mod lint;
+mod message;
+mod prio;
+mod progress;
+mod share;
+mod terminal;
+mod user;
+mod what_if;
+mod workload;
+mod wrap;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use fairtree::compat::Compat;
+use fairtree::config::PriorityParameters;
+use fairtree_analysis::chart::PngError;
+use fairtree_model::input::InputError;
+use fairtree_model::input::capture::CommandError;
+use message::Messages;
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Done,
+    /// A comparison found differences.
+    Differences,
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// An input was refused.
+    #[error("{}", .0.explained())]
+    Input(#[from] InputError),
+    /// A command of Slurm gave no answer.
+    #[error(transparent)]
+    Command(#[from] Box<CommandError>),
+    /// The output could not be written.
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+    /// A file of the output could not be written.
+    #[error("{0}: {1}")]
+    File(String, io::Error),
+    /// A picture could not be drawn.
+    #[error(transparent)]
+    Picture(#[from] PngError),
+    /// The options do not fit.
+    #[error("{0}")]
+    Usage(String),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let messages = Messages::new(cli.color, cli.quiet);
+    if cli.quiet {
+        progress::hide();
+    }
+    let outcome = match &cli.command {
+        Command::Share(args) => share::run(args, &messages),
+        Command::Explain(args) => explain::run(args, &messages),
+        Command::WhatIf(args) => what_if::run(args, &messages),
+        Command::Cost(args) => cost::run(args, &messages),
+        Command::Lint(args) => lint::run(args, &messages),
+        Command::Prio(args) => prio::run(args, &messages),
+        Command::Capture(args) => capture::run(args, &messages),
+        Command::Compare(args) => compare::run(args),
+        Command::Chart(args) => chart::run(args, &messages),
+        Command::Generate(args) => generate::run(args),
+    };
+    for name in input::cut_off() {
+        messages.note(&format!(
+            "{name} ends within a line: if it is cut off, its last row may be wrong and others missing"
+        ));
+    }
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Differences) => ExitCode::from(1),
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            messages.error(&failure.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The outcome once the answer is written. A reader that closes the pipe early wants no more of the
+/// answer, but what was found stays found.
+fn told(written: io::Result<()>, outcome: Outcome) -> Result<Outcome, Failure> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(outcome),
+    }
+}
+
+/// The value of `--compat`.
+fn compat_of(text: &str) -> Result<Compat, Failure> {
+    let parameters = PriorityParameters::parse(&format!("compat={text}"), None);
+    match parameters {
+        Ok(parameters) => Ok(parameters.compat.unwrap_or_default()),
+        Err(error) => Err(Failure::Usage(format!(
+            "--compat: found {text:?}, allowed is {}",
+            error.allowed
+        ))),
+    }
+}

@@ -1,0 +1,203 @@
+//! `fairtree prio`.
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::PrioArgs;
+use super::input::{self, QueueInput};
+use super::message::Messages;
+use super::user::login_names;
+use super::{Failure, Outcome, compat_of, told};
+use fairtree::compat::Compat;
+use fairtree_analysis::prio::{
+    PrioReport, Select, SelectError, Table, check, compare, from_queue, from_site, from_snapshot,
+    parse_sort, select, to_json, write_agreement, write_compared,
+};
+use fairtree_model::input::site::Site;
+use fairtree_model::input::slurm::snapshot::Snapshot;
+use fairtree_model::input::sprio::{Column, Defaults, LineFormat};
+
+/// Reads, adds up, prints.
+pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    if args.helpformat {
+        list_letters(&mut out)?;
+        out.flush()?;
+        return Ok(Outcome::Done);
+    }
+    // Wrong options are told before a long input is read.
+    let asked = Asked::new(args)?;
+    if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
+        return of_snapshot(args, &asked, &snapshot, &mut out, messages);
+    }
+    let queue = match input::read_queue(args.file.as_deref())? {
+        QueueInput::Printed(queue) => queue,
+        QueueInput::Site(site) => {
+            let report = of_site(args, &asked, &site)?;
+            show(args, &asked, std::slice::from_ref(&report), &mut out)?;
+            out.flush()?;
+            note(&[report], messages);
+            return Ok(Outcome::Done);
+        }
+    };
+    let reports = from_queue(&queue);
+    if args.check {
+        let agreement = check(&queue, &reports);
+        let written = write_agreement(&mut out, &reports, &agreement);
+        let outcome = match agreement.differences.is_empty() {
+            true => Outcome::Done,
+            false => Outcome::Differences,
+        };
+        return told(written.and_then(|()| out.flush()), outcome);
+    }
+    show(args, &asked, &reports, &mut out)?;
+    out.flush()?;
+    note(&reports, messages);
+    Ok(Outcome::Done)
+}
+
+fn of_snapshot(
+    args: &PrioArgs,
+    asked: &Asked,
+    snapshot: &Snapshot,
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let report = from_snapshot(snapshot, asked.compat)?;
+    if !args.check {
+        show(args, asked, std::slice::from_ref(&report), out)?;
+        out.flush()?;
+        note(&[report], messages);
+        return Ok(Outcome::Done);
+    }
+    let compared = compare(snapshot, &report);
+    let written = write_compared(out, &report, &compared);
+    let written = written.and_then(|()| out.flush());
+    note(&[report], messages);
+    let outcome = match compared.apart.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written, outcome)
+}
+
+/// The report of a described site.
+fn of_site(args: &PrioArgs, asked: &Asked, site: &Site) -> Result<PrioReport, Failure> {
+    if args.check {
+        return Err(Failure::Usage(format!(
+            "{}: --check compares with what sprio printed, which a site in TOML does not have; \
+             allowed is the output of sprio, a capture or a live site",
+            site.file
+        )));
+    }
+    let report = from_site(site, asked.compat).ok_or_else(|| {
+        Failure::Usage(format!(
+            "{}: describes no jobs\nhint: [[jobs]] does: docs/site-format.md",
+            site.file
+        ))
+    })?;
+    Ok(report?)
+}
+
+/// The options, understood.
+struct Asked {
+    select: Select,
+    format: Option<LineFormat>,
+    compat: Option<Compat>,
+}
+
+impl Asked {
+    fn new(args: &PrioArgs) -> Result<Asked, Failure> {
+        let usage = |error: &dyn std::fmt::Display| Failure::Usage(error.to_string());
+        let format = args.format.as_deref().map(LineFormat::parse).transpose();
+        let sort = parse_sort(args.sort.as_deref().unwrap_or(""));
+        Ok(Asked {
+            compat: args.compat.as_deref().map(compat_of).transpose()?,
+            select: Select {
+                jobs: args.jobs.clone(),
+                users: login_names(&args.user),
+                partitions: args.partition.clone(),
+                sort: sort.map_err(|error| usage(&error))?,
+            },
+            format: format.map_err(|error| usage(&error))?,
+        })
+    }
+}
+
+fn show(
+    args: &PrioArgs,
+    asked: &Asked,
+    reports: &[PrioReport],
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut shown = Vec::with_capacity(reports.len());
+    let mut refused = None;
+    for report in reports {
+        match select(report, &asked.select) {
+            Ok(rows) => shown.push((report, rows)),
+            Err(error @ SelectError::Column(_)) => refused = Some(error),
+            Err(error) => return Err(Failure::Usage(error.to_string())),
+        }
+    }
+    // Of several listings some may have the column.
+    if let (true, Some(error)) = (shown.is_empty(), refused) {
+        return Err(Failure::Usage(format!("{error}\nhint: sprio -l has it")));
+    }
+    if args.json {
+        return Ok(to_json(out, &shown)?);
+    }
+    for (report, rows) in &shown {
+        let defaults = Defaults {
+            long: args.long,
+            normalised: args.norm,
+            user: !args.user.is_empty(),
+            names: report.names,
+            weighted: report.weighted,
+        };
+        let table = Table {
+            format: asked.format.clone().unwrap_or_else(|| defaults.format()),
+            header: !args.noheader,
+        };
+        if args.weights {
+            table.write_weights(out, report)?;
+        } else if nothing_found(args, report, rows) {
+            writeln!(out, "Unable to find jobs matching user/id(s) specified")?;
+        } else {
+            table.write(out, report, rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether sprio says so where none of the jobs asked for is there: from 24.05 on only where there
+/// are no jobs at all.
+fn nothing_found(args: &PrioArgs, report: &PrioReport, rows: &[usize]) -> bool {
+    let nothing = if report.names {
+        report.rows.is_empty()
+    } else {
+        rows.is_empty()
+    };
+    nothing && !args.jobs.is_empty()
+}
+
+/// Tells what was found in passing: the first few of each input.
+fn note(reports: &[PrioReport], messages: &Messages) {
+    const SHOWN: usize = 5;
+    let notes: Vec<&String> = reports.iter().flat_map(|report| &report.notes).collect();
+    for note in notes.iter().take(SHOWN) {
+        messages.note(note);
+    }
+    if let Some(more) = notes.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        messages.note(&format!("and {more} more; --check lists them"));
+    }
+}
+
+/// The letters with the headings of their columns.
+fn list_letters(out: &mut impl Write) -> std::io::Result<()> {
+    for line in Column::ALL.chunks(4) {
+        let letters = line
+            .iter()
+            .map(|(letter, c)| format!("%{letter} {:<12}", c.name()));
+        writeln!(out, "{}", letters.collect::<Vec<_>>().join(" ").trim_end())?;
+    }
+    Ok(())
+}

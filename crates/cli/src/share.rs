@@ -1,0 +1,238 @@
+//! `fairtree share`.
+
+use std::io::{BufWriter, Write, stdout};
+
+use super::args::{AlgorithmName, ShareArgs};
+use super::input::{self, Input, no_shares};
+use super::message::Messages;
+use super::user::login_names;
+use super::{Failure, Outcome, compat_of, terminal, told};
+use fairtree::compat::Compat;
+use fairtree::fairshare::Algorithm;
+use fairtree_analysis::chart::{Forest, Theme, bars_svg, page, write_tree};
+use fairtree_analysis::share::{
+    Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
+    select, settle, to_json, write_agreement,
+};
+use fairtree_model::input::Format;
+use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
+
+/// Reads, computes, prints.
+pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let mut out = BufWriter::new(stdout().lock());
+    if args.helpformat {
+        list_columns(&mut out)?;
+        out.flush()?;
+        return Ok(Outcome::Done);
+    }
+    let compat = args.compat.as_deref().map(compat_of).transpose()?;
+    // Wrong columns are told before a long input is read.
+    let format = args.format.join(",");
+    let fields = (!args.format.is_empty())
+        .then(|| parse_fields(&format))
+        .transpose();
+    let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
+    let format = args.input_format.map(Format::from);
+    let outcome = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
+        Input::Queue(queue) => return Err(no_shares(&queue)),
+        Input::Site(_) if args.check => {
+            return Err(Failure::Usage(
+                "--check compares what sshare printed; a site holds no such numbers".into(),
+            ));
+        }
+        Input::Site(site) => {
+            let algorithm = algorithm(args, site.config.algorithm());
+            let report = from_site(&site, algorithm, compat.unwrap_or(site.config.compat));
+            show(args, fields, &report, None, &mut out, messages)?;
+            Outcome::Done
+        }
+        Input::Listing(listing, beside) => {
+            let (own, own_compat) = match &beside {
+                Some(beside) => (beside.config.algorithm(), beside.config.compat),
+                None => (algorithm_of(&listing), Compat::default()),
+            };
+            let algorithm = algorithm(args, own);
+            let mut report = from_listing(&listing, algorithm, compat.unwrap_or(own_compat))?;
+            if args.check {
+                return compare(&listing, &report, &mut out, messages);
+            }
+            settle(&listing, &mut report)?;
+            if beside.is_some() {
+                // What Slurm was asked for here is all of it.
+                report.assumptions.clear();
+            }
+            let asker = beside.and_then(|beside| beside.user);
+            show(args, fields, &report, asker, &mut out, messages)?;
+            // Of a large site the program would give back its memory for longer than it computed.
+            std::mem::forget((listing, report));
+            Outcome::Done
+        }
+    };
+    out.flush()?;
+    Ok(outcome)
+}
+
+/// The algorithm of the input, as far as the options do not name another.
+fn algorithm(args: &ShareArgs, own: Algorithm) -> Algorithm {
+    let dampening = args.dampening.unwrap_or(match own {
+        Algorithm::FairTree => 1,
+        Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+    });
+    match (args.algorithm, own) {
+        (Some(AlgorithmName::FairTree), _) | (None, Algorithm::FairTree) => Algorithm::FairTree,
+        (Some(AlgorithmName::Classic), _) | (None, Algorithm::Classic { .. }) => {
+            Algorithm::Classic { dampening }
+        }
+        (Some(AlgorithmName::DepthOblivious), _) | (None, Algorithm::DepthOblivious { .. }) => {
+            Algorithm::DepthOblivious { dampening }
+        }
+    }
+}
+
+fn show(
+    args: &ShareArgs,
+    fields: Option<Vec<Field>>,
+    report: &ShareReport,
+    asker: Option<String>,
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    let all_users = args.all || args.users.iter().any(|user| user == "-1");
+    let users = match (all_users, args.users.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, false) => login_names(&args.users),
+        // As sshare: one's own rows.
+        (false, true) => asker.into_iter().collect(),
+    };
+    let shown = select(
+        report,
+        &Select {
+            accounts: args.accounts.clone(),
+            users,
+            users_only: args.users_only,
+        },
+    );
+    if args.json {
+        return Ok(to_json(out, report, &shown)?);
+    }
+    if args.tree || args.html || args.svg {
+        picture(args, report, &shown, out, messages)?;
+        out.flush()?;
+        note(report, messages, |_| true);
+        return Ok(());
+    }
+    let fair_tree = report.algorithm == Algorithm::FairTree;
+    let table = Table {
+        fields: fields.unwrap_or_else(|| default_fields(args.long, args.partition, fair_tree)),
+        header: !args.noheader,
+        separator: match (args.parsable, args.parsable2) {
+            (true, _) => Separator::BarAfter,
+            (_, true) => Separator::BarBetween,
+            _ => Separator::Columns,
+        },
+    };
+    table.write(out, report, &shown)?;
+    // The table first, its footnotes after it.
+    out.flush()?;
+    let columns: Vec<Column> = table.fields.iter().map(|field| field.column).collect();
+    note(report, messages, |column| columns.contains(&column));
+    Ok(())
+}
+
+/// The tree: in the terminal, as a page, as a picture.
+fn picture(
+    args: &ShareArgs,
+    report: &ShareReport,
+    shown: &[usize],
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<(), Failure> {
+    if args.tree {
+        let forest = Forest::new(report, shown, usize::MAX);
+        return Ok(write_tree(out, &forest, terminal::look(messages))?);
+    }
+    let text = if args.html {
+        page(&report.clone().into(), shown, Theme::Auto)
+    } else {
+        let subtitle = format!("shares and use, from {}", report.source);
+        bars_svg(
+            &Forest::drawn(report, shown),
+            "Fair share",
+            &subtitle,
+            Theme::Auto,
+        )
+    };
+    Ok(out.write_all(text.as_bytes())?)
+}
+
+fn compare(
+    listing: &Listing,
+    report: &ShareReport,
+    out: &mut impl Write,
+    messages: &Messages,
+) -> Result<Outcome, Failure> {
+    let agreement = check(listing, report)?;
+    let written = write_agreement(out, report, &agreement);
+    let written = written.and_then(|()| out.flush());
+    note(report, messages, |column| listing.has(column));
+    let outcome = match agreement.differences.is_empty() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written, outcome)
+}
+
+/// Tells what could not be computed and what was taken for granted: a few reasons per column.
+fn note(report: &ShareReport, messages: &Messages, wanted: impl Fn(Column) -> bool) {
+    const REASONS: usize = 3;
+    for column in Column::ALL.into_iter().filter(|&column| wanted(column)) {
+        let gaps: Vec<&Gap> = report
+            .gaps
+            .iter()
+            .filter(|gap| gap.column == column)
+            .collect();
+        for gap in gaps.iter().take(REASONS) {
+            messages.note(&format!(
+                "{} of {} is not computed but left as in the input: {}",
+                column.name(),
+                names(report, &gap.rows),
+                gap.why
+            ));
+        }
+        let rest = gaps.get(REASONS..).unwrap_or_default();
+        if !rest.is_empty() {
+            let rows: usize = rest.iter().map(|gap| gap.rows.len()).sum();
+            messages.note(&format!(
+                "{} of {rows} more rows is not computed, for {} more reasons; --json lists them",
+                column.name(),
+                rest.len()
+            ));
+        }
+    }
+    for assumption in &report.assumptions {
+        messages.note(assumption);
+    }
+}
+
+/// A few rows by name, the rest by number.
+fn names(report: &ShareReport, rows: &[usize]) -> String {
+    const SHOWN: usize = 3;
+    let first: Vec<String> = rows
+        .iter()
+        .take(SHOWN)
+        .map(|&row| report.rows[row].name())
+        .collect();
+    match rows.len().saturating_sub(SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more rows", first.join(", ")),
+    }
+}
+
+/// The columns, four to a line, as `sshare --helpformat` lists them.
+fn list_columns(out: &mut impl Write) -> std::io::Result<()> {
+    for line in Column::ALL.chunks(4) {
+        let names: Vec<String> = line.iter().map(|c| format!("{:<17}", c.name())).collect();
+        writeln!(out, "{}", names.join(" "))?;
+    }
+    Ok(())
+}

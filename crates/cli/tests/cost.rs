@@ -1,0 +1,258 @@
+//! `fairtree cost` from outside. Expected values: slurm.conf(5) and hand calculation, on top of what
+//! Slurm 22.05.8 printed (`tests/captures`).
+
+mod command;
+
+use command::{CLUSTER, edited_capture, fairtree};
+use serde_json::Value;
+
+fn cost(args: &[&str]) -> Value {
+    let mut all = vec!["cost", "--json"];
+    all.extend(args);
+    let ran = fairtree(&all, b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).expect("JSON")
+}
+
+fn close(value: &Value, expected: f64) {
+    let value = value.as_f64().expect("a number");
+    assert!(
+        (value - expected).abs() <= 1e-9 * expected.abs(),
+        "{value} is not {expected}"
+    );
+}
+
+// The example of slurm.conf(5), "TRESBillingWeights": 1 CPU and 8 GB are billed 3.0, and with
+// MAX_TRES 2.0.
+#[test]
+fn the_example_of_the_manual() {
+    let conf = "[accounts.lab]\nusers.anna = {}\n[settings]\nPriorityFlags = \"MAX_TRES\"\n";
+    let args = [
+        "cost",
+        "--json",
+        "--tres",
+        "cpu=1,mem=8G",
+        "-t",
+        "60",
+        "-u",
+        "anna",
+        "--weights",
+        "CPU=1.0,Mem=0.25G,GRES/gpu=2.0,license/licA=1.5",
+    ];
+    for (site, rule, billing) in [(&conf[..31], "sum", 3.0), (conf, "max_tres", 2.0)] {
+        let ran = fairtree(&args, site.as_bytes());
+        let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_eq!(json["schema"], "fairtree.cost/1");
+        assert_eq!(
+            (&json["bill"]["rule"], &json["bill"]["billing"]),
+            (&rule.into(), &billing.into())
+        );
+        let counts: Vec<&Value> = json["bill"]["lines"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|line| &line["counts"])
+            .collect();
+        assert_eq!(
+            counts,
+            [&Value::from(rule == "sum"), &true.into(), &false.into()]
+        );
+    }
+}
+
+/// 8 CPUs for an hour, the half-life: 8 * 3600 / (2 ln 2) are left. physics used 1670/2 besides and
+/// science 2701/2, bob 654/2; medicine 4910/2, and the running jobs, of which three with 2 CPUs end
+/// after 377, 377 and 380 s, and two with 5 CPUs go on.
+#[test]
+fn a_job_of_a_capture() {
+    let json = cost(&[
+        "--from",
+        CLUSTER,
+        "--compat",
+        "documented",
+        "--tres",
+        "cpu=8,mem=1G",
+        "--qos",
+        "urgent",
+        "-t",
+        "1:00:00",
+        "-u",
+        "ft2-bob",
+        "-A",
+        "physics",
+    ]);
+    let left = 8.0 * 3600.0 / (2.0 * std::f64::consts::LN_2);
+    close(&json["left_at_end"], left);
+    assert_eq!(json["charged"], 28800.0);
+    assert_eq!(json["partition"], "main");
+    let effects = json["effects"].as_array().expect("a list");
+    let names: Vec<&Value> = effects.iter().map(|effect| &effect["name"]).collect();
+    assert_eq!(names, ["ft2-bob@physics", "physics", "science"]);
+    close(
+        &effects[0]["with"]["effective_usage"],
+        (left + 327.0) / (left + 835.0),
+    );
+    close(
+        &effects[1]["with"]["effective_usage"],
+        (left + 835.0) / (left + 1350.5),
+    );
+    let hour: f64 = 3600.0;
+    let fading = |secs: f64| hour / std::f64::consts::LN_2 * (((secs - hour) / hour).exp2() - 0.5);
+    let running = 2.0 * (2.0 * fading(377.0) + fading(380.0)) + 10.0 * fading(3600.0);
+    close(
+        &effects[2]["without"]["effective_usage"],
+        1350.5 / (7612.0 / 2.0 + running),
+    );
+    // physics falls behind biology, which has two users; bob before alice as it was.
+    assert_eq!(
+        (&effects[0]["now"]["place"], &effects[0]["with"]["place"]),
+        (&2.into(), &5.into())
+    );
+    close(&json["fairshare_points"], -37500.0);
+    let fading = &json["fading"];
+    assert_eq!(fading["left"][0]["secs"], 3600);
+    // log2(10) half-lives.
+    assert_eq!(fading["left"][1]["secs"], 11959);
+    assert!(fading["reset"].is_null());
+}
+
+#[test]
+fn the_partition_the_qos_and_a_reset_count() {
+    let capture = edited_capture(
+        "cost-edited",
+        &[
+            (
+                "partitions.txt",
+                " PriorityJobFactor=100",
+                " TRESBillingWeights=CPU=2.0,Mem=1G PriorityJobFactor=100",
+            ),
+            ("qos.txt", "urgent|100|1.000000", "urgent|100|0.500000"),
+            (
+                "config.txt",
+                "PriorityUsageResetPeriod = NONE",
+                "PriorityUsageResetPeriod = DAILY",
+            ),
+            (
+                "config.txt",
+                "PriorityDecayHalfLife   = 01:00:00",
+                "PriorityDecayHalfLife   = 00:00:00",
+            ),
+        ],
+    );
+    // Job 307 asks for 3 CPUs and 1000 MB in debug for 15 minutes.
+    let json = cost(&["--from", &capture, "--job", "307"]);
+    close(&json["bill"]["billing"], 3.0 * 2.0 + 1000.0 / 1024.0);
+    assert_eq!(
+        (&json["bill"]["usage_factor"], &json["secs"]),
+        (&0.5.into(), &900.into())
+    );
+    close(&json["charged"], (6.0 + 1000.0 / 1024.0) * 0.5 * 900.0);
+    assert_eq!(json["left_at_end"], json["charged"]);
+    // The midnight after 2026-11-21T10:55:14Z.
+    assert_eq!(json["fading"]["reset"], 1_795_305_600);
+    assert!(json["fading"]["half_life_secs"].is_null());
+    let ran = fairtree(
+        &["cost", "--from", &capture, "--job", "307", "--time", "1-0"],
+        b"",
+    );
+    assert!(
+        ran.out
+            .contains("This does not fade: PriorityDecayHalfLife is 0.\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out
+            .contains("PriorityUsageResetPeriod clears it 2026-11-23T00:00:00Z."),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn in_sentences() {
+    let ran = fairtree(
+        &[
+            "cost",
+            "--tres",
+            "cpu=16,gres/gpu:a100=4",
+            "-t",
+            "1-0",
+            "-u",
+            "anna",
+            "--weights",
+            "CPU=2.0,GRES/gpu=4",
+            "--usage-factor",
+            "0.5",
+            "examples/site.toml",
+        ],
+        b"",
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for line in [
+        "A job of anna@physics for 1-00:00:00:\n",
+        "  gres/gpu           4       4      16\n",
+        "Billing 48 x UsageFactor 0.5 x 24.00 hours = 576.0 TRES-hours (2073600 TRES-seconds)\n",
+        "  50%                7-00:00:00 ",
+        "The jobs of anna@physics then have as many points for fair share.\n",
+    ] {
+        assert!(ran.out.contains(line), "{line}: {}", ran.out);
+    }
+    assert!(ran.err.contains("node=1, as none is given"), "{}", ran.err);
+}
+
+#[test]
+fn what_cannot_be_billed_is_an_error() {
+    let whole = ["--tres", "cpu=1", "-t", "1", "-u", "ft2-bob"];
+    for (args, message) in [
+        (
+            &["--tres", "cpu", "-t", "1", "-u", "ft2-bob"][..],
+            "--tres: found \"cpu\", allowed is resources",
+        ),
+        (
+            &["--tres", "gres/gpu=1", "-t", "1", "-u", "ft2-bob"],
+            "--tres: found \"gres/gpu\", allowed is what",
+        ),
+        (
+            &["--tres", "cpu=1", "-t", "0", "-u", "ft2-bob"],
+            "--time: found \"0\", allowed is a time above 0",
+        ),
+        (
+            &["--tres", "cpu=1", "-t", "1", "-u", "nobody"],
+            "found no user nobody",
+        ),
+        (
+            &["--tres", "cpu=1", "-t", "1", "-u", "ft2-alice"],
+            "ft2-alice stands 2 times in the tree",
+        ),
+        (
+            &["--tres", "cpu=1", "-t", "1", "-u", "physics"],
+            "physics is an account; allowed are users",
+        ),
+        (&["--tres", "cpu=1", "-t", "1"], "--user <NAME>"),
+        (&["--job", "x"], "--job: found \"x\", allowed is the number"),
+        (&["--job", "9"], "found no job 9"),
+        (
+            &[&whole[..], &["--weights", "CPU"]].concat(),
+            "--weights: found \"CPU\", allowed is TRES=weight",
+        ),
+        (
+            &[&whole[..], &["--usage-factor=-1"]].concat(),
+            "--usage-factor: found \"-1\", allowed is",
+        ),
+        (
+            &[&whole[..], &["-p", "x"]].concat(),
+            "found no partition x; allowed is main, debug",
+        ),
+        (
+            &[&whole[..], &["--qos", "x"]].concat(),
+            "found no QOS x; allowed is normal, urgent",
+        ),
+    ] {
+        let mut all = vec!["cost", "--from", CLUSTER];
+        all.extend(args);
+        let ran = fairtree(&all, b"");
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
+    }
+}

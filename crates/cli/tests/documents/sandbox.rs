@@ -1,0 +1,196 @@
+//! A place to try the command lines of documents: a folder with the files that they name, and a
+//! Slurm that answers what a real one answered.
+//!
+//! The answers are those of `tests/captures`, with other names, so that documents can speak of job
+//! 4711 of frank and job 4712 of carol.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::command::{CLUSTER, checkout};
+
+/// Such a folder; it goes with the value.
+pub struct Sandbox {
+    folder: tempfile::TempDir,
+}
+
+/// Names of the recorded site and those of the documents. In tables a name that was cut comes back
+/// whole, flush right as before.
+const NAMES: [(&str, &str); 13] = [
+    ("    ft2-alice", "        alice"),
+    ("    ft2-carol", "        carol"),
+    ("    ft2-frank", "        frank"),
+    ("     ft2-dave", "         dave"),
+    ("     ft2-erin", "         erin"),
+    ("      ft2-bob", "          bob"),
+    (" ft2-alic ", "    alice "),
+    (" ft2-caro ", "    carol "),
+    (" ft2-fran ", "    frank "),
+    (" ft2-erin ", "     erin "),
+    ("ft2-", ""),
+    ("urgent", "high"),
+    ("debug", "gpu"),
+];
+
+/// Jobs of the recorded site and those of the documents.
+const JOBS: [(&str, &str); 2] = [("309", "4711"), ("307", "4712")];
+
+fn renamed(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut line = line.to_owned();
+        for (from, to) in NAMES {
+            line = line.replace(from, to);
+        }
+        // A user of two accounts is a question of its own: the second one is another person.
+        if line.contains("genomics") || line.contains("|13423|") {
+            line = line.replace(" alice", "  gina").replace("alice", "gina");
+        }
+        line = line.replace(
+            "AccountingStorageTRES   = cpu",
+            "AccountingStorageTRES   = gres/gpu,cpu",
+        );
+        out.push_str(&renumbered(&line));
+        out.push('\n');
+    }
+    out
+}
+
+/// With the jobs' other numbers; in a table a longer number takes a blank before it.
+fn renumbered(line: &str) -> String {
+    let mut line = line.to_owned();
+    for (from, to) in JOBS {
+        line = line.replace(&format!("  {from} "), &format!(" {to} "));
+        for (before, after) in [("JobId=", " "), ("", "|")] {
+            let old = format!("{before}{from}{after}");
+            if line.starts_with(&old) {
+                line = line.replacen(&old, &format!("{before}{to}{after}"), 1);
+            }
+        }
+    }
+    line
+}
+
+impl Sandbox {
+    /// Makes one.
+    pub fn new() -> Sandbox {
+        let sandbox = Sandbox {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        let root = checkout();
+        let recorded = sandbox.path("recorded");
+        fs::create_dir(&recorded).expect("a folder");
+        for entry in fs::read_dir(root.join(CLUSTER)).expect("a capture") {
+            let path = entry.expect("an entry").path();
+            let text = fs::read_to_string(&path).expect("text");
+            let name = path.file_name().expect("a name");
+            fs::write(recorded.join(name), renamed(&text)).expect("written");
+        }
+        for capture in [
+            "week/20261121T103630Z",
+            "week/20261121T104015Z",
+            "monday",
+            "tuesday",
+        ] {
+            copy(&recorded, &sandbox.path(capture));
+        }
+        for (from, to) in [
+            ("examples/site.toml", "examples/site.toml"),
+            ("examples/queue.toml", "examples/queue.toml"),
+            ("crates/cli/tests/documents/site.toml", "site.toml"),
+            (
+                "crates/lint/tests/good/plain-fair-tree.conf",
+                "etc/slurm/slurm.conf",
+            ),
+            (
+                "crates/lint/tests/bad/max-age-in-minutes.conf",
+                "slurm.conf",
+            ),
+            ("crates/lint/tests/good/classic.conf", "new/slurm.conf"),
+            ("tests/sites/tie.sshare", "monday.sshare"),
+            ("tests/sites/tie.sshare", "tuesday.sshare"),
+            ("tests/sites/tie.sshare", "tests/sites/tie.sshare"),
+            ("tests/sprio/long.txt", "earlier.sprio"),
+            ("tests/compare/before.txt", "tests/compare/before.txt"),
+            ("tests/compare/after.txt", "tests/compare/after.txt"),
+            ("tests/compare/before.txt", "before"),
+            ("tests/workloads/sacct-24.11.5.txt", "sacct.txt"),
+        ] {
+            let target = sandbox.path(to);
+            fs::create_dir_all(target.parent().expect("a folder")).expect("made");
+            fs::copy(root.join(from), target).unwrap_or_else(|error| panic!("{from}: {error}"));
+        }
+        let log = "; UnixStartTime: 0\n1 0 0 60 1 -1 -1 1 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
+        fs::write(sandbox.path("log.swf"), log).expect("written");
+        sandbox.run("gzip log.swf", &[]);
+        sandbox.commands();
+        sandbox
+    }
+
+    /// A path in it.
+    pub fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join(below)
+    }
+
+    /// Slurm's commands, which print what is recorded, and fairtree.
+    fn commands(&self) {
+        let bin = self.path("bin");
+        fs::create_dir(&bin).expect("a folder");
+        symlink(env!("CARGO_BIN_EXE_fairtree"), bin.join("fairtree")).expect("a link");
+        let here = self.path("recorded").display().to_string();
+        for (name, cases) in [
+            (
+                "scontrol",
+                "*config) f=config;; *partition) f=partitions;; *node) f=nodes;; *job) f=jobs;;",
+            ),
+            (
+                "sacctmgr",
+                "*'show assoc '*) f=assocs;; *'show qos '*) f=qos;;",
+            ),
+            (
+                "sprio",
+                "'-o %i|'*) f=sprio;; -l) f=sprio-l;; -w) f=sprio-w;; '') f=sprio-default;;",
+            ),
+            ("sshare", "'-a -l'|'-l -a') f=sshare-al;; *-P*) f=sshare;;"),
+            ("squeue", "*%A*) f=names;;"),
+            ("sacct", "*) f=../sacct;;"),
+        ] {
+            let script = format!(
+                "#!/bin/sh\ncase \"$*\" in {cases} *) echo \"{name} $*: not recorded\" >&2; exit 9;; \
+                 esac\ncat '{here}'/$f.txt\n"
+            );
+            let path = bin.join(name);
+            fs::write(&path, script).expect("a script");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+        }
+    }
+
+    /// Runs a command line in a shell, as in a terminal 100 columns wide; standard input is none.
+    /// `/etc/slurm/` is the one in the folder.
+    pub fn run(&self, command: &str, variables: &[(&str, &str)]) -> Output {
+        let command = command.replace("/etc/slurm/", "etc/slurm/");
+        let path = std::env::var("PATH").expect("a path");
+        Command::new("bash")
+            .args(["-o", "pipefail", "-c", &command])
+            .current_dir(self.folder.path())
+            .env("PATH", format!("{}:{path}", self.path("bin").display()))
+            .env("LC_ALL", "C.UTF-8")
+            .env("TZ", "UTC")
+            .env("COLUMNS", "100")
+            .env("NO_COLOR", "1")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .output()
+            .expect("a shell")
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, to.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+}

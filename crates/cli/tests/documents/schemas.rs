@@ -1,0 +1,185 @@
+//! The JSON of each command against the page that describes it.
+
+use crate::command::checkout;
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::console::document;
+use crate::sandbox::Sandbox;
+
+/// A page, its schema, and calls whose answers together have every field of it.
+const PAGES: [(&str, &str, &[&str]); 9] = [
+    (
+        "docs/share-json.md",
+        "fairtree.share/1",
+        &[
+            "share --json --from week",
+            "share --json site.toml",
+            "sed '/^root/d' monday.sshare | fairtree share --json",
+            "sshare -a -l | fairtree share --json",
+        ],
+    ),
+    (
+        "docs/prio-json.md",
+        "fairtree.prio/1",
+        &[
+            "prio --json --from week",
+            "prio --json earlier.sprio",
+            "sed '2s/ 63206 / 63306 /' earlier.sprio | fairtree prio --json",
+        ],
+    ),
+    (
+        "docs/explain-json.md",
+        "fairtree.explain/1",
+        &[
+            "explain 4711 --json --from week",
+            "explain 312 --json --from week",
+            "explain 4711 --versus 4712 --json --from week",
+            "explain frank --versus carol --json --from week",
+            "explain 4 --versus 5 --json earlier.sprio",
+            "explain 101 --versus 102 --json examples/queue.toml",
+        ],
+    ),
+    (
+        "docs/what-if-json.md",
+        "fairtree.what-if/1",
+        &["what-if --shares physics=7 --hold 4711 --json --from week"],
+    ),
+    (
+        "docs/cost-json.md",
+        "fairtree.cost/1",
+        &[
+            "cost --job 4711 --json --from week",
+            "cost --job 101 --json examples/queue.toml",
+        ],
+    ),
+    (
+        "docs/lint-json.md",
+        "fairtree.lint/1",
+        &["lint --json slurm.conf", "lint --json etc/slurm/slurm.conf"],
+    ),
+    (
+        "docs/compare-json.md",
+        "fairtree.compare/1",
+        &["compare --json tests/compare/before.txt tests/compare/after.txt"],
+    ),
+    (
+        "docs/chart-json.md",
+        "fairtree.chart/1",
+        &[
+            "chart --format json --from week",
+            "chart --format json log.swf.gz",
+            "chart --format json site.toml",
+        ],
+    ),
+    ("docs/capture.md", "fairtree.capture/1", &[]),
+];
+
+/// Every key of an object in a value, however deep.
+fn keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                found.insert(key.clone());
+                keys(value, found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+/// What stands between backticks in a text.
+fn code(text: &str) -> BTreeSet<String> {
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The fields that the tables of a page explain: the first cells below a heading `field`.
+fn fields(page: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut in_table = false;
+    for line in page.lines() {
+        match line.strip_prefix("| ") {
+            Some(row) if row.starts_with("field") => in_table = true,
+            Some(row) if in_table => found.extend(code(row.split(" | ").next().unwrap_or(""))),
+            Some(_) => {}
+            None => in_table = in_table && line.starts_with('|'),
+        }
+    }
+    assert!(!found.is_empty(), "{page}");
+    found
+}
+
+#[test]
+fn json_has_the_fields_that_its_page_explains_and_no_others() {
+    let sandbox = Sandbox::new();
+    for (page, schema, calls) in PAGES {
+        let text = document(page);
+        assert!(text.contains(&format!("`{schema}`")), "{page}: {schema}");
+        assert!(
+            text.contains("same schema version") || text.contains("The number rises"),
+            "{page}"
+        );
+        let mut found = BTreeSet::new();
+        for call in calls {
+            let command = match call.contains("fairtree") {
+                true => (*call).to_owned(),
+                false => format!("fairtree {call}"),
+            };
+            let ran = sandbox.run(&command, &[]);
+            let said = String::from_utf8_lossy(&ran.stderr);
+            let json: Value = serde_json::from_slice(&ran.stdout)
+                .unwrap_or_else(|error| panic!("{call}: {error}: {said}"));
+            assert_eq!(json["schema"], schema, "{call}");
+            keys(&json, &mut found);
+        }
+        if calls.is_empty() {
+            // The sandbox has one of before manifests told who asked.
+            let manifest = std::fs::read_to_string(
+                checkout().join("tests/captures/cluster-24.11.5/manifest.json"),
+            );
+            let json: Value = serde_json::from_str(&manifest.expect("text")).expect("JSON");
+            assert_eq!(json["schema"], schema);
+            keys(&json, &mut found);
+        }
+        // A page may leave what another one explains to that.
+        let linked = text
+            .split("](")
+            .skip(1)
+            .filter_map(|link| link.split(')').next());
+        let linked = linked.filter(|name| name.ends_with("-json.md"));
+        let mut known = code(&text);
+        linked.for_each(|name| known.extend(code(&document(&format!("docs/{name}")))));
+        let unknown: Vec<&String> = found.iter().filter(|key| !known.contains(*key)).collect();
+        assert!(unknown.is_empty(), "{page} does not explain {unknown:?}");
+        let explained = fields(&text);
+        let absent: Vec<&String> = explained
+            .iter()
+            .filter(|key| !found.contains(*key))
+            .collect();
+        assert!(
+            absent.is_empty(),
+            "{page} explains {absent:?}, which no answer has"
+        );
+    }
+}
+
+/// A program that reads JSON is told of every page by the help text.
+#[test]
+fn every_schema_is_named_in_the_help() {
+    for (page, schema, _) in PAGES.iter().filter(|(.., calls)| !calls.is_empty()) {
+        let subcommand = schema
+            .trim_start_matches("fairtree.")
+            .trim_end_matches("/1");
+        let help = crate::command::fairtree(&[subcommand, "--help"], b"").out;
+        assert!(
+            help.contains(schema),
+            "{page}: {schema} in fairtree {subcommand} --help"
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! `PriorityFlags`: words that are none, that cancel each other, or that have nothing to act on.
+
+use super::{Hit, Rule};
+use crate::rule::{Scope, Severity};
+use crate::site::Site;
+use crate::spelling::did_you_mean;
+use fairtree::compat::Release;
+use fairtree::config::PriorityFlags;
+use fairtree_model::input::slurm::document::Setting;
+
+pub(super) static RULES: [Rule; 5] = [
+    Rule {
+        id: "unknown-flag",
+        severity: Severity::Warning,
+        summary: "a word of PriorityFlags that is no flag",
+        source: "slurm.conf(5), \"PriorityFlags\"; slurmctld passes over other words in silence",
+        scope: Scope::Weighted,
+        check: unknown_flag,
+    },
+    Rule {
+        id: "flags-cancel",
+        severity: Severity::Warning,
+        summary: "two flags of which one undoes the other",
+        source: "slurm.conf(5), \"PriorityFlags\": DEPTH_OBLIVIOUS enables NO_FAIR_TREE",
+        scope: Scope::Weighted,
+        check: flags_cancel,
+    },
+    Rule {
+        id: "flag-without-effect",
+        severity: Severity::Warning,
+        summary: "a flag that changes a factor whose weight is 0, or a billing that is not set",
+        source: "slurm.conf(5), \"PriorityFlags\"; priority_multifactor.html, \"Job Priority Factors\"",
+        scope: Scope::Weighted,
+        check: flag_without_effect,
+    },
+    Rule {
+        id: "flag-of-later-release",
+        severity: Severity::Warning,
+        summary: "a flag that the site's release does not know",
+        source: "slurm.conf(5) of 25.05, \"PriorityFlags\"; before, MAX_TRES_GRES is read as MAX_TRES",
+        scope: Scope::Weighted,
+        check: flag_of_later_release,
+    },
+    Rule {
+        id: "incr-only-fairshare",
+        severity: Severity::Note,
+        summary: "fair share under INCR_ONLY, where waiting jobs keep their best priority",
+        source: "slurm.conf(5), \"PriorityFlags\", INCR_ONLY",
+        scope: Scope::Weighted,
+        check: incr_only_fairshare,
+    },
+];
+
+/// A word between commas.
+struct Word<'a> {
+    setting: &'a Setting,
+    text: &'a str,
+    offset: usize,
+}
+
+impl Word<'_> {
+    fn is(&self, flag: &str) -> bool {
+        self.text.eq_ignore_ascii_case(flag)
+    }
+
+    fn hit(&self, reason: impl Into<String>, remedy: impl Into<String>) -> Hit {
+        let length = self.text.chars().count();
+        Hit::new(self.setting.value_part(self.offset, length), reason, remedy)
+    }
+}
+
+/// The words of `PriorityFlags`, blanks trimmed.
+fn words<'a>(site: &Site<'a>) -> Vec<Word<'a>> {
+    let Some(setting) = site.last("PriorityFlags") else {
+        return Vec::new();
+    };
+    let mut words = Vec::new();
+    let mut offset = 0;
+    for entry in setting.value.text.split(',') {
+        let blanks = entry.chars().take_while(|c| c.is_whitespace()).count();
+        if !entry.trim().is_empty() {
+            words.push(Word {
+                setting,
+                text: entry.trim(),
+                offset: offset + blanks,
+            });
+        }
+        offset += entry.chars().count() + 1;
+    }
+    words
+}
+
+fn unknown_flag(site: &Site<'_>) -> Vec<Hit> {
+    let unknown = words(site).into_iter();
+    unknown
+        .filter(|word| !PriorityFlags::unknown_words(word.text).is_empty())
+        .map(|word| {
+            let text = word.text.escape_debug();
+            let upper = word.text.to_ascii_uppercase();
+            let within = PriorityFlags::words()
+                .iter()
+                .filter(|known| upper.contains(**known));
+            match within.max_by_key(|known| known.len()) {
+                Some(known) => word.hit(
+                    format!(
+                        "there is no flag {text}, but slurmctld finds {known} in it and sets that"
+                    ),
+                    "separate flags by commas and remove what is none",
+                ),
+                None => word.hit(
+                    format!("there is no flag {text}, and slurmctld passes over it in silence"),
+                    did_you_mean(word.text, PriorityFlags::words()),
+                ),
+            }
+        })
+        .collect()
+}
+
+fn flags_cancel(site: &Site<'_>) -> Vec<Hit> {
+    let words = words(site);
+    let has = |flag: &str| words.iter().any(|word| word.is(flag));
+    let mut hits = Vec::new();
+    for (loser, winner) in [
+        ("FAIR_TREE", "DEPTH_OBLIVIOUS"),
+        ("FAIR_TREE", "NO_FAIR_TREE"),
+        ("MAX_TRES", "MAX_TRES_GRES"),
+    ] {
+        let lost = words.iter().find(|word| word.is(loser));
+        if let Some(word) = lost.filter(|_| has(winner)) {
+            hits.push(word.hit(
+                format!("{winner} beside it switches {loser} off, in whatever order they stand"),
+                format!("keep one of {loser} and {winner}"),
+            ));
+            break;
+        }
+    }
+    hits
+}
+
+/// What a flag acts on, and whether the site has it.
+fn missing_ground(site: &Site<'_>, flag: &str) -> Option<&'static str> {
+    let config = &site.config;
+    let tres = config.priority_weight_tres.iter().any(|(_, w)| *w != 0.0);
+    let weightless = |key: &'static str| site.is_weightless(key).then_some(key);
+    let billed = || {
+        site.partitions
+            .iter()
+            .any(|partition| partition.billed_by_weights)
+    };
+    match flag {
+        "ACCRUE_ALWAYS" => weightless("PriorityWeightAge"),
+        "DEPTH_OBLIVIOUS" | "NO_FAIR_TREE" => weightless("PriorityWeightFairshare"),
+        "NO_NORMAL_ASSOC" => weightless("PriorityWeightAssoc"),
+        "NO_NORMAL_PART" => weightless("PriorityWeightPartition"),
+        "NO_NORMAL_QOS" => weightless("PriorityWeightQOS"),
+        "NO_NORMAL_TRES" => (!tres).then_some("PriorityWeightTRES"),
+        "SMALL_RELATIVE_TO_TIME" => weightless("PriorityWeightJobSize"),
+        "MAX_TRES" | "MAX_TRES_GRES" => {
+            let unbilled = !site.partitions.is_empty() && !billed();
+            unbilled.then_some("TRESBillingWeights")
+        }
+        _ => None,
+    }
+}
+
+fn flag_without_effect(site: &Site<'_>) -> Vec<Hit> {
+    if !site.complete() {
+        return Vec::new();
+    }
+    let mut hits = Vec::new();
+    for word in words(site) {
+        let flag = word.text.to_ascii_uppercase();
+        let Some(missing) = missing_ground(site, &flag) else {
+            continue;
+        };
+        let reason = if missing == "TRESBillingWeights" {
+            format!("{flag} chooses how TRESBillingWeights are added, and no partition has any")
+        } else {
+            format!("{flag} changes a factor that does not count: {missing} is 0 or not given")
+        };
+        hits.push(word.hit(reason, format!("set {missing}, or remove the flag")));
+    }
+    hits
+}
+
+fn flag_of_later_release(site: &Site<'_>) -> Vec<Hit> {
+    let Some(release) = site.options.release else {
+        return Vec::new();
+    };
+    let later = words(site)
+        .into_iter()
+        .filter(|word| word.is("MAX_TRES_GRES") && release < Release::new(25, 5, 0));
+    later
+        .map(|word| {
+            word.hit(
+                format!("MAX_TRES_GRES came with Slurm 25.05; {release} reads it as MAX_TRES"),
+                "use MAX_TRES if that is meant, or remove the flag until the upgrade",
+            )
+        })
+        .collect()
+}
+
+fn incr_only_fairshare(site: &Site<'_>) -> Vec<Hit> {
+    if site.config.priority_weight_fairshare == 0 {
+        return Vec::new();
+    }
+    let words = words(site).into_iter().filter(|word| word.is("INCR_ONLY"));
+    words
+        .map(|word| {
+            word.hit(
+                "under INCR_ONLY a waiting job keeps the best fair share that it ever had: who \
+                 fills the queue first and computes later stays in front",
+                "remove INCR_ONLY if usage should count against jobs that already wait",
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,180 @@
+//! Lines and their keys: unknown, given twice, meant to add, and files that are not there.
+
+use super::{Hit, Rule, partition_lines};
+use crate::rule::{Scope, Severity};
+use crate::site::Site;
+use crate::spelling::{did_you_mean, nearest};
+use fairtree_model::input::slurm::document::{Setting, Spot};
+
+pub(super) static RULES: [Rule; 4] = [
+    Rule {
+        id: "unknown-key",
+        severity: Severity::Error,
+        summary: "a priority setting that slurm.conf does not have",
+        source: "slurm.conf(5), \"PARAMETERS\"; slurmctld stops at keys that it does not know",
+        scope: Scope::Always,
+        check: unknown_key,
+    },
+    Rule {
+        id: "key-twice",
+        severity: Severity::Warning,
+        summary: "a setting that a later line replaces",
+        source: "slurmctld's log: \"specified more than once, latest value used\"",
+        scope: Scope::Always,
+        check: key_twice,
+    },
+    Rule {
+        id: "operator-ignored",
+        severity: Severity::Warning,
+        summary: "a value that is meant to be added to an earlier one",
+        source: "slurmctld reads +=, -=, *= and /= as = for settings of slurm.conf",
+        scope: Scope::Always,
+        check: operator_ignored,
+    },
+    Rule {
+        id: "include-unread",
+        severity: Severity::Note,
+        summary: "an included file that could not be read",
+        source: "slurm.conf(5), \"DESCRIPTION\" and \"INCLUDE MODIFIERS\"",
+        scope: Scope::Always,
+        check: include_unread,
+    },
+];
+
+/// The keys that rules look at.
+const KEYS: [&str; 20] = [
+    "FairShareDampeningFactor",
+    "PriorityCalcPeriod",
+    "PriorityDecayHalfLife",
+    "PriorityFavorSmall",
+    "PriorityFlags",
+    "PriorityMaxAge",
+    "PriorityParameters",
+    "PrioritySiteFactorParameters",
+    "PrioritySiteFactorPlugin",
+    "PriorityType",
+    "PriorityUsageResetPeriod",
+    "PriorityWeightAge",
+    "PriorityWeightAssoc",
+    "PriorityWeightFairshare",
+    "PriorityWeightJobSize",
+    "PriorityWeightPartition",
+    "PriorityWeightQOS",
+    "PriorityWeightTRES",
+    "AccountingStorageEnforce",
+    "AccountingStorageTRES",
+];
+
+/// Those of [`KEYS`] that are about priorities alone: a slip in one of them is not another key.
+const PRIORITY_KEYS: usize = 18;
+
+/// The keys of a partition's line that are about priorities.
+const PARTITION_KEYS: [&str; 4] = [
+    "Priority",
+    "PriorityJobFactor",
+    "PriorityTier",
+    "TRESBillingWeights",
+];
+
+fn unknown_key(site: &Site<'_>) -> Vec<Hit> {
+    let known = &KEYS[..PRIORITY_KEYS];
+    let mut hits: Vec<Hit> = Vec::new();
+    for setting in &site.document.settings {
+        if is_slip(&setting.key.text, known) {
+            hits.push(no_such_key(setting.key_spot(), &setting.key.text, known));
+        }
+    }
+    for line in partition_lines(site) {
+        for pair in line.pairs() {
+            if is_slip(&pair.key, &PARTITION_KEYS) {
+                hits.push(no_such_key(
+                    line.pair_key(&pair),
+                    &pair.key,
+                    &PARTITION_KEYS,
+                ));
+            }
+        }
+    }
+    hits
+}
+
+/// True for keys that are meant to be one of `known`.
+fn is_slip(key: &str, known: &[&str]) -> bool {
+    let begins = key
+        .get(..8)
+        .is_some_and(|head| head.eq_ignore_ascii_case("Priority"));
+    let is_known = known.iter().any(|known| known.eq_ignore_ascii_case(key));
+    !is_known && (begins || nearest(key, known.iter().copied()).is_some())
+}
+
+fn no_such_key(spot: Spot, key: &str, known: &[&str]) -> Hit {
+    Hit::new(
+        spot,
+        format!(
+            "slurm.conf has no key {} here, and slurmctld stops at it",
+            key.escape_debug()
+        ),
+        did_you_mean(key, known),
+    )
+}
+
+fn key_twice(site: &Site<'_>) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for key in KEYS.into_iter().chain(["AccountingStorageType"]) {
+        let settings = site.document.settings.iter();
+        let given: Vec<&Setting> = settings.filter(|setting| setting.is(key)).collect();
+        let Some((last, earlier)) = given.split_last() else {
+            continue;
+        };
+        let place = site.document.place(&last.key_spot());
+        for setting in earlier {
+            hits.push(Hit::new(
+                setting.key_spot(),
+                format!(
+                    "{key} is given again at {place}, and only the last value counts: {}",
+                    last.value.text.escape_debug()
+                ),
+                "remove the line that does not hold",
+            ));
+        }
+    }
+    hits
+}
+
+fn operator_ignored(site: &Site<'_>) -> Vec<Hit> {
+    let settings = site.document.settings.iter();
+    let ours = settings.filter(|setting| KEYS.iter().any(|key| setting.is(key)));
+    ours.filter_map(|setting| {
+        let spot = setting.key_spot();
+        let line = site.document.line(&spot);
+        let after: String = line.chars().skip(spot.column - 1 + spot.length).collect();
+        let operator = after.trim_start().chars().next()?;
+        let key = &setting.key.text;
+        let value = setting.value.text.escape_debug();
+        "+-*/".contains(operator).then(|| {
+            Hit::new(
+                spot,
+                format!("slurmctld reads {operator}= as =: the value replaces any earlier one"),
+                format!("write {key}= and the whole value, not only the {value} to be added"),
+            )
+        })
+    })
+    .collect()
+}
+
+fn include_unread(site: &Site<'_>) -> Vec<Hit> {
+    let unread = site.document.unread.iter();
+    unread
+        .map(|unread| {
+            Hit::new(
+                unread.spot,
+                format!(
+                    "{} was not read ({}), so nothing is said of settings that it may give",
+                    unread.file.escape_debug(),
+                    unread.why.escape_debug()
+                ),
+                "check the file where its includes are",
+            )
+        })
+        .collect()
+}

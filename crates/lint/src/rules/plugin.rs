@@ -1,0 +1,196 @@
+//! Which plugin computes priorities, and what it is told.
+
+use super::{Hit, Rule};
+use crate::rule::{Scope, Severity};
+use crate::site::{Plugin, Site};
+use crate::spelling::did_you_mean;
+use fairtree::config::PriorityParameters;
+
+pub(super) static RULES: [Rule; 6] = [
+    Rule {
+        id: "priority-type-missing",
+        severity: Severity::Warning,
+        summary: "weights without a PriorityType, whose default changed with a release",
+        source: "slurm.conf(5) of 22.05 and of 24.11, \"PriorityType\"",
+        scope: Scope::Always,
+        check: priority_type_missing,
+    },
+    Rule {
+        id: "priority-basic",
+        severity: Severity::Warning,
+        summary: "weights under priority/basic, which knows none",
+        source: "slurm.conf(5), \"PriorityType\" and \"Applicable only if\" of each weight",
+        scope: Scope::Always,
+        check: priority_basic,
+    },
+    Rule {
+        id: "unknown-priority-type",
+        severity: Severity::Error,
+        summary: "a PriorityType that is no plugin of Slurm",
+        source: "slurm.conf(5), \"PriorityType\"; slurmctld stops without its plugin",
+        scope: Scope::Always,
+        check: unknown_priority_type,
+    },
+    Rule {
+        id: "parameters-unread",
+        severity: Severity::Warning,
+        summary: "PriorityParameters for a plugin that does not read them",
+        source: "slurm.conf(5), \"PriorityParameters\": a string for the plugin; Slurm's own take none",
+        scope: Scope::Always,
+        check: parameters_unread,
+    },
+    Rule {
+        id: "bad-parameter",
+        severity: Severity::Error,
+        summary: "an unknown key or a bad value in PriorityParameters",
+        source: "fairtree's own keys of PriorityParameters",
+        scope: Scope::Always,
+        check: bad_parameter,
+    },
+    Rule {
+        id: "site-factor-unplugged",
+        severity: Severity::Warning,
+        summary: "PrioritySiteFactorParameters without a plugin to read them",
+        source: "slurm.conf(5), \"PrioritySiteFactorPlugin\": the default is site_factor/none",
+        scope: Scope::Weighted,
+        check: site_factor_unplugged,
+    },
+];
+
+const TYPES: [&str; 3] = [
+    "priority/basic",
+    "priority/multifactor",
+    "priority/fairtree",
+];
+
+fn priority_type_missing(site: &Site<'_>) -> Vec<Hit> {
+    if site.last("PriorityType").is_some() || !site.complete() || !site.has_weights() {
+        return Vec::new();
+    }
+    let reason = match site.plugin {
+        Plugin::Unstated => {
+            "PriorityType is not given: before Slurm 23.11 that is priority/basic, under which no \
+             weight counts"
+        }
+        Plugin::Basic => {
+            "PriorityType is not given, and in this release that is priority/basic, under which no \
+             weight counts"
+        }
+        _ => return Vec::new(),
+    };
+    first_weight(site, reason)
+}
+
+fn first_weight(site: &Site<'_>, reason: &str) -> Vec<Hit> {
+    let tres = site.last("PriorityWeightTRES");
+    let weights = site.weights().into_iter().map(|(_, _, setting)| setting);
+    let first = weights.chain(tres).min_by_key(|setting| setting.key_spot());
+    let remedy = "add PriorityType=priority/multifactor or PriorityType=priority/fairtree";
+    first
+        .map(|setting| Hit::new(setting.key_spot(), reason, remedy))
+        .into_iter()
+        .collect()
+}
+
+fn priority_basic(site: &Site<'_>) -> Vec<Hit> {
+    let given = site.last("PriorityType");
+    let basic = given.filter(|_| site.plugin == Plugin::Basic && site.has_weights());
+    basic
+        .map(|setting| {
+            Hit::new(
+                setting.value_spot(),
+                "priority/basic is first in, first out: the weights of this file do nothing",
+                "use priority/multifactor or priority/fairtree, or remove the weights",
+            )
+        })
+        .into_iter()
+        .collect()
+}
+
+fn unknown_priority_type(site: &Site<'_>) -> Vec<Hit> {
+    let given = site.last("PriorityType");
+    let unknown = given.filter(|_| site.plugin == Plugin::Unknown);
+    unknown
+        .map(|setting| {
+            let value = &setting.value.text;
+            let remedy = match TYPES.iter().find(|known| known.eq_ignore_ascii_case(value)) {
+                Some(known) => format!("write it in lower case: {known}"),
+                None => did_you_mean(value, &TYPES),
+            };
+            let value = value.escape_debug();
+            Hit::new(
+                setting.value_spot(),
+                format!("Slurm has no plugin {value}, and slurmctld stops without it"),
+                remedy,
+            )
+        })
+        .into_iter()
+        .collect()
+}
+
+fn parameters_unread(site: &Site<'_>) -> Vec<Hit> {
+    let read = matches!(site.plugin, Plugin::Fairtree | Plugin::Unknown);
+    let given = site.last("PriorityParameters").filter(|_| !read);
+    given
+        .filter(|setting| !setting.value.text.trim().is_empty())
+        .map(|setting| {
+            Hit::new(
+                setting.key_spot(),
+                "PriorityParameters is for the plugin of PriorityType, and Slurm's own read nothing there",
+                "remove it, or use PriorityType=priority/fairtree if these are its keys",
+            )
+        })
+        .into_iter()
+        .collect()
+}
+
+fn bad_parameter(site: &Site<'_>) -> Vec<Hit> {
+    let given = site.last("PriorityParameters");
+    let Some(setting) = given.filter(|_| site.plugin == Plugin::Fairtree) else {
+        return Vec::new();
+    };
+    let mut hits = Vec::new();
+    let mut offset = 0;
+    let mut before = String::new();
+    for entry in setting.value.text.split(',') {
+        // The entries that are fine come along, so that a key given twice is seen.
+        let text = format!("{before}{entry}");
+        match PriorityParameters::parse(&text, None) {
+            Ok(_) => before = text + ",",
+            Err(error) => {
+                let blanks = entry.chars().take_while(|c| c.is_whitespace()).count();
+                let value = error.value.escape_debug();
+                let length = entry.trim().chars().count();
+                hits.push(Hit::new(
+                    setting.value_part(offset + blanks, length),
+                    format!("{} does not take \"{value}\"", error.setting),
+                    format!("allowed is {}", error.allowed),
+                ));
+            }
+        }
+        offset += entry.chars().count() + 1;
+    }
+    hits
+}
+
+fn site_factor_unplugged(site: &Site<'_>) -> Vec<Hit> {
+    let plugin = site.last("PrioritySiteFactorPlugin");
+    let plugged = plugin.is_some_and(|setting| {
+        let none = ["site_factor/none", "none"];
+        !none
+            .iter()
+            .any(|none| none.eq_ignore_ascii_case(&setting.value.text))
+    });
+    let given = site.last("PrioritySiteFactorParameters");
+    given
+        .filter(|_| !plugged && site.complete())
+        .map(|setting| {
+            Hit::new(
+                setting.key_spot(),
+                "no PrioritySiteFactorPlugin is set that could read these parameters",
+                "name the plugin, or remove the parameters",
+            )
+        })
+        .into_iter()
+        .collect()
+}

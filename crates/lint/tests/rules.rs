@@ -1,0 +1,312 @@
+//! The linter on a corpus of good and bad files, on files of real sites, and on any text.
+//!
+//! Expected values: the first line of each bad file names rule and line of every finding, from
+//! the manual page or documentation that the rule names; real files were read by hand.
+
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use common::data::data_text;
+use fairtree::compat::Release;
+use fairtree::config::Include;
+use fairtree_lint::{Options, Report, Rule, run, run_with};
+use proptest::prelude::*;
+
+/// Name and text of every file of a folder of the corpus, by name.
+fn corpus(folder: &str) -> Vec<(String, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
+    let entries = fs::read_dir(&folder).expect("the corpus is there");
+    let mut files: Vec<(String, String)> = entries
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy();
+            let text = fs::read_to_string(&path).expect("the file can be read");
+            (name.into_owned(), text)
+        })
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+/// What follows `# word:` in one of the comments at the head of a file.
+fn head<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let mut lines = text.lines().take_while(|line| line.starts_with('#'));
+    lines.find_map(|line| line.strip_prefix(&format!("# {word}: ")))
+}
+
+fn options(text: &str) -> Options {
+    let release = head(text, "release").map(|release| {
+        let mut numbers = release.split('.').map(|n| n.parse().expect("a number"));
+        let mut next = || numbers.next().expect("three numbers");
+        Release::new(next(), next(), next())
+    });
+    let mut options = Options::default();
+    options.release = release;
+    options.users = head(text, "users").map(|users| users.parse().expect("a number"));
+    options
+}
+
+fn check(name: &str, text: &str) -> Report {
+    let mut fetch = |_: &Include| Err("no such file".to_string());
+    run_with(text, name, &options(text), &mut fetch)
+}
+
+/// `rule@line` of every finding, sorted.
+fn found(report: &Report) -> Vec<String> {
+    let findings = report.findings.iter();
+    let mut found: Vec<String> = findings
+        .map(|finding| format!("{}@{}", finding.rule.id, finding.place.line))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn bad_files_have_the_findings_that_they_name() {
+    let mut faults = String::new();
+    for (name, text) in corpus("bad") {
+        let expected = head(&text, "finds").expect("a first line that names the findings");
+        let mut expected: Vec<&str> = expected.split_whitespace().collect();
+        expected.sort_unstable();
+        let report = check(&name, &text);
+        assert_eq!(report.exit_code(), 1, "{name}");
+        if found(&report) != expected {
+            faults += &format!("{name}: expected {expected:?}\n{report}\n");
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn every_rule_has_a_bad_file() {
+    let mut left: BTreeSet<&str> = Rule::all().map(|rule| rule.id).collect();
+    for (name, text) in corpus("bad") {
+        for finding in check(&name, &text).findings {
+            left.remove(finding.rule.id);
+        }
+    }
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn good_files_have_none() {
+    for (name, text) in corpus("good") {
+        let report = check(&name, &text);
+        assert_eq!(report.exit_code(), 0, "{name}\n{report}");
+    }
+}
+
+#[test]
+fn findings_show_their_line_and_speak_in_sentences() {
+    for (name, text) in corpus("bad") {
+        for finding in check(&name, &text).findings {
+            let line = text.lines().nth(finding.place.line - 1);
+            assert_eq!(line, Some(finding.line.as_str()), "{name}");
+            let columns = finding.line.chars().count();
+            assert!(finding.place.column <= columns, "{name}: {finding}");
+            for words in [&finding.reason, &finding.remedy] {
+                assert!(words.len() > 3 && !words.ends_with('.'), "{name}: {words}");
+                assert!(!words.contains("  "), "{name}: {words}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rule_can_be_left_out() {
+    let (name, text) = corpus("bad")
+        .into_iter()
+        .find(|(n, _)| n == "reset-now.conf")
+        .unwrap();
+    let mut options = options(&text);
+    options.allow("reset-now").unwrap();
+    let mut fetch = |_: &Include| Err(String::new());
+    assert_eq!(run_with(&text, &name, &options, &mut fetch).exit_code(), 0);
+}
+
+#[test]
+fn included_files_count_at_their_place() {
+    let mut fetch = |include: &Include| match include.file.as_str() {
+        "accounting.conf" => Ok("AccountingStorageType=accounting_storage/slurmdbd\n\
+             AccountingStorageEnforce=limits\n\
+             PriorityMaxAge=30\n"
+            .to_string()),
+        other => Err(format!("{other} is not there")),
+    };
+    let text = "PriorityType=priority/multifactor\n\
+                PriorityWeightAge=1000\n\
+                PriorityMaxAge=7-0\n\
+                include accounting.conf\n";
+    let report = run_with(text, "slurm.conf", &Options::default(), &mut fetch);
+    let places: Vec<String> = report
+        .findings
+        .iter()
+        .map(|f| f.place.to_string())
+        .collect();
+    assert_eq!(found(&report), ["key-twice@3", "max-age-minutes@3"]);
+    assert_eq!(places, ["slurm.conf:3:1", "accounting.conf:3:16"]);
+    assert_eq!(report.files, ["slurm.conf", "accounting.conf"]);
+}
+
+/// The findings of a file of the collection of real data.
+fn real(name: &str) -> Option<Vec<String>> {
+    Some(found(&run(&data_text(name)?, name)))
+}
+
+// By hand: PriorityMaxAge=7 is minutes; no PriorityJobFactor anywhere; nothing is enforced.
+#[test]
+fn taltech_ages_in_seven_minutes() {
+    let Some(found) = real("slurm/conf/taltech-hpc2.conf") else {
+        return;
+    };
+    let expected = [
+        "max-age-minutes@70",
+        "partition-weight-constant@75",
+        "usage-tails-lost@73",
+    ];
+    assert_eq!(found, expected);
+}
+
+// By hand: five partitions without PriorityJobFactor; AccountingStorageEnforce is a comment.
+#[test]
+fn tara_weighs_partitions_that_do_not_differ() {
+    let Some(found) = real("slurm/conf/nstda-tara.conf") else {
+        return;
+    };
+    assert_eq!(
+        found,
+        ["partition-weight-constant@105", "usage-tails-lost@103"]
+    );
+}
+
+// By hand: a week of waiting is 7 % of the 100 days; the limits are enforced.
+#[test]
+fn gearshift_ages_for_a_hundred_days() {
+    let Some(found) = real("slurm/conf/umcg-gearshift.conf") else {
+        return;
+    };
+    assert_eq!(found, ["max-age-long@83"]);
+}
+
+// By hand: QOS weighs ten times fair share. The lines are a part of a file, so that accounting, which
+// they do not name, is no matter.
+#[test]
+fn umcg_lines_are_a_part_of_a_file() {
+    let Some(found) = real("slurm/conf/umcg-2024-priority-lines.conf") else {
+        return;
+    };
+    assert_eq!(found, ["fairshare-drowned@5"]);
+}
+
+// By hand: three files are included, so nothing is said of what is absent.
+#[test]
+fn abacus_includes_what_is_not_here() {
+    let Some(found) = real("slurm/conf/unsw-abacus.conf") else {
+        return;
+    };
+    assert_eq!(
+        found,
+        [
+            "include-unread@73",
+            "include-unread@74",
+            "include-unread@75"
+        ]
+    );
+}
+
+// By hand: dampening 5 without NO_FAIR_TREE; "2 weeks" above PriorityMaxAge=7-0; `Priority=` on
+// two partitions.
+#[test]
+fn ubhpc_dampens_fair_tree_and_has_the_old_key() {
+    let Some(found) = real("slurm/ubhpc/slurm.conf") else {
+        return;
+    };
+    let expected = [
+        "comment-disagrees@82",
+        "dampening-with-fair-tree@63",
+        "partition-priority-old@169",
+        "partition-priority-old@170",
+    ];
+    assert_eq!(found, expected);
+}
+
+// By hand: the weight of 1000000 is on two partitions of the same factor.
+#[test]
+fn micro_gives_its_largest_weight_to_nothing() {
+    let Some(found) = real("slurm/micro/slurm.conf") else {
+        return;
+    };
+    assert_eq!(
+        found,
+        [
+            "dampening-with-fair-tree@64",
+            "partition-weight-constant@73"
+        ]
+    );
+}
+
+/// Lines that rules look at, with values of any kind.
+fn any_line() -> impl Strategy<Value = String> {
+    let keys = prop::sample::select(vec![
+        "PriorityType",
+        "PriorityFlags",
+        "PriorityMaxAge",
+        "PriorityDecayHalfLife",
+        "PriorityUsageResetPeriod",
+        "PriorityCalcPeriod",
+        "PriorityParameters",
+        "PriorityWeightAge",
+        "PriorityWeightFairshare",
+        "PriorityWeightPartition",
+        "PriorityWeightQOS",
+        "PriorityWeightTRES",
+        "FairShareDampeningFactor",
+        "AccountingStorageType",
+        "PartitionName=a TRESBillingWeights",
+        "PartitionName=DEFAULT PriorityJobFactor",
+        "include",
+        "PriorityXyz",
+    ]);
+    let values = prop_oneof![
+        "\\PC{0,12}",
+        "[0-9]{0,12}k?",
+        "[0-9]{0,6}[-:][0-9:]{0,6}",
+        "[A-Z_,]{0,30}",
+        Just("priority/multifactor".to_string()),
+        Just("priority/fairtree".to_string()),
+        Just("accounting_storage/slurmdbd".to_string()),
+        Just("NO_NORMAL_ALL,INCR_ONLY,DEPTH_OBLIVIOUS,FAIR_TREE".to_string()),
+        Just("\"cpu=1, mem=1e300,gres/gpu=-5".to_string()),
+        Just("4294967295".to_string()),
+        Just("NOW".to_string()),
+    ];
+    (keys, "[+*/-]?=? ?", values, " ?\\\\?").prop_map(|(k, e, v, end)| format!("{k}{e}{v}{end}"))
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_answered(text in "\\PC{0,200}") {
+        let report = run(&text, "any");
+        prop_assert!(!report.to_string().is_empty());
+    }
+
+    #[test]
+    fn any_settings_are_answered(lines in prop::collection::vec(any_line(), 0..12), users: u32) {
+        let text = lines.join("\n");
+        let mut options = Options::default();
+        options.users = Some(users);
+        let mut fetch = |_: &Include| Ok(text.clone());
+        let report = run_with(&text, "any", &options, &mut fetch);
+        let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+        let count = json["findings"].as_array().unwrap().len();
+        prop_assert_eq!(count, report.findings.len());
+        prop_assert!(report.to_string().lines().count() > count);
+    }
+}

@@ -1,0 +1,187 @@
+//! The jobs of a description, and what they are measured by: partitions, QOS, the cluster's size.
+
+use toml::{Spanned, Value};
+
+use super::file::File;
+use super::jobs::{Reader, sprio_rows};
+use super::place::Text;
+use super::rows::Users;
+use super::value::PRIORITIES;
+use super::{settings, value};
+use crate::input::error::{InputError, Problem};
+use crate::input::slurm::assoc::AssocRow;
+use crate::input::slurm::config::Settings;
+use crate::input::slurm::job::JobRow;
+use crate::input::slurm::partition::PartitionRow;
+use crate::input::slurm::qos::QosRow;
+use crate::input::slurm::snapshot::Queued;
+use crate::input::sprio::{self, Queue};
+use fairtree::config::Config;
+use fairtree::config::tres_weights::parse_tres_weights;
+use fairtree::priority::TimeLimit;
+use fairtree::tree::Shares;
+
+/// What a file says of jobs; `None` where it says nothing of the kind. `now` is the moment of the
+/// report, `users` who may have jobs.
+pub(super) fn read(
+    text: &Text<'_>,
+    file: &File,
+    config: &Config,
+    now: Option<i64>,
+    users: &Users,
+) -> Result<Option<Queued>, InputError> {
+    let tres = settings::tres(text, &file.settings)?;
+    let assocs = priorities(text, file)?;
+    let described = !file.jobs.is_empty()
+        || !file.partitions.is_empty()
+        || !file.qos.is_empty()
+        || file.nodes.is_some()
+        || file.cpus.is_some();
+    if !described {
+        return Ok(None);
+    }
+    let reader = Reader {
+        text,
+        file,
+        config,
+        users,
+        tres: &tres,
+        partitions: partitions(text, file, &tres)?,
+        qos: qos(text, file)?,
+    };
+    let jobs = reader.jobs(now)?;
+    let rows = sprio_rows(&jobs);
+    let jobs: Vec<JobRow> = jobs.into_iter().map(|job| job.row).collect();
+    let nodes = reader.nodes(&jobs)?;
+    let Reader {
+        partitions, qos, ..
+    } = reader;
+    Ok(Some(Queued {
+        name: text.file.to_owned(),
+        settings: Settings {
+            cluster: file.cluster.as_ref().map(|name| name.get_ref().clone()),
+            release: None,
+            priority_type: None,
+            tres,
+            time: now,
+            config: config.clone(),
+        },
+        pass: now,
+        queue: Queue {
+            file: text.file.to_owned(),
+            listings: vec![sprio::Listing {
+                line: 0,
+                columns: Vec::new(),
+                weights: None,
+                rows,
+            }],
+        },
+        jobs,
+        partitions,
+        nodes,
+        assocs,
+        qos,
+    }))
+}
+
+/// The priorities of associations.
+fn priorities(text: &Text<'_>, file: &File) -> Result<Vec<AssocRow>, InputError> {
+    let mut rows = Vec::new();
+    let mut add = |account: &str,
+                   user: Option<&str>,
+                   partition: Option<&str>,
+                   priority: &Option<Spanned<Value>>| {
+        let Some(priority) = priority else {
+            return Ok(());
+        };
+        rows.push(AssocRow {
+            account: account.to_owned(),
+            user: user.map(str::to_owned),
+            partition: partition.map(str::to_owned),
+            parent: None,
+            shares: Shares::Raw(1),
+            priority: value::whole(text, priority, "priority", PRIORITIES)?,
+        });
+        Ok(())
+    };
+    for (account, about) in &file.accounts {
+        let account = account.get_ref();
+        add(account, None, None, &about.priority)?;
+        for (user, about) in &about.users {
+            let user = user.get_ref();
+            add(account, Some(user), None, &about.priority)?;
+            for (partition, about) in &about.partitions {
+                let partition = partition.get_ref();
+                add(account, Some(user), Some(partition), &about.priority)?;
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn partitions(
+    text: &Text<'_>,
+    file: &File,
+    tres: &[String],
+) -> Result<Vec<PartitionRow>, InputError> {
+    let mut default: Option<&str> = None;
+    let mut rows = Vec::with_capacity(file.partitions.len());
+    for (name, about) in &file.partitions {
+        value::name(text, name, "partition")?;
+        if about.default {
+            if let Some(other) = default.replace(name.get_ref()) {
+                let why = format!("partitions {other} and {} are both default", name.get_ref());
+                return Err(text.error(name.span().start, Problem::Structure(why)));
+            }
+        }
+        let weights = about.tres_billing_weights.as_ref();
+        if let Some(weights) = weights {
+            parse_tres_weights(weights.get_ref()).map_err(|error| {
+                text.value(&weights.span(), "tres_billing_weights", error.allowed)
+            })?;
+        }
+        let factor = about.priority_job_factor.as_ref();
+        let limit = about.max_time.as_ref();
+        rows.push(PartitionRow {
+            name: name.get_ref().clone(),
+            is_default: about.default,
+            priority_job_factor: match factor {
+                Some(factor) => value::whole(text, factor, "priority_job_factor", 0..=65_533)?,
+                None => 1,
+            },
+            max_time_mins: match limit.map(|limit| value::limit(text, limit, "max_time")) {
+                Some(limit) => match limit? {
+                    TimeLimit::Minutes(minutes) => Some(minutes),
+                    TimeLimit::Unlimited | TimeLimit::Unset => None,
+                },
+                None => None,
+            },
+            tres: about
+                .tres
+                .as_ref()
+                .map(|own| value::resources(text, own, tres))
+                .transpose()?,
+            tres_billing_weights: weights.map(|weights| weights.get_ref().clone()),
+        });
+    }
+    Ok(rows)
+}
+
+fn qos(text: &Text<'_>, file: &File) -> Result<Vec<QosRow>, InputError> {
+    let mut rows = Vec::with_capacity(file.qos.len());
+    for (name, about) in &file.qos {
+        value::name(text, name, "QOS")?;
+        rows.push(QosRow {
+            name: name.get_ref().clone(),
+            priority: match &about.priority {
+                Some(priority) => value::whole(text, priority, "priority", PRIORITIES)?,
+                None => 0,
+            },
+            usage_factor: match &about.usage_factor {
+                Some(factor) => value::amount(text, Some(factor), "usage_factor")?,
+                None => 1.0,
+            },
+        });
+    }
+    Ok(rows)
+}

@@ -1,0 +1,404 @@
+//! From the keys of the file to rows, tree and usage.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::tz::TimeZone;
+use toml::Spanned;
+
+use super::file::{Account, File, InPartition, Use, User};
+use super::place::Text;
+use super::{order, queue, settings, value};
+use crate::input::error::{InputError, Problem};
+use crate::input::slurm::snapshot::Queued;
+use fairtree::config::Config;
+use fairtree::extended::Extended;
+use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
+use fairtree::usage::{Decay, Ledger, next_reset};
+
+/// A site: rows in slurmctld's order, their tree, and what they used.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Name of the file.
+    pub file: String,
+    /// Name of the cluster.
+    pub cluster: Option<String>,
+    /// The settings.
+    pub config: Config,
+    /// One per association, by position in the tree.
+    pub rows: Vec<SiteRow>,
+    /// Who shares with whom.
+    pub tree: Tree,
+    /// Raw usage now.
+    pub ledger: Ledger,
+    /// Jobs, and what they are measured by; `None` where the file has nothing of the kind.
+    pub queued: Option<Queued>,
+    /// What was taken for granted, in sentences.
+    pub assumptions: Vec<String>,
+}
+
+/// An association of a site.
+#[derive(Clone, Debug, Default)]
+pub struct SiteRow {
+    /// The account, or the account that the user is in.
+    pub account: String,
+    /// The user.
+    pub user: Option<String>,
+    /// The partition that the association is for.
+    pub partition: Option<String>,
+    /// `GrpTRESMins`.
+    pub grp_tres_mins: Option<String>,
+    /// TRES-minutes used.
+    pub grp_tres_raw: Option<String>,
+    /// TRES-minutes that running jobs may still use.
+    pub tres_run_mins: Option<String>,
+}
+
+const ROOT: &str = "root";
+
+/// The site that a file describes.
+pub(super) fn build(text: &Text<'_>, file: File) -> Result<Site, InputError> {
+    let config = settings::config(text, &file.settings)?;
+    if let Some(cluster) = &file.cluster {
+        value::name(text, cluster, "cluster")?;
+    }
+    let below = children(text, &file, &config)?;
+    let mut builder = Builder {
+        text,
+        clock: Clock::new(text, &file, &config)?,
+        rows: Vec::new(),
+        assocs: Vec::new(),
+        own: Vec::new(),
+        by_name: HashMap::new(),
+    };
+    builder.walk(&file, &below)?;
+    for entry in &file.uses {
+        builder.charge(entry)?;
+    }
+    let broken = |error: String| InputError::new(text.file, Problem::Structure(error));
+    let tree = Tree::from_rows(builder.assocs).map_err(|error| broken(error.to_string()))?;
+    let mut ledger = Ledger::new(&tree);
+    for (at, own) in builder
+        .own
+        .iter()
+        .enumerate()
+        .filter(|(_, own)| **own > 0.0)
+    {
+        ledger
+            .charge(&tree, AssocIndex::new(at), *own)
+            .map_err(|error| broken(error.to_string()))?;
+    }
+    let queued = queue::read(text, &file, &config, builder.clock.now, &builder.by_name)?;
+    Ok(Site {
+        file: text.file.to_owned(),
+        cluster: file.cluster.map(Spanned::into_inner),
+        config,
+        rows: builder.rows,
+        tree,
+        ledger,
+        queued,
+        assumptions: Vec::new(),
+    })
+}
+
+/// The accounts under each account, in slurmctld's order.
+fn children<'f>(
+    text: &Text<'_>,
+    file: &'f File,
+    config: &Config,
+) -> Result<HashMap<&'f str, Vec<&'f str>>, InputError> {
+    let mut below: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (name, account) in &file.accounts {
+        value::name(text, name, "account")?;
+        if name.get_ref() == ROOT {
+            root_has_no(text, "parent", account.parent.as_ref().map(Spanned::span))?;
+            root_has_no(text, "shares", account.shares.as_ref().map(Spanned::span))?;
+            continue;
+        }
+        let parent = account.parent.as_ref().map_or(ROOT, |p| p.get_ref());
+        if parent != ROOT && !file.accounts.contains_key(parent) {
+            let span = account.parent.as_ref().map_or(name.span(), Spanned::span);
+            let known: Vec<&str> = file
+                .accounts
+                .keys()
+                .map(|key| key.get_ref().as_str())
+                .collect();
+            let known = known
+                .iter()
+                .take(20)
+                .copied()
+                .collect::<Vec<_>>()
+                .join(", ");
+            return Err(text
+                .value(
+                    &span,
+                    "parent",
+                    format!("an account of this file: {known}, or root"),
+                )
+                .hint(format!("describe it: [accounts.{parent}]")));
+        }
+        below.entry(parent).or_default().push(name.get_ref());
+    }
+    for accounts in below.values_mut() {
+        accounts.sort_by(|a, b| order::by_name(config.compat, a, b));
+    }
+    Ok(below)
+}
+
+fn root_has_no(
+    text: &Text<'_>,
+    key: &str,
+    span: Option<std::ops::Range<usize>>,
+) -> Result<(), InputError> {
+    span.map_or(Ok(()), |span| {
+        let problem = format!("root is above all accounts and has no {key}");
+        Err(text.error(span.start, Problem::Structure(problem)))
+    })
+}
+
+/// What time does to usage.
+struct Clock {
+    decay: Decay,
+    /// When the usage figures hold; `None` without times.
+    usage_time: Option<i64>,
+    now: Option<i64>,
+    /// The last moment up to now at which usage was cleared.
+    cleared: Option<i64>,
+}
+
+impl Clock {
+    fn new(text: &Text<'_>, file: &File, config: &Config) -> Result<Clock, InputError> {
+        let time = |value: &Option<Spanned<toml::Value>>, what| {
+            value
+                .as_ref()
+                .map(|value| value::time(text, value, what))
+                .transpose()
+        };
+        let usage_time = time(&file.usage_time, "usage_time")?;
+        let now = time(&file.now, "now")?.or(usage_time);
+        if let (Some(before), Some(now), Some(value)) = (usage_time, now, &file.now) {
+            if now < before {
+                return Err(text.value(&value.span(), "now", "a time from usage_time on"));
+            }
+        }
+        let mut first = usage_time;
+        for entry in &file.uses {
+            let start = value::time(text, &entry.start, "start")?;
+            first = Some(first.map_or(start, |first| first.min(start)));
+        }
+        let cleared = first
+            .zip(now)
+            .and_then(|(first, now)| last_reset(config, first, now));
+        Ok(Clock {
+            decay: Decay::new(config.priority_decay_half_life_secs, config.compat),
+            usage_time,
+            now,
+            cleared,
+        })
+    }
+
+    /// What is left now of usage that is given without times.
+    fn aged(&self, usage: f64) -> f64 {
+        let (Some(before), Some(now)) = (self.usage_time, self.now) else {
+            return usage;
+        };
+        match self.cleared {
+            Some(cleared) if cleared > before => 0.0,
+            _ => usage * self.decay.factor(now - before),
+        }
+    }
+
+    /// What `billing` in use from `start` to `end` counts now.
+    fn used(&self, billing: f64, start: i64, end: i64, now: i64) -> f64 {
+        let start = self.cleared.map_or(start, |cleared| start.max(cleared));
+        billing * self.decay.weight(start, end, end) * self.decay.factor(now - end)
+    }
+}
+
+/// The last boundary of `PriorityUsageResetPeriod` after `first`, up to `now`.
+fn last_reset(config: &Config, first: i64, now: i64) -> Option<i64> {
+    let mut last = None;
+    let mut at = first;
+    while let Some(next) = next_reset(
+        config.priority_usage_reset_period,
+        config.compat,
+        at,
+        at,
+        &TimeZone::UTC,
+    ) {
+        if next <= at || next > now {
+            break;
+        }
+        (last, at) = (Some(next), next);
+    }
+    last
+}
+
+/// Rows of users by account, user, partition; without partition the last is empty.
+pub(super) type Users = HashMap<(String, String, String), usize>;
+
+/// Gathers rows in order.
+struct Builder<'a> {
+    text: &'a Text<'a>,
+    clock: Clock,
+    rows: Vec<SiteRow>,
+    assocs: Vec<Assoc>,
+    /// Usage of each row itself.
+    own: Vec<f64>,
+    /// Users by account, user, partition.
+    by_name: Users,
+}
+
+impl Builder<'_> {
+    /// Adds root and all below it; accounts that cannot be reached run in a circle.
+    fn walk(&mut self, file: &File, below: &HashMap<&str, Vec<&str>>) -> Result<(), InputError> {
+        let mut open: Vec<(&str, Option<AssocId>)> = vec![(ROOT, None)];
+        let mut reached = 0;
+        while let Some((name, parent)) = open.pop() {
+            let account = file.accounts.get(name);
+            reached += usize::from(account.is_some());
+            let id = self.account(name, account, parent)?;
+            if let Some(accounts) = below.get(name) {
+                open.extend(accounts.iter().rev().map(|account| (*account, Some(id))));
+            }
+        }
+        if reached == file.accounts.len() {
+            return Ok(());
+        }
+        let accounts = self.rows.iter().filter(|row| row.user.is_none());
+        let found: HashSet<&str> = accounts.map(|row| row.account.as_str()).collect();
+        let lost = |name: &&Spanned<String>| !found.contains(name.get_ref().as_str());
+        let name = file.accounts.keys().find(lost);
+        let span = name
+            .and_then(|name| file.accounts[name.get_ref().as_str()].parent.as_ref())
+            .map_or(0, |parent| parent.span().start);
+        let shown = name.map_or("", |name| name.get_ref());
+        let problem = format!("account {shown:?} is not below root: its parents run in a circle");
+        Err(self.text.error(span, Problem::Structure(problem)))
+    }
+
+    fn push(&mut self, row: SiteRow, parent: Option<AssocId>, shares: Shares, own: f64) -> AssocId {
+        let id = AssocId::try_from(self.rows.len() + 1).unwrap_or(AssocId::MAX);
+        self.assocs.push(Assoc {
+            id,
+            parent,
+            kind: match row.user {
+                Some(_) => AssocKind::User,
+                None => AssocKind::Account,
+            },
+            shares,
+        });
+        self.rows.push(row);
+        self.own.push(own);
+        id
+    }
+
+    fn account(
+        &mut self,
+        name: &str,
+        account: Option<&Account>,
+        parent: Option<AssocId>,
+    ) -> Result<AssocId, InputError> {
+        let mut row = SiteRow {
+            account: name.to_owned(),
+            ..SiteRow::default()
+        };
+        let Some(account) = account else {
+            return Ok(self.push(row, parent, Shares::Raw(1), 0.0));
+        };
+        let text = self.text;
+        row.grp_tres_mins = value::tres(text, account.grp_tres_mins.as_ref(), "grp_tres_mins")?;
+        row.grp_tres_raw = value::tres(text, account.grp_tres_raw.as_ref(), "grp_tres_raw")?;
+        row.tres_run_mins = value::tres(text, account.tres_run_mins.as_ref(), "tres_run_mins")?;
+        let shares = value::shares(text, account.shares.as_ref())?;
+        let id = self.push(row, parent, shares, 0.0);
+        for (user, entry) in &account.users {
+            value::name(text, user, "user")?;
+            self.user(name, id, user.get_ref(), entry)?;
+        }
+        Ok(id)
+    }
+
+    fn user(
+        &mut self,
+        account: &str,
+        parent: AssocId,
+        name: &str,
+        user: &User,
+    ) -> Result<(), InputError> {
+        let text = self.text;
+        let row = SiteRow {
+            account: account.to_owned(),
+            user: Some(name.to_owned()),
+            partition: None,
+            grp_tres_mins: value::tres(text, user.grp_tres_mins.as_ref(), "grp_tres_mins")?,
+            grp_tres_raw: value::tres(text, user.grp_tres_raw.as_ref(), "grp_tres_raw")?,
+            tres_run_mins: value::tres(text, user.tres_run_mins.as_ref(), "tres_run_mins")?,
+        };
+        let shares = value::shares(text, user.shares.as_ref())?;
+        let usage = value::amount(text, user.usage.as_ref(), "usage")?;
+        self.leaf(row, parent, shares, usage);
+        for (partition, InPartition { shares, usage, .. }) in &user.partitions {
+            value::name(text, partition, "partition")?;
+            let row = SiteRow {
+                account: account.to_owned(),
+                user: Some(name.to_owned()),
+                partition: Some(partition.get_ref().clone()),
+                ..SiteRow::default()
+            };
+            let shares = value::shares(text, shares.as_ref())?;
+            let usage = value::amount(text, usage.as_ref(), "usage")?;
+            self.leaf(row, parent, shares, usage);
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, row: SiteRow, parent: AssocId, shares: Shares, usage: f64) {
+        let partition = row.partition.clone().unwrap_or_default();
+        let user = row.user.clone().unwrap_or_default();
+        let key = (row.account.clone(), user, partition);
+        self.by_name.insert(key, self.rows.len());
+        let own = self.clock.aged(usage);
+        self.push(row, Some(parent), shares, own);
+    }
+
+    /// Adds the usage of a `[[use]]` entry.
+    fn charge(&mut self, entry: &Use) -> Result<(), InputError> {
+        let text = self.text;
+        let Some(now) = self.clock.now else {
+            let problem = "what [[use]] counts depends on the time: give now, or usage_time";
+            let at = entry.start.span().start;
+            return Err(text.error(at, Problem::Structure(problem.into())));
+        };
+        let start = value::time(text, &entry.start, "start")?;
+        let end = value::time(text, &entry.end, "end")?;
+        if end < start {
+            return Err(text.value(&entry.end.span(), "end", "a time from start on"));
+        }
+        if end > now {
+            return Err(text.value(&entry.end.span(), "end", "a time up to now"));
+        }
+        let billing = value::amount(text, Some(&entry.billing), "billing")?;
+        let partition = entry.partition.as_ref().map(|p| p.get_ref().clone());
+        let key = (
+            entry.account.get_ref().clone(),
+            entry.user.get_ref().clone(),
+            partition.unwrap_or_default(),
+        );
+        let Some(&row) = self.by_name.get(&key) else {
+            let (account, user) = (entry.account.get_ref(), entry.user.get_ref());
+            let allowed = "a user of the account that the file describes, in that partition";
+            return Err(text
+                .value(&entry.user.span(), "user", allowed)
+                .hint(format!("describe it: [accounts.{account}.users.{user}]")));
+        };
+        self.own[row] += self.clock.used(billing, start, end, now);
+        Ok(())
+    }
+}
+
+impl Site {
+    /// Raw usage of a row, TRES-seconds.
+    pub fn raw_usage(&self, row: usize) -> Extended {
+        self.ledger.raw()[row]
+    }
+}

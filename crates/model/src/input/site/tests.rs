@@ -1,0 +1,200 @@
+//! Sites in TOML. Expected: hand calculation, and the rules of `docs/site-format.md`.
+
+use super::*;
+use fairtree::tree::{AssocKind, Shares};
+
+fn site(text: &str) -> Site {
+    read("site.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{}", error.explained()))
+}
+
+fn refused(text: &str) -> String {
+    read("site.toml", text.as_bytes()).unwrap_err().to_string()
+}
+
+fn names(site: &Site) -> Vec<String> {
+    let name = |row: &SiteRow| match &row.user {
+        Some(user) => format!("{}/{user}", row.account),
+        None => row.account.clone(),
+    };
+    site.rows.iter().map(name).collect()
+}
+
+fn usage(site: &Site) -> Vec<f64> {
+    (0..site.rows.len())
+        .map(|row| site.raw_usage(row).to_f64())
+        .collect()
+}
+
+#[test]
+fn rows_stand_in_slurmctlds_order() {
+    let site = site(
+        "[accounts.zoo]\nparent = 'bio'\n[accounts.bio.users]\nwim = {}\nanna = {}\n\
+         [accounts.abc]\n[accounts.root.users.admin]\n",
+    );
+    assert_eq!(
+        names(&site),
+        [
+            "root",
+            "root/admin",
+            "abc",
+            "bio",
+            "bio/anna",
+            "bio/wim",
+            "zoo"
+        ]
+    );
+    assert_eq!(site.tree.rows()[4].kind, AssocKind::User);
+    assert_eq!(
+        site.tree
+            .parent(fairtree::tree::AssocIndex::new(6))
+            .unwrap()
+            .get(),
+        3
+    );
+}
+
+#[test]
+fn by_lineage_a_name_that_goes_on_with_a_dash_comes_first() {
+    let text = "[accounts.chem]\n[accounts.chem-lab]\n";
+    assert_eq!(names(&site(text)), ["root", "chem", "chem-lab"]);
+    let text = format!("settings.PriorityParameters = 'compat=slurm:24.11.5'\n{text}");
+    assert_eq!(names(&site(&text)), ["root", "chem-lab", "chem"]);
+}
+
+#[test]
+fn shares_are_one_unless_given() {
+    let site = site("[accounts.a]\nshares = 40\nusers.u = { shares = 'parent' }\nusers.v = {}\n");
+    let shares: Vec<Shares> = site.tree.rows().iter().map(|row| row.shares).collect();
+    assert_eq!(
+        shares[1..],
+        [Shares::Raw(40), Shares::Parent, Shares::Raw(1)]
+    );
+}
+
+#[test]
+fn usage_adds_up_and_halves_in_a_half_life() {
+    let text = "
+        usage_time = 2026-03-01T00:00:00Z
+        now = '2026-03-08T00:00:00+00:00'
+        settings.PriorityDecayHalfLife = '7-0'
+        [accounts.a.users]
+        u = { usage = 800, partitions.gpu = { usage = 200.5 } }
+    ";
+    assert_eq!(usage(&site(text)), [500.25, 500.25, 400.0, 100.25]);
+    // Without times, usage is what it says.
+    let text = "[accounts.a.users.u]\nusage = 800\n";
+    assert_eq!(usage(&site(text)), [800.0, 800.0, 800.0]);
+}
+
+#[test]
+fn use_is_charged_where_and_when_it_was() {
+    let text = "
+        now = 2026-03-01T04:00:00Z
+        settings = { PriorityDecayHalfLife = 0, PriorityUsageResetPeriod = 'MONTHLY' }
+        [accounts.a.users]
+        u = { partitions.gpu = {} }
+        [[use]]
+        account = 'a'
+        user = 'u'
+        partition = 'gpu'
+        billing = 8
+        start = 2026-02-28T23:00:00Z
+        end = 2026-03-01T01:00:00Z
+    ";
+    // Nothing fades; the reset at midnight of March forgets the first of the two hours.
+    assert_eq!(usage(&site(text)), [28800.0, 28800.0, 0.0, 28800.0]);
+    let never = text.replace("MONTHLY", "NONE");
+    assert_eq!(usage(&site(&never))[3], 57600.0);
+}
+
+#[test]
+fn settings_are_slurm_confs() {
+    let site = site("[settings]\nPriorityFlags = 'NO_FAIR_TREE'\nFairShareDampeningFactor = 5\n");
+    assert_eq!(
+        site.config.algorithm(),
+        fairtree::fairshare::Algorithm::Classic { dampening: 5 }
+    );
+}
+
+#[test]
+fn errors_name_place_value_and_what_is_allowed() {
+    for (text, expected) in [
+        (
+            "[accounts.a]\nshares = -1\n",
+            "site.toml:2:10: shares \"-1\" is not allowed: allowed is a whole number from 0 to \
+             2147483646, or \"parent\"",
+        ),
+        (
+            "[accounts.a]\nshare = 1\n",
+            "site.toml:2:1: unknown field `share`",
+        ),
+        (
+            "[accounts.a]\nparent = 'b'\n",
+            "site.toml:2:10: parent \"b\"",
+        ),
+        ("[accounts.\"a b\"]\n", "site.toml:1:11: account \"a b\""),
+        (
+            "[accounts.root]\nshares = 1\n",
+            "site.toml:2:10: root is above all",
+        ),
+        (
+            "[accounts.a]\nparent = 'b'\n[accounts.b]\nparent = 'a'\n",
+            "site.toml:2:10: account \"a\" is not below root",
+        ),
+        (
+            "[accounts.a.users.u]\nusage = nan\n",
+            "site.toml:2:9: usage \"nan\"",
+        ),
+        (
+            "[accounts.a.users.u]\nusage = '5'\n",
+            "site.toml:2:9: usage \"5\"",
+        ),
+        (
+            "settings.PriorityMaxAge = '7x'\n",
+            "site.toml:1:28: PriorityMaxAge \"7x\"",
+        ),
+        (
+            "settings.PriorityParameters = 'compat=x'\n",
+            "site.toml:1:32: PriorityParameters compat \"x\"",
+        ),
+        (
+            "[settings]\nSelectType = 'x'\n",
+            "site.toml:2:1: setting \"SelectType\"",
+        ),
+        ("now = 2026-13-01\n", "site.toml:1:"),
+        ("now = 5\n", "site.toml:1:7: now \"5\""),
+        (
+            "usage_time = 2026-03-02\nnow = 2026-03-01\n",
+            "site.toml:2:7: now \"2026-03-01\"",
+        ),
+        (
+            "[accounts.a]\ngrp_tres_mins = 'cpu'\n",
+            "site.toml:2:17: grp_tres_mins \"cpu\"",
+        ),
+        ("[accounts.a]\n[accounts.a]\n", "site.toml:2:"),
+    ] {
+        let error = refused(text);
+        assert!(error.starts_with(expected), "{text}\n{error}\n{expected}");
+    }
+    assert!(read("s", &b"a = '\xff'"[..]).is_err());
+}
+
+#[test]
+fn use_without_a_time_or_a_user_is_refused() {
+    let entry =
+        "[[use]]\naccount = 'a'\nuser = 'u'\nbilling = 1\nstart = 2026-01-01\nend = 2026-01-02\n";
+    assert!(refused(entry).contains("depends on the time"));
+    let text = format!("now = 2026-02-01\n{entry}");
+    assert!(refused(&text).starts_with("site.toml:4:8: user \"u\""));
+    let text = format!("now = 2026-01-01\n[accounts.a.users.u]\n{entry}");
+    assert!(refused(&text).starts_with("site.toml:8:7: end"));
+}
+
+#[test]
+fn a_circle_that_root_does_not_reach_is_found_behind_a_deep_tree() {
+    let mut text = String::from("[accounts.a0]\n");
+    for depth in 1..3000 {
+        text.push_str(&format!("[accounts.a{depth}]\nparent = 'a{}'\n", depth - 1));
+    }
+    assert_eq!(site(&text).rows.len(), 3001);
+}

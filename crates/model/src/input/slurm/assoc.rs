@@ -1,0 +1,267 @@
+//! `sacctmgr -P show assoc`, and the site that associations make.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::table::{Table, TableRow};
+use crate::input::error::{InputError, Problem};
+use crate::input::site::{Site, SiteRow};
+use fairtree::config::Config;
+use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
+use fairtree::usage::Ledger;
+
+/// An association.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AssocRow {
+    /// The account, or the account that the user is in.
+    pub account: String,
+    /// The user.
+    pub user: Option<String>,
+    /// The partition that the association is for.
+    pub partition: Option<String>,
+    /// The account above; `None` for root, and for users, who are below their account.
+    pub parent: Option<String>,
+    /// Shares.
+    pub shares: Shares,
+    /// `Priority`; 0 where none is set.
+    pub priority: u32,
+}
+
+/// The number that Slurm keeps for "use the parent's shares".
+const USE_PARENT: u32 = 2_147_483_647;
+
+pub(super) const SHARES_ALLOWED: &str = "a whole number from 0 to 2147483646, or parent";
+
+/// Shares as Slurm's commands write them; `sacctmgr dump` writes `parent` as a number.
+pub(super) fn shares(text: &str) -> Option<Shares> {
+    if text.eq_ignore_ascii_case("parent") {
+        return Some(Shares::Parent);
+    }
+    match text.parse::<u32>().ok()? {
+        USE_PARENT => Some(Shares::Parent),
+        shares if shares < USE_PARENT => Some(Shares::Raw(shares)),
+        _ => None,
+    }
+}
+
+/// Reads the associations of one cluster: `cluster`, or the only one that there is.
+///
+/// # Errors
+/// No table; a missing column among Account, User, Share; several clusters and none chosen; cells
+/// that Slurm would not print. `file` names the text in messages.
+pub fn read(file: &str, text: &str, cluster: Option<&str>) -> Result<Vec<AssocRow>, InputError> {
+    let table = Table::parse(file, text)?;
+    let (account, user) = (table.column("Account")?, table.column("User")?);
+    let share = table.column("Share")?;
+    let clusters = table.optional("Cluster");
+    let optional = [
+        table.optional("Partition"),
+        table.optional("ParentName").or(table.optional("Par Name")),
+        table.optional("Priority"),
+    ];
+    let mut first: Option<&str> = None;
+    let mut rows = Vec::with_capacity(table.rows.len());
+    for row in &table.rows {
+        let own = row.said(clusters);
+        match (cluster, own) {
+            (Some(wanted), Some(own)) if wanted != own => continue,
+            (None, Some(own)) if *first.get_or_insert(own) != own => {
+                let why = format!(
+                    "associations of two clusters, {} and {own}",
+                    first.unwrap_or("")
+                );
+                return Err(table
+                    .broken(row, why)
+                    .hint("sacctmgr show assoc cluster=NAME"));
+            }
+            _ => {}
+        }
+        rows.push(assoc(&table, row, account, user, share, optional)?);
+    }
+    Ok(rows)
+}
+
+fn assoc(
+    table: &Table<'_>,
+    row: &TableRow<'_>,
+    account: usize,
+    user: usize,
+    share: usize,
+    [partition, parent, priority]: [Option<usize>; 3],
+) -> Result<AssocRow, InputError> {
+    let text = |at| row.said(at).map(str::to_owned);
+    let Some(account) = text(Some(account)) else {
+        return Err(table.value(row, account, "the name of an account"));
+    };
+    let user = text(Some(user));
+    let shares = shares(row.cell(share)).ok_or_else(|| table.value(row, share, SHARES_ALLOWED))?;
+    let allowed = "a whole number from 0 to 4294967295";
+    let priority = match priority.filter(|&at| !row.cell(at).is_empty()) {
+        Some(at) => table.number(row, at, allowed)?,
+        None => 0,
+    };
+    Ok(AssocRow {
+        account,
+        parent: text(parent).filter(|_| user.is_none()),
+        user,
+        partition: text(partition),
+        shares,
+        priority,
+    })
+}
+
+/// The site of associations in any order, without usage: in slurmctld's order, an account followed
+/// by its users, then by the accounts below it.
+///
+/// # Errors
+/// Accounts that are missing, twice there, without a parent, or in a circle.
+pub fn site(file: &str, cluster: Option<String>, rows: &[AssocRow]) -> Result<Site, InputError> {
+    let broken = |why: String| InputError::new(file, Problem::Structure(why));
+    let mut accounts: BTreeMap<&str, Account<'_>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.user.is_none()) {
+        let known = accounts.entry(&row.account).or_default();
+        if known.row.replace(row).is_some() {
+            return Err(broken(format!(
+                "the account {} is there twice",
+                row.account
+            )));
+        }
+    }
+    for row in rows {
+        let above = match (&row.user, row.parent.as_deref()) {
+            (Some(_), _) => row.account.as_str(),
+            (None, _) if row.account == ROOT => continue,
+            (None, Some(parent)) => parent,
+            (None, None) => {
+                return Err(broken(format!("the account above {} is not told", row.account))
+                    .hint("print it: sacctmgr -P show assoc format=Cluster,Account,User,Partition,Share,Priority,ParentName"));
+            }
+        };
+        let Some(account) = accounts.get_mut(above).filter(|a| a.row.is_some()) else {
+            return Err(broken(format!(
+                "the account {above} is not there, but what is below it"
+            )));
+        };
+        match row.user {
+            Some(_) => account.users.push(row),
+            None => account.below.push(&row.account),
+        }
+    }
+    let mut walk = Walk::default();
+    walk.run(&mut accounts);
+    if let Some(lost) = accounts.keys().find(|name| !walk.seen.contains_key(**name)) {
+        return Err(broken(format!("the account {lost} is not below root")));
+    }
+    let tree = Tree::from_rows(walk.assocs).map_err(|error| broken(error.to_string()))?;
+    Ok(Site {
+        file: file.to_owned(),
+        cluster,
+        config: Config::default(),
+        rows: walk.rows,
+        ledger: Ledger::new(&tree),
+        tree,
+        queued: None,
+        assumptions: Vec::new(),
+    })
+}
+
+const ROOT: &str = "root";
+
+#[derive(Default)]
+struct Account<'a> {
+    row: Option<&'a AssocRow>,
+    users: Vec<&'a AssocRow>,
+    below: Vec<&'a str>,
+}
+
+/// The associations in order.
+#[derive(Default)]
+struct Walk<'a> {
+    assocs: Vec<Assoc>,
+    rows: Vec<SiteRow>,
+    seen: HashMap<&'a str, AssocId>,
+}
+
+impl<'a> Walk<'a> {
+    fn run(&mut self, accounts: &mut BTreeMap<&'a str, Account<'a>>) {
+        let mut stack: Vec<(&'a str, Option<AssocId>)> = vec![(ROOT, None)];
+        while let Some((name, parent)) = stack.pop() {
+            let Some(account) = accounts.get_mut(name) else {
+                continue;
+            };
+            let Some(row) = account.row else { continue };
+            let id = self.add(row, AssocKind::Account, parent);
+            self.seen.insert(name, id);
+            account.users.sort_by_key(|row| (&row.user, &row.partition));
+            for user in &account.users {
+                self.add(user, AssocKind::User, Some(id));
+            }
+            // The last on the stack comes first.
+            account.below.sort_unstable_by(|a, b| b.cmp(a));
+            stack.extend(account.below.iter().map(|below| (*below, Some(id))));
+        }
+    }
+
+    fn add(&mut self, row: &AssocRow, kind: AssocKind, parent: Option<AssocId>) -> AssocId {
+        let id = AssocId::try_from(self.assocs.len() + 1).unwrap_or(AssocId::MAX);
+        self.assocs.push(Assoc {
+            id,
+            parent,
+            kind,
+            shares: row.shares,
+        });
+        self.rows.push(SiteRow {
+            account: row.account.clone(),
+            user: row.user.clone(),
+            partition: row.partition.clone(),
+            ..SiteRow::default()
+        });
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "Cluster|Account|User|Partition|Share|Priority|ParentName\n\
+                         c|root|||1||\nc|root|root||1||\nc|a|||40||root\nc|b|||parent|7|a\n\
+                         c|b|x|p|3||\nd|root|||1||\n";
+
+    #[test]
+    fn rows_of_the_chosen_cluster() {
+        let rows = read("f", TABLE, Some("c")).unwrap();
+        assert_eq!(rows.len(), 5);
+        assert_eq!((rows[3].shares, rows[3].priority), (Shares::Parent, 7));
+        assert_eq!(rows[4].partition.as_deref(), Some("p"));
+        let error = read("f", TABLE, None).unwrap_err();
+        assert_eq!(error.line, Some(7));
+    }
+
+    #[test]
+    fn associations_make_a_site_in_any_order() {
+        let mut rows = read("f", TABLE, Some("c")).unwrap();
+        rows.reverse();
+        let site = site("f", None, &rows).unwrap();
+        let names: Vec<&str> = site.rows.iter().map(|row| row.account.as_str()).collect();
+        assert_eq!(names, ["root", "root", "a", "b", "b"]);
+        assert_eq!(site.tree.user_count(), 2);
+    }
+
+    #[test]
+    fn wrong_tables_are_errors() {
+        for (text, line) in [
+            ("", None),
+            ("Account|User\na|\n", Some(1)),
+            ("Account|User|Share\na||x\n", Some(2)),
+            ("Account|User|Share\na||2147483648\n", Some(2)),
+            ("Account|User|Share\na|\n", Some(2)),
+            ("Account|User|Share\n||1\n", Some(2)),
+        ] {
+            assert_eq!(read("f", text, None).unwrap_err().line, line, "{text:?}");
+        }
+        let site = |text| site("f", None, &read("f", text, None).unwrap()).map(|_| ());
+        assert!(site("Account|User|Share|ParentName\nroot||1|\na||1|b\nb||1|a\n").is_err());
+        assert!(site("Account|User|Share|ParentName\nroot||1|\na||1|nowhere\n").is_err());
+        assert!(site("Account|User|Share\nroot||1\na||1\n").is_err());
+    }
+}

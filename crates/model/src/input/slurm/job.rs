@@ -1,0 +1,279 @@
+//! `scontrol -o show job`.
+
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+
+use super::record::{Record, record};
+use super::{count, time};
+use crate::input::error::InputError;
+use crate::input::lines::Lines;
+use fairtree::priority::TimeLimit;
+
+/// A job, as far as priorities care.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    /// Job number.
+    pub id: u32,
+    /// User.
+    pub user: String,
+    /// Account; `None` without accounting.
+    pub account: Option<String>,
+    /// The QOS; several where the job asked for several.
+    pub qos: Vec<String>,
+    /// The partitions that it asked for.
+    pub partitions: Vec<String>,
+    /// `JobState`, in capitals, as `PENDING`.
+    pub state: String,
+    /// Its priority; 0: held.
+    pub priority: u32,
+    /// Nice value.
+    pub nice: i32,
+    /// When it began to age, seconds since 1970; 0: not yet.
+    pub accrue_time: i64,
+    /// When it was submitted, seconds since 1970.
+    pub submit_time: i64,
+    /// When it started, or is expected to, seconds since 1970; 0: not known.
+    pub start_time: i64,
+    /// The array that it is of: the array's number, and its tasks as `3` or `1-10:2%4`.
+    pub array: Option<(u32, String)>,
+    /// The most CPUs that it asks for.
+    pub cpus: u32,
+    /// The least nodes that it asks for.
+    pub nodes: u32,
+    /// Time limit.
+    pub time_limit: TimeLimit,
+    /// Resources that it has or asks for, memory in megabytes.
+    pub tres: Option<Vec<(String, u64)>>,
+}
+
+/// Whether `3`, `1-10:2` or `1-7:3,20%4` has a task; behind `%` stands how many may run at once.
+pub fn has_task(tasks: &str, task: u32) -> bool {
+    let tasks = tasks.split('%').next().unwrap_or_default();
+    tasks.split(',').any(|part| is_in(part, task))
+}
+
+/// Whether `3`, `1-10` or `1-10:2` has a task.
+fn is_in(part: &str, task: u32) -> bool {
+    let number = |text: &str| text.parse::<u32>().ok();
+    let (range, step) = match part.split_once(':') {
+        Some((range, step)) => (range, number(step)),
+        None => (part, Some(1)),
+    };
+    let (first, last) = match range.split_once('-') {
+        Some((first, last)) => (number(first), number(last)),
+        None => (number(range), number(range)),
+    };
+    match (first, last, step.filter(|step| *step > 0)) {
+        (Some(first), Some(last), Some(step)) => {
+            (first..=last).contains(&task) && (task - first) % step == 0
+        }
+        _ => false,
+    }
+}
+
+/// Names of jobs by number.
+pub type Names = HashMap<u32, String>;
+
+/// Reads `squeue -h -o '%A|%j'`: number and name. Other lines, as parts of a name with a line
+/// break, are passed over.
+pub fn read_names(text: &str) -> Names {
+    text.lines().filter_map(name).collect()
+}
+
+/// As [`read_names`], of a stream that is not kept.
+///
+/// # Errors
+/// Those of the stream.
+pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputError> {
+    let mut lines = Lines::new(file, input);
+    let mut names = Names::new();
+    while let Some(line) = lines.next()? {
+        names.extend(name(&line));
+    }
+    Ok(names)
+}
+
+fn name(line: &str) -> Option<(u32, String)> {
+    let (id, name) = line.split_once('|')?;
+    Some((id.trim().parse().ok()?, name.to_owned()))
+}
+
+/// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it
+/// as it is: only `names` tells for certain.
+pub(super) fn name_end(names: &Names, record: &str, key: &str, start: usize) -> Option<usize> {
+    if key != "JobName" {
+        return None;
+    }
+    let rest = &record[start..];
+    let id = record.strip_prefix("JobId=")?.split(' ').next()?;
+    let known = id.parse().ok().and_then(|id| names.get(&id));
+    let known = known.filter(|name| {
+        rest.strip_prefix(name.as_str())
+            .is_some_and(|after| after.starts_with(' '))
+    });
+    let length = match known {
+        Some(name) => name.len(),
+        None => rest.find(" UserId=")?,
+    };
+    Some(start + length)
+}
+
+/// Reads the records. `file` names the text in messages.
+///
+/// # Errors
+/// Lines that are no records, missing and impossible values.
+pub fn read(file: &str, text: &str, names: &Names) -> Result<Vec<JobRow>, InputError> {
+    read_stream(file, text.as_bytes(), names)
+}
+
+/// As [`read`], of a stream that is not kept.
+///
+/// # Errors
+/// Those of [`read`], and those of the stream.
+pub fn read_stream(
+    file: &str,
+    input: impl BufRead,
+    names: &Names,
+) -> Result<Vec<JobRow>, InputError> {
+    let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
+    let mut lines = Lines::new(file, input);
+    let mut rows = Vec::new();
+    let mut seen = HashSet::new();
+    let mut number = 0;
+    while let Some(line) = lines.next()? {
+        number += 1;
+        if let Some(record) = record(file, number, &line, "JobId", &end)? {
+            let row = row(&record)?;
+            if !seen.insert(row.id) {
+                return Err(record.twice("JobId"));
+            }
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
+    let whole = "a whole number";
+    let names = |text: Option<&str>| -> Vec<String> {
+        let names = text
+            .unwrap_or("")
+            .split(',')
+            .filter(|name| !name.is_empty());
+        names.map(str::to_owned).collect()
+    };
+    let small = |n: u64| u32::try_from(n).ok();
+    let user = |text: &str| Some(text.rsplit_once('(')?.0.to_owned());
+    // From 23.02 on requested and allocated resources are two values.
+    let tres = ["AllocTRES", "ReqTRES", "TRES"]
+        .into_iter()
+        .find(|key| record.said(key).is_some());
+    let allowed = "resources as cpu=16,mem=4000M";
+    let moment = "a time as 2026-11-21T10:04:14";
+    Ok(JobRow {
+        id: record.read("JobId", whole, |text| text.parse().ok())?,
+        user: record.read("UserId", "name(number)", user)?,
+        account: record.said("Account").map(str::to_owned),
+        qos: names(record.said("QOS").filter(|name| *name != "N/A")),
+        partitions: names(record.said("Partition")),
+        state: record.text("JobState")?.to_owned(),
+        priority: record.read("Priority", whole, |text| text.parse().ok())?,
+        nice: record.read("Nice", whole, |text| text.parse().ok())?,
+        accrue_time: record.read("AccrueTime", moment, time::moment)?,
+        submit_time: record.read("SubmitTime", moment, time::moment)?,
+        start_time: match record.said("StartTime") {
+            Some(_) => record.read("StartTime", moment, time::moment)?,
+            None => 0,
+        },
+        array: match (record.said("ArrayJobId"), record.said("ArrayTaskId")) {
+            (Some(_), Some(tasks)) => {
+                let id = record.read("ArrayJobId", whole, |text| text.parse().ok())?;
+                Some((id, tasks.to_owned()))
+            }
+            _ => None,
+        },
+        cpus: record.read("NumCPUs", "a whole number, or two as 2-8", |text| {
+            small(count::range(text)?.1)
+        })?,
+        nodes: record.read("NumNodes", "a whole number, or two as 2-8", |text| {
+            small(count::range(text)?.0)
+        })?,
+        time_limit: record.read(
+            "TimeLimit",
+            "a time as 1-00:00:00, or UNLIMITED",
+            time::limit,
+        )?,
+        tres: tres
+            .map(|key| record.read(key, allowed, count::tres))
+            .transpose()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Printed by scontrol 22.05.8; the name of the job is made up.
+    const LINE: &str = "JobId=4 JobName=a Priority=9 UserId=ft2-alice(1006) GroupId=ft2-alice(1006) \
+        MCS_label=N/A Priority=63206 Nice=-5 Account=physics QOS=normal JobState=PENDING Reason=Priority \
+        Dependency=(null) RunTime=00:00:00 TimeLimit=00:05:00 TimeMin=N/A SubmitTime=2026-11-21T10:04:14 \
+        EligibleTime=2026-11-21T10:04:14 AccrueTime=2026-11-21T10:04:14 StartTime=Unknown \
+        Partition=main,debug NumNodes=1-1 NumCPUs=2-4 TRES=cpu=2,mem=1G,node=1 Command=(null)\n";
+
+    #[test]
+    fn what_priorities_need() {
+        let jobs = read("f", LINE, &Names::new()).unwrap();
+        let job = &jobs[0];
+        assert_eq!((job.id, job.priority, job.nice), (4, 63206, -5));
+        assert_eq!(
+            (job.user.as_str(), job.account.as_deref()),
+            ("ft2-alice", Some("physics"))
+        );
+        assert_eq!(job.partitions, ["main", "debug"]);
+        assert_eq!((job.cpus, job.nodes), (4, 1));
+        assert_eq!(job.accrue_time, 1_795_255_454);
+        assert_eq!(job.time_limit, TimeLimit::Minutes(5));
+        assert_eq!(job.tres.as_ref().unwrap()[1], ("mem".into(), 1024));
+    }
+
+    // Forms of ArrayTaskId: scontrol(1), and the output of scontrol 22.05.8.
+    #[test]
+    fn tasks_of_arrays() {
+        let text = LINE.replace("JobName", "ArrayJobId=2 ArrayTaskId=1-7:3,20%4 JobName");
+        let job = read("f", &text, &Names::new()).unwrap().remove(0);
+        let (array, tasks) = job.array.unwrap();
+        assert_eq!(array, 2);
+        let found: Vec<u32> = (0..30).filter(|task| has_task(&tasks, *task)).collect();
+        assert_eq!(found, [1, 4, 7, 20]);
+        assert!(has_task("3", 3) && !has_task("N/A", 3));
+    }
+
+    #[test]
+    fn a_name_cannot_pass_for_other_keys() {
+        let forged = "x UserId=root(0) GroupId=root(0) Priority=1 Nice=0 Account=none";
+        let text = LINE.replace("a Priority=9", forged);
+        let names = read_names(&format!("4|{forged}\n5|y\n"));
+        let jobs = read("f", &text, &names).unwrap();
+        assert_eq!(
+            (jobs[0].user.as_str(), jobs[0].priority),
+            ("ft2-alice", 63206)
+        );
+        assert_eq!(jobs[0].account.as_deref(), Some("physics"));
+    }
+
+    #[test]
+    fn wrong_values_are_errors_at_their_place() {
+        let error = read("f", &LINE.replace("Nice=-5", "Nice=x"), &Names::new()).unwrap_err();
+        assert!(
+            error.to_string().contains("Nice \"x\" is not allowed"),
+            "{error}"
+        );
+        assert!(error.column.is_some());
+        assert!(read("f", &LINE.replace("NumCPUs=2-4 ", ""), &Names::new()).is_err());
+        assert!(
+            read("f", "No jobs in the system\n", &Names::new())
+                .unwrap()
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! The answers of Slurm's own commands, one reader each, and the site that they describe.
+//!
+//! | module | reads |
+//! |---|---|
+//! | [`assoc`] | `sacctmgr -P show assoc` |
+//! | [`dump`] | the file that `sacctmgr dump` writes |
+//! | [`qos`] | `sacctmgr -P show qos` |
+//! | [`partition`] | `scontrol -o show partition` |
+//! | [`node`] | `scontrol -o show node` |
+//! | [`job`] | `scontrol -o show job`, with names from `squeue` |
+//! | [`config`] | `scontrol show config` |
+//! | [`conf`] | slurm.conf, with the files that it includes |
+//! | [`document`] | the lines of slurm.conf and their places; [`conf`] and the linter read them |
+//! | [`pseudonym`] | all of them, without the names of people |
+//! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
+//! | [`part`] | the same with a few of the jobs |
+//!
+//! Times are read as UTC: the commands are run with `TZ=UTC`.
+
+pub mod assoc;
+pub mod conf;
+pub mod config;
+pub mod document;
+pub mod dump;
+pub mod job;
+pub mod node;
+pub mod part;
+pub mod partition;
+pub mod pseudonym;
+pub mod qos;
+pub mod snapshot;
+
+pub(in crate::input) mod count;
+pub use count::tres as parse_tres;
+mod record;
+mod scan;
+mod table;
+pub(in crate::input) mod time;

@@ -1,0 +1,324 @@
+//! From the stream to the rows.
+
+use std::io::BufRead;
+
+use super::cells::{Cell, Misfit, cut};
+use super::column::Column;
+use super::command::{self, Command};
+use super::header::{self, HeaderError, Layout};
+use super::printed::Printed;
+use super::{Listing, Row};
+use crate::input::error::{InputError, Problem};
+use crate::input::lines::lossy;
+use fairtree::tree::Shares;
+
+/// Reads one listing. `file` names the stream in messages.
+///
+/// # Errors
+/// A stream that breaks; no listing in it; a second listing (another header, prompt or
+/// `CLUSTER:`); a row that does not fit its columns; a cell that sshare would not print.
+pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
+    let mut lines = Lines::new(file, input);
+    let mut cluster = None;
+    let mut command: Option<Command> = None;
+    let first = loop {
+        let Some(line) = lines.next()? else {
+            return Err(InputError::new(file, Problem::Empty).hint("give the output of sshare"));
+        };
+        if let Some(name) = line.text.strip_prefix("CLUSTER: ") {
+            cluster = Some(name.trim().to_owned());
+        } else if let Some(found) = command::parse(&line.text) {
+            command = Some(found);
+        } else if !line.text.trim().is_empty() {
+            break line;
+        }
+    };
+    let (layout, pending) = layout(&mut lines, &first, command.as_ref())?;
+    let mut reader = Reader {
+        file,
+        layout,
+        rows: Vec::new(),
+        accounts: Alignment::default(),
+    };
+    for line in pending {
+        reader.row(&line)?;
+    }
+    while let Some(line) = lines.next()? {
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        if let Some(what) = foreign(&line.text) {
+            // A prompt after the last row was copied along; only more text makes it a question.
+            if lines.next_said()?.is_none() && what == "a shell prompt" {
+                break;
+            }
+            return Err(second(file, &line, what));
+        }
+        reader.row(&line)?;
+    }
+    Ok(Listing {
+        file: file.to_owned(),
+        cluster,
+        fields: reader.layout.fields().to_vec(),
+        depth_hidden: reader.accounts.flush_right(),
+        rows: reader.rows,
+    })
+}
+
+/// The columns of the listing that begins with `first`, and lines read that are rows.
+fn layout(
+    lines: &mut Lines<impl BufRead>,
+    first: &Line,
+    command: Option<&Command>,
+) -> Result<(Layout, Vec<Line>), InputError> {
+    let text = first.text.as_str();
+    if header::is_header(text) {
+        let next = lines.next()?;
+        // One column alone looks alike with -P and without until its line of dashes.
+        let barred = text.contains('|') || !text.contains(' ');
+        let named = command.and_then(|c| c.fields.as_deref());
+        let layout = match &next {
+            Some(next) if header::is_dashes(&next.text) => header::dashed(text, &next.text),
+            _ if barred => header::bars(text),
+            _ => header::undashed(text, named),
+        };
+        let layout = layout.map_err(|error: HeaderError| {
+            InputError::new(&lines.file, Problem::Structure(error.why))
+                .at_line(first.number, text)
+                .at_column(error.column)
+                .hint(error.hint)
+        })?;
+        let row = next.filter(|next| !header::is_dashes(&next.text) && !next.text.is_empty());
+        return Ok((layout, row.into_iter().collect()));
+    }
+    match command.and_then(|command| without_header(text, command)) {
+        Some(layout) => Ok((layout, vec![first.clone()])),
+        None => Err(InputError::new(
+            &lines.file,
+            Problem::Structure("a listing without header does not tell its columns".into()),
+        )
+        .at_line(first.number, text)
+        .hint(
+            "run sshare without -n, or put the command above its output: \
+             `$ sshare -n -o Account,User,RawShares`",
+        )),
+    }
+}
+
+/// The layout that the command gives the listing, where the first row fits it.
+fn without_header(row: &str, command: &Command) -> Option<Layout> {
+    let candidates = [&command.fields, &command.fields_without_fair_tree];
+    let mut layouts = candidates.into_iter().flatten().map(|fields| {
+        if command.parsable {
+            Layout::Bars(fields.clone())
+        } else {
+            Layout::Columns(fields.clone())
+        }
+    });
+    layouts.find(|layout| cut(row, layout).is_ok())
+}
+
+/// What a line is that cannot be a row.
+fn foreign(line: &str) -> Option<&'static str> {
+    if line.starts_with("CLUSTER: ") {
+        Some("the listing of another cluster")
+    } else if line == "$" || line.starts_with("$ ") || is_command(line) {
+        Some("a shell prompt")
+    } else if line.contains("Shares") && header::is_header(line) {
+        Some("a second header")
+    } else {
+        None
+    }
+}
+
+fn is_command(line: &str) -> bool {
+    line.contains("sshare") && command::parse(line).is_some()
+}
+
+fn second(file: &str, line: &Line, what: &str) -> InputError {
+    let problem = Problem::Structure(format!("{what} inside a listing"));
+    InputError::new(file, problem)
+        .at_line(line.number, &line.text)
+        .hint("give one listing at a time")
+}
+
+/// Makes rows of lines.
+struct Reader<'a> {
+    file: &'a str,
+    layout: Layout,
+    rows: Vec<Row>,
+    accounts: Alignment,
+}
+
+impl Reader<'_> {
+    fn row(&mut self, line: &Line) -> Result<(), InputError> {
+        let cells = cut(&line.text, &self.layout).map_err(|misfit| self.misfit(line, &misfit))?;
+        let mut row = Row {
+            line: line.number,
+            ..Row::default()
+        };
+        let columns = matches!(self.layout, Layout::Columns(_));
+        for (field, cell) in self.layout.fields().iter().zip(&cells) {
+            if field.column == Column::Account && columns {
+                self.accounts.see(cell.text, field.width);
+            }
+            fill(&mut row, field.column, cell).map_err(|allowed| {
+                let value = cell.text.trim();
+                let start = cell.at + (cell.text.len() - cell.text.trim_start().len());
+                let problem = Problem::Value {
+                    what: field.column.name().to_owned(),
+                    found: value.to_owned(),
+                    allowed: allowed.to_owned(),
+                };
+                InputError::new(self.file, problem)
+                    .at_line(line.number, &line.text)
+                    .at_column(line.text[..start].chars().count() + 1)
+            })?;
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn misfit(&self, line: &Line, misfit: &Misfit) -> InputError {
+        let before = line.text.get(..misfit.at).unwrap_or(&line.text);
+        InputError::new(self.file, Problem::Structure(misfit.why.into()))
+            .at_line(line.number, &line.text)
+            .at_column(before.chars().count() + 1)
+            .hint("each row must stand in the columns of the header; `sshare -P` is the safest")
+    }
+}
+
+/// Whether accounts stand flush right, which hides their depth.
+#[derive(Default)]
+struct Alignment {
+    any_padded_left: bool,
+    any_padded_right: bool,
+}
+
+impl Alignment {
+    fn see(&mut self, cell: &str, width: i32) {
+        let short = cell.len() < width.unsigned_abs() as usize;
+        self.any_padded_right |= short || cell.ends_with(' ');
+        self.any_padded_left |= cell.starts_with(' ');
+    }
+
+    fn flush_right(&self) -> bool {
+        self.any_padded_left && !self.any_padded_right
+    }
+}
+
+/// Puts a cell where it belongs; the error is what is allowed.
+fn fill(row: &mut Row, column: Column, cell: &Cell<'_>) -> Result<(), &'static str> {
+    let text = cell.text.trim();
+    let name = || (!text.is_empty()).then(|| text.to_owned());
+    match column {
+        Column::Account => {
+            row.account = name();
+            row.account_cut = cell.full && text.ends_with('+');
+            row.depth = cell.text.len() - cell.text.trim_start().len();
+        }
+        Column::User => row.user = name(),
+        Column::Cluster => row.cluster = name(),
+        Column::Partition => row.partition = name(),
+        Column::GrpTresMins => row.grp_tres_mins = name(),
+        Column::GrpTresRaw => row.grp_tres_raw = name(),
+        Column::TresRunMins => row.tres_run_mins = name(),
+        Column::Id => row.id = whole(text, u64::from(u32::MAX), "a whole number")?.map(narrow),
+        Column::RawShares if text == "parent" => row.raw_shares = Some(Shares::Parent),
+        Column::RawShares => {
+            let allowed = "a whole number from 0 to 2147483646, parent, or nothing for the root";
+            let max = u64::from(Shares::MAX_RAW);
+            row.raw_shares = whole(text, max, allowed)?.map(|n| Shares::Raw(narrow(n)));
+        }
+        Column::RawUsage => row.raw_usage = whole(text, u64::MAX - 2, "a whole number")?,
+        Column::NormShares => row.norm_shares = number(text)?,
+        Column::NormUsage => row.norm_usage = number(text)?,
+        Column::EffectvUsage => row.effective_usage = number(text)?,
+        Column::LevelFs => row.level_fs = number(text)?,
+        Column::FairShare => row.fs_factor = number(text)?,
+    }
+    Ok(())
+}
+
+/// A number that [`whole`] found to be at most `u32::MAX`.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn whole(text: &str, max: u64, allowed: &'static str) -> Result<Option<u64>, &'static str> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if !text.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(allowed);
+    }
+    match text.parse::<u64>() {
+        Ok(number) if number <= max => Ok(Some(number)),
+        _ => Err(allowed),
+    }
+}
+
+fn number(text: &str) -> Result<Option<Printed>, &'static str> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let allowed = "a number from 0 up as 0.013736 or 1.5085e+04, inf, or nothing";
+    Printed::parse(text).map(Some).ok_or(allowed)
+}
+
+/// A line and its number, from 1.
+#[derive(Clone, Debug)]
+struct Line {
+    number: usize,
+    text: String,
+}
+
+/// The lines of a stream, one at a time, whatever their encoding.
+struct Lines<R> {
+    file: String,
+    input: R,
+    number: usize,
+    bytes: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    fn new(file: &str, input: R) -> Lines<R> {
+        Lines {
+            file: file.to_owned(),
+            input,
+            number: 0,
+            bytes: Vec::new(),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Line>, InputError> {
+        self.bytes.clear();
+        let read = self.input.read_until(b'\n', &mut self.bytes);
+        if read.map_err(|error| InputError::new(&self.file, error))? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        // sshare cuts names by bytes, so a cut name may end in half a character.
+        let text = lossy(text);
+        Ok(Some(Line {
+            number: self.number,
+            text: text.trim_start_matches('\u{feff}').to_owned(),
+        }))
+    }
+
+    /// The next line that says anything.
+    fn next_said(&mut self) -> Result<Option<Line>, InputError> {
+        loop {
+            match self.next()? {
+                Some(line) if line.text.trim().is_empty() => {}
+                line => return Ok(line),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "reader_tests.rs"]
+mod tests;

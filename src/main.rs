@@ -1,7 +1,0 @@
-//! The `fairtree` command.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    fairtree::cli::run()
-}
