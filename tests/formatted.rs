@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const FOLDERS: [&str; 1] = ["src/fairshare"];
+const FOLDERS: [&str; 2] = ["src/fairshare", "src/config/parameters"];
 
 #[test]
 fn files_that_tables_declare_are_formatted() {

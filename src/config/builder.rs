@@ -107,12 +107,7 @@ impl ConfigBuilder {
     /// What `PriorityParameters` gives; what it does not give stays.
     #[must_use]
     pub fn priority_parameters(mut self, parameters: PriorityParameters) -> Self {
-        let config = &mut self.config;
-        config.compat = parameters.compat.unwrap_or(config.compat);
-        config.max_lock_ms = parameters.max_lock_ms.unwrap_or(config.max_lock_ms);
-        config.priority_calc_period_secs = parameters
-            .calc_period_secs
-            .unwrap_or(config.priority_calc_period_secs);
+        self.config.take(parameters);
         self
     }
 
@@ -181,7 +176,7 @@ mod tests {
     #[test]
     fn parameters_change_only_what_they_give() {
         let parameters = PriorityParameters {
-            calc_period_secs: Some(7),
+            calc_period: Some(7),
             ..PriorityParameters::default()
         };
         let config = Config::builder()

@@ -1,7 +1,7 @@
 //! The settings as slurmctld holds them: plain numbers and strings.
 
 use super::tres_weights::parse_tres_weights;
-use super::{Config, ConfigError, PriorityFlags, PriorityParameters, ResetPeriod};
+use super::{Config, ConfigError, Host, PriorityFlags, PriorityParameters, ResetPeriod};
 use crate::compat::Release;
 
 /// The priority settings of slurmctld's `slurm_conf`, under its names.
@@ -46,7 +46,8 @@ impl Config {
     /// # Errors
     /// Flags and reset periods that the release does not define, TRES weights and
     /// `PriorityParameters` that cannot be read, and the errors of [`Config::validate`], such as
-    /// `FairShareDampeningFactor=0`, which slurmctld accepts.
+    /// `FairShareDampeningFactor=0`, which slurmctld accepts; what the plugin does not carry out
+    /// yet.
     pub fn from_host(host: &HostConfig<'_>, release: Release) -> Result<Config, ConfigError> {
         let flags = PriorityFlags::from_bits(host.priority_flags, release)
             .map_err(|error| error.of("PriorityFlags"))?;
@@ -55,7 +56,7 @@ impl Config {
         let tres = parse_tres_weights(host.priority_weight_tres)
             .map_err(|error| error.of("PriorityWeightTRES"))?;
         let parameters = PriorityParameters::parse(host.priority_params, Some(release))?;
-        Config::builder()
+        let config = Config::builder()
             .priority_weight_age(host.priority_weight_age)
             .priority_weight_assoc(host.priority_weight_assoc)
             .priority_weight_fairshare(host.priority_weight_fs)
@@ -71,7 +72,9 @@ impl Config {
             .priority_calc_period_secs(host.priority_calc_period)
             .fair_share_dampening_factor(host.fs_dampening_factor)
             .priority_parameters(parameters)
-            .build()
+            .build()?;
+        config.check_carried_out(Host::Plugin)?;
+        Ok(config)
     }
 }
 
@@ -148,6 +151,7 @@ mod tests {
             fair_share_dampening_factor: 9,
             compat: Compat::Slurm(Release::V22_05_8),
             max_lock_ms: 11,
+            ..Config::default()
         };
         assert_eq!(config.unwrap(), expected);
     }

@@ -20,7 +20,9 @@ mod builder;
 mod error;
 mod flags;
 mod host;
+mod lacking;
 mod parameters;
+mod policy_file;
 mod reset;
 mod slurm_conf;
 
@@ -28,12 +30,17 @@ pub use builder::ConfigBuilder;
 pub use error::{ConfigError, Place, ValueError};
 pub use flags::PriorityFlags;
 pub use host::HostConfig;
-pub use parameters::PriorityParameters;
+pub use lacking::Host;
+pub use parameters::{
+    CountedEnd, Counts, EndState, Expect, KEYS, KeyInfo, Order, PriorityParameters, Scope, Tiers,
+    UsageModel,
+};
+pub use policy_file::{AccountPolicy, MOST_MINUTES, PolicyFile};
 pub use reset::ResetPeriod;
 pub use slurm_conf::{Include, SlurmConfReader};
 
 use crate::compat::Compat;
-use crate::fairshare::{Algorithm, Ranking};
+use crate::fairshare::Algorithm;
 
 /// Everything that decides factors and priorities, in slurm.conf's words.
 ///
@@ -75,6 +82,10 @@ pub struct Config {
     pub compat: Compat,
     /// `max_lock_ms=` of `PriorityParameters`; 0: a pass is applied in one piece.
     pub max_lock_ms: u32,
+    /// What else `PriorityParameters` and the policy file give: there is a method for each key.
+    pub parameters: PriorityParameters,
+    /// Accounts with minutes or plans in the policy file.
+    pub accounts: Vec<AccountPolicy>,
 }
 
 /// Seven days, slurm.conf's default of `PriorityMaxAge` and `PriorityDecayHalfLife`.
@@ -100,6 +111,8 @@ impl Default for Config {
             fair_share_dampening_factor: 1,
             compat: Compat::Documented,
             max_lock_ms: 0,
+            parameters: PriorityParameters::default(),
+            accounts: Vec::new(),
         }
     }
 }
@@ -123,16 +136,34 @@ impl Config {
         }
     }
 
-    /// The ranking: what `ranking=` says, else what the flags choose.
-    pub fn ranking(&self) -> Ranking {
-        self.algorithm().into()
+    /// These settings with what their policy file says; the caller has read the file.
+    ///
+    /// # Errors
+    /// A key that both give, and the errors of [`Config::validate`].
+    pub fn with_policy(mut self, file: &PolicyFile) -> Result<Config, ConfigError> {
+        self.parameters.policy = None;
+        let parameters = std::mem::take(&mut self.parameters).with(&file.parameters)?;
+        self.take(parameters);
+        self.accounts.clone_from(&file.accounts);
+        self.validate()?;
+        Ok(self)
+    }
+
+    /// Takes the keys that have fields of their own into these, and the others as they are.
+    fn take(&mut self, mut parameters: PriorityParameters) {
+        self.compat = parameters.compat.take().unwrap_or(self.compat);
+        self.max_lock_ms = parameters.max_lock_ms.take().unwrap_or(self.max_lock_ms);
+        let period = parameters.calc_period.take();
+        self.priority_calc_period_secs = period.unwrap_or(self.priority_calc_period_secs);
+        self.parameters = parameters;
     }
 
     /// Checks the ranges that the types leave open.
     ///
     /// # Errors
     /// `FairShareDampeningFactor` or `PriorityCalcPeriod` of 0; in `PriorityWeightTRES` a name
-    /// that is empty or has blanks, or a weight that is not finite.
+    /// that is empty or has blanks, or a weight that is not finite; beside `compat=slurm`, what
+    /// stock does not have; what is not carried out yet.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if self.fair_share_dampening_factor == 0 {
             let error = ValueError::new("0", "a whole number from 1 to 65535");
@@ -150,7 +181,8 @@ impl Config {
                 return Err(error.of("PriorityWeightTRES"));
             }
         }
-        Ok(())
+        self.parameters.check_stock(self.compat)?;
+        self.check_carried_out(Host::Engine)
     }
 
     /// True where the weights of factors that reach 1 add up to more than 4294967295, so that

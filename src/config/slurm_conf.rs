@@ -192,9 +192,9 @@ impl SlurmConfReader {
         }
         let built = self.builder.clone().build();
         built.map_err(|error| {
-            let place = self
-                .last(&error.setting)
-                .map(|(name, word)| word.place(name, 0));
+            // Of a key within PriorityParameters, that word.
+            let setting = error.setting.split(' ').next().unwrap_or_default();
+            let place = self.last(setting).map(|(name, word)| word.place(name, 0));
             vec![ConfigError { place, ..error }]
         })
     }
@@ -333,6 +333,7 @@ mod tests {
             fair_share_dampening_factor: 5,
             compat: Compat::Slurm(Release::V22_05_8),
             max_lock_ms: 50,
+            ..Config::default()
         };
         assert_eq!(config, expected);
     }

@@ -1,0 +1,158 @@
+//! Settings that are read and checked, but that nobody carries out yet.
+//!
+//! A setting without effect would be worse than an error: the administrator believes in it. So
+//! what is not carried out is refused, by the list below, and by nothing else; whoever makes a
+//! setting work removes its line, or one host from it.
+
+use super::error::{ConfigError, ValueError};
+use super::{Config, Counts, Expect, Order, Scope, Tiers, UsageModel};
+
+/// Who carries settings out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The plugin in slurmctld.
+    Plugin,
+    /// The engine by itself: the C library and the command.
+    Engine,
+}
+
+impl Host {
+    const fn name(self) -> &'static str {
+        match self {
+            Host::Plugin => "the plugin",
+            Host::Engine => "this program",
+        }
+    }
+}
+
+/// One setting that some hosts do not carry out.
+struct Lack {
+    key: &'static str,
+    by: &'static [Host],
+    /// What they do carry out.
+    allowed: &'static str,
+    /// The value that they do not; `None`: the settings ask for no such thing.
+    asked: fn(&Config) -> Option<String>,
+}
+
+const BOTH: &[Host] = &[Host::Plugin, Host::Engine];
+
+/// The list.
+const LACKING: &[Lack] = &[
+    Lack {
+        key: "usage",
+        by: BOTH,
+        allowed: "half_life",
+        asked: |config| {
+            let usage = config.usage();
+            (usage != UsageModel::HalfLife).then(|| usage.to_string())
+        },
+    },
+    Lack {
+        key: "resolution",
+        by: BOTH,
+        allowed: "nothing",
+        asked: |config| config.parameters.resolution.map(|secs| format!("{secs} s")),
+    },
+    Lack {
+        key: "ranking",
+        by: &[Host::Plugin],
+        // slurmctld and its sshare go by the flags where they compute something themselves.
+        allowed: "the ranking that PriorityFlags choose",
+        asked: |config| {
+            let ranking = config.ranking();
+            (ranking != config.ranking_of_flags()).then(|| ranking.to_string())
+        },
+    },
+    Lack {
+        key: "order",
+        by: BOTH,
+        allowed: "weighted",
+        asked: |config| {
+            (config.order() != Order::Weighted).then(|| format!("{:?}", config.order()))
+        },
+    },
+    Lack {
+        key: "counts",
+        by: BOTH,
+        allowed: "all",
+        asked: |config| (*config.counts() != Counts::All).then(|| "states".to_owned()),
+    },
+    Lack {
+        key: "scope",
+        by: BOTH,
+        allowed: "cluster",
+        asked: |config| (config.scope() != Scope::Cluster).then(|| "all_clusters".to_owned()),
+    },
+    Lack {
+        key: "expect",
+        by: BOTH,
+        allowed: "time_limit",
+        asked: |config| (config.expect() != Expect::TimeLimit).then(|| "history".to_owned()),
+    },
+    Lack {
+        key: "tiers",
+        by: BOTH,
+        allowed: "none",
+        asked: |config| (config.tiers() != Tiers::None).then(|| format!("{:?}", config.tiers())),
+    },
+    Lack {
+        key: "policy",
+        by: BOTH,
+        allowed: "no file",
+        asked: |config| config.parameters.policy.clone(),
+    },
+];
+
+impl Config {
+    /// Refuses what a host does not carry out yet.
+    ///
+    /// # Errors
+    /// The first such setting, and what may stand there.
+    pub fn check_carried_out(&self, host: Host) -> Result<(), ConfigError> {
+        let lacking = LACKING.iter().filter(|lack| lack.by.contains(&host));
+        for lack in lacking {
+            if let Some(value) = (lack.asked)(self) {
+                let (allowed, host) = (lack.allowed, host.name());
+                let allowed = format!("{allowed}: {host} does not carry out the others yet");
+                let error = ValueError::new(value.to_lowercase(), allowed);
+                return Err(error.of(format!("PriorityParameters {}", lack.key)));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::PriorityParameters;
+
+    #[test]
+    fn what_is_not_carried_out_is_refused_by_name() {
+        let config = |text: &str| Config {
+            parameters: PriorityParameters::parse(text, None).unwrap(),
+            ..Config::default()
+        };
+        assert_eq!(config("").check_carried_out(Host::Plugin), Ok(()));
+        for lack in LACKING {
+            let text = match lack.key {
+                "usage" => "usage=window:7-0",
+                "resolution" => "resolution=1-0",
+                "ranking" => "ranking=classic",
+                "order" => "order=strict",
+                "counts" => "counts=COMPLETED",
+                "scope" => "scope=all_clusters",
+                "expect" => "expect=history",
+                "tiers" => "tiers=qos",
+                "policy" => "policy=/etc/slurm/fairtree.toml",
+                other => panic!("no example of {other}"),
+            };
+            for host in lack.by {
+                let error = config(text).check_carried_out(*host).unwrap_err();
+                assert_eq!(error.setting, format!("PriorityParameters {}", lack.key));
+                assert!(error.allowed.contains("does not carry out"), "{error}");
+            }
+        }
+    }
+}

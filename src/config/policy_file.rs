@@ -1,0 +1,469 @@
+//! The file that `policy=` names: TOML with keys of `PriorityParameters`, and a table for each
+//! account that has minutes or a plan. `compat`, `calc_period` and `max_lock_ms` are no policy and
+//! stay in slurm.conf.
+//!
+//! ```toml
+//! usage = "window:28-0"
+//! counts = ["COMPLETED", "TIMEOUT", "FAILED:12"]
+//!
+//! [accounts.team1]
+//! minutes = 400                  # instead of shares
+//! [accounts.team2]
+//! plan = "total:2026-01-01"      # its own usage model
+//! ```
+//!
+//! The caller reads the file; here is what its text means. Every error names file, line and column.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{ConfigError, Place, ValueError};
+use super::parameters::{self, KEYS, PriorityParameters, UsageModel};
+use crate::compat::Release;
+
+/// What a policy file says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolicyFile {
+    /// Its keys.
+    pub parameters: PriorityParameters,
+    /// Its tables, in the order of their names.
+    pub accounts: Vec<AccountPolicy>,
+}
+
+/// What a policy file says of one account.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccountPolicy {
+    /// The account; Slurm's names are in lower case, and case does not count.
+    pub account: String,
+    /// Allocated minutes of billing TRES, 0..=[`MOST_MINUTES`], instead of shares.
+    pub minutes: Option<u64>,
+    /// A usage model of its own, for it and all below it.
+    pub plan: Option<UsageModel>,
+    /// Where the table begins.
+    pub place: Place,
+}
+
+/// The most minutes that an account can have: 1,900,000 years of one CPU.
+pub const MOST_MINUTES: u64 = 1_000_000_000_000;
+
+/// The keys of an account's table.
+const ACCOUNT_KEYS: &str = "minutes, plan";
+
+impl PolicyFile {
+    /// Reads a policy file; `file` names it in errors, `host` is the release of the slurmctld that
+    /// asks, `None` elsewhere.
+    ///
+    /// # Errors
+    /// The first in the file: text that is not TOML, unknown keys, keys and tables that stand
+    /// twice, values of the wrong kind or out of range, accounts without minutes and plan. Each
+    /// names the place, what was found and what is allowed.
+    ///
+    /// ```
+    /// use fairtree::config::PolicyFile;
+    /// let text = "usage = 'window:28-0'\n[accounts.team1]\nminutes = -4\n";
+    /// let error = PolicyFile::parse(text, "fairtree.toml", None).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "fairtree.toml:3:11: accounts.team1.minutes: found \"-4\", \
+    ///      allowed is a whole number from 0 to 1000000000000"
+    /// );
+    /// ```
+    pub fn parse(text: &str, file: &str, host: Option<Release>) -> Result<PolicyFile, ConfigError> {
+        let reader = Reader { text, file, host };
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(text.len(), |span| span.start);
+            let line = text[..at].rsplit('\n').next().unwrap_or_default();
+            let rest = text[at..].lines().next().unwrap_or_default();
+            let allowed = format!("TOML: {}", error.message());
+            let error = ValueError::new(format!("{line}{rest}").trim(), allowed);
+            reader.at(at, error.of("syntax"))
+        })?;
+        reader.file(table.get_ref())
+    }
+
+    /// Refuses accounts that a site does not have. `is_account`: does this account exist, in any
+    /// case of letters?
+    ///
+    /// # Errors
+    /// The first account that does not, with its place.
+    pub fn check_accounts(&self, is_account: impl Fn(&str) -> bool) -> Result<(), ConfigError> {
+        let mut accounts = self.accounts.iter();
+        match accounts.find(|account| !is_account(&account.account)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let error = ValueError::new(&unknown.account, "an account of the site");
+                let mut error = error.of("accounts");
+                error.place = Some(unknown.place.clone());
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The text of a value, and where its parts stand: offset in characters, and byte in the file.
+struct Value<'a> {
+    text: Cow<'a, str>,
+    parts: Vec<(usize, usize)>,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    file: &'a str,
+    host: Option<Release>,
+}
+
+impl<'a> Reader<'a> {
+    fn file(&self, table: &DeTable<'a>) -> Result<PolicyFile, ConfigError> {
+        let mut found = PolicyFile::default();
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| key.span().start);
+        for (key, value) in entries {
+            let name = key.get_ref();
+            if name == "accounts" {
+                found.accounts = self.accounts(value)?;
+                continue;
+            }
+            let keys = KEYS.iter().filter(|key| key.is_policy);
+            let Some(known) = keys.clone().find(|known| known.name == name) else {
+                let keys: Vec<&str> = keys.map(|key| key.name).chain(["accounts"]).collect();
+                let error = ValueError::new(name.as_ref(), format!("one of {}", keys.join(", ")));
+                return Err(self.at(key.span().start, error.of("key")));
+            };
+            let value = self.value(value, known.name)?;
+            let set = found.parameters.set(known.name, &value.text, self.host);
+            // TOML itself refuses a key that stands twice.
+            if let Some(Err(error)) = set {
+                return Err(self.wrong(&value, error, known.name));
+            }
+        }
+        Ok(found)
+    }
+
+    fn accounts(&self, value: &Spanned<DeValue<'a>>) -> Result<Vec<AccountPolicy>, ConfigError> {
+        let Some(table) = value.get_ref().as_table() else {
+            return Err(self.refused(value, "tables [accounts.NAME]", "accounts"));
+        };
+        let mut accounts = Vec::<AccountPolicy>::new();
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| key.span().start);
+        for (key, value) in entries {
+            let (name, at) = (key.get_ref().as_ref(), key.span().start);
+            let same = |other: &&AccountPolicy| other.account.eq_ignore_ascii_case(name);
+            if name.trim().is_empty() {
+                let error = ValueError::new(name, "the name of an account");
+                return Err(self.at(at, error.of("accounts")));
+            }
+            if let Some(other) = accounts.iter().find(same) {
+                let line = other.place.line;
+                let allowed = format!("each account once, and line {line} has it already");
+                return Err(self.at(at, ValueError::new(name, allowed).of("accounts")));
+            }
+            let account = self.account(name, at, value)?;
+            accounts.push(account);
+        }
+        accounts.sort_by(|a, b| a.account.cmp(&b.account));
+        Ok(accounts)
+    }
+
+    fn account(
+        &self,
+        name: &str,
+        at: usize,
+        value: &Spanned<DeValue<'a>>,
+    ) -> Result<AccountPolicy, ConfigError> {
+        let setting = format!("accounts.{name}");
+        let Some(table) = value.get_ref().as_table() else {
+            let allowed = format!("a table with {ACCOUNT_KEYS}");
+            return Err(self.refused(value, &allowed, &setting));
+        };
+        let mut account = AccountPolicy {
+            account: name.to_owned(),
+            minutes: None,
+            plan: None,
+            place: self.place(at),
+        };
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_unstable_by_key(|(key, _)| key.span().start);
+        for (key, value) in entries {
+            let of_key = format!("{setting}.{}", key.get_ref());
+            match key.get_ref().as_ref() {
+                "minutes" => {
+                    let number = value.get_ref().as_integer().and_then(|number| {
+                        u64::from_str_radix(number.as_str(), number.radix()).ok()
+                    });
+                    let number = number.filter(|minutes| *minutes <= MOST_MINUTES);
+                    let allowed = format!("a whole number from 0 to {MOST_MINUTES}");
+                    account.minutes =
+                        Some(number.ok_or_else(|| self.refused(value, &allowed, &of_key))?);
+                }
+                "plan" => {
+                    let value = self.value(value, &of_key)?;
+                    let plan = parameters::usage_model(&value.text);
+                    account.plan = Some(plan.map_err(|error| self.wrong(&value, error, &of_key))?);
+                }
+                other => {
+                    let allowed = format!("one of {ACCOUNT_KEYS}");
+                    let error = ValueError::new(other, allowed).of(setting);
+                    return Err(self.at(key.span().start, error));
+                }
+            }
+        }
+        if account.minutes.is_none() && account.plan.is_none() {
+            let allowed = format!("some of {ACCOUNT_KEYS}");
+            return Err(self.at(at, ValueError::new("", allowed).of(setting)));
+        }
+        Ok(account)
+    }
+
+    /// The text of a value as `PriorityParameters` would have it.
+    fn value(&self, value: &Spanned<DeValue<'a>>, setting: &str) -> Result<Value<'a>, ConfigError> {
+        let first = value.span().start;
+        match value.get_ref() {
+            DeValue::String(text) => Ok(Value {
+                parts: vec![(0, first + self.quote(&value.span(), text))],
+                text: text.clone(),
+            }),
+            DeValue::Integer(number) if number.radix() == 10 => Ok(Value {
+                text: number.as_str().to_owned().into(),
+                parts: vec![(0, first)],
+            }),
+            DeValue::Array(entries) => {
+                let (mut joined, mut parts) = (String::new(), Vec::new());
+                for entry in entries {
+                    let DeValue::String(text) = entry.get_ref() else {
+                        return Err(self.refused(entry, "a string", setting));
+                    };
+                    if text.contains('+') {
+                        return Err(self.refused(entry, "one entry without +", setting));
+                    }
+                    if !parts.is_empty() {
+                        joined.push('+');
+                    }
+                    let span = entry.span();
+                    let quote = self.quote(&span, text);
+                    parts.push((joined.chars().count(), span.start + quote));
+                    joined.push_str(text);
+                }
+                Ok(Value {
+                    text: joined.into(),
+                    parts: if parts.is_empty() {
+                        vec![(0, first)]
+                    } else {
+                        parts
+                    },
+                })
+            }
+            DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_)
+            | DeValue::Table(_) => {
+                Err(self.refused(value, "a string or a list of strings", setting))
+            }
+        }
+    }
+
+    /// 1 for a string that stands in the file as it is, behind one quote; else 0.
+    fn quote(&self, span: &Range<usize>, text: &str) -> usize {
+        let inner = self.text.get(span.start + 1..span.end.saturating_sub(1));
+        usize::from(inner == Some(text))
+    }
+
+    fn refused(&self, value: &Spanned<DeValue<'a>>, allowed: &str, setting: &str) -> ConfigError {
+        let span = value.span();
+        let found = self.text.get(span.clone()).unwrap_or_default();
+        let found = found.lines().next().unwrap_or_default();
+        self.at(span.start, ValueError::new(found, allowed).of(setting))
+    }
+
+    /// The error of a part of a value.
+    fn wrong(&self, value: &Value<'_>, error: ValueError, setting: &str) -> ConfigError {
+        let before = |part: &&(usize, usize)| part.0 <= error.offset;
+        let (offset, byte) = value
+            .parts
+            .iter()
+            .rev()
+            .find(before)
+            .copied()
+            .unwrap_or_default();
+        let rest = self.text[byte..].char_indices();
+        let more = rest.map(|(at, _)| at).nth(error.offset - offset);
+        self.at(byte + more.unwrap_or(0), error.of(setting))
+    }
+
+    fn at(&self, byte: usize, mut error: ConfigError) -> ConfigError {
+        error.place = Some(self.place(byte));
+        error
+    }
+
+    fn place(&self, byte: usize) -> Place {
+        let before = &self.text[..byte];
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        Place {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: line.chars().count() + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Counts, EndState, Order};
+
+    fn parse(text: &str) -> Result<PolicyFile, ConfigError> {
+        PolicyFile::parse(text, "p.toml", None)
+    }
+
+    #[test]
+    fn keys_and_accounts() {
+        let file = parse(
+            r#"
+            usage = "window:28-0"
+            resolution = "1:00:00"
+            scope = 'all_clusters'
+            counts = ["COMPLETED", "TIMEOUT", "FAILED:12"]
+            ranking = "fair_tree"
+            order = "interleaved"
+            [accounts.team2]
+            minutes = 10_000
+            plan = "total:2026-01-01"
+            [accounts.team1]
+            minutes = 400
+            "#,
+        )
+        .unwrap();
+        let inline = "usage=window:28-0,resolution=1:00:00,scope=all_clusters,\
+                      counts=COMPLETED+TIMEOUT+FAILED:12,ranking=fair_tree,order=interleaved";
+        assert_eq!(
+            file.parameters,
+            PriorityParameters::parse(inline, None).unwrap()
+        );
+        assert_eq!(file.parameters.order, Some(Order::Interleaved));
+        let counts = file.parameters.counts.clone().unwrap_or(Counts::All);
+        assert!(counts.has(EndState::Failed, 12) && !counts.has(EndState::Failed, 1));
+        let [team1, team2] = &file.accounts[..] else {
+            panic!("{:?}", file.accounts);
+        };
+        assert_eq!((team1.minutes, team1.plan), (Some(400), None));
+        assert_eq!(team2.minutes, Some(10_000));
+        assert_eq!(team2.plan.unwrap().to_string(), "total:2026-01-01T00:00:00");
+        assert_eq!((team1.place.line, team2.place.line), (11, 8));
+        assert_eq!(parse(""), Ok(PolicyFile::default()));
+    }
+
+    #[test]
+    fn errors_name_place_value_and_what_is_allowed() {
+        for (text, place, setting, value, allowed) in [
+            ("usage = 'window:x'", "1:17", "usage", "x", "days-hours"),
+            (
+                "\nuse = 'half_life'",
+                "2:1",
+                "key",
+                "use",
+                "usage, resolution",
+            ),
+            ("policy = '/x'", "1:1", "key", "policy", "accounts"),
+            ("compat = 'slurm'", "1:1", "key", "compat", "accounts"),
+            ("order = 3.5", "1:9", "order", "3.5", "a string"),
+            ("order = 'fast'", "1:10", "order", "fast", "interleaved"),
+            (
+                "counts = [\n 'COMPLETED',\n 'X']",
+                "3:3",
+                "counts",
+                "X",
+                "TIMEOUT",
+            ),
+            (
+                "counts = ['FAILED:999']",
+                "1:19",
+                "counts",
+                "999",
+                "0 to 255",
+            ),
+            ("counts = ['A+B']", "1:11", "counts", "'A+B'", "without +"),
+            ("counts = [1]", "1:11", "counts", "1", "a string"),
+            ("counts = []", "1:10", "counts", "", "COMPLETED"),
+            ("accounts = 3", "1:12", "accounts", "3", "[accounts.NAME]"),
+            ("accounts.a = 3", "1:14", "accounts.a", "3", "minutes, plan"),
+            ("[accounts.a]", "1:11", "accounts.a", "", "minutes, plan"),
+            (
+                "[accounts.a]\nminute = 3",
+                "2:1",
+                "accounts.a",
+                "minute",
+                "minutes",
+            ),
+            (
+                "[accounts.a]\nminutes = '3'",
+                "2:11",
+                "accounts.a.minutes",
+                "'3'",
+                "from 0 to",
+            ),
+            (
+                "[accounts.a]\nminutes = 1000000000001",
+                "2:11",
+                "accounts.a.minutes",
+                "1000000000001",
+                "from 0 to",
+            ),
+            (
+                "[accounts.a]\nplan = 'x'",
+                "2:9",
+                "accounts.a.plan",
+                "x",
+                "window:LENGTH",
+            ),
+            (
+                "[accounts.a]\nminutes = 1\n[accounts.A]\nminutes = 2",
+                "3:11",
+                "accounts",
+                "A",
+                "line 1 has it already",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            let shown = error.place.as_ref().unwrap().to_string();
+            assert_eq!(shown, format!("p.toml:{place}"), "{text}: {error}");
+            assert_eq!(
+                (error.setting.as_str(), error.value.as_str()),
+                (setting, value),
+                "{text}"
+            );
+            assert!(error.allowed.contains(allowed), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_toml_has_a_place() {
+        for (text, line) in [
+            ("usage = 'half_life'\nusage = 'half_life'", 2),
+            ("[accounts.a]\nminutes = 1\n[accounts.a]\nminutes = 2", 3),
+            ("order = \"strict", 1),
+            ("order", 1),
+            ("\n= 3", 2),
+            ("order = 'ä' x", 1),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.setting, "syntax", "{text}");
+            assert_eq!(error.place.unwrap().line, line, "{text}");
+            assert!(error.allowed.starts_with("TOML: "), "{text}");
+        }
+    }
+
+    #[test]
+    fn accounts_must_be_the_sites() {
+        let file = parse("[accounts.a]\nminutes = 1\n[accounts.b]\nminutes = 1").unwrap();
+        assert_eq!(file.check_accounts(|_| true), Ok(()));
+        let error = file.check_accounts(|name| name == "a").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "p.toml:3:11: accounts: found \"b\", allowed is an account of the site"
+        );
+    }
+}
