@@ -3,7 +3,6 @@
 //! | module | shows |
 //! |---|---|
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
-//! | [`cluster`] | nothing: a site with its queue, which the next ones work on |
 //! | [`compare`] | what changed between two moments, and why |
 //! | [`history`] | what was used over time, and what the engine makes of it |
 //! | [`prio`] | job priorities and their factors, in sprio's columns |
@@ -17,7 +16,6 @@
 
 pub mod c_format;
 pub mod chart;
-pub mod cluster;
 pub mod columns;
 pub mod compare;
 pub mod cost;

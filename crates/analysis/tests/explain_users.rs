@@ -15,8 +15,9 @@ use explain::stage::Stage;
 use fairtree::compat::Compat;
 use fairtree::config::{Config, PriorityFlags};
 use fairtree_analysis::explain::{
-    Answer, ExplainError, Load, Reason, RemedyKind, Side, UsersCompared, compare_users,
+    Answer, ExplainError, Reason, RemedyKind, Side, UsersCompared, compare_users,
 };
+use fairtree_model::cluster::Load;
 
 fn stage(text: &str) -> Stage {
     Stage::new(Config::default(), &Site::parse(text))

@@ -10,8 +10,8 @@ use fairtree::compat::Compat;
 use fairtree::config::time::{Time, parse_time};
 use fairtree::config::{Config, Include, SlurmConfReader};
 use fairtree::tree::Shares;
-use fairtree_analysis::cluster::{Cluster, JobName};
 use fairtree_analysis::what_if::{Change, JobChange};
+use fairtree_model::cluster::{Cluster, JobName};
 use fairtree_model::input::slurm::conf::{self, Conf, PartitionLine};
 use fairtree_model::input::slurm::config::compat_of;
 

@@ -7,10 +7,12 @@ use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::{Failure, compat_of};
 use fairtree::compat::Compat;
-use fairtree_analysis::cluster::{Cluster, JobName, runs};
-use fairtree_analysis::share::{ShareReport, algorithm_of, from_listing};
+use fairtree_analysis::share::algorithm_of;
+use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::Format;
 use fairtree_model::input::slurm::part::Wanted;
+use fairtree_model::input::sshare::Listing;
+use fairtree_model::listed::Listed;
 
 /// Where a command finds a site, and how to read it.
 pub(super) struct Where<'a> {
@@ -76,18 +78,19 @@ impl Where<'_> {
                     Some(config) => (config.algorithm(), config.compat),
                     None => (algorithm_of(&listing), Compat::default()),
                 };
-                let report = from_listing(&listing, algorithm, compat.unwrap_or(own))?;
-                let cluster = Cluster::from_report(&report, settings);
-                cluster.map_err(|why| incomplete(&report, &why))
+                let listed = Listed::new(&listing, algorithm)?;
+                let compat = compat.unwrap_or(own);
+                let cluster = Cluster::from_listed(&listed, compat, settings);
+                cluster.map_err(|why| incomplete(&listing, &why))
             }
         }
     }
 }
 
-fn incomplete(report: &ShareReport, why: &str) -> Failure {
+fn incomplete(listing: &Listing, why: &str) -> Failure {
     Failure::Usage(format!(
         "{}: {why}\nhint: all associations are needed: sshare -a -l -P",
-        report.source
+        listing.file
     ))
 }
 

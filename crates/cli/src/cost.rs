@@ -12,8 +12,8 @@ use fairtree::config::time::{Time, parse_time};
 use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree::priority::TimeLimit;
 use fairtree::tree::AssocIndex;
-use fairtree_analysis::cluster::{Cluster, ClusterJob, FindError, JobName};
 use fairtree_analysis::cost::{Request, cost, to_json, write};
+use fairtree_model::cluster::{Cluster, ClusterJob, FindError, JobName};
 use fairtree_model::input::slurm::parse_tres;
 
 /// Reads, bills, shows.

@@ -10,12 +10,12 @@ use super::progress::Waiting;
 use super::wrap::Wrapped;
 use super::{Failure, Outcome};
 use fairtree::tree::AssocIndex;
-use fairtree_analysis::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use fairtree_analysis::explain::json::{Explanation, to_json};
 use fairtree_analysis::explain::{
-    ExplainError, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
+    ExplainError, Scene, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
 };
 use fairtree_analysis::prio::from_queue;
+use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use fairtree_model::input::sprio::Queue;
 
 /// What takes its time on a large site.
@@ -112,7 +112,7 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
     };
     let job = waiting(find(&args.who)?, messages)?;
     let load = cluster.load();
-    let scene = cluster.scene(&load);
+    let scene = Scene::of(cluster, &load);
     match &args.versus {
         Some(versus) => {
             let other = waiting(find(versus)?, messages)?;
@@ -157,7 +157,7 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     };
     let load = cluster.load();
     let searching = Waiting::new(SEARCHING);
-    let compared = compare_users(&cluster.scene(&load), cluster, [who, versus]);
+    let compared = compare_users(&Scene::of(cluster, &load), cluster, [who, versus]);
     let compared = compared.map_err(usage)?;
     drop(searching);
     say(args, Explanation::Users(&compared), &compared)

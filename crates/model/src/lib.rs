@@ -2,8 +2,12 @@
 //!
 //! | module | noun |
 //! |---|---|
+//! | [`cluster`] | a site with its queue, as the engine's rows, and how everything in it is called |
+//! | [`listed`] | what a listing of sshare tells of its site, and what it does not |
 //! | [`input`] | readers of real-world files and of what Slurm's commands print |
 //!
 //! No picture and no report: those stand in `fairtree-analysis`, over this.
 
+pub mod cluster;
 pub mod input;
+pub mod listed;

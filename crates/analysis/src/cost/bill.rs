@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Request;
-use crate::cluster::Cluster;
 use fairtree::usage::{BillingRule, TresKind, billable_tres};
+use fairtree_model::cluster::Cluster;
 
 /// A resource on the bill.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -15,12 +15,12 @@ pub use text::write;
 
 use serde::Serialize;
 
-use crate::cluster::{Cluster, ClusterJob, JobPhase};
 use crate::what_if::Standing;
 use crate::what_if::standing::associations;
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::tree::AssocIndex;
 use fairtree::usage::{Run, RunState};
+use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Names, Scene};
+use super::Scene;
 use fairtree::fairshare::Algorithm;
 use fairtree::priority::{Job, Partition, TimeLimit};
+use fairtree_model::cluster::Names;
 
 /// Which job size factor the settings choose; see Slurm's priority_multifactor.html, "Job Size
 /// Factor".

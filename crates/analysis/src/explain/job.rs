@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::entry::{Entry, is_direct, pricer};
-use super::{ExplainError, Formula, Names, Scene, Term, TermName, formula};
+use super::{ExplainError, Formula, Scene, Term, TermName, formula};
 use fairtree::priority::{Factors, Job, Priced, Pricer, Variant};
+use fairtree_model::cluster::Names;
 
 /// What became of the sum of the terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -11,11 +11,12 @@ use super::search::least;
 use super::users::describe;
 use super::world::Change;
 use super::{
-    Answer, ExplainError, Explained, JobExplanation, Names, Remedy, RemedyKind, Scene, Side,
-    TermName, UsersCompared,
+    Answer, ExplainError, Explained, JobExplanation, Remedy, RemedyKind, Scene, Side, TermName,
+    UsersCompared,
 };
 use fairtree::priority::Job;
 use fairtree::tree::AssocIndex;
+use fairtree_model::cluster::Names;
 
 /// One term of both jobs.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
+use super::Scene;
 use super::path::{PathStep, chain};
-use super::{Names, Scene};
 use fairtree::fairshare::{Algorithm, order_on_level};
 use fairtree::tree::{AssocIndex, AssocKind};
+use fairtree_model::cluster::Names;
 
 /// What decides between two users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

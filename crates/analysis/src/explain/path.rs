@@ -2,9 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Names, Scene};
+use super::Scene;
 use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
+use fairtree_model::cluster::Names;
 
 /// One association on the way from the root.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
 use serde::Serialize;
 
+use super::Scene;
 use super::search::{Scope, least};
 use super::tally::Tally;
 use super::world::{Change, World};
-use super::{Names, Scene};
 use fairtree::extended::Extended;
 use fairtree::fairshare::Algorithm;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
+use fairtree_model::cluster::Names;
 
 /// What is changed, while all else stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]

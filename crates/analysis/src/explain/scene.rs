@@ -1,15 +1,13 @@
-//! What an explanation looks at, and how things are called.
-
-use std::collections::BTreeMap;
+//! What an explanation looks at.
 
 use serde::Serialize;
 
 use fairtree::config::Config;
-use fairtree::engine::Accruing;
 use fairtree::fairshare::AssocFairshare;
-use fairtree::priority::{Index, Job, PriorityError, Site};
+use fairtree::priority::{PriorityError, Site};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
 use fairtree::usage::Ledger;
+use fairtree_model::cluster::{Cluster, Load};
 
 /// The state of a site at one moment: the engine's rows, and what the engine made of them.
 ///
@@ -33,7 +31,20 @@ pub struct Scene<'a> {
     pub now: i64,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// The scene of a cluster; `load` as [`Cluster::load`] gives it.
+    pub fn of(cluster: &'a Cluster, load: &'a [Load]) -> Scene<'a> {
+        Scene {
+            config: &cluster.config,
+            tree: &cluster.tree,
+            ledger: &cluster.ledger,
+            fairshare: &cluster.fairshare,
+            site: &cluster.site,
+            load,
+            now: cluster.now.unwrap_or(0),
+        }
+    }
+
     /// Checks that the tables belong together.
     pub(super) fn check(&self) -> Result<(), ExplainError> {
         let expected = self.tree.len();
@@ -67,72 +78,6 @@ impl Scene<'_> {
             .rows()
             .get(index.get())
             .is_some_and(|row| row.kind == AssocKind::User)
-    }
-}
-
-/// What the running jobs of one association add to its usage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Load {
-    /// The association that pays.
-    pub assoc: AssocIndex,
-    /// Billing TRES times usage factor: TRES-seconds per second, from 0 up.
-    pub tres_per_sec: f64,
-}
-
-impl Load {
-    /// The sums over the jobs that accrue usage now, by position; jobs at their end and jobs that
-    /// cost nothing are left out.
-    pub fn of(accruing: &[Accruing]) -> Vec<Load> {
-        let mut sums: BTreeMap<AssocIndex, f64> = BTreeMap::new();
-        for job in accruing.iter().filter(|job| !job.at_end) {
-            // As charges read it: a negative usage factor counts as 1.
-            let usage_factor = job.run.usage_factor;
-            let usage_factor = if usage_factor >= 0.0 {
-                usage_factor
-            } else {
-                1.0
-            };
-            let rate = job.run.billable_tres * usage_factor;
-            if rate > 0.0 && rate.is_finite() {
-                *sums.entry(job.assoc).or_default() += rate;
-            }
-        }
-        let sums = sums.into_iter();
-        sums.map(|(assoc, tres_per_sec)| Load {
-            assoc,
-            tres_per_sec,
-        })
-        .collect()
-    }
-}
-
-/// What things are called: the caller knows, the engine has only numbers.
-pub trait Names {
-    /// An association: `alice@physics` for a user, `physics` for an account.
-    fn assoc(&self, index: AssocIndex) -> String;
-    /// A partition.
-    fn partition(&self, index: Index) -> String;
-    /// A QOS.
-    fn qos(&self, index: Index) -> String;
-    /// A job; by default its number.
-    fn job(&self, job: &Job) -> String {
-        format!("job {}", job.id)
-    }
-}
-
-/// Names for rows that have none: association numbers, and positions in the tables.
-#[derive(Clone, Copy, Debug)]
-pub struct Numbered<'a>(pub &'a Tree);
-
-impl Names for Numbered<'_> {
-    fn assoc(&self, index: AssocIndex) -> String {
-        format!("association {}", self.0.rows()[index.get()].id)
-    }
-    fn partition(&self, index: Index) -> String {
-        format!("partition {}", index.get())
-    }
-    fn qos(&self, index: Index) -> String {
-        format!("QOS {}", index.get())
     }
 }
 

@@ -9,10 +9,11 @@ use super::parting::{self, Found};
 use super::path::{PathStep, chain, steps};
 use super::remedy::{Goal, GoalOf, Search};
 use super::world::Change;
-use super::{ExplainError, Names, Parting, Remedy, Scene, Side};
+use super::{ExplainError, Parting, Remedy, Scene, Side};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Algorithm;
 use fairtree::tree::AssocIndex;
+use fairtree_model::cluster::Names;
 
 /// One of the two users.
 #[derive(Clone, Debug, PartialEq, Serialize)]

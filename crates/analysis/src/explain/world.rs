@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::Scene;
 use super::sketch::Sketch;
-use super::{Load, Scene};
 use fairtree::config::Config;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, compute_again};
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
+use fairtree_model::cluster::Load;
 
 /// What may be changed, in whole units.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -139,7 +139,7 @@ struct Ages<'a> {
 impl<'a> Ages<'a> {
     fn new(queued: &'a Queued) -> Ages<'a> {
         let config = &queued.settings.config;
-        let pass = super::rows::pass_time(queued, config);
+        let pass = fairtree_model::cluster::pass_time(queued, config);
         Ages {
             config,
             jobs: queued.jobs.iter().map(|job| (job.id, job)).collect(),

@@ -9,7 +9,6 @@ mod check;
 mod compared;
 mod json;
 mod listing;
-pub(super) mod rows;
 mod select;
 mod settle;
 mod snapshot;

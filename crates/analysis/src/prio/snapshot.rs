@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::rows::{Shown, Tables, pass_time};
 use super::settle::settle;
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
-use crate::share::{self, ShareReport};
+use crate::share::{self, ShareReport, ShareRow};
 use fairtree::compat::{Compat, Release};
 use fairtree::config::Config;
 use fairtree::fairshare::Algorithm;
 use fairtree::priority::{Priced, Pricer};
+use fairtree_model::cluster::{AssocName, Shown, Tables, pass_time};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
 use fairtree_model::input::sprio::{Factor, Row, Weights};
@@ -63,7 +63,10 @@ fn report(
     config: &Config,
 ) -> Result<PrioReport, InputError> {
     let broken = |why: String| InputError::new(&queued.name, Problem::Structure(why));
-    let tables = Tables::new(queued, shares, config)?;
+    let names = names(shares);
+    let mut tables = Tables::new(queued, &names, config)?;
+    let factors = shares.rows.iter();
+    tables.publish(factors.map(|row| row.fs_factor.value().unwrap_or(0.0)));
     let now = pass_time(queued, config);
     let pricer = Pricer::new(config, tables.site(), now).map_err(|e| broken(e.to_string()))?;
     let mut report = PrioReport {
@@ -75,7 +78,7 @@ fn report(
         weighted: weights(config),
         weights: Some(printed_weights(config)),
         rows: Vec::new(),
-        notes: tables.notes.clone(),
+        notes: factors_of_sshare(shares).into_iter().collect(),
     };
     let mut gone = 0;
     // How many rows of a job and a partition came before: one for each of its QOS.
@@ -121,6 +124,28 @@ fn report(
         ));
     }
     Ok(report)
+}
+
+fn names(shares: &ShareReport) -> Vec<AssocName> {
+    let name = |row: &ShareRow| AssocName {
+        account: row.account.clone().unwrap_or_default(),
+        user: row.user.clone(),
+        partition: row.partition.clone(),
+    };
+    shares.rows.iter().map(name).collect()
+}
+
+/// Tells of users whose factor could not be computed.
+fn factors_of_sshare(shares: &ShareReport) -> Option<String> {
+    let printed =
+        |row: &&ShareRow| matches!((row.fs_factor, &row.user), (Figure::Printed(_), Some(_)));
+    let printed = shares.rows.iter().filter(printed).count();
+    (printed > 0).then(|| {
+        format!(
+            "FairShare of {printed} users is not computed but taken from sshare, whose rows \
+             are not all there"
+        )
+    })
 }
 
 fn weights(config: &Config) -> [bool; 7] {

@@ -1,13 +1,14 @@
 //! The values that derived numbers can have when each RawUsage lost up to one to the cut after
 //! the point.
 
-use super::forest::Forest;
 use super::ranks::Interval;
-use super::since::{MAX_GROWTH, Told, usage_at_pass};
+use super::since::{Told, usage_at_pass};
 use super::{Figure, ShareReport};
 use fairtree::fairshare::Algorithm;
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::{Column, Listing, Printed};
+use fairtree_model::listed::ListedTree;
+use fairtree_model::listed::MAX_GROWTH;
 
 /// Intervals by row.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct Charged {
 
 impl Bounds {
     /// The intervals of a report that was recomputed from a listing.
-    pub fn new(listing: &Listing, report: &ShareReport, forest: &Forest) -> Bounds {
+    pub fn new(listing: &Listing, report: &ShareReport, forest: &ListedTree) -> Bounds {
         let rows = 0..report.rows.len();
         let norm_shares = |at: usize| match report.rows[at].norm_shares {
             Figure::Computed(value) => exactly(value),
@@ -89,8 +90,8 @@ impl Bounds {
 
     /// Widens the intervals of levels whose printed quotients are of usage before the last
     /// charges.
-    fn allow_charges(&mut self, listing: &Listing, forest: &Forest) {
-        for account in 0..forest.len() {
+    fn allow_charges(&mut self, listing: &Listing, forest: &ListedTree) {
+        for account in 0..forest.row_count() {
             let children = forest.tree.fs_children(super::listing::index(account));
             let rows: Vec<usize> = children.iter().map(|row| row.get()).collect();
             let told = |at: usize| self.told_usage(listing, at);
@@ -111,7 +112,7 @@ impl Bounds {
             }
         }
         let Some(root) = forest.root else { return };
-        let rows: Vec<usize> = (0..forest.len()).filter(|&at| at != root).collect();
+        let rows: Vec<usize> = (0..forest.row_count()).filter(|&at| at != root).collect();
         let told = |at: usize| listing.rows[at].norm_usage.map(interval);
         if charges(
             listing,
@@ -132,7 +133,7 @@ impl Bounds {
 
     /// Widens the intervals of NormUsage where the printed ones are of usage before the last pass:
     /// stock's classic fair share looks at usage before it charges what ran since.
-    fn allow_late_usage(&mut self, listing: &Listing, forest: &Forest) {
+    fn allow_late_usage(&mut self, listing: &Listing, forest: &ListedTree) {
         let Some(root) = forest.root else { return };
         let rows: Vec<usize> = (0..listing.rows.len()).filter(|&at| at != root).collect();
         let told = |at: usize| listing.rows[at].norm_usage.map(interval);
@@ -162,7 +163,7 @@ impl Bounds {
         &self,
         listing: &Listing,
         report: &ShareReport,
-        forest: &Forest,
+        forest: &ListedTree,
     ) -> Vec<Option<Interval>> {
         let mut found: Vec<Option<Interval>> = vec![None; report.rows.len()];
         for &index in forest.tree.parents_first() {
@@ -186,7 +187,7 @@ impl Bounds {
     fn classic(
         &self,
         listing: &Listing,
-        forest: &Forest,
+        forest: &ListedTree,
         at: usize,
         found: &[Option<Interval>],
     ) -> Option<Interval> {
@@ -249,7 +250,7 @@ impl Bounds {
         &self,
         listing: &Listing,
         algorithm: Algorithm,
-        forest: &Forest,
+        forest: &ListedTree,
     ) -> Vec<Option<Interval>> {
         let mut found = vec![None; listing.rows.len()];
         let Algorithm::Classic { dampening } = algorithm else {
@@ -285,7 +286,7 @@ impl Bounds {
 /// from those of RawUsage (`allowed`).
 fn charges(
     listing: &Listing,
-    forest: &Forest,
+    forest: &ListedTree,
     account: usize,
     rows: &[usize],
     told: impl Fn(usize) -> Option<Interval>,

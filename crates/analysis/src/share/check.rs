@@ -7,13 +7,13 @@
 
 use super::bounds::{Bounds, Charged};
 use super::doubt::doubts;
-use super::forest::Forest;
 use super::ranks::{Interval, rank_bounds};
 use super::{Figure, ShareReport, order};
 use fairtree::compat::{Compat, Release};
 use fairtree::fairshare::Algorithm;
 use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind, links};
 use fairtree_model::input::{InputError, Problem};
+use fairtree_model::listed::ListedTree;
 
 /// What the comparison of one number found.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +78,7 @@ pub(super) const DERIVED: [Column; 5] = [
 /// # Errors
 /// As [`super::from_listing`].
 pub fn check(listing: &Listing, report: &ShareReport) -> Result<Agreement, InputError> {
-    let forest = Forest::new(listing, &links(listing))
+    let forest = ListedTree::new(listing, &links(listing))
         .map_err(|error| InputError::new(&listing.file, Problem::Structure(error.to_string())))?;
     let bounds = Bounds::new(listing, report, &forest);
     let mut agreement = Agreement {
@@ -159,7 +159,7 @@ fn overlap(printed: Printed, allowed: Interval) -> bool {
 fn compare_ranks(
     listing: &Listing,
     report: &ShareReport,
-    forest: &Forest,
+    forest: &ListedTree,
     bounds: &Bounds,
     agreement: &mut Agreement,
 ) {

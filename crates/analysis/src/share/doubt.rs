@@ -6,9 +6,9 @@
 //! same shares and the same whole usage of many digits: that usage differs after the point only
 //! would be a rare coincidence.
 
-use super::forest::Forest;
 use super::ranks::Interval;
 use fairtree::tree::AssocIndex;
+use fairtree_model::listed::ListedTree;
 
 /// Usage from here on has digits enough that equal ones are no coincidence.
 const MANY_DIGITS: f64 = 1e4;
@@ -26,7 +26,7 @@ pub(super) struct Doubt {
 /// The doubts about each row. `computed` is the level fairshare of whole usage; where that is not
 /// among the possible ones, its whole level is in doubt.
 pub(super) fn doubts(
-    forest: &Forest,
+    forest: &ListedTree,
     level_fs: &[Interval],
     computed: impl Fn(usize) -> Option<f64>,
 ) -> Vec<Doubt> {
@@ -41,7 +41,7 @@ pub(super) fn doubts(
         let interval = level_fs[row];
         computed(row).is_none_or(|value| interval.low <= value && value <= interval.high)
     };
-    let mut doubts = vec![Doubt::default(); forest.len()];
+    let mut doubts = vec![Doubt::default(); forest.row_count()];
     let Some(root) = forest.tree.root() else {
         return doubts;
     };

@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::forest::Forest;
-use super::level::Levels;
-use super::{Figure, Gap, ShareReport, ShareRow, ranks};
+use super::{Figure, Gap, ShareReport, ShareRow};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{Algorithm, AssocFairshare};
-use fairtree::tree::{AssocIndex, Shares};
+use fairtree::tree::AssocIndex;
+use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Link, Listing, Printed, Row, RowKind, links};
-use fairtree_model::input::{InputError, Problem};
+use fairtree_model::listed::Listed;
 
 /// Recomputes a listing's derived columns from its RawShares and RawUsage.
 ///
@@ -22,67 +21,23 @@ pub fn from_listing(
     algorithm: Algorithm,
     compat: Compat,
 ) -> Result<ShareReport, InputError> {
-    let links = links(listing);
-    let forest = Forest::new(listing, &links)
-        .map_err(|error| InputError::new(&listing.file, Problem::Structure(error.to_string())))?;
-    let levels = Levels::new(listing, &forest, algorithm);
+    let listed = Listed::new(listing, algorithm)?;
     let mut recomputation = Recomputation {
-        listing,
-        computed: forest.compute(algorithm, compat),
-        ranks: ranks::why_not(listing, &links, &forest, &levels),
-        path: path_whys(&forest, &levels),
+        computed: listed.tree().compute(algorithm, compat),
         gaps: Gaps::default(),
         algorithm,
-        forest,
-        levels,
+        listed: &listed,
     };
-    let rows: Vec<ShareRow> = (0..listing.rows.len())
-        .map(|at| recomputation.row(at, links[at]))
-        .collect();
-    let assumptions = assumptions(listing, &rows);
+    let all = 0..listing.rows.len();
+    let rows: Vec<ShareRow> = all.map(|at| recomputation.row(at)).collect();
     Ok(ShareReport {
         source: listing.file.clone(),
         algorithm,
         compat,
         rows,
         gaps: recomputation.gaps.list,
-        assumptions,
+        assumptions: listed.assumptions(),
     })
-}
-
-/// For each row, why some level above it is not whole; classic fair share needs them all.
-fn path_whys(forest: &Forest, levels: &Levels) -> Vec<Option<String>> {
-    let mut whys: Vec<Option<String>> = vec![None; forest.tree.len()];
-    for &index in forest.tree.parents_first() {
-        let at = index.get();
-        if Some(at) == forest.root && forest.stand_in.is_none() || Some(index) == forest.stand_in {
-            continue;
-        }
-        let parent = forest.fs_parent(at);
-        let above = parent.and_then(|parent| whys[parent].clone());
-        whys[at] = above.or_else(|| levels.why(parent).map(str::to_owned));
-    }
-    whys
-}
-
-fn assumptions(listing: &Listing, rows: &[ShareRow]) -> Vec<String> {
-    let mut said = Vec::new();
-    let by_level = |row: &ShareRow| !row.root && matches!(row.norm_shares, Figure::Computed(_));
-    if rows.iter().any(by_level) {
-        said.push(
-            "levels that nothing in the listing contradicts are taken for whole: idle users that \
-             were not printed (sshare without -a) leave no trace"
-                .to_owned(),
-        );
-    }
-    if listing.depth_hidden {
-        said.push(
-            "Account is printed flush right, which hides who is under whom: print it flush left \
-             (-o Account%-30) or with -P"
-                .to_owned(),
-        );
-    }
-    said
 }
 
 /// Gathers gaps by column and reason.
@@ -110,22 +65,17 @@ impl Gaps {
 }
 
 struct Recomputation<'a> {
-    listing: &'a Listing,
+    listed: &'a Listed<'a>,
     algorithm: Algorithm,
-    forest: Forest,
-    levels: Levels,
     computed: Vec<AssocFairshare>,
-    /// Why the order of all users is not known.
-    ranks: Option<String>,
-    /// Why some level above a row is not whole.
-    path: Vec<Option<String>>,
     gaps: Gaps,
 }
 
 impl Recomputation<'_> {
-    fn row(&mut self, at: usize, link: Link) -> ShareRow {
-        let row = &self.listing.rows[at];
-        let root = Some(at) == self.forest.root;
+    fn row(&mut self, at: usize) -> ShareRow {
+        let listing = self.listed.listing();
+        let (row, link) = (&listing.rows[at], self.listed.links()[at]);
+        let root = self.listed.is_root(at);
         ShareRow {
             kind: link.kind,
             parent: link.parent,
@@ -133,16 +83,16 @@ impl Recomputation<'_> {
             margin: if link.parent.is_none() { row.depth } else { 0 },
             account: row.account.clone(),
             user: row.user.clone(),
-            cluster: row.cluster.clone().or_else(|| self.listing.cluster.clone()),
+            cluster: row.cluster.clone().or_else(|| listing.cluster.clone()),
             partition: row.partition.clone(),
             id: row.id,
             raw_shares: row.raw_shares,
             raw_usage: row.raw_usage,
-            norm_shares: self.norm_shares(at, root),
-            norm_usage: self.norm_usage(at, root),
-            effective_usage: self.effective_usage(at, root),
-            level_fs: self.level_fs(at, root),
-            fs_factor: self.fs_factor(at, link, root),
+            norm_shares: self.norm_shares(at, row, root),
+            norm_usage: self.norm_usage(at, row, root),
+            effective_usage: self.effective_usage(at, row, root),
+            level_fs: self.level_fs(at, row),
+            fs_factor: self.fs_factor(at, row),
             grp_tres_mins: row.grp_tres_mins.clone(),
             grp_tres_raw: row.grp_tres_raw.clone(),
             tres_run_mins: row.tres_run_mins.clone(),
@@ -155,13 +105,12 @@ impl Recomputation<'_> {
         column: Column,
         at: usize,
         value: f64,
-        why: Option<String>,
         printed: Option<Printed>,
     ) -> Figure {
-        let Some(why) = why else {
+        let Some(why) = self.listed.why_unknown(column, at) else {
             return Figure::Computed(value);
         };
-        let shown = self.listing.has(column);
+        let shown = self.listed.listing().has(column);
         self.gaps.add(column, why, at);
         match printed {
             Some(printed) => Figure::Printed(printed.value),
@@ -170,117 +119,45 @@ impl Recomputation<'_> {
         }
     }
 
-    fn norm_shares(&mut self, at: usize, root: bool) -> Figure {
+    fn norm_shares(&mut self, at: usize, row: &Row, root: bool) -> Figure {
         if root {
             return Figure::Computed(root_norm_shares(self.algorithm));
         }
-        let why = self.why_norm_shares(at);
-        let printed = self.listing.rows[at].norm_shares;
-        self.figure(
-            Column::NormShares,
-            at,
-            self.computed[at].norm_shares,
-            why,
-            printed,
-        )
+        let value = self.computed[at].norm_shares;
+        self.figure(Column::NormShares, at, value, row.norm_shares)
     }
 
-    fn why_norm_shares(&self, at: usize) -> Option<String> {
-        if self.algorithm != Algorithm::FairTree {
-            return self.path[at].clone();
-        }
-        let parent = self.forest.fs_parent(at);
-        // `parent` takes the value of the account that the shares come from.
-        let level = match (self.listing.rows[at].raw_shares, parent) {
-            (Some(Shares::Parent), Some(above)) if Some(above) == self.forest.root => return None,
-            (Some(Shares::Parent), Some(above)) => self.forest.fs_parent(above),
-            _ => parent,
-        };
-        self.levels.why(level).map(str::to_owned)
-    }
-
-    /// Why a row's usage over another's is not known.
-    fn why_usage(&self, at: usize, of: Option<usize>, missing: &str) -> Option<String> {
-        let rows = &self.listing.rows;
-        if !self.listing.has(Column::RawUsage) {
-            return Some("RawUsage is not among the columns".into());
-        }
-        let Some(of) = of else {
-            return Some(missing.to_owned());
-        };
-        let blank = [at, of]
-            .into_iter()
-            .find(|&row| rows[row].raw_usage.is_none())?;
-        Some(format!(
-            "RawUsage of {} is blank",
-            super::level::name(&rows[blank])
-        ))
-    }
-
-    fn norm_usage(&mut self, at: usize, root: bool) -> Figure {
+    fn norm_usage(&mut self, at: usize, row: &Row, root: bool) -> Figure {
         if root {
             // slurmctld computes none for the root, and sshare leaves it blank.
             return Figure::Blank;
         }
-        let why = self.why_usage(at, self.forest.root, "the root is not listed");
         let value = self.computed[at].norm_usage.to_f64();
-        let printed = self.listing.rows[at].norm_usage;
-        self.figure(Column::NormUsage, at, value, why, printed)
+        self.figure(Column::NormUsage, at, value, row.norm_usage)
     }
 
-    fn effective_usage(&mut self, at: usize, root: bool) -> Figure {
+    fn effective_usage(&mut self, at: usize, row: &Row, root: bool) -> Figure {
         if root {
             return Figure::Computed(ROOT_EFFECTIVE_USAGE);
         }
-        let why = self.why_effective_usage(at);
         let value = self.computed[at].effective_usage.to_f64();
-        let printed = self.listing.rows[at].effective_usage;
-        self.figure(Column::EffectvUsage, at, value, why, printed)
+        self.figure(Column::EffectvUsage, at, value, row.effective_usage)
     }
 
-    fn why_effective_usage(&self, at: usize) -> Option<String> {
-        let usage = self.why_usage(at, self.forest.fs_parent(at), super::level::ACCOUNT_MISSING);
-        match self.algorithm {
-            Algorithm::FairTree => usage,
-            _ => usage
-                .or_else(|| self.path[at].clone())
-                .or_else(|| self.why_no_whole_tree()),
-        }
-    }
-
-    fn why_no_whole_tree(&self) -> Option<String> {
-        let lost = self.forest.stand_in.is_some();
-        lost.then(|| {
-            "classic fair share needs the whole tree, and rows above are not listed".into()
-        })
-    }
-
-    fn level_fs(&mut self, at: usize, root: bool) -> Figure {
-        let fair_tree = self.algorithm == Algorithm::FairTree;
-        // sshare leaves the cell of `parent` blank, too.
-        if !fair_tree || root || self.listing.rows[at].raw_shares == Some(Shares::Parent) {
+    fn level_fs(&mut self, at: usize, row: &Row) -> Figure {
+        if !self.listed.has_level_fs(at) {
             return Figure::Blank;
         }
-        let why = self
-            .why_norm_shares(at)
-            .or_else(|| self.why_effective_usage(at));
         let value = self.computed[at].level_fs.map_or(0.0, Extended::to_f64);
-        let printed = self.listing.rows[at].level_fs;
-        self.figure(Column::LevelFs, at, value, why, printed)
+        self.figure(Column::LevelFs, at, value, row.level_fs)
     }
 
-    fn fs_factor(&mut self, at: usize, link: Link, root: bool) -> Figure {
-        let why = match self.algorithm {
-            Algorithm::FairTree if link.kind == RowKind::Account => return Figure::Blank,
-            Algorithm::FairTree => self.ranks.clone(),
-            _ if root => self.why_no_whole_tree(),
-            _ => self
-                .why_norm_shares(at)
-                .or_else(|| self.why_effective_usage(at)),
-        };
+    fn fs_factor(&mut self, at: usize, row: &Row) -> Figure {
+        if !self.listed.has_fs_factor(at) {
+            return Figure::Blank;
+        }
         let value = self.computed[at].fs_factor.unwrap_or(0.0);
-        let printed = self.listing.rows[at].fs_factor;
-        self.figure(Column::FairShare, at, value, why, printed)
+        self.figure(Column::FairShare, at, value, row.fs_factor)
     }
 }
 

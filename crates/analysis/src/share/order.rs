@@ -2,9 +2,9 @@
 //! cannot be known.
 
 use super::check::{Difference, Verdict};
-use super::forest::Forest;
 use super::ranks::Interval;
 use fairtree_model::input::sshare::{Column, Listing};
+use fairtree_model::listed::ListedTree;
 
 /// The printed factors at or below a row: their number, the least with its row, the greatest.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ impl Spread {
 /// after a better one the difference.
 pub(super) fn compare(
     listing: &Listing,
-    forest: &Forest,
+    forest: &ListedTree,
     level_fs: &[Interval],
 ) -> (usize, Vec<Difference>) {
     let tree = &forest.tree;

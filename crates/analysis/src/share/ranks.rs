@@ -1,91 +1,7 @@
-//! The order of users under Fair Tree: whether a listing tells it, and how far.
+//! How far a listing tells the order of users under Fair Tree.
 
-use super::forest::Forest;
-use super::level::{Levels, name};
 use fairtree::tree::AssocIndex;
-use fairtree_model::input::sshare::{Column, Link, Listing, RowKind};
-
-/// Why the rank of every user cannot be known from the rows; `None` where it can.
-pub(super) fn why_not(
-    listing: &Listing,
-    links: &[Link],
-    forest: &Forest,
-    levels: &Levels,
-) -> Option<String> {
-    const RANKS: &str = "ranks count all users of the cluster";
-    for column in [Column::RawShares, Column::RawUsage] {
-        if !listing.has(column) {
-            return Some(format!("{} is not among the columns", column.name()));
-        }
-    }
-    if forest.root.is_none() {
-        return Some(format!("{RANKS}, and the root is not listed"));
-    }
-    if forest.stand_in.is_some() {
-        return Some(format!(
-            "{RANKS}, and accounts are not listed that rows belong to"
-        ));
-    }
-    let blank = listing.rows.iter().find(|row| row.raw_usage.is_none());
-    if let Some(row) = blank {
-        return Some(format!("{RANKS}, and RawUsage of {} is blank", name(row)));
-    }
-    if let Some(why) = levels.first() {
-        return Some(format!("{RANKS}, but {why}"));
-    }
-    if let Some(accounts) = unlisted(listing, links) {
-        return Some(format!(
-            "{RANKS}, and those of {accounts} are not listed: run sshare with -a"
-        ));
-    }
-    let users = forest.tree.user_count();
-    foreign_rank(listing, users).map(|row| {
-        format!(
-            "{RANKS}, and FairShare {} is no rank among the {users} users listed",
-            listing.rows[row].fs_factor.map_or(0.0, |p| p.value)
-        )
-    })
-}
-
-/// The accounts that used something but have no rows below them, in words.
-fn unlisted(listing: &Listing, links: &[Link]) -> Option<String> {
-    let mut has_rows = vec![false; links.len()];
-    for link in links {
-        if let Some(parent) = link.parent {
-            has_rows[parent] = true;
-        }
-    }
-    let mut bare = (0..links.len()).filter(|&at| {
-        links[at].kind == RowKind::Account
-            && !has_rows[at]
-            && listing.rows[at].raw_usage.is_some_and(|usage| usage > 0)
-    });
-    let first = name(&listing.rows[bare.next()?]);
-    Some(match bare.count() {
-        0 => first,
-        more => format!("{first} and {more} more accounts"),
-    })
-}
-
-/// A row whose printed FairShare is not `k / users`; or, when all are but the best is not among
-/// them, the row with the largest.
-fn foreign_rank(listing: &Listing, users: usize) -> Option<usize> {
-    let total = users as f64;
-    let mut best: Option<(usize, f64)> = None;
-    for (at, row) in listing.rows.iter().enumerate() {
-        let Some(printed) = row.fs_factor else {
-            continue;
-        };
-        let rank = (printed.value * total).round();
-        if rank / total < printed.low || rank / total > printed.high {
-            return Some(at);
-        }
-        if best.is_none_or(|(_, high)| printed.high > high) {
-            best = Some((at, printed.high));
-        }
-    }
-    best.filter(|&(_, high)| high < 1.0).map(|(at, _)| at)
-}
+use fairtree_model::listed::ListedTree;
 
 /// A closed interval of numbers from 0 up; the upper end may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,7 +34,7 @@ impl Interval {
 ///
 /// Ahead of a user are all users in siblings, of it and of the accounts above it, with a higher
 /// level fairshare. Ties are left open.
-pub(super) fn rank_bounds(forest: &Forest, level_fs: &[Interval]) -> Vec<(usize, usize)> {
+pub(super) fn rank_bounds(forest: &ListedTree, level_fs: &[Interval]) -> Vec<(usize, usize)> {
     let tree = &forest.tree;
     let mut users = vec![0usize; tree.len()];
     for &index in tree.parents_first().iter().rev() {

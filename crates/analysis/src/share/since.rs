@@ -18,10 +18,6 @@ pub(super) struct Told {
     pub direct: bool,
 }
 
-/// The largest part of an account's usage that may have come since the last pass. With a half-life
-/// of a week a full machine renews 0.05 % in five minutes, the default PriorityCalcPeriod.
-pub(super) const MAX_GROWTH: f64 = 1e-3;
-
 /// The most usage that an account can have had at the last pass, if its rows agree on any that is
 /// less than `raw_usage` by no more than the part `max_growth` of it.
 ///
@@ -60,6 +56,7 @@ pub(super) fn usage_at_pass(raw_usage: u64, rows: &[Told], max_growth: f64) -> O
 mod tests {
     use super::*;
     use fairtree_model::input::sshare::Printed;
+    use fairtree_model::listed::MAX_GROWTH;
 
     fn told(raw_usage: u64, part: &str) -> Told {
         let Printed { low, high, .. } = Printed::parse(part).unwrap();

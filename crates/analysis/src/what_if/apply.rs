@@ -1,10 +1,10 @@
 //! Changes applied to a cluster, as Slurm would apply them.
 
 use super::{Change, JobChange};
-use crate::cluster::{AssocName, Cluster, FindError, JobName, JobPhase};
 use fairtree::priority::{AssocFactors, Index, Job, Span};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
 use fairtree::usage::UsageError;
+use fairtree_model::cluster::{AssocName, Cluster, FindError, JobName, JobPhase};
 
 /// Why a change cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::cluster::JobName;
 use fairtree::config::Config;
 use fairtree::tree::Shares;
+use fairtree_model::cluster::JobName;
 
 /// A change of a site. Names are those of the site.
 #[derive(Clone, Debug, PartialEq)]

@@ -26,8 +26,8 @@ pub use moves::{AssocMove, JobMove, Move, WhatIf};
 pub use standing::{JobStanding, Points, Standing};
 pub use text::{Shown, write};
 
-use crate::cluster::Cluster;
 use fairtree::priority::PriorityError;
+use fairtree_model::cluster::Cluster;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::standing::{Entry, JobKey, JobStanding, Standing, associations, queue};
 use super::{Change, WhatIfError};
-use crate::cluster::{AssocName, Cluster};
 use fairtree::tree::AssocIndex;
+use fairtree_model::cluster::{AssocName, Cluster};
 
 /// Which way something moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::cluster::{Cluster, ClusterJob};
-use crate::explain::Names;
 use fairtree::extended::Extended;
 use fairtree::fairshare::Algorithm;
 use fairtree::priority::{Job, Priced, Pricer, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind};
+use fairtree_model::cluster::Names;
+use fairtree_model::cluster::{Cluster, ClusterJob};
 
 /// An account or a user at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]

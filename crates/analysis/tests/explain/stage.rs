@@ -10,9 +10,8 @@ use fairtree::fairshare::AssocFairshare;
 use fairtree::priority::{AssocFactors, Index, Job, Site};
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::Ledger;
-use fairtree_analysis::explain::{
-    JobsCompared, Load, Names, Scene, UsersCompared, compare_jobs, compare_users,
-};
+use fairtree_analysis::explain::{JobsCompared, Scene, UsersCompared, compare_jobs, compare_users};
+use fairtree_model::cluster::{Load, Names};
 
 pub const NOW: i64 = 1_700_000_000;
 

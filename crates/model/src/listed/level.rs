@@ -6,11 +6,14 @@
 //! of shares. An idle row that is missing from a listing without these columns leaves no trace;
 //! reports say that they took the rows for all there is.
 
-use super::forest::Forest;
-use super::since::MAX_GROWTH;
+use super::tree::ListedTree;
+use crate::input::sshare::{Column, Listing, Printed, Row};
 use fairtree::fairshare::Algorithm;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
-use fairtree_model::input::sshare::{Column, Listing, Printed, Row};
+
+/// The largest part of an account's usage that may have come since the last pass. With a half-life
+/// of a week a full machine renews 0.05 % in five minutes, the default PriorityCalcPeriod.
+pub const MAX_GROWTH: f64 = 1e-3;
 
 /// For each account row, why the level below it is not whole; `None` where it is, or is empty.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Looks at every level.
-    pub fn new(listing: &Listing, forest: &Forest, algorithm: Algorithm) -> Levels {
+    pub fn new(listing: &Listing, forest: &ListedTree, algorithm: Algorithm) -> Levels {
         let short = usage_short(listing, forest);
         let why = short.into_iter().enumerate().map(|(row, short)| {
             let level = Level {
@@ -71,7 +74,7 @@ pub(super) fn name(row: &Row) -> String {
 
 /// For each account with children in the listing whose usage they do not make up, the reason.
 /// Where the account passes its children on (`parent`), the level that they are in gets it.
-fn usage_short(listing: &Listing, forest: &Forest) -> Vec<Option<String>> {
+fn usage_short(listing: &Listing, forest: &ListedTree) -> Vec<Option<String>> {
     let rows = &listing.rows;
     let mut children = vec![0u64; rows.len()];
     let mut usage = vec![Some(0u128); rows.len()];
@@ -120,7 +123,7 @@ fn usage_short(listing: &Listing, forest: &Forest) -> Vec<Option<String>> {
 /// The rows that share one account.
 struct Level<'a> {
     listing: &'a Listing,
-    forest: &'a Forest,
+    forest: &'a ListedTree,
     algorithm: Algorithm,
     row: usize,
     children: &'a [AssocIndex],

@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::Figure;
-use crate::share::ShareReport;
+use super::AssocName;
+use crate::input::slurm::job::JobRow;
+use crate::input::slurm::part::VOTERS;
+use crate::input::slurm::snapshot::Queued;
+use crate::input::sprio::{Factor, Row};
+use crate::input::{InputError, Problem};
 use fairtree::config::Config;
 use fairtree::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
 use fairtree::tree::AssocIndex;
-use fairtree_model::input::slurm::job::JobRow;
-use fairtree_model::input::slurm::part::VOTERS;
-use fairtree_model::input::slurm::snapshot::Queued;
-use fairtree_model::input::sprio::{Factor, Row};
-use fairtree_model::input::{InputError, Problem};
 
 /// The tables, and where things are in them.
-pub(crate) struct Tables<'a> {
+pub struct Tables<'a> {
     queued: &'a Queued,
     site: Site,
     partitions: HashMap<&'a str, Index>,
@@ -26,12 +25,10 @@ pub(crate) struct Tables<'a> {
     job_tres: Vec<Option<Index>>,
     /// Whether Slurm's own ways are followed.
     slurm: bool,
-    /// What was taken for granted.
-    pub notes: Vec<String>,
 }
 
 /// A job in one of its partitions and QOS.
-pub(crate) struct Shown<'a> {
+pub struct Shown<'a> {
     /// The engine's row.
     pub job: Job,
     /// Its place among the jobs.
@@ -52,9 +49,14 @@ fn span(lists: &mut Vec<Index>, list: &[Index]) -> Span {
 }
 
 impl<'a> Tables<'a> {
+    /// The tables of a queue whose associations are called `names`, by position in their tree. Their
+    /// fair-share factors are 0 until [`Tables::publish`].
+    ///
+    /// # Errors
+    /// QOS count, but none are known.
     pub fn new(
         queued: &'a Queued,
-        shares: &'a ShareReport,
+        names: &'a [AssocName],
         config: &Config,
     ) -> Result<Tables<'a>, InputError> {
         let mut tables = Tables {
@@ -71,11 +73,10 @@ impl<'a> Tables<'a> {
             jobs: HashMap::new(),
             job_tres: Vec::new(),
             slurm: config.compat.is_slurm(),
-            notes: Vec::new(),
         };
         tables.add_partitions();
         tables.add_qos(config)?;
-        tables.add_assocs(shares);
+        tables.add_assocs(names);
         for (at, job) in queued.jobs.iter().enumerate() {
             tables.jobs.insert(job.id, at);
             let start = tables.counts(job.tres.as_deref());
@@ -84,6 +85,14 @@ impl<'a> Tables<'a> {
         Ok(tables)
     }
 
+    /// Writes the fair-share factors of the associations, by position.
+    pub fn publish(&mut self, fs_factors: impl Iterator<Item = f64>) {
+        for (assoc, fs_factor) in self.site.assocs.iter_mut().zip(fs_factors) {
+            assoc.fs_factor = fs_factor;
+        }
+    }
+
+    /// The tables, as pricing reads them.
     pub fn site(&self) -> &Site {
         &self.site
     }
@@ -148,9 +157,8 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// The associations are the rows of sshare; their factors are those of the report on them.
-    fn add_assocs(&mut self, shares: &'a ShareReport) {
-        let mut printed = 0;
+    /// The associations with their own priorities, and no factors yet.
+    fn add_assocs(&mut self, names: &'a [AssocName]) {
         let key = |account: &'a str, user: &'a str, partition: &'a str| (account, user, partition);
         let own: HashMap<_, u32> = self
             .queued
@@ -163,34 +171,25 @@ impl<'a> Tables<'a> {
             })
             .collect();
         let most = f64::from(own.values().copied().max().unwrap_or(0).max(1));
-        for (at, row) in shares.rows.iter().enumerate() {
-            let key = key(
-                row.account.as_deref().unwrap_or(""),
-                row.user.as_deref().unwrap_or(""),
-                row.partition.as_deref().unwrap_or(""),
-            );
+        for (at, name) in names.iter().enumerate() {
+            let user = name.user.as_deref().unwrap_or("");
+            let key = key(&name.account, user, name.partition.as_deref().unwrap_or(""));
             let priority = own.get(&key).copied().unwrap_or(0);
-            if let (Figure::Printed(_), Some(_)) = (row.fs_factor, &row.user) {
-                printed += 1;
-            }
             self.assocs.insert(key, AssocIndex::new(at));
             self.site.assocs.push(AssocFactors {
-                fs_factor: row.fs_factor.value().unwrap_or(0.0),
+                fs_factor: 0.0,
                 priority,
                 norm_priority: f64::from(priority) / most,
             });
-        }
-        if printed > 0 {
-            self.notes.push(format!(
-                "FairShare of {printed} users is not computed but taken from sshare, whose rows \
-                 are not all there"
-            ));
         }
     }
 
     /// The job of a row of sprio, in the row's partition and QOS, and its place among the jobs;
     /// `None` for one that scontrol did not show. Of a job with several QOS sprio prints a row for
     /// each, the highest priority first; `nth` counts those of one partition from 0.
+    ///
+    /// # Errors
+    /// A partition or a QOS that is not there.
     pub fn job(&self, row: &Row, nth: usize) -> Result<Option<Shown<'a>>, InputError> {
         let Some(&place) = row.job_id.and_then(|id| self.jobs.get(&id)) else {
             return Ok(None);
@@ -308,7 +307,7 @@ impl<'a> Tables<'a> {
 
     /// sprio shows no factors at all for a priority that an administrator set.
     fn is_set_by_hand(&self, row: &Row) -> bool {
-        let zero = |value: &Option<fairtree_model::input::sshare::Printed>| {
+        let zero = |value: &Option<crate::input::sshare::Printed>| {
             value.is_none_or(|printed| printed.value == 0.0)
         };
         row.priority.is_some_and(|priority| priority > 1.0)
@@ -329,7 +328,7 @@ fn ask(asked: &mut usize) -> bool {
 /// later of equals. Where no job has an age yet, the pass was before the first of them began to
 /// age, so that moment serves; without any job the time of the answers does. The first [`VOTERS`]
 /// rows of either kind are asked: they are of one pass.
-pub(crate) fn pass_time(queued: &Queued, config: &Config) -> i64 {
+pub fn pass_time(queued: &Queued, config: &Config) -> i64 {
     if let Some(pass) = queued.pass {
         return pass;
     }

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Cluster, ClusterJob};
-use crate::explain::Names;
+use super::{Cluster, ClusterJob, Names};
 use fairtree::tree::AssocIndex;
 
 /// Why nothing was found, or too much.
@@ -218,7 +217,7 @@ impl Cluster {
         let fits = |job: &ClusterJob| match name.task {
             None => job.job.id == name.id,
             Some(task) => job.array.as_ref().is_some_and(|(id, tasks)| {
-                *id == name.id && fairtree_model::input::slurm::job::has_task(tasks, task)
+                *id == name.id && crate::input::slurm::job::has_task(tasks, task)
             }),
         };
         let unknown = || {

@@ -1,10 +1,10 @@
-//! The engine's view of the rows of a listing.
+//! The rows of a listing as one tree.
 
+use crate::input::sshare::{Link, Listing, Row, RowKind};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{self, Algorithm, AssocFairshare};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
-use fairtree_model::input::sshare::{Link, Listing, Row, RowKind};
 
 /// A listing as one tree: the position of an association is its row.
 ///
@@ -12,7 +12,7 @@ use fairtree_model::input::sshare::{Link, Listing, Row, RowKind};
 /// last position, and so does the root itself then. What follows from the stand-in's level is
 /// never shown.
 #[derive(Debug)]
-pub(super) struct Forest {
+pub struct ListedTree {
     /// One association per row, then the stand-in if there is one.
     pub tree: Tree,
     /// Raw usage by position; 0 where it is not known.
@@ -23,9 +23,12 @@ pub(super) struct Forest {
     pub stand_in: Option<AssocIndex>,
 }
 
-impl Forest {
-    /// The tree that a listing draws.
-    pub fn new(listing: &Listing, links: &[Link]) -> Result<Forest, TreeError> {
+impl ListedTree {
+    /// The tree that a listing draws, with its [`links`](crate::input::sshare::links).
+    ///
+    /// # Errors
+    /// More rows than numbers of associations.
+    pub fn new(listing: &Listing, links: &[Link]) -> Result<ListedTree, TreeError> {
         let id = |row: usize| AssocId::try_from(row).unwrap_or(AssocId::MAX);
         let rows = &listing.rows;
         let root = (0..rows.len()).find(|&at| is_root(&rows[at], &links[at]));
@@ -49,7 +52,7 @@ impl Forest {
         let usage = |row: &Row| Extended::from_u64(row.raw_usage.unwrap_or(0));
         let mut raw: Vec<Extended> = rows.iter().map(usage).collect();
         raw.extend(stand_in.map(|_| root.map_or(Extended::ZERO, |at| raw_of(rows, at))));
-        Ok(Forest {
+        Ok(ListedTree {
             tree,
             raw,
             root,
@@ -63,13 +66,16 @@ impl Forest {
     }
 
     /// The row that shares and usage are compared with, where it was printed.
+    ///
+    /// # Panics
+    /// When there is no such row.
     pub fn fs_parent(&self, row: usize) -> Option<usize> {
         let parent = self.tree.fs_parent(AssocIndex::new(row))?;
         (Some(parent) != self.stand_in).then(|| parent.get())
     }
 
-    /// Number of rows.
-    pub fn len(&self) -> usize {
+    /// Number of rows; the stand-in is none.
+    pub fn row_count(&self) -> usize {
         self.tree.len() - usize::from(self.stand_in.is_some())
     }
 }

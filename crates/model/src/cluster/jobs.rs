@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::{ClusterJob, JobPhase, PartitionAbout, kinds};
-use crate::prio::rows::Tables;
+use super::{ClusterJob, JobPhase, PartitionAbout, Tables, kinds};
+use crate::input::InputError;
+use crate::input::slurm::job::JobRow;
+use crate::input::slurm::snapshot::Queued;
+use crate::input::sprio::Row;
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::usage::{BillingRule, Phase, Run, RunState, TresKind, billable_tres};
-use fairtree_model::input::InputError;
-use fairtree_model::input::slurm::job::JobRow;
-use fairtree_model::input::slurm::snapshot::Queued;
-use fairtree_model::input::sprio::Row;
 
 /// All jobs. Those that wait are as sprio shows them, too: site factor, priority set by hand.
 pub(super) fn of(

@@ -1,17 +1,13 @@
 //! Clusters of each kind of input.
 
-use super::{AssocName, Cluster, PartitionAbout, QosAbout, billing_weights};
-use crate::explain::Listed;
-use crate::prio::rows::{Tables, pass_time};
-use crate::share::{self, ShareReport};
+use super::{AssocName, Cluster, PartitionAbout, QosAbout, Tables, billing_weights, pass_time};
+use crate::input::site::{Site as Described, SiteRow};
+use crate::input::slurm::snapshot::{Queued, Snapshot};
+use crate::input::{InputError, Problem};
+use crate::listed::{Listed, WholeSite};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree::priority::{AssocFactors, Site};
-use fairtree::tree::Tree;
-use fairtree::usage::Ledger;
-use fairtree_model::input::site::{Site as Described, SiteRow};
-use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
-use fairtree_model::input::{InputError, Problem};
 
 impl Cluster {
     /// The cluster of a live site or a capture, with another compatibility than the settings' if
@@ -27,36 +23,29 @@ impl Cluster {
         let queued = &snapshot.queued;
         let broken = |why: String| InputError::new(&queued.name, Problem::Structure(why));
         let config = of_compat(&queued.settings.config, compat);
-        let report = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
-        let listed = Listed::new(&report).map_err(|why| {
+        let listed = Listed::new(&snapshot.shares, config.algorithm())?;
+        let site = listed.whole_site().map_err(|why| {
             broken(why).hint("all associations are needed: may this user see them (PrivateData)?")
         })?;
-        Cluster::queued(queued, &report, config, listed.tree, listed.ledger)
+        Cluster::queued(queued, config, site)
     }
 
-    /// The cluster of a queue whose shares are those of `report`, of which `tree` and `ledger` are.
-    fn queued(
-        queued: &Queued,
-        report: &ShareReport,
-        config: Config,
-        tree: Tree,
-        ledger: Ledger,
-    ) -> Result<Cluster, InputError> {
-        let mut tables = Tables::new(queued, report, &config)?;
+    /// The cluster of a queue and the associations that its jobs are of.
+    fn queued(queued: &Queued, config: Config, site: WholeSite) -> Result<Cluster, InputError> {
+        let mut tables = Tables::new(queued, &site.names, &config)?;
         let partitions = partitions(queued)?;
         let jobs = super::jobs::of(queued, &mut tables, &partitions)?;
-        // What a listing leaves open does not matter here: it is one of all associations.
-        let assumptions = std::mem::take(&mut tables.notes);
+        let tables = tables.into_site();
         let mut cluster = Cluster {
             source: queued.name.clone(),
             now: Some(pass_time(queued, &config)),
             config,
             priority_type: queued.settings.priority_type.clone(),
             release: queued.settings.release,
-            names: names(report),
-            tree,
-            ledger,
-            site: tables.into_site(),
+            names: site.names,
+            tree: site.tree,
+            ledger: site.ledger,
+            site: tables,
             fairshare: Vec::new(),
             partitions,
             qos: queued
@@ -68,7 +57,8 @@ impl Cluster {
                 })
                 .collect(),
             jobs: Some(jobs),
-            assumptions,
+            // What a listing leaves open does not matter here: it is one of all associations.
+            assumptions: Vec::new(),
         };
         cluster.rank();
         Ok(cluster)
@@ -81,19 +71,23 @@ impl Cluster {
     /// Billing weights that slurm.conf would not take.
     pub fn from_site(site: Described, compat: Option<Compat>) -> Result<Cluster, InputError> {
         let config = of_compat(&site.config, compat);
-        if let Some(queued) = &site.queued {
-            let report = share::from_site(&site, config.algorithm(), config.compat);
-            let mut cluster = Cluster::queued(queued, &report, config, site.tree, site.ledger)?;
-            // A description without jobs may do without times.
-            cluster.now = queued.pass;
-            return Ok(cluster);
-        }
         let name = |row: SiteRow| AssocName {
             account: row.account,
             user: row.user,
             partition: row.partition,
         };
         let names: Vec<AssocName> = site.rows.into_iter().map(name).collect();
+        if let Some(queued) = &site.queued {
+            let whole = WholeSite {
+                names,
+                tree: site.tree,
+                ledger: site.ledger,
+            };
+            let mut cluster = Cluster::queued(queued, config, whole)?;
+            // A description without jobs may do without times.
+            cluster.now = queued.pass;
+            return Ok(cluster);
+        }
         let mut cluster = Cluster {
             source: site.file,
             config,
@@ -118,43 +112,43 @@ impl Cluster {
     }
 
     /// The cluster of a listing of sshare. `settings`: those of its site, where they are known;
-    /// else slurm.conf's defaults with the report's algorithm.
+    /// else slurm.conf's defaults with the listing's algorithm.
     ///
     /// # Errors
-    /// A sentence on what is missing, see [`Listed::new`].
-    pub fn from_report(report: &ShareReport, settings: Option<Config>) -> Result<Cluster, String> {
-        let listed = Listed::new(report)?;
-        let known = settings.is_some();
-        let config = match settings {
-            Some(settings) => Config {
-                compat: report.compat,
-                ..settings
-            },
-            None => listed.config,
+    /// A sentence on what is missing, see [`Listed::whole_site`].
+    pub fn from_listed(
+        listed: &Listed<'_>,
+        compat: Compat,
+        settings: Option<Config>,
+    ) -> Result<Cluster, String> {
+        let site = listed.whole_site()?;
+        // The answer of a site's own sshare is one of all associations.
+        let assumptions = match &settings {
+            Some(_) => Vec::new(),
+            None => listed.assumptions(),
         };
-        let names = names(report);
+        let config = Config {
+            compat,
+            ..settings.unwrap_or_else(|| listed.config())
+        };
         let mut cluster = Cluster {
-            source: report.source.clone(),
+            source: listed.listing().file.clone(),
             config,
             priority_type: None,
             release: None,
             site: Site {
-                assocs: vec![AssocFactors::default(); names.len()],
+                assocs: vec![AssocFactors::default(); site.names.len()],
                 ..Site::default()
             },
-            names,
-            tree: listed.tree,
-            ledger: listed.ledger,
+            names: site.names,
+            tree: site.tree,
+            ledger: site.ledger,
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),
             jobs: None,
             now: None,
-            // The answer of a site's own sshare is one of all associations.
-            assumptions: match known {
-                true => Vec::new(),
-                false => report.assumptions.clone(),
-            },
+            assumptions,
         };
         cluster.rank();
         Ok(cluster)
@@ -168,18 +162,9 @@ fn of_compat(config: &Config, compat: Option<Compat>) -> Config {
     }
 }
 
-fn names(report: &ShareReport) -> Vec<AssocName> {
-    let name = |row: &share::ShareRow| AssocName {
-        account: row.account.clone().unwrap_or_default(),
-        user: row.user.clone(),
-        partition: row.partition.clone(),
-    };
-    report.rows.iter().map(name).collect()
-}
-
 fn partitions(queued: &Queued) -> Result<Vec<PartitionAbout>, InputError> {
     let tres = &queued.settings.tres;
-    let about = |row: &fairtree_model::input::slurm::partition::PartitionRow| {
+    let about = |row: &crate::input::slurm::partition::PartitionRow| {
         let weights = row.tres_billing_weights.as_deref();
         let weights = weights.map(|text| billing_weights(tres, text)).transpose();
         let billing_weights = weights.map_err(|error| {

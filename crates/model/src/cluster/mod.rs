@@ -1,18 +1,18 @@
 //! A site with its queue, as the engine's rows, and how everything in it is called.
 //!
-//! Whatever the input, this is what [`super::explain`] of jobs, `what_if` and `cost` work on:
-//! [`Cluster::from_snapshot`] of what Slurm's commands say, [`Cluster::from_site`] of a description,
-//! [`Cluster::from_report`] of a listing of sshare. The last two may know no jobs.
+//! Whatever the input, this is what explanations, what-if and cost work on: [`Cluster::from_snapshot`]
+//! of what Slurm's commands say, [`Cluster::from_site`] of a description, [`Cluster::from_listed`] of
+//! a listing of sshare. The last two may know no jobs.
 
 mod find;
 mod jobs;
+mod load;
+mod names;
 mod source;
+mod tables;
 mod time;
 mod tres;
 
-use std::fmt;
-
-use crate::explain::{Load, Names, Scene};
 use fairtree::compat::Release;
 use fairtree::config::Config;
 use fairtree::engine::{self, Accruing};
@@ -23,32 +23,10 @@ use fairtree::usage::{Ledger, Run};
 
 pub use find::{FindError, JobName};
 pub use jobs::runs;
+pub use load::Load;
+pub use names::{AssocName, Names, Numbered};
+pub use tables::{Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
-
-/// How people call an association.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AssocName {
-    /// The account, or the account that the user is in.
-    pub account: String,
-    /// The user; `None` for an account.
-    pub user: Option<String>,
-    /// The partition that the association is for.
-    pub partition: Option<String>,
-}
-
-/// `physics`, `alice@physics`, `alice@physics:gpu`.
-impl fmt::Display for AssocName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.user {
-            Some(user) => write!(f, "{user}@{}", self.account)?,
-            None => f.write_str(&self.account)?,
-        }
-        match &self.partition {
-            Some(partition) => write!(f, ":{partition}"),
-            None => Ok(()),
-        }
-    }
-}
 
 /// What priorities do not ask of a partition.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,19 +119,6 @@ impl Cluster {
     pub fn rank(&mut self) {
         self.fairshare = engine::rank(&self.config, &self.tree, &self.ledger);
         engine::publish(&self.fairshare, &mut self.site);
-    }
-
-    /// What explanations look at; `load` as [`Cluster::load`] gives it.
-    pub fn scene<'a>(&'a self, load: &'a [Load]) -> Scene<'a> {
-        Scene {
-            config: &self.config,
-            tree: &self.tree,
-            ledger: &self.ledger,
-            fairshare: &self.fairshare,
-            site: &self.site,
-            load,
-            now: self.now.unwrap_or(0),
-        }
     }
 
     /// The jobs that use resources now.

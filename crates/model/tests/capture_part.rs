@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use checkout::checkout;
 
-use fairtree_analysis::cluster::{Cluster, runs};
+use fairtree_model::cluster::{Cluster, runs};
 use fairtree_model::input::InputError;
 use fairtree_model::input::capture::{Stored, open};
 use fairtree_model::input::slurm::part::Wanted;

@@ -1,0 +1,323 @@
+//! What a listing of sshare tells of its site, and what it does not.
+//!
+//! A listing may lack rows and columns. [`Listed::why_unknown`] says of each figure that sshare derives
+//! whether it follows from RawShares and RawUsage of the rows, or why not; [`Listed::whole_site`] is the
+//! site where all of it is told.
+
+mod level;
+mod ranks;
+mod tree;
+
+pub use level::MAX_GROWTH;
+pub use tree::ListedTree;
+
+use crate::cluster::AssocName;
+use crate::input::sshare::{Column, Link, Listing, RowKind, links};
+use crate::input::{InputError, Problem};
+use fairtree::config::{Config, PriorityFlags};
+use fairtree::extended::Extended;
+use fairtree::fairshare::Algorithm;
+use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
+use fairtree::usage::Ledger;
+use level::Levels;
+
+/// A listing, the tree that its rows draw, and what is missing from them.
+#[derive(Debug)]
+pub struct Listed<'a> {
+    listing: &'a Listing,
+    algorithm: Algorithm,
+    links: Vec<Link>,
+    tree: ListedTree,
+    levels: Levels,
+    /// Why the order of all users is not known.
+    ranks: Option<String>,
+    /// By row: why some level above it is not whole.
+    path: Vec<Option<String>>,
+}
+
+/// A site without its queue: names, tree and usage, one association per position.
+#[derive(Clone, Debug)]
+pub struct WholeSite {
+    /// What the associations are called.
+    pub names: Vec<AssocName>,
+    /// Who shares with whom.
+    pub tree: Tree,
+    /// What they used.
+    pub ledger: Ledger,
+}
+
+impl<'a> Listed<'a> {
+    /// Looks for what is missing from a listing whose factors are made by `algorithm`.
+    ///
+    /// # Errors
+    /// A drawing that is no tree (more rows than ids).
+    pub fn new(listing: &'a Listing, algorithm: Algorithm) -> Result<Listed<'a>, InputError> {
+        let links = links(listing);
+        let tree = ListedTree::new(listing, &links).map_err(|error| {
+            InputError::new(&listing.file, Problem::Structure(error.to_string()))
+        })?;
+        let levels = Levels::new(listing, &tree, algorithm);
+        Ok(Listed {
+            ranks: ranks::why_not(listing, &links, &tree, &levels),
+            path: path_whys(&tree, &levels),
+            listing,
+            algorithm,
+            links,
+            tree,
+            levels,
+        })
+    }
+
+    /// The listing.
+    pub fn listing(&self) -> &'a Listing {
+        self.listing
+    }
+
+    /// How the rows hang together, one per row.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The rows as one tree.
+    pub fn tree(&self) -> &ListedTree {
+        &self.tree
+    }
+
+    /// Whether a row is the root's.
+    pub fn is_root(&self, row: usize) -> bool {
+        Some(row) == self.tree.root
+    }
+
+    /// Why a figure of a row does not follow from what is listed; `None` where it does, where sshare
+    /// leaves it blank, and of a column that is not derived.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn why_unknown(&self, column: Column, row: usize) -> Option<String> {
+        let root = self.is_root(row);
+        match column {
+            Column::FairShare => self.why_fs_factor(row),
+            _ if root => None,
+            Column::NormShares => self.why_norm_shares(row),
+            // slurmctld computes none for the root, and sshare leaves it blank.
+            Column::NormUsage => self.why_usage(row, self.tree.root, "the root is not listed"),
+            Column::EffectvUsage => self.why_effective_usage(row),
+            Column::LevelFs if self.has_level_fs(row) => self.why_norm_and_effective(row),
+            _ => None,
+        }
+    }
+
+    /// Whether sshare prints a level fairshare of a row: under Fair Tree, but for the root and where
+    /// shares are `parent`.
+    pub fn has_level_fs(&self, row: usize) -> bool {
+        self.algorithm == Algorithm::FairTree
+            && !self.is_root(row)
+            && self.listing.rows[row].raw_shares != Some(Shares::Parent)
+    }
+
+    /// Whether sshare prints a factor of a row: not of accounts under Fair Tree.
+    pub fn has_fs_factor(&self, row: usize) -> bool {
+        self.algorithm != Algorithm::FairTree || self.links[row].kind == RowKind::User
+    }
+
+    fn why_norm_shares(&self, at: usize) -> Option<String> {
+        if self.algorithm != Algorithm::FairTree {
+            return self.path[at].clone();
+        }
+        let parent = self.tree.fs_parent(at);
+        // `parent` takes the value of the account that the shares come from.
+        let level = match (self.listing.rows[at].raw_shares, parent) {
+            (Some(Shares::Parent), Some(above)) if self.is_root(above) => return None,
+            (Some(Shares::Parent), Some(above)) => self.tree.fs_parent(above),
+            _ => parent,
+        };
+        self.levels.why(level).map(str::to_owned)
+    }
+
+    /// Why a row's usage over another's is not known.
+    fn why_usage(&self, at: usize, of: Option<usize>, missing: &str) -> Option<String> {
+        let rows = &self.listing.rows;
+        if !self.listing.has(Column::RawUsage) {
+            return Some("RawUsage is not among the columns".into());
+        }
+        let Some(of) = of else {
+            return Some(missing.to_owned());
+        };
+        let blank = [at, of]
+            .into_iter()
+            .find(|&row| rows[row].raw_usage.is_none())?;
+        Some(format!(
+            "RawUsage of {} is blank",
+            level::name(&rows[blank])
+        ))
+    }
+
+    fn why_effective_usage(&self, at: usize) -> Option<String> {
+        let usage = self.why_usage(at, self.tree.fs_parent(at), level::ACCOUNT_MISSING);
+        match self.algorithm {
+            Algorithm::FairTree => usage,
+            _ => usage
+                .or_else(|| self.path[at].clone())
+                .or_else(|| self.why_no_whole_tree()),
+        }
+    }
+
+    fn why_no_whole_tree(&self) -> Option<String> {
+        let lost = self.tree.stand_in.is_some();
+        lost.then(|| {
+            "classic fair share needs the whole tree, and rows above are not listed".into()
+        })
+    }
+
+    fn why_norm_and_effective(&self, at: usize) -> Option<String> {
+        self.why_norm_shares(at)
+            .or_else(|| self.why_effective_usage(at))
+    }
+
+    fn why_fs_factor(&self, at: usize) -> Option<String> {
+        match self.algorithm {
+            Algorithm::FairTree if !self.has_fs_factor(at) => None,
+            Algorithm::FairTree => self.ranks.clone(),
+            _ if self.is_root(at) => self.why_no_whole_tree(),
+            _ => self.why_norm_and_effective(at),
+        }
+    }
+
+    /// What a computation from the listing takes for granted, one sentence each.
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        let by_level =
+            |row: usize| !self.is_root(row) && self.why_unknown(Column::NormShares, row).is_none();
+        if (0..self.listing.rows.len()).any(by_level) {
+            said.push(
+                "levels that nothing in the listing contradicts are taken for whole: idle users that \
+                 were not printed (sshare without -a) leave no trace"
+                    .to_owned(),
+            );
+        }
+        if self.listing.depth_hidden {
+            said.push(
+                "Account is printed flush right, which hides who is under whom: print it flush left \
+                 (-o Account%-30) or with -P"
+                    .to_owned(),
+            );
+        }
+        said
+    }
+
+    /// slurm.conf's defaults, with the listing's algorithm.
+    pub fn config(&self) -> Config {
+        let algorithm = self.algorithm;
+        let dampening = match algorithm {
+            Algorithm::FairTree => 1,
+            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
+        };
+        Config {
+            priority_flags: PriorityFlags {
+                no_fair_tree: algorithm != Algorithm::FairTree,
+                depth_oblivious: matches!(algorithm, Algorithm::DepthOblivious { .. }),
+                ..PriorityFlags::default()
+            },
+            fair_share_dampening_factor: dampening,
+            ..Config::default()
+        }
+    }
+
+    /// The site, one association per row and in the order of the rows, numbered from 1. Usage is in
+    /// whole TRES-seconds, as sshare prints it.
+    ///
+    /// # Errors
+    /// A sentence on what is missing: every association, with its shares and its usage, and ranks
+    /// that whole TRES-seconds leave no doubt about.
+    pub fn whole_site(&self) -> Result<WholeSite, String> {
+        const NEEDED: [Column; 4] = [
+            Column::NormShares,
+            Column::EffectvUsage,
+            Column::LevelFs,
+            Column::FairShare,
+        ];
+        let all = 0..self.listing.rows.len();
+        for row in all.clone() {
+            for column in NEEDED {
+                if let Some(why) = self.why_unknown(column, row) {
+                    let name = self.name(row);
+                    return Err(format!("{} of {name} is not known: {why}", column.name()));
+                }
+            }
+        }
+        let rows: Vec<Assoc> = all
+            .clone()
+            .map(|row| self.assoc(row))
+            .collect::<Result<_, _>>()?;
+        let raw: Vec<Extended> = all
+            .clone()
+            .map(|row| self.usage(row))
+            .collect::<Result<_, _>>()?;
+        let tree = Tree::from_rows(rows).map_err(|error| error.to_string())?;
+        let ledger = Ledger::from_raw(&tree, &raw).map_err(|error| error.to_string())?;
+        let name = |row: usize| {
+            let row = &self.listing.rows[row];
+            AssocName {
+                account: row.account.clone().unwrap_or_default(),
+                user: row.user.clone(),
+                partition: row.partition.clone(),
+            }
+        };
+        Ok(WholeSite {
+            names: all.map(name).collect(),
+            tree,
+            ledger,
+        })
+    }
+
+    fn assoc(&self, at: usize) -> Result<Assoc, String> {
+        let id = |row: usize| AssocId::try_from(row + 1).map_err(|_| "too many rows".to_owned());
+        let link = &self.links[at];
+        let shares = match self.listing.rows[at].raw_shares {
+            Some(shares) => shares,
+            None if self.is_root(at) => Shares::Raw(1),
+            None => return Err(format!("RawShares of {} is not known", self.name(at))),
+        };
+        Ok(Assoc {
+            id: id(at)?,
+            parent: link.parent.map(id).transpose()?,
+            kind: match link.kind {
+                RowKind::Account => AssocKind::Account,
+                RowKind::User => AssocKind::User,
+            },
+            shares,
+        })
+    }
+
+    fn usage(&self, at: usize) -> Result<Extended, String> {
+        let usage = self.listing.rows[at].raw_usage;
+        let usage = usage.ok_or_else(|| format!("RawUsage of {} is not known", self.name(at)))?;
+        Ok(Extended::from(usage))
+    }
+
+    /// A row as people call it; `?` for what is not printed.
+    fn name(&self, at: usize) -> String {
+        let row = &self.listing.rows[at];
+        let account = row.account.as_deref().unwrap_or("?");
+        match (&row.user, self.links[at].kind) {
+            (Some(user), _) => format!("{user}@{account}"),
+            (None, RowKind::User) => format!("?@{account}"),
+            (None, RowKind::Account) => account.to_owned(),
+        }
+    }
+}
+
+/// For each row, why some level above it is not whole; classic fair share needs them all.
+fn path_whys(forest: &ListedTree, levels: &Levels) -> Vec<Option<String>> {
+    let mut whys: Vec<Option<String>> = vec![None; forest.tree.len()];
+    for &index in forest.tree.parents_first() {
+        let at = index.get();
+        if Some(at) == forest.root && forest.stand_in.is_none() || Some(index) == forest.stand_in {
+            continue;
+        }
+        let parent = forest.fs_parent(at);
+        let above = parent.and_then(|parent| whys[parent].clone());
+        whys[at] = above.or_else(|| levels.why(parent).map(str::to_owned));
+    }
+    whys
+}
