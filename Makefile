@@ -6,12 +6,19 @@ KEEP ?=
 
 CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
+TESTBED := $(CARGO) run --quiet --package fairtree-testbed --
 
 .DEFAULT_GOAL := help
 .PHONY: help build test test-releases check-cluster plugin demo bench msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@echo
+	@echo 'One test alone, by its name; `-- --list` lists the names:'
+	@echo '  a cluster check       cargo test --package fairtree-testbed --test cluster -- restarts_lose_no_usage'
+	@echo '  a life of a seed      cargo test --package fairtree-testbed --test lives -- --exact same::seed_17'
+	@echo '  a property            cargo test --test oracle -- row_order_does_not_matter'
+	@echo '  any seed, any length  cargo testbed help'
 	@echo
 	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
@@ -33,13 +40,13 @@ test-releases: ## the same for every supported release of Slurm, and with the ol
 	env -u SLURM $(XTASK) test
 
 check-cluster: ## only the checks in a private cluster
-	$(XTASK) test-cluster
+	$(CARGO) test --package fairtree-testbed --test cluster
 
 demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
-	$(XTASK) demo $(if $(KEEP),--keep)
+	$(TESTBED) demo $(if $(KEEP),--keep)
 
 bench: ## measure passes and the engine beside Slurm's own plugin; writes docs/performance.md
-	SLURM=$(or $(SLURM),22.05.8) $(XTASK) bench
+	SLURM=$(or $(SLURM),22.05.8) $(TESTBED) bench
 
 msrv: ## build with the oldest compiler that is promised (Debian trixie's, as root)
 	$(XTASK) msrv

@@ -3,10 +3,12 @@
 //! So that a cluster is torn down by the same `Drop` on success, failure and interruption.
 
 use std::io;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::Result;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -28,6 +30,9 @@ impl std::error::Error for Interrupted {}
 ///
 /// The first one makes [`check`] fail; a second one ends the program at once (the guard process
 /// of a cluster then tears it down).
+///
+/// # Errors
+/// The system refuses the handlers.
 pub fn install() -> io::Result<()> {
     let flag_set = FLAG.get_or_init(Default::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -45,9 +50,27 @@ pub fn stop() {
 }
 
 /// Fails once a signal has come.
-pub fn check() -> Result<(), Interrupted> {
+///
+/// # Errors
+/// A signal has come, or [`stop`] was called.
+pub fn check() -> std::result::Result<(), Interrupted> {
     match FLAG.get() {
         Some(flag) if flag.load(Ordering::Relaxed) => Err(Interrupted),
         _ => Ok(()),
+    }
+}
+
+/// How a program ends: 0, 130 after a signal, or 1 with the error on standard error.
+pub fn exit_code(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<Interrupted>() => {
+            eprintln!("interrupted");
+            ExitCode::from(130)
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -6,12 +6,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::command::{cargo_in_checkout, checked};
-use crate::plugin::SOURCE_VARIABLE;
-use crate::progress::Progress;
-use crate::release::Release;
-use crate::root::{Root, SUPERUSER};
-use crate::{interrupt, project, source};
+use xtask::command::{cargo_in_checkout, checked};
+use xtask::plugin::SOURCE_VARIABLE;
+use xtask::progress::Progress;
+use xtask::release::Release;
+use xtask::root::{Root, SUPERUSER};
+use xtask::{interrupt, project, source};
 
 /// What Cargo.toml states.
 const STATED: &str = env!("CARGO_PKG_RUST_VERSION");

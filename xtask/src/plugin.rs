@@ -18,6 +18,9 @@ pub const SOURCE_VARIABLE: &str = "FAIRTREE_SLURM_SRC";
 ///
 /// `source`: a configured source tree of Slurm to build against; the plugin is then for the
 /// release that the tree says it is. Without it, the source of `release` is fetched.
+///
+/// # Errors
+/// A source that cannot be fetched or is not configured, and what cargo fails with.
 pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> Result<PathBuf> {
     let (release, source) = match source {
         Some(folder) => (Release::of_source(folder)?, folder.to_path_buf()),
@@ -33,6 +36,8 @@ pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> R
     let folder = project::slurm(&release);
     let build = folder.join("build");
     progress.step(format!("building the plugin for Slurm {release}"));
+    // Two builds at once would write the same files.
+    let _lock = project::lock(&folder)?;
     let answer = cargo_in_checkout()
         .args(["build", "--quiet", "--release", "--package", "fairtree"])
         .arg("--lib")

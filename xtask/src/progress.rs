@@ -6,15 +6,37 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// A variable that tells a program that the terminal has a moving line of another one's.
+pub const QUIET: &str = "FAIRTREE_QUIET";
+
 /// The display of one run.
 pub struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,
     /// What is printed, where that is held back.
     held: Option<Mutex<String>>,
+    /// Another display has the terminal.
+    quiet: bool,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress::new()
+    }
 }
 
 impl Progress {
+    /// A display without a moving line, for a program whose output others write to as well; what
+    /// begins is not said where [`QUIET`] is set.
+    pub fn plain() -> Progress {
+        Progress {
+            start: Instant::now(),
+            bar: None,
+            held: None,
+            quiet: std::env::var_os(QUIET).is_some(),
+        }
+    }
+
     /// A display that starts its clock now.
     pub fn new() -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -26,6 +48,7 @@ impl Progress {
             start: Instant::now(),
             bar,
             held: None,
+            quiet: false,
         }
     }
 
@@ -36,6 +59,7 @@ impl Progress {
             start: self.start,
             bar: None,
             held: Some(Mutex::default()),
+            quiet: std::io::stderr().is_terminal(),
         }
     }
 
@@ -61,7 +85,7 @@ impl Progress {
                 bar.set_style(spinner());
                 bar.set_message(what.to_owned());
             }
-            None if self.held.is_some() && std::io::stderr().is_terminal() => {}
+            None if self.quiet => {}
             None => eprintln!("[{:5.1} s] {what}", self.start.elapsed().as_secs_f64()),
         }
     }

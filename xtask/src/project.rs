@@ -1,8 +1,16 @@
 //! Where things are in the checkout.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, anyhow};
+use nix::fcntl::{Flock, FlockArg};
+
 use crate::release::Release;
+
+/// A variable that tells the programs of the test bed that packages, plugin and command have been
+/// made ready, from the sources as they are.
+pub const PREPARED: &str = "FAIRTREE_TESTBED_PREPARED";
 
 /// The folder of the checkout.
 pub fn root() -> PathBuf {
@@ -10,6 +18,22 @@ pub fn root() -> PathBuf {
         .parent()
         .expect("xtask/ lies in the checkout")
         .to_path_buf()
+}
+
+/// Holds a folder of builds, made where it is missing, for this process alone: whoever wants it
+/// meanwhile waits. It is free again when the value is dropped, or the process ends.
+///
+/// # Errors
+/// The folder or the file of the lock in it cannot be made.
+pub fn lock(folder: &Path) -> Result<Flock<File>> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let path = folder.join(".lock");
+    let mut options = File::options();
+    let file = options.create(true).truncate(false).write(true);
+    let file = file.open(&path);
+    let file = file.with_context(|| path.display().to_string())?;
+    Flock::lock(file, FlockArg::LockExclusive)
+        .map_err(|(_, errno)| anyhow!("cannot lock {}: {errno}", path.display()))
 }
 
 /// Everything that belongs to one Slurm release: `target/slurm/<release>`.

@@ -29,7 +29,8 @@ const CONFIGURE: &[&str] = &["--disable-debug"];
 /// and a source that says it is another release.
 pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
     let folder = project::slurm_source(release);
-    if folder.join("config.h").exists() {
+    let is_there = || folder.join("config.h").exists();
+    if is_there() {
         expect_release(&folder, release)?;
         return Ok(folder);
     }
@@ -40,7 +41,10 @@ pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
         );
     };
     let parent = folder.parent().context("a folder below target/")?;
-    fs::create_dir_all(parent)?;
+    let _lock = project::lock(parent)?;
+    if is_there() {
+        return Ok(folder);
+    }
     let work = tempfile::Builder::new()
         .prefix(".fetch-")
         .tempdir_in(parent)?;

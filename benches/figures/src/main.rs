@@ -1,4 +1,4 @@
-//! A ranking that is kept from pass to pass, in figures for `cargo xtask bench`: one line of
+//! A ranking that is kept from pass to pass, in figures for `cargo testbed bench`: one line of
 //! `name=value` words, medians of the time that the thread was on a processor. And what several
 //! threads gain: medians of the time until the work was done.
 //!

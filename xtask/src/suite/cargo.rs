@@ -6,10 +6,11 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
 
-use crate::checks::Outcome;
-use crate::command::cargo_in_checkout;
-use crate::interrupt;
-use crate::progress::Progress;
+use xtask::command::cargo_in_checkout;
+use xtask::interrupt;
+use xtask::progress::Progress;
+
+use super::outcome::Outcome;
 
 /// A section that is one call of cargo.
 pub struct Section {
@@ -58,39 +59,7 @@ fn cargo(arguments: &[&str], variables: &[(&str, &Path)], total: &mut Outcome) -
     for line in BufReader::new(output).lines() {
         let line = line?;
         println!("{line}");
-        if let Some(outcome) = parse_result(&line) {
-            total.passed += outcome.passed;
-            total.failed += outcome.failed;
-        }
+        *total += Outcome::of_line(&line).unwrap_or_default();
     }
     Ok(child.wait()?.success())
-}
-
-/// The counts in `test result: ok. 12 passed; 0 failed; 0 ignored; ...`.
-fn parse_result(line: &str) -> Option<Outcome> {
-    let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
-    let count = |word: &str| {
-        counts
-            .split("; ")
-            .find_map(|part| part.strip_suffix(word))
-            .and_then(|number| number.trim().parse().ok())
-    };
-    Some(Outcome {
-        passed: count("passed")?,
-        failed: count("failed")?,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_of_test_programs_are_counted() {
-        let line = "test result: FAILED. 17 passed; 1 failed; 0 ignored; 0 measured; \
-                    0 filtered out; finished in 0.30s";
-        let outcome = parse_result(line).unwrap();
-        assert_eq!((outcome.passed, outcome.failed), (17, 1));
-        assert!(parse_result("test wait::tests::x ... ok").is_none());
-    }
 }

@@ -4,21 +4,23 @@
 //! their sections run beside those that compute, and their output follows as a whole.
 
 mod cargo;
+mod outcome;
+mod testbed;
 
 use std::path::Path;
 use std::thread;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow};
+use xtask::installation::Installation;
+use xtask::interrupt::{self, Interrupted};
+use xtask::progress::Progress;
+use xtask::release::Release;
+use xtask::{deps, plugin, project, source};
 
-use crate::checks::{self, Outcome};
-use crate::cluster::host::Host;
-use crate::interrupt::{self, Interrupted};
-use crate::progress::Progress;
-use crate::project;
-use crate::release::Release;
-use crate::{cluster, deps, detect, mishap, msrv, plugin, schedmd, source, storm, twin};
-
+use crate::msrv;
 use cargo::{Section, run_section};
+use outcome::Outcome;
+use testbed::Testbed;
 
 /// Tells the test of the plugin's symbols where the release's packages are installed.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
@@ -35,6 +37,19 @@ const FIRST: &[Section] = &[
             "clippy",
             "--workspace",
             "--all-targets",
+            "--",
+            "--deny=warnings",
+        ],
+    },
+    Section {
+        // No test of the workspace unless named.
+        title: "lints of the test bed's programs",
+        arguments: &[
+            "clippy",
+            "--package",
+            "fairtree-testbed",
+            "--test",
+            "*",
             "--",
             "--deny=warnings",
         ],
@@ -74,6 +89,51 @@ const SECTIONS: &[Section] = &[
     },
 ];
 
+/// A test program of the test bed, and what it tests in Slurm of some release.
+struct Program {
+    name: &'static str,
+    title: &'static str,
+}
+
+/// Those that mostly wait.
+const WAITING: &[Program] = &[
+    Program {
+        name: "schedmd",
+        title: "Slurm's own tests of its plugin, with both",
+    },
+    Program {
+        name: "cluster",
+        title: "checks in private clusters",
+    },
+    Program {
+        name: "kills",
+        title: "slurmctld killed at random moments",
+    },
+    Program {
+        name: "storm",
+        title: "a storm of random clients",
+    },
+];
+
+/// Those that compute.
+const COMPUTING: &[Program] = &[
+    Program {
+        name: "lives",
+        title: "the plugin and Slurm's own in the same lives",
+    },
+    Program {
+        name: DETECT,
+        title: "memory errors and races of the plugin",
+    },
+    Program {
+        name: "mishaps",
+        title: "what a disk and a clock can do to the plugin",
+    },
+];
+
+/// The detectors' libraries are this machine's: this one is for the release that is installed here.
+const DETECT: &str = "detect";
+
 /// Runs every section; those about Slurm for `release`, or for every supported one.
 ///
 /// # Errors
@@ -89,31 +149,34 @@ pub fn run(release: Option<Release>, progress: &Progress) -> Result<()> {
     result
 }
 
+/// Sections of cargo first, then those of both kinds at the same time.
 fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> Result<()> {
     progress.title("dependencies");
     deps::install(progress)?;
     for section in FIRST {
         section.run(progress, total)?;
     }
+    progress.title("programs of the test bed");
+    let names: Vec<&str> = WAITING.iter().chain(COMPUTING).map(|p| p.name).collect();
+    let testbed = Testbed::build(&names).inspect_err(|_| total.failed += 1)?;
     for release in releases {
         plugin_sections(release, progress, total)?;
+        Testbed::prepare(release).inspect_err(|_| total.failed += 1)?;
     }
-    // Beside the clusters cargo is busy with other things.
-    cluster::fairtree::build().inspect_err(|_| total.failed += 1)?;
     let held = progress.held();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let mut total = Outcome::default();
-            let result = sections_that_wait(releases, &held, &mut total);
+            let result = sections_that_wait(releases, &testbed, &held, &mut total);
             (stop_others(result), total)
         });
-        let result = stop_others(sections_that_compute(releases, progress, total));
+        let result = sections_that_compute(releases, &testbed, progress, total);
+        let result = stop_others(result);
         progress.step("waiting for the private clusters");
         let waited = waiting.join();
         progress.print(held.take());
         let (waited, also) = waited.map_err(|_| anyhow!("a section panicked"))?;
-        total.passed += also.passed;
-        total.failed += also.failed;
+        *total += also;
         match (result, waited) {
             // It was stopped because the other one has failed.
             (Err(stopped), Err(error)) if stopped.is::<Interrupted>() => Err(error),
@@ -129,6 +192,7 @@ fn stop_others(result: Result<()>) -> Result<()> {
 
 fn sections_that_compute(
     releases: &[Release],
+    testbed: &Testbed,
     progress: &Progress,
     total: &mut Outcome,
 ) -> Result<()> {
@@ -142,25 +206,40 @@ fn sections_that_compute(
         msrv::check(progress).inspect_err(|_| total.failed += 1)?;
     }
     for release in releases {
-        twin_section(release, progress, total)?;
-        detect_section(release, progress, total)?;
-        mishap_section(release, progress, total)?;
+        let here = Installation::of(release, progress)?.folder() == Path::new("/");
+        let programs = COMPUTING.iter().filter(|p| here || p.name != DETECT);
+        for program in programs {
+            program.run(release, testbed, progress, total)?;
+        }
     }
     Ok(())
 }
 
 fn sections_that_wait(
     releases: &[Release],
+    testbed: &Testbed,
     progress: &Progress,
     total: &mut Outcome,
 ) -> Result<()> {
     for release in releases {
-        schedmd_section(release, progress, total)?;
-        cluster_section(release, progress, total)?;
-        kill_section(release, progress, total)?;
-        storm_section(release, progress, total)?;
+        for program in WAITING {
+            program.run(release, testbed, progress, total)?;
+        }
     }
     Ok(())
+}
+
+impl Program {
+    fn run(
+        &self,
+        release: &Release,
+        testbed: &Testbed,
+        progress: &Progress,
+        total: &mut Outcome,
+    ) -> Result<()> {
+        progress.title(&format!("{}, Slurm {release}", self.title));
+        testbed.run(self.name, release, progress, total)
+    }
 }
 
 /// The plugin's threads in every order, in models that loom runs.
@@ -179,89 +258,13 @@ fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
     run_section(name, &words, &[], progress, total)
 }
 
-/// The plugin under detectors, in the twin host.
-fn detect_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let host = Host::of(release, progress)?;
-    if host.folder() != Path::new("/") {
-        // The detectors' libraries are this machine's.
-        return Ok(());
-    }
-    let name = format!("memory errors and races of the plugin for Slurm {release}");
-    progress.title(&name);
-    let both = [detect::Detector::Memory, detect::Detector::Races];
-    let found = detect::run(release, detect::SHORT, &both, progress);
-    one(&name, found, total)
-}
-
-/// Files, disks and clocks that go wrong, in the twin host.
-fn mishap_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let name = format!("what a disk and a clock can do to the plugin for Slurm {release}");
-    progress.title(&name);
-    let host = Host::of(release, progress)?;
-    one(&name, mishap::play(release, host.folder(), progress), total)
-}
-
-/// slurmctld killed some times.
-fn kill_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let name = format!("kills of slurmctld {release}");
-    progress.title(&name);
-    let kills = mishap::Kills {
-        release: release.clone(),
-        count: mishap::SHORT,
-        seed: storm::fresh_seed()?,
-    };
-    one(&name, kills.run(progress), total)
-}
-
-/// A minute of everything at once.
-fn storm_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let name = format!("a storm over Slurm {release}");
-    progress.title(&name);
-    let storm = storm::Storm {
-        release: release.clone(),
-        length: storm::SHORT,
-        seed: storm::fresh_seed()?,
-    };
-    one(&name, storm.run(progress), total)
-}
-
-/// Counts a section that is one test.
-fn one(name: &str, result: Result<()>, total: &mut Outcome) -> Result<()> {
-    let failed = |error: &anyhow::Error| !error.is::<Interrupted>();
-    total.passed += usize::from(result.is_ok());
-    total.failed += usize::from(result.as_ref().is_err_and(failed));
-    result.with_context(|| format!("failed: {name}"))
-}
-
-/// The programs of Slurm's own testsuite.
-fn schedmd_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let name = format!("Slurm {release}'s own tests of its plugin, with both");
-    progress.title(&name);
-    count(&name, schedmd::programs(release, progress)?, total)
-}
-
-fn cluster_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let name = format!("private cluster of Slurm {release}");
-    progress.title(&name);
-    count(&name, checks::run(release, "", progress)?, total)
-}
-
-fn count(name: &str, outcome: Outcome, total: &mut Outcome) -> Result<()> {
-    total.passed += outcome.passed;
-    total.failed += outcome.failed;
-    if outcome.failed > 0 {
-        bail!("failed: {name}");
-    }
-    Ok(())
-}
-
 /// Lints, unit tests and the build of the plugin, which needs a release's source.
 fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let source = source::fetch(release, progress)?;
-    let host = Host::of(release, progress)?;
+    let installation = Installation::of(release, progress)?;
     let variables = [
         (plugin::SOURCE_VARIABLE, source.as_path()),
-        (ROOT_VARIABLE, host.folder()),
+        (ROOT_VARIABLE, installation.folder()),
     ];
     let folder = project::slurm(release).join("build").display().to_string();
     let with_feature = |first: &[&'static str], last: &[&'static str]| -> Vec<String> {
@@ -296,16 +299,4 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
     let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
     progress.print(format!("built {}", built.display()));
     Ok(())
-}
-
-/// The plugin against Slurm's own, on the lives of its faults and on random ones.
-fn twin_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    let name = format!("the plugin and Slurm's own in the same lives, Slurm {release}");
-    progress.title(&name);
-    let host = Host::of(release, progress)?;
-    let failed = || format!("failed: {name}");
-    total.passed += twin::faults(release, host.folder(), progress)
-        .inspect_err(|_| total.failed += 1)
-        .with_context(failed)?;
-    one(&name, twin::sample(release, host.folder(), progress), total)
 }

@@ -4,10 +4,8 @@
 //! |---|---|
 //! | `console` | here, in the sandbox, and must print what stands below it |
 //! | `console install` | by `tests/capi_install.rs`, after `make install` |
-//! | `console cluster` | by `cargo xtask test-cluster guides`, in a private cluster |
+//! | `console cluster` | by `cargo test --package fairtree-testbed --test cluster -- guides`, in a private cluster |
 //! | `console suite` | is itself a part of `make test`, which is looked up here |
-
-use std::path::PathBuf;
 
 use crate::command::checkout;
 use crate::console::{Block, Call, blocks, calls, document, documents, is_shown};
@@ -30,7 +28,7 @@ const RUNNERS: [(&str, &str, &[&str]); 2] = [
     ),
     (
         "console cluster",
-        "xtask/src/checks/guides.rs",
+        "crates/testbed/src/checks/guides.rs",
         &["docs/administrator.md", "docs/user.md"],
     ),
 ];
@@ -117,12 +115,23 @@ fn every_block_of_commands_has_someone_who_runs_it() {
     }
 }
 
-/// Whether a package has this test program.
+/// The package whose test programs need Slurm.
+const TESTBED: &str = "fairtree-testbed";
+
+/// Whether a package has a test program of this name.
 fn is_a_test(name: &str) -> bool {
-    let file = |folder: PathBuf| folder.join(format!("tests/{name}.rs"));
+    files_of_test(name).next().is_some()
+}
+
+/// The main files of the test programs of a name.
+fn files_of_test(name: &str) -> impl Iterator<Item = String> {
     let crates = std::fs::read_dir(checkout().join("crates")).expect("crates/");
-    let mut packages = crates.map(|entry| entry.expect("an entry").path());
-    file(checkout()).exists() || packages.any(|package| file(package).exists())
+    let packages = crates.map(|entry| entry.expect("an entry").path());
+    let file = format!("tests/{name}.rs");
+    let files = packages
+        .chain([checkout()])
+        .map(move |folder| folder.join(&file));
+    files.filter_map(|file| std::fs::read_to_string(file).ok())
 }
 
 /// Commands that `make test` consists of cannot be run inside it; that it has them can be seen.
@@ -152,10 +161,28 @@ fn what_is_called_a_part_of_the_suite_is_one() {
                         || makefile.contains(&format!("\n{target}: ## only the checks"))
                         || *target == "help"
                 }
-                // One program of `cargo test --workspace`.
-                ["cargo", "test", "--test", test] => {
-                    suite.contains("[\"test\",\"--workspace\"") && is_a_test(test)
+                // One program of `cargo test --workspace`, or one test of it.
+                ["cargo", "test", "--test", program, rest @ ..] => {
+                    let named = match rest {
+                        [] => true,
+                        ["--", name] => {
+                            files_of_test(program).any(|text| text.contains(&format!("fn {name}(")))
+                        }
+                        _ => false,
+                    };
+                    suite.contains("[\"test\",\"--workspace\"") && is_a_test(program) && named
                 }
+                // One test of a program of the test bed.
+                [
+                    "cargo",
+                    "test",
+                    "--package",
+                    TESTBED,
+                    "--test",
+                    program,
+                    "--",
+                    ..,
+                ] => suite.contains(&format!("name:\"{program}\"")) && is_a_test(program),
                 ["cargo", words @ ..] => {
                     let quoted: Vec<String> = words.iter().map(|w| format!("\"{w}\"")).collect();
                     suite.contains(&quoted.join(","))

@@ -1,0 +1,178 @@
+//! The engine alone: through the C ABI, and in Rust.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use xtask::command::{cargo_in_checkout, checked};
+use xtask::interrupt;
+use xtask::progress::Progress;
+use xtask::project;
+
+use super::Bench;
+use super::machine::Memory;
+use super::served::Answer;
+use super::table::{Row, Table, Unit};
+use super::world::count;
+
+const MILLION: u32 = 1_000_000;
+const TURNS: u32 = 11;
+/// So many processes one after the other: what is measured depends on where the pages of a process
+/// happen to lie, and on what others do with the processor's caches meanwhile.
+const PROCESSES: u32 = 7;
+
+/// What pricing a job reads, its row (ft_job) and its user's rank; and what it writes, its
+/// priority and its terms (ft_priced).
+const JOB_READ_BYTES: f64 = 48.0 + 4.0;
+const PRICE_BYTES: f64 = 4.0;
+const TERMS_BYTES: f64 = 72.0;
+/// A row that is loaded (ft_assoc).
+const ASSOC_BYTES: f64 = 16.0;
+
+/// The tables of this section, in Markdown.
+///
+/// # Errors
+/// A library or a program that does not build or run.
+pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
+    progress.step("the engine: building");
+    let program = build()?;
+    let mut text = String::new();
+    for assocs in [MILLION / 10, MILLION] {
+        if bench.quick && assocs == MILLION {
+            break;
+        }
+        progress.step(format!("the engine: {} associations", count(assocs)));
+        let title = format!("{} associations, {} jobs", count(assocs), count(MILLION));
+        let rust = figures(assocs)?;
+        for table in [
+            Table {
+                title: title.clone(),
+                heads: ("engine", "copying"),
+                rows: rows(&program, assocs, &rust, &bench.memory)?,
+            },
+            Table {
+                title: format!("{title}, until it is done"),
+                heads: ("all processors", "one"),
+                rows: shared_rows(&rust)?,
+            },
+        ] {
+            text.push_str(&table.to_string());
+            text.push('\n');
+        }
+    }
+    Ok(text.trim_end().to_owned() + "\n")
+}
+
+/// Where what is measured is built.
+fn folder() -> PathBuf {
+    project::root().join("target/bench")
+}
+
+/// The library with nothing but the C ABI, and the program that calls it.
+fn build() -> Result<PathBuf> {
+    let folder = folder();
+    let mut cargo = cargo_in_checkout();
+    cargo.args(["build", "--quiet", "--release"]);
+    cargo.args(["--package", "fairtree", "--lib"]);
+    cargo.args(["--no-default-features", "--features", "capi"]);
+    checked(cargo.arg("--target-dir").arg(&folder))?;
+    let program = folder.join("engine");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2"]);
+    gcc.args(["-Wall", "-Wextra", "-Werror"]);
+    gcc.arg("-I").arg(project::root().join("include"));
+    gcc.arg("-o").arg(&program);
+    gcc.arg(project::root().join("benches/c/engine.c"));
+    // Statically: the folder has no link of the library's SONAME.
+    gcc.arg(folder.join("release/libfairtree.a"));
+    checked(gcc.args(["-lm", "-lpthread", "-ldl", "-lgcc_s"]))?;
+    Ok(program)
+}
+
+/// What the benchmark in Rust says.
+fn figures(assocs: u32) -> Result<Answer> {
+    let mut cargo = cargo_in_checkout();
+    cargo.args([
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "fairtree-figures",
+    ]);
+    cargo.arg("--target-dir").arg(folder());
+    Ok(Answer::parse(&checked(
+        cargo.arg("--").arg(assocs.to_string()),
+    )?))
+}
+
+/// What several threads gain.
+fn shared_rows(rust: &Answer) -> Result<Vec<Row>> {
+    let row = |what: String, name: &str| -> Result<Row> {
+        let with = rust.get(&format!("{name}_shared_ms"))?;
+        let alone = rust.get(&format!("{name}_alone_ms"))?;
+        Ok(Row::new(what, Unit::Milliseconds, with).beside(alone))
+    };
+    let threads = rust.get("threads")?;
+    Ok(vec![
+        row(
+            format!("factors from scratch (parallel::Threads), {threads} threads"),
+            "factors",
+        )?,
+        row(
+            format!("pricing all jobs, every term, {threads} threads"),
+            "prices",
+        )?,
+    ])
+}
+
+fn rows(program: &PathBuf, assocs: u32, rust: &Answer, memory: &Memory) -> Result<Vec<Row>> {
+    let words = [assocs, MILLION, TURNS].map(|number| number.to_string());
+    let ask = |_| -> Result<Answer> {
+        interrupt::check()?;
+        let said = checked(Command::new(program).args(&words))?;
+        Ok(Answer::parse(&said))
+    };
+    let answers: Result<Vec<Answer>> = (0..PROCESSES).map(ask).collect();
+    let c = Answer::medians(&answers?)?;
+    let ms = |what: &str, from: &Answer, name: &str| -> Result<Row> {
+        let value = from.get(name).context("the engine's figures")?;
+        Ok(Row::new(what, Unit::Milliseconds, value))
+    };
+    let ns = |what: &str, name: &str, written: f64| -> Result<Row> {
+        let row = Row::new(what, Unit::Nanoseconds, c.get(&format!("{name}_ns"))?);
+        let limit = 1e6 * memory.millis(JOB_READ_BYTES, written);
+        Ok(row.beside(c.get(&format!("{name}_copy_ns"))?).limit(limit))
+    };
+    let loading = f64::from(assocs) * ASSOC_BYTES;
+    // Bounds are for a million; less is less.
+    let part = f64::from(assocs) / f64::from(MILLION);
+    Ok(vec![
+        ms("loading (ft_tree_load)", &c, "load_ms")?
+            .beside(c.get("load_copy_ms")?)
+            .limit(memory.millis(loading, loading))
+            .at_most(1000.0 * part),
+        ms(
+            "factors from scratch (ft_fairshare_compute)",
+            &c,
+            "compute_ms",
+        )?
+        .at_most(250.0 * part),
+        ms("ranks from scratch", rust, "scratch_ms")?.at_most(250.0 * part),
+        ms("ranks again, nobody charged", rust, "charged_0_ms")?,
+        ms("ranks again, 10 users charged", rust, "charged_10_ms")?.at_most(0.1),
+        ms("ranks again, 100 users charged", rust, "charged_100_ms")?.at_most(1.0),
+        ns("pricing a job (ft_jobs_price)", "price", PRICE_BYTES)?.at_most(15.0),
+        ns(
+            "with every term written",
+            "price_terms",
+            PRICE_BYTES + TERMS_BYTES,
+        )?,
+        ns("with PriorityWeightTRES", "price_tres", PRICE_BYTES)?,
+        ns(
+            "with every term written",
+            "price_tres_terms",
+            PRICE_BYTES + TERMS_BYTES,
+        )?,
+    ])
+}

@@ -1,0 +1,209 @@
+//! `cargo testbed bench`: how fast everything is, beside Slurm's own plugin, and the report in
+//! `docs/performance.md`.
+
+mod capture;
+mod cluster;
+mod command;
+mod engine;
+mod machine;
+mod passes;
+mod report;
+mod scale;
+mod served;
+mod table;
+mod world;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
+
+use crate::twin::host::Host;
+use xtask::installation::Installation;
+use xtask::progress::Progress;
+use xtask::release::Release;
+use xtask::{plugin, project, source};
+
+use machine::Memory;
+use report::{Report, heading};
+
+/// Measure, beside Slurm's own plugin.
+#[derive(Args)]
+pub struct Arguments {
+    /// Only these sections; without any, all. Each renews its own part of docs/performance.md
+    #[arg(value_enum)]
+    sections: Vec<Section>,
+    /// Only small sizes; docs/performance.md stays as it is
+    #[arg(long)]
+    quick: bool,
+    /// Measurements of each kind; with fewer than seven, docs/performance.md stays as it is
+    #[arg(long, default_value_t = ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Slurm's release
+    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    slurm: Release,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Section {
+    /// A pass in slurmctld's place
+    Passes,
+    /// Its growth with jobs and associations
+    Scaling,
+    /// The engine alone
+    Engine,
+    /// A real slurmctld, as its clients see it
+    Cluster,
+    /// The `fairtree` command
+    Command,
+}
+
+/// Medians are of so many measurements: noise wants no fewer.
+const ROUNDS: u32 = 7;
+
+/// What all sections use.
+pub struct Bench {
+    host: Host,
+    stock: PathBuf,
+    ours: PathBuf,
+    memory: Memory,
+    release: Release,
+    quick: bool,
+    rounds: u32,
+}
+
+/// Measures and prints; renews the report, part by part, where nothing is left out of a part.
+///
+/// # Errors
+/// Whatever does not build or run; a missed bound is no error, the tables show it.
+pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
+    // The command needs neither Slurm nor the plugin.
+    let bench = match arguments.sections[..] {
+        [Section::Command] => None,
+        _ => Some(prepare(arguments, progress)?),
+    };
+    let introduction = introduction(&arguments.slurm);
+    progress.print(&introduction);
+    let all = Section::value_variants();
+    let headings = all.iter().map(|section| heading(section.text()).to_owned());
+    let file = project::root().join("docs/performance.md");
+    let whole = !arguments.quick && arguments.rounds >= ROUNDS;
+    let mut report = whole
+        .then(|| Report::open(file, introduction, headings.collect()))
+        .transpose()?;
+    for section in all {
+        if !arguments.sections.is_empty() && !arguments.sections.contains(section) {
+            continue;
+        }
+        let start = Instant::now();
+        let part = match (&bench, section) {
+            (None, _) | (_, Section::Command) => measure_command(arguments.quick, progress)?,
+            (Some(bench), section) => section.measure(bench, progress)?,
+        };
+        let secs = start.elapsed().as_secs();
+        if let Some(report) = &mut report {
+            report.put(part)?;
+            progress.print(format!("docs/performance.md has it, after {secs} s\n"));
+        } else {
+            progress.print(format!("that took {secs} s\n"));
+        }
+    }
+    Ok(())
+}
+
+/// The part about the command.
+fn measure_command(quick: bool, progress: &Progress) -> Result<String> {
+    let text = Section::Command.text();
+    progress.print(text);
+    let table = command::measure(quick, progress)?.to_string();
+    progress.print(&table);
+    Ok(format!("{text}\n\n{table}"))
+}
+
+fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
+    let release = &arguments.slurm;
+    let installation = Installation::of(release, progress)?;
+    let source = source::fetch(release, progress)?;
+    let ours = plugin::build(release, None, progress)?;
+    let program = project::slurm(release).join("twin-bench");
+    let host = Host::build_bench(&source, installation.folder(), &program)?;
+    let stock = host.stock();
+    ensure!(stock.is_file(), "{}: no such plugin", stock.display());
+    progress.step("the machine's memory");
+    let memory = Memory::measure(&host)?;
+    Ok(Bench {
+        host,
+        stock,
+        ours,
+        memory,
+        release: release.clone(),
+        quick: arguments.quick,
+        rounds: arguments.rounds,
+    })
+}
+
+impl Section {
+    fn measure(self, bench: &Bench, progress: &Progress) -> Result<String> {
+        let mut text = format!("{}\n\n{}\n", self.text(), bench.memory);
+        progress.print(&text);
+        let mut add = |part: String| {
+            progress.print(&part);
+            text.push('\n');
+            text.push_str(&part);
+        };
+        match self {
+            Section::Passes => {
+                for world in passes::worlds(bench.quick) {
+                    add(passes::measure(bench, &world, progress)?.to_string());
+                }
+            }
+            Section::Scaling => add(scale::measure(bench, progress)?),
+            Section::Engine => add(engine::measure(bench, progress)?),
+            Section::Command => return measure_command(bench.quick, progress),
+            Section::Cluster => add(cluster::measure(bench, progress)?.to_string()),
+        }
+        Ok(text)
+    }
+
+    /// What stands before its tables, with its heading.
+    fn text(self) -> &'static str {
+        match self {
+            Section::Passes => include_str!("text/passes.md"),
+            Section::Scaling => include_str!("text/scaling.md"),
+            Section::Engine => include_str!("text/engine.md"),
+            Section::Cluster => include_str!("text/cluster.md"),
+            Section::Command => include_str!("text/command.md"),
+        }
+        .trim_end()
+    }
+}
+
+/// How to read the report, and where it was made.
+fn introduction(release: &Release) -> String {
+    format!(
+        "{}\n\nMachine: {}. Slurm {}.\n",
+        include_str!("text/introduction.md").trim_end(),
+        machine::name(),
+        release,
+    )
+}
+
+/// The middle one; of an even number the upper middle one. NaN of none.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 3.0);
+        assert!(median(&[]).is_nan());
+    }
+}

@@ -1,0 +1,311 @@
+//! A pass in slurmctld's place: both plugins in the same world, in turns.
+
+use anyhow::Result;
+
+use xtask::progress::Progress;
+
+use super::machine::Memory;
+use super::served::{Answer, Served};
+use super::table::{Row, Table, Unit};
+use super::world::{Kind, Layout, World};
+use super::{Bench, median};
+
+/// Passes before those.
+const WARM_UP: usize = 2;
+/// What a pass may hold a lock for at most, in `PriorityParameters`.
+const SLICED: &str = "max_lock_ms=2";
+
+/// Lines of 64 bytes, per waiting job, that any pass has to read: the list's node, five of the
+/// record, two of its details; and those that it has to write: one of the record, three of the
+/// factors that sprio shows.
+const READ_LINES: f64 = 8.0;
+const WRITTEN_LINES: f64 = 4.0;
+/// Lines, per row of sprio's list, to read (node, two of the record, three of the factors) and to
+/// write (the row and its node).
+const LISTED_READ_LINES: f64 = 6.0;
+const LISTED_WRITTEN_LINES: f64 = 4.0;
+const LINE: f64 = 64.0;
+
+/// The worlds of a run.
+pub fn worlds(quick: bool) -> Vec<World> {
+    use Kind::{Classic, FairTree, Tres};
+    use Layout::{Fresh, Scattered};
+    let mut worlds = vec![
+        World::large(Fresh, FairTree),
+        World::large(Scattered, FairTree),
+        World::large(Scattered, Tres),
+    ];
+    if !quick {
+        worlds.extend([
+            World::huge(Fresh, FairTree),
+            World::huge(Scattered, FairTree),
+            World::huge(Scattered, Tres),
+            World::huge(Scattered, Classic),
+        ]);
+    }
+    worlds
+}
+
+/// What one plugin did over all rounds.
+#[derive(Default)]
+struct Record {
+    passes: Vec<Answer>,
+    waits: Vec<Answer>,
+    sets: Vec<Answer>,
+    lists: Vec<Answer>,
+}
+
+impl Record {
+    fn add(&mut self, served: &mut Served, round: u32) -> Result<()> {
+        self.passes.push(served.ask("time_pass 300")?);
+        self.waits.push(served.ask("time_wait 300")?);
+        self.sets
+            .push(served.ask(&format!("time_set {}", 10_000 + round))?);
+        self.lists.push(served.ask("time_sprio")?);
+        Ok(())
+    }
+
+    fn median(&self, of: fn(&Record) -> &Vec<Answer>, name: &str) -> Result<f64> {
+        let values: Result<Vec<f64>> = of(self).iter().map(|answer| answer.get(name)).collect();
+        Ok(median(&values?))
+    }
+
+    fn pass(&self, name: &str) -> Result<f64> {
+        self.median(|record| &record.passes, name)
+    }
+
+    fn wait(&self, name: &str) -> Result<f64> {
+        self.median(|record| &record.waits, name)
+    }
+}
+
+/// So many sets of processes play a world, one after the other: what a pass takes depends on where
+/// the pages of its process happen to lie, and on what others do with the machine meanwhile.
+const SETS: u32 = 3;
+
+/// How many passes of each kind a set plays. Those over a huge queue are long, and fewer.
+fn rounds(bench: &Bench, world: &World) -> u32 {
+    match is_huge(world) {
+        true => bench.rounds.div_ceil(SETS),
+        false => bench.rounds,
+    }
+}
+
+fn is_huge(world: &World) -> bool {
+    world.waiting >= 1_000_000
+}
+
+/// Lets new processes play a world, in turns, and adds to what was measured: of stock's plugin, of
+/// ours, and of ours with a limit. Returns our pass before there were jobs.
+fn measure_set(bench: &Bench, world: &World, records: &mut [Record; 3]) -> Result<Answer> {
+    let mut hosts = [
+        Served::begin(&bench.host, &bench.stock, world, "")?,
+        Served::begin(&bench.host, &bench.ours, world, "")?,
+        Served::begin(&bench.host, &bench.ours, world, SLICED)?,
+    ];
+    for host in &mut hosts {
+        host.settle(world)?;
+    }
+    for host in &mut hosts {
+        for _ in 0..WARM_UP {
+            host.ask("time_pass 300")?;
+        }
+    }
+    for round in 0..rounds(bench, world) {
+        for (host, record) in hosts.iter_mut().zip(&mut *records) {
+            record.add(host, round)?;
+        }
+    }
+    Ok(std::mem::take(&mut hosts[1].empty))
+}
+
+/// One table for a world.
+///
+/// # Errors
+/// A host that does not start or ends early.
+pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Table> {
+    let mut records = [(); 3].map(|()| Record::default());
+    let mut empty = Answer::default();
+    for set in 1..=SETS {
+        progress.step(format!("passes: {world}, processes {set}"));
+        empty = measure_set(bench, world, &mut records)?;
+    }
+    let [stock, ours, sliced] = records;
+    let rows = Figures {
+        world,
+        memory: &bench.memory,
+        stock: &stock,
+        ours: &ours,
+        sliced: &sliced,
+        empty: &empty,
+    };
+    Ok(Table {
+        title: world.to_string(),
+        heads: ("ours", "stock"),
+        rows: rows.rows()?,
+    })
+}
+
+/// Milliseconds that a pass over a world takes at least.
+pub fn least_millis(memory: &Memory, world: &World) -> f64 {
+    let lines = f64::from(world.waiting) * LINE;
+    memory.millis(lines * READ_LINES, lines * WRITTEN_LINES)
+}
+
+struct Figures<'a> {
+    world: &'a World,
+    memory: &'a Memory,
+    stock: &'a Record,
+    ours: &'a Record,
+    sliced: &'a Record,
+    /// Our pass before there were jobs.
+    empty: &'a Answer,
+}
+
+impl Figures<'_> {
+    fn rows(&self) -> Result<Vec<Row>> {
+        let mut rows = self.times()?;
+        rows.extend(self.counts()?);
+        Ok(rows)
+    }
+
+    /// Bounds of the large queue, or of the huge one.
+    fn bounds(&self) -> (f64, f64, f64) {
+        if is_huge(self.world) {
+            (0.05, 0.05, 0.35)
+        } else {
+            (0.10, 0.10, 0.40)
+        }
+    }
+
+    fn times(&self) -> Result<Vec<Row>> {
+        let Figures {
+            stock,
+            ours,
+            sliced,
+            memory,
+            ..
+        } = self;
+        let (hold, wait, cpu) = self.bounds();
+        let jobs = f64::from(self.world.waiting);
+        let ms = |what, ours: f64, stock: f64| {
+            Row::new(what, Unit::Milliseconds, ours / 1e3).beside(stock / 1e3)
+        };
+        let write = memory.millis(0.0, jobs * WRITTEN_LINES * LINE);
+        let pass = least_millis(memory, self.world);
+        let rows = self.ours.median(|record| &record.lists, "rows")?;
+        let list = memory.millis(
+            rows * LISTED_READ_LINES * LINE,
+            rows * LISTED_WRITTEN_LINES * LINE,
+        );
+        let lists = |record: &Record| record.median(|record| &record.lists, "held_us");
+        let sets = |record: &Record| record.median(|record| &record.sets, "set_us");
+        Ok(vec![
+            ms(
+                "longest hold of the job write lock",
+                ours.pass("hold_us")?,
+                stock.pass("hold_us")?,
+            )
+            .ratio(hold)
+            .limit(write),
+            ms(
+                "the same in processor time",
+                ours.pass("hold_cpu_us")?,
+                stock.pass("hold_cpu_us")?,
+            ),
+            ms(
+                "the same with max_lock_ms=2",
+                sliced.pass("hold_us")?,
+                stock.pass("hold_us")?,
+            )
+            .at_most(3.0),
+            ms(
+                "longest hold of the job read lock",
+                ours.pass("read_hold_us")?,
+                stock.pass("read_hold_us")?,
+            )
+            .limit(pass - write),
+            ms(
+                "a reader's wait, p99",
+                ours.wait("p99_us")?,
+                stock.wait("p99_us")?,
+            )
+            .ratio(wait)
+            .limit(write),
+            ms(
+                "the same with max_lock_ms=2",
+                sliced.wait("p99_us")?,
+                stock.wait("p99_us")?,
+            ),
+            ms("CPU of a pass", ours.pass("cpu_us")?, stock.pass("cpu_us")?)
+                .ratio(cpu)
+                .limit(pass),
+            ms(
+                "the same with max_lock_ms=2",
+                sliced.pass("cpu_us")?,
+                stock.pass("cpu_us")?,
+            ),
+            ms(
+                "the list behind sprio, under locks",
+                lists(ours)?,
+                lists(stock)?,
+            )
+            .ratio(0.5)
+            .limit(list),
+            Row::new("setting one priority", Unit::Microseconds, sets(ours)?)
+                .beside(sets(stock)?)
+                .limit(1e3 * pass / jobs),
+        ])
+    }
+
+    fn counts(&self) -> Result<Vec<Row>> {
+        let (jobs, assocs) = (
+            f64::from(self.world.waiting),
+            f64::from(self.world.assocs()),
+        );
+        let slices = self.sliced.pass("holds")?;
+        let bare = self.empty.get("owned_most")?;
+        let full = self.ours.pass("owned_most")?;
+        let kept = |name| -> Result<f64> { Ok(self.ours.pass(name)? - self.empty.get(name)?) };
+        let count = |what, ours, stock| Row::new(what, Unit::Count, ours).beside(stock);
+        Ok(vec![
+            count(
+                "lock operations of a pass",
+                self.ours.pass("lock_operations")?,
+                self.stock.pass("lock_operations")?,
+            )
+            .at_most(99.0),
+            count(
+                "the same with max_lock_ms=2",
+                self.sliced.pass("lock_operations")?,
+                self.stock.pass("lock_operations")?,
+            )
+            // A slice is locked and unlocked.
+            .at_most(99.0 + 2.0 * slices),
+            count(
+                "allocations of a pass, per waiting job",
+                self.ours.pass("allocations")? / jobs,
+                self.stock.pass("allocations")? / jobs,
+            )
+            .at_most(0.001),
+            Row::new(
+                "own memory per waiting job, at most in a pass",
+                Unit::Bytes,
+                (full - bare) / jobs,
+            )
+            .at_most(200.0),
+            Row::new("between passes", Unit::Bytes, kept("owned")? / jobs),
+            Row::new(
+                "own memory per association, at most in a pass",
+                Unit::Bytes,
+                bare / assocs,
+            )
+            .at_most(300.0),
+            Row::new(
+                "between passes",
+                Unit::Bytes,
+                self.empty.get("owned")? / assocs,
+            ),
+        ])
+    }
+}

@@ -1,0 +1,167 @@
+//! Checks in a private cluster: real users, real jobs, Slurm's own commands as witnesses.
+//!
+//! Each check starts a cluster of its own. Waiting is for conditions; nothing depends on how
+//! fast the machine is.
+
+mod bytes;
+mod clock;
+mod compare;
+mod disk;
+mod fault;
+mod guides;
+mod lives;
+mod model;
+mod neighbours;
+mod numbers;
+pub mod settings;
+mod steady;
+mod takeover;
+mod teardown;
+mod usage;
+mod what_if;
+pub mod world;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use libtest_mimic::Trial;
+
+use crate::cluster::Cluster;
+use crate::harness::{self, Bed};
+use xtask::progress::Progress;
+use xtask::project;
+use xtask::release::Release;
+
+/// What a check gets: how to start its cluster.
+pub struct Bench<'a> {
+    /// Slurm's release.
+    pub release: &'a Release,
+    progress: &'a Progress,
+    name: &'static str,
+    /// Which of the check's clusters, where it has several at once.
+    part: &'static str,
+}
+
+impl Bench<'_> {
+    /// Starts a cluster, runs `check` in it, and saves the daemons' logs if that fails.
+    pub fn in_cluster<T>(
+        &self,
+        plan: &crate::cluster::Plan,
+        check: impl FnOnce(&mut Cluster) -> Result<T>,
+    ) -> Result<T> {
+        let mut cluster = Cluster::start(plan, self.progress)?;
+        self.step("at work");
+        check(&mut cluster).with_context(|| match self.save_logs(&cluster) {
+            Ok(folder) => format!("the daemons' logs are in {folder}"),
+            Err(error) => format!("the daemons' logs could not be saved ({error:#})"),
+        })
+    }
+
+    /// Says what the check does now.
+    pub fn step(&self, what: &str) {
+        let part = self.part;
+        let space = if part.is_empty() { "" } else { " " };
+        self.progress
+            .step(format!("{}{space}{part}: {what}", self.name));
+    }
+
+    /// The bench of one of several clusters that run at the same time.
+    pub fn part(&self, part: &'static str) -> Bench<'_> {
+        Bench {
+            release: self.release,
+            progress: self.progress,
+            name: self.name,
+            part,
+        }
+    }
+
+    fn save_logs(&self, cluster: &Cluster) -> Result<String> {
+        let logs = project::root().join("target/cluster-logs");
+        let folder = logs.join(self.name).join(self.part);
+        fs::create_dir_all(&folder)?;
+        copy_files(&cluster.path().join("log"), &folder)?;
+        copy_files(&cluster.path().join("etc"), &folder)?;
+        Ok(folder.display().to_string())
+    }
+}
+
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            continue;
+        }
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+type Check = fn(&Bench) -> Result<()>;
+
+const CHECKS: &[(&str, Check)] = &[
+    ("a_cluster_leaves_nothing", teardown::leaves_nothing),
+    ("numbers_are_the_engines", numbers::documented),
+    (
+        "numbers_with_compat_slurm_are_the_engines",
+        numbers::compat_slurm,
+    ),
+    (
+        "numbers_of_the_stock_plugin_are_those_of_compat_slurm",
+        numbers::stock,
+    ),
+    ("classic_numbers_are_the_engines", numbers::classic),
+    ("restarts_lose_no_usage", usage::restarts_lose_nothing),
+    (
+        "a_crash_between_passes_loses_no_end",
+        usage::a_crash_between_passes_loses_no_end,
+    ),
+    (
+        "switching_plugins_keeps_usage",
+        usage::switching_keeps_usage,
+    ),
+    ("reconfigure_takes_weights_and_flags", settings::reconfigure),
+    ("bad_parameters_are_refused", settings::bad_parameters),
+    (
+        "bad_parameters_are_refused_under_systemd",
+        settings::bad_parameters_under_systemd,
+    ),
+    ("texts_are_those_of_sshare_and_sprio", bytes::same_text),
+    ("what_if_predicts_to_the_last_digit", what_if::predicts),
+    (
+        "lives_of_jobs_and_limits_are_the_same",
+        lives::jobs_and_limits,
+    ),
+    (
+        "lives_of_administrators_are_the_same",
+        lives::administration,
+    ),
+    ("a_fault_leaves_slurmctld_running", fault::survives),
+    ("a_backup_that_takes_over_goes_on", takeover::goes_on),
+    ("a_bad_disk_loses_no_usage", disk::bad),
+    ("a_clock_that_steps_by_days_charges_once", clock::steps),
+    (
+        "site_factors_and_usage_thresholds_are_stocks",
+        neighbours::factors_and_thresholds,
+    ),
+    (
+        "a_site_without_slurmdbd_is_priced_as_by_stock",
+        neighbours::without_slurmdbd,
+    ),
+    ("guides_work_from_first_to_last_command", guides::work),
+];
+
+/// All of them, as tests.
+pub fn tests(bed: &'static Bed) -> Vec<Trial> {
+    let each = |&(name, check): &(&'static str, Check)| {
+        harness::test(bed, name, move |bed| {
+            check(&Bench {
+                release: &bed.release,
+                progress: &bed.progress,
+                name,
+                part: "",
+            })
+        })
+    };
+    CHECKS.iter().map(each).collect()
+}

@@ -1,0 +1,158 @@
+//! Settings: new ones on reconfigure, bad ones refused.
+
+use anyhow::{Context, Result, ensure};
+
+use super::Bench;
+use super::world::{self, DEADLINE, PERIOD, job};
+use crate::cluster::Cluster;
+use crate::cluster::client::NewJob;
+use crate::cluster::conf::PriorityType;
+use crate::wait;
+use xtask::release::Release;
+
+/// A pending job in the partition with the largest factor.
+fn waiting_job(cluster: &Cluster) -> Result<u32> {
+    world::occupy(cluster)?;
+    let debug = NewJob {
+        partition: "debug",
+        ..job("ann", "left", 60)
+    };
+    cluster.submit(&debug)
+}
+
+/// Points of one of sprio's columns for the job.
+fn points(cluster: &Cluster, id: u32, column: &str) -> Result<u64> {
+    cluster.sprio()?.find("JOBID", &id.to_string())?.get(column)
+}
+
+/// Weights and flags change at `scontrol reconfigure`, without a restart.
+pub fn reconfigure(bench: &Bench) -> Result<()> {
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        let id = waiting_job(cluster)?;
+        let becomes = |cluster: &Cluster, expected: u64| {
+            let what = format!("the partition's points become {expected}");
+            wait::until_true(&what, DEADLINE, || {
+                Ok(points(cluster, id, "PARTITION_FACTOR")? == expected)
+            })
+        };
+        becomes(cluster, 5000)?;
+        bench.step("another weight");
+        cluster.conf_mut().set("PriorityWeightPartition", "7000");
+        cluster.reconfigure()?;
+        becomes(cluster, 7000)?;
+        bench.step("another flag");
+        // The partition's own factor (70) instead of the normalised one.
+        cluster.conf_mut().set("PriorityFlags", "NO_NORMAL_PART");
+        cluster.reconfigure()?;
+        becomes(cluster, 490_000)?;
+        cluster.conf_mut().unset("PriorityFlags");
+        cluster.reconfigure()?;
+        becomes(cluster, 7000)
+    })
+}
+
+/// True where a reconfigure starts slurmctld anew, instead of reading slurm.conf into the running
+/// one.
+pub fn reconfigure_restarts(release: &Release) -> bool {
+    release.numbers() >= [23, 11, 0]
+}
+
+/// Bad `PriorityParameters` keep the old settings on reconfigure and refuse a start.
+pub fn bad_parameters(bench: &Bench) -> Result<()> {
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        let id = waiting_job(cluster)?;
+        world::next_pass(cluster)?;
+
+        bench.step("reconfiguring with bad parameters");
+        let good = format!("calc_period={PERIOD}");
+        cluster
+            .conf_mut()
+            .set("PriorityParameters", "compat=sideways");
+        cluster.conf_mut().set("PriorityWeightPartition", "9000");
+        // The command may report the refusal or not; slurmctld must log it either way.
+        let _ = cluster.reconfigure();
+        old_settings_stay(cluster, id, 1)?;
+        bench.step("once more");
+        // Where slurmctld has been started anew it has read nothing but bad ones.
+        let _ = cluster.reconfigure();
+        old_settings_stay(cluster, id, 2)?;
+        cluster.stop_slurmctld()?;
+
+        bench.step("starting with bad parameters");
+        let log = cluster.start_slurmctld_in_vain()?;
+        ensure!(names_the_fault(&log, "sideways"), "not named in:\n{log}");
+        let unknown = format!("{good},frobnicate=1");
+        cluster.conf_mut().set("PriorityParameters", unknown);
+        cluster.write_conf()?;
+        let log = cluster.start_slurmctld_in_vain()?;
+        ensure!(names_the_fault(&log, "frobnicate"), "not named in:\n{log}");
+
+        bench.step("starting with good ones again");
+        cluster.conf_mut().set("PriorityParameters", good);
+        cluster.write_conf()?;
+        cluster.start_slurmctld()?;
+        wait::until_true("the new weight counts", DEADLINE, || {
+            Ok(points(cluster, id, "PARTITION_FACTOR").context("sprio")? == 9000)
+        })
+    })
+}
+
+/// The refusal was logged so many times, passes go on, and with the weight from before.
+fn old_settings_stay(cluster: &Cluster, id: u32, refusals: usize) -> Result<()> {
+    wait::until_true("the refusal is logged", DEADLINE, || {
+        let log = cluster.slurmctld_log()?;
+        let lines = log.lines().filter(|line| names_the_fault(line, "sideways"));
+        Ok(lines.count() >= refusals)
+    })?;
+    world::next_pass(cluster)?;
+    let found = points(cluster, id, "PARTITION_FACTOR")?;
+    ensure!(
+        found == 5000,
+        "refused settings were taken: {found} instead of 5000 points"
+    );
+    Ok(())
+}
+
+/// The same under systemd, where a reconfigure hands over to another process.
+pub fn bad_parameters_under_systemd(bench: &Bench) -> Result<()> {
+    if !reconfigure_restarts(bench.release) {
+        // There it is the same process as without systemd.
+        return Ok(());
+    }
+    let plan = world::plan(bench.release, PriorityType::Fairtree);
+    bench.in_cluster(&plan, |cluster| {
+        let id = waiting_job(cluster)?;
+        world::next_pass(cluster)?;
+        cluster.stop_slurmctld()?;
+        let systemd = cluster.start_slurmctld_under_systemd()?;
+        let first = systemd.main_pid()?;
+
+        bench.step("reconfiguring with bad parameters");
+        let good = format!("calc_period={PERIOD}");
+        let conf = cluster.conf_mut();
+        conf.set("PriorityParameters", "compat=sideways");
+        conf.set("PriorityWeightPartition", "9000");
+        let _ = cluster.reconfigure();
+        let second = systemd.main_pid()?;
+        ensure!(first != second, "{first} is still slurmctld");
+        old_settings_stay(cluster, id, 1)?;
+
+        bench.step("reconfiguring with good ones");
+        cluster.conf_mut().set("PriorityParameters", good);
+        let _ = cluster.reconfigure();
+        let third = systemd.main_pid()?;
+        ensure!(second != third, "{second} is still slurmctld");
+        wait::until_true("the new weight counts", DEADLINE, || {
+            Ok(points(cluster, id, "PARTITION_FACTOR").context("sprio")? == 9000)
+        })
+    })
+}
+
+/// An error line says which setting and what was found.
+fn names_the_fault(log: &str, found: &str) -> bool {
+    log.lines().any(|line| {
+        line.contains("error:") && line.contains("PriorityParameters") && line.contains(found)
+    })
+}

@@ -1,0 +1,287 @@
+//! The site that the checks share, and the conditions that they wait for.
+
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cluster::client::NewJob;
+use crate::cluster::conf::{Nodes, Partition, PriorityType};
+use crate::cluster::site::{Account, FairShare, Qos, Site};
+use crate::cluster::{Cluster, Plan};
+use crate::wait;
+use xtask::release::Release;
+
+/// Seconds between two passes of our plugin in the checks.
+pub const PERIOD: u32 = 2;
+/// CPUs of the whole cluster.
+pub const CPUS: u32 = 8;
+/// Nodes of the whole cluster.
+pub const NODES: u32 = 2;
+/// Far longer than anything takes that happens at all (stock passes come once a minute).
+pub const DEADLINE: Duration = Duration::from_secs(240);
+
+/// A small site without decay: usage is then a whole number of TRES-seconds, and what sshare
+/// prints of it is all there is to know.
+pub fn plan(release: &Release, priority: PriorityType) -> Plan {
+    let mut settings: Vec<(&'static str, String)> = [
+        ("PriorityDecayHalfLife", "0"),
+        ("PriorityUsageResetPeriod", "NONE"),
+        ("PriorityCalcPeriod", "1"),
+        ("PriorityMaxAge", "1-0"),
+        // High enough that a second of waiting shows.
+        ("PriorityWeightAge", "1000000"),
+        ("PriorityWeightAssoc", "3000"),
+        ("PriorityWeightFairshare", "100000"),
+        ("PriorityWeightJobSize", "7000"),
+        ("PriorityWeightPartition", "5000"),
+        ("PriorityWeightQOS", "11000"),
+        ("PriorityWeightTRES", "cpu=1300"),
+    ]
+    .map(|(key, value)| (key, value.to_owned()))
+    .into();
+    if priority == PriorityType::Fairtree {
+        settings.push(("PriorityParameters", format!("calc_period={PERIOD}")));
+    }
+    Plan {
+        release: release.clone(),
+        priority,
+        nodes: Nodes {
+            count: NODES as usize,
+            cpus: CPUS / NODES,
+        },
+        partitions: vec![
+            Partition {
+                name: "main",
+                priority_job_factor: 30,
+                max_time: "1-0",
+            },
+            Partition {
+                name: "debug",
+                priority_job_factor: 70,
+                max_time: "30",
+            },
+        ],
+        site: site(),
+        settings,
+    }
+}
+
+/// Three levels, `parent` shares, zero shares; every account with users is used by a check, so
+/// that no two accounts tie (there stock depends on the order of its lists).
+pub fn site() -> Site {
+    use FairShare::{Parent, Raw};
+    let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
+        name,
+        parent,
+        fair_share: Raw(shares),
+        users: users.to_vec(),
+    };
+    Site {
+        accounts: vec![
+            account("upper", None, 5, &[]),
+            account(
+                "left",
+                Some("upper"),
+                2,
+                &[("ann", Raw(1)), ("bob", Raw(3))],
+            ),
+            account(
+                "right",
+                Some("upper"),
+                3,
+                &[("cyd", Parent), ("dan", Raw(0))],
+            ),
+            account("lower", None, 4, &[("eve", Raw(1)), ("ann", Raw(1))]),
+        ],
+        qos: vec![
+            Qos {
+                name: "high",
+                priority: 900,
+            },
+            Qos {
+                name: "low",
+                priority: 170,
+            },
+        ],
+    }
+}
+
+/// Two accounts that nobody uses and that tie: each with a user of one share and one of none.
+pub fn with_tied_accounts(mut plan: Plan) -> Plan {
+    for (name, users) in [("tie1", ["fay", "gil"]), ("tie2", ["hal", "ivy"])] {
+        plan.site.accounts.push(Account {
+            name,
+            parent: None,
+            fair_share: FairShare::Raw(1),
+            users: vec![(users[0], FairShare::Raw(1)), (users[1], FairShare::Raw(0))],
+        });
+    }
+    plan
+}
+
+/// A job on one CPU in the default partition and QOS; change what matters.
+pub fn job<'a>(user: &'a str, account: &'a str, secs: u32) -> NewJob<'a> {
+    NewJob {
+        user,
+        account,
+        partition: "main",
+        qos: "normal",
+        cpus: 1,
+        nodes: 1,
+        secs,
+        options: vec!["--time=20".to_owned()],
+    }
+}
+
+/// Seconds since 1970.
+pub fn now() -> Result<i64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    Ok(i64::try_from(since.as_secs())?)
+}
+
+/// Raw usage of the whole site, TRES-seconds, as sshare prints it.
+pub fn total_usage(cluster: &Cluster) -> Result<u64> {
+    let table = cluster.sshare("Account,RawUsage")?;
+    table.find("Account", "root")?.get("RawUsage")
+}
+
+/// Waits until a pass has begun and ended after this call.
+pub fn next_pass(cluster: &Cluster) -> Result<()> {
+    pass_after(cluster, now()?)
+}
+
+/// Waits until a pass that began after the second `called` has ended.
+///
+/// Each pass ends by writing the time of its begin to a file, in the same form under either
+/// plugin: seconds since 1970 as eight bytes, the highest first.
+pub fn pass_after(cluster: &Cluster, called: i64) -> Result<()> {
+    wait::until_true(
+        "the next pass",
+        DEADLINE,
+        || Ok(last_pass(cluster) > called),
+    )
+}
+
+/// No number of sshare is NaN.
+pub fn ensure_numbers(cluster: &Cluster) -> Result<()> {
+    let columns = "Account,User,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
+    let table = cluster.sshare(columns)?;
+    ensure!(!table.rows().is_empty(), "sshare prints nothing");
+    for row in table.rows() {
+        for column in columns.split(',').skip(2) {
+            let text = row.text(column)?;
+            ensure!(!text.contains("nan"), "{column} is {text}: {row:?}");
+        }
+    }
+    Ok(())
+}
+
+/// When the last pass that has ended began; 0: none has.
+pub fn last_pass(cluster: &Cluster) -> i64 {
+    let file = cluster.state_file("priority_last_decay_ran");
+    // Stock takes the file away for an instant while it replaces it.
+    let bytes = fs::read(&file).unwrap_or_default();
+    bytes
+        .first_chunk()
+        .map_or(0, |begin| i64::from_be_bytes(*begin))
+}
+
+/// Waits until slurmctld has written its jobs down as they are now.
+///
+/// It does so some seconds after a change; killed before, it would believe that an ended job
+/// still runs, and give it a later end when the nodes deny that.
+pub fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
+    let file = cluster.state_file("job_state");
+    let called = SystemTime::now();
+    // A change that asks for a new file even if the last one has been written.
+    let mut held = job("bob", "left", 60);
+    held.options.push("--hold".to_owned());
+    cluster.submit(&held)?;
+    wait::until_true("jobs are saved", DEADLINE, || {
+        let written = fs::metadata(&file).and_then(|meta| meta.modified());
+        Ok(written.is_ok_and(|written| written > called))
+    })
+}
+
+/// Waits until a job has ended, however that came.
+pub fn over(cluster: &Cluster, id: u32) -> Result<()> {
+    wait::until_true("the job is over", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let state = jobs.find("JobId", &id.to_string())?.text("JobState")?;
+        Ok(!["PENDING", "RUNNING", "COMPLETING", "SUSPENDED"].contains(&state))
+    })
+}
+
+/// Waits until a job runs, and gives the time of its start.
+pub fn started(cluster: &Cluster, id: u32) -> Result<i64> {
+    wait::until("the job runs", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let job = jobs.find("JobId", &id.to_string())?;
+        match job.text("JobState")? {
+            "RUNNING" => Ok(Some(job.get("StartTime")?)),
+            _ => Ok(None),
+        }
+    })
+}
+
+/// Waits until a job has ended wholly, and gives the times of its start and end.
+pub fn ended(cluster: &Cluster, id: u32) -> Result<(i64, i64)> {
+    wait::until("the job has ended", DEADLINE, || {
+        let jobs = cluster.show("job")?;
+        let job = jobs.find("JobId", &id.to_string())?;
+        match job.text("JobState")? {
+            "COMPLETED" | "CANCELLED" => Ok(Some((job.get("StartTime")?, job.get("EndTime")?))),
+            _ => Ok(None),
+        }
+    })
+}
+
+/// Runs jobs to their end so that every account has been used, none as much as another.
+pub fn use_every_account(cluster: &Cluster) -> Result<()> {
+    let mut ids = Vec::new();
+    for (user, account, cpus, secs) in [
+        ("ann", "left", 1, 2),
+        ("bob", "left", 2, 4),
+        ("cyd", "right", 1, 5),
+        ("eve", "lower", 3, 6),
+        ("ann", "lower", 1, 3),
+    ] {
+        let new = NewJob {
+            cpus,
+            ..job(user, account, secs)
+        };
+        ids.push(cluster.submit(&new)?);
+    }
+    for id in ids {
+        ended(cluster, id)?;
+    }
+    Ok(())
+}
+
+/// A job that takes the whole cluster for an hour; gives its number.
+///
+/// What is submitted afterwards stays pending, also when slurmctld is restarted or reads
+/// slurm.conf anew (which opens a stopped partition).
+pub fn occupy(cluster: &Cluster) -> Result<u32> {
+    let whole = NewJob {
+        cpus: CPUS,
+        nodes: NODES,
+        options: vec!["--time=120".to_owned()],
+        ..job("ann", "left", 3600)
+    };
+    let id = cluster.submit(&whole)?;
+    started(cluster, id)?;
+    Ok(id)
+}
+
+/// Keeps what is submitted from now on pending, without use going on.
+pub fn stop_partitions(cluster: &Cluster) -> Result<()> {
+    for partition in ["main", "debug"] {
+        let name = format!("partitionname={partition}");
+        cluster
+            .run(&["scontrol", "update", &name, "state=down"])
+            .context("cannot stop a partition")?;
+    }
+    Ok(())
+}

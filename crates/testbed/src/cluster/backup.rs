@@ -1,0 +1,199 @@
+//! A second slurmctld that waits to take over.
+//!
+//! Slurm tells its controllers apart by the name of their machine, so each runs under a name of its
+//! own (a UTS namespace, and a mount namespace where that name is known), and listens on an
+//! address of its own of the loopback network.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::Cluster;
+use super::conf;
+use super::services::DEADLINE;
+use crate::wait;
+
+/// Which controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Controller {
+    /// The first of slurm.conf.
+    Primary,
+    /// The second.
+    Backup,
+}
+
+impl Controller {
+    fn machine(self) -> &'static str {
+        match self {
+            Controller::Primary => "ctl0",
+            Controller::Backup => "ctl1",
+        }
+    }
+
+    fn address(self) -> &'static str {
+        match self {
+            Controller::Primary => "127.0.0.1",
+            Controller::Backup => "127.0.0.2",
+        }
+    }
+
+    /// What its daemon is called here.
+    fn daemon(self) -> &'static str {
+        match self {
+            Controller::Primary => "slurmctld",
+            Controller::Backup => BACKUP,
+        }
+    }
+}
+
+const BACKUP: &str = "slurmctld-backup";
+
+impl Cluster {
+    /// Restarts slurmctld as the first of two controllers, and starts the second one.
+    ///
+    /// # Errors
+    /// One that does not start.
+    pub fn add_backup(&mut self) -> Result<()> {
+        self.stop_slurmctld()?;
+        let hosts = [Controller::Primary, Controller::Backup]
+            .map(|one| format!("{}({})", one.machine(), one.address()));
+        self.conf.set_lines("SlurmctldHost", &hosts);
+        self.conf.set("CommunicationParameters", "NoCtldInAddrAny");
+        // They do not have the same file.
+        self.conf.set("DebugFlags", "NO_CONF_HASH");
+        self.write_conf()?;
+        self.write_hosts()?;
+        self.has_backup = true;
+        self.start_slurmctld()?;
+        // Nodes learn who may call them.
+        self.reconfigure()?;
+        self.start_backup()
+    }
+
+    fn write_hosts(&self) -> Result<()> {
+        let mut hosts = fs::read_to_string("/etc/hosts").unwrap_or_default();
+        for one in [Controller::Primary, Controller::Backup] {
+            hosts += &format!("\n{} {}\n", one.address(), one.machine());
+        }
+        Ok(fs::write(self.hosts_file(), hosts)?)
+    }
+
+    fn hosts_file(&self) -> PathBuf {
+        self.folder.join("etc/hosts")
+    }
+
+    /// The same command on the first controller's machine, where there are two.
+    pub(super) fn on_primary(&self, command: Command) -> Command {
+        if self.has_backup {
+            self.on_machine(Controller::Primary, &command)
+        } else {
+            command
+        }
+    }
+
+    fn start_backup(&mut self) -> Result<()> {
+        let folder = self.folder.join("etc/backup");
+        let program = self.folder.join("bin/backup/slurmctld");
+        for parent in [Some(folder.as_path()), program.parent()] {
+            fs::create_dir_all(parent.context("a folder")?)?;
+        }
+        symlink(self.installation.daemon("slurmctld"), &program)?;
+        let mut own = self.conf.clone();
+        for (key, file) in [
+            ("SlurmctldPidFile", "run/slurmctld-backup.own-pid"),
+            ("SlurmctldLogFile", "log/slurmctld-backup.log"),
+        ] {
+            own.set(key, self.folder.join(file).display().to_string());
+        }
+        fs::write(folder.join("slurm.conf"), own.render())?;
+        if let Some(text) = conf::cgroup(self.installation.release()) {
+            fs::write(folder.join("cgroup.conf"), text)?;
+        }
+        let mut command = self.installation.command_in(self.folder.path(), &program);
+        self.set_environment(&mut command);
+        command
+            .env("SLURM_CONF", folder.join("slurm.conf"))
+            .arg("-D");
+        let command = self.on_machine(Controller::Backup, &command);
+        self.spawn(BACKUP, command)?;
+        wait::until_true("the backup waits", DEADLINE, || {
+            self.is_up(Controller::Backup)
+        })
+        .with_context(|| self.tails(BACKUP))
+    }
+
+    /// Does this one answer?
+    fn is_up(&self, controller: Controller) -> Result<bool> {
+        let answer = self.run(&["scontrol", "ping"]).unwrap_or_default();
+        let name = controller.machine();
+        Ok(answer
+            .lines()
+            .any(|line| line.contains(name) && line.contains("is UP")))
+    }
+
+    /// Lets the backup take over; the primary ends.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn take_over(&mut self) -> Result<()> {
+        let answer = self.run(&["scontrol", "takeover"]);
+        self.await_end_of_slurmctld().with_context(|| {
+            format!("scontrol takeover said {answer:?}\n{}", self.tails(BACKUP))
+        })?;
+        self.await_passes(Controller::Backup)
+    }
+
+    /// Starts the primary again; the backup hands over to it, and waits.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn hand_back(&mut self) -> Result<()> {
+        self.start_slurmctld()?;
+        self.await_passes(Controller::Primary)?;
+        wait::until_true("the backup has no thread for passes", DEADLINE, || {
+            Ok(!self.makes_passes(Controller::Backup)?)
+        })
+    }
+
+    fn await_passes(&self, controller: Controller) -> Result<()> {
+        let name = controller.daemon();
+        wait::until_true(&format!("{name} makes passes"), DEADLINE, || {
+            self.makes_passes(controller)
+        })
+        .with_context(|| self.tails(name))
+    }
+
+    /// Does our plugin's thread run in it?
+    ///
+    /// # Errors
+    /// It has ended.
+    pub fn makes_passes(&self, controller: Controller) -> Result<bool> {
+        let pid = self.pid(controller.daemon())?;
+        let threads = PathBuf::from(format!("/proc/{pid}/task"));
+        let mut found = false;
+        let mut all = 0;
+        for thread in fs::read_dir(&threads).context("it has ended")? {
+            // Threads end at any time.
+            let name = fs::read_to_string(thread?.path().join("comm")).unwrap_or_default();
+            found |= name.trim() == "fairtree";
+            all += 1;
+        }
+        ensure!(all > 0, "{} has ended", controller.daemon());
+        Ok(found)
+    }
+
+    /// The same command, on a machine of that name.
+    fn on_machine(&self, controller: Controller, command: &Command) -> Command {
+        let script = "mount --bind \"$0\" /etc/hosts && hostname \"$1\" && shift && exec \"$@\"";
+        let hosts = self.hosts_file().display().to_string();
+        let name = controller.machine();
+        super::wrapped(
+            Path::new("/usr/bin/unshare"),
+            &["--uts", "--mount", "sh", "-c", script, &hosts, name],
+            command,
+        )
+    }
+}

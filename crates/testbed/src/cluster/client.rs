@@ -1,0 +1,206 @@
+//! Slurm's commands, run against a private cluster.
+
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail};
+
+use super::table::Table;
+use super::users::User;
+use super::{Cluster, PriorityType};
+
+/// A job to submit. Its script sleeps.
+#[derive(Clone, Debug)]
+pub struct NewJob<'a> {
+    /// Short name of its owner.
+    pub user: &'a str,
+    /// Account.
+    pub account: &'a str,
+    /// Partitions, comma-separated.
+    pub partition: &'a str,
+    /// QOS.
+    pub qos: &'a str,
+    /// CPUs, on one node unless `nodes` says otherwise.
+    pub cpus: u32,
+    /// Nodes.
+    pub nodes: u32,
+    /// How long it sleeps, seconds.
+    pub secs: u32,
+    /// Further options of sbatch.
+    pub options: Vec<String>,
+}
+
+impl NewJob<'_> {
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec![
+            "--parsable".to_owned(),
+            "--chdir=/".to_owned(),
+            "--output=/dev/null".to_owned(),
+            format!("--account={}", self.account),
+            format!("--partition={}", self.partition),
+            format!("--qos={}", self.qos),
+            format!("--ntasks={}", self.cpus),
+            format!("--nodes={}", self.nodes),
+            format!("--wrap=sleep {}", self.secs),
+        ];
+        arguments.extend(self.options.iter().cloned());
+        arguments
+    }
+}
+
+impl Cluster {
+    /// Runs a command of Slurm as root and gives what it prints.
+    ///
+    /// # Errors
+    /// A command that fails, or that does not end within a minute.
+    pub fn run(&self, words: &[&str]) -> Result<String> {
+        output(self.command(words)?)
+    }
+
+    fn command(&self, words: &[&str]) -> Result<Command> {
+        let (program, arguments) = words.split_first().context("a command")?;
+        let mut command = self.installation.command("timeout");
+        self.set_environment(&mut command);
+        command
+            .args(["--kill-after=5", "60", program])
+            .args(arguments);
+        Ok(command)
+    }
+
+    /// The words with which a shell, in this cluster's environment, calls one of Slurm's commands
+    /// in the working folder that it is in.
+    pub fn shell_words(&self, program: &str) -> String {
+        let mut command = self.installation.command("env");
+        command.arg("--chdir");
+        let words = [command.get_program()]
+            .into_iter()
+            .chain(command.get_args());
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        format!("{} \"$PWD\" /usr/bin/{program}", words.join(" "))
+    }
+
+    /// [`Cluster::run`] with times printed as seconds since 1970.
+    pub fn run_with_seconds(&self, words: &[&str]) -> Result<String> {
+        let mut command = self.command(words)?;
+        command.env("SLURM_TIME_FORMAT", "%s");
+        output(command)
+    }
+
+    /// The same as one of the cluster's users.
+    pub fn run_as(&self, user: &User, words: &[&str]) -> Result<String> {
+        let (program, arguments) = words.split_first().context("a command")?;
+        let mut command = self.installation.command_as(user.owner(), "timeout");
+        self.set_environment(&mut command);
+        command
+            .args(["--kill-after=5", "60", program])
+            .args(arguments);
+        output(command)
+    }
+
+    /// Runs sacctmgr without questions asked.
+    pub fn sacctmgr(&self, words: &[&str]) -> Result<String> {
+        let mut all = vec!["sacctmgr", "--immediate", "--quiet"];
+        all.extend(words);
+        self.run(&all)
+    }
+
+    /// Submits a job as its owner and gives its number.
+    pub fn submit(&self, job: &NewJob) -> Result<u32> {
+        let arguments = job.arguments();
+        let mut words = vec!["sbatch"];
+        words.extend(arguments.iter().map(String::as_str));
+        let answer = self.run_as(self.user(job.user)?, &words)?;
+        answer
+            .trim()
+            .parse()
+            .with_context(|| format!("sbatch answered `{}`", answer.trim()))
+    }
+
+    /// What `sshare -a` knows, in parsable form; the account column keeps its indentation.
+    pub fn sshare(&self, columns: &str) -> Result<Table> {
+        let format = format!("--format={columns}");
+        Table::parse(&self.run(&["sshare", "--all", "--parsable2", &format])?)
+    }
+
+    /// Pending jobs as sprio sees them: one row per job and partition.
+    ///
+    /// The weighted columns are those of `sprio -l`, named as there.
+    pub fn sprio(&self) -> Result<Table> {
+        const COLUMNS: &[(&str, &str)] = &[
+            ("JOBID", "%i"),
+            ("PARTITION", "%r"),
+            ("USER", "%u"),
+            ("PRIORITY", "%Y"),
+            ("SITE", "%S"),
+            ("AGE", "%A"),
+            ("ASSOC", "%B"),
+            ("FAIRSHARE", "%F"),
+            ("JOBSIZE", "%J"),
+            ("PARTITION_FACTOR", "%P"),
+            ("QOS", "%Q"),
+            ("NICE", "%N"),
+            ("TRES", "%T"),
+        ];
+        let letters: Vec<_> = COLUMNS.iter().map(|(_, letter)| *letter).collect();
+        let format = format!("--format={}", letters.join("|"));
+        let rows = self.run(&["sprio", "--noheader", &format])?;
+        Table::with_header(COLUMNS.iter().map(|(name, _)| *name), &rows)
+    }
+
+    /// Jobs as squeue sees them, for `states` like `PD` or `PD,R`.
+    pub fn squeue(&self, states: &str) -> Result<Table> {
+        const COLUMNS: &[(&str, &str)] = &[
+            ("JOBID", "%A"),
+            ("USER", "%u"),
+            ("ACCOUNT", "%a"),
+            ("PARTITION", "%P"),
+            ("QOS", "%q"),
+            ("STATE", "%T"),
+            ("PRIORITY", "%Q"),
+        ];
+        let letters: Vec<_> = COLUMNS.iter().map(|(_, letter)| *letter).collect();
+        let format = format!("--format={}", letters.join("|"));
+        let states = format!("--states={states}");
+        let rows = self.run(&["squeue", "--noheader", "--array", &states, &format])?;
+        Table::with_header(COLUMNS.iter().map(|(name, _)| *name), &rows)
+    }
+
+    /// `scontrol show KIND` as rows of `key=value`, times as seconds since 1970.
+    pub fn show(&self, kind: &str) -> Result<Table> {
+        let text = self.run_with_seconds(&["scontrol", "--oneliner", "show", kind])?;
+        Ok(Table::parse_pairs(&text))
+    }
+
+    /// `scontrol reconfigure` with the settings as they are now.
+    pub fn reconfigure(&self) -> Result<()> {
+        self.write_conf()?;
+        self.run(&["scontrol", "reconfigure"]).map(drop)
+    }
+
+    /// Restarts slurmctld with another priority plugin.
+    pub fn switch_to(&mut self, priority: PriorityType) -> Result<()> {
+        self.stop_slurmctld()?;
+        self.conf_mut().set("PriorityType", priority.conf());
+        self.write_conf()?;
+        self.start_slurmctld()
+    }
+}
+
+fn output(mut command: Command) -> Result<String> {
+    let answer: Output = command
+        .output()
+        .with_context(|| format!("cannot run {command:?}"))?;
+    if !answer.status.success() {
+        let words: Vec<_> = command
+            .get_args()
+            .map(|word| word.to_string_lossy())
+            .collect();
+        bail!(
+            "`{}` failed ({}): {}{}",
+            words.join(" "),
+            answer.status,
+            String::from_utf8_lossy(&answer.stderr),
+            String::from_utf8_lossy(&answer.stdout)
+        );
+    }
+    Ok(String::from_utf8(answer.stdout)?)
+}

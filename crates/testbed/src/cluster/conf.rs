@@ -1,0 +1,238 @@
+//! The files slurm.conf, slurmdbd.conf and cgroup.conf of a private cluster.
+
+use std::fmt::Write as _;
+
+use super::folder::Folder;
+use super::ports::Ports;
+use xtask::installation::Installation;
+use xtask::release::Release;
+
+/// Which priority plugin slurmctld loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PriorityType {
+    /// Slurm's own.
+    Multifactor,
+    /// Ours.
+    Fairtree,
+}
+
+impl PriorityType {
+    /// The word in slurm.conf.
+    pub fn conf(self) -> &'static str {
+        match self {
+            PriorityType::Multifactor => "priority/multifactor",
+            PriorityType::Fairtree => "priority/fairtree",
+        }
+    }
+}
+
+/// The nodes, all alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Nodes {
+    /// How many.
+    pub count: usize,
+    /// CPUs that each claims to have; the machine may have fewer.
+    pub cpus: u32,
+}
+
+/// A partition over all nodes.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// Name.
+    pub name: &'static str,
+    /// `PriorityJobFactor`.
+    pub priority_job_factor: u16,
+    /// `MaxTime`, as slurm.conf writes it.
+    pub max_time: &'static str,
+}
+
+/// The cluster's name in accounting.
+pub const CLUSTER_NAME: &str = "fairtree";
+
+/// slurm.conf: settings that can be changed one by one, nodes and partitions.
+#[derive(Clone, Debug)]
+pub struct SlurmConf {
+    settings: Vec<(String, String)>,
+    rest: String,
+}
+
+impl SlurmConf {
+    /// The settings that make a private cluster of one machine.
+    pub fn new(
+        folder: &Folder,
+        installation: &Installation,
+        ports: Ports,
+        nodes: Nodes,
+        partitions: &[Partition],
+    ) -> SlurmConf {
+        let mut conf = SlurmConf {
+            settings: Vec::new(),
+            rest: nodes_and_partitions(nodes, ports, partitions),
+        };
+        let here = |relative: &str| folder.join(relative).display().to_string();
+        for (key, value) in [
+            ("ClusterName", CLUSTER_NAME.to_owned()),
+            ("SlurmctldHost", "localhost".to_owned()),
+            ("SlurmctldPort", ports.slurmctld().to_string()),
+            ("SlurmUser", "root".to_owned()),
+            ("SlurmdUser", "root".to_owned()),
+            ("AuthType", "auth/munge".to_owned()),
+            ("AuthInfo", format!("socket={}", here("munge/socket"))),
+            (
+                "PluginDir",
+                format!(
+                    "{}:{}",
+                    here("plugins"),
+                    installation.stock_plugins().display()
+                ),
+            ),
+            ("StateSaveLocation", here("state")),
+            ("SlurmdSpoolDir", here("spool/%n")),
+            ("SlurmctldPidFile", here("run/slurmctld.own-pid")),
+            ("SlurmdPidFile", here("run/slurmd-%n.own-pid")),
+            ("SlurmctldLogFile", here("log/slurmctld.log")),
+            ("SlurmdLogFile", here("log/slurmd-%n.log")),
+            ("SlurmctldDebug", "info".to_owned()),
+            (
+                "AccountingStorageType",
+                "accounting_storage/slurmdbd".to_owned(),
+            ),
+            ("AccountingStorageHost", "127.0.0.1".to_owned()),
+            // What AuthInfo is to slurmctld, this is to commands that talk to slurmdbd.
+            (
+                "AccountingStoragePass",
+                format!("socket={}", here("munge/socket")),
+            ),
+            ("AccountingStoragePort", ports.slurmdbd().to_string()),
+            (
+                "AccountingStorageEnforce",
+                "associations,limits,qos".to_owned(),
+            ),
+            ("JobAcctGatherType", "jobacct_gather/none".to_owned()),
+            ("ProctrackType", "proctrack/linuxproc".to_owned()),
+            ("TaskPlugin", "task/none".to_owned()),
+            ("SwitchType", "switch/none".to_owned()),
+            ("MpiDefault", "none".to_owned()),
+            ("SelectType", "select/cons_tres".to_owned()),
+            ("SelectTypeParameters", "CR_CPU".to_owned()),
+            // Nodes may claim more than the machine has.
+            ("SlurmdParameters", "config_overrides".to_owned()),
+            ("PropagateResourceLimits", "NONE".to_owned()),
+            ("ReturnToService", "2".to_owned()),
+            ("KillWait", "5".to_owned()),
+        ] {
+            conf.set(key, value);
+        }
+        conf
+    }
+
+    /// Gives a setting another value.
+    pub fn set(&mut self, key: &str, value: impl Into<String>) {
+        let value = value.into();
+        match self
+            .settings
+            .iter_mut()
+            .find(|(known, _)| known.eq_ignore_ascii_case(key))
+        {
+            Some((_, old)) => *old = value,
+            None => self.settings.push((key.to_owned(), value)),
+        }
+    }
+
+    /// Gives a setting that may stand there several times these values.
+    pub fn set_lines(&mut self, key: &str, values: &[String]) {
+        self.unset(key);
+        let lines = values.iter().map(|value| (key.to_owned(), value.clone()));
+        self.settings.extend(lines);
+    }
+
+    /// Leaves a setting to Slurm's default.
+    pub fn unset(&mut self, key: &str) {
+        self.settings
+            .retain(|(known, _)| !known.eq_ignore_ascii_case(key));
+    }
+
+    /// Does slurmctld keep accounts?
+    pub fn has_slurmdbd(&self) -> bool {
+        let slurmdbd = ("AccountingStorageType", "accounting_storage/slurmdbd");
+        let mut settings = self.settings.iter();
+        settings.any(|(key, value)| (key.as_str(), value.as_str()) == slurmdbd)
+    }
+
+    /// The file's text.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        for (key, value) in &self.settings {
+            let _ = writeln!(text, "{key}={value}");
+        }
+        text + &self.rest
+    }
+}
+
+fn nodes_and_partitions(nodes: Nodes, ports: Ports, partitions: &[Partition]) -> String {
+    let mut text = String::new();
+    for (index, port) in ports.slurmd(nodes.count).enumerate() {
+        let _ = writeln!(
+            text,
+            "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs={} RealMemory=1000",
+            node_name(index),
+            nodes.cpus
+        );
+    }
+    for (index, partition) in partitions.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "PartitionName={} Nodes=ALL Default={} MaxTime={} PriorityJobFactor={} State=UP",
+            partition.name,
+            if index == 0 { "YES" } else { "NO" },
+            partition.max_time,
+            partition.priority_job_factor
+        );
+    }
+    text
+}
+
+/// The name of the node with this index.
+pub fn node_name(index: usize) -> String {
+    format!("n{index}")
+}
+
+/// cgroup.conf where slurmd insists on cgroups unless told otherwise; `None` where it does not
+/// know the word.
+pub fn cgroup(release: &Release) -> Option<&'static str> {
+    (release.numbers() >= [23, 11, 0]).then_some("CgroupPlugin=disabled\n")
+}
+
+/// slurmdbd.conf; `password`: the one that MariaDB's user `slurm` was given.
+pub fn slurmdbd(
+    folder: &Folder,
+    installation: &Installation,
+    ports: Ports,
+    password: &str,
+) -> String {
+    let here = |relative: &str| folder.join(relative).display().to_string();
+    format!(
+        "DbdHost=localhost\n\
+         DbdAddr=127.0.0.1\n\
+         DbdPort={}\n\
+         SlurmUser=root\n\
+         AuthType=auth/munge\n\
+         AuthInfo=socket={}\n\
+         PluginDir={}\n\
+         PidFile={}\n\
+         LogFile={}\n\
+         DebugLevel=info\n\
+         StorageType=accounting_storage/mysql\n\
+         StorageHost=127.0.0.1\n\
+         StoragePort={}\n\
+         StorageUser=slurm\n\
+         StoragePass={password}\n\
+         StorageLoc=slurm\n",
+        ports.slurmdbd(),
+        here("munge/socket"),
+        installation.stock_plugins().display(),
+        here("run/slurmdbd.own-pid"),
+        here("log/slurmdbd.log"),
+        ports.database(),
+    )
+}

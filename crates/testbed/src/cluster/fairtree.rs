@@ -1,0 +1,143 @@
+//! The `fairtree` command, run against a private cluster.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, bail};
+
+use super::Cluster;
+use xtask::command::{cargo_in_checkout, checked};
+use xtask::project::{self, PREPARED};
+
+/// Slurm's commands that `fairtree` asks.
+const ASKED: [&str; 5] = ["sacctmgr", "scontrol", "sprio", "squeue", "sshare"];
+
+/// What a run of `fairtree` left.
+pub struct Ran {
+    /// Exit code.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// The command as it was when this program first asked for it.
+static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Builds the command where that has not been done yet, and says where it is.
+///
+/// A copy: in `make test` cargo builds other things beside the clusters, and whoever asked it
+/// again would wait for that ([`PREPARED`]).
+///
+/// # Errors
+/// It does not build.
+pub fn build() -> Result<PathBuf> {
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = built.as_ref() {
+        return Ok(path.clone());
+    }
+    let path = binary();
+    if std::env::var_os(PREPARED).is_some() && path.exists() {
+        *built = Some(path.clone());
+        return Ok(path);
+    }
+    checked(cargo_in_checkout().args(["build", "--quiet", "--package", "fairtree-cli"]))?;
+    let folder = path.parent().context("a folder")?;
+    fs::create_dir_all(folder)?;
+    let fresh = folder.join(format!("fairtree-{}", std::process::id()));
+    fs::copy(target().join("debug/fairtree"), &fresh)?;
+    fs::rename(&fresh, &path)?;
+    *built = Some(path.clone());
+    Ok(path)
+}
+
+fn binary() -> PathBuf {
+    target().join("testbed-bin/fairtree")
+}
+
+fn target() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| project::root().join("target"))
+}
+
+impl Cluster {
+    /// Runs `fairtree` as root, as one would in the cluster's shell, and fails where it does.
+    ///
+    /// # Errors
+    /// It cannot be run, or its exit code is 2.
+    pub fn fairtree(&self, words: &[&str]) -> Result<Ran> {
+        let mut command = Command::new(build()?);
+        command.args(words);
+        let ran = self.ran(command)?;
+        if ran.code > 1 {
+            bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
+        }
+        Ok(ran)
+    }
+
+    /// Runs a command line as root in the folder of the checkout, with `fairtree` and Slurm's
+    /// commands at hand, whatever it ends with.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn shell(&self, line: &str) -> Result<Ran> {
+        build()?;
+        let mut command = Command::new("bash");
+        command.args(["-o", "pipefail", "-c", line]);
+        command.current_dir(project::root());
+        self.ran(command)
+    }
+
+    fn ran(&self, mut command: Command) -> Result<Ran> {
+        self.set_environment(&mut command);
+        let built = binary();
+        let built = built.parent().context("a folder")?;
+        let path = format!(
+            "{}:{}:/usr/sbin:/usr/bin:/sbin:/bin",
+            self.commands()?.display(),
+            built.display()
+        );
+        command.env("PATH", path);
+        // Not a pipe: without a file it asks Slurm.
+        command.stdin(std::process::Stdio::null());
+        let output: Output = command
+            .output()
+            .with_context(|| format!("cannot run {command:?}"))?;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).context("the output");
+        Ok(Ran {
+            code: output.status.code().context("the command was killed")?,
+            out: text(output.stdout)?,
+            err: text(output.stderr)?,
+        })
+    }
+
+    /// A folder with Slurm's commands of this installation.
+    fn commands(&self) -> Result<PathBuf> {
+        let folder = self.folder.join("bin");
+        fs::create_dir_all(&folder)?;
+        for program in ASKED {
+            let path = folder.join(program);
+            if path.exists() {
+                continue;
+            }
+            // Of the machine's own installation the words are the program alone, which must not
+            // be this script.
+            let command = self.installation.command(program);
+            let words = [command.get_program()]
+                .into_iter()
+                .chain(command.get_args());
+            let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+            let words = words.join(" ");
+            let script = format!(
+                "#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\nexec {words} \"$@\"\n"
+            );
+            fs::write(&path, script)?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        }
+        Ok(folder)
+    }
+}

@@ -1,0 +1,232 @@
+//! The folder that a private cluster lives in, and what makes sure that it is taken down.
+//!
+//! ```text
+//! /tmp/fairtree-cluster-1/
+//!   bin/       symlinks: Slurm's daemons want to be called by their plain names
+//!   etc/       slurm.conf, slurmdbd.conf
+//!   log/       one file per daemon
+//!   run/       NAME.pid per daemon; `users`: the Unix users that we created; sockets
+//!   munge/ database/ state/ spool/
+//! ```
+//!
+//! The number in its name is free on the whole machine: a lock in `/run/lock` is held while a
+//! run uses it. A folder whose lock is free is a leftover of a run that was killed, or was left
+//! running on purpose; only the former is cleared away.
+
+use std::fs::{self, File, Permissions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+
+use super::users;
+use crate::process;
+
+const PREFIX: &str = "/tmp/fairtree-cluster-";
+const LOCKS: &str = "/run/lock";
+/// How long a dying process may hold its lock; far more than it takes.
+const LETTING_GO: Duration = Duration::from_secs(30);
+/// More clusters at once than a machine can carry.
+const MOST: u32 = 50;
+
+/// A cluster's folder, locked while this value lives.
+pub struct Folder {
+    path: PathBuf,
+    number: u32,
+    _lock: Flock<File>,
+}
+
+impl Folder {
+    /// The first folder that nobody uses, empty.
+    pub fn claim() -> Result<Folder> {
+        for number in 1..=MOST {
+            let Some(lock) = lock(number)? else { continue };
+            let path = PathBuf::from(format!("{PREFIX}{number}"));
+            if path.exists() {
+                if is_kept(&path) {
+                    continue;
+                }
+                tear_down(&path)
+                    .with_context(|| format!("cannot clear the leftover {}", path.display()))?;
+            }
+            fs::DirBuilder::new()
+                .mode(0o755)
+                .create(&path)
+                .with_context(|| format!("cannot create {}", path.display()))?;
+            for name in [
+                "bin", "etc", "log", "run", "munge", "database", "state", "spool",
+            ] {
+                fs::create_dir(path.join(name))?;
+                fs::set_permissions(path.join(name), Permissions::from_mode(0o755))?;
+            }
+            return Ok(Folder {
+                path,
+                number,
+                _lock: lock,
+            });
+        }
+        bail!("{MOST} clusters run on this machine already ({PREFIX}*)");
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its number, from 1.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// A path in the folder.
+    pub fn join(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.path.join(relative)
+    }
+
+    /// The log of a daemon.
+    pub fn log(&self, daemon: &str) -> PathBuf {
+        self.path.join("log").join(format!("{daemon}.log"))
+    }
+
+    /// Marks the cluster as left running on purpose.
+    pub fn keep(&self) -> Result<()> {
+        Ok(fs::write(self.path.join("run/kept"), "")?)
+    }
+}
+
+/// The lock of a folder's number; `None` while another run holds it.
+fn lock(number: u32) -> Result<Option<Flock<File>>> {
+    fs::create_dir_all(LOCKS)?;
+    let path = format!("{LOCKS}/fairtree-cluster-{number}");
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .custom_flags(nix::fcntl::OFlag::O_NOFOLLOW.bits())
+        .open(&path)
+        .with_context(|| format!("cannot open {path}"))?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => Ok(None),
+        Err((_, errno)) => bail!("cannot lock {path}: {errno}"),
+    }
+}
+
+/// Left running on purpose, and still running.
+fn is_kept(path: &Path) -> bool {
+    path.join("run/kept").exists() && !process::marked(path).is_empty()
+}
+
+/// Ends every process of the cluster in `path`, removes the users that were created for it, and
+/// the folder.
+///
+/// # Errors
+/// A path that is no cluster's folder, processes that cannot be ended, files that cannot be
+/// removed.
+pub fn tear_down(path: &Path) -> Result<()> {
+    let number = path
+        .to_str()
+        .and_then(|text| text.strip_prefix(PREFIX))
+        .and_then(|rest| rest.parse::<u32>().ok());
+    let meta = fs::symlink_metadata(path).with_context(|| format!("no {}", path.display()))?;
+    if number.is_none() || !meta.is_dir() || meta.uid() != nix::unistd::geteuid().as_raw() {
+        bail!(
+            "{} is not a cluster's folder ({PREFIX}NUMBER)",
+            path.display()
+        );
+    }
+    let records = path.join("run");
+    let find = || {
+        let mut found = process::marked(path);
+        for identity in process::recorded(&records, path) {
+            if !found.contains(&identity) {
+                found.push(identity);
+            }
+        }
+        found
+    };
+    process::stop_all(find, Duration::from_secs(5))?;
+    users::remove_recorded(&records)?;
+    fs::remove_dir_all(path).with_context(|| format!("cannot remove {}", path.display()))
+}
+
+/// A process that tears the cluster down if this one dies without having done so.
+///
+/// It reads a pipe whose other end only this process holds; the end of the pipe is our end.
+pub struct Guard {
+    child: Child,
+}
+
+/// What the program is told that is to stand guard; the folder follows.
+const GUARD: [&str; 2] = ["cluster", "guard"];
+
+/// What is written down the pipe when the guard need not act.
+const DISMISSED: &[u8] = b"dismissed";
+
+impl Guard {
+    /// Starts the guard of a folder.
+    pub fn post(folder: &Folder) -> Result<Guard> {
+        use std::os::unix::process::CommandExt;
+        // Also right when a new build has replaced the file meanwhile.
+        let child = Command::new("/proc/self/exe")
+            .arg0("testbed")
+            .args(GUARD)
+            .arg(folder.path())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .context("cannot start the guard process")?;
+        Ok(Guard { child })
+    }
+
+    /// Sends the guard home.
+    pub fn dismiss(mut self) -> Result<()> {
+        if let Some(mut pipe) = self.child.stdin.take() {
+            pipe.write_all(DISMISSED)?;
+        }
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+/// Stands guard, where this program's arguments tell it to; whoever starts a cluster asks this
+/// before anything else.
+pub fn guard_of_arguments() -> Option<Result<()>> {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let (words, folder) = arguments.split_at_checked(GUARD.len())?;
+    match folder {
+        [folder] if words == GUARD => Some(stand_guard(Path::new(folder))),
+        _ => None,
+    }
+}
+
+/// Waits for the end of its input, then tears down unless dismissed.
+fn stand_guard(path: &Path) -> Result<()> {
+    let mut heard = Vec::new();
+    std::io::stdin().read_to_end(&mut heard)?;
+    if heard == DISMISSED {
+        return Ok(());
+    }
+    let number = path
+        .to_str()
+        .and_then(|text| text.strip_prefix(PREFIX)?.parse().ok())
+        .context("the path of a cluster's folder")?;
+    // The end of the pipe may be seen an instant before the dying process has let go of its lock.
+    // Whoever holds it much longer is another run, which has cleared the folder.
+    let start = Instant::now();
+    while start.elapsed() < LETTING_GO {
+        match lock(number)? {
+            Some(_lock) if path.exists() => return tear_down(path),
+            Some(_lock) => return Ok(()),
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,293 @@
+//! A private Slurm cluster on loopback: munged, MariaDB, slurmdbd, slurmctld and several slurmd.
+//!
+//! Everything lies in one [folder] and listens on ports that were free. Several clusters
+//! run beside each other. A cluster is taken down when its value is dropped, and by a guard
+//! process should this program be killed.
+
+pub mod backup;
+pub mod client;
+mod clock;
+pub mod conf;
+pub mod disk;
+pub mod fairtree;
+pub mod folder;
+mod ports;
+mod services;
+pub mod site;
+mod site_factor;
+pub mod systemd;
+pub mod table;
+pub mod users;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::process::Daemon;
+use conf::{Nodes, Partition, PriorityType, SlurmConf};
+use folder::{Folder, Guard};
+use ports::Ports;
+use site::Site;
+use users::User;
+use xtask::installation::Installation;
+use xtask::progress::Progress;
+use xtask::project;
+use xtask::release::Release;
+
+/// What a cluster is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Slurm's release.
+    pub release: Release,
+    /// Which priority plugin.
+    pub priority: PriorityType,
+    /// The nodes.
+    pub nodes: Nodes,
+    /// The partitions, the default one first.
+    pub partitions: Vec<Partition>,
+    /// Who shares it.
+    pub site: Site,
+    /// Further lines of slurm.conf.
+    pub settings: Vec<(&'static str, String)>,
+}
+
+/// A running cluster.
+pub struct Cluster {
+    folder: Folder,
+    installation: Installation,
+    ports: Ports,
+    nodes: Nodes,
+    conf: SlurmConf,
+    users: BTreeMap<&'static str, User>,
+    daemons: BTreeMap<String, Daemon>,
+    slurmctld_environment: Vec<(String, String)>,
+    has_backup: bool,
+    guard: Option<Guard>,
+}
+
+impl Cluster {
+    /// Starts a cluster; it answers when this returns.
+    ///
+    /// # Errors
+    /// Slurm is not installed, the plugin is not built, not root, or a daemon that does not
+    /// start, with the end of its log.
+    pub fn start(plan: &Plan, progress: &Progress) -> Result<Cluster> {
+        if !nix::unistd::geteuid().is_root() {
+            anyhow::bail!("a private cluster runs jobs of several users: it needs root");
+        }
+        let installation = Installation::of(&plan.release, progress)?;
+        let folder = Folder::claim()?;
+        let ports = Ports::choose(folder.number(), plan.nodes.count)?;
+        let mut conf = SlurmConf::new(&folder, &installation, ports, plan.nodes, &plan.partitions);
+        conf.set("PriorityType", plan.priority.conf());
+        for (key, value) in &plan.settings {
+            conf.set(key, value.as_str());
+        }
+        if !conf.has_slurmdbd() {
+            // Nothing to enforce.
+            conf.unset("AccountingStorageEnforce");
+        }
+        let guard = Some(Guard::post(&folder)?);
+        let mut cluster = Cluster {
+            folder,
+            installation,
+            ports,
+            nodes: plan.nodes,
+            conf,
+            users: BTreeMap::new(),
+            daemons: BTreeMap::new(),
+            slurmctld_environment: Vec::new(),
+            has_backup: false,
+            guard,
+        };
+        cluster.bring_up(&plan.site, progress)?;
+        Ok(cluster)
+    }
+
+    fn bring_up(&mut self, site: &Site, progress: &Progress) -> Result<()> {
+        self.install_plugin()?;
+        self.write_conf()?;
+        if let Some(text) = conf::cgroup(self.installation.release()) {
+            fs::write(self.folder.join("etc/cgroup.conf"), text)?;
+        }
+        for short in site.users() {
+            let name = format!("{}{short}", self.user_prefix());
+            let user = users::ensure(&name, &self.folder.join("run"))?;
+            self.users.insert(short, user);
+        }
+        progress.step("starting munged");
+        self.start_munged()?;
+        if self.conf.has_slurmdbd() {
+            self.bring_up_accounting(site, progress)?;
+        }
+        progress.step(format!(
+            "starting slurmctld {} ",
+            self.installation.release()
+        ));
+        self.start_slurmctld()?;
+        progress.step(format!("starting {} slurmd", self.nodes.count));
+        self.start_nodes()
+    }
+
+    fn bring_up_accounting(&mut self, site: &Site, progress: &Progress) -> Result<()> {
+        let bytes = services::random_bytes(16)?;
+        let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        progress.step("starting MariaDB");
+        self.start_database(&password)?;
+        progress.step("starting slurmdbd");
+        self.start_slurmdbd(&password)?;
+        progress.step("telling slurmdbd of accounts, users and QOS");
+        site.register(self)
+    }
+
+    /// Puts the plugin where slurmctld finds it; a copy, so that a later build cannot change a
+    /// running cluster.
+    fn install_plugin(&self) -> Result<()> {
+        let plugins = self.folder.join("plugins");
+        fs::create_dir_all(&plugins)?;
+        let plugin = project::plugin(self.installation.release());
+        if plugin.exists() {
+            fs::copy(&plugin, plugins.join("priority_fairtree.so"))?;
+        } else if self.conf.render().contains(PriorityType::Fairtree.conf()) {
+            anyhow::bail!(
+                "no {}; build it with: make plugin SLURM={}",
+                plugin.display(),
+                self.installation.release()
+            );
+        }
+        Ok(())
+    }
+
+    /// Slurm's release.
+    pub fn release(&self) -> &Release {
+        self.installation.release()
+    }
+
+    /// The cluster's folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The settings; call [`Cluster::write_conf`] after a change.
+    pub fn conf_mut(&mut self) -> &mut SlurmConf {
+        &mut self.conf
+    }
+
+    /// The settings.
+    pub fn conf(&self) -> &SlurmConf {
+        &self.conf
+    }
+
+    /// Writes slurm.conf; daemons and commands read it when they next start.
+    pub fn write_conf(&self) -> Result<()> {
+        let file = self.conf_file();
+        fs::write(&file, self.conf.render())
+            .with_context(|| format!("cannot write {}", file.display()))
+    }
+
+    /// Where slurm.conf is.
+    pub fn conf_file(&self) -> std::path::PathBuf {
+        self.folder.join("etc/slurm.conf")
+    }
+
+    /// slurmctld's log from the start.
+    pub fn slurmctld_log(&self) -> Result<String> {
+        let bytes = fs::read(self.folder.log("slurmctld"))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A variable for slurmctld's environment from its next start on; `None` removes it.
+    pub fn set_slurmctld_variable(&mut self, key: &str, value: Option<&str>) {
+        self.slurmctld_environment.retain(|(known, _)| known != key);
+        if let Some(value) = value {
+            self.slurmctld_environment
+                .push((key.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// The process number of a daemon that runs.
+    pub fn pid(&self, daemon: &str) -> Result<i32> {
+        let found = self.daemons.get(daemon);
+        Ok(found.with_context(|| format!("no {daemon} runs"))?.pid())
+    }
+
+    /// A user by short name.
+    pub fn user(&self, short: &str) -> Result<&User> {
+        self.users
+            .get(short)
+            .with_context(|| format!("the cluster has no user {short}"))
+    }
+
+    /// What stands before a user's short name on this machine; different in each cluster.
+    pub fn user_prefix(&self) -> String {
+        match self.folder.number() {
+            1 => "ft-".to_owned(),
+            number => format!("ft{number}-"),
+        }
+    }
+
+    /// The environment of daemons and commands: the cluster's, and nothing of the caller's.
+    fn set_environment(&self, command: &mut Command) {
+        command
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("LANG", "C.UTF-8")
+            .env("SLURM_CONF", self.conf_file())
+            .env(crate::process::MARK, self.folder.path());
+        if let Some(zone) = std::env::var_os("TZ") {
+            command.env("TZ", zone);
+        }
+    }
+
+    /// What to type in a terminal, as root, so that Slurm's commands talk to this cluster.
+    pub fn prompt(&self) -> String {
+        let conf = self.conf_file();
+        match self.installation.shell() {
+            None => format!("export SLURM_CONF={}", conf.display()),
+            Some(shell) => format!("SLURM_CONF={} {shell}", conf.display()),
+        }
+    }
+
+    /// Leaves the cluster running when this program ends.
+    pub fn keep(mut self) -> Result<()> {
+        self.folder.keep()?;
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss()?;
+        }
+        Ok(())
+    }
+}
+
+/// The same command, as the last words of another one.
+fn wrapped(program: &Path, words: &[&str], command: &Command) -> Command {
+    let mut outer = Command::new(program);
+    outer.args(words).arg(command.get_program());
+    outer.args(command.get_args()).env_clear();
+    for (key, value) in command.get_envs() {
+        if let Some(value) = value {
+            outer.env(key, value);
+        }
+    }
+    if let Some(folder) = command.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // Without a guard the cluster was kept.
+        let Some(guard) = self.guard.take() else {
+            return;
+        };
+        if let Err(error) = folder::tear_down(self.folder.path()) {
+            eprintln!("the cluster was not taken down wholly: {error:#}");
+        }
+        if let Err(error) = guard.dismiss() {
+            eprintln!("{error:#}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Valgrind's memcheck around the twin host.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Watched;
+use crate::twin::Host;
+use xtask::project;
+use xtask::release::Release;
+
+/// The plugin as it is shipped, the host as it always is.
+pub fn prepare(release: &Release, source: &Path, folder: &Path) -> Result<Watched> {
+    let suppressions = project::root().join("tests/twin/memcheck.supp");
+    let host = Host::build(source, Path::new("/"), &folder.join("twin"))?.under(&[
+        "valgrind",
+        "--quiet",
+        "--error-exitcode=99",
+        // Lost memory is an error; what the host still points to at its end is not.
+        "--leak-check=full",
+        "--show-leak-kinds=definite,indirect",
+        "--errors-for-leak-kinds=definite,indirect",
+        "--track-origins=yes",
+        // The plugin has been unloaded when leaks are reported.
+        "--keep-debuginfo=yes",
+        "--num-callers=30",
+        // Threads take turns fairly, so that passes and hooks mix.
+        "--fair-sched=try",
+        &format!("--suppressions={}", suppressions.display()),
+    ]);
+    Ok(Watched {
+        host,
+        plugin: project::plugin(release),
+    })
+}

@@ -1,0 +1,79 @@
+//! ThreadSanitizer in the plugin, its shim and the twin host.
+//!
+//! libslurmfull is Debian's: what it reads and writes is not seen, the locks that it takes are.
+//! The C library's locks are seen, parking_lot's are atomic operations in the plugin's own code,
+//! which are seen, too (valgrind's detectors would take every one of them for a race).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::Watched;
+use crate::twin::Host;
+use xtask::command::{cargo_in_checkout, checked};
+use xtask::progress::Progress;
+use xtask::project;
+
+const FLAG: &str = "-fsanitize=thread";
+
+/// Builds both with the detector in them.
+pub fn prepare(source: &Path, folder: &Path, progress: &Progress) -> Result<Watched> {
+    progress.step("building the plugin with ThreadSanitizer");
+    let plugin = plugin(source, folder)?;
+    let flags = format!("CFLAGS=-O1 -g {FLAG}");
+    let host = Host::make(
+        source,
+        Path::new("/"),
+        &folder.join("twin-races"),
+        &[&flags],
+    )?;
+    let suppressions = project::root().join("tests/twin/races.supp");
+    let options = format!(
+        // The order of locks is the host's business (locks.c). It knows what the detector does
+        // not: that locks which are taken in both orders lie below a third one.
+        "TSAN_OPTIONS=exitcode=66 detect_deadlocks=0 history_size=7 suppressions={}",
+        suppressions.display()
+    );
+    Ok(Watched {
+        // The library of older compilers cannot place its shadow beside some layouts of memory.
+        host: host.under(&["env", &options, "setarch", "--addr-no-randomize"]),
+        plugin,
+    })
+}
+
+/// The plugin: for the target by name, so that build scripts stay as they are.
+fn plugin(source: &Path, folder: &Path) -> Result<PathBuf> {
+    let version = checked(Command::new("rustc").arg("-vV"))?;
+    let target = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let target = target.context("rustc names its host")?;
+    let build = folder.join("build");
+    let _lock = project::lock(folder)?;
+    let answer = cargo_in_checkout()
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env(
+            "RUSTFLAGS",
+            "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer",
+        )
+        .env(format!("CFLAGS_{}", target.replace('-', "_")), FLAG)
+        .env(xtask::plugin::SOURCE_VARIABLE, fs::canonicalize(source)?)
+        .args(["build", "--quiet", "--package", "fairtree", "--lib"])
+        .arg("--no-default-features")
+        .args(["--features", "slurm", "--target", target, "--target-dir"])
+        .arg(&build)
+        .output()
+        .context("cannot run cargo")?;
+    if !answer.status.success() {
+        let text = String::from_utf8_lossy(&answer.stderr);
+        bail!(
+            "cargo could not build the plugin ({}):\n{text}",
+            answer.status
+        );
+    }
+    let place = folder.join("races");
+    fs::create_dir_all(&place)?;
+    let plugin = place.join("priority_fairtree.so");
+    fs::copy(build.join(target).join("debug/libfairtree.so"), &plugin)?;
+    Ok(plugin)
+}

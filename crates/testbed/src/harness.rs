@@ -1,0 +1,177 @@
+//! Test programs of the test bed: their tests are listed, filtered and run as those of any other
+//! program that `cargo test` runs.
+//!
+//! Nothing is built and no Slurm is needed before the first test begins. The release of Slurm is
+//! that of the variable `SLURM`.
+
+use std::process::ExitCode;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use libtest_mimic::{Arguments, Trial};
+use xtask::installation::Installation;
+use xtask::progress::Progress;
+use xtask::project::PREPARED;
+use xtask::release::Release;
+use xtask::{deps, interrupt, plugin};
+
+use crate::cluster::{fairtree, folder};
+
+/// The release that is used where `SLURM` names none.
+const RELEASE: &str = "22.05.8";
+
+/// Tests that take longer are named with their time at the end.
+const LONG: Duration = Duration::from_secs(2);
+
+/// How many tests run at a time, unless `--test-threads` says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// One: each has a cluster to itself, and shows its daemons' times.
+    One,
+    /// One for each CPU.
+    Cpus,
+}
+
+/// What the tests of a program share.
+pub struct Bed {
+    /// Slurm's release.
+    pub release: Release,
+    /// Where they say what they do.
+    pub progress: Progress,
+    prepared: OnceLock<Result<(), String>>,
+    times: Mutex<Vec<(String, Duration)>>,
+}
+
+/// Installs packages and builds the plugin and the command, all from the sources as they are.
+///
+/// # Errors
+/// Packages that are missing and cannot be installed, and what does not build.
+pub fn prepare(release: &Release, progress: &Progress) -> Result<()> {
+    deps::install(progress)?;
+    plugin::build(release, None, progress)?;
+    progress.step("building the command");
+    fairtree::build().map(drop)
+}
+
+impl Bed {
+    fn of_environment() -> Result<Bed> {
+        let named = std::env::var("SLURM").unwrap_or_default();
+        let named = if named.is_empty() { RELEASE } else { &named };
+        Ok(Bed {
+            release: named.parse()?,
+            progress: Progress::plain(),
+            prepared: OnceLock::new(),
+            times: Mutex::default(),
+        })
+    }
+
+    /// The installation of the release.
+    ///
+    /// # Errors
+    /// There is none, and none can be made.
+    pub fn installation(&self) -> Result<Installation> {
+        Installation::of(&self.release, &self.progress)
+    }
+
+    /// Once for all tests, before the first of them.
+    fn prepare(&self) -> Result<()> {
+        let prepared = self.prepared.get_or_init(|| {
+            if std::env::var_os(PREPARED).is_some() {
+                return Ok(());
+            }
+            prepare(&self.release, &self.progress).map_err(|error| format!("{error:#}"))
+        });
+        prepared.clone().map_err(|error| anyhow!(error))
+    }
+
+    fn run(&self, name: &str, test: impl FnOnce(&Bed) -> Result<()>) -> Result<()> {
+        interrupt::check()?;
+        self.prepare()?;
+        let start = Instant::now();
+        let result = test(self);
+        // What a signal ended has shown nothing.
+        interrupt::check()?;
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        times.push((name.to_owned(), start.elapsed()));
+        result
+    }
+
+    /// The tests that took long, the longest first.
+    fn print_times(&self) {
+        let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
+        times.retain(|(_, time)| *time >= LONG);
+        times.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        for (name, time) in times.iter() {
+            println!("{:>6.1} s  {name}", time.as_secs_f64());
+        }
+    }
+}
+
+/// What several tests need and the first of them makes.
+pub struct Shared<T> {
+    make: Box<dyn Fn() -> Result<T> + Send + Sync>,
+    made: OnceLock<Result<T, String>>,
+}
+
+impl<T> Shared<T> {
+    /// Nothing is made yet.
+    pub fn new(make: impl Fn() -> Result<T> + Send + Sync + 'static) -> Shared<T> {
+        Shared {
+            make: Box::new(make),
+            made: OnceLock::new(),
+        }
+    }
+
+    /// The thing itself; tests that ask meanwhile wait.
+    ///
+    /// # Errors
+    /// What making it ended with, for every test.
+    pub fn get(&self) -> Result<&T> {
+        let make = || (self.make)().map_err(|error| format!("{error:#}"));
+        self.made
+            .get_or_init(make)
+            .as_ref()
+            .map_err(|error| anyhow!("{error}"))
+    }
+}
+
+/// One test of a program.
+pub fn test(
+    bed: &'static Bed,
+    name: impl Into<String>,
+    test: impl FnOnce(&Bed) -> Result<()> + Send + 'static,
+) -> Trial {
+    let name = name.into();
+    Trial::test(name.clone(), move || {
+        bed.run(&name, test)
+            .map_err(|error| format!("{error:#}").into())
+    })
+}
+
+/// The whole of a test program, whose tests `tests` makes; it must need neither Slurm nor time.
+pub fn main(threads: Threads, tests: impl FnOnce(&'static Bed) -> Result<Vec<Trial>>) -> ExitCode {
+    // A cluster's guard is started from the program that has the cluster.
+    if let Some(result) = folder::guard_of_arguments() {
+        return interrupt::exit_code(result);
+    }
+    let mut arguments = Arguments::from_args();
+    if threads == Threads::One {
+        arguments.test_threads.get_or_insert(1);
+    }
+    let begin = || -> Result<(&'static Bed, Vec<Trial>)> {
+        interrupt::install()?;
+        let bed: &'static Bed = Box::leak(Box::new(Bed::of_environment()?));
+        Ok((bed, tests(bed)?))
+    };
+    let (bed, trials) = match begin() {
+        Ok(begun) => begun,
+        Err(error) => return interrupt::exit_code(Err(error)),
+    };
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    bed.print_times();
+    match interrupt::check() {
+        Err(interrupted) => interrupt::exit_code(Err(interrupted.into())),
+        Ok(()) => conclusion.exit_code(),
+    }
+}

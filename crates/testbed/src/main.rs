@@ -1,0 +1,196 @@
+//! What runs Slurm, beside the tests: `cargo testbed help`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::installation::Installation;
+use xtask::interrupt;
+use xtask::progress::Progress;
+use xtask::release::Release;
+
+use fairtree_testbed::cluster::conf::PriorityType;
+use fairtree_testbed::cluster::folder;
+use fairtree_testbed::harness::prepare;
+use fairtree_testbed::{bench, demo, detect, mishap, schedmd, storm, twin};
+
+/// Private clusters of Slurm, and a host in slurmctld's place: to look at, to measure, to play lives.
+/// The tests: cargo test --package fairtree-testbed --test cluster, or another of them.
+#[derive(Parser)]
+#[command(name = "cargo testbed", bin_name = "cargo testbed")]
+struct Arguments {
+    #[command(subcommand)]
+    tool: Tool,
+}
+
+#[derive(Subcommand)]
+enum Tool {
+    /// Build what tests and tools need: the packages, the plugin, the command
+    Prepare {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+    },
+    /// Show a private cluster at work
+    Demo {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// Which priority plugin decides
+        #[arg(long, value_enum, default_value = "fairtree")]
+        priority: PriorityType,
+        /// Leave the cluster running
+        #[arg(long)]
+        keep: bool,
+    },
+    /// A private Slurm cluster
+    #[command(subcommand)]
+    Cluster(ClusterTool),
+    /// Compare a priority plugin with Slurm's own on the same lives
+    Twin(twin::Arguments),
+    /// Play lives in several threads at once under detectors of memory errors and of races
+    Detect {
+        /// Slurm's release, one that is installed here
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// One seed, or FIRST-LAST
+        #[arg(value_parser = twin::seeds, default_value = "1-20")]
+        seeds: std::ops::RangeInclusive<u64>,
+        /// Only this one
+        #[arg(long, value_enum)]
+        detector: Option<detect::Detector>,
+    },
+    /// Play damaged state files, bad disks and clocks, and look at usage afterwards
+    Mishaps {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+    },
+    /// Kill slurmctld at random moments, and look at usage afterwards
+    Kills {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// How often
+        #[arg(long, default_value_t = 50)]
+        count: u32,
+        /// The moments are drawn from this; without it, from the clock
+        #[arg(long)]
+        seed: Option<u64>,
+    },
+    /// Let a storm of requests pass over a private cluster with our plugin and over one with stock
+    Storm {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// How long it lasts
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+        /// What happens is drawn from this; without it, from the clock
+        #[arg(long)]
+        seed: Option<u64>,
+    },
+    /// Run Slurm's own tests of its priority plugin with Slurm's plugin and with ours
+    Schedmd {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// Also the scripts that need a running cluster; takes minutes
+        #[arg(long)]
+        all: bool,
+    },
+    /// Measure how fast everything is, beside Slurm's own plugin; writes docs/performance.md
+    Bench(bench::Arguments),
+}
+
+#[derive(Subcommand)]
+enum ClusterTool {
+    /// Start a cluster and hold it until Ctrl-C
+    Up {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// Which priority plugin decides; ours must have been built
+        #[arg(long, value_enum, default_value = "fairtree")]
+        priority: PriorityType,
+    },
+    /// Take a cluster down that was left running
+    Stop {
+        /// The cluster's folder
+        folder: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    // A cluster's guard is started from the program that has the cluster.
+    if let Some(result) = folder::guard_of_arguments() {
+        return interrupt::exit_code(result);
+    }
+    let arguments = Arguments::parse();
+    interrupt::exit_code(run(arguments.tool))
+}
+
+fn run(tool: Tool) -> Result<()> {
+    interrupt::install()?;
+    let progress = Progress::new();
+    match tool {
+        Tool::Prepare { slurm } => prepare(&slurm, &progress),
+        Tool::Demo {
+            slurm,
+            priority,
+            keep,
+        } => {
+            prepare(&slurm, &progress)?;
+            demo::run(&slurm, priority, keep, &progress)
+        }
+        Tool::Cluster(ClusterTool::Up { slurm, priority }) => {
+            demo::hold(&slurm, priority, &progress)
+        }
+        Tool::Cluster(ClusterTool::Stop { folder }) => folder::tear_down(&folder),
+        Tool::Twin(arguments) => twin::run(arguments, &progress),
+        Tool::Detect {
+            slurm,
+            seeds,
+            detector,
+        } => {
+            prepare(&slurm, &progress)?;
+            let detectors = detector.map_or(detect::Detector::ALL.to_vec(), |only| vec![only]);
+            detect::run(&slurm, seeds, &detectors, &progress)
+        }
+        Tool::Mishaps { slurm } => {
+            prepare(&slurm, &progress)?;
+            let installation = Installation::of(&slurm, &progress)?;
+            mishap::play(&slurm, installation.folder(), &progress)
+        }
+        Tool::Kills { slurm, count, seed } => {
+            prepare(&slurm, &progress)?;
+            let kills = mishap::Kills {
+                release: slurm,
+                count,
+                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+            };
+            kills.run(&progress)
+        }
+        Tool::Storm {
+            slurm,
+            seconds,
+            seed,
+        } => {
+            prepare(&slurm, &progress)?;
+            let storm = storm::Storm {
+                release: slurm,
+                length: Duration::from_secs(seconds),
+                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+            };
+            storm.run(&progress)
+        }
+        Tool::Schedmd { slurm, all } => {
+            prepare(&slurm, &progress)?;
+            let run = if all { schedmd::all } else { schedmd::programs };
+            run(&slurm, &progress)
+        }
+        Tool::Bench(arguments) => bench::run(&arguments, &progress),
+    }
+}

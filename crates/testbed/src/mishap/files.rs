@@ -1,0 +1,77 @@
+//! Damaged state files, after a crash and after an orderly stop.
+
+use super::scene::{RUN, Scene};
+
+/// Equal parts of a file that are damaged one by one.
+const PARTS: u32 = 32;
+
+struct File {
+    name: &'static str,
+    parts: u32,
+    /// One of Slurm's own, which has no checksum: what keeps its form is not noticed. All that
+    /// was in it is in ours.
+    slurms: bool,
+    says: &'static str,
+}
+
+const FILES: [File; 4] = [
+    File {
+        name: "priority_fairtree_state",
+        parts: PARTS,
+        slurms: false,
+        says: "priority_fairtree_state is damaged",
+    },
+    File {
+        name: "priority_last_decay_ran",
+        // The times are 16 bytes.
+        parts: 16,
+        slurms: false,
+        says: "priority_last_decay_ran ",
+    },
+    File {
+        name: "assoc_usage",
+        parts: PARTS,
+        slurms: true,
+        says: "assoc_usage is damaged",
+    },
+    File {
+        name: "qos_usage",
+        parts: PARTS,
+        slurms: true,
+        says: "qos_usage is damaged",
+    },
+];
+
+/// Each file by name: emptied, cut at every part and flipped in every part.
+pub fn cases() -> Vec<(&'static str, Vec<Scene>)> {
+    FILES.iter().map(|file| (file.name, file.cases())).collect()
+}
+
+impl File {
+    fn cases(&self) -> Vec<Scene> {
+        let mut cases = vec![];
+        for stop in ["crash 20", "restart 20"] {
+            for part in 0..self.parts {
+                for how in ["cut", "flip"] {
+                    cases.push(self.damaged(how, part, stop));
+                }
+            }
+        }
+        cases
+    }
+
+    fn damaged(&self, how: &str, part: u32, stop: &str) -> Scene {
+        let File {
+            name, parts, says, ..
+        } = self;
+        let emptied = how == "cut" && part == 0;
+        let least = usize::from(!self.slurms || emptied);
+        Scene {
+            first: "",
+            lines: format!("damage {name} {how}={part} of={parts}\n{stop}\npass 300\n"),
+            charged: RUN + 20 + 300,
+            told: least..=1,
+            says,
+        }
+    }
+}

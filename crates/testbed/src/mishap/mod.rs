@@ -1,0 +1,105 @@
+//! `cargo testbed mishaps`: what happens to slurmctld and its disk, and what usage is afterwards.
+//!
+//! Damaged state files, disks and clocks are played in the twin host, where every byte range and
+//! every moment can be had; slurmctld itself is killed in a private cluster.
+
+mod clock;
+mod disk;
+mod files;
+mod kills;
+mod scene;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail, ensure};
+use libtest_mimic::Trial;
+
+use crate::harness::{self, Bed, Shared};
+use crate::storm;
+use crate::twin::Host;
+use xtask::progress::Progress;
+use xtask::release::Release;
+use xtask::{interrupt, project, source};
+
+pub use kills::Kills;
+use scene::Scene;
+
+/// Each kind by name, with its cases.
+fn kinds() -> Vec<(String, Vec<Scene>)> {
+    let files = files::cases().into_iter();
+    let damaged = files.map(|(file, cases)| (format!("{file}_damaged"), cases));
+    let others = [
+        ("disk_full_or_not_writable".to_owned(), disk::cases()),
+        ("clock_stepped".to_owned(), clock::cases()),
+    ];
+    damaged.chain(others).collect()
+}
+
+/// The mishaps in the twin host as tests, a kind each.
+pub fn tests(bed: &'static Bed) -> Vec<Trial> {
+    let host = Arc::new(Shared::new(move || {
+        let installation = bed.installation()?;
+        build(&bed.release, installation.folder(), &bed.progress)
+    }));
+    let each = |(name, cases): (String, Vec<Scene>)| {
+        let host = Arc::clone(&host);
+        harness::test(bed, name.clone(), move |bed| {
+            let plugin = plugin(&bed.release)?;
+            all(host.get()?, &plugin, &name, &cases, &bed.progress)
+        })
+    };
+    kinds().into_iter().map(each).collect()
+}
+
+/// The kills of `make test` as a test.
+pub fn kill_tests(bed: &'static Bed) -> Vec<Trial> {
+    let kills = harness::test(bed, "kills_lose_no_usage", |bed| {
+        let kills = Kills {
+            release: bed.release.clone(),
+            count: kills::SHORT,
+            seed: storm::fresh_seed()?,
+        };
+        kills.run(&bed.progress)
+    });
+    vec![kills]
+}
+
+/// Plays every mishap in the twin host; `root`: the system with the release's library.
+///
+/// # Errors
+/// A host that does not build, and the first case that did not end well, with its life.
+pub fn play(release: &Release, root: &Path, progress: &Progress) -> Result<()> {
+    let host = build(release, root, progress)?;
+    let plugin = plugin(release)?;
+    for (name, cases) in kinds() {
+        all(&host, &plugin, &name, &cases, progress)?;
+    }
+    Ok(())
+}
+
+fn build(release: &Release, root: &Path, progress: &Progress) -> Result<Host> {
+    let source = source::fetch(release, progress)?;
+    Host::build(&source, root, &project::slurm(release).join("twin"))
+}
+
+fn plugin(release: &Release) -> Result<PathBuf> {
+    let plugin = project::plugin(release);
+    ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
+    Ok(plugin)
+}
+
+/// All cases of a kind.
+///
+/// # Errors
+/// The first one that does not end as it should, with its life.
+fn all(host: &Host, plugin: &Path, name: &str, cases: &[Scene], progress: &Progress) -> Result<()> {
+    for case in cases {
+        interrupt::check()?;
+        if let Some(fault) = case.play(host, plugin)? {
+            bail!("{name}: {fault}\n--- the life ---\n{}", case.life());
+        }
+    }
+    progress.print(format!("{name}: {} cases", cases.len()));
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! Slurm's own tests of its priority plugin, run with Slurm's plugin and with ours.
+//!
+//! They come with the source of each release and are taken from there each time; none is kept in
+//! this project. All that is changed, in a copy, is the plugin's name.
+
+mod program;
+mod script;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use libtest_mimic::Trial;
+
+use crate::harness::{self, Bed, Shared};
+use crate::under::Under;
+use program::{Built, Program, Subject, Toolchain};
+use xtask::installation::Installation;
+use xtask::progress::Progress;
+use xtask::project;
+use xtask::release::Release;
+use xtask::source;
+
+/// The head of the table.
+const HEAD: [&str; 4] = [
+    "test",
+    "priority/multifactor",
+    "priority/fairtree, compat=slurm",
+    "priority/fairtree",
+];
+
+/// A line of the test24.4 program that our plugin answers differently unless told otherwise.
+///
+/// The level fairshares of uD2 and uD3 are (40/170)/(20/110) and (50/170)/(25/110), both 22/17.
+/// Slurm ranks them apart by a rounding error in the last place; equal ones tie.
+const TIES: &[(&str, &str)] = &[("test24.4", "aD|uD2|40|")];
+
+/// The programs, and every script of the testsuite that needs a running cluster.
+///
+/// A script must end with our plugin as it ends with Slurm's: passed, or skipped by itself.
+///
+/// # Errors
+/// As [`programs`], a cluster that does not start, and a script that ends otherwise.
+pub fn all(release: &Release, progress: &Progress) -> Result<()> {
+    let programs = programs(release, progress);
+    let source = source::fetch(release, progress)?;
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    let mut differing = 0;
+    for row in script::results(&source, release, progress)? {
+        // What fails under stock tells nothing of ours.
+        let same = row[1..].iter().all(|cell| *cell == row[1]);
+        differing += usize::from(!same || row[1].contains(script::FAILED));
+        rows.push(row);
+    }
+    progress.print(table(&rows));
+    programs?;
+    ensure!(
+        differing == 0,
+        "{differing} scripts end otherwise than with stock"
+    );
+    Ok(())
+}
+
+/// Builds and runs the programs of a release's testsuite that link the plugin, and prints how many
+/// of the lines that the testsuite expects came.
+///
+/// # Errors
+/// A testsuite without such programs, one that does not build or does not end well, and lines that
+/// are missing.
+pub fn programs(release: &Release, progress: &Progress) -> Result<()> {
+    let bench = Bench::build(release, progress)?;
+    let mut rows = vec![HEAD.map(str::to_owned)];
+    let mut wrong = Vec::new();
+    for subject in Subject::ALL {
+        progress.step(format!("{} in Slurm {release}'s tests", subject.name()));
+        let (row, differences) = bench.compare(subject)?;
+        rows.push(row);
+        wrong.extend(differences);
+    }
+    progress.print(table(&rows));
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// The programs as tests.
+pub fn tests(bed: &'static Bed) -> Vec<Trial> {
+    let bench = Arc::new(Shared::new(move || {
+        Bench::build(&bed.release, &bed.progress)
+    }));
+    let each = |subject: Subject| {
+        let bench = Arc::clone(&bench);
+        harness::test(bed, subject.name(), move |bed| {
+            let (row, wrong) = bench.get()?.compare(subject)?;
+            bed.progress.print(table(&[HEAD.map(str::to_owned), row]));
+            ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+            Ok(())
+        })
+    };
+    Subject::ALL.into_iter().map(each).collect()
+}
+
+/// A release's source, and what builds its programs.
+struct Bench {
+    source: PathBuf,
+    tools: Toolchain,
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn build(release: &Release, progress: &Progress) -> Result<Bench> {
+        let source = source::fetch(release, progress)?;
+        let installation = Installation::of(release, progress)?;
+        let folder = folder_of(release);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        progress.step(format!("building the programs of Slurm {release}'s tests"));
+        let tools = Toolchain::new(&source, &installation, &folder)?;
+        Ok(Bench {
+            source,
+            tools,
+            folder,
+        })
+    }
+
+    /// One row of the table, and what should not be so.
+    fn compare(&self, subject: Subject) -> Result<([String; 4], Vec<String>)> {
+        compare(
+            &Program::of(&self.source, subject)?,
+            &self.tools,
+            &self.folder,
+        )
+    }
+}
+
+/// Where programs are built, and where what scripts say is kept.
+fn folder_of(release: &Release) -> PathBuf {
+    project::slurm(release).join("schedmd")
+}
+
+/// One row of the table, and what should not be so.
+fn compare(
+    program: &Program,
+    tools: &Toolchain,
+    folder: &Path,
+) -> Result<([String; 4], Vec<String>)> {
+    let mut row = [const { String::new() }; 4];
+    row[0].clone_from(&program.name);
+    let mut wrong = Vec::new();
+    for (cell, under) in row[1..].iter_mut().zip(Under::ALL) {
+        let built: Built = tools.build(program, under.priority())?;
+        let conf = write_conf(folder, tools.plugins(under.priority()), under)?;
+        let allowed: Vec<&str> = TIES
+            .iter()
+            .filter(|(name, _)| under == Under::Documented && *name == program.name)
+            .map(|(_, line)| *line)
+            .collect();
+        let missing = built.missing(&conf, |missing| is_as_allowed(missing, &allowed))?;
+        let expected = program.expected.len();
+        *cell = format!("{} of {expected}", expected - missing.len());
+        if !is_as_allowed(&missing, &allowed) {
+            wrong.push(format!(
+                "{} {}: missing {missing:?}",
+                program.name,
+                under.name()
+            ));
+        }
+    }
+    Ok((row, wrong))
+}
+
+/// True where the lines that did not come are the ones that our documentation names.
+fn is_as_allowed(missing: &[String], allowed: &[&str]) -> bool {
+    missing.len() == allowed.len()
+        && missing
+            .iter()
+            .zip(allowed)
+            .all(|(line, start)| line.starts_with(start))
+}
+
+/// The slurm.conf that a program reads; it sets most of what matters itself.
+fn write_conf(folder: &Path, plugins: String, under: Under) -> Result<PathBuf> {
+    let file = folder.join(format!("{}.conf", under.name()));
+    let parameters = under
+        .parameters()
+        .map_or_else(String::new, |words| format!("PriorityParameters={words}\n"));
+    let text = format!(
+        "ClusterName=programs\nSlurmctldHost=localhost\nPluginDir={plugins}\n\
+         NodeName=n0\nPartitionName=main Nodes=ALL\n{parameters}"
+    );
+    fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+/// Rows under each other, columns as wide as need be.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.len());
+        }
+    }
+    let line = |row: &[String; N]| {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let rows = [["a", "bcd"], ["efg", "h"]].map(|row| row.map(str::to_owned));
+        assert_eq!(table(&rows), "a    bcd\nefg  h");
+    }
+
+    #[test]
+    fn only_the_named_lines_may_differ() {
+        let missing = ["aD|uD2|40|0.2|".to_owned()];
+        assert!(is_as_allowed(&missing, &["aD|uD2|40|"]));
+        assert!(!is_as_allowed(&missing, &[]));
+        assert!(!is_as_allowed(&[], &["aD|uD2|40|"]));
+        assert!(!is_as_allowed(&missing, &["aD|uD3|"]));
+    }
+}

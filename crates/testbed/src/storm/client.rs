@@ -1,0 +1,60 @@
+//! One restless client.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::deeds::{self, Deeds};
+use crate::twin::Draw;
+use xtask::interrupt;
+
+/// How often each deed was done, and how often Slurm refused it (a job that is gone already, an
+/// account that is in use).
+#[derive(Clone, Debug, Default)]
+pub struct Ledger(BTreeMap<&'static str, [u32; 2]>);
+
+impl Ledger {
+    fn note(&mut self, deed: &'static str, done: bool) {
+        self.0.entry(deed).or_default()[usize::from(!done)] += 1;
+    }
+
+    /// Adds another client's.
+    pub fn add(&mut self, other: &Ledger) {
+        for (deed, [done, refused]) in &other.0 {
+            let sum = self.0.entry(deed).or_default();
+            sum[0] += done;
+            sum[1] += refused;
+        }
+    }
+
+    /// Deeds that Slurm carried out.
+    pub fn done(&self) -> u32 {
+        self.0.values().map(|[done, _]| done).sum()
+    }
+}
+
+impl fmt::Display for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} deeds:", self.done())?;
+        for (deed, [done, refused]) in &self.0 {
+            write!(f, " {deed} {done}")?;
+            if *refused > 0 {
+                write!(f, " (refused {refused})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does one deed after the other until it is over.
+pub fn live(deeds: &Deeds<'_>, seed: u64, over: &AtomicBool) -> Ledger {
+    let mut draw = Draw::new(seed);
+    let mut ledger = Ledger::default();
+    let weights = deeds::DEEDS.map(|(weight, _, _)| weight);
+    while !over.load(Ordering::Relaxed) && interrupt::check().is_ok() {
+        let (_, name, deed) = deeds::DEEDS[draw.weighted(&weights)];
+        let done = deed(deeds, &mut draw).is_ok();
+        ledger.note(name, done);
+    }
+    ledger
+}

@@ -1,0 +1,195 @@
+//! Memory, threads and passes of a slurmctld, second by second.
+
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cluster::Cluster;
+use crate::wait;
+use xtask::interrupt;
+
+/// Memory that one daemon may have gained over another by chance: freed memory that the C
+/// library has not given back.
+const ALLOWANCE_KB: u64 = 8 * 1024;
+
+/// Looks at one slurmctld.
+pub struct Watch {
+    status: PathBuf,
+    passes: PathBuf,
+    threads_before: u64,
+}
+
+/// One look.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    rss_kb: u64,
+    anon_kb: u64,
+    threads: u64,
+}
+
+/// All looks.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    samples: Vec<Sample>,
+    passes: u64,
+    threads_before: u64,
+    threads_after: u64,
+}
+
+impl Watch {
+    /// Looks at a cluster's slurmctld.
+    pub fn new(cluster: &Cluster) -> Result<Watch> {
+        let pid = cluster.slurmctld_pid()?;
+        let mut watch = Watch {
+            status: format!("/proc/{pid}/status").into(),
+            passes: cluster.path().join("state/priority_last_decay_ran"),
+            threads_before: 0,
+        };
+        watch.threads_before = watch.look()?.threads;
+        Ok(watch)
+    }
+
+    fn look(&self) -> Result<Sample> {
+        let text = fs::read_to_string(&self.status).context("slurmctld has ended")?;
+        let number = |key: &str| -> Result<u64> {
+            let line = text.lines().find_map(|line| line.strip_prefix(key));
+            let number = line.and_then(|rest| rest.split_whitespace().next());
+            // A dead process that nobody has waited for has no memory.
+            let number = number.with_context(|| format!("slurmctld has ended: no {key}"))?;
+            Ok(number.parse()?)
+        };
+        Ok(Sample {
+            rss_kb: number("VmRSS:")?,
+            anon_kb: number("RssAnon:")?,
+            threads: number("Threads:")?,
+        })
+    }
+
+    /// The time of the last pass, as it is in the file; 0 while there is none.
+    fn last_pass(&self) -> u64 {
+        let bytes = fs::read(&self.passes).unwrap_or_default();
+        bytes
+            .first_chunk()
+            .map_or(0, |first| u64::from_be_bytes(*first))
+    }
+
+    /// Looks every second. That slurmctld ends is an error.
+    pub fn until(&self, end: Instant) -> Result<Record> {
+        let mut record = Record {
+            threads_before: self.threads_before,
+            ..Record::default()
+        };
+        let (mut pass, mut next) = (0, Instant::now());
+        while Instant::now() < end {
+            interrupt::check()?;
+            let last = self.last_pass();
+            record.passes += u64::from(last != pass);
+            pass = last;
+            if Instant::now() >= next {
+                record.samples.push(self.look()?);
+                next += Duration::from_secs(1);
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        Ok(record)
+    }
+}
+
+impl Record {
+    /// Waits until the threads of the storm's requests have gone; more than there were before
+    /// stay in the record.
+    pub fn end(&mut self, cluster: &Cluster, watch: &Watch, deadline: Duration) -> Result<()> {
+        ensure!(cluster.slurmctld_pid().is_ok(), "slurmctld has ended");
+        let gone = wait::until_true("the threads of the storm have gone", deadline, || {
+            self.threads_after = watch.look()?.threads;
+            Ok(self.threads_after <= self.threads_before)
+        });
+        // What is left is compared with what stock leaves.
+        drop(gone);
+        interrupt::check()?;
+        watch.look().map(drop)
+    }
+
+    /// Passes that were seen.
+    pub fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    fn mean_of_quarter(&self, quarter: usize) -> u64 {
+        let len = self.samples.len();
+        let part = &self.samples[len * quarter / 4..len * (quarter + 1) / 4];
+        let sum: u64 = part.iter().map(|sample| sample.anon_kb).sum();
+        sum / (part.len().max(1) as u64)
+    }
+
+    /// From the second quarter to the last: in the first, memory that stays is taken.
+    fn growth_kb(&self) -> u64 {
+        self.mean_of_quarter(3)
+            .saturating_sub(self.mean_of_quarter(1))
+    }
+
+    /// Is it as flat as the other one?
+    pub fn compare(&self, stock: &Record) -> Result<()> {
+        let (grown, allowed) = (self.growth_kb(), stock.growth_kb() + ALLOWANCE_KB);
+        ensure!(
+            grown <= allowed,
+            "memory has grown by {grown} KiB, that of stock by {} KiB",
+            stock.growth_kb()
+        );
+        let more = |record: &Record| record.threads_after.saturating_sub(record.threads_before);
+        ensure!(
+            more(self) <= more(stock),
+            "{} threads are left over, {} of stock",
+            more(self),
+            more(stock)
+        );
+        Ok(())
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|quarter| self.mean_of_quarter(quarter));
+        let most = |value: fn(&Sample) -> u64| self.samples.iter().map(value).max().unwrap_or(0);
+        write!(
+            f,
+            "{} passes seen in {} s; anonymous memory by quarters {a} {b} {c} {d} KiB, resident at \
+             most {} KiB; threads {} before, at most {}, {} after",
+            self.passes,
+            self.samples.len(),
+            most(|sample| sample.rss_kb),
+            self.threads_before,
+            most(|sample| sample.threads),
+            self.threads_after
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(anon_kb: &[u64]) -> Record {
+        let samples = anon_kb.iter().map(|&anon_kb| Sample {
+            anon_kb,
+            ..Sample::default()
+        });
+        Record {
+            samples: samples.collect(),
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn growth_is_that_after_the_first_quarter() {
+        let flat = record(&[1_000, 90_000, 91_000, 90_500]);
+        assert_eq!(flat.growth_kb(), 500);
+        assert!(flat.compare(&record(&[1, 1, 1, 1])).is_ok());
+        let leaking = record(&[1_000, 20_000, 40_000, 60_000]);
+        assert!(leaking.compare(&record(&[1, 1, 1, 1])).is_err());
+        assert!(leaking.compare(&leaking).is_ok());
+    }
+}

@@ -1,0 +1,504 @@
+//! Events in the middle of a pass, at every point where the plugin holds no lock.
+//!
+//! Each event is played before a pass, after it, and at the first, second, ... point of it until
+//! the pass has no more. What the records hold in the end must be, field by field, what they hold
+//! when it happened before or after. What a pass could not know of, the next one makes good:
+//! after that there is no exception.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+
+use xtask::interrupt;
+
+use super::compare::fields;
+use super::host::{Dump, Host};
+use super::life::Life;
+use super::own::Own;
+
+/// What happens.
+struct Event {
+    lines: &'static [&'static str],
+    own: Own,
+}
+
+const fn event(lines: &'static [&'static str]) -> Event {
+    Event {
+        lines,
+        own: Own::Nothing,
+    }
+}
+
+const fn partitions_change(lines: &'static [&'static str]) -> Event {
+    Event {
+        lines,
+        own: Own::Arrays,
+    }
+}
+
+const fn set_by_hand(job: u32, lines: &'static [&'static str]) -> Event {
+    Event {
+        lines,
+        own: Own::Factors(job),
+    }
+}
+
+const fn priced(job: u32, lines: &'static [&'static str]) -> Event {
+    Event {
+        lines,
+        own: Own::Price(job),
+    }
+}
+
+/// Jobs 1 to 20 run, 21 to 700 wait; 30 to 40 wait in two partitions, 60 is held, 61 has an
+/// administrator's priority, 50 waits as an array.
+const EVENTS: &[Event] = &[
+    // Ends and sizes: usage is charged.
+    event(&["end 3"]),
+    event(&["end 3", "end 4 state=timeout", "cancel 5"]),
+    event(&["end 3", "clean 3", "purge 3"]),
+    event(&["requeue 6"]),
+    event(&["resize 7 cpu=9"]),
+    event(&["suspend 8"]),
+    event(&["resume 9"]),
+    event(&["limit 10 limit=900"]),
+    // Administrators: priorities are set.
+    set_by_hand(300, &["setprio 300 prio=777"]),
+    set_by_hand(650, &["setprio 650 prio=2"]),
+    set_by_hand(21, &["setprio 21 prio=same"]),
+    set_by_hand(31, &["setprio 31 prio=777"]),
+    set_by_hand(301, &["hold 301"]),
+    set_by_hand(32, &["hold 32"]),
+    priced(60, &["release 60"]),
+    priced(61, &["setprio 61 prio=inf"]),
+    priced(302, &["update 302 nice=50"]),
+    priced(33, &["update 33 part=p1,p2,p3"]),
+    priced(34, &["update 34 part=p2"]),
+    priced(303, &["update 303 part=p1,p3 qos=2"]),
+    priced(304, &["update 304 assoc=14"]),
+    // Jobs come, start, and go.
+    priced(
+        900,
+        &["submit 900 assoc=11 qos=1 part=p1 limit=60 cpu=2 node=1"],
+    ),
+    priced(901, &["split 50 new=901"]),
+    event(&["start 305"]),
+    event(&["start 35 part=p2"]),
+    event(&["cancel 306", "purge 306"]),
+    event(&["cancel 21", "purge 21"]),
+    event(&["cancel 700", "purge 700"]),
+    event(&["cancel 36", "purge 36"]),
+    // A number is given away again.
+    priced(
+        307,
+        &[
+            "cancel 307",
+            "purge 307",
+            "submit 307 assoc=15 qos=2 part=p2 limit=60 cpu=4 node=1",
+        ],
+    ),
+    // Associations, QOS and partitions change and go.
+    event(&["assoc_set 11 shares=40"]),
+    event(&["assoc_set 3 parent=2"]),
+    event(&["assoc_add 30 acct=a user=new parent=2 shares=5"]),
+    event(&["assoc_del 12"]),
+    event(&["assoc_zero 13"]),
+    event(&["qos_set 1 prio=90 factor=0.5"]),
+    event(&["qos_del 2"]),
+    partitions_change(&["part_del p3"]),
+    partitions_change(&["part_del p2"]),
+    // Questions disturb nothing.
+    event(&["sprio 0"]),
+    event(&["sshare"]),
+    event(&["save"]),
+];
+
+/// What the pass works in.
+fn world(parameters: &str) -> Vec<String> {
+    let mut lines: Vec<String> = [
+        "clock 1700000000",
+        "zone UTC",
+        "cluster cpus=4000 nodes=100",
+        "conf AccountingStorageEnforce=associations,limits,qos PriorityCalcPeriod=300",
+        "conf PriorityWeightAge=10000 PriorityWeightFairshare=100000 PriorityMaxAge=86400",
+        "conf PriorityWeightQOS=1000 PriorityWeightPartition=1000 PriorityDecayHalfLife=3600",
+        "conf PriorityWeightTRES=cpu=100",
+        "qos 1 prio=10",
+        "qos 2 prio=20 factor=2",
+        "part p1 factor=10 tier=1 cpu=1000 node=50",
+        "part p2 factor=20 tier=2 cpu=1000 node=50",
+        "part p3 factor=30 tier=3 cpu=1000 node=50",
+        "assoc 1 acct=root parent=0 shares=1",
+        "assoc 2 acct=a parent=1 shares=10",
+        "assoc 3 acct=b parent=1 shares=20",
+        "assoc 4 acct=c parent=3 shares=30",
+    ]
+    .map(str::to_owned)
+    .into();
+    lines.insert(3, format!("conf PriorityParameters={parameters}"));
+    for (id, account, parent) in [
+        (10, "a", 2),
+        (11, "a", 2),
+        (12, "b", 3),
+        (13, "c", 4),
+        (14, "c", 4),
+        (15, "c", 4),
+    ] {
+        lines.push(format!(
+            "assoc {id} acct={account} user=u{id} parent={parent} shares={}",
+            id - 8
+        ));
+        lines.push(format!("usage {id} raw={} wall=100", 1000 * (id - 9)));
+    }
+    lines.extend(["boot", "quiet"].map(str::to_owned));
+    for job in 1..=700 {
+        let partition = match job {
+            30..=40 => "p1,p3",
+            _ => ["p1", "p2"][job % 2],
+        };
+        lines.push(format!(
+            "submit {job} assoc={} qos={} part={partition} limit={} cpu={} node=1",
+            10 + job % 6,
+            1 + job % 2,
+            30 + job % 50,
+            1 + job % 4
+        ));
+        if job % 100 == 0 {
+            lines.push("step 60".to_owned());
+        }
+    }
+    lines.extend((1..=20).map(|job| format!("start {job}")));
+    lines.extend(["hold 60", "setprio 61 prio=5000"].map(str::to_owned));
+    lines.extend(["pass 300", "suspend 9", "pass 300", "step 170", "loud"].map(str::to_owned));
+    lines
+}
+
+/// When an event happens.
+#[derive(Clone, Copy, Debug)]
+enum When {
+    Before,
+    During(usize),
+    After,
+}
+
+/// The fields after the pass with its event, and after the next pass.
+type Ends = [BTreeMap<String, String>; 2];
+
+struct Stage<'a> {
+    host: &'a Host,
+    plugin: &'a Path,
+    world: Vec<String>,
+    /// What job 21 has before the pass.
+    priority: String,
+    /// By what part of themselves sums may differ.
+    slack: f64,
+    /// The pass gives other priorities than the one before.
+    moves: bool,
+}
+
+impl<'a> Stage<'a> {
+    /// `last`: what happens between the last pass and the one under test, in any case.
+    fn new(host: &'a Host, plugin: &'a Path, compat: &str, last: &[&str]) -> Result<Stage<'a>> {
+        let mut world = world(&format!("compat={compat},max_lock_ms=1"));
+        world.extend(last.iter().map(|line| (*line).to_owned()));
+        let moves = !last.is_empty();
+        let (life, last) = (
+            Life {
+                lines: world.clone(),
+            },
+            world.len(),
+        );
+        let dump = host.play(plugin, &life, Some((last, last)))?;
+        ensure!(dump.ending == "exit 0", "{}", dump.ending);
+        let found = fields(dump.lines.iter().map(String::as_str));
+        let priority = found.get("job 21 priority").context("job 21")?.clone();
+        Ok(Stage {
+            host,
+            plugin,
+            world,
+            priority,
+            // Stock's formula charges an end as if all of it came at once, so that what a pass
+            // lets fade right after it is a little less.
+            slack: if compat == "slurm" { 1e-4 } else { 1e-9 },
+            moves,
+        })
+    }
+
+    /// Plays an event; `None` if the pass had no such point.
+    fn play(&self, event: &Event, when: When) -> Result<Option<Ends>> {
+        let mut lines = self.world.clone();
+        let same = format!("prio={}", self.priority);
+        let events = event
+            .lines
+            .iter()
+            .map(|line| line.replace("prio=same", &same));
+        // A look at the clock takes as long as the locks may be held: as many pieces as can be.
+        let pass = ["look 1000000", "pass 0", "look 0"].map(str::to_owned);
+        match when {
+            When::Before => lines.extend(events.chain(pass)),
+            When::After => lines.extend(pass.into_iter().chain(events)),
+            When::During(point) => {
+                lines.extend(events.map(|line| format!("during {point} {line}")));
+                lines.extend(pass);
+            }
+        }
+        lines.extend(["step 0", "pass 300"].map(str::to_owned));
+        let last = lines.len();
+        let dump = self
+            .host
+            .play(self.plugin, &Life { lines }, Some((last - 1, last)))?;
+        ensure!(dump.ending == "exit 0", "{}", dump.ending);
+        if dump.lines.iter().any(|line| line.starts_with("~ never")) {
+            return Ok(None);
+        }
+        ends(&dump).map(Some)
+    }
+
+    /// One event at every point; returns how many there were.
+    fn enumerate(&self, event: &Event) -> Result<usize> {
+        let (Some(before), Some(after)) = (
+            self.play(event, When::Before)?,
+            self.play(event, When::After)?,
+        ) else {
+            bail!("a pass without a point was asked for one");
+        };
+        for point in 1.. {
+            interrupt::check()?;
+            let Some(during) = self.play(event, When::During(point))? else {
+                return Ok(point - 1);
+            };
+            let own = match event.own {
+                Own::Arrays if !self.moves => Own::Nothing,
+                own => own,
+            };
+            let moments = [
+                ("after the pass", own),
+                ("after the next one", Own::Nothing),
+            ];
+            for (end, (name, own)) in moments.into_iter().enumerate() {
+                let found = either(&during[end], &before[end], &after[end], own, self.slack);
+                ensure!(
+                    found.is_empty(),
+                    "{:?} at point {point}, {name}:\n{}",
+                    event.lines,
+                    found.join("\n")
+                );
+            }
+        }
+        unreachable!("a pass has an end")
+    }
+}
+
+/// Under what events are played.
+pub struct Kind {
+    /// As the name of a test.
+    pub name: &'static str,
+    compat: &'static str,
+    /// What happens between the last pass and the one under test, in any case.
+    last: &'static [&'static str],
+}
+
+/// Both `compat` modes, and a pass that ranks associations twice.
+pub const KINDS: [Kind; 3] = [
+    Kind {
+        name: "documented",
+        compat: "documented",
+        last: &[],
+    },
+    Kind {
+        name: "compat_slurm",
+        compat: "slurm",
+        last: &[],
+    },
+    // Associations are not what the pass begins with, and it ranks them twice.
+    Kind {
+        name: "documented_ranked_twice",
+        compat: "documented",
+        last: &["assoc_set 12 shares=9"],
+    },
+];
+
+impl Kind {
+    /// Plays all events at all points, and a pass that fails half-way; says what it was.
+    ///
+    /// # Errors
+    /// The first field that is neither what it is when the event comes first nor when it comes
+    /// last.
+    pub fn enumerate(&self, host: &Host, plugin: &Path, threads: usize) -> Result<String> {
+        let name = || match self.last {
+            [] => format!("compat={}", self.compat),
+            last => format!("compat={}, {}", self.compat, last.join(", ")),
+        };
+        let stage = Stage::new(host, plugin, self.compat, self.last)?;
+        let points = all(&stage, threads).with_context(name)?;
+        fails_half_way(&stage).with_context(name)?;
+        let events = EVENTS.len();
+        let name = name();
+        Ok(format!(
+            "{name}: {events} events at {points} points, no difference"
+        ))
+    }
+}
+
+/// Plays all of [`KINDS`].
+///
+/// # Errors
+/// As [`Kind::enumerate`].
+pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
+    for kind in &KINDS {
+        println!("{}", kind.enumerate(host, plugin, threads)?);
+    }
+    Ok(())
+}
+
+/// Every event; returns how many points there were in all.
+fn all(stage: &Stage, threads: usize) -> Result<usize> {
+    let next = AtomicUsize::new(0);
+    let worker = || -> Result<usize> {
+        let mut points = 0;
+        while let Some(event) = EVENTS.get(next.fetch_add(1, Ordering::Relaxed)) {
+            points += stage.enumerate(event)?;
+        }
+        Ok(points)
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
+            .sum()
+    })
+}
+
+/// A pass that ends between two pieces: jobs have priorities of this pass or of the last one,
+/// and the next pass makes up for all of it.
+fn fails_half_way(stage: &Stage) -> Result<()> {
+    let nothing = event(&["step 0"]);
+    let Some(whole) = stage.play(&nothing, When::After)? else {
+        bail!("a pass without a point was asked for one");
+    };
+    let failing = Stage {
+        host: &stage
+            .host
+            .clone()
+            .with_variable("FAIRTREE_FAULT", "slice:panic:1"),
+        plugin: stage.plugin,
+        // The fault strikes the first pass in pieces.
+        world: stage.world.clone(),
+        priority: String::new(),
+        slack: stage.slack,
+        moves: stage.moves,
+    };
+    let Some(half) = failing.play(&nothing, When::After)? else {
+        bail!("a pass without a point was asked for one");
+    };
+    let pending = |fields: &BTreeMap<String, String>| {
+        let priorities = fields
+            .iter()
+            .filter(|(name, _)| name.ends_with(" priority"));
+        priorities
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect::<BTreeMap<_, _>>()
+    };
+    let (whole_first, half_first) = (pending(&whole[0]), pending(&half[0]));
+    let differing = whole_first
+        .iter()
+        .filter(|(name, value)| half_first.get(*name) != Some(value))
+        .count();
+    ensure!(
+        differing > 0 && differing < whole_first.len(),
+        "{differing} of {} priorities are not those of the pass that failed half-way",
+        whole_first.len()
+    );
+    let late = either(&half[1], &whole[1], &whole[1], Own::Nothing, stage.slack);
+    ensure!(
+        late.is_empty(),
+        "after a pass that failed:\n{}",
+        late.join("\n")
+    );
+    Ok(())
+}
+
+/// The two dumps at the end of a life.
+fn ends(dump: &Dump) -> Result<Ends> {
+    let mut sections = vec![vec![]];
+    for line in &dump.lines {
+        if line.starts_with('=') {
+            sections.push(vec![]);
+        } else if let Some(section) = sections.last_mut().filter(|_| !line.starts_with('~')) {
+            section.push(line.as_str());
+        }
+    }
+    let mut full = sections.into_iter().filter(|section| !section.is_empty());
+    let (Some(first), Some(second)) = (full.next(), full.next()) else {
+        bail!("the dump lacks its last events");
+    };
+    Ok([fields(first.into_iter()), fields(second.into_iter())])
+}
+
+/// Fields that have neither the value of `a` nor that of `b`.
+fn either(
+    fields: &BTreeMap<String, String>,
+    a: &BTreeMap<String, String>,
+    b: &BTreeMap<String, String>,
+    own: Own,
+    slack: f64,
+) -> Vec<String> {
+    let absent = "(absent)".to_owned();
+    let names: std::collections::BTreeSet<&String> =
+        fields.keys().chain(a.keys()).chain(b.keys()).collect();
+    let mut differing = vec![];
+    for name in names {
+        let value = |of: &BTreeMap<String, String>| of.get(name).unwrap_or(&absent).clone();
+        let (found, a, b) = (value(fields), value(a), value(b));
+        if !own.covers(name) && !same(name, &found, &a, slack) && !same(name, &found, &b, slack) {
+            differing.push(format!(
+                "{name}\n  before {a}\n  during {found}\n  after  {b}"
+            ));
+        }
+    }
+    differing
+}
+
+/// Sums are added in another order, so that numbers may differ by `slack` of themselves, and what is
+/// cut off behind them by one.
+fn same(name: &str, a: &str, b: &str, slack: f64) -> bool {
+    let number = |text: &str| -> Option<f64> { text.split(' ').next_back()?.parse().ok() };
+    if a == b {
+        return true;
+    }
+    let (Some(x), Some(y)) = (number(a), number(b)) else {
+        return false;
+    };
+    let cut = name.ends_with(" priority") || name.contains(" array");
+    let slack = if a.starts_with('f') {
+        slack * x.abs().max(y.abs())
+    } else if cut {
+        1.0
+    } else {
+        0.0
+    };
+    (x - y).abs() <= slack
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_may_differ_in_their_last_digits() {
+        assert!(same(
+            "assoc 3 usage_raw",
+            "f80:x 1.00000000001",
+            "f80:y 1",
+            1e-9
+        ));
+        assert!(!same("assoc 3 usage_raw", "f80:x 1.0001", "f80:y 1", 1e-9));
+        assert!(same("job 3 priority", "100", "101", 1e-9));
+        assert!(!same("job 3 priority", "100", "102", 1e-9));
+        assert!(!same("job 3 state", "0", "1", 1e-9));
+    }
+}

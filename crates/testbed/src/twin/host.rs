@@ -1,0 +1,194 @@
+//! The twin host: building it, and playing lives with it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use xtask::project;
+
+use super::compare::Promise;
+use super::documented;
+use super::life::Life;
+
+/// Where Debian keeps libslurmfull.so and Slurm's plugins.
+const LIBRARY: &str = "usr/lib/x86_64-linux-gnu/slurm-wlm";
+
+/// A built host and the Slurm that it runs with.
+#[derive(Clone)]
+pub struct Host {
+    program: PathBuf,
+    root: PathBuf,
+    further: Vec<String>,
+    under: Vec<String>,
+    variables: Vec<(String, String)>,
+}
+
+/// What one run of a life gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dump {
+    /// How the program ended: "exit 0", or otherwise with what it said.
+    pub ending: String,
+    /// The dump's lines, see `tests/twin/main.c`.
+    pub lines: Vec<String>,
+}
+
+impl Host {
+    /// Builds the host against a configured source of Slurm; `root` is the folder of the Debian
+    /// system that holds the same release, `/` for this one.
+    pub fn build(source: &Path, root: &Path, program: &Path) -> Result<Host> {
+        Host::make(source, root, program, &[])
+    }
+
+    /// The same for the host that measures (`tests/twin/bench`).
+    pub fn build_bench(source: &Path, root: &Path, program: &Path) -> Result<Host> {
+        Host::make(source, root, program, &["BENCH=1"])
+    }
+
+    /// The same with further words for make, for instance `NAME=VALUE`.
+    pub fn make(source: &Path, root: &Path, program: &Path, words: &[&str]) -> Result<Host> {
+        let here = project::root().join("tests/twin");
+        // Two builds at once would write the same files.
+        let _lock = project::lock(program.parent().context("a folder of builds")?)?;
+        let mut make = Command::new("make");
+        make.arg("--quiet").arg("-C").arg(&here).args(words);
+        for (key, value) in [
+            ("SLURM_SRC", source),
+            ("SLURM_LIB", &root.join(LIBRARY)),
+            ("OUT", program),
+        ] {
+            let mut word = OsString::from(key);
+            word.push("=");
+            word.push(std::path::absolute(value)?);
+            make.arg(word);
+        }
+        if !make.status().context("make")?.success() {
+            bail!("the twin host does not build");
+        }
+        Ok(Host {
+            program: program.to_owned(),
+            root: root.to_owned(),
+            further: vec![],
+            under: vec![],
+            variables: vec![],
+        })
+    }
+
+    /// Adds an option and its value to every run.
+    pub fn with(mut self, option: &str, value: &str) -> Host {
+        self.further.extend([option.to_owned(), value.to_owned()]);
+        self
+    }
+
+    /// Lets another program run the host: that program and its arguments.
+    pub fn under(mut self, words: &[&str]) -> Host {
+        self.under = words.iter().map(|word| (*word).to_owned()).collect();
+        self
+    }
+
+    /// Sets a variable of the environment for every run.
+    pub fn with_variable(mut self, name: &str, value: &str) -> Host {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Adds the settings under which the plugin under test keeps a promise; `same` is the line
+    /// under which it promises no difference.
+    pub fn promising(self, promise: Promise, same: &str) -> Host {
+        match promise {
+            Promise::Same => self.with("--conf", same),
+            Promise::Documented => documented::SETTINGS
+                .iter()
+                .fold(self, |host, setting| host.with("--conf", setting)),
+        }
+    }
+
+    /// Slurm's own plugin of this release.
+    pub fn stock(&self) -> PathBuf {
+        self.root.join(LIBRARY).join("priority_multifactor.so")
+    }
+
+    /// The command that starts the host: through the loader of another system where the
+    /// library belongs to one.
+    fn command(&self) -> Command {
+        let started_by = |program: &Path| match self.under.split_first() {
+            None => Command::new(program),
+            Some((first, words)) => {
+                let mut command = Command::new(first);
+                command.args(words).arg(program);
+                command
+            }
+        };
+        if self.root == Path::new("/") {
+            return started_by(&self.program);
+        }
+        let own = self.root.join("usr/lib/x86_64-linux-gnu");
+        let mut path = OsString::from(&own);
+        path.push(":");
+        path.push(self.root.join(LIBRARY));
+        let mut command = started_by(&self.root.join("lib64/ld-linux-x86-64.so.2"));
+        command.arg("--library-path").arg(path).arg(&self.program);
+        command
+    }
+
+    /// A run that is ready to start: the life `text` with a plugin, in an empty folder, where it
+    /// leaves the files `dump` and `log`.
+    pub fn prepare(&self, plugin: &Path, text: &str, folder: &Path) -> Result<Command> {
+        let at = |name: &str| folder.join(name);
+        fs::create_dir(at("state"))?;
+        fs::write(at("life"), text)?;
+        let mut command = self.command();
+        command.arg("--plugin").arg(plugin);
+        command.arg("--plugin-dir").arg(self.root.join(LIBRARY));
+        command.arg("--life").arg(at("life"));
+        command.arg("--state").arg(at("state"));
+        command.arg("--dump").arg(at("dump"));
+        command.arg("--log").arg(at("log"));
+        command.args(&self.further);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        Ok(command)
+    }
+
+    /// Plays a life in a folder of its own; `full` names the lines, first and last, after which
+    /// every field is wanted.
+    pub fn play(&self, plugin: &Path, life: &Life, full: Option<(usize, usize)>) -> Result<Dump> {
+        let folder = tempfile::tempdir()?;
+        let mut command = self.prepare(plugin, &life.text(), folder.path())?;
+        if let Some((first, last)) = full {
+            command.arg("--full").arg(format!("{first}-{last}"));
+        }
+        Host::run(&mut command, folder.path())
+    }
+
+    /// Plays a life and returns the trace of all calls beside the dump; without the last call where
+    /// the program died.
+    pub fn trace(&self, plugin: &Path, life: &Life) -> Result<(Dump, String)> {
+        let folder = tempfile::tempdir()?;
+        let trace = folder.path().join("trace");
+        let mut command = self.prepare(plugin, &life.text(), folder.path())?;
+        command.arg("--trace").arg(&trace);
+        let dump = Host::run(&mut command, folder.path())?;
+        let mut trace = fs::read_to_string(trace).unwrap_or_default();
+        if dump.ending != "exit 0" {
+            // What a program that dies leaves of a call is not all of it.
+            trace.truncate(trace.rfind("\n@ ").map_or(0, |at| at + 1));
+        }
+        Ok((dump, trace))
+    }
+
+    fn run(command: &mut Command, folder: &Path) -> Result<Dump> {
+        let output = command.output().context("the twin host")?;
+        let dump = fs::read_to_string(folder.join("dump")).unwrap_or_default();
+        let mut ending = output.status.to_string().replace("exit status:", "exit");
+        if !output.stderr.is_empty() {
+            ending.push_str(": ");
+        }
+        ending.push_str(&String::from_utf8_lossy(&output.stderr));
+        Ok(Dump {
+            ending: ending.trim_end().to_owned(),
+            lines: dump.lines().map(str::to_owned).collect(),
+        })
+    }
+}

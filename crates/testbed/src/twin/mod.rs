@@ -1,0 +1,373 @@
+//! `cargo testbed twin`: a priority plugin against Slurm's own, on the same lives.
+//!
+//! The twin host (`tests/twin`) plays a life with either plugin and prints every field that a
+//! plugin may write; here lives are drawn from seeds, the prints compared, and a life that shows
+//! a difference is shrunk to a small one.
+
+mod admin;
+mod compare;
+#[cfg(test)]
+mod coverage;
+mod documented;
+pub mod draw;
+mod during;
+mod events;
+mod fault;
+mod faults;
+pub mod host;
+mod jobs;
+mod life;
+mod oracle;
+mod own;
+mod run;
+mod sample;
+mod settings;
+mod shrink;
+mod world;
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use clap::{Args, Subcommand};
+
+use xtask::progress::Progress;
+use xtask::release::Release;
+use xtask::{project, source};
+
+use compare::{Outcome, Pair, Promise, compare};
+pub use draw::Draw;
+use events::Scene;
+pub use host::Host;
+use jobs::Jobs;
+pub use life::Life;
+use run::{Run, report};
+
+pub use sample::{print_account, tests};
+
+/// Compare a priority plugin with Slurm's own.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Play the lives of seeds; the first that differs is shrunk and printed
+    Seeds {
+        /// One seed, or FIRST-LAST
+        #[arg(value_parser = seeds)]
+        seeds: RangeInclusive<u64>,
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        plugins: Plugins,
+        /// Print the first difference as it is
+        #[arg(long)]
+        no_shrink: bool,
+        /// Go on after a difference; print only where each differs
+        #[arg(long)]
+        survey: bool,
+    },
+    /// Play the life in a file
+    Play {
+        /// The life
+        file: PathBuf,
+        #[command(flatten)]
+        plugins: Plugins,
+        /// Print a smaller life with the same difference
+        #[arg(long)]
+        shrink: bool,
+    },
+    /// Play the faults of stock: its numbers as recorded, ours right
+    Faults(faults::Arguments),
+    /// Let everything happen at every point of a pass: as before it, or as after it
+    During {
+        #[command(flatten)]
+        plugins: Plugins,
+    },
+    /// Print the life of a seed
+    Life {
+        /// The seed
+        seed: u64,
+        #[command(flatten)]
+        size: Size,
+    },
+}
+
+/// How large the lives are at most.
+#[derive(Args, Clone, Copy)]
+pub struct Size {
+    /// Associations
+    #[arg(long, default_value_t = Size::USUAL.assocs)]
+    pub assocs: u32,
+    /// Jobs that are there before the first event
+    #[arg(long, default_value_t = Size::USUAL.jobs)]
+    pub jobs: u32,
+    /// Events
+    #[arg(long, default_value_t = Size::USUAL.events)]
+    pub events: u32,
+    /// Lives of a large site: 20,000 associations and 50,000 jobs, no less
+    #[arg(long, conflicts_with_all = ["assocs", "jobs"])]
+    pub large: bool,
+}
+
+impl Size {
+    const USUAL: Size = Size {
+        assocs: 200,
+        jobs: 300,
+        events: 50,
+        large: false,
+    };
+
+    /// How many associations and jobs a life begins with.
+    fn drawn(self, draw: &mut Draw) -> (u32, u32) {
+        if self.large {
+            return (20_000, 50_000);
+        }
+        let assocs = 1 + upto(draw, self.assocs.saturating_sub(1));
+        (assocs, upto(draw, self.jobs))
+    }
+}
+
+/// What makes the plugin under test promise that nothing differs.
+const COMPAT: &str = "PriorityParameters=compat=slurm";
+
+#[derive(Args)]
+struct Plugins {
+    /// Slurm's release
+    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    slurm: Release,
+    /// A configured source tree of Slurm to use instead of the one that is fetched
+    #[arg(long, env = "SLURM_SRC")]
+    slurm_src: Option<PathBuf>,
+    /// The Debian system with that release's libraries and plugins
+    #[arg(long, default_value = "/")]
+    root: PathBuf,
+    /// The plugin under test instead of the one that was built for the release
+    #[arg(long, conflicts_with = "stock")]
+    plugin: Option<PathBuf>,
+    /// Play Slurm's own plugin against itself: is a life the same twice?
+    #[arg(long)]
+    stock: bool,
+    /// Expect the documented behaviour: every difference is a fault of stock with a name
+    #[arg(long, conflicts_with = "setting")]
+    documented: bool,
+    /// A further line of slurm.conf
+    #[arg(long, default_value = COMPAT)]
+    setting: String,
+    /// A field to leave out, for instance assoc.usage_norm
+    #[arg(long)]
+    ignore: Vec<String>,
+    /// A verb whose events are dropped from lives of seeds, for instance crash
+    #[arg(long)]
+    without: Vec<String>,
+    /// How many lives to play at the same time
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+}
+
+/// One seed, or the seeds of `FIRST-LAST`, both included.
+///
+/// # Errors
+/// Anything else.
+pub fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |word: &str| word.parse().map_err(|_| anyhow!("{word:?} is not a seed"));
+    Ok(number(first)?..=number(last)?)
+}
+
+impl Plugins {
+    fn build(&self, progress: &Progress) -> Result<Built> {
+        // make passes an empty word where none was given.
+        let given = self.slurm_src.as_deref();
+        let source = match given.filter(|folder| !folder.as_os_str().is_empty()) {
+            Some(folder) => folder.to_owned(),
+            None => source::fetch(&self.slurm, progress)?,
+        };
+        let promise = if self.documented {
+            Promise::Documented
+        } else {
+            Promise::Same
+        };
+        let host = build_host(&self.slurm, &source, &self.root)?.promising(promise, &self.setting);
+        let host = self
+            .ignore
+            .iter()
+            .fold(host, |host, field| host.with("--ignore", field));
+        let ours = match &self.plugin {
+            _ if self.stock => host.stock(),
+            Some(plugin) => plugin.clone(),
+            None => project::plugin(&self.slurm),
+        };
+        Built::new(host, ours, &self.root, promise)
+    }
+}
+
+/// The host of a release; `root` is the folder of the Debian system with that release.
+fn build_host(release: &Release, source: &Path, root: &Path) -> Result<Host> {
+    Host::build(source, root, &project::slurm(release).join("twin"))
+}
+
+/// What lives are played with.
+struct Built {
+    host: Host,
+    stock: PathBuf,
+    ours: PathBuf,
+    root: PathBuf,
+    promise: Promise,
+}
+
+impl Built {
+    /// With the plugin that was built for a release.
+    fn of(release: &Release, root: &Path, promise: Promise, progress: &Progress) -> Result<Built> {
+        let source = source::fetch(release, progress)?;
+        let host = build_host(release, &source, root)?.promising(promise, COMPAT);
+        Built::new(host, project::plugin(release), root, promise)
+    }
+
+    fn new(host: Host, ours: PathBuf, root: &Path, promise: Promise) -> Result<Built> {
+        let stock = host.stock();
+        for plugin in [&stock, &ours] {
+            ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
+        }
+        Ok(Built {
+            host,
+            stock,
+            ours,
+            root: root.to_owned(),
+            promise,
+        })
+    }
+
+    fn pair(&self) -> Pair<'_> {
+        Pair {
+            host: &self.host,
+            stock: &self.stock,
+            ours: &self.ours,
+            promise: self.promise,
+        }
+    }
+}
+
+/// A number up to `high`, small ones as likely as large ones.
+fn upto(draw: &mut Draw, high: u32) -> u32 {
+    let spread = draw.magnitude(high);
+    if draw.chance(30) {
+        high - spread
+    } else {
+        spread
+    }
+}
+
+/// The life of a seed. Most are far smaller than the limits, so that many fit into a minute.
+pub fn generate(seed: u64, size: Size) -> Life {
+    let mut draw = Draw::new(seed);
+    let mut life = Life::default();
+    let (assocs, jobs) = size.drawn(&mut draw);
+    let mut world = world::build(&mut draw, &mut life, assocs);
+    let mut scene = Scene {
+        draw: &mut draw,
+        world: &mut world,
+        life: &mut life,
+        jobs: Jobs::default(),
+        steady: false,
+    };
+    events::live(&mut scene, jobs, size.events);
+    life
+}
+
+/// Runs a task of `cargo testbed twin`.
+///
+/// # Errors
+///
+/// A host that does not build or run, an unreadable life, or a difference.
+pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
+    match arguments.task {
+        Task::Life { seed, size } => {
+            print!("{}", generate(seed, size).text());
+            Ok(())
+        }
+        Task::Faults(arguments) => faults::run(&arguments, progress),
+        Task::During { plugins } => {
+            let built = plugins.build(progress)?;
+            during::enumerate(&built.host, &built.ours, plugins.threads.max(1))
+        }
+        Task::Play {
+            file,
+            plugins,
+            shrink,
+        } => play(&file, &plugins, shrink, progress),
+        Task::Seeds {
+            seeds,
+            size,
+            plugins,
+            no_shrink,
+            survey,
+        } => {
+            let built = plugins.build(progress)?;
+            let run = Run {
+                pair: built.pair(),
+                size,
+                without: &plugins.without,
+                survey,
+            };
+            let seeds: Vec<u64> = seeds.collect();
+            run.seeds(&seeds, plugins.threads.max(1), !no_shrink)
+        }
+    }
+}
+
+fn play(file: &Path, plugins: &Plugins, shrink: bool, progress: &Progress) -> Result<()> {
+    let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let life = Life::parse(&text);
+    let built = plugins.build(progress)?;
+    let pair = built.pair();
+    match compare(&pair, &life)? {
+        Outcome::Same => {
+            println!("no difference");
+            Ok(())
+        }
+        Outcome::StockDies(ending) => {
+            println!("stock ends with {ending}, the other plays on");
+            Ok(())
+        }
+        Outcome::Explained(account) => {
+            print!("{account}");
+            Ok(())
+        }
+        Outcome::Differs(difference) => report(&pair, &life, &difference, shrink),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size {
+        assocs: 30,
+        jobs: 30,
+        events: 50,
+        large: false,
+    };
+
+    #[test]
+    fn a_seed_is_a_life() {
+        assert_eq!(generate(7, SIZE), generate(7, SIZE));
+        assert_ne!(generate(7, SIZE), generate(8, SIZE));
+        for seed in 0..50 {
+            let life = generate(seed, SIZE);
+            assert_eq!(life.lines.iter().filter(|line| *line == "boot").count(), 1);
+            assert_eq!(Life::parse(&life.text()), life);
+        }
+    }
+
+    #[test]
+    fn ranges_of_seeds() {
+        assert_eq!(seeds("5").ok(), Some(5..=5));
+        assert_eq!(seeds("5-9").ok(), Some(5..=9));
+        assert!(seeds("five").is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! The faults of the stock plugin, each by the name that `docs/parity.md` has for it.
+//!
+//! Where several lives of `tests/twin/faults` show one cause, the name is that of the first.
+
+use std::cell::Cell;
+use std::fmt;
+
+macro_rules! faults {
+    ($($(#[doc = $text:literal])* $fault:ident = $name:literal, $short:literal;)*) => {
+        /// One way in which the stock plugin departs from the documented behaviour.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Fault {
+            $($(#[doc = $text])* $fault,)*
+        }
+
+        impl Fault {
+            /// All of them.
+            pub const ALL: &'static [Fault] = &[$(Fault::$fault,)*];
+
+            /// What tables call it.
+            pub fn name(self) -> &'static str {
+                match self { $(Fault::$fault => $name,)* }
+            }
+
+            /// In a few words.
+            pub fn text(self) -> &'static str {
+                match self { $(Fault::$fault => $short,)* }
+            }
+        }
+    };
+}
+
+faults! {
+    /// Accounts of one level fairshare are walked one after the other.
+    TiedAccounts = "tied-accounts", "tied accounts are not merged";
+    /// An account without users hands on the rank before it.
+    EmptyFirstOfTie = "empty-first-account", "an empty account of a tie hands on a rank";
+    /// Level fairshare values tie as rounded, not as exact numbers.
+    RoundedTies = "equal-ratios", "level fairshare ties or parts by rounding";
+    /// Shares keep the normalisation of the other algorithm.
+    StaleShares = "fair-tree-off", "shares keep the normalisation of the other algorithm";
+    /// Classic fair share mixes values of this pass and the last one.
+    ClassicOrder = "classic-late", "classic fair share of several moments at once";
+    /// Classic passes need a last pass before now.
+    ClassicPassSkipped = "classic-pass-skipped", "no classic pass at first start or after the clock stepped back";
+    /// Factors of classic fair share are not in the records.
+    ClassicFactorUnpublished = "classic-factor-unpublished", "the factor of classic fair share is left to sshare";
+    /// Effective usage of an association with `parent` right below the root.
+    ParentBelowRoot = "parent-below-root", "FairShare=parent below the root shows another effective usage";
+    /// The root's effective usage is 1 without usage.
+    RootAlwaysUsed = "root-always-used", "the root counts as used up when nothing is used";
+    /// The power of depth-oblivious fair share is taken of an f64.
+    TinyUsage = "tiny-usage", "DEPTH_OBLIVIOUS takes usage below 1e-308 of its siblings' for none";
+    /// Usage below nothing, which slurmctld's own subtractions can leave, is computed with.
+    NegativeUsage = "negative-usage", "usage below nothing counts as such";
+    /// Usage fades by 0.693 instead of ln 2.
+    HalfLife = "half-life", "a half-life of 0.693 instead of ln 2";
+    /// A period's use fades as if it had all come at the start.
+    DecayAtStart = "use-at-start", "use of a period fades as if all came at its start";
+    /// Ends of jobs go by the half-life of the last pass.
+    StaleHalfLife = "end-by-old-half-life", "ends of jobs are charged by the half-life before the reconfigure";
+    /// Without limits nobody charges the rest of an ended job.
+    EndLost = "usage-before-end", "usage between the last pass and a job's end is lost";
+    /// Time before a resize is charged again.
+    ResizeTwice = "resize-usage", "time before a resize is charged twice";
+    /// Run-seconds taken do not add up to those added.
+    RunSecondsDrift = "run-seconds-drift", "what is taken from run-seconds is not what was added";
+    /// The subtraction at start.
+    StartupSubtraction = "startup-suspended", "run-seconds at start: suspended jobs, jobs over their limit";
+    /// Usage in slurmctld's files is older than the last pass.
+    CrashLoses = "crash-loses", "a crash loses usage or counts it twice";
+    /// Usage in slurmctld's files is cut short.
+    SavedAsText = "saved-as-text", "usage is saved with six decimals, wall time in whole seconds";
+    /// Waiting jobs that are to start in the past.
+    PendingWall = "pending-wall", "CALCULATE_RUNNING charges waiting jobs for wall time";
+    /// The last pass moves back with the clock.
+    ClockBack = "clock-back", "time is charged again after the clock stepped back";
+    /// RESET NOW acts again.
+    ResetNowRearmed = "reset-now-again", "RESET NOW acts again after any reconfigure";
+    /// A reset at the wrong moment.
+    ResetTime = "reset-daily", "resets by days of 86,400 s, and one per missed period";
+    /// New associations.
+    NewAssocZero = "new-user", "a new association's first jobs get no fair-share factor of its own";
+    /// Differences of counts in 32 bits.
+    CountWrap = "cpus-wrap", "a job larger than the cluster counts as the smallest";
+    /// A QOS of priority 0 in a list.
+    QosZeroInherits = "qos-of-zero", "a QOS of priority 0 in a list counts as the first one";
+    /// The TRES of another partition in a row of sprio.
+    SprioTres = "sprio-tres", "sprio's row has the TRES term of another partition, weighted twice";
+    /// Jobs that classic passes leave out.
+    CompletingUnpriced = "completing-unpriced", "requeued jobs that still complete keep an old priority";
+    /// Ended jobs are priced.
+    EndedPriced = "ended-priced", "CALCULATE_RUNNING prices jobs that have ended";
+    /// Without slurmdbd.
+    NoDatabase = "no-slurmdbd-age", "without slurmdbd no age factor, no passes";
+}
+
+/// A set of faults that is asked, and remembers what it was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    on: u64,
+    asked: Cell<u64>,
+}
+
+fn bit(fault: Fault) -> u64 {
+    1 << fault as u64
+}
+
+impl Faults {
+    /// No fault: the documented behaviour.
+    pub fn none() -> Faults {
+        Faults::default()
+    }
+
+    /// Those of a set of bits.
+    fn of(on: u64) -> Faults {
+        Faults {
+            on,
+            asked: Cell::new(0),
+        }
+    }
+
+    /// Every fault: the stock plugin.
+    pub fn all() -> Faults {
+        Faults::of(Fault::ALL.iter().map(|fault| bit(*fault)).sum())
+    }
+
+    /// The same set that was asked for nothing yet.
+    pub fn afresh(&self) -> Faults {
+        Faults::of(self.on)
+    }
+
+    /// Does the fault act?
+    pub fn has(&self, fault: Fault) -> bool {
+        self.asked.set(self.asked.get() | bit(fault));
+        self.on & bit(fault) != 0
+    }
+
+    /// The faults that were asked for, of those that are on.
+    pub fn asked(&self) -> Vec<Fault> {
+        let asked = self.asked.get() & self.on;
+        let all = Fault::ALL.iter().copied();
+        all.filter(|fault| asked & bit(*fault) != 0).collect()
+    }
+
+    /// The set without one of them.
+    pub fn without(&self, fault: Fault) -> Faults {
+        Faults::of(self.on & !bit(fault))
+    }
+
+    /// The set of some.
+    pub fn only(some: &[Fault]) -> Faults {
+        Faults::of(some.iter().map(|fault| bit(*fault)).sum())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use xtask::project;
+
+    use super::*;
+
+    #[test]
+    fn sets_remember_what_they_were_asked() {
+        let all = Faults::all();
+        assert!(all.has(Fault::HalfLife));
+        assert_eq!(all.asked(), [Fault::HalfLife]);
+        let less = all.without(Fault::HalfLife);
+        assert!(!less.has(Fault::HalfLife) && less.has(Fault::NoDatabase));
+        assert_eq!(less.asked(), [Fault::NoDatabase]);
+        assert!(!Faults::none().has(Fault::TiedAccounts));
+    }
+
+    #[test]
+    fn the_documentation_has_every_name() {
+        let document = project::root().join("docs/parity.md");
+        let document = fs::read_to_string(document).unwrap();
+        for name in Fault::ALL.iter().map(|fault| fault.name()) {
+            let row = format!("| [{name}](../tests/twin/faults/{name}.life)");
+            let line = format!("- `{name}`: ");
+            let mut lines = document.lines();
+            let told = lines.any(|text| text.starts_with(&row) || text.starts_with(&line));
+            assert!(told, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = Fault::ALL.iter().map(|fault| fault.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Fault::ALL.len());
+        assert!(names.len() <= 64);
+    }
+}

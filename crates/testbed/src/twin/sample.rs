@@ -1,0 +1,184 @@
+//! The sample of lives that `make test` plays, as tests: the faults of stock; for `compat=slurm` some
+//! seeds that are always the same, and others that nobody has played before; for the documented
+//! behaviour the former only; and every event at every point of a pass.
+
+use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, bail};
+use libtest_mimic::Trial;
+use xtask::interrupt;
+
+use crate::harness::{self, Bed, Shared};
+
+use super::compare::{Outcome, Promise, compare};
+use super::oracle::Account;
+use super::run::{Run, report};
+use super::{Built, Size, during, fault, faults};
+
+/// Seeds that are played every time. Together they meet every algorithm, flag and event.
+const SAME: RangeInclusive<u64> = 1..=400;
+
+/// Others that are, as each once showed a difference that those above do not meet: rows of sprio
+/// whose weights of TRES are those of before and of after a reconfigure; a pass of no seconds after
+/// a reconfigure, with a clock that had stepped back.
+const ONCE_DIFFERENT: [u64; 2] = [596, 702_111];
+
+/// Fresh seeds: so many tests of so many lives.
+const FRESH: (u64, u64) = (10, 20);
+
+/// Lives that are explained call by call take thirty times as long as lives that are compared. None
+/// of them is fresh: a new one may show a mixture of stock's faults that the oracle has not met,
+/// which is work for someone at a desk, and says nothing about the change under test.
+const DOCUMENTED: RangeInclusive<u64> = 1..=60;
+
+/// All lives of the sample, as tests.
+///
+/// # Errors
+/// The folder of the faults' lives cannot be read.
+pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
+    let mut tests = of_faults(bed)?;
+    let same = Arc::new(Sample::new(bed, Promise::Same));
+    for seed in SAME.chain(ONCE_DIFFERENT) {
+        tests.push(same.test(format!("same::seed_{seed}"), seed..seed + 1));
+    }
+    let (blocks, count) = FRESH;
+    let first = fresh_seed(blocks * count)?;
+    for block in 0..blocks {
+        let seeds = first + block * count;
+        tests.push(same.test(format!("same::fresh_{}", block + 1), seeds..seeds + count));
+    }
+    let documented = Arc::new(Sample::new(bed, Promise::Documented));
+    for seed in DOCUMENTED {
+        tests.push(documented.test(format!("documented::seed_{seed}"), seed..seed + 1));
+    }
+    tests.extend(of_passes(bed));
+    Ok(tests)
+}
+
+/// What the lives that were explained came to, printed once all of them are played.
+static ACCOUNT: Mutex<Option<Account>> = Mutex::new(None);
+
+/// Prints how often which fault of stock acted, where lives were explained.
+pub fn print_account() {
+    let account = ACCOUNT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(account) = account.as_ref() {
+        account.print();
+    }
+}
+
+fn of_faults(bed: &'static Bed) -> Result<Vec<Trial>> {
+    let pair = Arc::new(Shared::new(move || {
+        let installation = bed.installation()?;
+        faults::Bench::build(&bed.release, installation.folder(), &bed.progress)
+    }));
+    let each = |path: PathBuf| {
+        let pair = Arc::clone(&pair);
+        let name = format!("faults::{}", fault::name_of(&path));
+        harness::test(bed, name, move |_| {
+            let wrong = pair.get()?.differences(&path)?;
+            if !wrong.is_empty() {
+                bail!("{}", wrong.join("\n"));
+            }
+            Ok(())
+        })
+    };
+    Ok(fault::files("")?.into_iter().map(each).collect())
+}
+
+fn of_passes(bed: &'static Bed) -> Vec<Trial> {
+    let built = Arc::new(Shared::new(move || build(bed, Promise::Same)));
+    let each = |kind: &'static during::Kind| {
+        let built = Arc::clone(&built);
+        harness::test(bed, format!("during::{}", kind.name), move |bed| {
+            let built: &Built = built.get()?;
+            let told = kind.enumerate(&built.host, &built.ours, 1)?;
+            bed.progress.print(told);
+            Ok(())
+        })
+    };
+    during::KINDS.iter().map(each).collect()
+}
+
+fn build(bed: &Bed, promise: Promise) -> Result<Built> {
+    let installation = bed.installation()?;
+    Built::of(&bed.release, installation.folder(), promise, &bed.progress)
+}
+
+/// Lives of seeds under one promise.
+struct Sample {
+    bed: &'static Bed,
+    promise: Promise,
+    built: Shared<Built>,
+    /// A life that differs was made small. That takes minutes, and one is enough.
+    shrunk: AtomicBool,
+}
+
+impl Sample {
+    fn new(bed: &'static Bed, promise: Promise) -> Sample {
+        Sample {
+            bed,
+            promise,
+            built: Shared::new(move || build(bed, promise)),
+            shrunk: AtomicBool::new(false),
+        }
+    }
+
+    fn test(self: &Arc<Sample>, name: String, seeds: Range<u64>) -> Trial {
+        let sample = Arc::clone(self);
+        harness::test(self.bed, name, move |_| {
+            let mut seeds = seeds;
+            seeds.try_for_each(|seed| sample.play(seed))
+        })
+    }
+
+    fn play(&self, seed: u64) -> Result<()> {
+        interrupt::check()?;
+        let built = self.built.get()?;
+        let run = Run {
+            pair: built.pair(),
+            size: Size::USUAL,
+            without: &[],
+            survey: false,
+        };
+        let life = run.life(seed);
+        match compare(&run.pair, &life).with_context(|| format!("seed {seed}"))? {
+            Outcome::Same => Ok(()),
+            Outcome::Explained(account) => {
+                let mut sum = ACCOUNT.lock().unwrap_or_else(PoisonError::into_inner);
+                sum.get_or_insert_default().add(&account);
+                Ok(())
+            }
+            Outcome::StockDies(ending) => {
+                let progress = &self.bed.progress;
+                progress.print(format!("seed {seed}: stock ends with {ending}"));
+                Ok(())
+            }
+            Outcome::Differs(difference) => {
+                let option = match self.promise {
+                    Promise::Same => "",
+                    Promise::Documented => " --documented",
+                };
+                let first = !self.shrunk.swap(true, Ordering::Relaxed);
+                let release = &self.bed.release;
+                report(&run.pair, &life, &difference, first).with_context(|| {
+                    let root = built.root.display();
+                    format!(
+                        "again: cargo testbed twin seeds {seed} --slurm {release} --root {root}{option}"
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// The first of so many seeds by the clock: others every second.
+fn fresh_seed(count: u64) -> Result<u64> {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .context("the clock is before 1970")?;
+    Ok(now.as_secs() * count)
+}

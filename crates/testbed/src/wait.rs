@@ -1,0 +1,68 @@
+//! Waiting for a condition, never for a span of time.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use xtask::interrupt;
+
+/// How often a condition is looked at.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Looks until `probe` gives something.
+///
+/// `deadline` is generous: it tells a hang from slowness, and nothing is measured against it.
+///
+/// # Errors
+/// What `probe` fails with, an interruption, or that `what` did not happen in time.
+pub fn until<T>(
+    what: &str,
+    deadline: Duration,
+    mut probe: impl FnMut() -> Result<Option<T>>,
+) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        interrupt::check()?;
+        if let Some(found) = probe()? {
+            return Ok(found);
+        }
+        if start.elapsed() > deadline {
+            bail!("waited {} s in vain: {what}", deadline.as_secs());
+        }
+        sleep(PAUSE);
+    }
+}
+
+/// [`until`] for a condition without a value.
+pub fn until_true(
+    what: &str,
+    deadline: Duration,
+    mut probe: impl FnMut() -> Result<bool>,
+) -> Result<()> {
+    until(what, deadline, || Ok(probe()?.then_some(())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_what_the_probe_finds() {
+        let mut calls = 0;
+        let found = until("three calls", Duration::from_secs(60), || {
+            calls += 1;
+            Ok((calls == 3).then_some(calls))
+        });
+        assert_eq!(found.unwrap(), 3);
+    }
+
+    #[test]
+    fn names_what_did_not_happen() {
+        let error = until_true("the moon turns green", Duration::ZERO, || Ok(false)).unwrap_err();
+        assert!(
+            error.to_string().contains("the moon turns green"),
+            "{error}"
+        );
+    }
+}

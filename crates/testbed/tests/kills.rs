@@ -1,0 +1,10 @@
+//! slurmctld, killed at random moments.
+
+use std::process::ExitCode;
+
+use fairtree_testbed::harness::{self, Threads};
+use fairtree_testbed::mishap;
+
+fn main() -> ExitCode {
+    harness::main(Threads::One, |bed| Ok(mishap::kill_tests(bed)))
+}

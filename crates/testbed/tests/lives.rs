@@ -1,0 +1,12 @@
+//! Lives, played with Slurm's plugin and with ours: the faults of stock, and those of seeds.
+
+use std::process::ExitCode;
+
+use fairtree_testbed::harness::{self, Threads};
+use fairtree_testbed::twin;
+
+fn main() -> ExitCode {
+    let code = harness::main(Threads::Cpus, twin::tests);
+    twin::print_account();
+    code
+}
