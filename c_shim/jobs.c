@@ -2,16 +2,9 @@
  * jobs.c - copies of jobs: those that may get a priority, and those that may be charged; the walk
  * over all.
  */
-#include "host.h"
-
-void host_copy_site(shim_snapshot *snapshot)
-{
-	snapshot->tres_count = host_tres_count();
-	snapshot->cluster_cpus = cluster_cpus;
-	snapshot->cluster_nodes = HOST_NODE_COUNT > 0 ? (uint32_t) HOST_NODE_COUNT : 0;
-	snapshot->last_part_update = host_last_part_update();
-	snapshot->enforces_limits = shim_enforces_limits();
-}
+#include "jobs.h"
+#include "nodes.h"
+#include "prefetch.h"
 
 static int copy_partition_key(void *part, void *arg)
 {
@@ -80,8 +73,36 @@ static void copy_qos_list(shim_snapshot *snapshot, const job_record_t *job, shim
 #endif
 }
 
+/* The array of a job's priorities in these lists, unless slurmctld would make it anew. */
+static const uint32_t *variants_of(const shim_snapshot *snapshot, const job_record_t *job)
+{
+#if HOST_HAS_MULTIPLES
+	if (!job->HOST_MULTIPLES || job->HOST_MULTIPLES->last_update < snapshot->last_part_update)
+		return NULL;
+	return job->HOST_MULTIPLES->priority_array;
+#else
+	(void) snapshot;
+	return job->priority_array;
+#endif
+}
+
+static void copy_variants(shim_snapshot *snapshot, const job_record_t *job, shim_lists *lists)
+{
+	const uint32_t *from = variants_of(snapshot, job);
+	size_t len = from ? (size_t) xsize((void *) from) / sizeof(*from) : 0;
+	uint32_t *to;
+
+	lists->variants = (uint32_t) snapshot->variants.len;
+	to = len ? HOST_PUSH(snapshot, snapshot->variants, len) : NULL;
+	if (!to)
+		return;
+	memcpy(to, from, len * sizeof(*to));
+	lists->variants_len = (uint32_t) len;
+}
+
 /* Few jobs have any. */
-static uint32_t copy_lists(shim_snapshot *snapshot, const job_record_t *job)
+static uint32_t copy_lists(shim_snapshot *snapshot, const shim_want *want,
+			   const job_record_t *job)
 {
 	shim_lists *lists;
 
@@ -93,6 +114,8 @@ static uint32_t copy_lists(shim_snapshot *snapshot, const job_record_t *job)
 	*lists = (shim_lists) { 0 };
 	copy_partition_list(snapshot, job, lists);
 	copy_qos_list(snapshot, job, lists);
+	if (want->variants)
+		copy_variants(snapshot, job, lists);
 	return (uint32_t) snapshot->lists.len - 1;
 }
 
@@ -186,16 +209,20 @@ static uint32_t wanted_cpus(const job_record_t *job)
 	return job->details->max_cpus != NO_VAL ? job->details->max_cpus : job->details->min_cpus;
 }
 
-/* Times of a job that waits say nothing, unless all jobs are to be charged. */
-static bool may_have_run(const shim_want *want, const job_record_t *job)
+static bool is_in(const job_record_t *job, uint32_t states)
 {
-	return job->job_state != JOB_PENDING || want->all_jobs;
+	return states >> (job->job_state & JOB_STATE_BASE) & 1;
 }
 
-/* May the job get a priority, or does it have one, and the caller asks for such? */
+/* Times of a job that waits say nothing, unless such jobs are to be charged. */
+static bool may_have_run(const shim_want *want, const job_record_t *job)
+{
+	return job->job_state != JOB_PENDING || (want->accruing_states & SHIM_STATE_PENDING);
+}
+
 static bool is_waiting(const shim_want *want, const job_record_t *job)
 {
-	return want->waiting && job->priority != 0 && (IS_JOB_PENDING(job) || want->all_jobs);
+	return job->priority != 0 && is_in(job, want->waiting_states);
 }
 
 static uint16_t flags_of(const shim_want *want, const job_record_t *job)
@@ -246,7 +273,7 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 	row->time_limit = job->time_limit;
 	row->nice = details ? (int32_t) (details->nice - NICE_OFFSET) : 0;
 	row->site_factor = (int32_t) (job->site_factor - NICE_OFFSET);
-	row->lists = copy_lists(snapshot, job);
+	row->lists = copy_lists(snapshot, want, job);
 	row->tres = SHIM_NONE;
 	row->flags = flags_of(want, job);
 	if (want->waiting_tres)
@@ -304,163 +331,133 @@ void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want, const jo
 /* May the job be charged, or was it, and the caller asks for such? */
 static bool is_accruing(const shim_want *want, const job_record_t *job)
 {
-	if (!may_have_run(want, job) || !job->start_time)
+	if (!want->accruing_states || !may_have_run(want, job) || !job->start_time)
 		return false;
 	if (job->end_time_exp == (time_t) NO_VAL)
 		return want->charged_ends && IS_JOB_FINISHED(job) &&
 		       job->end_time > want->ended_after;
-	return !IS_JOB_PENDING(job) || IS_JOB_COMPLETING(job) || want->all_jobs;
+	return is_in(job, want->accruing_states) ||
+	       (want->accruing_completing && IS_JOB_COMPLETING(job));
 }
 
-void host_fetch_job(const shim_want *want, const job_record_t *job)
+void host_prefetch_job(const shim_want *want, const job_record_t *job)
 {
-	host_ask(&job->assoc_id);
-	host_ask(&job->details);
-	host_ask(&job->job_id);
-	host_ask(&job->job_state);
-	host_ask(&job->part_ptr_list);
-	host_ask(&job->part_ptr);
-	host_ask(&job->priority);
-	host_ask(&job->qos_ptr);
-	host_ask(&job->site_factor);
-	host_ask(&job->time_limit);
-	host_ask(&job->total_cpus);
+	prefetch_l2(&job->assoc_id);
+	prefetch_l2(&job->details);
+	prefetch_l2(&job->job_id);
+	prefetch_l2(&job->job_state);
+	prefetch_l2(&job->part_ptr_list);
+	prefetch_l2(&job->part_ptr);
+	prefetch_l2(&job->priority);
+	prefetch_l2(&job->qos_ptr);
+	prefetch_l2(&job->site_factor);
+	prefetch_l2(&job->time_limit);
+	prefetch_l2(&job->total_cpus);
 #if HOST_HAS_QOS_LISTS
-	host_ask(&job->qos_list);
+	prefetch_l2(&job->qos_list);
 #endif
 	if (want->waiting_tres) {
-		host_ask(&job->tres_req_cnt);
-		host_ask(&job->tres_alloc_cnt);
+		prefetch_l2(&job->tres_req_cnt);
+		prefetch_l2(&job->tres_alloc_cnt);
 	}
 }
 
 /* What is read of a job that may be priced. */
-static void fetch_waiting(const shim_want *want, const job_record_t *job)
+static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 {
 	if (job->details) {
-		host_ask(&job->details->accrue_time);
-		host_ask(&job->details->max_cpus);
-		host_ask(&job->details->min_cpus);
-		host_ask(&job->details->min_nodes);
-		host_ask(&job->details->nice);
+		prefetch_l2(&job->details->accrue_time);
+		prefetch_l2(&job->details->max_cpus);
+		prefetch_l2(&job->details->min_cpus);
+		prefetch_l2(&job->details->min_nodes);
+		prefetch_l2(&job->details->nice);
 	}
 	if (job->part_ptr_list)
-		host_fetch_list(job->part_ptr_list);
+		host_prefetch_list(job->part_ptr_list);
 	if (want->waiting_tres) {
-		host_fetch(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
-		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
+		prefetch_l2_range(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
+		prefetch_l2_range(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 	}
 }
 
-void host_fetch_parts(const shim_want *want, const job_record_t *job)
+void host_prefetch_parts(const shim_want *want, const job_record_t *job)
 {
 	if (is_waiting(want, job))
-		fetch_waiting(want, job);
+		prefetch_waiting(want, job);
 	if (may_have_run(want, job)) {
-		/* Few are charged: their lines are not asked for together with those of all. */
-		host_ask(&job->start_time);
-		host_ask(&job->end_time_exp);
-		host_ask(&job->resize_time);
-		host_ask(&job->tres_alloc_cnt);
-		host_ask(&job->user_id);
-		host_ask(&job->billable_tres);
+		/* Few are charged: their lines are not prefetched with those of all. */
+		prefetch_l2(&job->start_time);
+		prefetch_l2(&job->end_time_exp);
+		prefetch_l2(&job->resize_time);
+		prefetch_l2(&job->tres_alloc_cnt);
+		prefetch_l2(&job->user_id);
+		prefetch_l2(&job->billable_tres);
 	}
-}
-
-/* What the parts point to. */
-static void fetch_beyond(const shim_want *want, const job_record_t *job)
-{
-	if (job->part_ptr_list && is_waiting(want, job))
-		host_fetch_first(job->part_ptr_list);
-	if (may_have_run(want, job))
-		host_fetch(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
-}
-
-/* What is read of nearly every job, when it has been asked for. */
-static void bring_job(const job_record_t *job)
-{
-	host_bring(&job->assoc_id);
-	host_bring(&job->details);
-	host_bring(&job->job_id);
-	host_bring(&job->job_state);
-	host_bring(&job->part_ptr_list);
-	host_bring(&job->part_ptr);
-	host_bring(&job->priority);
-	host_bring(&job->qos_ptr);
-	host_bring(&job->site_factor);
-	host_bring(&job->time_limit);
-	host_bring(&job->total_cpus);
-	if (job->details) {
-		host_bring(&job->details->accrue_time);
-		host_bring(&job->details->max_cpus);
-		host_bring(&job->details->min_cpus);
-		host_bring(&job->details->nice);
-	}
-}
-
-static void copy_job(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
-		     const job_record_t *job)
-{
-	size_t waiting = snapshot->waiting.len;
-
-	if (is_waiting(want, job))
-		host_copy_waiting(snapshot, want, rows, job);
-	if (want->accruing && is_accruing(want, job))
-		host_copy_accruing(snapshot, want, job, waiting);
 }
 
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
-/* See HOST_PER_STAGE. The lock that the pointers need is held all the time. */
+/* The lock that the pointers need is held all the time. */
 typedef struct {
 	shim_snapshot *snapshot;
 	const shim_want *want;
-	const job_record_t *job[HOST_ON_THE_WAY]; /* NULL where there is none */
-	size_t turns;
+	pipeline jobs;
 	host_rows rows;
 } job_walk;
 
-/* The job that was found so many turns ago; NULL: none. */
-static const job_record_t *found_before(const job_walk *w, size_t turns)
+static void prefetch_record(const void *job, void *arg)
 {
-	return w->job[(w->turns - turns) % HOST_ON_THE_WAY];
+	host_prefetch_job(((const job_walk *) arg)->want, job);
 }
 
-/* The job that is to go through a stage in this turn; NULL: none. */
-static const job_record_t *due(const job_walk *w, size_t stage)
+static void prefetch_parts(const void *job, void *arg)
 {
-	return found_before(w, stage * HOST_PER_STAGE);
+	host_prefetch_parts(((const job_walk *) arg)->want, job);
 }
 
-static void take_turn(job_walk *w, const job_record_t *job)
+/* What the parts point to. */
+static void prefetch_beyond(const void *arg_job, void *arg)
 {
-	w->job[w->turns % HOST_ON_THE_WAY] = job;
-	if (job)
-		host_fetch_job(w->want, job);
-	job = due(w, 1);
-	if (job)
-		host_fetch_parts(w->want, job);
-	job = due(w, 2);
-	if (job)
-		fetch_beyond(w->want, job);
-	job = due(w, 3);
-	if (job && job->part_ptr_list && is_waiting(w->want, job))
-		host_fetch_second(job->part_ptr_list);
-	job = found_before(w, HOST_LAST_STAGE * HOST_PER_STAGE - HOST_NEAR);
-	if (job)
-		bring_job(job);
-	job = due(w, HOST_LAST_STAGE);
-	if (job)
-		copy_job(w->snapshot, w->want, &w->rows, job);
-	w->turns++;
+	const shim_want *want = ((const job_walk *) arg)->want;
+	const job_record_t *job = arg_job;
+
+	if (job->part_ptr_list && is_waiting(want, job))
+		host_prefetch_first(job->part_ptr_list);
+	if (may_have_run(want, job))
+		prefetch_l2_range(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
 }
+
+static void prefetch_second_node(const void *arg_job, void *arg)
+{
+	const job_record_t *job = arg_job;
+
+	if (job->part_ptr_list && is_waiting(((const job_walk *) arg)->want, job))
+		host_prefetch_second(job->part_ptr_list);
+}
+
+static bool copy_job(void *arg_job, void *arg)
+{
+	const job_record_t *job = arg_job;
+	job_walk *w = arg;
+	size_t waiting = w->snapshot->waiting.len;
+
+	if (is_waiting(w->want, job))
+		host_copy_waiting(w->snapshot, w->want, &w->rows, job);
+	if (is_accruing(w->want, job))
+		host_copy_accruing(w->snapshot, w->want, job, waiting);
+	return !w->snapshot->out_of_memory;
+}
+
+static const pipeline_stages stages = {
+	.prefetch = { prefetch_record, prefetch_parts, prefetch_beyond, prefetch_second_node },
+	.process = copy_job,
+};
 
 static int walk_to(void *job, void *arg)
 {
 	job_walk *w = arg;
 
-	take_turn(w, job);
-	return w->snapshot->out_of_memory ? -1 : 0;
+	return pipeline_push(&w->jobs, &stages, job, w) ? 0 : -1;
 }
 
 void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
@@ -471,6 +468,5 @@ void host_copy_jobs(shim_snapshot *snapshot, const shim_want *want)
 	host_trail_begin(&trail, &snapshot->job_nodes, (size_t) list_count(job_list));
 	(void) host_trail_walk(&trail, job_list, walk_to, &w);
 	host_trail_end(&trail);
-	for (size_t i = 0; i < HOST_LAST_STAGE * HOST_PER_STAGE; i++)
-		take_turn(&w, NULL);
+	pipeline_drain(&w.jobs, &stages, &w);
 }

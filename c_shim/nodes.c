@@ -12,7 +12,7 @@
  * their write lock: nodes stay as long as the read lock is held.
  */
 #define _GNU_SOURCE /* pipe2 */
-#include "host.h"
+#include "nodes.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -173,7 +173,7 @@ static void ask_ahead(const host_trail *trail, const list_node *node)
 	if (end > trail->last_len)
 		end = trail->last_len;
 	for (size_t i = trail->next + NODES_AHEAD; i < end; i++)
-		host_ask(noted(notes[i], node));
+		prefetch_l2(noted(notes[i], node));
 }
 
 static int follow(void *element, void *arg)
@@ -181,12 +181,15 @@ static int follow(void *element, void *arg)
 	host_trail *trail = arg;
 	const list_node *node = trail->node;
 
+	if (trail->list) {
+		/* Under the list's own lock, as all of list_for_each. */
+		node = ((const list_start *) trail->list)->head;
+		trail->list = NULL;
+	}
 	if (node && node->data == element) {
 		keep_note(trail, note_of(node));
 		if (trail->next % NODES_AT_ONCE == 0)
 			ask_ahead(trail, node);
-		if (trail->next + HOST_NEAR <= trail->last_len)
-			host_bring(noted(trail->nodes->at[trail->next + HOST_NEAR - 1], node));
 		trail->node = node->next;
 	} else {
 		trail->node = NULL;
@@ -194,13 +197,13 @@ static int follow(void *element, void *arg)
 	return trail->each(element, trail->arg);
 }
 
-/* The list's first node is read without the list's own lock: that of its elements is held. */
 int host_trail_walk(host_trail *trail, host_list list, int (*each)(void *element, void *arg),
 		    void *arg)
 {
 	if (!known)
 		return list_for_each_ro(list, each, arg);
-	trail->node = ((const list_start *) list)->head;
+	trail->list = list;
+	trail->node = NULL;
 	trail->each = each;
 	trail->arg = arg;
 	return list_for_each_ro(list, follow, trail);
@@ -213,16 +216,16 @@ void host_trail_end(host_trail *trail)
 		trail->nodes->len = 0;
 }
 
-void host_fetch_first(const void *list)
+void host_prefetch_first(const void *list)
 {
 	if (known)
-		host_ask(((const list_start *) list)->head);
+		prefetch_l2(((const list_start *) list)->head);
 }
 
-void host_fetch_second(const void *list)
+void host_prefetch_second(const void *list)
 {
 	const list_node *first = known ? ((const list_start *) list)->head : NULL;
 
 	if (first)
-		host_ask(first->next);
+		prefetch_l2(first->next);
 }

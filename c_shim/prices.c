@@ -2,7 +2,9 @@
  * prices.c - priorities and their factors, written into slurmctld's jobs. Whatever slurmctld
  * frees later comes from its own allocator.
  */
-#include "host.h"
+#include "nodes.h"
+#include "prefetch.h"
+#include "records.h"
 
 /* An xmalloc'ed copy of `from`, in the old array if that has the same size. */
 static void keep_doubles(double **to, const double *from, size_t len)
@@ -25,13 +27,6 @@ static void clear_factors(HOST_FACTORS *factors)
 	memset(factors, 0, sizeof(*factors));
 }
 
-/* Hardly ever another one: memory that nobody writes to need not go back to where it came from. */
-static void write_number(uint32_t *to, uint32_t number)
-{
-	if (*to != number)
-		*to = number;
-}
-
 static inline void write_factors(job_record_t *job, const shim_factors *from)
 {
 	HOST_FACTORS *factors;
@@ -49,8 +44,8 @@ static inline void write_factors(job_record_t *job, const shim_factors *from)
 	factors->priority_js = from->job_size;
 	factors->priority_part = from->partition;
 	factors->priority_qos = from->qos;
-	write_number(&factors->priority_site, (uint32_t) (from->site + (int64_t) NICE_OFFSET));
-	write_number(&factors->nice, (uint32_t) (from->nice + (int64_t) NICE_OFFSET));
+	factors->priority_site = (uint32_t) (from->site + (int64_t) NICE_OFFSET);
+	factors->nice = (uint32_t) (from->nice + (int64_t) NICE_OFFSET);
 	if (from->tres) {
 		keep_doubles(&factors->priority_tres, from->tres, from->tres_len);
 		keep_doubles(&factors->tres_weights, from->tres_weights, from->tres_len);
@@ -58,7 +53,7 @@ static inline void write_factors(job_record_t *job, const shim_factors *from)
 		xfree(factors->tres_weights);
 		xfree(factors->priority_tres);
 	}
-	write_number(&factors->tres_cnt, from->tres ? (uint32_t) from->tres_len : 0);
+	factors->tres_cnt = from->tres ? (uint32_t) from->tres_len : 0;
 }
 
 /* ---- several partitions, several QOS ------------------------------------------------------ */
@@ -69,7 +64,6 @@ typedef struct {
 	size_t len;
 	const uint64_t *keys;
 	size_t keys_len;
-	bool only_raise;
 } variants;
 
 typedef struct {
@@ -190,10 +184,7 @@ static void write_variants(const shim_snapshot *snapshot, job_record_t *job,
 	if (!variants_fit(snapshot, job, made))
 		return;
 	to = room_for_variants(snapshot, job, made->len);
-	for (size_t i = 0; i < made->len; i++) {
-		if (!made->only_raise || to[i] < made->at[i])
-			to[i] = made->at[i];
-	}
+	memcpy(to, made->at, made->len * sizeof(*to));
 }
 
 /* ---- jobs --------------------------------------------------------------------------------- */
@@ -215,43 +206,43 @@ static inline const job_record_t *was_at(const shim_snapshot *snapshot, size_t r
  * processor wait for what it has asked for: so all is asked for at once, before the first of it is
  * needed. Nothing but the job is looked at; its association needs another lock.
  */
-uint32_t shim_job_fetch(const void *arg)
+uint32_t shim_job_prefetch(const void *arg)
 {
 	const job_record_t *job = arg;
 	const __typeof__(*job->details) *details = job->details;
 	const HOST_FACTORS *factors = job->prio_factors;
 	const slurmdb_assoc_rec_t *assoc = job->assoc_ptr;
 
-	host_ask(&job->priority);
-	host_ask(&job->part_ptr);
-	host_ask(&job->qos_ptr);
-	host_ask(&job->time_limit);
-	host_ask(&job->total_cpus);
-	host_ask(&job->site_factor);
+	prefetch_l2(&job->priority);
+	prefetch_l2(&job->part_ptr);
+	prefetch_l2(&job->qos_ptr);
+	prefetch_l2(&job->time_limit);
+	prefetch_l2(&job->total_cpus);
+	prefetch_l2(&job->site_factor);
 	if (details) {
-		host_ask(&details->accrue_time);
-		host_ask(&details->min_nodes);
-		host_ask(&details->max_cpus);
-		host_ask(&details->nice);
+		prefetch_l2(&details->accrue_time);
+		prefetch_l2(&details->min_nodes);
+		prefetch_l2(&details->max_cpus);
+		prefetch_l2(&details->nice);
 	}
 	if (factors) {
-		host_ask(&factors->priority_age);
-		host_ask(&factors->priority_qos);
-		host_ask(&factors->priority_tres);
-		host_ask(&factors->nice);
+		prefetch_l2(&factors->priority_age);
+		prefetch_l2(&factors->priority_qos);
+		prefetch_l2(&factors->priority_tres);
+		prefetch_l2(&factors->nice);
 	}
 	if (!assoc)
 		return 0;
-	host_ask(&assoc->id);
-	host_ask(&assoc->priority);
-	host_ask(&assoc->shares_raw);
-	host_ask(&assoc->usage);
-	host_ask(&assoc->user);
+	prefetch_l2(&assoc->id);
+	prefetch_l2(&assoc->priority);
+	prefetch_l2(&assoc->shares_raw);
+	prefetch_l2(&assoc->usage);
+	prefetch_l2(&assoc->user);
 	return job->assoc_id;
 }
 
 void shim_job_write_factors(const shim_snapshot *snapshot, void *arg, const shim_factors *factors,
-			    const uint32_t *at, size_t len, bool only_raise)
+			    const uint32_t *at, size_t len)
 {
 	job_record_t *job = arg;
 	variants made = {
@@ -259,7 +250,6 @@ void shim_job_write_factors(const shim_snapshot *snapshot, void *arg, const shim
 		.len = len,
 		.keys = snapshot->partition_keys.at,
 		.keys_len = snapshot->partition_keys.len,
-		.only_raise = only_raise,
 	};
 
 	write_factors(job, factors);
@@ -289,18 +279,16 @@ static inline bool touches_variants(const job_record_t *job, const shim_price *p
 typedef struct {
 	const shim_snapshot *snapshot;
 	const uint32_t *at;
-	bool only_raise;
 	size_t len;
-	job_record_t *job[HOST_TOGETHER];
-	const shim_price *price[HOST_TOGETHER];
+	job_record_t *job[PREFETCH_BATCH];
+	const shim_price *price[PREFETCH_BATCH];
 } variants_batch;
 
 static void write_variants_of(const variants_batch *b, job_record_t *job, const shim_price *price)
 {
 	const shim_waiting *row = &b->snapshot->waiting.at[price->row];
 	variants made = { .at = b->at + price->variants,
-			  .len = price->variants_len,
-			  .only_raise = b->only_raise };
+			  .len = price->variants_len };
 
 	if (made.len && row->lists != SHIM_NONE) {
 		const shim_lists *lists = &b->snapshot->lists.at[row->lists];
@@ -314,16 +302,16 @@ static void write_variants_of(const variants_batch *b, job_record_t *job, const 
 static void fetch_variants(const job_record_t *job)
 {
 #if HOST_HAS_MULTIPLES
-	host_ask(job->HOST_MULTIPLES);
+	prefetch_l2(job->HOST_MULTIPLES);
 #else
 	/* xsize looks before it. */
 	if (job->priority_array) {
-		host_ask(job->priority_array);
-		host_ask((const char *) job->priority_array - 16);
+		prefetch_l2(job->priority_array);
+		prefetch_l2((const char *) job->priority_array - 16);
 	}
 #endif
 	if (job->part_ptr_list)
-		host_fetch_list(job->part_ptr_list);
+		host_prefetch_list(job->part_ptr_list);
 }
 
 static void write_batch(variants_batch *b)
@@ -332,11 +320,11 @@ static void write_batch(variants_batch *b)
 		fetch_variants(b->job[i]);
 	for (size_t i = 0; i < b->len; i++) {
 		if (b->job[i]->part_ptr_list)
-			host_fetch_first(b->job[i]->part_ptr_list);
+			host_prefetch_first(b->job[i]->part_ptr_list);
 	}
 	for (size_t i = 0; i < b->len; i++) {
 		if (b->job[i]->part_ptr_list)
-			host_fetch_second(b->job[i]->part_ptr_list);
+			host_prefetch_second(b->job[i]->part_ptr_list);
 	}
 	for (size_t i = 0; i < b->len; i++)
 		write_variants_of(b, b->job[i], b->price[i]);
@@ -352,10 +340,10 @@ static void write_batch(variants_batch *b)
  * still at hand.
  */
 bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
-		       const uint32_t *at, bool only_raise)
+		       const uint32_t *at)
 {
-	variants_batch with = { .snapshot = snapshot, .at = at, .only_raise = only_raise };
-	bool moved = false;
+	variants_batch with = { .snapshot = snapshot, .at = at };
+	bool tells = false;
 
 	for (size_t i = len; i-- > 0;) {
 		const shim_price *price = &prices[i];
@@ -364,27 +352,26 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 		if (i >= JOBS_AHEAD) {
 			const job_record_t *later = was_at(snapshot, price[-JOBS_AHEAD].row);
 
-			host_ask(&later->direct_set_prio);
-			host_ask(&later->job_id);
-			host_ask(&later->job_state);
-			host_ask(&later->priority);
+			prefetch_l2(&later->direct_set_prio);
+			prefetch_l2(&later->job_id);
+			prefetch_l2(&later->job_state);
+			prefetch_l2(&later->priority);
 		}
 		job = find_job_record(price->job_id);
 		if (!job || !is_as_seen(job, price))
 			continue;
 		if (touches_variants(job, price)) {
-			host_ask(&snapshot->waiting.at[price->row]);
+			prefetch_l2(&snapshot->waiting.at[price->row]);
 			with.job[with.len] = job;
 			with.price[with.len++] = price;
-			if (with.len == HOST_TOGETHER)
+			if (with.len == PREFETCH_BATCH)
 				write_batch(&with);
 		}
-		/* Stock tells clients of each job that it prices. */
-		moved |= !only_raise || price->priority > job->priority;
+		tells |= price->tells;
 		job->priority = price->priority;
 	}
 	write_batch(&with);
-	return moved;
+	return tells;
 }
 
 /* One thing at a time for many jobs: see shim_prices_write. */
@@ -399,9 +386,9 @@ void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, 
 		if (row < snapshot->waiting_at.len) {
 			const job_record_t *later = was_at(snapshot, row);
 
-			host_ask(&later->job_id);
-			host_ask(&later->prio_factors);
-			host_ask(&later->priority);
+			prefetch_l2(&later->job_id);
+			prefetch_l2(&later->prio_factors);
+			prefetch_l2(&later->priority);
 		}
 		job = find_job_record(prices[i].job_id);
 		jobs[i] = job && job->priority == prices[i].seen_priority ? job : NULL;
@@ -410,20 +397,11 @@ void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, 
 		const job_record_t *job = jobs[i];
 
 		if (job && job->prio_factors) {
-			host_ask(&job->prio_factors->priority_age);
-			host_ask(&job->prio_factors->priority_qos);
-			host_ask(&job->prio_factors->priority_tres);
-			host_ask(&job->prio_factors->nice);
+			prefetch_l2(&job->prio_factors->priority_age);
+			prefetch_l2(&job->prio_factors->priority_qos);
+			prefetch_l2(&job->prio_factors->priority_tres);
+			prefetch_l2(&job->prio_factors->nice);
 		}
-	}
-}
-
-static void bring_factors(const job_record_t *job)
-{
-	if (job && job->prio_factors) {
-		host_bring(&job->prio_factors->priority_age);
-		host_bring(&job->prio_factors->priority_qos);
-		host_bring(&job->prio_factors->nice);
 	}
 }
 
@@ -448,8 +426,6 @@ static inline shim_factors factors_at(const shim_factor_columns *columns, size_t
 void shim_factors_write(void *const *jobs, const shim_factor_columns *factors, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (i + HOST_NEAR < len)
-			bring_factors(jobs[i + HOST_NEAR]);
 		if (jobs[i]) {
 			const shim_factors from = factors_at(factors, i);
 

@@ -1,35 +1,9 @@
 /*
- * snapshot.c - copies of QOS and partitions, of the whole, and of what one job needs, as flat rows.
+ * snapshot.c - copies of the whole, and of what one job needs, as flat rows.
  */
-#include "host.h"
-
-bool host_resize(shim_snapshot *snapshot, void **array, size_t element, size_t *cap, size_t want)
-{
-	void *grown = reallocarray(*array, want, element);
-
-	if (!grown) {
-		snapshot->out_of_memory = true;
-		return false;
-	}
-	*array = grown;
-	*cap = want;
-	return true;
-}
-
-/* Hardly beyond what is needed: these are most of the plugin's memory, and they stay. */
-bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t len, size_t *cap,
-		  size_t more)
-{
-	size_t want = len + more;
-
-	if (want <= *cap)
-		return true;
-	if (want < *cap + (*cap < 4096 ? *cap : *cap / 16))
-		want = *cap + (*cap < 4096 ? *cap : *cap / 16);
-	if (want < 64)
-		want = 64;
-	return host_resize(snapshot, array, element, cap, want);
-}
+#include "assocs.h"
+#include "jobs.h"
+#include "records.h"
 
 /* Empties an array; one that was made for far more than its last use is given back. */
 #define EMPTY(rows)										\
@@ -45,13 +19,13 @@ bool host_reserve(shim_snapshot *snapshot, void **array, size_t element, size_t 
 static void clear_assocs(shim_snapshot *snapshot)
 {
 	EMPTY(snapshot->assocs);
-	EMPTY(snapshot->kept);
+	EMPTY(snapshot->recorded);
 	EMPTY(snapshot->row_of_id);
 	EMPTY(snapshot->by_id);
 	EMPTY(snapshot->accounts);
 	EMPTY(snapshot->assoc_at);
-	snapshot->assocs_kept = false;
-	snapshot->assocs_agree = false;
+	snapshot->assocs_cached = false;
+	snapshot->assoc_cache_valid = false;
 	snapshot->broken_tree = false;
 }
 
@@ -64,6 +38,7 @@ static void clear_others(shim_snapshot *snapshot)
 	EMPTY(snapshot->lists);
 	EMPTY(snapshot->partition_keys);
 	EMPTY(snapshot->qos_ids);
+	EMPTY(snapshot->variants);
 	EMPTY(snapshot->tres);
 	EMPTY(snapshot->qos_at);
 	EMPTY(snapshot->waiting_at);
@@ -79,7 +54,7 @@ void shim_snapshot_clear(shim_snapshot *snapshot)
 void shim_snapshot_free(shim_snapshot *snapshot)
 {
 	free(snapshot->assocs.at);
-	free(snapshot->kept.at);
+	free(snapshot->recorded.at);
 	free(snapshot->row_of_id.at);
 	free(snapshot->by_id.at);
 	free(snapshot->qos.at);
@@ -93,6 +68,9 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 	free(snapshot->accounts.at);
 	free(snapshot->assoc_at.at);
 	free(snapshot->qos_at.at);
+	free(snapshot->qos_now.at);
+	free(snapshot->qos_now_at.at);
+	free(snapshot->variants.at);
 	free(snapshot->waiting_at.at);
 	free(snapshot->job_nodes.at);
 	free(snapshot->child_nodes.at);
@@ -102,68 +80,10 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 
 /* ---- QOS and partitions ---------------------------------------------------------------- */
 
-void host_copy_qos(shim_snapshot *snapshot, const slurmdb_qos_rec_t *qos)
-{
-	shim_qos *row = HOST_PUSH(snapshot, snapshot->qos, 1);
-	void **at = HOST_PUSH(snapshot, snapshot->qos_at, 1);
-
-	if (!row || !at)
-		return;
-	*at = (void *) qos;
-	*row = (shim_qos) {
-		.norm_priority = qos->usage ? qos->usage->norm_priority : 0,
-		.usage_factor = qos->usage_factor,
-		.id = qos->id,
-		.priority = qos->priority,
-		.no_decay = qos->flags & QOS_FLAG_NO_DECAY,
-	};
-}
-
 static int copy_qos(void *qos, void *snapshot)
 {
 	host_copy_qos(snapshot, qos);
 	return 0;
-}
-
-/* Copies TRES counts, with `want` the weighed ones; not counted ones become 0. NONE for NULL. */
-uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want, const uint64_t *counts)
-{
-	host_tres tres = host_tres_of(counts);
-	size_t start = snapshot->tres.len, len = host_weighed_len(snapshot, want);
-	uint64_t *row;
-
-	if (!counts || !len)
-		return SHIM_NONE;
-	row = HOST_PUSH(snapshot, snapshot->tres, len);
-	if (!row)
-		return SHIM_NONE;
-	for (uint32_t i = 0; i < len; i++) {
-		uint64_t count = host_tres_at(tres, want && want->weighed ? want->weighed[i] : i);
-
-		row[i] = count == NO_CONSUME_VAL64 ? 0 : count;
-	}
-	return (uint32_t) start;
-}
-
-void host_copy_partition(shim_snapshot *snapshot, const shim_want *want,
-			 const part_record_t *part)
-{
-	const slurmdb_qos_rec_t *qos = part->qos_ptr;
-	shim_partition *row = HOST_PUSH(snapshot, snapshot->partitions, 1);
-
-	if (!row)
-		return;
-	*row = (shim_partition) {
-		.key = (uintptr_t) part,
-		.norm_priority = part->norm_priority,
-		.max_time = part->max_time,
-		.qos_id = qos ? qos->id : 0,
-		.tres = SHIM_NONE,
-		.priority_job_factor = part->priority_job_factor,
-		.max_time_infinite = part->max_time == INFINITE,
-	};
-	if (want->waiting_tres)
-		row->tres = host_copy_tres(snapshot, want, part->tres_cnt);
 }
 
 typedef struct {
@@ -203,7 +123,7 @@ void shim_snapshot_unlock(void)
 static void copy_assocs(shim_snapshot *snapshot, const shim_want *want)
 {
 	clear_assocs(snapshot);
-	snapshot->keeps_assocs = want->keep_assocs;
+	snapshot->caches_assocs = want->cache_assocs;
 	snapshot->priority_norms = want->priority_norms;
 	if (want->assocs)
 		host_copy_tree(snapshot, want);
@@ -219,13 +139,13 @@ void shim_snapshot_take_assocs(shim_snapshot *snapshot, const shim_want *want)
 void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
 {
 	walk w = { .snapshot = snapshot, .want = want };
-	bool keeps = want->keep_assocs && snapshot->assocs_agree &&
+	bool keeps = want->cache_assocs && snapshot->assoc_cache_valid &&
 		     want->priority_norms == snapshot->priority_norms;
 
 	clear_others(snapshot);
 	host_copy_site(snapshot);
 	if (keeps)
-		snapshot->assocs_kept = true;
+		snapshot->assocs_cached = true;
 	else
 		copy_assocs(snapshot, want);
 	if (assoc_mgr_qos_list)

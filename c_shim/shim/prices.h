@@ -15,6 +15,7 @@ typedef struct {
 	uint32_t variants_len;
 	bool seen_direct;
 	bool seen_pending;
+	bool tells; /* once it is written, clients should ask for the job again */
 } shim_price;
 
 /* How the priority of one job came about. */
@@ -50,10 +51,9 @@ typedef struct {
 } shim_factor_columns;
 
 /*
- * Asks memory for what pricing a job needs and writes, before anything else is done. Gives the id of
- * its association, 0 without one. The caller holds the job write lock.
+ * Prefetches what pricing a job reads and writes. Returns the id of its association, 0 without one. The caller holds the job write lock.
  */
-extern uint32_t shim_job_fetch(const void *job);
+extern uint32_t shim_job_prefetch(const void *job);
 
 /* Write lock of jobs, read locks of nodes and partitions. */
 extern void shim_jobs_lock(void);
@@ -63,14 +63,13 @@ extern void shim_jobs_read_lock(void);
 extern void shim_jobs_read_unlock(void);
 /*
  * Finds jobs by their numbers and writes the priorities of those that are as they were when they
- * were copied; the others have started, or someone set another priority. With `only_raise` elements
- * of the jobs' variants only grow. True if clients should ask for a job again. Needs the job write
- * lock and the read lock of partitions.
+ * were copied; the others have started, or someone set another priority. True if clients should ask
+ * for one of the jobs again. Needs the job write lock and the read lock of partitions.
  */
 extern bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
-			      const uint32_t *variants, bool only_raise);
+			      const uint32_t *variants);
 /*
- * Finds some jobs by their numbers and asks memory for what shim_factors_write will touch. NULL for
+ * Finds some jobs by their numbers and prefetches what shim_factors_write will touch. NULL for
  * a job that is gone, or has another priority than when it was copied.
  */
 extern void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, void **jobs,
@@ -83,7 +82,7 @@ extern void shim_factors_write(void *const *jobs, const shim_factor_columns *fac
 /* Writes factors and variants of `job`, not its priority. Needs the job write lock. */
 extern void shim_job_write_factors(const shim_snapshot *snapshot, void *job,
 				   const shim_factors *factors, const uint32_t *variants,
-				   size_t variants_len, bool only_raise);
+				   size_t variants_len);
 /* The job's priority now. Needs the job lock. */
 extern uint32_t shim_job_priority(const void *job, bool *unset);
 /* Tells clients that jobs changed. Needs the job lock. */

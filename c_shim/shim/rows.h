@@ -17,7 +17,7 @@ typedef struct {
 	uint32_t priority;
 } shim_assoc;
 
-/* What its record keeps from earlier passes. */
+/* What its record holds from earlier passes. */
 typedef struct {
 	shim_extended usage_norm;
 	shim_extended usage_efctv;
@@ -25,7 +25,7 @@ typedef struct {
 	double fs_factor; /* as published last */
 	bool has_usage_norm; /* else never computed */
 	bool has_usage_efctv; /* else to be computed when somebody asks */
-} shim_assoc_kept;
+} shim_assoc_recorded;
 
 /* Where an association stands: `row` in the array of associations. */
 typedef struct {
@@ -50,6 +50,11 @@ typedef struct {
 	uint16_t priority_job_factor;
 	bool max_time_infinite;
 } shim_partition;
+
+/* States of jobs, as bits of a set; all others: the rest of the bits. */
+typedef enum {
+	SHIM_STATE_PENDING = 1 << 0,
+} shim_job_state;
 
 typedef enum {
 	SHIM_TIME_LIMIT_INFINITE = 1 << 0,
@@ -89,6 +94,9 @@ typedef struct {
 	uint32_t partitions_len;
 	uint32_t qos; /* index in qos_ids */
 	uint32_t qos_len;
+	/* The priorities that it has in these, if wanted and slurmctld would keep their array: */
+	uint32_t variants; /* index in variants */
+	uint32_t variants_len;
 } shim_lists;
 
 /* A job that may have used something since the last pass. */

@@ -5,7 +5,7 @@
 #include "rows.h"
 
 SHIM_ROWS(shim_assoc_rows, shim_assoc);
-SHIM_ROWS(shim_assoc_kept_rows, shim_assoc_kept);
+SHIM_ROWS(shim_assoc_recorded_rows, shim_assoc_recorded);
 SHIM_ROWS(shim_place_rows, shim_assoc_place);
 SHIM_ROWS(shim_qos_rows, shim_qos);
 SHIM_ROWS(shim_partition_rows, shim_partition);
@@ -19,20 +19,23 @@ SHIM_ROWS(shim_accruing_rows, shim_accruing);
  */
 typedef struct {
 	shim_assoc_rows assocs;
-	shim_assoc_kept_rows kept; /* as many as `assocs`, if wanted */
+	shim_assoc_recorded_rows recorded; /* as many as `assocs`, if wanted */
 	shim_u32_rows row_of_id; /* rows of `assocs` by id; empty where ids lie too far apart */
 	shim_place_rows by_id;	 /* then: the rows ascending by id */
 	shim_qos_rows qos;
+	shim_qos_rows qos_now; /* of shim_usage_take_qos */
 	shim_partition_rows partitions;
 	shim_waiting_rows waiting;
 	shim_accruing_rows accruing;
 	shim_lists_rows lists;
 	shim_u64_rows partition_keys;
 	shim_u32_rows qos_ids;
+	shim_u32_rows variants;
 	shim_u64_rows tres; /* runs of tres_count or weighed_len numbers, each from its index on */
 	shim_u32_rows accounts;	 /* rows of `assocs` that are no users */
 	shim_pointer_rows assoc_at; /* the shim's: records while they are locked, else marks of them */
 	shim_pointer_rows qos_at;
+	shim_pointer_rows qos_now_at;
 	shim_u64_rows waiting_at; /* the shim's: where records of `waiting` were; never read */
 	shim_u32_rows job_nodes; /* the shim's: where nodes of slurmctld's lists were last */
 	shim_u32_rows child_nodes;
@@ -43,10 +46,10 @@ typedef struct {
 	uint32_t twins; /* associations whose id another one has, too: see shim_snapshot_index */
 	int64_t last_part_update;
 	bool enforces_limits;
-	bool keeps_assocs;    /* as it was wanted */
+	bool caches_assocs;   /* as it was wanted */
 	bool priority_norms;  /* as it was wanted */
-	bool assocs_kept;     /* they were not copied: the last pass has left them so */
-	bool assocs_agree;    /* shim_usage_renew has found, and made, them what the records hold */
+	bool assocs_cached;   /* they were not copied: the last pass has left them so */
+	bool assoc_cache_valid; /* shim_usage_renew found, and made, them what the records hold */
 	bool out_of_memory;
 	bool broken_tree; /* more associations in the children lists than there are */
 } shim_snapshot;
@@ -54,19 +57,21 @@ typedef struct {
 /* What to copy beyond the tables. */
 typedef struct {
 	bool assocs;
-	bool keep_assocs;   /* with these: rows that agree with the records stay as they are */
-	bool kept;	    /* with these, what their records keep */
+	bool cache_assocs;  /* with these: rows that agree with the records stay as they are */
+	bool recorded;	    /* with these, what their records hold from earlier passes */
 	bool priority_norms; /* with these, their normalised priority, for PriorityWeightAssoc */
 	bool ancestors;	    /* of one job: with its association all above it */
-	bool waiting;	    /* jobs that may get a priority */
 	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES: */
 	const uint32_t *weighed; /* of the TRES in these places; NULL: of all */
 	size_t weighed_len;
-	bool all_jobs;	    /* PriorityFlags=CALCULATE_RUNNING */
-	bool accruing;	    /* jobs that may be charged */
+	bool variants;	    /* priorities that jobs have in their partitions and QOS */
+	/* Of the whole: sets of states (1 << JOB_PENDING ...), 0 for no jobs. */
+	uint32_t waiting_states;  /* jobs that are not held, to be priced */
+	uint32_t accruing_states; /* jobs with a start time, to be charged: of these states, */
+	bool accruing_completing; /* or completing */
 	bool charged_ends;  /* with these, jobs charged to their end that ended after this: */
 	int64_t ended_after;
-	uint32_t flags;	    /* PriorityFlags, for the billing weights */
+	uint32_t flags;	    /* PriorityFlags, for slurmctld's function of billing weights */
 } shim_want;
 
 /* Empties a snapshot and keeps its memory. */

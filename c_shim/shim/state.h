@@ -4,6 +4,18 @@
 
 #include "numbers.h"
 
+/* Usage of an association or a QOS as slurmctld has it. */
+typedef struct {
+	shim_extended usage_raw;
+	double wall;
+	const shim_extended *tres; /* in slurmctld's order; valid during the call, NULL: none */
+	uint32_t tres_len;
+	uint32_t id;
+} shim_usage_row;
+
+/* Takes one row. Must not call back into the shim. */
+typedef void (*shim_usage_sink)(void *context, const shim_usage_row *row);
+
 /* Usage of an association or a QOS on its way back. */
 typedef struct {
 	shim_extended usage_raw;
@@ -13,30 +25,14 @@ typedef struct {
 	uint32_t tres_len;
 } shim_saved_usage;
 
-SHIM_ROWS(shim_saved_rows, shim_saved_usage);
-SHIM_ROWS(shim_extended_rows, shim_extended);
-
-SHIM_ROWS(shim_byte_rows, uint8_t);
-
+/* These need the usage lock. Ids of slurmctld's TRES in its order: `len` at most, of so many. */
+extern size_t shim_tres_ids(uint32_t *ids, size_t len);
 /*
- * Usage as it is stored, record after record in the form that src/slurm/state/state_file.rs describes,
- * in the order of slurmctld's lists. All zero is empty. Freed by shim_stored_free.
+ * Hands over what slurmctld itself saves of associations: usage of users, and what removed users
+ * left in accounts, in the order of slurmctld's list. Sums of accounts follow from these.
  */
-typedef struct {
-	shim_byte_rows assocs; /* users, and what removed users left in accounts */
-	shim_byte_rows qos;
-	shim_u32_rows tres_ids; /* which TRES the numbers of a record are of, in their order */
-	uint32_t assocs_count;
-	uint32_t qos_count;
-	bool out_of_memory;
-} shim_stored;
-
-/* These need the usage lock. Empties `stored` and fills `tres_ids` with the TRES of now. */
-extern void shim_stored_begin(shim_stored *stored);
-/* Appends what slurmctld has of all associations. */
-extern void shim_stored_assocs(shim_stored *stored);
-extern void shim_stored_qos(shim_stored *stored);
-extern void shim_stored_free(shim_stored *stored);
+extern void shim_each_assoc_usage(shim_usage_sink sink, void *context);
+extern void shim_each_qos_usage(shim_usage_sink sink, void *context);
 /*
  * Forgets all usage, puts stored usage back and sums it up the tree. Rows ascend by id; those of
  * records that are gone are skipped. Their numbers are in the order of the TRES of now.

@@ -8,8 +8,8 @@
 
 use super::run::{self, run_of};
 use crate::engine;
-use crate::slurm::rows::snapshot::{Snapshot, SnapshotError};
-use crate::slurm::runtime::host::{self, NONE, SnapshotLock, UsageLock, ffi};
+use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError};
+use crate::slurm::runtime::host::{self, SnapshotLock, UsageLock, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
@@ -33,7 +33,8 @@ pub(in crate::slurm) fn charge_again(
     }
     let want = ffi::shim_want {
         assocs: true,
-        accruing: true,
+        accruing_states: !ffi::SHIM_STATE_PENDING,
+        accruing_completing: true,
         charged_ends: true,
         ended_after: as_of,
         flags: settings.flags,
@@ -44,7 +45,7 @@ pub(in crate::slurm) fn charge_again(
         snapshot.take(&lock, &want);
     }
     snapshot.index()?;
-    let charges = lost_charges(&settings, snapshot, last_ran);
+    let mut charges = lost_charges(&settings, snapshot, last_ran);
     if charges.is_empty() {
         return Ok(());
     }
@@ -52,7 +53,14 @@ pub(in crate::slurm) fn charge_again(
         let lock = UsageLock::lock();
         plugin.restore(&lock);
         snapshot.bind(&lock)?;
-        snapshot.charge(&lock, &charges);
+        let tres = snapshot.charged_tres();
+        snapshot.charge(
+            &lock,
+            &mut Charges {
+                rows: &mut charges,
+                tres: &tres,
+            },
+        );
     }
     log::info(format_args!(
         "{} jobs had ended after usage was saved, and are charged again",
@@ -69,22 +77,23 @@ fn lost_charges(settings: &Settings, snapshot: &Snapshot, last_ran: i64) -> Vec<
         let Some(assoc) = snapshot.assoc_row(row.assoc_id) else {
             continue;
         };
-        let (qos, partition_qos) = snapshot.qos_rows(row);
-        let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
+        let qos = snapshot.qos_rows(row);
+        let factor = qos
+            .0
+            .map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
         let run = Run {
             end_time_exp: Some(row.end_time),
             ..run_of(row, factor, None, Some(last_ran))
         };
-        let Some(found) = charge_of(&decay, &run, &period, true) else {
+        let Some(charge) = charge_of(&decay, &run, &period, true) else {
             continue;
         };
         // slurmctld started without run-seconds of what has ended.
-        let found = Charge {
+        let charge = Charge {
             run_secs: 0,
-            ..found
+            ..charge
         };
-        let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
-        charges.push(run::to_shim(&found, row, assoc, qos, partition_qos));
+        charges.push(run::to_shim(&charge, row, assoc, snapshot, qos));
     }
     charges
 }

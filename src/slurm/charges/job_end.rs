@@ -2,7 +2,7 @@
 
 use super::run::{recounts, run_of, to_shim};
 use crate::engine;
-use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::rows::snapshot::{Charges, Snapshot};
 use crate::slurm::runtime::host::{self, NONE, UsageLock, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::shared::plugin::Plugin;
@@ -84,15 +84,21 @@ fn charge_records(
     row: &ffi::shim_accruing,
     charged: &Charge,
 ) {
-    let qos = if row.qos_id != 0 { 0 } else { NONE };
+    let qos = (row.qos_id != 0).then_some(0);
     let partition_qos = match (row.partition_qos_id, row.qos_id) {
-        (0, _) => NONE,
-        (partition, job) if partition == job => NONE,
-        (_, 0) => 0,
-        _ => 1,
+        (0, _) => None,
+        (partition, job) if partition == job => None,
+        (_, 0) => Some(0),
+        _ => Some(1),
     };
     let assoc = if row.assoc_id != 0 { 0 } else { NONE };
-    let underflows = snapshot.charge(lock, &[to_shim(charged, row, assoc, qos, partition_qos)]);
+    let underflows = snapshot.charge(
+        lock,
+        &mut Charges {
+            rows: &mut [to_shim(charged, row, assoc, snapshot, (qos, partition_qos))],
+            tres: &snapshot.charged_tres(),
+        },
+    );
     log::priority(|| {
         format!(
             "job {} ended: {} TRES-seconds, {} run-seconds",

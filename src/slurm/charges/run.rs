@@ -1,5 +1,6 @@
 //! A row of slurmctld as the engine's run, and a charge as the shim's row.
 
+use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::shared::plugin::Shared;
 use crate::usage::{Charge, Phase, Run, RunState};
@@ -63,27 +64,34 @@ fn billable_tres(row: &ffi::shim_accruing, from: i64) -> f64 {
     }
 }
 
-/// What the shim is to add for a charge.
+/// What the shim is to add for a charge, and to whom: the association in row `assoc` (NONE: none),
+/// the rows of the job's QOS, and of its partition's if that is another one. A QOS with the flag
+/// NoDecay is charged in full.
 pub(in crate::slurm) fn to_shim(
     charge: &Charge,
     row: &ffi::shim_accruing,
     assoc: u32,
-    qos: u32,
-    partition_qos: u32,
+    snapshot: &Snapshot,
+    (qos, partition_qos): (Option<u32>, Option<u32>),
 ) -> ffi::shim_charge {
+    let no_decay = |row: u32| snapshot.qos()[row as usize].no_decay;
+    let to = |qos: Option<u32>| charge.amounts(qos.is_some_and(no_decay));
+    let (to_qos, to_partition_qos) = (to(qos), to(partition_qos));
     ffi::shim_charge {
-        wall_decayed: charge.decayed.wall_secs,
-        wall: charge.undecayed.wall_secs,
-        usage_decayed: charge.decayed.usage,
-        usage: charge.undecayed.usage,
+        wall: charge.decayed.wall_secs,
+        usage: charge.decayed.usage,
+        qos_wall: to_qos.wall_secs,
+        qos_usage: to_qos.usage,
+        partition_qos_wall: to_partition_qos.wall_secs,
+        partition_qos_usage: to_partition_qos.usage,
         run_secs_scaled: 0.0,
         run_secs: charge.run_secs,
         start_time: row.start_time,
         job_id: row.job_id,
         user_id: row.user_id,
         assoc,
-        qos,
-        partition_qos,
+        qos: qos.unwrap_or(NONE),
+        partition_qos: partition_qos.unwrap_or(NONE),
         tres: row.tres,
         next: NONE,
         is_done: false,

@@ -1,7 +1,7 @@
 //! What start-up takes from the run-seconds that limits keep for running jobs.
 
 use super::run::{run_of, to_shim};
-use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::rows::snapshot::{Charges, Snapshot};
 use crate::slurm::runtime::host::{self, NONE, UsageLock, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::shared::plugin::Plugin;
@@ -41,7 +41,8 @@ pub(in crate::slurm) fn take_consumed(plugin: &Plugin, settings: &Settings) {
     }
     let want = ffi::shim_want {
         assocs: true,
-        accruing: true,
+        accruing_states: !ffi::SHIM_STATE_PENDING,
+        accruing_completing: true,
         flags: settings.flags,
         ..Default::default()
     };
@@ -60,10 +61,11 @@ pub(in crate::slurm) fn take_consumed(plugin: &Plugin, settings: &Settings) {
         return;
     }
     let now = host::now();
+    let tres = snapshot.charged_tres();
     let mut underflows = 0;
     for row in snapshot.accruing() {
         let passed = plugin.shared.lock().passes_charged_until(row, now);
-        underflows += take_consumed_of(&snapshot, &lock, settings, row, passed);
+        underflows += take_consumed_of(&snapshot, &lock, &tres, settings, row, passed);
     }
     drop(lock);
     if underflows > 0 {
@@ -76,27 +78,35 @@ pub(in crate::slurm) fn take_consumed(plugin: &Plugin, settings: &Settings) {
 fn take_consumed_of(
     snapshot: &Snapshot,
     lock: &UsageLock,
+    tres: &[u32],
     settings: &Settings,
     row: &ffi::shim_accruing,
     passed: Option<i64>,
 ) -> u32 {
-    let (qos, partition_qos) = snapshot.qos_rows(row);
-    let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
+    let qos = snapshot.qos_rows(row);
+    let factor = qos
+        .0
+        .map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
     let run = run_of(row, factor, None, passed);
     let Some(consumed) = consumed_at_start(settings.config.compat, &run, passed) else {
         return 0;
     };
-    let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
     let assoc = snapshot.assoc_row(row.assoc_id);
     if assoc.is_none() && !settings.config.compat.is_slurm() {
         // slurmctld has added nothing for a job whose association is gone.
         return 0;
     }
     let assoc = assoc.unwrap_or(NONE);
-    let mut taken = to_shim(&Charge::default(), row, assoc, qos, partition_qos);
+    let mut taken = to_shim(&Charge::default(), row, assoc, snapshot, qos);
     match consumed {
         Consumed::Whole(secs) => taken.run_secs = secs,
         Consumed::Scaled(secs) => taken.run_secs_scaled = secs,
     }
-    snapshot.charge(lock, &[taken])
+    snapshot.charge(
+        lock,
+        &mut Charges {
+            rows: &mut [taken],
+            tres,
+        },
+    )
 }

@@ -7,8 +7,8 @@
 
 use super::run::{self, run_of};
 use crate::engine;
-use crate::slurm::rows::snapshot::{Snapshot, SnapshotError};
-use crate::slurm::runtime::host::{self, JobsLock, NONE, SnapshotLock, UsageLock, ffi};
+use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError};
+use crate::slurm::runtime::host::{self, JobsLock, SnapshotLock, UsageLock, ffi};
 use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
 use crate::usage::{Period, charge};
@@ -47,7 +47,8 @@ pub(in crate::slurm) fn charge_ends(
     let now = host::now();
     let want = ffi::shim_want {
         assocs: true,
-        accruing: true,
+        accruing_states: !ffi::SHIM_STATE_PENDING,
+        accruing_completing: true,
         flags: settings.flags,
         ..Default::default()
     };
@@ -67,15 +68,16 @@ pub(in crate::slurm) fn charge_ends(
         if !ended_unreported(&settings, snapshot, row) {
             continue;
         }
-        let (qos, partition_qos) = snapshot.qos_rows(row);
-        let factor = qos.map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
+        let qos = snapshot.qos_rows(row);
+        let factor = qos
+            .0
+            .map_or(1.0, |qos| snapshot.qos()[qos as usize].usage_factor);
         let passed = plugin.shared.lock().passes_charged_until(row, now);
         let run = run_of(row, factor, None, passed);
         let Some(charged) = charge(&decay, &run, &period, true) else {
             continue;
         };
-        let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
-        charges.push(run::to_shim(&charged, row, assoc, qos, partition_qos));
+        charges.push(run::to_shim(&charged, row, assoc, snapshot, qos));
         ends.push((row.job_id, row.start_time));
     }
     if ends.is_empty() {
@@ -84,7 +86,14 @@ pub(in crate::slurm) fn charge_ends(
     {
         let lock = UsageLock::lock();
         snapshot.bind(&lock)?;
-        snapshot.charge(&lock, &charges);
+        let tres = snapshot.charged_tres();
+        snapshot.charge(
+            &lock,
+            &mut Charges {
+                rows: &mut charges,
+                tres: &tres,
+            },
+        );
     }
     let lock = JobsLock::lock();
     mark_charged(&lock, &ends);

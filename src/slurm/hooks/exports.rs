@@ -142,7 +142,7 @@ fn save_last(plugin: &Plugin) {
         };
         let last_reset = shared.resets.last_reset();
         drop(shared);
-        stored.begin(&lock);
+        stored.begin(&lock, 0);
         stored.take_assocs(&lock);
         stored.take_qos(&lock);
         Stamp::new(host::now(), last_ran, last_ran, last_reset)

@@ -32,7 +32,7 @@ pub(in crate::slurm) enum PriceError {
 pub(in crate::slurm) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<u32, PriceError> {
     plugin.fault.inject("set");
     // SAFETY: the caller's promise.
-    let assoc_id = unsafe { ffi::shim_job_fetch(job) };
+    let assoc_id = unsafe { ffi::shim_job_prefetch(job) };
     let settings = plugin.settings();
     // SAFETY: the caller's promise; a site factor plugin is loaded, if only the empty one.
     unsafe { ffi::shim_site_set(job) }
@@ -92,6 +92,9 @@ unsafe fn set_with(
     variants.clear();
     variants.resize(pricer.variants(&row).len(), 0);
     pricer.price_variants(&row, &priced, variants);
+    if settings.config.priority_flags.incr_only {
+        snapshot.raise_variants(snapshot.lists().first(), variants);
+    }
     let tres = tables.site.tres_names.len();
     terms.clear();
     weights.clear();
@@ -110,7 +113,6 @@ unsafe fn set_with(
             &factors,
             variants.as_ptr(),
             variants.len(),
-            settings.config.priority_flags.incr_only,
         );
     }
     log::debug2(format_args!("job {}: {priced:?}", row.id));
@@ -152,7 +154,8 @@ unsafe fn one_job(
     let compat = settings.config.compat;
     let mut want = ffi::shim_want {
         assocs: true,
-        kept: compat.is_slurm(),
+        recorded: compat.is_slurm(),
+        variants: settings.config.priority_flags.incr_only,
         priority_norms: settings.config.priority_weight_assoc != 0,
         waiting_tres: settings.weighs_tres(),
         flags: settings.flags,
@@ -189,9 +192,9 @@ unsafe fn one_job(
     tables.fill_job(snapshot, names);
     tables.site.assocs.clear();
     let assoc = own.map(|own| {
-        let kept = snapshot.kept().first().map(|kept| kept.fs_factor);
+        let recorded = snapshot.recorded().first().map(|row| row.fs_factor);
         tables.site.assocs.push(AssocFactors {
-            fs_factor: kept.or(fs_factor).unwrap_or(0.0),
+            fs_factor: recorded.or(fs_factor).unwrap_or(0.0),
             priority: own.priority,
             norm_priority: own.priority_norm,
         });

@@ -7,7 +7,7 @@ use super::moment::Moment;
 use super::workspace::Workspace;
 use crate::priority::PriorityError;
 use crate::slurm::charges::unreported_ends;
-use crate::slurm::rows::snapshot::SnapshotError;
+use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};
 use crate::slurm::runtime::host::{JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::shared::plugin::Plugin;
@@ -75,14 +75,21 @@ pub(in crate::slurm) fn usage(
         );
     }
     assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
-    stored.begin(&lock);
-    let underflows = snapshot.renew(
-        &lock,
-        computed.decay_factor,
-        &computed.factors,
-        &mut computed.charges,
-        stored,
-    )?;
+    stored.begin(&lock, snapshot.assocs().len());
+    let tres = snapshot.charged_tres();
+    snapshot.take_qos_now(&lock);
+    let qos = qos_changes(snapshot, computed.decay_factor);
+    let update = UsageUpdate {
+        scale: computed.decay_factor,
+        assocs: None,
+        qos: &qos,
+        tres: &[],
+    };
+    let mut charges = Charges {
+        rows: &mut computed.charges,
+        tres: &tres,
+    };
+    let underflows = snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     stored.take_qos(&lock);
     let again = assoc_cache::was_stale(snapshot);
     if again {
@@ -118,6 +125,19 @@ pub(in crate::slurm) fn usage(
     })
 }
 
+/// How usage of QOS changes: by the factor, but for those with the flag NoDecay. The flag is that of
+/// the snapshot, as for charges; of a QOS that came later it is the one of now.
+fn qos_changes(snapshot: &Snapshot, decay_factor: f64) -> Vec<ffi::shim_usage_change> {
+    let changes = snapshot.qos_now().iter().map(|now| {
+        let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
+        match seen.unwrap_or(now).no_decay {
+            true => scaled(1.0),
+            false => scaled(decay_factor),
+        }
+    });
+    changes.collect()
+}
+
 /// Publishes ranks that were found anew after [`usage`], and nothing else.
 pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(), SnapshotError> {
     let Workspace {
@@ -134,9 +154,21 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         let lock = UsageLock::lock();
         let mut shared = plugin.shared.lock();
         assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
-        stored.begin(&lock);
-        // It counts as faded already.
-        snapshot.renew(&lock, 1.0, &computed.factors, &mut [], stored)?;
+        stored.begin(&lock, snapshot.assocs().len());
+        snapshot.take_qos_now(&lock);
+        let qos = qos_changes(snapshot, 1.0);
+        // Usage has decayed already.
+        let update = UsageUpdate {
+            scale: 1.0,
+            assocs: None,
+            qos: &qos,
+            tres: &[],
+        };
+        let mut charges = Charges {
+            rows: &mut [],
+            tres: &[],
+        };
+        snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     }
     let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
     plugin.published.write().publish(&tables.tree, factors);
@@ -161,7 +193,7 @@ pub(in crate::slurm) fn priorities(plugin: &Plugin, settings: &Settings, work: &
     let mut written = work.pending.stays() && !settings.config.priority_flags.incr_only;
     while next < len {
         let end = limit.map_or(len, |_| (next + AT_ONCE).min(len));
-        written |= write(&lock, settings, work, next..end);
+        written |= write(&lock, work, next..end);
         next = end;
         if limit.is_some_and(|limit| since.elapsed() >= limit) && next < len {
             changed(&lock, &mut written);
@@ -191,21 +223,12 @@ fn note(lock: &JobsLock, computed: &Computed) {
 }
 
 /// Writes some jobs, but for those that are gone or whose priority someone else set meanwhile.
-fn write(_lock: &JobsLock, settings: &Settings, work: &Workspace, jobs: Range<usize>) -> bool {
-    let only_raise = settings.config.priority_flags.incr_only;
+fn write(_lock: &JobsLock, work: &Workspace, jobs: Range<usize>) -> bool {
     let snapshot = work.snapshot.raw();
     let (prices, variants) = work.pending.prices(jobs);
     // SAFETY: the job write lock is held, and with it the read lock of partitions; the rows and
     // variants that the prices point to are those of this snapshot and these slices.
-    unsafe {
-        ffi::shim_prices_write(
-            snapshot,
-            prices.as_ptr(),
-            prices.len(),
-            variants.as_ptr(),
-            only_raise,
-        )
-    }
+    unsafe { ffi::shim_prices_write(snapshot, prices.as_ptr(), prices.len(), variants.as_ptr()) }
 }
 
 /// Of how many jobs the factors are written in one hold: a few milliseconds' worth at most.
@@ -255,7 +278,7 @@ pub(in crate::slurm) fn factors(
                     some.len(),
                 );
             }
-            // Meanwhile memory comes up with the records.
+            // The prefetches above complete while jobs are priced.
             let factors = pending.price(&mut batch, snapshot, tables, jobs);
             // SAFETY: the job lock is held since the jobs were found, and the plugin's own for
             // factors; the columns have as many, and neither `batch` nor `pending` was used since.

@@ -46,8 +46,8 @@ fn add(row: &mut ffi::shim_assoc, usage: Extended) {
 pub(in crate::slurm) fn wanted_assocs(settings: &Settings) -> ffi::shim_want {
     ffi::shim_want {
         assocs: true,
-        keep_assocs: settings.caches_assocs(),
-        kept: settings.config.compat.is_slurm(),
+        cache_assocs: settings.caches_assocs(),
+        recorded: settings.config.compat.is_slurm(),
         priority_norms: settings.config.priority_weight_assoc != 0,
         ..Default::default()
     }

@@ -141,8 +141,6 @@ impl Computed {
     }
 
     /// Takes what was found for each association.
-    // Inlined into a pass, its loop finds no free register.
-    #[inline(never)]
     fn take_fair_tree(&mut self, compat: Compat, tables: &Tables, follower: &Follower) {
         let tree = &tables.tree;
         let mut numbers = follower.all_numbers(compat);
@@ -237,11 +235,14 @@ impl Computed {
 
     fn add_charge(&mut self, charge: &Charge, job: &Accruing, row: u32, snapshot: &Snapshot) {
         let row = &snapshot.accruing()[row as usize];
-        let (qos, partition_qos) = snapshot.qos_rows(row);
-        let (qos, partition_qos) = (qos.unwrap_or(NONE), partition_qos.unwrap_or(NONE));
         let assoc = u32::try_from(job.assoc.get()).unwrap_or(NONE);
-        self.charges
-            .push(to_shim(charge, row, assoc, qos, partition_qos));
+        self.charges.push(to_shim(
+            charge,
+            row,
+            assoc,
+            snapshot,
+            snapshot.qos_rows(row),
+        ));
         if job.at_end {
             self.ends.push((row.job_id, row.start_time));
         }

@@ -105,13 +105,19 @@ fn snapshot(
     plugin.fault.inject("snapshot");
     work.tables.weigh(settings);
     let weighed = &work.tables.weighed;
+    // Jobs of all states are priced, and charged, with PriorityFlags=CALCULATE_RUNNING.
+    let always = match settings.config.priority_flags.calculate_running {
+        true => u32::MAX,
+        false => 0,
+    };
     let want = ffi::shim_want {
-        waiting: true,
+        waiting_states: ffi::SHIM_STATE_PENDING | always,
+        accruing_states: !ffi::SHIM_STATE_PENDING | always,
+        accruing_completing: true,
+        variants: settings.config.priority_flags.incr_only,
         waiting_tres: settings.weighs_tres(),
         weighed: weighed.as_ptr(),
         weighed_len: weighed.len(),
-        all_jobs: settings.config.priority_flags.calculate_running,
-        accruing: true,
         flags: settings.flags,
         ..assoc_cache::wanted_assocs(settings)
     };

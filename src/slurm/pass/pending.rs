@@ -25,6 +25,8 @@ pub(in crate::slurm) struct Pending {
     next: usize,
     /// Some job keeps the priority that it has.
     stays: bool,
+    /// `PriorityFlags=INCR_ONLY`.
+    only_raises: bool,
     /// The first row of the snapshot that was not looked at yet.
     next_row: usize,
     /// Priorities per partition and QOS, job after job.
@@ -58,10 +60,9 @@ fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
 /// Whether a job has the priority that it is to get, so that its record need not be looked at:
 /// whoever gave it another one meanwhile knows better.
 fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
-    // Which jobs do is nothing a processor could foresee: no branches.
-    (price.priority == price.seen_priority)
-        & (price.variants_len == 0)
-        & !row.is(ffi::SHIM_HAS_VARIANTS)
+    price.priority == price.seen_priority
+        && price.variants_len == 0
+        && !row.is(ffi::SHIM_HAS_VARIANTS)
 }
 
 impl Pending {
@@ -107,8 +108,6 @@ impl Pending {
     }
 
     /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more.
-    // Inlined into a pass, its loop finds no free register.
-    #[inline(never)]
     pub(in crate::slurm) fn collect(
         &mut self,
         settings: &Settings,
@@ -131,7 +130,7 @@ impl Pending {
             }
             self.next_row = position + 1;
             if let Some(later) = rows.get(position - first + AHEAD) {
-                snapshot.fetch_assoc_row(later.assoc_id);
+                snapshot.prefetch_assoc_row(later.assoc_id);
             }
             if row.is(ffi::SHIM_POWERING_UP)
                 || !row.is(ffi::SHIM_HAS_DETAILS)
@@ -141,7 +140,7 @@ impl Pending {
             }
             let assoc = assoc(row.assoc_id);
             if let Some(factors) = assoc.and_then(|row| tables.site.assocs.get(row as usize)) {
-                host::fetch(factors);
+                host::prefetch(factors);
             }
             self.prices.push(ffi::shim_price {
                 job_id: row.job_id,
@@ -186,7 +185,7 @@ impl Pending {
         })
     }
 
-    /// Finds the weights of TRES, once for all jobs.
+    /// Takes settings and the weights of TRES, once for all jobs.
     pub(in crate::slurm) fn weigh(
         &mut self,
         pricer: &Pricer<'_>,
@@ -199,6 +198,7 @@ impl Pending {
         } else {
             0
         };
+        self.only_raises = settings.config.priority_flags.incr_only;
         self.weighed_terms.resize(tables.weighed.len(), 0.0);
         self.tres_weights.resize(tres, 0.0);
         pricer.tres_weights(&mut self.weighed_terms);
@@ -221,6 +221,8 @@ impl Pending {
         batch.price(prices);
         for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
             price.priority = priority;
+            // Stock tells clients of each job that it prices.
+            price.tells = !self.only_raises || priority > price.seen_priority;
             // How it came about matters to few jobs here.
             if tells {
                 log::priority(|| describe(row.job_id, &batch.priced(at)));
@@ -235,6 +237,9 @@ impl Pending {
                 self.variants.resize(variants + count, 0);
                 let to = &mut self.variants[variants..];
                 pricer.price_variants(&job, &batch.priced(at), to);
+                if self.only_raises {
+                    snapshot.raise_variants(snapshot.lists().get(row.lists as usize), to);
+                }
                 price.variants = u32::try_from(variants).unwrap_or(NONE);
                 price.variants_len = u32::try_from(count).unwrap_or(0);
             }

@@ -23,6 +23,65 @@ pub(in crate::slurm) enum SnapshotError {
     BrokenTree,
 }
 
+/// Charges of jobs, and the TRES that they are about (see [`Snapshot::charged_tres`]).
+pub(in crate::slurm) struct Charges<'a> {
+    pub(in crate::slurm) rows: &'a mut [ffi::shim_charge],
+    pub(in crate::slurm) tres: &'a [u32],
+}
+
+impl Charges<'_> {
+    fn raw(&mut self) -> ffi::shim_charges {
+        ffi::shim_charges {
+            at: self.rows.as_mut_ptr(),
+            len: self.rows.len(),
+            tres: self.tres.as_ptr(),
+            tres_len: self.tres.len(),
+        }
+    }
+}
+
+/// How all usage changes in a pass, before jobs are charged.
+#[derive(Clone, Copy)]
+pub(in crate::slurm) struct UsageUpdate<'a> {
+    /// Multiplies usage of associations without a change of their own.
+    pub(in crate::slurm) scale: f64,
+    /// One per association of the snapshot, then those that their `leaf` names; `None`: all usage
+    /// is scaled alike, and the walk reads no changes.
+    pub(in crate::slurm) assocs: Option<&'a [ffi::shim_usage_change]>,
+    /// One per row of [`Snapshot::qos_now`].
+    pub(in crate::slurm) qos: &'a [ffi::shim_usage_change],
+    /// What is added to TRES, run after run.
+    pub(in crate::slurm) tres: &'a [ffi::shim_extended],
+}
+
+impl UsageUpdate<'_> {
+    fn raw(&self) -> ffi::shim_usage_update {
+        let assocs = self.assocs.unwrap_or_default();
+        ffi::shim_usage_update {
+            scale: self.scale,
+            assocs: if self.assocs.is_some() {
+                assocs.as_ptr()
+            } else {
+                std::ptr::null()
+            },
+            assocs_len: assocs.len(),
+            qos: self.qos.as_ptr(),
+            tres: self.tres.as_ptr(),
+            tres_len: self.tres.len(),
+        }
+    }
+}
+
+/// A change that multiplies usage by one factor.
+pub(in crate::slurm) fn scaled(scale: f64) -> ffi::shim_usage_change {
+    ffi::shim_usage_change {
+        scale,
+        add_tres: NONE,
+        leaf: NONE,
+        ..Default::default()
+    }
+}
+
 macro_rules! rows {
     ($($name:ident: $row:ty;)*) => {$(
         pub(in crate::slurm) fn $name(&self) -> &[$row] {
@@ -40,15 +99,17 @@ macro_rules! rows {
 impl Snapshot {
     rows! {
         assocs: ffi::shim_assoc;
-        kept: ffi::shim_assoc_kept;
+        recorded: ffi::shim_assoc_recorded;
         row_of_id: u32;
         qos: ffi::shim_qos;
+        qos_now: ffi::shim_qos;
         partitions: ffi::shim_partition;
         waiting: ffi::shim_waiting;
         lists: ffi::shim_lists;
         accruing: ffi::shim_accruing;
         partition_keys: u64;
         qos_ids: u32;
+        variants: u32;
         tres: u64;
     }
 
@@ -76,17 +137,17 @@ impl Snapshot {
 
     /// Were the associations left as the last pass left them?
     pub(in crate::slurm) fn assocs_cached(&self) -> bool {
-        self.0.assocs_kept
+        self.0.assocs_cached
     }
 
     /// Were they what the records hold, when these were last written to?
     pub(in crate::slurm) fn assoc_cache_is_valid(&self) -> bool {
-        self.0.assocs_agree
+        self.0.assoc_cache_valid
     }
 
     /// The next [`Snapshot::take`] copies them in any case.
     pub(in crate::slurm) fn invalidate_assoc_cache(&mut self) {
-        self.0.assocs_agree = false;
+        self.0.assoc_cache_valid = false;
     }
 
     /// Is there an association for every job that may be charged?
@@ -113,10 +174,10 @@ impl Snapshot {
         (row != NONE).then_some(row)
     }
 
-    /// Asks memory for what [`Snapshot::assoc_row`] will read.
-    pub(in crate::slurm) fn fetch_assoc_row(&self, id: u32) {
+    /// Prefetches what [`Snapshot::assoc_row`] will read.
+    pub(in crate::slurm) fn prefetch_assoc_row(&self, id: u32) {
         if let Some(row) = self.row_of_id().get(id as usize) {
-            host::fetch(row);
+            host::prefetch(row);
         }
     }
 
@@ -135,6 +196,24 @@ impl Snapshot {
             own,
             partitions.filter(|_| job.partition_qos_id != job.qos_id),
         )
+    }
+
+    /// Raises priorities of a job in its partitions and QOS to those that it had there, where these
+    /// are higher (`PriorityFlags=INCR_ONLY`). slurmctld makes an array that is too short anew.
+    pub(in crate::slurm) fn raise_variants(
+        &self,
+        lists: Option<&ffi::shim_lists>,
+        variants: &mut [u32],
+    ) {
+        let Some(lists) = lists else {
+            return;
+        };
+        let from = self.variants().get(lists.variants as usize..);
+        let had = from.and_then(|from| from.get(..lists.variants_len as usize));
+        let had = had.filter(|had| had.len() >= variants.len());
+        for (priority, had) in variants.iter_mut().zip(had.unwrap_or_default()) {
+            *priority = (*priority).max(*had);
+        }
     }
 
     /// Copies one waiting job and what it refers to, its associations only if wanted.
@@ -184,36 +263,50 @@ impl Snapshot {
         self.check()
     }
 
-    /// Finds the records, lets their usage fade by `factor`, writes what was found into them,
-    /// charges jobs, and appends all to `stored`. The number of run-second counters that were too
-    /// small.
+    /// Copies all QOS as they are now into `qos_now`.
+    pub(in crate::slurm) fn take_qos_now(&mut self, _lock: &UsageLock) {
+        // SAFETY: the snapshot is ours; the usage lock is held.
+        unsafe { ffi::shim_usage_take_qos(&mut self.0) }
+    }
+
+    /// Finds the records, changes their usage by `update`, writes what was computed into them,
+    /// charges jobs, and hands all usage to `stored`. Returns the number of run-second counters
+    /// that were too small.
     ///
-    /// Panics unless there is one element of `factors` per association, and charges are linked
-    /// by [`crate::slurm::rows::assoc_row::link`].
+    /// Panics unless there is one element of `factors` per association, charges are linked by
+    /// [`super::assoc_row::link`], and the update has as many changes as it needs.
     pub(in crate::slurm) fn renew(
         &mut self,
-        _lock: &UsageLock,
-        factor: f64,
+        lock: &UsageLock,
+        update: &UsageUpdate<'_>,
         factors: &[ffi::shim_assoc_factors],
-        charges: &mut [ffi::shim_charge],
+        charges: &mut Charges<'_>,
         stored: &mut StoredUsage,
     ) -> Result<u32, SnapshotError> {
         assert_eq!(factors.len(), self.assocs().len());
+        assert_eq!(update.qos.len(), self.qos_now().len());
+        assert!(
+            update
+                .assocs
+                .is_none_or(|assocs| assocs.len() >= self.assocs().len())
+        );
         // `NONE` is the last number: with 1 added, it comes before all charges.
-        let is_charge = |at: u32| at.wrapping_sub(NONE) as usize <= charges.len();
-        assert!(factors.iter().all(|found| is_charge(found.first_charge)));
-        assert!(charges.iter().all(|charge| is_charge(charge.next)));
-        // SAFETY: snapshot and bytes are ours; the usage lock is held; rows that the shim finds
-        // are those of the snapshot's associations, of which there are as many factors; charges
-        // that it comes to are among these (just checked), and `tres` is as for `charge`.
+        let is_charge = |at: u32| at.wrapping_sub(NONE) as usize <= charges.rows.len();
+        assert!(factors.iter().all(|row| is_charge(row.first_charge)));
+        assert!(charges.rows.iter().all(|charge| is_charge(charge.next)));
+        let (sink, context) = stored.assoc_sink(lock);
+        // SAFETY: the snapshot is ours, and the usage lock is held; rows that the shim finds are
+        // those of the snapshot's associations, of which there are as many factors and changes;
+        // charges that it comes to are among these (just checked), and `tres` is as for `charge`.
+        // `context` is what `sink` takes, and nobody else uses it meanwhile.
         let underflows = unsafe {
             ffi::shim_usage_renew(
                 &mut self.0,
-                factor,
+                &update.raw(),
                 factors.as_ptr(),
-                charges.as_mut_ptr(),
-                charges.len(),
-                stored.raw(),
+                &charges.raw(),
+                sink,
+                context,
             )
         };
         self.check()?;
@@ -221,10 +314,10 @@ impl Snapshot {
     }
 
     /// Charges jobs; returns the number of run-second counters that were too small.
-    pub(in crate::slurm) fn charge(&self, _lock: &UsageLock, charges: &[ffi::shim_charge]) -> u32 {
+    pub(in crate::slurm) fn charge(&self, _lock: &UsageLock, charges: &mut Charges<'_>) -> u32 {
         // SAFETY: the usage lock is held since the records were bound; rows outside the tables
         // are ignored by the shim, and `tres` comes from a row of this snapshot.
-        unsafe { ffi::shim_usage_charge(&self.0, charges.as_ptr(), charges.len()) }
+        unsafe { ffi::shim_usage_charge(&self.0, &charges.raw()) }
     }
 
     /// Lets slurmctld normalise all shares anew.
@@ -253,6 +346,19 @@ impl Snapshot {
 
     pub(in crate::slurm) fn cluster_nodes(&self) -> u32 {
         self.0.cluster_nodes
+    }
+
+    /// Positions of the TRES that jobs are charged for beside their billing: all but energy, while
+    /// slurmctld enforces limits and so keeps these counts; else none.
+    pub(in crate::slurm) fn charged_tres(&self) -> Vec<u32> {
+        /// `TRES_ARRAY_ENERGY`.
+        const ENERGY: u32 = 2;
+        let count = if self.enforces_limits() {
+            self.0.tres_count
+        } else {
+            0
+        };
+        (0..count).filter(|tres| *tres != ENERGY).collect()
     }
 
     pub(in crate::slurm) fn enforces_limits(&self) -> bool {

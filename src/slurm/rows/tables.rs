@@ -85,7 +85,7 @@ impl Tables {
     fn fill_assocs(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
         self.fill_tree(snapshot)?;
         self.kept.clear();
-        self.kept.extend(snapshot.kept().iter().map(kept));
+        self.kept.extend(snapshot.recorded().iter().map(recorded));
         for (row, to) in snapshot.assocs().iter().zip(&mut self.site.assocs) {
             to.priority = row.priority;
             to.norm_priority = row.priority_norm;
@@ -227,7 +227,7 @@ pub(in crate::slurm) fn assoc(row: &ffi::shim_assoc) -> Assoc {
     }
 }
 
-fn kept(row: &ffi::shim_assoc_kept) -> Kept {
+fn recorded(row: &ffi::shim_assoc_recorded) -> Kept {
     Kept {
         norm_shares: row.shares_norm,
         norm_usage: row.has_usage_norm.then(|| host::number(row.usage_norm)),

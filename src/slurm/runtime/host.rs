@@ -117,8 +117,7 @@ pub(in crate::slurm) fn root_uses_all() {
     unsafe { ffi::shim_root_uses_all() }
 }
 
-/// Finds out whether nodes of slurmctld's lists look as is thought; then walks need not wait for
-/// each.
+/// Finds out whether nodes of slurmctld's lists have the expected layout; then walks prefetch them.
 pub(in crate::slurm) fn learn_nodes() -> bool {
     // SAFETY: called from init, before the plugin has threads; the shim looks at a list of its own.
     unsafe { ffi::shim_nodes_learn() }
@@ -302,16 +301,10 @@ impl Drop for UnsavedLock {
     }
 }
 
-/// Asks memory for what will be read very soon, into the first cache: see `host_bring` in the shim.
-/// That may be two lines, where a row begins at the end of one.
+/// Prefetches the cache line that a value begins in, into L1.
 #[inline(always)]
-pub(in crate::slurm) fn fetch<T>(at: &T) {
+pub(in crate::slurm) fn prefetch<T>(at: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    let first = std::ptr::from_ref(at).cast::<i8>();
-    let last = first.wrapping_add(size_of::<T>().saturating_sub(1));
-    // SAFETY: nothing is read, and what is asked for is there.
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(first);
-        _mm_prefetch::<_MM_HINT_T0>(last);
-    }
+    // SAFETY: a prefetch reads nothing, and the address is valid.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast::<i8>()) }
 }

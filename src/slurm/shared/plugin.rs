@@ -174,7 +174,7 @@ fn injected_fault() -> FaultInjection {
         Ok(fault) => {
             let place = fault.place().unwrap_or("nowhere");
             log::info(format_args!(
-                "{}={text}: faults in {place} are on order",
+                "{}={text}: fault injection is active at {place}",
                 fault_injection::VARIABLE
             ));
             fault
@@ -186,13 +186,23 @@ fn injected_fault() -> FaultInjection {
     }
 }
 
+/// `off`: walks along slurmctld's lists do not prefetch the lists' nodes.
+const NODE_PREFETCH: &str = "FAIRTREE_NODE_PREFETCH";
+
+/// Lets walks prefetch the nodes of slurmctld's lists, where they have the expected layout.
+fn learn_nodes() {
+    if std::env::var(NODE_PREFETCH).is_ok_and(|value| value == "off") {
+        log::info(format_args!("{NODE_PREFETCH}=off: passes will be slower"));
+    } else if !host::learn_nodes() {
+        log::info("unknown list layout: node prefetch is disabled, passes will be slower");
+    }
+}
+
 /// Sets the plugin up; what hooks and thread need is there afterwards. Twice is once.
 pub(in crate::slurm) fn init() -> Result<Arc<Plugin>, String> {
     let plugin = PLUGIN.get_or_try_init(|| {
         guard::silence();
-        if !host::learn_nodes() {
-            log::info("the lists of this slurmctld are not as known: passes take longer");
-        }
+        learn_nodes();
         Plugin::start()
     })?;
     log::verbose(format_args!(

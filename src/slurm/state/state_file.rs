@@ -13,7 +13,7 @@
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
 //! TRES behind the last used one may be left out, and so may records without any usage; each id
-//! has one record, in any order. The shim makes records right from slurmctld's (c_shim/saved.c).
+//! has one record, in any order.
 //!
 //! In version 2 records ascended by id. It is read as well.
 
@@ -63,7 +63,7 @@ pub(in crate::slurm) struct State {
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::slurm) enum Damage {
-    #[error("it does not begin like one")]
+    #[error("bad magic number")]
     Magic,
     #[error("format version {0}, known are {OLDEST} to {VERSION}")]
     Version(u32),
@@ -176,6 +176,82 @@ impl Stamp {
             previous_ran,
             last_reset,
         }
+    }
+}
+
+/// Writes records one after the other, in the form of the file. A pass appends one per association
+/// while it walks along slurmctld's records, so there are no rows in between: these would take more
+/// memory than all else that a pass keeps of an association.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct RecordWriter {
+    bytes: Vec<u8>,
+    count: u32,
+    out_of_memory: bool,
+}
+
+impl RecordWriter {
+    /// Bytes of a record without TRES.
+    const RECORD: usize = 26;
+    const NUMBER: usize = 10;
+
+    /// Empties it, with room for `expected` records without TRES. Memory is kept.
+    pub(in crate::slurm) fn clear(&mut self, expected: usize) {
+        self.bytes.clear();
+        self.count = 0;
+        self.out_of_memory = false;
+        let _ = self.reserve(expected * RecordWriter::RECORD);
+    }
+
+    /// Appends a record, unless nothing was used; without memory none, and then
+    /// [`RecordWriter::records`] tells. Never panics: the shim calls it.
+    pub(in crate::slurm) fn append(
+        &mut self,
+        id: u32,
+        usage_raw: Number,
+        wall: f64,
+        tres: impl DoubleEndedIterator<Item = Number> + ExactSizeIterator + Clone,
+    ) {
+        let unused = tres.clone().rev().take_while(|number| number.mantissa == 0);
+        let used = tres.len() - unused.count();
+        if usage_raw.mantissa == 0 && wall == 0.0 && used == 0 {
+            return;
+        }
+        if !self.reserve(RecordWriter::RECORD + used * RecordWriter::NUMBER) {
+            return;
+        }
+        self.bytes.extend_from_slice(&id.to_le_bytes());
+        self.number(usage_raw);
+        self.bytes.extend_from_slice(&wall.to_le_bytes());
+        self.bytes.extend_from_slice(&(used as u32).to_le_bytes());
+        for number in tres.take(used) {
+            self.number(number);
+        }
+        self.count += 1;
+    }
+
+    fn number(&mut self, number: Number) {
+        self.bytes.extend_from_slice(&number.mantissa.to_le_bytes());
+        let rest = number.sign_exponent.to_le_bytes();
+        self.bytes.extend_from_slice(&rest);
+    }
+
+    /// Grows by 1/16 at least: much more is rarely needed, and pages once touched stay.
+    fn reserve(&mut self, more: usize) -> bool {
+        if self.bytes.capacity() - self.bytes.len() >= more {
+            return true;
+        }
+        let more = more + (self.bytes.len() + more) / 16 + 4096;
+        let grown = self.bytes.try_reserve_exact(more).is_ok();
+        self.out_of_memory |= !grown;
+        grown
+    }
+
+    /// The records; `None` if memory did not suffice for one.
+    pub(in crate::slurm) fn records(&self) -> Option<Records<'_>> {
+        (!self.out_of_memory).then_some(Records {
+            count: self.count,
+            bytes: &self.bytes,
+        })
     }
 }
 

@@ -1,66 +1,65 @@
 //! Usage between slurmctld's records and the plugin's own file.
 
-use super::state_file::{Image, Number, Record, Records, Stamp, State};
+use super::state_file::{Image, Number, Record, RecordWriter, Stamp, State};
 use crate::slurm::runtime::host::{UsageLock, ffi};
+use std::ffi::c_void;
 
 /// Usage as slurmctld has it at one moment, in the form of the file. Memory is kept from one use
 /// to the next.
 #[derive(Default)]
-pub(in crate::slurm) struct StoredUsage(ffi::shim_stored);
+pub(in crate::slurm) struct StoredUsage {
+    /// Users, and what removed users left in accounts.
+    assocs: RecordWriter,
+    qos: RecordWriter,
+    tres_ids: Vec<u32>,
+}
 
-// SAFETY: the arrays belong to this alone.
-unsafe impl Send for StoredUsage {}
+/// Takes usage rows from the shim: appends each to the [`RecordWriter`] that `context` points to.
+extern "C" fn append(context: *mut c_void, row: *const ffi::shim_usage_row) {
+    // SAFETY: `context` is a `RecordWriter` that nobody else uses during the call of the shim that
+    // it was handed to; the row and its numbers are valid for this call.
+    unsafe {
+        let row = &*row;
+        let tres = slice(row.tres, row.tres_len as usize);
+        let tres = tres.iter().map(|value| number(*value));
+        let writer = &mut *context.cast::<RecordWriter>();
+        writer.append(row.id, number(row.usage_raw), row.wall, tres);
+    }
+}
 
 impl StoredUsage {
-    /// Empties it.
-    pub(in crate::slurm) fn begin(&mut self, _lock: &UsageLock) {
-        // SAFETY: the arrays are ours; the usage lock is held, which is also one of the TRES.
-        unsafe { ffi::shim_stored_begin(&mut self.0) }
+    /// Empties it; `assocs`: so many are to come.
+    pub(in crate::slurm) fn begin(&mut self, lock: &UsageLock, assocs: usize) {
+        self.assocs.clear(assocs);
+        self.qos.clear(0);
+        self.tres_ids = tres_ids(lock);
+    }
+
+    /// What the shim's functions take that hand over associations.
+    pub(in crate::slurm) fn assoc_sink(
+        &mut self,
+        _lock: &UsageLock,
+    ) -> (ffi::shim_usage_sink, *mut c_void) {
+        (Some(append), (&raw mut self.assocs).cast())
     }
 
     /// Takes usage of all associations.
-    pub(in crate::slurm) fn take_assocs(&mut self, _lock: &UsageLock) {
-        // SAFETY: the arrays are ours; the usage lock is held.
-        unsafe { ffi::shim_stored_assocs(&mut self.0) }
+    pub(in crate::slurm) fn take_assocs(&mut self, lock: &UsageLock) {
+        let (sink, context) = self.assoc_sink(lock);
+        // SAFETY: the usage lock is held; the context is the one that the sink takes.
+        unsafe { ffi::shim_each_assoc_usage(sink, context) }
     }
 
     /// Takes usage of all QOS.
     pub(in crate::slurm) fn take_qos(&mut self, _lock: &UsageLock) {
-        // SAFETY: the arrays are ours; the usage lock is held.
-        unsafe { ffi::shim_stored_qos(&mut self.0) }
-    }
-
-    /// What the shim's functions that append to it take.
-    pub(in crate::slurm) fn raw(&mut self) -> *mut ffi::shim_stored {
-        &raw mut self.0
+        // SAFETY: the usage lock is held; the context is the one that the sink takes.
+        unsafe { ffi::shim_each_qos_usage(Some(append), (&raw mut self.qos).cast()) }
     }
 
     /// The file. `None` if memory did not suffice.
     pub(in crate::slurm) fn image(&self, stamp: Stamp) -> Option<Image<'_>> {
-        let (assocs, qos) = (&self.0.assocs, &self.0.qos);
-        // SAFETY: the shim keeps `len` initialised bytes at `at`, and they are ours.
-        let (assocs, qos) = unsafe { (slice(assocs.at, assocs.len), slice(qos.at, qos.len)) };
-        let assocs = Records {
-            count: self.0.assocs_count,
-            bytes: assocs,
-        };
-        let qos = Records {
-            count: self.0.qos_count,
-            bytes: qos,
-        };
-        (!self.0.out_of_memory).then(|| Image::new(stamp, self.tres_ids(), assocs, qos))
-    }
-
-    fn tres_ids(&self) -> &[u32] {
-        // SAFETY: as for the bytes.
-        unsafe { slice(self.0.tres_ids.at, self.0.tres_ids.len) }
-    }
-}
-
-impl Drop for StoredUsage {
-    fn drop(&mut self) {
-        // SAFETY: the arrays came from the shim and are not used afterwards.
-        unsafe { ffi::shim_stored_free(&mut self.0) }
+        let (assocs, qos) = (self.assocs.records()?, self.qos.records()?);
+        Some(Image::new(stamp, &self.tres_ids, assocs, qos))
     }
 }
 
@@ -87,10 +86,13 @@ impl State {
 }
 
 /// Ids of slurmctld's TRES, in its order.
-fn tres_ids(lock: &UsageLock) -> Vec<u32> {
-    let mut stored = StoredUsage::default();
-    stored.begin(lock);
-    stored.tres_ids().to_vec()
+fn tres_ids(_lock: &UsageLock) -> Vec<u32> {
+    // SAFETY: the usage lock is also one of the TRES; the array has as many places as are named.
+    unsafe {
+        let mut ids = vec![0; ffi::shim_tres_ids(std::ptr::null_mut(), 0)];
+        ffi::shim_tres_ids(ids.as_mut_ptr(), ids.len());
+        ids
+    }
 }
 
 /// # Safety
@@ -101,6 +103,13 @@ unsafe fn slice<'a, T>(at: *const T, len: usize) -> &'a [T] {
     }
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(at, len) }
+}
+
+fn number(value: ffi::shim_extended) -> Number {
+    Number {
+        mantissa: value.mantissa,
+        sign_exponent: value.sign_exponent,
+    }
 }
 
 fn extended(value: Number) -> ffi::shim_extended {

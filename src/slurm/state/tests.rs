@@ -1,5 +1,5 @@
 use super::state_file::Image;
-use super::state_file::{Damage, Number, Record, Records, Stamp};
+use super::state_file::{Damage, Number, Record, RecordWriter, Records, Stamp};
 use super::times::{OWN_FILE, SLURM_FILE, Times};
 use super::usage_dump::ASSOC_FILE as DUMP_FILE;
 use super::*;
@@ -80,6 +80,46 @@ fn encode_records(state: &State, records: &[Record]) -> Vec<u8> {
         }
     }
     bytes
+}
+
+#[test]
+fn a_writer_leaves_out_what_was_not_used() {
+    let number = |mantissa| Number {
+        mantissa,
+        sign_exponent: if mantissa == 0 { 0 } else { 0x3fff },
+    };
+    let (zero, one) = (number(0), number(1 << 63));
+    let minus_zero = Number {
+        mantissa: 0,
+        sign_exponent: 0x8000,
+    };
+    let mut writer = RecordWriter::default();
+    for _ in 0..2 {
+        writer.clear(3);
+        writer.append(7, one, 2.5, [zero, one, zero, minus_zero].into_iter());
+        writer.append(8, zero, 0.0, [zero, minus_zero].into_iter());
+        writer.append(9, minus_zero, 0.5, [].into_iter());
+        writer.append(3, zero, 0.0, [zero, one].into_iter());
+    }
+    let record = |id, usage_raw, wall, tres, tres_len| Record {
+        id,
+        usage_raw,
+        wall,
+        tres,
+        tres_len,
+    };
+    let expected = State {
+        assocs: vec![
+            record(7, one, 2.5, 0, 2),
+            record(9, minus_zero, 0.5, 2, 0),
+            record(3, zero, 0.0, 2, 2),
+        ],
+        tres: vec![zero, one, zero, one],
+        ..State::default()
+    };
+    let written = writer.records().unwrap();
+    assert_eq!(written.count, 3);
+    assert_eq!(written.bytes, encode_records(&expected, &expected.assocs));
 }
 
 /// Does something with the file of a state.
@@ -371,10 +411,8 @@ fn a_damaged_dump_does_not_count_however_new() {
     assert_eq!(found.usage_as_of, Some(2_000));
     assert_eq!(
         found.complaints,
-        [
-            "qos_usage is damaged (it does not begin like one); usage is taken from \
-          priority_fairtree_state"
-        ]
+        ["qos_usage is damaged (bad version); usage is taken from \
+          priority_fairtree_state"]
     );
     fs::remove_file(folder.0.join(OWN_FILE)).unwrap();
     let found = load(&folder.0, true);

@@ -73,7 +73,7 @@ fn check(bytes: &[u8]) -> Result<(), String> {
     }
     let mut reader = Reader(bytes);
     let header = reader.version().and_then(|()| reader.take::<8>());
-    header.ok_or("it does not begin like one")?;
+    header.ok_or("bad version")?;
     let mut records = 0;
     while !reader.0.is_empty() {
         records += 1;

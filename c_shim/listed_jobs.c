@@ -1,7 +1,8 @@
 /*
- * factors.c - the jobs that sprio lists: the walk over all, and who may see and asks for which.
+ * listed_jobs.c - the jobs that sprio lists: the walk over all, and who may see and asks for which.
  */
-#include "host.h"
+#include "jobs.h"
+#include "prefetch.h"
 
 void shim_factors_lock(void)
 {
@@ -19,19 +20,11 @@ void shim_factors_unlock(void)
 #endif
 }
 
-/*
- * As in a snapshot: records are asked for ahead of their use, under the lock that they need, then
- * what they point to, then what that points to.
- */
-#define JOBS_PER_STEP 10
-#define JOBS_ON_THE_WAY 32
-
 typedef struct {
 	bool (*each)(void *context, const shim_listed *job);
 	void *context;
 	bool since_submission;
-	job_record_t *job[JOBS_ON_THE_WAY];
-	size_t seen;
+	pipeline jobs;
 } listing;
 
 /* One row per partition and QOS: they are priced, and so are copied as in a snapshot. */
@@ -40,24 +33,27 @@ static bool has_many_rows(const job_record_t *job)
 	return job->part_ptr_list || host_has_qos_list(job);
 }
 
-static const shim_want priced = { .waiting = true, .waiting_tres = true };
+static const shim_want priced = { .waiting_states = UINT32_MAX, .waiting_tres = true };
 
-static void fetch_job(const job_record_t *job)
+static void prefetch_record(const void *arg_job, void *arg)
 {
-	host_ask(&job->details);
-	host_ask(&job->job_id);
-	host_ask(&job->job_state);
-	host_ask(&job->part_ptr);
-	host_ask(&job->part_ptr_list);
-	host_ask(&job->prio_factors);
-	host_ask(&job->priority);
-	host_ask(&job->user_id);
+	const job_record_t *job = arg_job;
+
+	(void) arg;
+	prefetch_l2(&job->details);
+	prefetch_l2(&job->job_id);
+	prefetch_l2(&job->job_state);
+	prefetch_l2(&job->part_ptr);
+	prefetch_l2(&job->part_ptr_list);
+	prefetch_l2(&job->prio_factors);
+	prefetch_l2(&job->priority);
+	prefetch_l2(&job->user_id);
 #if HOST_HAS_QOS_LISTS
-	host_ask(&job->qos_list);
+	prefetch_l2(&job->qos_list);
 #endif
 #if !HOST_FACTORS_IN_ROW
-	host_ask(&job->account);
-	host_ask(&job->qos_ptr);
+	prefetch_l2(&job->account);
+	prefetch_l2(&job->qos_ptr);
 #endif
 }
 
@@ -68,40 +64,46 @@ static const time_t *since(const listing *l, const job_record_t *job)
 	return l->since_submission ? &job->details->submit_time : &job->details->begin_time;
 }
 
-static void fetch_parts(const listing *l, const job_record_t *job)
+static void prefetch_parts(const void *arg_job, void *arg)
 {
-	host_ask(since(l, job));
+	const job_record_t *job = arg_job;
+	const listing *l = arg;
+
+	prefetch_l2(since(l, job));
 	if (job->prio_factors) {
-		host_ask(job->prio_factors);
-		host_ask(&job->prio_factors->priority_qos);
-		host_ask((char *) (job->prio_factors + 1) - 1);
+		prefetch_l2(job->prio_factors);
+		prefetch_l2(&job->prio_factors->priority_qos);
+		prefetch_l2((char *) (job->prio_factors + 1) - 1);
 	}
 	if (has_many_rows(job))
-		host_fetch_job(&priced, job);
+		host_prefetch_job(&priced, job);
 }
 
-static void fetch_doubles(const double *at, size_t len)
+static void prefetch_doubles(const double *at, size_t len)
 {
-	host_fetch(at, len * sizeof(*at));
+	prefetch_l2_range(at, len * sizeof(*at));
 	if (at && len)
-		host_ask(at + len - 1);
+		prefetch_l2(at + len - 1);
 }
 
-static void fetch_tres(const job_record_t *job)
+static void prefetch_tres(const void *arg_job, void *arg)
 {
+	const job_record_t *job = arg_job;
 	const HOST_FACTORS *factors = job->prio_factors;
 
+	(void) arg;
 	if (factors) {
-		fetch_doubles(factors->priority_tres, factors->tres_cnt);
-		fetch_doubles(factors->tres_weights, factors->tres_cnt);
+		prefetch_doubles(factors->priority_tres, factors->tres_cnt);
+		prefetch_doubles(factors->tres_weights, factors->tres_cnt);
 	}
 	if (has_many_rows(job))
-		host_fetch_parts(&priced, job);
+		host_prefetch_parts(&priced, job);
 }
 
-static bool list_arrived(listing *l, size_t place)
+static bool list_one(void *arg_job, void *arg)
 {
-	job_record_t *job = l->job[place % JOBS_ON_THE_WAY];
+	job_record_t *job = arg_job;
+	const listing *l = arg;
 	const time_t *at = since(l, job);
 	shim_listed row = {
 		.job = job,
@@ -120,34 +122,26 @@ static bool list_arrived(listing *l, size_t place)
 	return l->each(l->context, &row);
 }
 
-static int list_job(void *job, void *arg)
+static const pipeline_stages stages = {
+	.prefetch = { prefetch_record, prefetch_parts, prefetch_tres },
+	.process = list_one,
+};
+
+static int walk_to(void *job, void *arg)
 {
 	listing *l = arg;
-	size_t place = l->seen++;
-	bool go_on = true;
 
-	fetch_job(job);
-	if (place >= JOBS_PER_STEP)
-		fetch_parts(l, l->job[(place - JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
-	if (place >= 2 * JOBS_PER_STEP)
-		fetch_tres(l->job[(place - 2 * JOBS_PER_STEP) % JOBS_ON_THE_WAY]);
-	if (place >= JOBS_ON_THE_WAY)
-		go_on = list_arrived(l, place - JOBS_ON_THE_WAY);
-	l->job[place % JOBS_ON_THE_WAY] = job;
-	return go_on ? 0 : -1;
+	return pipeline_push(&l->jobs, &stages, job, l) ? 0 : -1;
 }
 
 void shim_each_listed(bool since_submission,
 		      bool (*each)(void *context, const shim_listed *job), void *context)
 {
 	listing l = { .each = each, .context = context, .since_submission = since_submission };
-	size_t place;
 
-	if (!&job_list || !job_list || list_for_each_ro(job_list, list_job, &l) < 0)
+	if (!&job_list || !job_list || list_for_each_ro(job_list, walk_to, &l) < 0)
 		return;
-	place = l.seen > JOBS_ON_THE_WAY ? l.seen - JOBS_ON_THE_WAY : 0;
-	while (place < l.seen && list_arrived(&l, place))
-		place++;
+	pipeline_drain(&l.jobs, &stages, &l);
 }
 
 bool shim_may_see_all(uint32_t user_id)

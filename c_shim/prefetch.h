@@ -1,0 +1,98 @@
+/*
+ * prefetch.h - prefetching, and the software pipeline of long walks.
+ *
+ * Records of slurmctld lie anywhere in memory: a walk that reads each when it comes to it waits
+ * for memory at each. In the pipeline, record i is prefetched, what record i - 6 points to is
+ * prefetched, ..., and record i - 24 is processed: cache misses of several records overlap.
+ */
+#ifndef FAIRTREE_PREFETCH_H
+#define FAIRTREE_PREFETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CACHE_LINE 64
+
+/*
+ * Prefetches the cache line that holds a byte into L2 (prefetcht1). L1 has 10 to 16 line-fill
+ * buffers per core, and a prefetch that finds none free stalls the core; L2 has several times as
+ * many. The address may be invalid: a prefetch never faults.
+ *
+ * The empty asm statement keeps the compiler from dropping calls to a function without effects.
+ */
+static inline void prefetch_l2(const void *at)
+{
+	__builtin_prefetch(at, 0, 2);
+	__asm__ volatile("");
+}
+
+static inline void prefetch_l2_range(const void *at, size_t len)
+{
+	for (size_t i = 0; at && i < len; i += CACHE_LINE)
+		prefetch_l2((const char *) at + i);
+}
+
+/* Records that a batch prefetches together, before it reads the first of them. */
+#define PREFETCH_BATCH 128
+
+/* ---- the pipeline ------------------------------------------------------------------------ */
+
+/* Records between two stages: memory takes as long as two or three records do. */
+#define PIPELINE_DISTANCE 6
+/* Stages that prefetch; then the record is processed. */
+#define PIPELINE_STAGES 4
+/* Records in the pipeline at most: a power of two. */
+#define PIPELINE_SLOTS 32
+
+_Static_assert(PIPELINE_STAGES * PIPELINE_DISTANCE < PIPELINE_SLOTS, "each stage has its slot");
+
+/* What a walk does with each record. Constant, so that the compiler inlines the functions. */
+typedef struct {
+	/* Stage k comes k * PIPELINE_DISTANCE records after the record was met; NULL: nothing. */
+	void (*prefetch[PIPELINE_STAGES])(const void *record, void *arg);
+	bool (*process)(void *record, void *arg); /* false ends the walk */
+} pipeline_stages;
+
+/* All zero is empty. */
+typedef struct {
+	void *record[PIPELINE_SLOTS]; /* NULL where there is none */
+	size_t met;
+} pipeline;
+
+/* The record that was met so many records ago; NULL: none. */
+static inline void *pipeline_record(const pipeline *p, size_t ago)
+{
+	return p->record[(p->met - ago) % PIPELINE_SLOTS];
+}
+
+/* Meets a record (NULL: none, to let the pipeline drain); false when the walk is to end. */
+static inline __attribute__((always_inline)) bool
+pipeline_push(pipeline *p, const pipeline_stages *stages, void *record, void *arg)
+{
+	bool go_on = true;
+
+	p->record[p->met % PIPELINE_SLOTS] = record;
+#pragma GCC unroll 4
+	for (size_t stage = 0; stage < PIPELINE_STAGES; stage++) {
+		record = pipeline_record(p, stage * PIPELINE_DISTANCE);
+		if (record && stages->prefetch[stage])
+			stages->prefetch[stage](record, arg);
+	}
+	record = pipeline_record(p, PIPELINE_STAGES * PIPELINE_DISTANCE);
+	if (record)
+		go_on = stages->process(record, arg);
+	p->met++;
+	return go_on;
+}
+
+/* Processes the records that are still in the pipeline. */
+static inline __attribute__((always_inline)) void
+pipeline_drain(pipeline *p, const pipeline_stages *stages, void *arg)
+{
+	bool go_on = true;
+
+	for (size_t i = 0; go_on && i < PIPELINE_STAGES * PIPELINE_DISTANCE; i++)
+		go_on = pipeline_push(p, stages, NULL, arg);
+}
+
+#endif
