@@ -33,6 +33,7 @@ mod billing;
 mod decay;
 mod ledger;
 mod model;
+mod outcome;
 mod reset;
 mod run;
 
@@ -44,5 +45,6 @@ pub(crate) use decay::Weights;
 pub use ledger::{Ledger, UsageError};
 pub(crate) use ledger::{add, fade};
 pub use model::{Change, HalfLife, Model, Quantity, Resetting, Step, Use};
+pub use outcome::{EndState, Outcomes};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};
