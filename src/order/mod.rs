@@ -32,5 +32,6 @@ mod rows;
 
 pub use integers::{Change, MAX_NUMBER, Number, between, renumber};
 pub use merge::{interleaved, positions, strict};
+pub(crate) use ratio::clearly;
 pub use ratio::{Entitled, Ratio};
 pub use rows::{Job, Level, Node, OrderError};

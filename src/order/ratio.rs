@@ -171,6 +171,9 @@ pub(crate) fn clearly(a: f64, b: f64) -> Option<Ordering> {
         Some(Ordering::Less)
     } else if b < a - a * MARGIN {
         Some(Ordering::Greater)
+    } else if a == 0.0 && b == 0.0 {
+        // Only what is unused rounds to 0.
+        Some(Ordering::Equal)
     } else {
         None
     }

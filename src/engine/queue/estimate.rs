@@ -1,0 +1,114 @@
+//! When waiting jobs will start, by simulating the order.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use super::error::QueueError;
+use super::{Micros, Next, Proxy, Queue};
+use crate::usage::EndState;
+
+/// When a waiting job will start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Its id.
+    pub job: u64,
+    /// When; `None`: never, as the machine is paused.
+    pub start: Option<Micros>,
+    /// What stands for its run time.
+    pub proxy: Proxy,
+}
+
+impl Queue {
+    /// When the jobs that wait for a machine will start, in this order: all machines run on, each
+    /// job for its expected time, or its maximum where nobody knows, and nothing comes. A job that
+    /// has run longer than that already ends now. Every run ends well. Machines that become idle at
+    /// one moment choose one after the other, as they were added.
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownMachine`].
+    pub fn estimate(&mut self, machine: &str, now: Micros) -> Result<Vec<Estimate>, QueueError> {
+        let at = self.machine(machine)?;
+        self.advance(now);
+        let mut found = Vec::with_capacity(self.machines[at as usize].waiting);
+        if self.machines[at as usize].paused {
+            let never = |id| self.estimated(id, None);
+            return Ok(self.ordered(at).into_iter().map(never).collect());
+        }
+        let mut future = Future::new(self.clone());
+        while future.queue.machines[at as usize].waiting > 0 {
+            future.start_all(|queue, job| {
+                if queue.job(queue.by_id[&job]).machine == at {
+                    found.push(self.estimated(job, Some(queue.now)));
+                }
+            });
+            future.end_next();
+        }
+        Ok(found)
+    }
+
+    fn estimated(&self, job: u64, start: Option<Micros>) -> Estimate {
+        let proxy = self.job(self.by_id[&job]).proxy();
+        Estimate { job, start, proxy }
+    }
+}
+
+/// A copy that runs on by itself.
+struct Future {
+    queue: Queue,
+    /// End and id of what runs.
+    ends: BinaryHeap<Reverse<(Micros, u64)>>,
+    /// Machines that may have room.
+    idle: BTreeSet<u32>,
+}
+
+impl Future {
+    fn new(queue: Queue) -> Future {
+        let ends = queue.running.keys().map(|at| {
+            let end = end(&queue, *at).max(queue.now);
+            Reverse((end, queue.job(*at).id))
+        });
+        Future {
+            ends: ends.collect(),
+            idle: (0..queue.machines.len() as u32).collect(),
+            queue,
+        }
+    }
+
+    /// Starts what can start now.
+    fn start_all(&mut self, mut started: impl FnMut(&Queue, u64)) {
+        let now = self.queue.now;
+        for machine in std::mem::take(&mut self.idle) {
+            while let Next::Job(job) = self.queue.next_at(machine) {
+                started(&self.queue, job);
+                self.queue.start(job, now).expect("the next job can start");
+                let at = self.queue.by_id[&job];
+                self.ends.push(Reverse((end(&self.queue, at), job)));
+            }
+        }
+    }
+
+    /// Lets time pass to the next end, and ends all that ends then.
+    fn end_next(&mut self) {
+        let Some(Reverse((now, _))) = self.ends.peek().copied() else {
+            return;
+        };
+        while let Some(&Reverse((end, job))) = self.ends.peek()
+            && end == now
+        {
+            self.ends.pop();
+            let (at, start) = self.queue.find_running(job).expect("it runs");
+            self.idle.insert(self.queue.job(at).machine);
+            let ended = self
+                .queue
+                .finish(job, EndState::Completed, 0, now - start, now);
+            ended.expect("it ran for so long");
+        }
+    }
+}
+
+/// When a running job is expected to end.
+fn end(queue: &Queue, at: u32) -> Micros {
+    let job = queue.job(at);
+    let length = i64::try_from(job.length()).unwrap_or(Micros::MAX);
+    job.started.expect("it runs").saturating_add(length)
+}

@@ -1,0 +1,138 @@
+//! Machines, and what they are told.
+
+use super::error::QueueError;
+use super::{Micros, Queue};
+
+/// What a machine is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The job with this id.
+    Job(u64),
+    /// None, and why.
+    Nothing(Nothing),
+}
+
+/// Why there is no job to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nothing {
+    /// No job waits for the machine.
+    NoneWaits,
+    /// The machine is in maintenance.
+    Paused,
+    /// The machine runs as many jobs as it can at a time.
+    Busy,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub name: String,
+    /// Jobs that it can run at a time.
+    pub slots: u32,
+    pub running: u32,
+    pub waiting: usize,
+    pub paused: bool,
+}
+
+impl Machine {
+    /// Can it start `job`?
+    pub fn check(&self, job: u64) -> Result<(), QueueError> {
+        let name = || self.name.clone();
+        if self.paused {
+            return Err(QueueError::Paused { name: name(), job });
+        }
+        if self.running >= self.slots {
+            return Err(QueueError::Busy {
+                name: name(),
+                running: self.running,
+                job,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Queue {
+    /// Adds a machine that runs `slots` jobs at a time.
+    ///
+    /// # Errors
+    /// [`QueueError::MachineTwice`]; [`QueueError::Setting`] when `slots` is 0.
+    pub fn add_machine(&mut self, name: &str, slots: u32) -> Result<(), QueueError> {
+        if self.names.contains_key(name) {
+            let name = name.to_owned();
+            return Err(QueueError::MachineTwice { name });
+        }
+        if slots == 0 {
+            return Err(QueueError::Setting {
+                setting: "the number of jobs that a machine runs at a time",
+                value: "0".to_owned(),
+                allowed: "at least 1",
+            });
+        }
+        let at = self.machines.len() as u32;
+        self.names.insert(name.to_owned(), at);
+        self.machines.push(Machine {
+            name: name.to_owned(),
+            slots,
+            running: 0,
+            waiting: 0,
+            paused: false,
+        });
+        self.contest.add_machine();
+        Ok(())
+    }
+
+    /// The names of the machines, sorted.
+    pub fn machines(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(String::as_str)
+    }
+
+    /// Begins or ends maintenance. A paused machine gives no job; what runs there is the
+    /// caller's business.
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownMachine`].
+    pub fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), QueueError> {
+        let at = self.machine(machine)?;
+        self.machines[at as usize].paused = paused;
+        Ok(())
+    }
+
+    /// How many jobs wait for a machine.
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownMachine`].
+    pub fn waiting(&self, machine: &str) -> Result<usize, QueueError> {
+        Ok(self.machines[self.machine(machine)? as usize].waiting)
+    }
+
+    pub(super) fn machine(&self, name: &str) -> Result<u32, QueueError> {
+        let found = self.names.get(name).copied();
+        found.ok_or_else(|| QueueError::UnknownMachine {
+            name: name.to_owned(),
+        })
+    }
+
+    /// The job that the machine is to run next; does not start it. Costs O(log n) for each use
+    /// that changed since the last call, whatever the number of waiting jobs.
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownMachine`].
+    pub fn next(&mut self, machine: &str, now: Micros) -> Result<Next, QueueError> {
+        let at = self.machine(machine)?;
+        self.advance(now);
+        Ok(self.next_at(at))
+    }
+
+    pub(super) fn next_at(&self, at: u32) -> Next {
+        let machine = &self.machines[at as usize];
+        if machine.paused {
+            Next::Nothing(Nothing::Paused)
+        } else if machine.running >= machine.slots {
+            Next::Nothing(Nothing::Busy)
+        } else if let Some(job) = self.contest.first(at) {
+            Next::Job(self.job(job).id)
+        } else {
+            Next::Nothing(Nothing::NoneWaits)
+        }
+    }
+}

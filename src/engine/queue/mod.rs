@@ -1,0 +1,461 @@
+//! The queue: a machine asks, and is told which job is next.
+//!
+//! A [`Queue`] stands over a tree, a way of counting use, a level of competition and an order
+//! ([`Settings`]). Machines have names; a job waits for one machine, and use counts over all.
+//! [`Queue::next`] tells the job to run; it does not start it. Use follows what the caller
+//! reports: [`Queue::start`], [`Queue::finish`], [`Queue::requeue`]. After each the choice is
+//! made anew: the node with the lowest used over entitled, among those on the level, then among
+//! its children, and so on down to a leaf, whose oldest job is next.
+//!
+//! Times are microseconds since 1970 and come from the caller. Time does not run backwards: an
+//! earlier moment than the latest one counts as the latest. All numbers are whole, so nothing
+//! drifts, and equal ratios tie.
+//!
+//! ```
+//! use fairtree::engine::queue::{NewJob, Next, Queue, SECOND, Settings};
+//! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+//! use fairtree::usage::EndState;
+//! let row = |id, parent, shares| Assoc { id, parent, kind: AssocKind::Account, shares };
+//! let tree = Tree::from_rows([
+//!     row(1, None, Shares::Raw(1)),
+//!     row(2, Some(1), Shares::Raw(2)),
+//!     row(3, Some(1), Shares::Raw(1)),
+//! ])?;
+//! let mut queue = Queue::new(&tree, Settings::default(), 0)?;
+//! queue.add_machine("m", 1)?;
+//! for (id, assoc) in [(10, 2), (11, 2), (12, 3)] {
+//!     let (expected, limit) = (Some(60_000_000), None);
+//!     queue.add(&NewJob {
+//!         id, assoc, machine: "m", submit: id as i64, nice: 0, expected, limit, rate: 1,
+//!     })?;
+//! }
+//! assert_eq!(queue.next("m", 100)?, Next::Job(10));
+//! queue.start(10, 100)?;
+//! queue.finish(10, EndState::Completed, 0, 60 * SECOND, 100 + 60 * SECOND)?;
+//! assert_eq!(queue.next("m", 100 + 60 * SECOND)?, Next::Job(12));
+//! assert_eq!(queue.positions("m")?, [12, 11]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod competitors;
+mod contest;
+mod error;
+mod estimate;
+mod history;
+mod job;
+mod machine;
+mod order;
+mod parts;
+#[cfg(any(feature = "capi", feature = "slurm", test))]
+mod save;
+mod settings;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::order::{Entitled, Ratio};
+use crate::tree::{AssocId, Tree};
+use crate::usage::EndState;
+
+use competitors::Competitors;
+use contest::{Contest, InLine};
+pub use error::QueueError;
+pub use estimate::Estimate;
+use history::{History, Run};
+use job::Job;
+pub use job::{NewJob, Proxy};
+use machine::Machine;
+pub use machine::{Next, Nothing};
+pub use settings::{AccountRule, Choice, Counted, Micros, SECOND, Settings};
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Queue {
+    tree: Tree,
+    settings: Settings,
+    competitors: Competitors,
+    contest: Contest,
+    history: History,
+    machines: Vec<Machine>,
+    names: BTreeMap<String, u32>,
+    jobs: Vec<Option<Job>>,
+    free: Vec<u32>,
+    by_id: HashMap<u64, u32>,
+    /// What each running job is counted with, by rule.
+    running: BTreeMap<u32, Vec<u128>>,
+    now: Micros,
+}
+
+/// What a leaf or an account stands at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Used by it and all below, as far as it counts now: units times microseconds. Jobs that run
+    /// count up to now.
+    pub used: u128,
+    /// Entitled to, in the same unit.
+    pub entitled: Entitled,
+    /// Used over entitled, as jobs are chosen: with [`Choice::Interleaved`] jobs that run count
+    /// with their expected time.
+    pub ratio: Ratio,
+}
+
+impl Queue {
+    /// A queue without machines or jobs, at the moment `now`, nothing used.
+    ///
+    /// # Errors
+    /// [`QueueError::Setting`], [`QueueError::UnknownAccount`], [`QueueError::AccountTwice`],
+    /// [`QueueError::AccountAside`], [`QueueError::NoMinutes`].
+    pub fn new(tree: &Tree, settings: Settings, now: Micros) -> Result<Queue, QueueError> {
+        let competitors = Competitors::new(tree, &settings)?;
+        Ok(Queue {
+            tree: tree.clone(),
+            contest: Contest::new(&competitors.nodes),
+            history: History::new(competitors.rules.clone(), now),
+            competitors,
+            settings,
+            machines: Vec::new(),
+            names: BTreeMap::new(),
+            jobs: Vec::new(),
+            free: Vec::new(),
+            by_id: HashMap::new(),
+            running: BTreeMap::new(),
+            now,
+        })
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// What it goes by.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The latest moment it was told of.
+    pub fn now(&self) -> Micros {
+        self.now
+    }
+
+    /// Adds a job that waits. Jobs of a user with `FairShare=parent` stand in the line of the
+    /// account that shares for it.
+    ///
+    /// # Errors
+    /// [`QueueError::JobTwice`], [`QueueError::UnknownMachine`], [`QueueError::UnknownAssoc`],
+    /// [`QueueError::NoShares`], [`QueueError::NoLength`].
+    pub fn add(&mut self, new: &NewJob<'_>) -> Result<(), QueueError> {
+        let NewJob { id, assoc, .. } = *new;
+        if self.by_id.contains_key(&id) {
+            return Err(QueueError::JobTwice { job: id });
+        }
+        let machine = self.machine(new.machine)?;
+        let node = self.node(id, assoc)?;
+        if new.expected.is_none() && new.limit.is_none() {
+            return Err(QueueError::NoLength { job: id });
+        }
+        let job = Job {
+            id,
+            assoc,
+            node,
+            machine,
+            submit: new.submit,
+            nice: new.nice,
+            expected: new.expected,
+            limit: new.limit,
+            rate: new.rate,
+            started: None,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.jobs[at as usize] = Some(job);
+                at
+            }
+            None => {
+                self.jobs.push(Some(job));
+                self.jobs.len() as u32 - 1
+            }
+        };
+        self.by_id.insert(id, at);
+        self.wait(at);
+        Ok(())
+    }
+
+    fn node(&self, job: u64, assoc: AssocId) -> Result<u32, QueueError> {
+        let at = self.tree.index_of(assoc);
+        let at = at.ok_or(QueueError::UnknownAssoc { job, assoc })?;
+        let node = self.competitors.of(at);
+        node.ok_or(QueueError::NoShares { job, assoc })
+    }
+
+    fn job(&self, at: u32) -> &Job {
+        self.jobs[at as usize]
+            .as_ref()
+            .expect("a job that is known")
+    }
+
+    fn find(&self, id: u64) -> Result<u32, QueueError> {
+        let found = self.by_id.get(&id).copied();
+        found.ok_or(QueueError::UnknownJob { job: id })
+    }
+
+    /// How long a job is expected to run.
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownJob`].
+    pub fn length(&self, id: u64) -> Result<u64, QueueError> {
+        Ok(self.job(self.find(id)?).length())
+    }
+
+    fn find_running(&self, id: u64) -> Result<(u32, Micros), QueueError> {
+        let at = self.find(id)?;
+        let started = self.job(at).started;
+        let started = started.ok_or(QueueError::NotRunning { job: id })?;
+        Ok((at, started))
+    }
+
+    fn in_line(&self, at: u32) -> InLine {
+        let job = self.job(at);
+        (job.nice, job.submit, job.id, at)
+    }
+
+    fn wait(&mut self, at: u32) {
+        let (node, machine) = (self.job(at).node, self.job(at).machine);
+        self.contest.add(node, machine, self.in_line(at));
+        self.machines[machine as usize].waiting += 1;
+    }
+
+    fn leave_line(&mut self, at: u32) {
+        let (node, machine) = (self.job(at).node, self.job(at).machine);
+        self.contest.remove(node, machine, self.in_line(at));
+        self.machines[machine as usize].waiting -= 1;
+    }
+
+    fn forget(&mut self, at: u32) {
+        let job = self.jobs[at as usize].take().expect("a job that is known");
+        self.by_id.remove(&job.id);
+        self.free.push(at);
+    }
+
+    /// A job starts that waits: the one that [`Queue::next`] told, or any other of its machine.
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownJob`], [`QueueError::NotWaiting`], [`QueueError::Paused`],
+    /// [`QueueError::Busy`].
+    pub fn start(&mut self, id: u64, now: Micros) -> Result<(), QueueError> {
+        let at = self.find(id)?;
+        if self.job(at).started.is_some() {
+            return Err(QueueError::NotWaiting { job: id });
+        }
+        let machine = self.job(at).machine;
+        self.machines[machine as usize].check(id)?;
+        self.advance(now);
+        self.leave_line(at);
+        let started = Some(self.now);
+        self.jobs[at as usize]
+            .as_mut()
+            .expect("a job that is known")
+            .started = started;
+        self.run(at);
+        Ok(())
+    }
+
+    fn run(&mut self, at: u32) {
+        let machine = self.job(at).machine;
+        self.machines[machine as usize].running += 1;
+        self.running
+            .insert(at, vec![0; self.competitors.rules.len()]);
+        self.count(at);
+    }
+
+    /// A run has ended after `executed` microseconds on the machine, which begin with its start.
+    /// Counts these where the settings count such ends, and otherwise nothing.
+    ///
+    /// `exit_code` matters only to [`EndState::Failed`].
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownJob`], [`QueueError::NotRunning`], [`QueueError::RanTooLong`].
+    pub fn finish(
+        &mut self,
+        id: u64,
+        end: EndState,
+        exit_code: u8,
+        executed: Micros,
+        now: Micros,
+    ) -> Result<(), QueueError> {
+        let at = self.end(id, end, exit_code, executed, now)?;
+        self.forget(at);
+        Ok(())
+    }
+
+    /// As [`Queue::finish`], and the job waits again, in the place that it had.
+    ///
+    /// # Errors
+    /// As [`Queue::finish`].
+    pub fn requeue(
+        &mut self,
+        id: u64,
+        end: EndState,
+        exit_code: u8,
+        executed: Micros,
+        now: Micros,
+    ) -> Result<(), QueueError> {
+        let at = self.end(id, end, exit_code, executed, now)?;
+        self.jobs[at as usize]
+            .as_mut()
+            .expect("a job that is known")
+            .started = None;
+        self.wait(at);
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        id: u64,
+        end: EndState,
+        exit_code: u8,
+        executed: Micros,
+        now: Micros,
+    ) -> Result<u32, QueueError> {
+        let (at, start) = self.find_running(id)?;
+        let passed = now.max(self.now).saturating_sub(start);
+        if !(0..=passed).contains(&executed) {
+            return Err(QueueError::RanTooLong {
+                job: id,
+                executed,
+                passed,
+            });
+        }
+        self.advance(now);
+        let counted = self.running.remove(&at).expect("it runs");
+        let &Job {
+            node,
+            machine,
+            rate,
+            ..
+        } = self.job(at);
+        let run = Run {
+            node,
+            start,
+            end: start + executed,
+            rate,
+        };
+        self.machines[machine as usize].running -= 1;
+        let counts = self.settings.outcomes.counts(end, exit_code);
+        let edges = self.history.edges();
+        let behind = |edge: &Micros| if counts { run.behind(*edge) } else { 0 };
+        let new: Vec<u128> = edges.iter().map(behind).collect();
+        self.recharge(run.node, &counted, &new);
+        if counts && executed > 0 {
+            self.history.add(run, &[]);
+        }
+        Ok(at)
+    }
+
+    /// A waiting job is gone. One that runs is ended by [`Queue::finish`].
+    ///
+    /// # Errors
+    /// [`QueueError::UnknownJob`], [`QueueError::NotWaiting`].
+    pub fn cancel(&mut self, id: u64) -> Result<(), QueueError> {
+        let at = self.find(id)?;
+        if self.job(at).started.is_some() {
+            return Err(QueueError::NotWaiting { job: id });
+        }
+        self.leave_line(at);
+        self.forget(at);
+        Ok(())
+    }
+
+    /// Time passes: what runs is charged, and windows move on.
+    pub(super) fn advance(&mut self, now: Micros) {
+        if now <= self.now {
+            return;
+        }
+        self.now = now;
+        let (contest, rules) = (&mut self.contest, &self.competitors);
+        self.history.advance(now, |node, rule, used| {
+            let of = |node: u32| rules.nodes[node as usize].rule == rule;
+            let used = i128::try_from(used).expect("less than 2^127 units");
+            contest.charge(node, |node| if of(node) { -used } else { 0 });
+        });
+        let running: Vec<u32> = self.running.keys().copied().collect();
+        for at in running {
+            self.count(at);
+        }
+    }
+
+    /// What a running job is counted with when use before `edge` does not count.
+    fn counted_use(&self, job: &Job, edge: Micros) -> u128 {
+        let start = job.started.expect("it runs");
+        let expected = match self.settings.choice {
+            Choice::Strict => 0,
+            Choice::Interleaved => i64::try_from(job.length()).unwrap_or(Micros::MAX),
+        };
+        let run = Run {
+            node: job.node,
+            start,
+            end: start.saturating_add(expected).max(self.now),
+            rate: job.rate,
+        };
+        run.behind(edge)
+    }
+
+    /// Counts a running job as it stands now.
+    fn count(&mut self, at: u32) {
+        let job = self.job(at);
+        let edges = self.history.edges().iter();
+        let new: Vec<u128> = edges.map(|edge| self.counted_use(job, *edge)).collect();
+        let node = job.node;
+        let old = self.running.insert(at, new.clone()).expect("it runs");
+        self.recharge(node, &old, &new);
+    }
+
+    /// Charges `new` instead of `old`, one per rule.
+    fn recharge(&mut self, node: u32, old: &[u128], new: &[u128]) {
+        if old == new {
+            return;
+        }
+        let difference = |(old, new): (&u128, &u128)| {
+            let number = |used: &u128| i128::try_from(*used).expect("less than 2^127 units");
+            number(new) - number(old)
+        };
+        let by: Vec<i128> = old.iter().zip(new).map(difference).collect();
+        let nodes = &self.competitors.nodes;
+        let contest = &mut self.contest;
+        contest.charge(node, |node| by[nodes[node as usize].rule as usize]);
+    }
+
+    /// What an association stands at now; for one with `FairShare=parent` the account that shares
+    /// for it. `None`: nobody does, or it is not in the tree.
+    pub fn standing(&mut self, assoc: AssocId, now: Micros) -> Option<Standing> {
+        self.advance(now);
+        let node = self.competitors.of(self.tree.index_of(assoc)?)?;
+        let competitor = &self.competitors.nodes[node as usize];
+        let counted = self.contest.used(node);
+        let edge = self.history.edges()[competitor.rule as usize];
+        let mut ahead = 0;
+        for &at in self.running.keys() {
+            let job = self.job(at);
+            if self.is_below(job.node, node) {
+                let so_far = Run {
+                    node,
+                    start: job.started.expect("it runs"),
+                    end: self.now,
+                    rate: job.rate,
+                };
+                ahead += self.counted_use(job, edge) - so_far.behind(edge);
+            }
+        }
+        Some(Standing {
+            used: counted - ahead,
+            entitled: competitor.entitled,
+            ratio: Ratio::new(counted, competitor.entitled),
+        })
+    }
+
+    fn is_below(&self, mut node: u32, above: u32) -> bool {
+        while node != competitors::NONE && node != above {
+            node = self.competitors.nodes[node as usize].parent;
+        }
+        node == above
+    }
+}

@@ -1,0 +1,492 @@
+//! Saving a queue into bytes, and restoring it.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 8 | `FTQUEUE` and a zero byte |
+//! | 4 | version of the format, 1 |
+//! | 8 | length of what follows, without the checksum |
+//! | … | tree, settings, the moment, machines, jobs, runs, sums |
+//! | 4 | CRC-32 (IEEE) of all bytes before |
+//!
+//! All numbers are little-endian; lists and texts begin with their length in 4 bytes, what may be
+//! absent with a byte 0 or 1. Queues that hold the same may have different bytes.
+
+use super::history::Run;
+use super::job::Job;
+use super::machine::Machine;
+use super::parts::Parts;
+use super::{AccountRule, Choice, Counted, Queue, QueueError, Settings};
+use crate::order::Level;
+use crate::tree::{Assoc, AssocKind, Shares, Tree};
+use crate::usage::Outcomes;
+
+const MAGIC: &[u8; 8] = b"FTQUEUE\0";
+const VERSION: u32 = 1;
+const HEAD: usize = 20;
+const TAIL: usize = 4;
+
+impl Queue {
+    /// All that it holds as bytes, with a version and a checksum; the same on every machine.
+    pub fn save(&self) -> Vec<u8> {
+        let mut bytes = Writer(Vec::new());
+        bytes.0.extend(MAGIC);
+        bytes.u32(VERSION);
+        bytes.u64(0);
+        parts(&mut bytes, &self.parts());
+        let mut bytes = bytes.0;
+        let length = (bytes.len() - HEAD) as u64;
+        bytes[HEAD - 8..HEAD].copy_from_slice(&length.to_le_bytes());
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend(checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The queue that was saved.
+    ///
+    /// # Errors
+    /// [`QueueError::Damaged`], [`QueueError::Version`].
+    pub fn restore(bytes: &[u8]) -> Result<Queue, QueueError> {
+        if bytes.len() < HEAD + TAIL || !bytes.starts_with(MAGIC) {
+            return Err(damaged("it is no saved queue"));
+        }
+        let mut reader = Reader(&bytes[MAGIC.len()..]);
+        let version = reader.u32()?;
+        if version != VERSION {
+            return Err(QueueError::Version {
+                found: version,
+                read: VERSION,
+            });
+        }
+        let length = reader.u64()?;
+        if length != (bytes.len() - HEAD - TAIL) as u64 {
+            return Err(damaged("its length is wrong"));
+        }
+        let (content, checksum) = bytes.split_at(bytes.len() - TAIL);
+        if crc32fast::hash(content).to_le_bytes() != checksum {
+            return Err(damaged("the checksum does not match"));
+        }
+        let mut reader = Reader(&content[HEAD..]);
+        let parts = read_parts(&mut reader)?;
+        if !reader.0.is_empty() {
+            return Err(damaged("there is more than a queue"));
+        }
+        Queue::from_parts(parts).map_err(|error| damaged(&error.to_string()))
+    }
+}
+
+fn damaged(why: &str) -> QueueError {
+    QueueError::Damaged {
+        why: why.to_owned(),
+    }
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn u8(&mut self, number: u8) {
+        self.0.push(number);
+    }
+
+    fn u32(&mut self, number: u32) {
+        self.0.extend(number.to_le_bytes());
+    }
+
+    fn u64(&mut self, number: u64) {
+        self.0.extend(number.to_le_bytes());
+    }
+
+    fn i64(&mut self, number: i64) {
+        self.0.extend(number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.u32(u32::try_from(text.len()).expect("a short text"));
+        self.0.extend(text.as_bytes());
+    }
+
+    fn list<T>(&mut self, list: &[T], each: impl Fn(&mut Writer, &T)) {
+        self.u32(u32::try_from(list.len()).expect("fewer than 2^32"));
+        for one in list {
+            each(self, one);
+        }
+    }
+
+    fn option<T>(&mut self, option: Option<T>, some: impl Fn(&mut Writer, T)) {
+        self.u8(option.is_some().into());
+        if let Some(value) = option {
+            some(self, value);
+        }
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], QueueError> {
+        let (taken, rest) =
+            (self.0.split_first_chunk()).ok_or_else(|| damaged("it is cut short"))?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn u8(&mut self) -> Result<u8, QueueError> {
+        Ok(self.take::<1>()?[0])
+    }
+
+    fn flag(&mut self) -> Result<bool, QueueError> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(damaged("a byte that is neither 0 nor 1")),
+        }
+    }
+
+    fn u32(&mut self) -> Result<u32, QueueError> {
+        self.take().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64, QueueError> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn i64(&mut self) -> Result<i64, QueueError> {
+        self.take().map(i64::from_le_bytes)
+    }
+
+    fn u128(&mut self) -> Result<u128, QueueError> {
+        self.take().map(u128::from_le_bytes)
+    }
+
+    fn text(&mut self) -> Result<String, QueueError> {
+        let length = self.u32()? as usize;
+        let (text, rest) =
+            (self.0.split_at_checked(length)).ok_or_else(|| damaged("it is cut short"))?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).map_err(|_| damaged("a text that is not UTF-8"))
+    }
+
+    fn list<T>(
+        &mut self,
+        each: impl Fn(&mut Self) -> Result<T, QueueError>,
+    ) -> Result<Vec<T>, QueueError> {
+        (0..self.u32()?).map(|_| each(self)).collect()
+    }
+
+    fn option<T>(
+        &mut self,
+        some: impl FnOnce(&mut Self) -> Result<T, QueueError>,
+    ) -> Result<Option<T>, QueueError> {
+        self.flag()?.then(|| some(self)).transpose()
+    }
+}
+
+fn parts(bytes: &mut Writer, parts: &Parts) {
+    bytes.list(parts.tree.rows(), assoc);
+    settings(bytes, &parts.settings);
+    bytes.i64(parts.now);
+    bytes.list(&parts.machines, |bytes, machine| {
+        bytes.text(&machine.name);
+        bytes.u32(machine.slots);
+        bytes.u8(machine.paused.into());
+    });
+    bytes.list(&parts.jobs, job);
+    bytes.list(&parts.runs, |bytes, (assoc, run)| {
+        bytes.u32(*assoc);
+        bytes.i64(run.start);
+        bytes.i64(run.end);
+        bytes.u32(run.rate);
+    });
+    bytes.list(&parts.moments, |bytes, moment| bytes.i64(*moment));
+    bytes.list(&parts.sums, |bytes, (assoc, moment, used)| {
+        bytes.u32(*assoc);
+        bytes.i64(*moment);
+        bytes.0.extend(used.to_le_bytes());
+    });
+}
+
+fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, QueueError> {
+    let rows = reader.list(read_assoc)?;
+    let tree = Tree::from_rows(rows).map_err(|error| damaged(&error.to_string()))?;
+    let settings = read_settings(reader)?;
+    let now = reader.i64()?;
+    let machines = reader.list(|reader| {
+        Ok(Machine {
+            name: reader.text()?,
+            slots: reader.u32()?,
+            paused: reader.flag()?,
+            running: 0,
+            waiting: 0,
+        })
+    })?;
+    let jobs = reader.list(read_job)?;
+    if jobs
+        .iter()
+        .any(|job| job.machine as usize >= machines.len())
+    {
+        return Err(damaged("a job for a machine that is not there"));
+    }
+    if jobs.iter().any(|job| job.started > Some(now)) {
+        return Err(damaged("a job that starts later"));
+    }
+    let runs = reader.list(|reader| {
+        let assoc = reader.u32()?;
+        let run = Run {
+            node: 0,
+            start: reader.i64()?,
+            end: reader.i64()?,
+            rate: reader.u32()?,
+        };
+        if run.start > run.end || run.end > now {
+            return Err(damaged("a run that ends before it starts, or later"));
+        }
+        Ok((assoc, run))
+    })?;
+    Ok(Parts {
+        tree,
+        settings,
+        now,
+        machines,
+        jobs,
+        runs,
+        moments: reader.list(Reader::i64)?,
+        sums: reader.list(read_sum)?,
+    })
+}
+
+fn read_sum(reader: &mut Reader<'_>) -> Result<(u32, i64, u128), QueueError> {
+    let (assoc, moment, used) = (reader.u32()?, reader.i64()?, reader.u128()?);
+    // As many runs as could be, and sums of sums of them, still fit.
+    if used >> 95 > 0 {
+        return Err(damaged("more use than can be"));
+    }
+    Ok((assoc, moment, used))
+}
+
+fn assoc(bytes: &mut Writer, row: &Assoc) {
+    bytes.u32(row.id);
+    bytes.option(row.parent, Writer::u32);
+    bytes.u8((row.kind == AssocKind::User).into());
+    bytes.option(row.shares.raw(), Writer::u32);
+}
+
+fn read_assoc(reader: &mut Reader<'_>) -> Result<Assoc, QueueError> {
+    Ok(Assoc {
+        id: reader.u32()?,
+        parent: reader.option(Reader::u32)?,
+        kind: match reader.flag()? {
+            true => AssocKind::User,
+            false => AssocKind::Account,
+        },
+        shares: reader
+            .option(Reader::u32)?
+            .map_or(Shares::Parent, Shares::Raw),
+    })
+}
+
+fn counted(bytes: &mut Writer, counted: Counted) {
+    let (window, number) = match counted {
+        Counted::Window(length) => (true, length),
+        Counted::Since(moment) => (false, moment),
+    };
+    bytes.u8(window.into());
+    bytes.i64(number);
+}
+
+fn read_counted(reader: &mut Reader<'_>) -> Result<Counted, QueueError> {
+    Ok(match reader.flag()? {
+        true => Counted::Window(reader.i64()?),
+        false => Counted::Since(reader.i64()?),
+    })
+}
+
+fn settings(bytes: &mut Writer, settings: &Settings) {
+    let level = match settings.level {
+        Level::Leaf => None,
+        Level::Depth(depth) => Some(depth),
+    };
+    bytes.option(level, Writer::u32);
+    bytes.u8((settings.choice == Choice::Interleaved).into());
+    counted(bytes, settings.counted);
+    bytes.text(&settings.outcomes.to_string());
+    bytes.u64(settings.capacity);
+    bytes.list(&settings.accounts, |bytes, (id, rule)| {
+        bytes.u32(*id);
+        bytes.option(rule.minutes, Writer::u64);
+        bytes.option(rule.counted, counted);
+    });
+}
+
+fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, QueueError> {
+    Ok(Settings {
+        level: reader
+            .option(Reader::u32)?
+            .map_or(Level::Leaf, Level::Depth),
+        choice: match reader.flag()? {
+            true => Choice::Interleaved,
+            false => Choice::Strict,
+        },
+        counted: read_counted(reader)?,
+        outcomes: read_outcomes(&reader.text()?)?,
+        capacity: reader.u64()?,
+        accounts: reader.list(|reader| {
+            let id = reader.u32()?;
+            let rule = AccountRule {
+                minutes: reader.option(Reader::u64)?,
+                counted: reader.option(read_counted)?,
+            };
+            Ok((id, rule))
+        })?,
+    })
+}
+
+fn read_outcomes(text: &str) -> Result<Outcomes, QueueError> {
+    let wrong = |_| damaged(&format!("ends of runs that are none: {text}"));
+    text.parse().map_err(wrong)
+}
+
+fn job(bytes: &mut Writer, job: &Job) {
+    bytes.u64(job.id);
+    bytes.u32(job.assoc);
+    bytes.u32(job.machine);
+    bytes.i64(job.submit);
+    bytes.i64(job.nice);
+    bytes.option(job.expected, Writer::u64);
+    bytes.option(job.limit, Writer::u64);
+    bytes.u32(job.rate);
+    bytes.option(job.started, Writer::i64);
+}
+
+fn read_job(reader: &mut Reader<'_>) -> Result<Job, QueueError> {
+    Ok(Job {
+        id: reader.u64()?,
+        assoc: reader.u32()?,
+        node: 0,
+        machine: reader.u32()?,
+        submit: reader.i64()?,
+        nice: reader.i64()?,
+        expected: reader.option(Reader::u64)?,
+        limit: reader.option(Reader::u64)?,
+        rate: reader.u32()?,
+        started: reader.option(Reader::i64)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::queue::{NewJob, Next};
+    use crate::usage::EndState;
+
+    fn queue() -> Queue {
+        let row = |id, parent, shares| Assoc {
+            id,
+            parent,
+            kind: AssocKind::Account,
+            shares,
+        };
+        let tree = Tree::from_rows([
+            row(1, None, Shares::Raw(1)),
+            row(2, Some(1), Shares::Raw(2)),
+            row(3, Some(1), Shares::Raw(1)),
+            row(4, Some(2), Shares::Parent),
+        ])
+        .unwrap();
+        let flex = AccountRule {
+            minutes: Some(10),
+            counted: Some(Counted::Since(-5)),
+        };
+        let settings = Settings {
+            level: Level::Depth(2),
+            counted: Counted::Window(1_000),
+            outcomes: "COMPLETED,FAILED:3:4".parse().unwrap(),
+            accounts: vec![(3, flex)],
+            ..Settings::default()
+        };
+        let mut queue = Queue::new(&tree, settings, 0).unwrap();
+        queue.add_machine("mé", 2).unwrap();
+        queue.add_machine("idle", 1).unwrap();
+        queue.set_paused("idle", true).unwrap();
+        for (id, assoc) in (1..).zip([2, 3, 4, 2, 3, 3, 2]) {
+            let new = NewJob {
+                id,
+                assoc,
+                machine: "mé",
+                submit: 9 - id as i64,
+                nice: 0,
+                expected: (id % 2 == 0).then_some(100),
+                limit: Some(200),
+                rate: id as u32,
+            };
+            queue.add(&new).unwrap();
+        }
+        for now in [100, 400, 700] {
+            let Next::Job(job) = queue.next("mé", now).unwrap() else {
+                panic!("jobs wait")
+            };
+            queue.start(job, now).unwrap();
+            if now < 700 {
+                let end = EndState::Completed;
+                queue.finish(job, end, 0, 150, now + 200).unwrap();
+            }
+        }
+        queue
+    }
+
+    #[test]
+    fn restored_goes_on_as_what_was_saved() {
+        let mut saved = queue();
+        let bytes = saved.save();
+        let mut restored = Queue::restore(&bytes).unwrap();
+        assert_eq!(restored.save(), bytes);
+        for now in [700, 900, 1_100, 1_200, 1_300, 5_000] {
+            for id in [2, 3, 4] {
+                assert_eq!(restored.standing(id, now), saved.standing(id, now));
+            }
+            let positions = saved.positions_at("mé", now);
+            assert_eq!(restored.positions_at("mé", now), positions);
+            assert_eq!(restored.next("idle", now), saved.next("idle", now));
+            assert_eq!(restored.estimate("mé", now), saved.estimate("mé", now));
+            let Next::Job(job) = saved.next("mé", now).unwrap() else {
+                continue;
+            };
+            for queue in [&mut saved, &mut restored] {
+                queue.start(job, now).unwrap();
+                queue.requeue(job, EndState::Completed, 0, 0, now).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn every_damage_is_noticed() {
+        let bytes = queue().save();
+        for len in 0..bytes.len() {
+            assert!(Queue::restore(&bytes[..len]).is_err(), "{len} bytes");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            assert!(Queue::restore(&damaged).is_err(), "byte {at}");
+        }
+        let mut newer = bytes;
+        newer[8] = 2;
+        let error = Queue::restore(&newer).unwrap_err();
+        assert_eq!(error, QueueError::Version { found: 2, read: 1 });
+    }
+
+    /// Bytes whose checksum is right, but whose numbers are not.
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        let bytes = queue().save();
+        let mut refused = 0;
+        for at in HEAD..bytes.len() - TAIL {
+            let mut wrong = bytes.clone();
+            wrong.truncate(bytes.len() - TAIL);
+            wrong[at] = !wrong[at];
+            let checksum = crc32fast::hash(&wrong);
+            wrong.extend(checksum.to_le_bytes());
+            // Whatever comes of it: no panic, and no memory for lists that are not there.
+            refused += usize::from(Queue::restore(&wrong).is_err());
+        }
+        assert!(refused > 100, "{refused}");
+    }
+}

@@ -1,0 +1,528 @@
+//! The queue against a list that is sorted anew each time, and its rules by example.
+
+mod common;
+
+#[path = "queue/naive.rs"]
+mod naive;
+
+use common::random::Random;
+use fairtree::engine::queue::{
+    AccountRule, Choice, Counted, NewJob, Next, Nothing, Queue, QueueError, SECOND, Settings,
+};
+use fairtree::order::Level;
+use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
+use fairtree::usage::EndState;
+use naive::Naive;
+
+fn row(id: u32, parent: u32, shares: u32) -> Assoc {
+    Assoc {
+        id,
+        parent: (parent > 0).then_some(parent),
+        kind: AssocKind::Account,
+        shares: Shares::Raw(shares),
+    }
+}
+
+fn job(id: u64, assoc: u32, length: i64) -> NewJob<'static> {
+    NewJob {
+        id,
+        assoc,
+        machine: "m",
+        submit: id as i64,
+        nice: 0,
+        expected: Some(length as u64),
+        limit: None,
+        rate: 1,
+    }
+}
+
+fn random_tree(random: &mut Random) -> Tree {
+    let mut rows = vec![row(1, 0, 1)];
+    for id in 2..3 + random.below(12) as u32 {
+        let accounts: Vec<u32> = (rows.iter())
+            .filter(|row| row.kind == AssocKind::Account)
+            .map(|row| row.id)
+            .collect();
+        let mut new = row(
+            id,
+            accounts[random.below(accounts.len() as u64) as usize],
+            random.below(4) as u32,
+        );
+        if random.below(4) == 0 {
+            new.shares = Shares::Parent;
+        }
+        if random.below(3) == 0 {
+            new.kind = AssocKind::User;
+        }
+        rows.push(new);
+    }
+    Tree::from_rows(rows).expect("a tree")
+}
+
+fn random_settings(random: &mut Random, tree: &Tree) -> Settings {
+    let level = random.below(4) as u32;
+    let counted = |random: &mut Random| match random.below(3) {
+        0 => Counted::Since(random.below(50) as i64),
+        _ => Counted::Window(1 + random.below(60) as i64),
+    };
+    let mut accounts = Vec::new();
+    for row in &tree.rows()[1..] {
+        if row.shares != Shares::Parent && random.below(4) == 0 {
+            let rule = AccountRule {
+                minutes: Some(random.below(3)),
+                counted: (random.below(2) == 0).then(|| counted(random)),
+            };
+            accounts.push((row.id, rule));
+        }
+    }
+    Settings {
+        level: if level == 3 {
+            Level::Leaf
+        } else {
+            Level::Depth(level + 1)
+        },
+        choice: if random.below(2) == 0 {
+            Choice::Strict
+        } else {
+            Choice::Interleaved
+        },
+        counted: counted(random),
+        outcomes: "COMPLETED,FAILED:7".parse().unwrap(),
+        // So that minutes and shares come near each other.
+        capacity: 1 + random.below(3) * 1_000_000,
+        accounts,
+    }
+}
+
+#[test]
+fn as_a_list_that_is_sorted_each_time() {
+    let mut random = Random::new(5);
+    let mut chosen = 0;
+    for case in 0..150 {
+        let tree = random_tree(&mut random);
+        let settings = random_settings(&mut random, &tree);
+        let mut queue = Queue::new(&tree, settings.clone(), 0).unwrap();
+        let mut naive = Naive::new(&tree, &settings);
+        let machines = ["a", "b"];
+        for (at, machine) in machines.iter().enumerate() {
+            queue.add_machine(machine, 1 + at as u32).unwrap();
+        }
+        let (mut now, mut id) = (0, 0);
+        for _ in 0..60 {
+            now += [0, 0, 1, 7][random.below(4) as usize];
+            match random.below(8) {
+                0..4 => {
+                    id += 1;
+                    let at = random.below(tree.len() as u64) as usize;
+                    let new = NewJob {
+                        assoc: tree.rows()[at].id,
+                        machine: machines[random.below(2) as usize],
+                        submit: random.below(20) as i64,
+                        nice: random.below(4).saturating_sub(2) as i64,
+                        expected: Some(random.below(12)),
+                        rate: random.below(3) as u32,
+                        ..job(id, 0, 0)
+                    };
+                    match queue.add(&new) {
+                        Ok(()) => naive.add(&new),
+                        Err(QueueError::NoShares { .. }) => assert!(!naive.has_shares(&new)),
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                4..6 => {
+                    for machine in machines {
+                        if let Next::Job(job) = queue.next(machine, now).unwrap() {
+                            queue.start(job, now).unwrap();
+                            naive.start(job, now);
+                            chosen += 1;
+                        }
+                    }
+                }
+                6 => {
+                    let Some((job, start)) = naive.some_running(random.below(9) as usize) else {
+                        continue;
+                    };
+                    let executed = (now - start).min(random.below(12) as i64);
+                    let ends = [EndState::Completed, EndState::Failed, EndState::Cancelled];
+                    let end = ends[random.below(3) as usize];
+                    let code = 6 + random.below(2) as u8;
+                    let again = random.below(3) == 0;
+                    if again {
+                        queue.requeue(job, end, code, executed, now).unwrap();
+                    } else {
+                        queue.finish(job, end, code, executed, now).unwrap();
+                    }
+                    naive.end(job, end, code, executed, again);
+                }
+                _ => {
+                    if let Some(job) = naive.some_waiting(random.below(9) as usize) {
+                        queue.cancel(job).unwrap();
+                        naive.cancel(job);
+                    }
+                }
+            }
+            if random.below(20) == 0 {
+                queue.change(&tree, settings.clone()).unwrap();
+            }
+            for machine in machines {
+                let expected = naive.positions(machine, now);
+                let found = queue.positions_at(machine, now).unwrap();
+                assert_eq!(found, expected, "case {case}, {settings:?}");
+                match queue.next(machine, now).unwrap() {
+                    Next::Job(job) => assert_eq!(Some(&job), expected.first()),
+                    Next::Nothing(Nothing::NoneWaits) => assert!(expected.is_empty()),
+                    Next::Nothing(why) => assert_eq!(why, Nothing::Busy),
+                }
+            }
+            for row in tree.rows() {
+                let standing = queue.standing(row.id, now);
+                let used = naive.used(row.id, now);
+                assert_eq!(standing.map(|standing| standing.used), used, "case {case}");
+            }
+        }
+    }
+    assert!(chosen > 1_000, "{chosen}");
+}
+
+/// By hand: hubs A and B with 3 and 2 of 5 shares; groups compete over both hubs.
+#[test]
+fn seven_plans_in_two_hubs() {
+    let rows = [
+        row(1, 0, 1),
+        row(2, 1, 3),  // Hub A: 60 %
+        row(3, 1, 2),  // Hub B: 40 %
+        row(4, 2, 1),  // A, Group 1: 20 %
+        row(5, 2, 2),  // A, Group 2: 40 %
+        row(6, 3, 1),  // B, Group 1: 20 %
+        row(7, 3, 1),  // B, Group 2: 20 %
+        row(10, 4, 1), // X: 10 %
+        row(11, 4, 1), // Y: 10 %
+        row(12, 5, 1), // Z: 40 %
+        row(13, 6, 1), // L: 10 %
+        row(14, 6, 1), // K: 10 %
+        row(15, 7, 2), // M: 40 % of the group
+        row(16, 7, 3), // N: 60 %
+    ];
+    let tree = Tree::from_rows(rows).unwrap();
+    let settings = Settings {
+        level: Level::Depth(2),
+        choice: Choice::Strict,
+        counted: Counted::Window(28 * 86_400 * SECOND),
+        ..Settings::default()
+    };
+    let mut queue = Queue::new(&tree, settings, 0).unwrap();
+    queue.add_machine("m", 1).unwrap();
+    let mut now = 0;
+    let mut used = |queue: &mut Queue, id, plan, hours: i64| {
+        let length = hours * 3_600 * SECOND;
+        queue.add(&job(id, plan, length)).unwrap();
+        queue.start(id, now).unwrap();
+        now += length;
+        queue
+            .finish(id, EndState::Completed, 0, length, now)
+            .unwrap();
+    };
+    // X 2, Y 1: A/1 3 of 20. Z 12: A/2 12 of 40. L 5: B/1 5 of 20. M 3, N 1: B/2 4 of 20.
+    let plans = [(10, 2), (11, 1), (12, 12), (13, 5), (15, 3), (16, 1)];
+    for (id, (plan, hours)) in (1..).zip(plans) {
+        used(&mut queue, id, plan, hours);
+    }
+    for (id, plan) in (100..).zip([10, 11, 12, 13, 14, 15, 16, 11, 16]) {
+        queue.add(&job(id, plan, 3_600 * SECOND)).unwrap();
+    }
+    let t1 = queue.now();
+    // Group 1 of A; Y has used less than X; its older job.
+    assert_eq!(queue.next("m", t1).unwrap(), Next::Job(101));
+    queue.start(101, t1).unwrap();
+    assert_eq!(queue.next("m", t1).unwrap(), Next::Nothing(Nothing::Busy));
+    // It takes four hours: A/1 stands at 7/20, so B/2 is first now, where N has used 1 of 12 and
+    // M 3 of 8; N's older job.
+    let t2 = t1 + 4 * 3_600 * SECOND;
+    queue
+        .finish(101, EndState::Completed, 0, 4 * 3_600 * SECOND, t2)
+        .unwrap();
+    assert_eq!(queue.next("m", t2).unwrap(), Next::Job(106));
+    let percent = |queue: &mut Queue, id| {
+        let standing = queue.standing(id, t2).unwrap();
+        standing.entitled.to_f64() / (28.0 * 86_400e6) * 100.0
+    };
+    let expected = [(2, 60.0), (4, 20.0), (5, 40.0), (15, 8.0), (16, 12.0)];
+    for (id, expected) in expected {
+        assert!((percent(&mut queue, id) - expected).abs() < 1e-9);
+    }
+}
+
+/// Runs a machine that always has work for every leaf; what each leaf executed in the second
+/// window.
+fn contend(shares: &[u32], settings: Settings, lengths: impl Fn(u64) -> i64) -> Vec<i64> {
+    let mut rows = vec![row(1, 0, 1)];
+    rows.extend(
+        (0..)
+            .zip(shares)
+            .map(|(at, shares)| row(2 + at, 1, *shares)),
+    );
+    let Counted::Window(window) = settings.counted else {
+        panic!("a window")
+    };
+    let mut queue = Queue::new(&Tree::from_rows(rows).unwrap(), settings, 0).unwrap();
+    queue.add_machine("m", 1).unwrap();
+    let mut executed = vec![0; shares.len()];
+    let mut jobs = vec![(0, 0)];
+    let add = |queue: &mut Queue, jobs: &mut Vec<(usize, i64)>, leaf: usize| {
+        let id = jobs.len() as u64;
+        jobs.push((leaf, lengths(id)));
+        queue.add(&job(id, 2 + leaf as u32, lengths(id))).unwrap();
+    };
+    for leaf in 0..shares.len() {
+        add(&mut queue, &mut jobs, leaf);
+    }
+    let mut now = 0;
+    while now < 2 * window {
+        let Next::Job(job) = queue.next("m", now).unwrap() else {
+            panic!("work for all")
+        };
+        let (leaf, length) = jobs[job as usize];
+        queue.start(job, now).unwrap();
+        now += length;
+        queue
+            .finish(job, EndState::Completed, 0, length, now)
+            .unwrap();
+        if now > window {
+            executed[leaf] += length;
+        }
+        add(&mut queue, &mut jobs, leaf);
+    }
+    executed
+}
+
+#[test]
+fn twice_the_minutes_twice_the_work() {
+    let window = 100_000 * SECOND;
+    let minutes = |minutes| AccountRule {
+        minutes: Some(minutes),
+        counted: None,
+    };
+    let settings = Settings {
+        counted: Counted::Window(window),
+        accounts: vec![(2, minutes(400)), (3, minutes(800))],
+        ..Settings::default()
+    };
+    let executed = contend(&[1, 1], settings, |id| {
+        (20 + (id * 7_919 % 160) as i64) * SECOND
+    });
+    let ratio = executed[1] as f64 / executed[0] as f64;
+    assert!((ratio / 2.0 - 1.0).abs() < 0.02, "{executed:?}");
+}
+
+#[test]
+fn any_shares_are_kept_under_contention_and_nobody_starves() {
+    let mut random = Random::new(8);
+    for choice in [Choice::Strict, Choice::Interleaved] {
+        for _ in 0..6 {
+            let shares: Vec<u32> = (0..2 + random.below(6))
+                .map(|_| 1 + random.below(20) as u32)
+                .collect();
+            let window = 200_000 * SECOND;
+            let settings = Settings {
+                counted: Counted::Window(window),
+                choice,
+                ..Settings::default()
+            };
+            let executed = contend(&shares, settings, |id| {
+                (10 + (id * 31 % 90) as i64) * SECOND
+            });
+            let sum: u32 = shares.iter().sum();
+            for (shares, executed) in shares.iter().zip(executed) {
+                let expected = window as f64 * f64::from(*shares) / f64::from(sum);
+                let off = (executed as f64 - expected).abs();
+                // Two runs more or less.
+                let bound = 0.02 * expected + 200e6;
+                assert!(off < bound, "{shares} of {sum}: {executed} {expected}");
+            }
+        }
+    }
+}
+
+/// What is estimated happens, when every run takes its expected time and nothing comes.
+#[test]
+fn estimates_come_true() {
+    let mut random = Random::new(12);
+    for _ in 0..60 {
+        let tree = random_tree(&mut random);
+        let settings = random_settings(&mut random, &tree);
+        let mut queue = Queue::new(&tree, settings, 0).unwrap();
+        let machines = ["a", "b"];
+        for (at, machine) in machines.iter().enumerate() {
+            queue.add_machine(machine, 1 + at as u32).unwrap();
+        }
+        for id in 1..30 {
+            let at = random.below(tree.len() as u64) as usize;
+            let length = random.below(20);
+            let known = random.below(2) == 0;
+            let _no_shares = queue.add(&NewJob {
+                assoc: tree.rows()[at].id,
+                machine: machines[random.below(2) as usize],
+                submit: random.below(9) as i64,
+                expected: known.then_some(length),
+                limit: (!known).then_some(length),
+                ..job(id, 0, 0)
+            });
+        }
+        let estimated = machines.map(|machine| queue.estimate(machine, 100).unwrap());
+        let mut running: Vec<(i64, u64, &str)> = Vec::new();
+        let mut started = [Vec::new(), Vec::new()];
+        let mut now = 100;
+        loop {
+            for (started, machine) in started.iter_mut().zip(machines) {
+                while let Next::Job(job) = queue.next(machine, now).unwrap() {
+                    queue.start(job, now).unwrap();
+                    let estimates = &estimated[usize::from(machine == "b")];
+                    let estimate = estimates.iter().find(|one| one.job == job).unwrap();
+                    assert_eq!(estimate.start, Some(now));
+                    started.push(estimate.job);
+                    // The length comes back from the next estimate of what runs: kept here.
+                    running.push((now, job, machine));
+                }
+            }
+            let length = |job: u64| queue.length(job).unwrap() as i64;
+            let ends = running.iter().map(|(start, job, _)| start + length(*job));
+            let Some(end) = ends.min() else { break };
+            now = end;
+            let (over, left) =
+                (running.iter()).partition(|(start, job, _)| start + length(*job) == now);
+            running = left;
+            let over: Vec<(i64, u64, &str)> = over;
+            for (start, job, _) in over {
+                queue
+                    .finish(job, EndState::Completed, 0, now - start, now)
+                    .unwrap();
+            }
+        }
+        for (started, estimated) in started.iter().zip(&estimated) {
+            let order: Vec<u64> = estimated.iter().map(|one| one.job).collect();
+            assert_eq!(started, &order);
+        }
+    }
+}
+
+#[test]
+fn jobs_started_at_one_moment_follow_their_positions() {
+    let tree = Tree::from_rows([row(1, 0, 1), row(2, 1, 2), row(3, 1, 1)]).unwrap();
+    let mut queue = Queue::new(&tree, Settings::default(), 0).unwrap();
+    queue.add_machine("m", 6).unwrap();
+    for (id, assoc) in (1..).zip([2, 2, 2, 3, 3, 3]) {
+        queue.add(&job(id, assoc, SECOND)).unwrap();
+    }
+    let order = queue.positions("m").unwrap();
+    assert_eq!(order, [1, 4, 2, 3, 5, 6]);
+    assert_eq!(queue.position(3).unwrap(), 3);
+    for id in order {
+        assert_eq!(queue.next("m", 10).unwrap(), Next::Job(id));
+        queue.start(id, 10).unwrap();
+    }
+}
+
+#[test]
+fn what_is_refused_says_why_and_changes_nothing() {
+    let rows = [row(1, 0, 1), row(2, 1, 2), row(3, 2, 1)];
+    let tree = Tree::from_rows(rows).unwrap();
+    let refused = |settings| Queue::new(&tree, settings, 0).unwrap_err().to_string();
+    let with = |id, rule| Settings {
+        accounts: vec![(id, rule)],
+        ..Settings::default()
+    };
+    let since = AccountRule {
+        minutes: None,
+        counted: Some(Counted::Since(0)),
+    };
+    assert_eq!(
+        refused(with(2, since)),
+        "account 2 counts all use since a moment, so it must be given minutes"
+    );
+    assert_eq!(
+        refused(with(9, AccountRule::default())),
+        "account 9 has a rule of its own, but is not in the tree"
+    );
+    assert_eq!(
+        refused(with(1, AccountRule::default())),
+        "account 1 has a rule of its own, but shares as its parent does"
+    );
+    let counted = Counted::Window(0);
+    assert_eq!(
+        refused(Settings {
+            counted,
+            ..Settings::default()
+        }),
+        "the window is 0 microseconds: it must be longer than 0"
+    );
+    assert_eq!(
+        refused(Settings {
+            capacity: 0,
+            ..Settings::default()
+        }),
+        "capacity is 0: it must be at least one unit"
+    );
+
+    let mut queue = Queue::new(&tree, Settings::default(), 0).unwrap();
+    queue.add_machine("m", 1).unwrap();
+    let error = queue.add_machine("m", 2).unwrap_err();
+    assert_eq!(error.to_string(), "there is a machine \"m\" already");
+    assert_eq!(
+        queue.next("m", 5).unwrap(),
+        Next::Nothing(Nothing::NoneWaits)
+    );
+    assert!(matches!(
+        queue.next("x", 5),
+        Err(QueueError::UnknownMachine { .. })
+    ));
+    let root = queue.add(&job(1, 1, 5)).unwrap_err();
+    assert_eq!(
+        root.to_string(),
+        "job 1: neither association 1 nor an account above it has shares"
+    );
+    let unknown = queue.add(&job(1, 7, 5)).unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "job 1: association 7 is not in the tree"
+    );
+    let endless = NewJob {
+        expected: None,
+        ..job(1, 3, 5)
+    };
+    assert_eq!(queue.add(&endless), Err(QueueError::NoLength { job: 1 }));
+    queue.add(&job(1, 3, 5)).unwrap();
+    assert_eq!(
+        queue.add(&job(1, 3, 5)),
+        Err(QueueError::JobTwice { job: 1 })
+    );
+    queue.add(&job(2, 3, 5)).unwrap();
+    let done = queue.finish(1, EndState::Completed, 0, 0, 9);
+    assert_eq!(done, Err(QueueError::NotRunning { job: 1 }));
+    queue.start(1, 10).unwrap();
+    assert_eq!(queue.start(1, 10), Err(QueueError::NotWaiting { job: 1 }));
+    assert_eq!(queue.cancel(1), Err(QueueError::NotWaiting { job: 1 }));
+    assert!(matches!(
+        queue.start(2, 10),
+        Err(QueueError::Busy { running: 1, .. })
+    ));
+    let error = queue.finish(1, EndState::Completed, 0, 11, 20).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "job 1 started 10 microseconds ago, it cannot have run for 11"
+    );
+    queue.finish(1, EndState::Completed, 0, 10, 20).unwrap();
+    queue.set_paused("m", true).unwrap();
+    assert_eq!(queue.next("m", 20).unwrap(), Next::Nothing(Nothing::Paused));
+    assert!(matches!(queue.start(2, 20), Err(QueueError::Paused { .. })));
+    let never = queue.estimate("m", 20).unwrap();
+    assert_eq!((never[0].job, never[0].start), (2, None));
+    queue.set_paused("m", false).unwrap();
+    assert_eq!(queue.next("m", 20).unwrap(), Next::Job(2));
+    let other = Tree::from_rows([row(1, 0, 1)]).unwrap();
+    let gone = queue.change(&other, Settings::default()).unwrap_err();
+    assert_eq!(gone, QueueError::UnknownAssoc { job: 2, assoc: 3 });
+    assert_eq!(queue.next("m", 3).unwrap(), Next::Job(2));
+    assert_eq!(queue.now(), 20, "time does not run backwards");
+    queue.cancel(2).unwrap();
+    assert_eq!(queue.cancel(2), Err(QueueError::UnknownJob { job: 2 }));
+}
