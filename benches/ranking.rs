@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::Order;
 use criterion::{BatchSize, Criterion, Throughput};
 use fairtree::compat::{Compat, Release};
-use fairtree::fairshare::{Algorithm, LevelRanks, compute};
+use fairtree::fairshare::{LevelRanks, Ranking, compute};
 use fairtree::usage::Ledger;
 
 const SIZES: [(&str, usize); 4] = [
@@ -46,7 +46,7 @@ fn from_scratch(c: &mut Criterion) {
             for (mode, compat) in [("documented", Compat::Documented), ("slurm", slurm)] {
                 group.bench_function(format!("{name}/{order_name}/{mode}"), |b| {
                     b.iter_with_large_drop(|| {
-                        compute(Algorithm::FairTree, compat, &tree, black_box(ledger.raw()))
+                        compute(Ranking::FAIR_TREE, compat, &tree, black_box(ledger.raw()))
                     });
                 });
             }

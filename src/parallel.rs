@@ -83,7 +83,7 @@ impl Threads {
     /// Unless there is one usage per association.
     pub fn fairshare(
         &self,
-        ranking: impl Into<Ranking>,
+        ranking: Ranking,
         compat: Compat,
         tree: &Tree,
         raw_usage: &[Extended],

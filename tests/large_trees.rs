@@ -5,13 +5,13 @@ mod common;
 use common::SLURM;
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Algorithm, compute};
+use fairtree::fairshare::{Ranking, compute};
 use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 
-const ALGORITHMS: [Algorithm; 3] = [
-    Algorithm::FairTree,
-    Algorithm::Classic { dampening: 1 },
-    Algorithm::DepthOblivious { dampening: 1 },
+const RANKINGS: [Ranking; 3] = [
+    Ranking::FAIR_TREE,
+    Ranking::classic(1),
+    Ranking::depth_oblivious(1),
 ];
 
 fn row(id: u32, parent: u32, kind: AssocKind) -> Assoc {
@@ -54,11 +54,11 @@ fn ten_thousand_levels() {
         })
         .collect();
     for compat in [Compat::Documented, SLURM] {
-        for algorithm in ALGORITHMS {
-            let results = compute(algorithm, compat, &tree, &usage);
+        for ranking in RANKINGS {
+            let results = compute(ranking, compat, &tree, &usage);
             assert_eq!(results.len(), tree.len());
         }
-        let results = compute(Algorithm::FairTree, compat, &tree, &usage);
+        let results = compute(Ranking::FAIR_TREE, compat, &tree, &usage);
         for (row, result) in tree.rows().iter().zip(results) {
             if row.kind == AssocKind::User {
                 // The last account holds a single user, like the user beside it: these two tie.
@@ -77,7 +77,7 @@ fn a_tie_reaches_down_ten_thousand_levels() {
     // Nobody used anything: on each level the user ties with the account, so all tie.
     let usage = vec![Extended::ZERO; tree.len()];
     for compat in [Compat::Documented, SLURM] {
-        let results = compute(Algorithm::FairTree, compat, &tree, &usage);
+        let results = compute(Ranking::FAIR_TREE, compat, &tree, &usage);
         let factors: Vec<f64> = results
             .iter()
             .filter_map(|result| result.fs_factor)
@@ -109,7 +109,7 @@ fn a_million_associations() {
             usage[parent.get()] += used;
         }
     }
-    let results = compute(Algorithm::FairTree, Compat::Documented, &tree, &usage);
+    let results = compute(Ranking::FAIR_TREE, Compat::Documented, &tree, &usage);
     let factor = |id| results[tree.index_of(id).expect("there").get()].fs_factor;
     let users = f64::from(ROWS - ACCOUNTS);
     // The root's own users and the accounts are one level of equal shares, ordered by usage: 99

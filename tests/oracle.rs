@@ -10,7 +10,7 @@ mod oracle {
 use common::{SLURM, Site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Algorithm, AssocFairshare, compute};
+use fairtree::fairshare::{AssocFairshare, Ranking, compute};
 use fairtree::tree::{AssocKind, Shares};
 use oracle::fractions::{Fraction, Level, Oracle, exact};
 use oracle::random::{order_of, sites};
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 const DOCUMENTED: Compat = Compat::Documented;
 
 fn fair_tree(site: &Site) -> Vec<AssocFairshare> {
-    compute(Algorithm::FairTree, DOCUMENTED, &site.tree, &site.raw_usage)
+    compute(Ranking::FAIR_TREE, DOCUMENTED, &site.tree, &site.raw_usage)
 }
 
 /// Asserts that `got` is `expected` rounded to 64 bits.
@@ -77,8 +77,8 @@ proptest! {
     fn classic_agrees_with_exact_fractions(site in sites(), dampening in 1_u16..5) {
         let oracle = Oracle::new(&site);
         for compat in [DOCUMENTED, SLURM] {
-            let algorithm = Algorithm::Classic { dampening };
-            let results = compute(algorithm, compat, &site.tree, &site.raw_usage);
+            let ranking = Ranking::classic(dampening);
+            let results = compute(ranking, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate() {
                 let name = &site.names[at];
                 let shown_apart = compat.is_slurm() && oracle.is_parent_below_root(at);
@@ -97,8 +97,8 @@ proptest! {
     fn depth_oblivious_agrees_with_its_formula(site in sites(), dampening in 1_u16..5) {
         let oracle = Oracle::new(&site);
         for compat in [DOCUMENTED, SLURM] {
-            let algorithm = Algorithm::DepthOblivious { dampening };
-            let results = compute(algorithm, compat, &site.tree, &site.raw_usage);
+            let ranking = Ranking::depth_oblivious(dampening);
+            let results = compute(ranking, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate().skip(1) {
                 let name = &site.names[at];
                 if !(compat.is_slurm() && oracle.is_parent_below_root(at)) {
@@ -115,13 +115,13 @@ proptest! {
     fn row_order_does_not_matter(site in sites(), seed in any::<u64>()) {
         let order = order_of(site.tree.len(), seed);
         let shuffled = site.reordered(&order);
-        for algorithm in [
-            Algorithm::FairTree,
-            Algorithm::Classic { dampening: 1 },
-            Algorithm::DepthOblivious { dampening: 2 },
+        for ranking in [
+            Ranking::FAIR_TREE,
+            Ranking::classic(1),
+            Ranking::depth_oblivious(2),
         ] {
-            let results = compute(algorithm, DOCUMENTED, &site.tree, &site.raw_usage);
-            let again = compute(algorithm, DOCUMENTED, &shuffled.tree, &shuffled.raw_usage);
+            let results = compute(ranking, DOCUMENTED, &site.tree, &site.raw_usage);
+            let again = compute(ranking, DOCUMENTED, &shuffled.tree, &shuffled.raw_usage);
             for (new, old) in order.iter().enumerate() {
                 prop_assert_eq!(&again[new], &results[*old]);
             }
@@ -142,7 +142,7 @@ proptest! {
                 scaled.set_shares(row.id, Shares::Raw(count << power)).expect("in range");
             }
         }
-        let again = compute(Algorithm::FairTree, DOCUMENTED, &scaled, &site.raw_usage);
+        let again = compute(Ranking::FAIR_TREE, DOCUMENTED, &scaled, &site.raw_usage);
         prop_assert_eq!(again, fair_tree(&site));
     }
 
@@ -190,7 +190,7 @@ proptest! {
         // Where no two exact level fairshares anywhere are equal, no rule about ties applies; and
         // where stock's rounding keeps them apart and in their order, both modes must agree.
         let oracle = Oracle::new(&site);
-        let stock = compute(Algorithm::FairTree, SLURM, &site.tree, &site.raw_usage);
+        let stock = compute(Ranking::FAIR_TREE, SLURM, &site.tree, &site.raw_usage);
         let mut levels: Vec<_> = (1..site.tree.len())
             .filter_map(|at| Some((oracle.level(at)?, stock[at].level_fs?)))
             .collect();

@@ -8,7 +8,7 @@ use common::{SLURM, Site};
 use fairtree::compat::Compat;
 use fairtree::engine::publish_changed;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Algorithm, LevelRanks, compute};
+use fairtree::fairshare::{LevelRanks, Ranking, compute};
 use fairtree::priority::{AssocFactors, Site as Published};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
@@ -84,7 +84,7 @@ fn check(
     compat: Compat,
     before: &[Option<f64>],
 ) {
-    let found = compute(Algorithm::FairTree, compat, tree, raw);
+    let found = compute(Ranking::FAIR_TREE, compat, tree, raw);
     let mut changed = Vec::new();
     for (index, found) in tree.indices().zip(&found) {
         assert_eq!(

@@ -7,7 +7,7 @@ use common::trees::*;
 use common::{SLURM, Site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 
 /// `CLASSIC_EXAMPLE` under DEPTH_OBLIVIOUS.
 const DEPTH_OBLIVIOUS_STOCK: [(&str, u64); 9] = [
@@ -58,7 +58,7 @@ fn numbers_too_close_for_a_mantissa_still_rank_apart() {
     let used = [u64::MAX, u64::MAX - 1, u64::MAX - 2, u64::MAX - 3].map(Extended::from);
     site.raw_usage[1..].copy_from_slice(&used);
     site.raw_usage[0] = Extended::from(5 * (1_u64 << 60)) * Extended::from(16_u64);
-    let results = site.compute(Algorithm::FairTree, Compat::Documented);
+    let results = site.compute(Ranking::FAIR_TREE, Compat::Documented);
     let levels = ["most", "more", "less", "least"].map(|name| results[name].level_fs);
     assert!(levels.windows(2).any(|pair| pair[0] == pair[1]));
     let expected = [("least", 4.0), ("less", 3.0), ("more", 2.0), ("most", 1.0)];
@@ -166,7 +166,7 @@ fn parents_stand_aside() {
     ];
     documented(PARENTS, &expected);
     let site = Site::parse(PARENTS);
-    let results = site.compute(Algorithm::FairTree, Compat::Documented);
+    let results = site.compute(Ranking::FAIR_TREE, Compat::Documented);
     assert_eq!(results["A/"].level_fs, None);
     assert_eq!(results["A/"].fs_factor, None);
     assert_eq!(results["root"].level_fs, None);
@@ -189,7 +189,7 @@ fn the_classic_example_of_the_documentation() {
     ];
     let site = Site::parse(CLASSIC_EXAMPLE);
     for compat in [Compat::Documented, SLURM] {
-        let results = site.compute(Algorithm::Classic { dampening: 1 }, compat);
+        let results = site.compute(Ranking::classic(1), compat);
         for (name, effective_usage, factor) in expected {
             let result = results[name];
             let usage = result.effective_usage.to_f64();
@@ -204,25 +204,22 @@ fn the_classic_example_of_the_documentation() {
         assert_eq!(results["user1"].level_fs, None);
     }
     for (dampening, factor) in [(1, 0.125), (3, 0.5)] {
-        let algorithm = Algorithm::Classic { dampening };
-        let results = site.compute(algorithm, Compat::Documented);
+        let ranking = Ranking::classic(dampening);
+        let results = site.compute(ranking, Compat::Documented);
         assert_eq!(results["user3"].fs_factor, Some(factor), "{dampening}");
     }
 }
 
 #[test]
 fn unused_is_1_and_its_own_share_is_one_half() {
-    for algorithm in [
-        Algorithm::Classic { dampening: 1 },
-        Algorithm::DepthOblivious { dampening: 1 },
-    ] {
+    for ranking in [Ranking::classic(1), Ranking::depth_oblivious(1)] {
         for compat in [Compat::Documented, SLURM] {
             let site = Site::parse("a 1 10\nb 1 20\nc 1 10\nd 1 0\ne 0 9");
-            let results = site.compute(algorithm, compat);
+            let results = site.compute(ranking, compat);
             assert_eq!(results["d"].fs_factor, Some(1.0));
             assert_eq!(results["e"].fs_factor, Some(0.0));
             let site = Site::parse("a 1 10\nb 3 30");
-            let results = site.compute(algorithm, compat);
+            let results = site.compute(ranking, compat);
             assert_eq!(results["a"].fs_factor, Some(0.5));
             assert_eq!(results["b"].fs_factor, Some(0.5));
         }
@@ -233,7 +230,7 @@ fn unused_is_1_and_its_own_share_is_one_half() {
 fn depth_oblivious_as_stock() {
     // Recorded from the stock functions of Slurm 22.05.8 and 24.11.5 on x86-64, to the last bit.
     let site = Site::parse(CLASSIC_EXAMPLE);
-    let results = site.compute(Algorithm::DepthOblivious { dampening: 1 }, SLURM);
+    let results = site.compute(Ranking::depth_oblivious(1), SLURM);
     for (name, factor) in DEPTH_OBLIVIOUS_STOCK {
         assert_eq!(
             results[name].fs_factor,
@@ -248,14 +245,14 @@ fn without_users_or_rows_there_is_nothing_to_rank() {
     assert_eq!(Site::parse("A/ 1 5").ranks(Compat::Documented), []);
     assert_eq!(Site::parse("A/ 1 5").ranks(SLURM), []);
     let empty = fairtree::tree::Tree::default();
-    for algorithm in [
-        Algorithm::FairTree,
-        Algorithm::Classic { dampening: 1 },
-        Algorithm::DepthOblivious { dampening: 1 },
+    for ranking in [
+        Ranking::FAIR_TREE,
+        Ranking::classic(1),
+        Ranking::depth_oblivious(1),
     ] {
         for compat in [Compat::Documented, SLURM] {
             assert_eq!(
-                fairtree::fairshare::compute(algorithm, compat, &empty, &[]),
+                fairtree::fairshare::compute(ranking, compat, &empty, &[]),
                 []
             );
         }

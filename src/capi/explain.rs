@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ffi::c_char;
 use std::fmt::Write;
 
-use crate::fairshare::Algorithm;
+use crate::fairshare::Comparison;
 use crate::tree::{AssocIndex, AssocKind, Shares};
 
 use super::error::{Failure, Status};
@@ -108,9 +108,9 @@ fn compare(model: &TreeModel, a: AssocIndex, b: AssocIndex) -> Result<Comparison
         .count();
     let common = shared.checked_sub(1).map_or(root, |last| path_a[last]);
     let (below_a, below_b) = (&path_a[shared..], &path_b[shared..]);
-    let basis = match factors.algorithm {
-        Algorithm::FairTree => Basis::FT_BASIS_LEVEL_FS,
-        _ => Basis::FT_BASIS_FS_FACTOR,
+    let basis = match factors.ranking.comparison() {
+        Comparison::Level => Basis::FT_BASIS_LEVEL_FS,
+        Comparison::Factor => Basis::FT_BASIS_FS_FACTOR,
     };
     let (depth, side_a, side_b) = match basis {
         // A user against itself has no level: it stands for itself.

@@ -105,14 +105,14 @@ pub unsafe extern "C" fn ft_fairshare_compute(
             )
         };
         handle.edit(|model| {
-            let algorithm = config.algorithm();
+            let ranking = config.ranking();
             let (tree, raw_usage) = (&model.tree, model.ledger.raw());
             let spare = model.factors.take();
             let (rows, users) = spare.map_or_else(Default::default, |old| (old.rows, old.users));
-            let rows = fairshare::compute_again(algorithm, config.compat, tree, raw_usage, rows);
+            let rows = fairshare::compute_again(ranking, config.compat, tree, raw_usage, rows);
             let users = UserFactors::new(tree, &rows, users);
             model.factors = Some(Factors {
-                algorithm,
+                ranking,
                 rows,
                 users,
             });

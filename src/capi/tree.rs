@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use crate::compat::Compat;
 use crate::config::ResetPeriod;
-use crate::fairshare::{Algorithm, AssocFairshare};
+use crate::fairshare::{AssocFairshare, Ranking};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::{Ledger, ResetSchedule};
 
@@ -70,7 +70,7 @@ pub struct TreeModel {
 /// What a computation gave.
 #[derive(Clone)]
 pub(super) struct Factors {
-    pub(super) algorithm: Algorithm,
+    pub(super) ranking: Ranking,
     /// By position.
     pub(super) rows: Vec<AssocFairshare>,
     pub(super) users: UserFactors,

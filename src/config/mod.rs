@@ -40,7 +40,6 @@ pub use reset::ResetPeriod;
 pub use slurm_conf::{Include, SlurmConfReader};
 
 use crate::compat::Compat;
-use crate::fairshare::Algorithm;
 
 /// Everything that decides factors and priorities, in slurm.conf's words.
 ///
@@ -123,19 +122,6 @@ impl Config {
         ConfigBuilder::default()
     }
 
-    /// The algorithm that the flags choose: `DEPTH_OBLIVIOUS` before `NO_FAIR_TREE` before Fair
-    /// Tree.
-    pub fn algorithm(&self) -> Algorithm {
-        let dampening = self.fair_share_dampening_factor;
-        if self.priority_flags.depth_oblivious {
-            Algorithm::DepthOblivious { dampening }
-        } else if self.priority_flags.no_fair_tree {
-            Algorithm::Classic { dampening }
-        } else {
-            Algorithm::FairTree
-        }
-    }
-
     /// These settings with what their policy file says; the caller has read the file.
     ///
     /// # Errors
@@ -204,27 +190,6 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn flags_choose_the_algorithm() {
-        let algorithm = |flags: &str| {
-            let config = Config {
-                priority_flags: PriorityFlags::parse(flags),
-                fair_share_dampening_factor: 5,
-                ..Config::default()
-            };
-            config.algorithm()
-        };
-        assert_eq!(algorithm(""), Algorithm::FairTree);
-        assert_eq!(
-            algorithm("NO_FAIR_TREE"),
-            Algorithm::Classic { dampening: 5 }
-        );
-        assert_eq!(
-            algorithm("DEPTH_OBLIVIOUS"),
-            Algorithm::DepthOblivious { dampening: 5 }
-        );
-    }
 
     #[test]
     fn overflow_is_of_the_sum() {

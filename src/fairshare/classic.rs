@@ -19,7 +19,9 @@
 
 use super::depth_oblivious::{Formula, LevelRatios, usage_of_level};
 use super::host::PowerOfTwo;
-use super::rule::{Columns, Comparison, FactorFormula, Results, Rule, Scene, StockRecord, Whole};
+use super::rule::{
+    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
+};
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -49,8 +51,9 @@ pub(super) const COLUMNS: Columns = Columns {
 impl Rule for Classic {
     const NAME: &'static str = "classic";
     const TITLE: &'static str = "classic fair share";
-    const IN_STOCK: bool = true;
+    const FLAG: Option<&'static str> = Some("NO_FAIR_TREE");
     const WHOLE: Whole = Whole::Root;
+    const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::Mixed;
     const COMPARISON: Comparison = Comparison::Factor;
     const COLUMNS: Columns = COLUMNS;
 

@@ -14,7 +14,9 @@ use std::cmp::Ordering;
 
 use super::classic::{self, Numbers};
 use super::host::HostMath;
-use super::rule::{Columns, Comparison, FactorFormula, Results, Rule, Scene, StockRecord, Whole};
+use super::rule::{
+    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
+};
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -44,8 +46,9 @@ impl DepthOblivious {
 impl Rule for DepthOblivious {
     const NAME: &'static str = "depth_oblivious";
     const TITLE: &'static str = "depth-oblivious fair share";
-    const IN_STOCK: bool = true;
+    const FLAG: Option<&'static str> = Some("DEPTH_OBLIVIOUS");
     const WHOLE: Whole = Whole::Root;
+    const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::Other;
     const COMPARISON: Comparison = Comparison::Factor;
     const COLUMNS: Columns = classic::COLUMNS;
 

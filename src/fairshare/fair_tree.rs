@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 
 use super::exact::Level;
-use super::rule::{Columns, Comparison, Rule, Scene, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
 use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -35,9 +35,10 @@ impl Ranking {
 impl Rule for FairTree {
     const NAME: &'static str = "fair_tree";
     const TITLE: &'static str = "Fair Tree";
-    const IN_STOCK: bool = true;
+    const FLAG: Option<&'static str> = Some("");
     const KEEPS_LEVELS: bool = true;
     const WHOLE: Whole = Whole::Above;
+    const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::OfAbove;
     const COMPARISON: Comparison = Comparison::Level;
     const COLUMNS: Columns = Columns {
         level_fs: true,

@@ -35,7 +35,7 @@ pub use level_ranks::LevelRanks;
 pub use numbers::FairTreeNumbers;
 pub(crate) use numbers::NumbersOf;
 pub(crate) use rule::Results;
-pub use rule::{Columns, Comparison, FactorFormula, Whole};
+pub use rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Whole};
 use rule::{Rule, Scene, StockRecord};
 pub use stock_records::Kept;
 use usage::Usage;
@@ -61,7 +61,12 @@ impl Ranking {
 
     /// Stock Slurm has it: it may stand beside `compat=slurm`.
     pub fn is_in_stock(self) -> bool {
-        constant!(self, IN_STOCK)
+        self.flag().is_some()
+    }
+
+    /// The word of PriorityFlags that chooses it, empty for the default; `None`: there is none.
+    pub fn flag(self) -> Option<&'static str> {
+        constant!(self, FLAG)
     }
 
     /// [`LevelRanks`] follows it from pass to pass.
@@ -72,6 +77,11 @@ impl Ranking {
     /// What normalised shares and effective usage are parts of.
     pub fn whole(self) -> Whole {
         constant!(self, WHOLE)
+    }
+
+    /// What effective usage is.
+    pub fn effective_usage(self) -> EffectiveUsage {
+        constant!(self, EFFECTIVE_USAGE)
     }
 
     /// How two associations are compared.
@@ -120,33 +130,6 @@ impl fmt::Display for Ranking {
         match rule!(self, rule => rule.argument()) {
             Some(argument) => write!(f, ":{argument}"),
             None => Ok(()),
-        }
-    }
-}
-
-/// The rankings that `PriorityFlags` choose among.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Rank by depth-first walk (`FAIR_TREE`, the default of Slurm).
-    FairTree,
-    /// `2^(-usage/shares/dampening)` (`NO_FAIR_TREE`).
-    Classic {
-        /// `FairShareDampeningFactor`, from 1 up.
-        dampening: u16,
-    },
-    /// The same with the effective usage of `DEPTH_OBLIVIOUS`.
-    DepthOblivious {
-        /// `FairShareDampeningFactor`, from 1 up.
-        dampening: u16,
-    },
-}
-
-impl From<Algorithm> for Ranking {
-    fn from(algorithm: Algorithm) -> Ranking {
-        match algorithm {
-            Algorithm::FairTree => Ranking::FAIR_TREE,
-            Algorithm::Classic { dampening } => Ranking::classic(dampening),
-            Algorithm::DepthOblivious { dampening } => Ranking::depth_oblivious(dampening),
         }
     }
 }
@@ -207,7 +190,7 @@ pub struct AssocFairshare {
 /// # Ok::<(), fairtree::tree::TreeError>(())
 /// ```
 pub fn compute(
-    ranking: impl Into<Ranking>,
+    ranking: Ranking,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
@@ -218,7 +201,7 @@ pub fn compute(
 /// As [`compute`], with a host's own functions where `compat=slurm` needs them.
 pub fn compute_with(
     host: HostMath,
-    ranking: impl Into<Ranking>,
+    ranking: Ranking,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
@@ -234,7 +217,7 @@ pub fn compute_with(
 /// # Panics
 /// When `raw_usage` does not have the size of the tree.
 pub fn compute_again(
-    ranking: impl Into<Ranking>,
+    ranking: Ranking,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
@@ -264,7 +247,7 @@ impl Workers for Alone {
 pub(crate) fn compute_by(
     workers: &impl Workers,
     host: HostMath,
-    ranking: impl Into<Ranking>,
+    ranking: Ranking,
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
@@ -278,13 +261,13 @@ pub(crate) fn compute_by(
         host,
         workers,
     };
-    rule!(ranking.into(), rule => rule.compute(&scene, spare))
+    rule!(ranking, rule => rule.compute(&scene, spare))
 }
 
 /// As [`compute_with`], of one association after the other, where the ranking allows it.
 pub(crate) fn results<'a>(
     host: HostMath,
-    ranking: impl Into<Ranking>,
+    ranking: Ranking,
     compat: Compat,
     tree: &'a Tree,
     raw_usage: &'a [Extended],
@@ -297,7 +280,7 @@ pub(crate) fn results<'a>(
         host,
         workers: &Alone,
     };
-    rule!(ranking.into(), rule => rule.results(&scene))
+    rule!(ranking, rule => rule.results(&scene))
 }
 
 /// Fair Tree under `compat=slurm` with the normalised shares that the host keeps, one per

@@ -25,6 +25,29 @@ pub enum Whole {
     Root,
 }
 
+impl Whole {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Whole::Above => "the account above",
+            Whole::Root => "the whole",
+        }
+    }
+}
+
+/// What the effective usage of an association is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectiveUsage {
+    /// Its raw usage over that of the account above.
+    OfAbove,
+    /// Its raw usage over that of the root.
+    OfRoot,
+    /// Its part of all usage and the effective usage above, mixed in proportion to its shares.
+    Mixed,
+    /// By another rule, neither rising nor falling with usage alone.
+    Other,
+}
+
 /// How two associations are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -95,12 +118,15 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     const TITLE: &'static str;
     /// What stands behind a colon after the name, in capitals; `None`: nothing.
     const ARGUMENT: Option<&'static str> = None;
-    /// Stock Slurm has it, so that it may stand beside `compat=slurm`.
-    const IN_STOCK: bool = false;
+    /// The word of PriorityFlags that chooses it, empty for the default; `None`: stock Slurm does
+    /// not have it, so that it may not stand beside `compat=slurm`.
+    const FLAG: Option<&'static str> = None;
     /// [`LevelRanks`](super::LevelRanks) follows it from pass to pass.
     const KEEPS_LEVELS: bool = false;
     /// What shares and usage are parts of.
     const WHOLE: Whole;
+    /// What effective usage is.
+    const EFFECTIVE_USAGE: EffectiveUsage;
     /// How two associations are compared.
     const COMPARISON: Comparison;
     /// What it fills.

@@ -69,7 +69,7 @@ impl Standing {
     pub(crate) fn effective_usage(
         &self,
         host: HostMath,
-        ranking: impl Into<Ranking>,
+        ranking: Ranking,
         compat: Compat,
         norm_usage: Extended,
         usage_of_level: impl FnOnce() -> Extended,
@@ -78,7 +78,7 @@ impl Standing {
             return norm_usage;
         };
         let effective_above = above.effective_usage.unwrap_or(NOT_COMPUTED);
-        let by_level = ranking.into().stock_record().by_level;
+        let by_level = ranking.stock_record().by_level;
         match (self.shares, by_level) {
             (Shares::Parent, _) => effective_above,
             (Shares::Raw(_), true) => {
@@ -110,7 +110,7 @@ impl<'a> Records<'a> {
     pub(crate) fn new(
         tree: &'a Tree,
         host: HostMath,
-        ranking: impl Into<Ranking>,
+        ranking: Ranking,
         compat: Compat,
         kept: &'a mut [Kept],
     ) -> Records<'a> {
@@ -118,7 +118,7 @@ impl<'a> Records<'a> {
         Records {
             tree,
             host,
-            ranking: ranking.into(),
+            ranking,
             compat,
             kept,
         }

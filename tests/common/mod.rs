@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fairtree::compat::{Compat, Release};
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Algorithm, AssocFairshare, compute};
+use fairtree::fairshare::{AssocFairshare, Ranking, compute};
 use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 
 pub mod data;
@@ -99,8 +99,8 @@ impl Site {
         }
     }
 
-    pub fn compute(&self, algorithm: Algorithm, compat: Compat) -> BTreeMap<&str, AssocFairshare> {
-        let results = compute(algorithm, compat, &self.tree, &self.raw_usage);
+    pub fn compute(&self, ranking: Ranking, compat: Compat) -> BTreeMap<&str, AssocFairshare> {
+        let results = compute(ranking, compat, &self.tree, &self.raw_usage);
         let names = self.names.iter().map(String::as_str);
         names.zip(results).collect()
     }
@@ -108,7 +108,7 @@ impl Site {
     /// Fair Tree ranks times the number of users, best first, then by name.
     pub fn ranks(&self, compat: Compat) -> Vec<(&str, f64)> {
         let count = self.tree.user_count() as f64;
-        let results = self.compute(Algorithm::FairTree, compat);
+        let results = self.compute(Ranking::FAIR_TREE, compat);
         let mut ranks: Vec<(&str, f64)> = results
             .iter()
             .filter_map(|(name, result)| Some((*name, result.fs_factor? * count)))

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use common::Order;
 use fairtree::compat::Compat;
-use fairtree::fairshare::{self, Algorithm, LevelRanks};
+use fairtree::fairshare::{self, LevelRanks, Ranking};
 use fairtree::parallel::Threads;
 use fairtree::priority::{Priced, Pricer};
 use fairtree::tree::Tree;
@@ -73,9 +73,9 @@ fn shared(tree: &Tree, ledger: &Ledger) {
     const JOBS: usize = 1_000_000;
     let count = thread::available_parallelism().expect("a number of processors");
     let threads = Threads::new(count).expect("as many threads");
-    let (algorithm, compat) = (Algorithm::FairTree, Compat::Documented);
-    let alone = elapsed(|| drop(fairshare::compute(algorithm, compat, tree, ledger.raw())));
-    let with = elapsed(|| drop(threads.fairshare(algorithm, compat, tree, ledger.raw())));
+    let (ranking, compat) = (Ranking::FAIR_TREE, Compat::Documented);
+    let alone = elapsed(|| drop(fairshare::compute(ranking, compat, tree, ledger.raw())));
+    let with = elapsed(|| drop(threads.fairshare(ranking, compat, tree, ledger.raw())));
     print!(" threads={count} factors_alone_ms={alone:.4} factors_shared_ms={with:.4}");
     let (config, mut site) = (common::config(), common::site(tree.len()));
     let jobs = common::jobs(&mut site, JOBS);

@@ -12,11 +12,11 @@ use proptest::prelude::*;
 /// Reads, and goes all the way through a report where there is something to report.
 fn through(text: &[u8]) -> Result<(), InputError> {
     let site = site::read("f", text).map(|site| {
-        share::from_site(&site, site.config.algorithm(), site.config.compat);
+        share::from_site(&site, site.config.ranking(), site.config.compat);
     });
     let listing = sshare::read("f", text).and_then(|listing| {
-        let algorithm = share::algorithm_of(&listing);
-        let report = share::from_listing(&listing, algorithm, Compat::Documented)?;
+        let ranking = share::ranking_of(&listing);
+        let report = share::from_listing(&listing, ranking, Compat::Documented)?;
         share::check(&listing, &report)?;
         let shown = share::select(&report, &share::Select::default());
         let table = share::Table {
@@ -50,7 +50,7 @@ fn log_through(text: &[u8], columns: Option<&str>) -> Result<(), InputError> {
         false => sacct::read("f", text, options, &mut each),
     };
     let placed = own_site("f", &config, &history)?;
-    let timeline = from_history(&history, &placed, config.algorithm(), config.compat);
+    let timeline = from_history(&history, &placed, config.ranking(), config.compat);
     let rows: Vec<usize> = (0..timeline.latest.rows.len()).collect();
     assert!(page(&timeline, &rows, Theme::Auto).contains("</html>"));
     assert!(!poster_svg(&timeline, Picture::All, Theme::Auto).contains("NaN"));

@@ -2,7 +2,7 @@
 //! after the point, numbers rounded), must pass the comparison, whatever the tree.
 
 use fairtree::compat::{Compat, Release};
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 use fairtree_analysis::share;
 use fairtree_model::input::{site, sshare};
 use proptest::prelude::*;
@@ -44,8 +44,8 @@ fn sites() -> impl Strategy<Value = String> {
     })
 }
 
-fn printed(site: &site::Site, algorithm: Algorithm, compat: Compat) -> Vec<u8> {
-    let report = share::from_site(site, algorithm, compat);
+fn printed(site: &site::Site, ranking: Ranking, compat: Compat) -> Vec<u8> {
+    let report = share::from_site(site, ranking, compat);
     let shown = share::select(&report, &share::Select::default());
     let fields = "Account,User,RawShares,NormShares,RawUsage,NormUsage,Eff,Fair,LevelFS";
     let table = share::Table {
@@ -68,7 +68,7 @@ fn an_empty_first_account_behind_usage_that_was_cut_off_passes() {
                 users.u0 = { shares = 0, usage = 0.0 }\n";
     let site = site::read("site", text.as_bytes()).expect("a site");
     let compat = Compat::Slurm(Release::V24_11_5);
-    let listing = printed(&site, Algorithm::FairTree, compat);
+    let listing = printed(&site, Ranking::FAIR_TREE, compat);
     let listing = sshare::read("listing", &listing[..]).expect("a listing");
     let factors: Vec<_> = listing
         .rows
@@ -77,7 +77,7 @@ fn an_empty_first_account_behind_usage_that_was_cut_off_passes() {
         .collect();
     let factors: Vec<f64> = factors.iter().map(|printed| printed.value).collect();
     assert_eq!(factors, [0.666667, 1.0, 0.666667]);
-    let report = share::from_listing(&listing, Algorithm::FairTree, compat).expect("a tree");
+    let report = share::from_listing(&listing, Ranking::FAIR_TREE, compat).expect("a tree");
     let agreement = share::check(&listing, &report).expect("a tree");
     assert_eq!(agreement.differences, []);
 }
@@ -90,10 +90,10 @@ proptest! {
         compat in prop_oneof![Just(Compat::Documented), Just(Compat::Slurm(Release::V24_11_5))],
     ) {
         let site = site::read("site", text.as_bytes()).expect("a site");
-        let algorithm = if classic { Algorithm::Classic { dampening: 1 } } else { Algorithm::FairTree };
-        let listing = printed(&site, algorithm, compat);
+        let ranking = if classic { Ranking::classic(1) } else { Ranking::FAIR_TREE };
+        let listing = printed(&site, ranking, compat);
         let listing = sshare::read("listing", &listing[..]).expect("a listing");
-        let report = share::from_listing(&listing, algorithm, compat).expect("a tree");
+        let report = share::from_listing(&listing, ranking, compat).expect("a tree");
         let agreement = share::check(&listing, &report).expect("a tree");
         prop_assert_eq!(agreement.differences, []);
         // All rows are there, so nothing is left uncomputed but what was cut to nothing.
@@ -111,7 +111,7 @@ proptest! {
             small + more
         );
         let listing = sshare::read("listing", listing.as_bytes()).expect("a listing");
-        let report = share::from_listing(&listing, Algorithm::FairTree, Compat::Documented)
+        let report = share::from_listing(&listing, Ranking::FAIR_TREE, Compat::Documented)
             .expect("a tree");
         let agreement = share::check(&listing, &report).expect("a tree");
         let ties = small.abs_diff(more) <= 1;

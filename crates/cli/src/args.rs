@@ -21,6 +21,7 @@ pub use what_if::WhatIfArgs;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use fairtree::fairshare::Ranking;
 use fairtree_model::input::Format;
 
 /// Fair-share factors and job priorities, as Slurm computes them and as its documentation states
@@ -197,6 +198,17 @@ pub enum AlgorithmName {
     Classic,
     /// The same, siblings compared first (DEPTH_OBLIVIOUS).
     DepthOblivious,
+}
+
+impl AlgorithmName {
+    /// The ranking, with a dampening factor of 1 where it has one.
+    pub fn ranking(self) -> Ranking {
+        match self {
+            AlgorithmName::FairTree => Ranking::FAIR_TREE,
+            AlgorithmName::Classic => Ranking::classic(1),
+            AlgorithmName::DepthOblivious => Ranking::depth_oblivious(1),
+        }
+    }
 }
 
 /// A format of the input.

@@ -13,10 +13,10 @@ use super::{Failure, Outcome, compat_of, input};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree::config::time::parse_minutes_as_secs;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 use fairtree_analysis::chart::{Picture, Theme, page, png, poster_svg, to_json};
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
-use fairtree_analysis::share::{ShareReport, algorithm_of, from_listing, from_site, settle};
+use fairtree_analysis::share::{ShareReport, from_listing, from_site, ranking_of, settle};
 use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
@@ -54,17 +54,10 @@ struct Own {
 }
 
 impl Own {
-    fn algorithm(&self, of_site: Algorithm) -> Algorithm {
-        let dampening = match of_site {
-            Algorithm::FairTree => 1,
-            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
-        };
-        match self.algorithm {
-            None => of_site,
-            Some(AlgorithmName::FairTree) => Algorithm::FairTree,
-            Some(AlgorithmName::Classic) => Algorithm::Classic { dampening },
-            Some(AlgorithmName::DepthOblivious) => Algorithm::DepthOblivious { dampening },
-        }
+    fn ranking(&self, of_site: Ranking) -> Ranking {
+        let named = self.algorithm.map(AlgorithmName::ranking);
+        let dampening = of_site.dampening().unwrap_or(1);
+        named.unwrap_or(of_site).with_dampening(dampening)
     }
 
     fn report(&self, input: Input) -> Result<ShareReport, Failure> {
@@ -74,18 +67,18 @@ impl Own {
                 let compat = self.compat.unwrap_or(site.config.compat);
                 Ok(from_site(
                     &site,
-                    self.algorithm(site.config.algorithm()),
+                    self.ranking(site.config.ranking()),
                     compat,
                 ))
             }
             Input::Listing(listing, settings) => {
                 let asked = settings.is_some();
-                let (algorithm, compat) = match settings.map(|beside| beside.config) {
-                    Some(config) => (config.algorithm(), config.compat),
-                    None => (algorithm_of(&listing), Compat::default()),
+                let (ranking, compat) = match settings.map(|beside| beside.config) {
+                    Some(config) => (config.ranking(), config.compat),
+                    None => (ranking_of(&listing), Compat::default()),
                 };
                 let compat = self.compat.unwrap_or(compat);
-                let mut report = from_listing(&listing, self.algorithm(algorithm), compat)?;
+                let mut report = from_listing(&listing, self.ranking(ranking), compat)?;
                 settle(&listing, &mut report)?;
                 if asked {
                     // Of all associations.
@@ -198,9 +191,9 @@ fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failu
     } = opened;
     let gathered = gather(&name, format, input, options, &config)?;
     let placed = gathered.place(&name, site, &config)?;
-    let algorithm = own.algorithm(config.algorithm());
+    let ranking = own.ranking(config.ranking());
     let compat = own.compat.unwrap_or(config.compat);
-    let mut timeline = from_history(&gathered.history, &placed, algorithm, compat);
+    let mut timeline = from_history(&gathered.history, &placed, ranking, compat);
     timeline.latest.source = name;
     Ok(timeline)
 }

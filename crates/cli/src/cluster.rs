@@ -7,7 +7,7 @@ use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::{Failure, compat_of};
 use fairtree::compat::Compat;
-use fairtree_analysis::share::algorithm_of;
+use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::Format;
 use fairtree_model::input::slurm::part::Wanted;
@@ -74,11 +74,11 @@ impl Where<'_> {
             Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
             Input::Listing(listing, beside) => {
                 let settings = beside.map(|beside| beside.config);
-                let (algorithm, own) = match &settings {
-                    Some(config) => (config.algorithm(), config.compat),
-                    None => (algorithm_of(&listing), Compat::default()),
+                let (ranking, own) = match &settings {
+                    Some(config) => (config.ranking(), config.compat),
+                    None => (ranking_of(&listing), Compat::default()),
                 };
-                let listed = Listed::new(&listing, algorithm)?;
+                let listed = Listed::new(&listing, ranking)?;
                 let compat = compat.unwrap_or(own);
                 let cluster = Cluster::from_listed(&listed, compat, settings);
                 cluster.map_err(|why| incomplete(&listing, &why))

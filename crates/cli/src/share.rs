@@ -8,11 +8,11 @@ use super::message::Messages;
 use super::user::login_names;
 use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 use fairtree_analysis::chart::{Forest, Theme, bars_svg, page, write_tree};
 use fairtree_analysis::share::{
-    Gap, Select, Separator, ShareReport, Table, algorithm_of, check, from_listing, from_site,
-    select, settle, to_json, write_agreement,
+    Gap, Select, Separator, ShareReport, Table, check, from_listing, from_site, ranking_of, select,
+    settle, to_json, write_agreement,
 };
 use fairtree_model::input::Format;
 use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
@@ -41,18 +41,18 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             ));
         }
         Input::Site(site) => {
-            let algorithm = algorithm(args, site.config.algorithm());
-            let report = from_site(&site, algorithm, compat.unwrap_or(site.config.compat));
+            let ranking = ranking(args, site.config.ranking());
+            let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
             show(args, fields, &report, None, &mut out, messages)?;
             Outcome::Done
         }
         Input::Listing(listing, beside) => {
             let (own, own_compat) = match &beside {
-                Some(beside) => (beside.config.algorithm(), beside.config.compat),
-                None => (algorithm_of(&listing), Compat::default()),
+                Some(beside) => (beside.config.ranking(), beside.config.compat),
+                None => (ranking_of(&listing), Compat::default()),
             };
-            let algorithm = algorithm(args, own);
-            let mut report = from_listing(&listing, algorithm, compat.unwrap_or(own_compat))?;
+            let ranking = ranking(args, own);
+            let mut report = from_listing(&listing, ranking, compat.unwrap_or(own_compat))?;
             if args.check {
                 return compare(&listing, &report, &mut out, messages);
             }
@@ -72,21 +72,11 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
     Ok(outcome)
 }
 
-/// The algorithm of the input, as far as the options do not name another.
-fn algorithm(args: &ShareArgs, own: Algorithm) -> Algorithm {
-    let dampening = args.dampening.unwrap_or(match own {
-        Algorithm::FairTree => 1,
-        Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
-    });
-    match (args.algorithm, own) {
-        (Some(AlgorithmName::FairTree), _) | (None, Algorithm::FairTree) => Algorithm::FairTree,
-        (Some(AlgorithmName::Classic), _) | (None, Algorithm::Classic { .. }) => {
-            Algorithm::Classic { dampening }
-        }
-        (Some(AlgorithmName::DepthOblivious), _) | (None, Algorithm::DepthOblivious { .. }) => {
-            Algorithm::DepthOblivious { dampening }
-        }
-    }
+/// The ranking of the input, as far as the options do not name another.
+fn ranking(args: &ShareArgs, own: Ranking) -> Ranking {
+    let dampening = args.dampening.or(own.dampening()).unwrap_or(1);
+    let named = args.algorithm.map(AlgorithmName::ranking);
+    named.unwrap_or(own).with_dampening(dampening)
 }
 
 fn show(
@@ -121,9 +111,9 @@ fn show(
         note(report, messages, |_| true);
         return Ok(());
     }
-    let fair_tree = report.algorithm == Algorithm::FairTree;
+    let has_level_fs = report.ranking.columns().level_fs;
     let table = Table {
-        fields: fields.unwrap_or_else(|| default_fields(args.long, args.partition, fair_tree)),
+        fields: fields.unwrap_or_else(|| default_fields(args.long, args.partition, has_level_fs)),
         header: !args.noheader,
         separator: match (args.parsable, args.parsable2) {
             (true, _) => Separator::BarAfter,

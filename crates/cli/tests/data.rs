@@ -7,7 +7,7 @@ mod common;
 use std::process::Command;
 
 use fairtree::compat::Compat;
-use fairtree_analysis::share::{Figure, algorithm_of, check, from_listing};
+use fairtree_analysis::share::{Figure, check, from_listing, ranking_of};
 use fairtree_model::input::sshare::{Listing, read};
 
 const FOLDER: &str = "slurm/sshare";
@@ -31,8 +31,8 @@ fn listing(name: &str) -> Option<Listing> {
 fn printed_numbers_agree_with_the_recomputed() {
     for name in FILES {
         let Some(listing) = listing(name) else { return };
-        let algorithm = algorithm_of(&listing);
-        let report = from_listing(&listing, algorithm, Compat::Documented).expect("a tree");
+        let ranking = ranking_of(&listing);
+        let report = from_listing(&listing, ranking, Compat::Documented).expect("a tree");
         let agreement = check(&listing, &report).expect("a tree");
         assert_eq!(agreement.differences, [], "{name}");
     }
@@ -87,8 +87,8 @@ fn shares_follow_from_usage_and_level_fairshare() {
     let Some(listing) = listing("ilifu-users-levelfs.txt") else {
         return;
     };
-    let algorithm = algorithm_of(&listing);
-    let report = from_listing(&listing, algorithm, Compat::Documented).expect("a tree");
+    let ranking = ranking_of(&listing);
+    let report = from_listing(&listing, ranking, Compat::Documented).expect("a tree");
     let mut compared = 0;
     for row in report.rows.iter().filter(|row| row.user.is_some()) {
         let users = match row.account.as_deref() {
@@ -117,8 +117,8 @@ fn a_level_is_whole_where_nothing_contradicts_it() {
     let Some(listing) = listing("biocloud-2026-03-03.txt") else {
         return;
     };
-    let algorithm = algorithm_of(&listing);
-    let report = from_listing(&listing, algorithm, Compat::Documented).expect("a tree");
+    let ranking = ranking_of(&listing);
+    let report = from_listing(&listing, ranking, Compat::Documented).expect("a tree");
     let figure = |account: &str| {
         let row = report
             .rows

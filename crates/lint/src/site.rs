@@ -261,6 +261,7 @@ fn config(document: &Document) -> Config {
     let parameters = value("PriorityParameters").unwrap_or_default();
     if let Ok(parameters) = PriorityParameters::parse(parameters, None) {
         config.compat = parameters.compat.unwrap_or(config.compat);
+        config.parameters = parameters;
     }
     config
 }

@@ -2,7 +2,7 @@
 
 use super::key::Key;
 use crate::compat::Release;
-use crate::config::{Config, ValueError};
+use crate::config::{Config, PriorityFlags, ValueError};
 use crate::fairshare;
 
 /// The ranking, instead of the one that PriorityFlags choose. The rules stand in
@@ -32,6 +32,21 @@ impl Config {
             Some(ranking) => ranking.with_dampening(self.fair_share_dampening_factor),
             None => self.ranking_of_flags(),
         }
+    }
+
+    /// Makes a ranking the one of these settings, with its dampening factor: by the flags where
+    /// they can choose it, else by `ranking=`.
+    pub fn set_ranking(&mut self, ranking: fairshare::Ranking) {
+        self.fair_share_dampening_factor = ranking.dampening().unwrap_or(1);
+        self.parameters.ranking = match ranking.flag() {
+            None => Some(ranking),
+            Some(word) => {
+                let chosen = PriorityFlags::parse(word);
+                self.priority_flags.no_fair_tree = chosen.no_fair_tree;
+                self.priority_flags.depth_oblivious = chosen.depth_oblivious;
+                None
+            }
+        };
     }
 
     /// The ranking that the flags choose: `DEPTH_OBLIVIOUS` before `NO_FAIR_TREE` before Fair
@@ -71,6 +86,10 @@ mod tests {
         config.priority_flags.depth_oblivious = true;
         let depth_oblivious = fairshare::Ranking::depth_oblivious(5);
         assert_eq!(config.ranking_of_flags(), depth_oblivious);
+        for ranking in [depth_oblivious, classic, fair_tree] {
+            config.set_ranking(ranking);
+            assert_eq!(rankings(&config), (ranking, ranking));
+        }
     }
 
     #[test]

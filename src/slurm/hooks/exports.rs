@@ -213,7 +213,7 @@ pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
         plugin.reconfigure(assoc_clear);
         let settings = plugin.settings();
         if assoc_clear {
-            let both = [&before, &settings].map(|settings| settings.config.algorithm());
+            let both = [&before, &settings].map(|settings| settings.config.ranking());
             run_secs::after_reconfigure(
                 &plugin,
                 &settings,

@@ -1,7 +1,7 @@
 //! The associations of a report as they are drawn.
 
 use crate::share::{ShareReport, ShareRow};
-use fairtree::fairshare::Algorithm;
+pub use fairtree::fairshare::Whole;
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::RowKind;
 
@@ -17,33 +17,6 @@ pub struct Forest {
     pub nodes: Vec<Node>,
     /// What shares and usage are parts of.
     pub of: Whole,
-}
-
-/// What normalised shares and effective usage are parts of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whole {
-    /// Fair Tree: what the account above has.
-    #[default]
-    Above,
-    /// Classic fair share: what the root has.
-    Root,
-}
-
-impl Whole {
-    fn of(algorithm: Algorithm) -> Whole {
-        match algorithm {
-            Algorithm::FairTree => Whole::Above,
-            Algorithm::Classic { .. } | Algorithm::DepthOblivious { .. } => Whole::Root,
-        }
-    }
-
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Whole::Above => "the account above",
-            Whole::Root => "the whole",
-        }
-    }
 }
 
 /// An association as it is drawn.
@@ -108,7 +81,7 @@ impl Forest {
         let alone = drawn_alone(report, shown, users);
         let (due, used) = (due_of(rows), used_of(rows));
         let mut forest = Forest {
-            of: Whole::of(report.algorithm),
+            of: report.ranking.whole(),
             ..Forest::default()
         };
         let mut place: Vec<Option<usize>> = vec![None; rows.len()];

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::forest::{Forest, Node};
 use crate::history::Timeline;
 use fairtree::compat::Compat;
-use fairtree::fairshare::Algorithm;
 use fairtree_model::input::sshare::RowKind;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -64,7 +63,7 @@ pub(super) fn document<'a>(
         schema: SCHEMA,
         source: &timeline.latest.source,
         machine: timeline.machine.as_deref(),
-        algorithm: algorithm(timeline.latest.algorithm),
+        algorithm: timeline.latest.ranking.name(),
         compat: compat(timeline.latest.compat),
         half_life_secs: timeline.half_life_secs,
         // A report without a past has one moment, and nobody knows which.
@@ -75,14 +74,6 @@ pub(super) fn document<'a>(
         },
         associations: forest.nodes.iter().enumerate().map(association).collect(),
         notes: &timeline.notes,
-    }
-}
-
-pub(super) const fn algorithm(algorithm: Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::FairTree => "fair_tree",
-        Algorithm::Classic { .. } => "classic",
-        Algorithm::DepthOblivious { .. } => "depth_oblivious",
     }
 }
 

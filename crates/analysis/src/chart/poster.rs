@@ -77,7 +77,7 @@ pub(super) fn titles(timeline: &Timeline) -> (String, String) {
     if let [first, .., last] = timeline.times[..] {
         parts.push(format!("{} to {}", moment(first), moment(last)));
     }
-    parts.push(super::json::algorithm(timeline.latest.algorithm).replace('_', " "));
+    parts.push(timeline.latest.ranking.name().replace('_', " "));
     match timeline.half_life_secs {
         Some(0) => parts.push("usage never fades".into()),
         Some(secs) => parts.push(format!("half-life {}", span(secs))),

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::shares::{Key, key, name};
 use crate::share::{Verdict, check, from_listing};
 use fairtree::compat::Compat;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 use fairtree_model::input::sshare::{Column, Link, Listing, Row, RowKind, links};
 
 /// Names told of those who changed places with somebody.
@@ -75,7 +75,7 @@ fn stock_ties(listing: &Listing) -> HashSet<usize> {
     if !listing.has(Column::LevelFs) {
         return HashSet::new();
     }
-    let found = from_listing(listing, Algorithm::FairTree, Compat::Documented)
+    let found = from_listing(listing, Ranking::FAIR_TREE, Compat::Documented)
         .and_then(|report| check(listing, &report));
     let differences = found.map(|found| found.differences).unwrap_or_default();
     let ties = differences

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Scene;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::FactorFormula;
 use fairtree::priority::{Job, Partition, TimeLimit};
 use fairtree_model::cluster::Names;
 
@@ -59,6 +59,15 @@ pub enum Formula {
         norm_shares: f64,
         /// `FairShareDampeningFactor`.
         dampening: u16,
+    },
+    /// `(1 + normalised shares - effective usage) / 2` (difference of shares and usage).
+    Difference {
+        /// The user.
+        user: String,
+        /// Effective usage, 0..=1.
+        effective_usage: f64,
+        /// Normalised shares, 0..=1.
+        norm_shares: f64,
     },
     /// Nodes and CPUs of the job against those of the cluster.
     Size {
@@ -155,8 +164,8 @@ pub(super) fn fairshare(scene: &Scene<'_>, names: &dyn Names, job: &Job) -> Form
     };
     let user = names.assoc(index);
     let result = &scene.fairshare[index.get()];
-    match scene.config.algorithm() {
-        Algorithm::FairTree => match result.fs_factor {
+    match scene.config.ranking().formula() {
+        FactorFormula::Rank => match result.fs_factor {
             None => Formula::Absent,
             Some(factor) => {
                 let users = scene.tree.user_count();
@@ -167,14 +176,17 @@ pub(super) fn fairshare(scene: &Scene<'_>, names: &dyn Names, job: &Job) -> Form
                 }
             }
         },
-        Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => {
-            Formula::Power {
-                user,
-                effective_usage: result.effective_usage.to_f64(),
-                norm_shares: result.norm_shares,
-                dampening,
-            }
-        }
+        FactorFormula::Power { dampening } => Formula::Power {
+            user,
+            effective_usage: result.effective_usage.to_f64(),
+            norm_shares: result.norm_shares,
+            dampening,
+        },
+        FactorFormula::Difference => Formula::Difference {
+            user,
+            effective_usage: result.effective_usage.to_f64(),
+            norm_shares: result.norm_shares,
+        },
     }
 }
 

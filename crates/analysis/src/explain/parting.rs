@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Scene;
 use super::path::{PathStep, chain};
-use fairtree::fairshare::{Algorithm, order_on_level};
+use fairtree::fairshare::{Comparison, order_on_level};
 use fairtree::tree::{AssocIndex, AssocKind};
 use fairtree_model::cluster::Names;
 
@@ -63,7 +63,7 @@ pub(super) fn part(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Found {
     // Users are leaves, so neither way is a part of the other.
     let mut members = pairs.next().expect("two users part somewhere");
     let mut merged = Vec::new();
-    if scene.config.algorithm() != Algorithm::FairTree {
+    if scene.config.ranking().comparison() == Comparison::Factor {
         return Found {
             merged,
             members,

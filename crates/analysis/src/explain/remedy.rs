@@ -9,7 +9,6 @@ use super::search::{Scope, least};
 use super::tally::Tally;
 use super::world::{Change, World};
 use fairtree::extended::Extended;
-use fairtree::fairshare::Algorithm;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 use fairtree_model::cluster::Names;
 
@@ -234,7 +233,7 @@ impl<'a, 'g> Look<'a, 'g> {
     ) -> Look<'a, 'g> {
         let by_rank = goal_of == GoalOf::Factors;
         Look {
-            guess: if by_rank && scene.config.algorithm() == Algorithm::FairTree {
+            guess: if by_rank && scene.config.ranking().keeps_levels() {
                 Guess::Rank(Tally::new(scene, pair))
             } else {
                 Guess::Order(Box::new(World::sketch(scene, pair)))

@@ -11,7 +11,6 @@ use super::remedy::{Goal, GoalOf, Search};
 use super::world::Change;
 use super::{ExplainError, Parting, Remedy, Scene, Side};
 use fairtree::compat::Compat;
-use fairtree::fairshare::Algorithm;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::Names;
 
@@ -33,7 +32,7 @@ pub struct UserSide {
 /// Two users side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UsersCompared {
-    /// `fair_tree`, `classic` or `depth_oblivious`.
+    /// The name of the ranking: `fair_tree`, `classic`, `depth_oblivious` ...
     pub algorithm: &'static str,
     /// `documented` or `slurm:RELEASE`.
     pub compat: String,
@@ -108,11 +107,7 @@ pub(super) fn describe(
     };
     let parting = found.shown(scene, names, [&sides[0].path, &sides[1].path]);
     let compared = UsersCompared {
-        algorithm: match scene.config.algorithm() {
-            Algorithm::FairTree => "fair_tree",
-            Algorithm::Classic { .. } => "classic",
-            Algorithm::DepthOblivious { .. } => "depth_oblivious",
-        },
+        algorithm: scene.config.ranking().name(),
         compat: match scene.config.compat {
             Compat::Documented => "documented".to_owned(),
             Compat::Slurm(release) => format!("slurm:{release}"),
@@ -129,7 +124,7 @@ pub(super) fn describe(
 
 fn side(scene: &Scene<'_>, names: &dyn Names, user: AssocIndex) -> UserSide {
     let fs_factor = scene.fairshare[user.get()].fs_factor.unwrap_or(0.0);
-    let is_ranked = scene.config.algorithm() == Algorithm::FairTree;
+    let is_ranked = scene.config.ranking().is_ranked();
     UserSide {
         assoc: scene.tree.rows()[user.get()].id,
         name: names.assoc(user),

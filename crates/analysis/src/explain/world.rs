@@ -118,9 +118,9 @@ impl<'a> World<'a> {
     }
 
     fn factors_of(&mut self, raw: &[Extended]) -> [f64; 2] {
-        let (algorithm, compat) = (self.config.algorithm(), self.config.compat);
+        let (ranking, compat) = (self.config.ranking(), self.config.compat);
         let spare = std::mem::take(&mut self.spare);
-        self.spare = compute_again(algorithm, compat, &self.tree, raw, spare);
+        self.spare = compute_again(ranking, compat, &self.tree, raw, spare);
         let factor = |index: AssocIndex| self.spare[index.get()].fs_factor.unwrap_or(0.0);
         self.pair.map(|user| user.map_or(0.0, factor))
     }

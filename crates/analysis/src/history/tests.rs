@@ -101,7 +101,7 @@ fn users_whom_the_site_does_not_know_count_for_their_account() {
     let placed = on_site(site, &history);
     let report = from_site(
         &placed.site,
-        placed.site.config.algorithm(),
+        placed.site.config.ranking(),
         Compat::Documented,
     );
     let usage: Vec<(String, u64)> = report
@@ -128,7 +128,7 @@ fn a_timeline_is_what_the_engine_says_at_each_step() {
     });
     let config = Config::default();
     let placed = own_site("log", &config, &history).unwrap();
-    let timeline = from_history(&history, &placed, config.algorithm(), Compat::Documented);
+    let timeline = from_history(&history, &placed, config.ranking(), Compat::Documented);
     assert_eq!(timeline.times, [60, 120]);
     let of = |name: &str| {
         let at = timeline

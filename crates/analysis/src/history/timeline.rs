@@ -5,7 +5,7 @@ use super::{History, captures};
 use crate::share::{ShareReport, from_site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, Algorithm};
+use fairtree::fairshare::{self, Ranking};
 use fairtree::usage::Ledger;
 
 /// A site over time.
@@ -62,13 +62,13 @@ impl From<ShareReport> for Timeline {
 }
 
 /// What the engine makes of a history, step by step, under the settings of its site but for
-/// `algorithm` and `compat`.
+/// `ranking` and `compat`.
 ///
 /// Usage fades as [`fairtree::usage::Decay`] documents it; `compat` decides how it ranks.
 pub fn from_history(
     history: &History,
     placed: &Placed,
-    algorithm: Algorithm,
+    ranking: Ranking,
     compat: Compat,
 ) -> Timeline {
     let site = &placed.site;
@@ -76,7 +76,7 @@ pub fn from_history(
     history.walk(|_, used| {
         let own = spread(&placed.positions, used, site.tree.len());
         let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
-        let found = fairshare::compute(algorithm, compat, &site.tree, ledger.raw());
+        let found = fairshare::compute(ranking, compat, &site.tree, ledger.raw());
         for (course, found) in courses.iter_mut().zip(found) {
             course.norm_shares.push(Some(found.norm_shares));
             course
@@ -88,7 +88,7 @@ pub fn from_history(
     Timeline {
         machine: site.cluster.clone(),
         times: history.times(),
-        latest: from_site(site, algorithm, compat),
+        latest: from_site(site, ranking, compat),
         courses,
         half_life_secs: Some(history.half_life_secs()),
         notes: placed.notes.clone(),

@@ -7,7 +7,6 @@ use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
 use crate::share::{self, ShareReport, ShareRow};
 use fairtree::compat::{Compat, Release};
 use fairtree::config::Config;
-use fairtree::fairshare::Algorithm;
 use fairtree::priority::{Priced, Pricer};
 use fairtree_model::cluster::{AssocName, Shown, Tables, pass_time};
 use fairtree_model::input::site::Site;
@@ -33,7 +32,7 @@ pub fn from_snapshot(
     compat: Option<Compat>,
 ) -> Result<PrioReport, InputError> {
     let config = of_compat(&snapshot.queued, compat);
-    let mut shares = share::from_listing(&snapshot.shares, config.algorithm(), config.compat)?;
+    let mut shares = share::from_listing(&snapshot.shares, config.ranking(), config.compat)?;
     share::settle(&snapshot.shares, &mut shares)?;
     report(&snapshot.queued, &shares, &config)
 }
@@ -47,7 +46,7 @@ pub fn from_snapshot(
 pub fn from_site(site: &Site, compat: Option<Compat>) -> Option<Result<PrioReport, InputError>> {
     let queued = site.queued.as_ref()?;
     let config = of_compat(queued, compat);
-    let shares = share::from_site(site, config.algorithm(), config.compat);
+    let shares = share::from_site(site, config.ranking(), config.compat);
     Some(report(queued, &shares, &config))
 }
 
@@ -106,7 +105,7 @@ fn report(
         pricer.tres_terms(&shown.job, &mut terms);
         let mut made = made(queued, row, &shown, &priced, config, &terms);
         // Of ranks nothing is open.
-        if config.algorithm() != Algorithm::FairTree {
+        if !config.ranking().is_ranked() {
             settle(&mut made, row, config.priority_weight_fairshare);
         }
         report.rows.push(made);

@@ -4,7 +4,7 @@
 use super::ranks::Interval;
 use super::since::{Told, usage_at_pass};
 use super::{Figure, ShareReport};
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::{EffectiveUsage, FactorFormula, Ranking};
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::{Column, Listing, Printed};
 use fairtree_model::listed::ListedTree;
@@ -47,19 +47,19 @@ impl Bounds {
             fs_factor: Vec::new(),
             charged: Vec::new(),
         };
-        let classic = matches!(report.algorithm, Algorithm::Classic { .. });
+        let classic = report.ranking.effective_usage() == EffectiveUsage::Mixed;
         if classic && report.compat.is_slurm() {
             bounds.allow_late_usage(listing, forest);
         }
         bounds.effective_usage = bounds.effective_usage(listing, report, forest);
-        if report.algorithm == Algorithm::FairTree {
+        if report.ranking.columns().level_fs {
             bounds.allow_charges(listing, forest);
         }
         bounds.level_fs = rows
             .clone()
             .map(|at| bounds.level_fs_of(listing, at))
             .collect();
-        bounds.fs_factor = bounds.factors(listing, report.algorithm, forest);
+        bounds.fs_factor = bounds.factors(listing, report.ranking, forest);
         bounds
     }
 
@@ -171,13 +171,14 @@ impl Bounds {
             if at >= found.len() {
                 continue;
             }
-            found[at] = match report.algorithm {
-                Algorithm::FairTree => forest
+            found[at] = match report.ranking.effective_usage() {
+                EffectiveUsage::OfAbove => forest
                     .fs_parent(at)
                     .and_then(|parent| quotient(listing, at, parent)),
-                Algorithm::Classic { .. } => self.classic(listing, forest, at, &found),
+                EffectiveUsage::OfRoot => self.norm_usage[at],
+                EffectiveUsage::Mixed => self.classic(listing, forest, at, &found),
                 // Neither rising nor falling in the usage: no bounds.
-                Algorithm::DepthOblivious { .. } => None,
+                EffectiveUsage::Other => None,
             };
         }
         found
@@ -249,11 +250,12 @@ impl Bounds {
     fn factors(
         &self,
         listing: &Listing,
-        algorithm: Algorithm,
+        ranking: Ranking,
         forest: &ListedTree,
     ) -> Vec<Option<Interval>> {
         let mut found = vec![None; listing.rows.len()];
-        let Algorithm::Classic { dampening } = algorithm else {
+        let rises = ranking.effective_usage() == EffectiveUsage::Mixed;
+        let (FactorFormula::Power { dampening }, true) = (ranking.formula(), rises) else {
             return found;
         };
         for &index in forest.tree.parents_first() {

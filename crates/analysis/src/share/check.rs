@@ -10,7 +10,7 @@ use super::doubt::doubts;
 use super::ranks::{Interval, rank_bounds};
 use super::{Figure, ShareReport, order};
 use fairtree::compat::{Compat, Release};
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind, links};
 use fairtree_model::input::{InputError, Problem};
 use fairtree_model::listed::ListedTree;
@@ -86,8 +86,7 @@ pub fn check(listing: &Listing, report: &ShareReport) -> Result<Agreement, Input
         ..Agreement::default()
     };
     for column in DERIVED {
-        let factors_by_rank =
-            column == Column::FairShare && report.algorithm == Algorithm::FairTree;
+        let factors_by_rank = column == Column::FairShare && report.ranking.is_ranked();
         if factors_by_rank {
             compare_ranks(listing, report, &forest, &bounds, &mut agreement);
         } else {
@@ -177,7 +176,7 @@ fn compare_ranks(
         Compat::Documented => Compat::Slurm(Release::V24_11_5),
         slurm @ Compat::Slurm(_) => slurm,
     };
-    let stock = forest.compute(Algorithm::FairTree, stock_compat);
+    let stock = forest.compute(Ranking::FAIR_TREE, stock_compat);
     let ranks = rank_bounds(forest, bounds.level_fs());
     let computed = |row: usize| report.rows[row].level_fs.value();
     let doubts = doubts(forest, bounds.level_fs(), computed);

@@ -7,7 +7,6 @@ use serde::ser::{SerializeSeq, Serializer};
 
 use super::{Figure, Gap, ShareReport, ShareRow};
 use fairtree::compat::Compat;
-use fairtree::fairshare::Algorithm;
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::RowKind;
 
@@ -22,11 +21,7 @@ pub fn to_json(out: &mut impl Write, report: &ShareReport, shown: &[usize]) -> s
     let document = Document {
         schema: SCHEMA,
         source: &report.source,
-        algorithm: match report.algorithm {
-            Algorithm::FairTree => "fair_tree",
-            Algorithm::Classic { .. } => "classic",
-            Algorithm::DepthOblivious { .. } => "depth_oblivious",
-        },
+        algorithm: report.ranking.name(),
         compat: match report.compat {
             Compat::Documented => "documented".to_owned(),
             Compat::Slurm(release) => format!("slurm:{release}"),

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use super::{Figure, Gap, ShareReport, ShareRow};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{Algorithm, AssocFairshare};
+use fairtree::fairshare::{AssocFairshare, Ranking, Whole};
 use fairtree::tree::AssocIndex;
 use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Link, Listing, Printed, Row, RowKind, links};
@@ -18,21 +18,21 @@ use fairtree_model::listed::Listed;
 /// A drawing that is no tree (more rows than ids).
 pub fn from_listing(
     listing: &Listing,
-    algorithm: Algorithm,
+    ranking: Ranking,
     compat: Compat,
 ) -> Result<ShareReport, InputError> {
-    let listed = Listed::new(listing, algorithm)?;
+    let listed = Listed::new(listing, ranking)?;
     let mut recomputation = Recomputation {
-        computed: listed.tree().compute(algorithm, compat),
+        computed: listed.tree().compute(ranking, compat),
         gaps: Gaps::default(),
-        algorithm,
+        ranking,
         listed: &listed,
     };
     let all = 0..listing.rows.len();
     let rows: Vec<ShareRow> = all.map(|at| recomputation.row(at)).collect();
     Ok(ShareReport {
         source: listing.file.clone(),
-        algorithm,
+        ranking,
         compat,
         rows,
         gaps: recomputation.gaps.list,
@@ -66,7 +66,7 @@ impl Gaps {
 
 struct Recomputation<'a> {
     listed: &'a Listed<'a>,
-    algorithm: Algorithm,
+    ranking: Ranking,
     computed: Vec<AssocFairshare>,
     gaps: Gaps,
 }
@@ -121,7 +121,7 @@ impl Recomputation<'_> {
 
     fn norm_shares(&mut self, at: usize, row: &Row, root: bool) -> Figure {
         if root {
-            return Figure::Computed(root_norm_shares(self.algorithm));
+            return Figure::Computed(root_norm_shares(self.ranking));
         }
         let value = self.computed[at].norm_shares;
         self.figure(Column::NormShares, at, value, row.norm_shares)
@@ -162,26 +162,26 @@ impl Recomputation<'_> {
 }
 
 /// NormShares of the root: it has no siblings, and sshare prints 0 under Fair Tree, else 1.
-pub(super) fn root_norm_shares(algorithm: Algorithm) -> f64 {
-    match algorithm {
-        Algorithm::FairTree => 0.0,
-        _ => 1.0,
+pub(super) fn root_norm_shares(ranking: Ranking) -> f64 {
+    match ranking.whole() {
+        Whole::Above => 0.0,
+        Whole::Root => 1.0,
     }
 }
 
 /// EffectvUsage of the root: all of itself.
 pub(super) const ROOT_EFFECTIVE_USAGE: f64 = 1.0;
 
-/// The algorithm that a listing was made with: Fair Tree gives accounts no FairShare.
-pub fn algorithm_of(listing: &Listing) -> Algorithm {
+/// The ranking that a listing was made with: Fair Tree gives accounts no FairShare.
+pub fn ranking_of(listing: &Listing) -> Ranking {
     let links = links(listing);
     let account_has_factor =
         |(row, link): (&Row, &Link)| link.kind == RowKind::Account && row.fs_factor.is_some();
     let users_shown = listing.has(Column::User);
     if users_shown && listing.rows.iter().zip(&links).any(account_has_factor) {
-        Algorithm::Classic { dampening: 1 }
+        Ranking::classic(1)
     } else {
-        Algorithm::FairTree
+        Ranking::FAIR_TREE
     }
 }
 

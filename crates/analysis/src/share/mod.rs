@@ -21,13 +21,13 @@ pub use agreement::write_agreement;
 pub use bounds::Charged;
 pub use check::{Agreement, Difference, Verdict, check};
 pub use json::{SCHEMA, to_json};
-pub use listing::{algorithm_of, from_listing};
+pub use listing::{from_listing, ranking_of};
 pub use settle::settle;
 pub use site::from_site;
 pub use table::{Select, Separator, Table, select};
 
 use fairtree::compat::Compat;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Ranking;
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::{Column, RowKind};
 
@@ -152,7 +152,7 @@ pub struct ShareReport {
     /// Name of the input.
     pub source: String,
     /// How shares and usage became factors.
-    pub algorithm: Algorithm,
+    pub ranking: Ranking,
     /// Whose behaviour was followed.
     pub compat: Compat,
     /// One row per association, in order, parents before children.

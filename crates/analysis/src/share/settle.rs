@@ -3,7 +3,6 @@
 
 use super::check::{DERIVED, check, printed};
 use super::{Figure, ShareReport};
-use fairtree::fairshare::Algorithm;
 use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind};
 
@@ -25,7 +24,7 @@ pub fn settle(listing: &Listing, report: &mut ShareReport) -> Result<(), InputEr
     };
     let users = report.rows.iter().filter(|row| row.kind == RowKind::User);
     let users = users.count() as f64;
-    let ranked = report.algorithm == Algorithm::FairTree;
+    let ranked = report.ranking.is_ranked();
     for at in 0..report.rows.len() {
         if report.rows[at].root {
             continue;

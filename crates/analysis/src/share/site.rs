@@ -4,15 +4,15 @@ use super::listing::{ROOT_EFFECTIVE_USAGE, root_norm_shares};
 use super::{Figure, ShareReport, ShareRow};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, Algorithm};
+use fairtree::fairshare::{self, Ranking};
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::sshare::RowKind;
 
-/// Computes the report of a site, with another algorithm or compatibility than its settings' if
+/// Computes the report of a site, with another ranking or compatibility than its settings' if
 /// asked for.
-pub fn from_site(site: &Site, algorithm: Algorithm, compat: Compat) -> ShareReport {
-    let computed = fairshare::compute(algorithm, compat, &site.tree, site.ledger.raw());
+pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
+    let computed = fairshare::compute(ranking, compat, &site.tree, site.ledger.raw());
     let row = |(at, row): (usize, &fairtree_model::input::site::SiteRow)| {
         let assoc = site.tree.rows()[at];
         let parent = site.tree.parent(AssocIndex::new(at));
@@ -36,7 +36,7 @@ pub fn from_site(site: &Site, algorithm: Algorithm, compat: Compat) -> ShareRepo
             raw_shares: (!root).then_some(assoc.shares),
             raw_usage: Some(site.raw_usage(at).to_u64_truncated()),
             norm_shares: Figure::Computed(if root {
-                root_norm_shares(algorithm)
+                root_norm_shares(ranking)
             } else {
                 figures.norm_shares
             }),
@@ -60,7 +60,7 @@ pub fn from_site(site: &Site, algorithm: Algorithm, compat: Compat) -> ShareRepo
     };
     ShareReport {
         source: site.file.clone(),
-        algorithm,
+        ranking,
         compat,
         rows: site.rows.iter().enumerate().map(row).collect(),
         gaps: Vec::new(),

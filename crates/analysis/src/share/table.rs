@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::{ShareReport, ShareRow};
 use crate::c_format;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Whole;
 use fairtree::tree::Shares;
 use fairtree_model::input::sshare::{Column, Field, RowKind};
 
@@ -207,11 +207,12 @@ fn cell<'a>(report: &ShareReport, row: &'a ShareRow, column: Column, depth: usiz
         let text = text.as_deref();
         text.map_or(Cell::Blank, |text| Cell::Text(text.into()))
     };
-    let fair_tree = report.algorithm == Algorithm::FairTree;
+    let has_level_fs = report.ranking.columns().level_fs;
+    let of_above = report.ranking.whole() == Whole::Above;
     match column {
-        Column::NormShares if row.root && fair_tree => return Cell::Number(ROOT_NORM_SHARES),
+        Column::NormShares if row.root && of_above => return Cell::Number(ROOT_NORM_SHARES),
         // slurmctld computes none, and sshare shows that as 0.
-        Column::LevelFs if !fair_tree && row.raw_shares != Some(Shares::Parent) => {
+        Column::LevelFs if !has_level_fs && row.raw_shares != Some(Shares::Parent) => {
             return Cell::Number(0.0);
         }
         _ => {}

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use fairtree::extended::Extended;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::Comparison;
 use fairtree::priority::{Job, Priced, Pricer, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind};
 use fairtree_model::cluster::Names;
@@ -140,11 +140,11 @@ fn places(cluster: &Cluster) -> Vec<(u64, u64)> {
         .filter(|index| cluster.is_user(*index))
         .collect();
     rank(&users, &mut places, &|a, b| factor(a).total_cmp(&factor(b)));
-    let fair_tree = cluster.config.algorithm() == Algorithm::FairTree;
+    let comparison = cluster.config.ranking().comparison();
     let level_fs = |index: AssocIndex| cluster.fairshare[index.get()].level_fs;
-    let order = |a: AssocIndex, b: AssocIndex| match fair_tree {
-        true => level_fs(a).cmp(&level_fs(b)),
-        false => factor(a).total_cmp(&factor(b)),
+    let order = |a: AssocIndex, b: AssocIndex| match comparison {
+        Comparison::Level => level_fs(a).cmp(&level_fs(b)),
+        Comparison::Factor => factor(a).total_cmp(&factor(b)),
     };
     let mut levels: HashMap<AssocIndex, Vec<AssocIndex>> = HashMap::new();
     for index in all(cluster) {

@@ -5,7 +5,6 @@ use crate::rule::{Scope, Severity};
 use crate::site::Site;
 use fairtree::config::ResetPeriod;
 use fairtree::config::time::{INFINITE_SECS, parse_minutes_as_secs};
-use fairtree::fairshare::Algorithm;
 use fairtree_model::input::slurm::document::Setting;
 
 pub(super) static RULES: [Rule; 9] = [
@@ -256,7 +255,7 @@ fn dampening_with_fair_tree(site: &Site<'_>) -> Vec<Hit> {
     let dampens = site.config.fair_share_dampening_factor != 1;
     let given = site.last("FairShareDampeningFactor").filter(|_| dampens);
     given
-        .filter(|_| site.config.algorithm() == Algorithm::FairTree && site.complete())
+        .filter(|_| site.config.ranking().dampening().is_none() && site.complete())
         .map(|setting| {
             Hit::new(
                 setting.key_spot(),

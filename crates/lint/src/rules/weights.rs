@@ -4,7 +4,6 @@ use super::{Hit, Rule};
 use crate::rule::{Scope, Severity};
 use crate::site::Site;
 use fairtree::config::Config;
-use fairtree::fairshare::Algorithm;
 
 pub(super) static RULES: [Rule; 7] = [
     Rule {
@@ -228,7 +227,7 @@ fn fairshare_weight_below_users(site: &Site<'_>) -> Vec<Hit> {
     let weight = site.config.priority_weight_fairshare;
     let users = site.options.users.unwrap_or(0);
     let given = site.last("PriorityWeightFairshare");
-    let ranked = site.config.algorithm() == Algorithm::FairTree;
+    let ranked = site.config.ranking().is_ranked();
     given
         .filter(|_| ranked && weight > 0 && weight < users)
         .map(|setting| {
@@ -249,7 +248,7 @@ fn setting_without_weight(site: &Site<'_>) -> Vec<Hit> {
     if site.is_all_weightless() {
         return Vec::new();
     }
-    let classic = site.config.algorithm() != Algorithm::FairTree;
+    let dampens = site.config.ranking().dampening().is_some();
     let shaping = [
         ("PriorityMaxAge", true, "PriorityWeightAge"),
         (
@@ -260,7 +259,7 @@ fn setting_without_weight(site: &Site<'_>) -> Vec<Hit> {
         // Under Fair Tree it has a rule of its own.
         (
             "FairShareDampeningFactor",
-            classic && site.config.fair_share_dampening_factor != 1,
+            dampens && site.config.fair_share_dampening_factor != 1,
             "PriorityWeightFairshare",
         ),
     ];

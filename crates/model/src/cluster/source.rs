@@ -23,7 +23,7 @@ impl Cluster {
         let queued = &snapshot.queued;
         let broken = |why: String| InputError::new(&queued.name, Problem::Structure(why));
         let config = of_compat(&queued.settings.config, compat);
-        let listed = Listed::new(&snapshot.shares, config.algorithm())?;
+        let listed = Listed::new(&snapshot.shares, config.ranking())?;
         let site = listed.whole_site().map_err(|why| {
             broken(why).hint("all associations are needed: may this user see them (PrivateData)?")
         })?;
@@ -112,7 +112,7 @@ impl Cluster {
     }
 
     /// The cluster of a listing of sshare. `settings`: those of its site, where they are known;
-    /// else slurm.conf's defaults with the listing's algorithm.
+    /// else slurm.conf's defaults with the listing's ranking.
     ///
     /// # Errors
     /// A sentence on what is missing, see [`Listed::whole_site`].

@@ -8,7 +8,7 @@
 
 use super::tree::ListedTree;
 use crate::input::sshare::{Column, Listing, Printed, Row};
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::{Ranking, Whole};
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 
 /// The largest part of an account's usage that may have come since the last pass. With a half-life
@@ -23,13 +23,13 @@ pub(super) struct Levels {
 
 impl Levels {
     /// Looks at every level.
-    pub fn new(listing: &Listing, forest: &ListedTree, algorithm: Algorithm) -> Levels {
+    pub fn new(listing: &Listing, forest: &ListedTree, ranking: Ranking) -> Levels {
         let short = usage_short(listing, forest);
         let why = short.into_iter().enumerate().map(|(row, short)| {
             let level = Level {
                 listing,
                 forest,
-                algorithm,
+                ranking,
                 row,
                 children: forest.tree.fs_children(AssocIndex::new(row)),
             };
@@ -124,7 +124,7 @@ fn usage_short(listing: &Listing, forest: &ListedTree) -> Vec<Option<String>> {
 struct Level<'a> {
     listing: &'a Listing,
     forest: &'a ListedTree,
-    algorithm: Algorithm,
+    ranking: Ranking,
     row: usize,
     children: &'a [AssocIndex],
 }
@@ -188,8 +188,8 @@ impl Level<'_> {
     /// may be of slightly older usage.
     fn norm_shares(&self, at: usize) -> Option<Printed> {
         let row = &self.listing.rows[at];
-        match self.algorithm {
-            Algorithm::FairTree => row.norm_shares.or_else(|| {
+        match self.ranking.whole() {
+            Whole::Above => row.norm_shares.or_else(|| {
                 let level_fs = row.level_fs.filter(|p| p.value.is_finite())?;
                 let parent = self.listing.rows[self.row].raw_usage.filter(|&u| u > 0)?;
                 let own = row.raw_usage.filter(|&u| u > 0)?;
@@ -200,7 +200,7 @@ impl Level<'_> {
                     high: level_fs.high * (own + 1.0) / parent * (1.0 + MAX_GROWTH),
                 })
             }),
-            _ => {
+            Whole::Root => {
                 let own = row.norm_shares?;
                 if Some(self.row) == self.forest.root {
                     return Some(own);

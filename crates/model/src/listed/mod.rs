@@ -14,9 +14,9 @@ pub use tree::ListedTree;
 use crate::cluster::AssocName;
 use crate::input::sshare::{Column, Link, Listing, RowKind, links};
 use crate::input::{InputError, Problem};
-use fairtree::config::{Config, PriorityFlags};
+use fairtree::config::Config;
 use fairtree::extended::Extended;
-use fairtree::fairshare::Algorithm;
+use fairtree::fairshare::{EffectiveUsage, Ranking, Whole};
 use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
 use level::Levels;
@@ -25,7 +25,7 @@ use level::Levels;
 #[derive(Debug)]
 pub struct Listed<'a> {
     listing: &'a Listing,
-    algorithm: Algorithm,
+    ranking: Ranking,
     links: Vec<Link>,
     tree: ListedTree,
     levels: Levels,
@@ -47,21 +47,21 @@ pub struct WholeSite {
 }
 
 impl<'a> Listed<'a> {
-    /// Looks for what is missing from a listing whose factors are made by `algorithm`.
+    /// Looks for what is missing from a listing whose factors are made by `ranking`.
     ///
     /// # Errors
     /// A drawing that is no tree (more rows than ids).
-    pub fn new(listing: &'a Listing, algorithm: Algorithm) -> Result<Listed<'a>, InputError> {
+    pub fn new(listing: &'a Listing, ranking: Ranking) -> Result<Listed<'a>, InputError> {
         let links = links(listing);
         let tree = ListedTree::new(listing, &links).map_err(|error| {
             InputError::new(&listing.file, Problem::Structure(error.to_string()))
         })?;
-        let levels = Levels::new(listing, &tree, algorithm);
+        let levels = Levels::new(listing, &tree, ranking);
         Ok(Listed {
             ranks: ranks::why_not(listing, &links, &tree, &levels),
             path: path_whys(&tree, &levels),
             listing,
-            algorithm,
+            ranking,
             links,
             tree,
             levels,
@@ -110,18 +110,18 @@ impl<'a> Listed<'a> {
     /// Whether sshare prints a level fairshare of a row: under Fair Tree, but for the root and where
     /// shares are `parent`.
     pub fn has_level_fs(&self, row: usize) -> bool {
-        self.algorithm == Algorithm::FairTree
+        self.ranking.columns().level_fs
             && !self.is_root(row)
             && self.listing.rows[row].raw_shares != Some(Shares::Parent)
     }
 
     /// Whether sshare prints a factor of a row: not of accounts under Fair Tree.
     pub fn has_fs_factor(&self, row: usize) -> bool {
-        self.algorithm != Algorithm::FairTree || self.links[row].kind == RowKind::User
+        self.ranking.columns().account_factor || self.links[row].kind == RowKind::User
     }
 
     fn why_norm_shares(&self, at: usize) -> Option<String> {
-        if self.algorithm != Algorithm::FairTree {
+        if self.ranking.whole() == Whole::Root {
             return self.path[at].clone();
         }
         let parent = self.tree.fs_parent(at);
@@ -154,9 +154,9 @@ impl<'a> Listed<'a> {
 
     fn why_effective_usage(&self, at: usize) -> Option<String> {
         let usage = self.why_usage(at, self.tree.fs_parent(at), level::ACCOUNT_MISSING);
-        match self.algorithm {
-            Algorithm::FairTree => usage,
-            _ => usage
+        match self.ranking.effective_usage() {
+            EffectiveUsage::OfAbove => usage,
+            EffectiveUsage::OfRoot | EffectiveUsage::Mixed | EffectiveUsage::Other => usage
                 .or_else(|| self.path[at].clone())
                 .or_else(|| self.why_no_whole_tree()),
         }
@@ -164,9 +164,8 @@ impl<'a> Listed<'a> {
 
     fn why_no_whole_tree(&self) -> Option<String> {
         let lost = self.tree.stand_in.is_some();
-        lost.then(|| {
-            "classic fair share needs the whole tree, and rows above are not listed".into()
-        })
+        let title = self.ranking.title();
+        lost.then(|| format!("{title} needs the whole tree, and rows above are not listed"))
     }
 
     fn why_norm_and_effective(&self, at: usize) -> Option<String> {
@@ -175,11 +174,14 @@ impl<'a> Listed<'a> {
     }
 
     fn why_fs_factor(&self, at: usize) -> Option<String> {
-        match self.algorithm {
-            Algorithm::FairTree if !self.has_fs_factor(at) => None,
-            Algorithm::FairTree => self.ranks.clone(),
-            _ if self.is_root(at) => self.why_no_whole_tree(),
-            _ => self.why_norm_and_effective(at),
+        if !self.has_fs_factor(at) {
+            None
+        } else if self.ranking.is_ranked() {
+            self.ranks.clone()
+        } else if self.is_root(at) {
+            self.why_no_whole_tree()
+        } else {
+            self.why_norm_and_effective(at)
         }
     }
 
@@ -205,22 +207,11 @@ impl<'a> Listed<'a> {
         said
     }
 
-    /// slurm.conf's defaults, with the listing's algorithm.
+    /// slurm.conf's defaults, with the listing's ranking.
     pub fn config(&self) -> Config {
-        let algorithm = self.algorithm;
-        let dampening = match algorithm {
-            Algorithm::FairTree => 1,
-            Algorithm::Classic { dampening } | Algorithm::DepthOblivious { dampening } => dampening,
-        };
-        Config {
-            priority_flags: PriorityFlags {
-                no_fair_tree: algorithm != Algorithm::FairTree,
-                depth_oblivious: matches!(algorithm, Algorithm::DepthOblivious { .. }),
-                ..PriorityFlags::default()
-            },
-            fair_share_dampening_factor: dampening,
-            ..Config::default()
-        }
+        let mut config = Config::default();
+        config.set_ranking(self.ranking);
+        config
     }
 
     /// The site, one association per row and in the order of the rows, numbered from 1. Usage is in

@@ -3,7 +3,7 @@
 use crate::input::sshare::{Link, Listing, Row, RowKind};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, Algorithm, AssocFairshare};
+use fairtree::fairshare::{self, AssocFairshare, Ranking};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
 
 /// A listing as one tree: the position of an association is its row.
@@ -61,8 +61,8 @@ impl ListedTree {
     }
 
     /// What the engine says of each row.
-    pub fn compute(&self, algorithm: Algorithm, compat: Compat) -> Vec<AssocFairshare> {
-        fairshare::compute(algorithm, compat, &self.tree, &self.raw)
+    pub fn compute(&self, ranking: Ranking, compat: Compat) -> Vec<AssocFairshare> {
+        fairshare::compute(ranking, compat, &self.tree, &self.raw)
     }
 
     /// The row that shares and usage are compared with, where it was printed.

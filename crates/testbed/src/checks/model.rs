@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use fairtree::config::Config;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, Algorithm, AssocFairshare};
+use fairtree::fairshare::{self, AssocFairshare};
 use fairtree::priority::{
     self, AssocFactors, Index, Job, Partition, Priced, Qos, Site, Span, TimeLimit,
 };
@@ -35,7 +35,7 @@ impl Model {
     /// sacctmgr say of partitions, QOS and associations.
     pub fn of(cluster: &Cluster, config: Config, sshare: &Table) -> Result<Model> {
         let (tree, usage) = tree(sshare)?;
-        let fairshare = fairshare::compute(config.algorithm(), config.compat, &tree, &usage);
+        let fairshare = fairshare::compute(config.ranking(), config.compat, &tree, &usage);
         let mut model = Model {
             config,
             tree,
@@ -58,7 +58,7 @@ impl Model {
 
     /// True where accounts get a level fairshare and no factor.
     pub fn is_fair_tree(&self) -> bool {
-        self.config.algorithm() == Algorithm::FairTree
+        self.config.ranking().keeps_levels()
     }
 
     fn read_associations(&mut self, cluster: &Cluster) -> Result<()> {

@@ -135,6 +135,11 @@ fn formula(formula: &Formula) -> String {
             norm_shares,
             dampening,
         } => format!("{user}: 2^-({effective_usage:.6} used / {norm_shares:.6} due / {dampening})"),
+        Formula::Difference {
+            user,
+            effective_usage,
+            norm_shares,
+        } => format!("{user}: (1 + {norm_shares:.6} due - {effective_usage:.6} used) / 2"),
         Formula::Size {
             mode,
             nodes,

@@ -111,8 +111,8 @@ fn use_is_charged_where_and_when_it_was() {
 fn settings_are_slurm_confs() {
     let site = site("[settings]\nPriorityFlags = 'NO_FAIR_TREE'\nFairShareDampeningFactor = 5\n");
     assert_eq!(
-        site.config.algorithm(),
-        fairtree::fairshare::Algorithm::Classic { dampening: 5 }
+        site.config.ranking(),
+        fairtree::fairshare::Ranking::classic(5)
     );
 }
 
