@@ -5,6 +5,7 @@
 //! | [`Model`] | how usage follows from what was used when: [`HalfLife`], [`Resetting`] |
 //! | [`Decay`] | the half-life, as a factor over a time and as the weight of use over a period |
 //! | [`Ledger`] | raw usage per association; charging a leaf charges its ancestors |
+//! | [`window::WindowLedger`] | what was used in a window of time, and since dates ([`Total`]), per association |
 //! | [`ResetSchedule`] | when `PriorityUsageResetPeriod` clears everything |
 //! | [`billable_tres`] | what a job counts per second |
 //! | [`Run`], [`charge`] | what a job is charged for a period |
@@ -36,6 +37,8 @@ mod model;
 mod outcome;
 mod reset;
 mod run;
+mod total;
+pub mod window;
 
 pub(crate) use accrual::charge_next;
 pub use accrual::{Amounts, Charge, Consumed, Due, accrues, charge, consumed_at_start, due};
@@ -48,3 +51,4 @@ pub use model::{Change, HalfLife, Model, Quantity, Resetting, Step, Use};
 pub use outcome::{EndState, Outcomes};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};
+pub use total::{Plan, Total};

@@ -1,0 +1,44 @@
+//! What was used since a date (`total:DATE`), and which model judges which node.
+//!
+//! A flex plan gives an account so many minutes for good: all its use since a date stands
+//! against all its allocation, and nothing fades or leaves a window. The numbers are kept by the
+//! same [`super::window::Ledger`]: it adds up, per leaf and date, what was charged, to the
+//! second, so that a total needs no buckets and outlives them.
+
+use super::window::WindowError;
+use super::window::check_time;
+
+/// `total:DATE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Total {
+    since: i64,
+}
+
+impl Total {
+    /// Use from `since` on, seconds since 1970; a date to come counts nothing until it is there.
+    ///
+    /// # Errors
+    /// [`WindowError::Time`] before 1970 and after the year 9999.
+    pub fn new(since: i64) -> Result<Total, WindowError> {
+        check_time("date of the total", since).map(|since| Total { since })
+    }
+
+    /// The date, seconds since 1970.
+    pub fn since(self) -> i64 {
+        self.since
+    }
+}
+
+/// By which usage a node is judged.
+///
+/// A node's plan is also that of all below it that have none of their own. Each node counts all
+/// use below it by its own plan: an account with a window counts what a flex account below it
+/// used within the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Plan {
+    /// What was used in the ledger's window.
+    #[default]
+    Window,
+    /// What was used since a date.
+    Total(Total),
+}

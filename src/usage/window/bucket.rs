@@ -1,0 +1,445 @@
+//! The buckets of one leaf.
+//!
+//! Nearly all are only ever read from the oldest on, when they leave the window, so they are
+//! kept as the bytes that also stand in a file (see [`super::coding`]). Charges and what is
+//! taken back go to a short list of changes, by bucket, which is merged into the bytes when it
+//! has grown to an eighth of them; so charging costs about the same wherever in the past it is.
+
+use super::coding::{Reader, Writer};
+use super::span::Piece;
+
+/// Buckets of which the amounts are not 0.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Buckets {
+    bytes: Vec<u8>,
+    stretches: u32,
+    /// Byte of the first stretch that may reach beyond the buckets that were left behind, and
+    /// where the stretch before it ends.
+    cursor: (usize, i64),
+    /// Ascending.
+    changed: Vec<i64>,
+    /// To be added, of any sign: as many per changed bucket as there are columns.
+    changes: Vec<i128>,
+}
+
+/// Changes that are always few enough to wait.
+const FEW_CHANGES: usize = 8;
+
+impl Buckets {
+    /// Buckets as bytes that [`super::coding::check`] has seen.
+    pub(super) fn from_bytes(bytes: Vec<u8>, stretches: u32) -> Buckets {
+        Buckets {
+            bytes,
+            stretches,
+            ..Buckets::default()
+        }
+    }
+
+    /// Adds `secs` times `units` to each bucket of a piece, or takes them away.
+    pub(super) fn change(&mut self, piece: Piece, units: &[u128], add: bool) {
+        let amount = |units: &u128| {
+            let amount = (units * piece.secs as u128) as i128;
+            if add { amount } else { -amount }
+        };
+        if piece.count > FEW_CHANGES as i64 {
+            self.merge(units.len(), i64::MIN);
+            let amounts: Vec<i128> = units.iter().map(amount).collect();
+            self.merge_with(
+                units.len(),
+                &[(piece.first, piece.count)],
+                &amounts,
+                i64::MIN,
+            );
+            return;
+        }
+        for bucket in piece.first..piece.first + piece.count {
+            let place = match self.changed.last() {
+                Some(last) if *last == bucket => self.changed.len() - 1,
+                Some(last) if *last > bucket => {
+                    let place = self.changed.partition_point(|each| *each < bucket);
+                    if self.changed[place] != bucket {
+                        self.insert(place, bucket, units.len());
+                    }
+                    place
+                }
+                _ => {
+                    self.insert(self.changed.len(), bucket, units.len());
+                    self.changed.len() - 1
+                }
+            };
+            let changes = &mut self.changes[place * units.len()..][..units.len()];
+            for (change, units) in changes.iter_mut().zip(units) {
+                *change += amount(units);
+            }
+        }
+        if self.changed.len() > FEW_CHANGES.max(self.stretches as usize / 8) {
+            self.merge(units.len(), i64::MIN);
+        }
+    }
+
+    fn insert(&mut self, place: usize, bucket: i64, width: usize) {
+        self.changed.insert(place, bucket);
+        let at = place * width;
+        self.changes.splice(at..at, std::iter::repeat_n(0, width));
+    }
+
+    /// Merges the changes into the bytes, and drops buckets before `floor`.
+    pub(super) fn merge(&mut self, width: usize, floor: i64) {
+        if self.changed.is_empty() && floor == i64::MIN {
+            return;
+        }
+        let changed = std::mem::take(&mut self.changed);
+        let changes = std::mem::take(&mut self.changes);
+        let stretches: Vec<(i64, i64)> = changed.iter().map(|bucket| (*bucket, 1)).collect();
+        self.merge_with(width, &stretches, &changes, floor);
+    }
+
+    /// [`Buckets::try_merge`] of what cannot leave anything below 0.
+    fn merge_with(&mut self, width: usize, stretches: &[(i64, i64)], amounts: &[i128], floor: i64) {
+        let merged = self.try_merge(width, stretches, amounts, floor);
+        merged.expect("nothing is taken back that was not charged");
+    }
+
+    /// Adds `stretches` with `amounts` for each to the bytes. `None`, and nothing is changed,
+    /// where that would leave less than 0.
+    fn try_merge(
+        &mut self,
+        width: usize,
+        stretches: &[(i64, i64)],
+        amounts: &[i128],
+        floor: i64,
+    ) -> Option<()> {
+        let mut writer = Writer::new(width);
+        let mut push = |from: i64, to: i64, amounts: &[u128]| {
+            let from = from.max(floor);
+            writer.push(from, to - from, amounts);
+        };
+        let mut reader = Reader::new(&self.bytes);
+        let mut old_amounts = vec![0; width];
+        let mut sums = vec![0; width];
+        // First bucket and end of what is left of a stretch.
+        let until = |(first, count): (i64, i64)| (first, first + count);
+        let mut old = reader.next(&mut old_amounts).map(until);
+        let mut added = stretches
+            .iter()
+            .zip(amounts.chunks(width))
+            .map(|(stretch, amounts)| (until(*stretch), amounts));
+        let mut new = added.next();
+        loop {
+            let (old_from, old_to) = old.unwrap_or((i64::MAX, i64::MAX));
+            let Some(((new_from, new_to), amounts)) = new else {
+                if old.is_none() {
+                    break;
+                }
+                push(old_from, old_to, &old_amounts);
+                old = reader.next(&mut old_amounts).map(until);
+                continue;
+            };
+            let from = old_from.min(new_from);
+            let to = if old_from < new_from {
+                old_to.min(new_from)
+            } else if new_from < old_from {
+                new_to.min(old_from)
+            } else {
+                old_to.min(new_to)
+            };
+            for (column, sum) in sums.iter_mut().enumerate() {
+                let before = if old_from == from {
+                    old_amounts[column] as i128
+                } else {
+                    0
+                };
+                let change = if new_from == from { amounts[column] } else { 0 };
+                *sum = u128::try_from(before + change).ok()?;
+            }
+            push(from, to, &sums);
+            if old_from == from {
+                old = match to < old_to {
+                    true => Some((to, old_to)),
+                    false => reader.next(&mut old_amounts).map(until),
+                };
+            }
+            if new_from == from {
+                new = match to < new_to {
+                    true => Some(((to, new_to), amounts)),
+                    false => added.next(),
+                };
+            }
+        }
+        (self.bytes, self.stretches) = writer.finish();
+        self.bytes.shrink_to_fit();
+        self.cursor = (0, 0);
+        Some(())
+    }
+
+    /// The first bucket from `floor` on that may hold something.
+    pub(super) fn first_from(&self, floor: i64, width: usize) -> Option<i64> {
+        let changed = self.changed.partition_point(|bucket| *bucket < floor);
+        let changed = self.changed.get(changed).copied();
+        let mut amounts = vec![0; width];
+        let mut reader = self.reader(floor);
+        let mut kept = None;
+        while let Some((first, count)) = reader.next(&mut amounts) {
+            if first + count > floor {
+                kept = Some(first.max(floor));
+                break;
+            }
+        }
+        [changed, kept].into_iter().flatten().min()
+    }
+
+    /// Adds what the buckets `from..to` hold to `sums`; changes may make that less than 0 for
+    /// numbers that wrap, but not for the sum with what stands in the bytes.
+    pub(super) fn sum(&self, from: i64, to: i64, sums: &mut [u128]) {
+        let width = sums.len();
+        let mut amounts = vec![0; width];
+        let mut reader = self.reader(from);
+        while reader.end < to {
+            let Some((first, count)) = reader.next(&mut amounts) else {
+                break;
+            };
+            let count = (first + count).min(to) - first.max(from);
+            if count > 0 {
+                for (sum, amount) in sums.iter_mut().zip(&amounts) {
+                    *sum = sum.wrapping_add(amount * count as u128);
+                }
+            }
+        }
+        let first = self.changed.partition_point(|bucket| *bucket < from);
+        let behind = self.changed.partition_point(|bucket| *bucket < to);
+        for place in first..behind {
+            let changes = &self.changes[place * width..][..width];
+            for (sum, change) in sums.iter_mut().zip(changes) {
+                *sum = sum.wrapping_add(*change as u128);
+            }
+        }
+    }
+
+    /// Reading from `floor` on begins there from now on; what is before can still be read.
+    pub(super) fn leave_behind(&mut self, floor: i64, width: usize) {
+        let (at, end) = self.cursor;
+        let mut reader = Reader::resume(&self.bytes, at, end);
+        let mut amounts = vec![0; width];
+        loop {
+            let before = (reader.at, reader.end);
+            match reader.next(&mut amounts) {
+                Some((first, count)) if first + count <= floor => {}
+                _ => {
+                    self.cursor = before;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn reader(&self, floor: i64) -> Reader<'_> {
+        let (at, end) = self.cursor;
+        match end <= floor {
+            true => Reader::resume(&self.bytes, at, end),
+            false => Reader::new(&self.bytes),
+        }
+    }
+
+    /// The buckets from `floor` on as bytes, written in the one way.
+    pub(super) fn to_bytes(&self, width: usize, floor: i64) -> std::borrow::Cow<'_, [u8]> {
+        if self.changed.is_empty()
+            && self
+                .first_from(i64::MIN, width)
+                .is_none_or(|first| first >= floor)
+        {
+            return (&self.bytes).into();
+        }
+        let mut merged = self.clone();
+        merged.merge(width, floor);
+        merged.bytes.into()
+    }
+
+    /// Adds all of another leaf's.
+    pub(super) fn add_all(&mut self, other: &Buckets, width: usize) {
+        self.merge(width, i64::MIN);
+        let (stretches, all) = other.signed(width, 1);
+        self.merge_with(width, &stretches, &all, i64::MIN);
+    }
+
+    /// Whether every bucket has at least what the other's has.
+    pub(super) fn contain(&self, other: &Buckets, width: usize) -> bool {
+        let mut rest = self.clone();
+        rest.merge(width, i64::MIN);
+        let (stretches, all) = other.signed(width, -1);
+        rest.try_merge(width, &stretches, &all, i64::MIN).is_some()
+    }
+
+    /// All stretches, and their amounts times `sign`.
+    fn signed(&self, width: usize, sign: i128) -> (Vec<(i64, i64)>, Vec<i128>) {
+        let bytes = self.to_bytes(width, i64::MIN);
+        let (mut reader, mut amounts) = (Reader::new(&bytes), vec![0; width]);
+        let (mut stretches, mut all) = (Vec::new(), Vec::new());
+        while let Some(stretch) = reader.next(&mut amounts) {
+            stretches.push(stretch);
+            all.extend(amounts.iter().map(|amount| sign * *amount as i128));
+        }
+        (stretches, all)
+    }
+
+    /// The same amounts in other columns and longer buckets.
+    ///
+    /// * `columns`: for each column where it goes; `None`: it is dropped.
+    /// * `factor`: buckets of now per bucket of then.
+    pub(super) fn converted(
+        &self,
+        columns: &[Option<usize>],
+        width: usize,
+        factor: i64,
+    ) -> Buckets {
+        let bytes = self.to_bytes(columns.len(), i64::MIN);
+        let (mut reader, mut amounts) = (Reader::new(&bytes), vec![0; columns.len()]);
+        let mut converted = Buckets::default();
+        let mut writer = Writer::new(width);
+        // The bucket of then that is not complete yet.
+        let (mut open, mut sums) = (i64::MIN, vec![0; width]);
+        while let Some((first, count)) = reader.next(&mut amounts) {
+            for piece in super::span::pieces(factor, first, first + count) {
+                if piece.first != open {
+                    writer.push(open, 1, &sums);
+                    sums.fill(0);
+                    open = piece.first;
+                }
+                for (amount, column) in amounts.iter().zip(columns) {
+                    if let Some(column) = column {
+                        sums[*column] += amount * piece.secs as u128;
+                    }
+                }
+                if piece.count > 1 {
+                    writer.push(open, piece.count, &sums);
+                    sums.fill(0);
+                    open = i64::MIN;
+                }
+            }
+        }
+        writer.push(open, 1, &sums);
+        (converted.bytes, converted.stretches) = writer.finish();
+        converted
+    }
+
+    /// True where nothing was charged, or all was taken back.
+    pub(super) fn is_empty(&self, width: usize) -> bool {
+        self.to_bytes(width, i64::MIN).is_empty()
+    }
+
+    /// Bytes in a file, about.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len() + self.changed.len() * 32
+    }
+
+    /// Bytes in memory, about.
+    pub(super) fn memory(&self) -> usize {
+        self.bytes.capacity() + self.changed.capacity() * 8 + self.changes.capacity() * 16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const WIDTH: usize = 2;
+
+    /// A piece and its rate; whether it is taken back later, and how far a reader has come.
+    fn any_piece() -> impl Strategy<Value = (Piece, [u128; WIDTH], bool, i64)> {
+        let piece = (0_i64..60, 1_i64..16, 1_i64..3).prop_map(|(first, count, secs)| Piece {
+            first,
+            count,
+            secs,
+        });
+        (piece, [0_u128..3, 0..2], any::<bool>(), 0_i64..60)
+    }
+
+    fn naive(
+        map: &mut BTreeMap<i64, [u128; WIDTH]>,
+        piece: Piece,
+        units: [u128; WIDTH],
+        add: bool,
+    ) {
+        for bucket in piece.first..piece.first + piece.count {
+            let sums = map.entry(bucket).or_default();
+            for (sum, units) in sums.iter_mut().zip(units) {
+                let amount = units * piece.secs as u128;
+                *sum = if add { *sum + amount } else { *sum - amount };
+            }
+        }
+        map.retain(|_, sums| *sums != [0; WIDTH]);
+    }
+
+    fn expect(buckets: &Buckets, map: &BTreeMap<i64, [u128; WIDTH]>) {
+        for (from, to) in [(0, 100), (7, 31), (30, 31), (59, 90)] {
+            let mut sums = [0; WIDTH];
+            buckets.sum(from, to, &mut sums);
+            let mut expected = [0; WIDTH];
+            for (_, amounts) in map.range(from..to) {
+                expected[0] += amounts[0];
+                expected[1] += amounts[1];
+            }
+            assert_eq!(sums, expected);
+            let first = map.range(from..).next().map(|(bucket, _)| *bucket);
+            let found = buckets.first_from(from, WIDTH);
+            assert!(found.map_or(first.is_none(), |found| {
+                first.is_none_or(|first| found <= first)
+            }));
+        }
+        let mut writer = Writer::new(WIDTH);
+        for (bucket, amounts) in map {
+            writer.push(*bucket, 1, amounts);
+        }
+        assert_eq!(*buckets.to_bytes(WIDTH, i64::MIN), writer.finish().0);
+        let mut late = map.clone();
+        late.retain(|bucket, _| *bucket >= 25);
+        let mut writer = Writer::new(WIDTH);
+        for (bucket, amounts) in &late {
+            writer.push(*bucket, 1, amounts);
+        }
+        assert_eq!(*buckets.to_bytes(WIDTH, 25), writer.finish().0);
+    }
+
+    proptest! {
+        // Against a map of buckets.
+        #[test]
+        fn buckets_are_a_map(pieces in prop::collection::vec(any_piece(), 0..40), factor in 1_i64..5) {
+            let (mut buckets, mut map) = (Buckets::default(), BTreeMap::new());
+            for (piece, units, _, floor) in &pieces {
+                buckets.change(*piece, units, true);
+                naive(&mut map, *piece, *units, true);
+                buckets.leave_behind(*floor, WIDTH);
+                expect(&buckets, &map);
+            }
+            let mut twice = buckets.clone();
+            twice.add_all(&buckets, WIDTH);
+            let double = map.iter().map(|(bucket, sums)| (*bucket, sums.map(|sum| 2 * sum)));
+            expect(&twice, &double.collect());
+            let swapped = buckets.converted(&[Some(2), Some(1)], 3, factor);
+            let mut sums = [0; 3];
+            for bucket in 0..100 {
+                swapped.sum(bucket, bucket + 1, &mut sums);
+                let mut expected = [0; 3];
+                for (_, amounts) in map.range(..(bucket + 1) * factor) {
+                    expected[2] += amounts[0];
+                    expected[1] += amounts[1];
+                }
+                prop_assert_eq!(sums, expected);
+            }
+            for (piece, units, taken_back, _) in &pieces {
+                if *taken_back {
+                    buckets.change(*piece, units, false);
+                    naive(&mut map, *piece, *units, false);
+                    expect(&buckets, &map);
+                }
+            }
+            for (piece, units, taken_back, _) in &pieces {
+                if !taken_back {
+                    buckets.change(*piece, units, false);
+                }
+            }
+            prop_assert!(buckets.is_empty(WIDTH));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a ledger is asked.
+
+use super::ledger::check_kept;
+use super::slot::Slot;
+use super::sums::WINDOW;
+use super::{Column, Columns, Source, Used, Window, WindowError, WindowLedger};
+use crate::tree::{AssocIndex, Tree};
+
+impl WindowLedger {
+    /// What a node and all below it used, by the node's own plan. Panics at a position beyond
+    /// the tree.
+    pub fn used(&self, index: AssocIndex, column: Column) -> Used {
+        match self.sums.plan(index) {
+            WINDOW => self.used_in_window(index, column),
+            _ => Used {
+                numerator: self.sums.total(index, column.get()),
+                denominator: 1,
+            },
+        }
+    }
+
+    /// What a node and all below it used in the window, whatever its plan.
+    pub fn used_in_window(&self, index: AssocIndex, column: Column) -> Used {
+        let (inside, edge) = self.sums.window(index, column.get());
+        Used {
+            numerator: weigh(self.window, self.now, inside, edge),
+            denominator: self.window.resolution_secs(),
+        }
+    }
+
+    /// What every node, by position, and all below it used in another window of `length_secs`
+    /// up to now.
+    ///
+    /// Costs time for all that was used in it.
+    ///
+    /// # Errors
+    /// [`WindowError::Length`] for a window shorter than the resolution,
+    /// [`WindowError::NotKept`] for one that is longer than what is kept.
+    pub fn used_within(
+        &self,
+        tree: &Tree,
+        length_secs: u64,
+        column: Column,
+    ) -> Result<Vec<Used>, WindowError> {
+        self.check_size(tree);
+        let window = Window::new(length_secs, u64::from(self.window.resolution_secs()))?;
+        check_kept(window, self.keep_secs)?;
+        let edge = window.bucket(self.now - window.length());
+        let mut numerators = vec![0; tree.len()];
+        for slot in self.slots.iter().filter(|slot| slot.used) {
+            let Some(assoc) = slot.assoc else {
+                continue;
+            };
+            let (inside, at_edge) = self.sums_of(slot, edge);
+            let column = column.get();
+            numerators[assoc.get()] += weigh(window, self.now, inside[column], at_edge[column]);
+        }
+        for &node in tree.parents_first().iter().rev() {
+            if let Some(parent) = tree.parent(node) {
+                numerators[parent.get()] += numerators[node.get()];
+            }
+        }
+        let denominator = self.window.resolution_secs();
+        let used = |numerator| Used {
+            numerator,
+            denominator,
+        };
+        Ok(numerators.into_iter().map(used).collect())
+    }
+
+    /// What a slot holds behind the bucket `edge`, and in it.
+    pub(super) fn sums_of(&self, slot: &Slot, edge: i64) -> (Vec<u128>, Vec<u128>) {
+        let mut inside = vec![0; self.columns.width()];
+        let mut at_edge = inside.clone();
+        slot.leaf.buckets.sum(edge + 1, i64::MAX, &mut inside);
+        slot.leaf.buckets.sum(edge, edge + 1, &mut at_edge);
+        (inside, at_edge)
+    }
+
+    /// Length and resolution.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// What is counted.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The moment up to which the window goes, seconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+
+    /// Dates since which totals are kept, ascending; seconds since 1970.
+    pub fn dates(&self) -> &[i64] {
+        &self.dates
+    }
+
+    /// The cluster that is charged here.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Labels of other ledgers whose use counts here, and their sources.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &[Source])> {
+        let others = self.others.iter();
+        others.map(|(label, other)| (label.as_str(), other.sources.as_slice()))
+    }
+
+    /// Bytes in memory, about.
+    pub fn memory(&self) -> usize {
+        let slots = self.slots.iter();
+        let leaves: usize = slots
+            .map(|slot| slot.leaf.buckets.memory() + slot.leaf.totals.capacity() * 16)
+            .sum();
+        self.slots.capacity() * size_of::<Slot>()
+            + leaves
+            + self.slot_of.capacity() * 4
+            + self.calendar.capacity() * 16
+            + self.prunings.capacity() * 16
+            + self.sums.memory()
+    }
+}
+
+/// What is inside the window, in units times the resolution.
+fn weigh(window: Window, now: i64, inside: u128, edge: u128) -> u128 {
+    let resolution = window.resolution();
+    let rest = resolution - (now - window.length()).rem_euclid(resolution);
+    inside * resolution as u128 + edge * rest as u128
+}

@@ -1,0 +1,152 @@
+//! Sums over the leaves below each node, kept up to date by adding and taking away.
+
+use crate::tree::{AssocIndex, Tree};
+use crate::usage::Plan;
+
+/// The plan of a node, as a number: the position of its date, or the window.
+pub(super) type PlanId = u16;
+
+pub(super) const WINDOW: PlanId = PlanId::MAX;
+
+/// Without anything below.
+const NOWHERE: u32 = u32::MAX;
+
+/// Sums per node: what is behind the window's far edge, in the bucket at the edge, and, where any
+/// node has a total, since the node's own date.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    width: usize,
+    /// Numbers per node.
+    stride: usize,
+    /// Per node where its numbers stand, over the stride.
+    places: Vec<u32>,
+    numbers: Vec<u128>,
+    plans: Vec<PlanId>,
+}
+
+/// What to add to the sums of a leaf and of all above it; empty: nothing.
+pub(super) struct Change<'a> {
+    pub inside: &'a [u128],
+    pub edge: &'a [u128],
+    /// Per date all columns.
+    pub totals: &'a [u128],
+    /// Or to take away.
+    pub add: bool,
+}
+
+#[inline]
+fn change(sums: &mut [u128], amounts: &[u128], add: bool) {
+    for (sum, amount) in sums.iter_mut().zip(amounts) {
+        *sum = match add {
+            true => sum.wrapping_add(*amount),
+            false => sum.wrapping_sub(*amount),
+        };
+    }
+}
+
+impl Sums {
+    /// No usage yet. `plans`: one per node.
+    pub(super) fn new(width: usize, plans: Vec<PlanId>) -> Sums {
+        let has_totals = plans.iter().any(|plan| *plan != WINDOW);
+        Sums {
+            width,
+            stride: width * if has_totals { 3 } else { 2 },
+            places: vec![NOWHERE; plans.len()],
+            numbers: Vec::new(),
+            plans,
+        }
+    }
+
+    /// A node that was added at the end of the tree.
+    pub(super) fn push(&mut self, plan: PlanId) {
+        self.places.push(NOWHERE);
+        self.plans.push(plan);
+    }
+
+    /// True if a node with this plan has sums for it.
+    pub(super) fn holds(&self, plan: PlanId) -> bool {
+        plan == WINDOW || self.stride == 3 * self.width
+    }
+
+    pub(super) fn plan(&self, node: AssocIndex) -> PlanId {
+        self.plans[node.get()]
+    }
+
+    /// Adds to a leaf and to all its ancestors.
+    pub(super) fn change(&mut self, tree: &Tree, leaf: AssocIndex, by: &Change<'_>) {
+        let width = self.width;
+        let mut next = Some(leaf);
+        while let Some(node) = next {
+            let place = match self.places[node.get()] {
+                NOWHERE => self.take_place(node),
+                place => place as usize,
+            };
+            let numbers = &mut self.numbers[place * self.stride..][..self.stride];
+            if !by.inside.is_empty() {
+                change(&mut numbers[..width], by.inside, by.add);
+            }
+            if !by.edge.is_empty() {
+                change(&mut numbers[width..2 * width], by.edge, by.add);
+            }
+            let plan = self.plans[node.get()];
+            if plan != WINDOW && !by.totals.is_empty() {
+                let totals = &by.totals[usize::from(plan) * width..][..width];
+                change(&mut numbers[2 * width..], totals, by.add);
+            }
+            next = tree.parent(node);
+        }
+    }
+
+    #[cold]
+    fn take_place(&mut self, node: AssocIndex) -> usize {
+        let place = self.numbers.len() / self.stride;
+        self.numbers.resize(self.numbers.len() + self.stride, 0);
+        self.places[node.get()] = u32::try_from(place).expect("no more places than nodes");
+        place
+    }
+
+    fn number(&self, node: AssocIndex, at: usize) -> u128 {
+        match self.places[node.get()] {
+            NOWHERE => 0,
+            place => self.numbers[place as usize * self.stride + at],
+        }
+    }
+
+    /// Behind the far edge, and in the bucket at it.
+    pub(super) fn window(&self, node: AssocIndex, column: usize) -> (u128, u128) {
+        let inside = self.number(node, column);
+        (inside, self.number(node, self.width + column))
+    }
+
+    /// Since the node's own date.
+    pub(super) fn total(&self, node: AssocIndex, column: usize) -> u128 {
+        self.number(node, 2 * self.width + column)
+    }
+
+    /// Bytes in memory, about.
+    pub(super) fn memory(&self) -> usize {
+        self.places.capacity() * 4 + self.plans.capacity() * 2 + self.numbers.capacity() * 16
+    }
+}
+
+/// The plan of every node: its own, or that of the nearest node above that has one.
+pub(super) fn plans_of(
+    tree: &Tree,
+    dates: &[i64],
+    default: Plan,
+    own: impl Fn(AssocIndex) -> Option<Plan>,
+) -> Vec<PlanId> {
+    let id = |plan| match plan {
+        Plan::Window => WINDOW,
+        Plan::Total(total) => {
+            let at = dates.binary_search(&total.since());
+            at.expect("dates of all plans are kept") as PlanId
+        }
+    };
+    let mut plans = vec![id(default); tree.len()];
+    for &node in tree.parents_first() {
+        let above = tree.parent(node).map(|parent| plans[parent.get()]);
+        plans[node.get()] = own(node).map(id).or(above).unwrap_or(id(default));
+    }
+    plans
+}
