@@ -12,13 +12,14 @@
 //! | users' effective usage | of usage up to now | of usage when their first job is priced: jobs are charged and priced one after the other |
 //! | first pass, or the clock stepped back | all steps | nothing at all |
 //!
-//! [`queue`] answers machines that ask "what next?".
+//! [`queue`] answers machines that ask "what next?", and so does [`on_demand`], with reservations.
 //!
 //! Source: `_decay_thread` and `fair_tree_decay` of priority/multifactor.
 
 mod accrue;
 mod classic;
 mod follow;
+pub mod on_demand;
 pub mod queue;
 
 use crate::config::Config;

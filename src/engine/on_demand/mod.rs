@@ -1,0 +1,509 @@
+//! An on-demand queue: first come, first served, and reservations first.
+//!
+//! | rule | |
+//! |---|---|
+//! | reservation | a machine is an account's for a time; what it submits there meanwhile are jobs of the reservation, everything else is on-demand and stays so |
+//! | next | the oldest job of the running reservation; if none waits, the oldest on-demand job |
+//! | side by side | jobs of a reservation on disjoint parts of the machine; an on-demand job runs alone |
+//! | halt | where a job of a reservation waits and an on-demand job runs, that one is to be halted: it goes back to the very place it had, costs nothing and starts anew |
+//! | end of a reservation | jobs that still wait become on-demand jobs of that moment, in the order of their submission, within the limits; one that runs goes on |
+//! | limits | waiting on-demand jobs of an account, and of a machine |
+//! | maintenance | a paused machine gives no job |
+//! | bills | [`OnDemand::bills`] |
+//!
+//! Times are microseconds since 1970 and come from the caller; an earlier moment than the latest
+//! one counts as the latest.
+//!
+//! ```
+//! use fairtree::engine::on_demand::{NewJob, Next, OnDemand, Prices};
+//! use fairtree::usage::EndState;
+//! let mut queue = OnDemand::new("COMPLETED".parse().unwrap(), 0);
+//! let prices = Prices { execution_microsecond: 3, reserved_second: 1_000 };
+//! queue.add_machine("m", Some(10), prices)?;
+//! queue.reserve(1, "m", 7, (1_000_000, 5_000_000), 0)?;
+//! let job = |id, account| NewJob { id, account, machine: "m", parts: &[], expected: 500 };
+//! queue.submit(&job(20, 8), 0)?;
+//! assert_eq!(queue.next("m", 0)?, Next::Job(20));
+//! queue.start(20, 0)?;
+//! // The owner comes while it runs.
+//! let submitted = queue.submit(&job(21, 7), 1_000_000)?;
+//! assert_eq!((submitted.reservation, submitted.halt), (true, Some(20)));
+//! queue.halted(20, 1_000_010)?;
+//! assert_eq!(queue.next("m", 1_000_010)?, Next::Job(21));
+//! queue.start(21, 1_000_010)?;
+//! queue.finish(21, EndState::Completed, 0, 400, 1_000_500)?;
+//! queue.start(20, 1_000_500)?;
+//! queue.finish(20, EndState::Completed, 0, 500, 1_001_000)?;
+//! queue.next("m", 5_000_000)?;
+//! let bills = queue.bills(0..6_000_000);
+//! assert_eq!(bills[&(8, "m".to_owned())].amount, 1_500);
+//! assert_eq!(bills[&(7, "m".to_owned())].amount, 4_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bill;
+mod error;
+mod estimate;
+mod reservation;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use super::queue::Micros;
+use crate::usage::{EndState, Outcomes};
+
+pub use bill::{Bill, Prices};
+use bill::{Billed, Ledger};
+pub use error::OnDemandError;
+pub use estimate::Estimate;
+use reservation::Reservation;
+
+/// Whoever pays: any number.
+pub type AccountId = u32;
+
+/// A job that is submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewJob<'a> {
+    /// Unique among those that wait or run.
+    pub id: u64,
+    /// Who pays.
+    pub account: AccountId,
+    /// The machine that it waits for.
+    pub machine: &'a str,
+    /// Numbers of the parts of the machine that it uses; none: all of it. Only jobs of a
+    /// reservation run side by side.
+    pub parts: &'a [u32],
+    /// How long it is expected to run, or may at most: for estimates.
+    pub expected: u64,
+}
+
+/// What became of a job that was submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submitted {
+    /// A job of the reservation that runs; otherwise on-demand.
+    pub reservation: bool,
+    /// The on-demand job that is to be halted for it. [`OnDemand::next`] says so, too.
+    pub halt: Option<u64>,
+}
+
+/// What a machine is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Run this job.
+    Job(u64),
+    /// Halt this on-demand job, as one of a reservation waits. See [`OnDemand::halted`].
+    Halt(u64),
+    /// Nothing, as no job waits.
+    NoneWaits,
+    /// Nothing, as it is in maintenance.
+    Paused,
+    /// Nothing new, as the next job cannot run beside what runs.
+    Busy,
+}
+
+/// What limits waiting on-demand jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Those of an account, for all machines.
+    Account(AccountId),
+    /// Those for a machine, of all accounts.
+    Machine(String),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Account(account) => write!(f, "account {account}"),
+            Limit::Machine(name) => write!(f, "machine {name:?}"),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    account: AccountId,
+    machine: u32,
+    parts: Vec<u32>,
+    expected: u64,
+    submit: Micros,
+    /// Since when it stands in the on-demand line; `None`: it is a job of a reservation.
+    queued: Option<Micros>,
+    started: Option<Micros>,
+}
+
+#[derive(Clone, Debug)]
+struct Machine {
+    name: String,
+    limit: Option<u32>,
+    prices: Prices,
+    paused: bool,
+    /// On-demand jobs that wait: since when, submit time, id.
+    on_demand: BTreeSet<(Micros, Micros, u64)>,
+    /// Jobs of the running reservation that wait: submit time, id.
+    in_reservation: BTreeSet<(Micros, u64)>,
+    running: Vec<u64>,
+    /// Reservations that are not over, by start.
+    reserved: BTreeMap<Micros, u64>,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub struct OnDemand {
+    billed: Outcomes,
+    machines: Vec<Machine>,
+    names: BTreeMap<String, u32>,
+    jobs: HashMap<u64, Job>,
+    /// Of every account without one of its own.
+    account_limit: Option<u32>,
+    account_limits: HashMap<AccountId, Option<u32>>,
+    /// On-demand jobs that wait.
+    waiting: HashMap<AccountId, u32>,
+    reservations: HashMap<u64, Reservation>,
+    ends: BTreeSet<(Micros, u64)>,
+    refused: Vec<(u64, OnDemandError)>,
+    ledger: Ledger,
+    now: Micros,
+}
+
+impl OnDemand {
+    /// Without machines. `billed`: which ends of on-demand runs are ends that were well for the
+    /// machine.
+    pub fn new(billed: Outcomes, now: Micros) -> OnDemand {
+        OnDemand {
+            billed,
+            machines: Vec::new(),
+            names: BTreeMap::new(),
+            jobs: HashMap::new(),
+            account_limit: None,
+            account_limits: HashMap::new(),
+            waiting: HashMap::new(),
+            reservations: HashMap::new(),
+            ends: BTreeSet::new(),
+            refused: Vec::new(),
+            ledger: Ledger::default(),
+            now,
+        }
+    }
+
+    /// Adds a machine. `limit`: of waiting on-demand jobs; `None`: none.
+    ///
+    /// # Errors
+    /// [`OnDemandError::MachineTwice`].
+    pub fn add_machine(
+        &mut self,
+        name: &str,
+        limit: Option<u32>,
+        prices: Prices,
+    ) -> Result<(), OnDemandError> {
+        let name = name.to_owned();
+        if self.names.contains_key(&name) {
+            return Err(OnDemandError::MachineTwice { name });
+        }
+        self.names.insert(name.clone(), self.machines.len() as u32);
+        self.machines.push(Machine {
+            name,
+            limit,
+            prices,
+            paused: false,
+            on_demand: BTreeSet::new(),
+            in_reservation: BTreeSet::new(),
+            running: Vec::new(),
+            reserved: BTreeMap::new(),
+        });
+        Ok(())
+    }
+
+    /// Limits waiting on-demand jobs of an account, or with `None` of every account that has no
+    /// limit of its own. Jobs that wait already stay.
+    pub fn limit_account(&mut self, account: Option<AccountId>, limit: Option<u32>) {
+        match account {
+            Some(account) => {
+                self.account_limits.insert(account, limit);
+            }
+            None => self.account_limit = limit,
+        }
+    }
+
+    /// Begins or ends maintenance. A paused machine gives no job; what runs there is the
+    /// caller's business.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownMachine`].
+    pub fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), OnDemandError> {
+        let at = self.machine(machine)?;
+        self.machines[at as usize].paused = paused;
+        Ok(())
+    }
+
+    fn machine(&self, name: &str) -> Result<u32, OnDemandError> {
+        let found = self.names.get(name).copied();
+        found.ok_or_else(|| OnDemandError::UnknownMachine {
+            name: name.to_owned(),
+        })
+    }
+
+    fn job(&self, id: u64) -> Result<&Job, OnDemandError> {
+        self.jobs
+            .get(&id)
+            .ok_or(OnDemandError::UnknownJob { job: id })
+    }
+
+    /// A job begins to wait: one of a reservation if the account owns the one that runs on the
+    /// machine at this moment, otherwise an on-demand job.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownMachine`], [`OnDemandError::JobTwice`], [`OnDemandError::Full`].
+    pub fn submit(&mut self, new: &NewJob<'_>, now: Micros) -> Result<Submitted, OnDemandError> {
+        let machine = self.machine(new.machine)?;
+        if self.jobs.contains_key(&new.id) {
+            return Err(OnDemandError::JobTwice { job: new.id });
+        }
+        self.advance(now);
+        let reserved = self.reservation_now(machine);
+        let reservation = reserved.is_some_and(|reserved| reserved.owner == new.account);
+        if !reservation {
+            self.check_room(new.account, machine)?;
+        }
+        let job = Job {
+            account: new.account,
+            machine,
+            parts: new.parts.to_vec(),
+            expected: new.expected,
+            submit: self.now,
+            queued: (!reservation).then_some(self.now),
+            started: None,
+        };
+        self.jobs.insert(new.id, job);
+        self.wait(new.id);
+        let halt = match self.next_at(machine) {
+            Next::Halt(job) if reservation => Some(job),
+            _ => None,
+        };
+        Ok(Submitted { reservation, halt })
+    }
+
+    /// Is there room for another waiting on-demand job?
+    fn check_room(&self, account: AccountId, machine: u32) -> Result<(), OnDemandError> {
+        let own = self.account_limits.get(&account).copied();
+        let of_account = self.waiting.get(&account).copied().unwrap_or(0);
+        let found = &self.machines[machine as usize];
+        let of_machine = u32::try_from(found.on_demand.len()).unwrap_or(u32::MAX);
+        let full = |size: Option<u32>, waiting| size.filter(|size| waiting >= *size);
+        if let Some(size) = full(own.unwrap_or(self.account_limit), of_account) {
+            return Err(OnDemandError::Full {
+                limit: Limit::Account(account),
+                size,
+                waiting: of_account,
+            });
+        }
+        if let Some(size) = full(found.limit, of_machine) {
+            return Err(OnDemandError::Full {
+                limit: Limit::Machine(found.name.clone()),
+                size,
+                waiting: of_machine,
+            });
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, id: u64) {
+        let job = &self.jobs[&id];
+        let machine = &mut self.machines[job.machine as usize];
+        match job.queued {
+            Some(queued) => {
+                machine.on_demand.insert((queued, job.submit, id));
+                *self.waiting.entry(job.account).or_default() += 1;
+            }
+            None => {
+                machine.in_reservation.insert((job.submit, id));
+            }
+        }
+    }
+
+    fn leave_line(&mut self, id: u64) {
+        let job = &self.jobs[&id];
+        let machine = &mut self.machines[job.machine as usize];
+        match job.queued {
+            Some(queued) => {
+                machine.on_demand.remove(&(queued, job.submit, id));
+                let waiting = self.waiting.get_mut(&job.account);
+                *waiting.expect("one that waits is counted") -= 1;
+            }
+            None => {
+                machine.in_reservation.remove(&(job.submit, id));
+            }
+        }
+    }
+
+    /// Jobs that waited when their reservation ended and that the limits left no room for, each
+    /// with the error; once.
+    pub fn take_refused(&mut self, now: Micros) -> Vec<(u64, OnDemandError)> {
+        self.advance(now);
+        std::mem::take(&mut self.refused)
+    }
+
+    /// What the machine is to do now; starts and halts nothing.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownMachine`].
+    pub fn next(&mut self, machine: &str, now: Micros) -> Result<Next, OnDemandError> {
+        let at = self.machine(machine)?;
+        self.advance(now);
+        Ok(self.next_at(at))
+    }
+
+    fn next_at(&self, machine: u32) -> Next {
+        let found = &self.machines[machine as usize];
+        if found.paused {
+            return Next::Paused;
+        }
+        if let Some(&(_, id)) = found.in_reservation.first() {
+            return match self.in_the_way(id) {
+                None => Next::Job(id),
+                Some(running) if self.jobs[&running].queued.is_some() => Next::Halt(running),
+                Some(_) => Next::Busy,
+            };
+        }
+        match found.on_demand.first() {
+            None => Next::NoneWaits,
+            Some(_) if !found.running.is_empty() => Next::Busy,
+            Some(&(.., id)) => Next::Job(id),
+        }
+    }
+
+    /// A job that runs and that this one cannot run beside.
+    fn in_the_way(&self, id: u64) -> Option<u64> {
+        let job = &self.jobs[&id];
+        let beside = |other: &Job| {
+            let reserved = job.queued.is_none() && other.queued.is_none();
+            let parts = !job.parts.is_empty() && !other.parts.is_empty();
+            reserved && parts && !job.parts.iter().any(|part| other.parts.contains(part))
+        };
+        let running = self.machines[job.machine as usize].running.iter();
+        running.copied().find(|other| !beside(&self.jobs[other]))
+    }
+
+    /// A waiting job starts: the one that [`OnDemand::next`] told, or any other that can.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotWaiting`], [`OnDemandError::Paused`],
+    /// [`OnDemandError::Busy`].
+    pub fn start(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
+        // First, as the job may be refused at the end of its reservation.
+        self.advance(now);
+        let job = self.job(id)?;
+        if job.started.is_some() {
+            return Err(OnDemandError::NotWaiting { job: id });
+        }
+        let machine = job.machine;
+        let name = || self.machines[machine as usize].name.clone();
+        if self.machines[machine as usize].paused {
+            return Err(OnDemandError::Paused {
+                name: name(),
+                job: id,
+            });
+        }
+        if let Some(running) = self.in_the_way(id) {
+            return Err(OnDemandError::Busy {
+                name: name(),
+                running,
+                job: id,
+            });
+        }
+        self.leave_line(id);
+        let started = Some(self.now);
+        self.jobs.get_mut(&id).expect("a job that is known").started = started;
+        self.machines[machine as usize].running.push(id);
+        Ok(())
+    }
+
+    fn stop(&mut self, id: u64) {
+        let job = self.jobs.get_mut(&id).expect("a job that is known");
+        job.started = None;
+        let running = &mut self.machines[job.machine as usize].running;
+        running.retain(|other| *other != id);
+    }
+
+    /// An on-demand job was halted: its partial result is discarded, it costs nothing, and it
+    /// waits again in the very place that it had, whatever the limits.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotRunning`],
+    /// [`OnDemandError::NotHalted`].
+    pub fn halted(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
+        self.advance(now);
+        let job = self.job(id)?;
+        if job.started.is_none() {
+            return Err(OnDemandError::NotRunning { job: id });
+        }
+        if job.queued.is_none() {
+            return Err(OnDemandError::NotHalted { job: id });
+        }
+        self.stop(id);
+        self.wait(id);
+        Ok(())
+    }
+
+    /// A run has ended after `executed` microseconds on the machine. It is billed if the job is
+    /// on-demand and such ends are.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotRunning`],
+    /// [`OnDemandError::RanTooLong`].
+    pub fn finish(
+        &mut self,
+        id: u64,
+        end: EndState,
+        exit_code: u8,
+        executed: Micros,
+        now: Micros,
+    ) -> Result<(), OnDemandError> {
+        self.advance(now);
+        let job = self.job(id)?;
+        let started = job.started.ok_or(OnDemandError::NotRunning { job: id })?;
+        let passed = self.now.saturating_sub(started);
+        if !(0..=passed).contains(&executed) {
+            return Err(OnDemandError::RanTooLong {
+                job: id,
+                executed,
+                passed,
+            });
+        }
+        let (account, machine) = (job.account, job.machine);
+        if job.queued.is_some() && executed > 0 && self.billed.counts(end, exit_code) {
+            let billed = Billed::Executed(executed.unsigned_abs());
+            self.ledger.add(self.now, account, machine, billed);
+        }
+        self.stop(id);
+        self.jobs.remove(&id);
+        Ok(())
+    }
+
+    /// A waiting job is gone. One that runs is ended by [`OnDemand::finish`].
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotWaiting`].
+    pub fn cancel(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
+        self.advance(now);
+        if self.job(id)?.started.is_some() {
+            return Err(OnDemandError::NotWaiting { job: id });
+        }
+        self.leave_line(id);
+        self.jobs.remove(&id);
+        Ok(())
+    }
+
+    /// The ids of all jobs that wait for a machine, first to last.
+    ///
+    /// # Errors
+    /// [`OnDemandError::UnknownMachine`].
+    pub fn positions(&mut self, machine: &str, now: Micros) -> Result<Vec<u64>, OnDemandError> {
+        let at = self.machine(machine)?;
+        self.advance(now);
+        let found = &self.machines[at as usize];
+        let reserved = found.in_reservation.iter().map(|job| job.1);
+        Ok(reserved
+            .chain(found.on_demand.iter().map(|job| job.2))
+            .collect())
+    }
+}

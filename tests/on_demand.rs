@@ -1,0 +1,531 @@
+//! The on-demand queue against its rules as a table, over a list that is searched anew each time.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::random::Random;
+use fairtree::engine::on_demand::{Bill, Limit, NewJob, Next, OnDemand, OnDemandError, Prices};
+use fairtree::engine::queue::SECOND;
+use fairtree::usage::EndState;
+
+const MACHINES: [&str; 2] = ["a", "b"];
+const PRICES: [Prices; 2] = [
+    Prices {
+        execution_microsecond: 3,
+        reserved_second: 7_000,
+    },
+    Prices {
+        execution_microsecond: 5,
+        reserved_second: 11_000,
+    },
+];
+
+#[derive(Clone, Debug)]
+struct Job {
+    id: u64,
+    account: u32,
+    machine: &'static str,
+    parts: Vec<u32>,
+    submit: i64,
+    /// `None`: of a reservation.
+    queued: Option<i64>,
+    started: Option<i64>,
+}
+
+#[derive(Clone, Debug)]
+struct Reservation {
+    id: u64,
+    machine: &'static str,
+    owner: u32,
+    start: i64,
+    end: i64,
+    over: bool,
+}
+
+/// A run of an on-demand job, or a reservation: account, machine, when it ended, what of it.
+type Line = (u32, &'static str, i64, Billed);
+
+#[derive(Clone, Copy)]
+enum Billed {
+    Micros(i64),
+    Seconds(i64),
+}
+
+#[derive(Default)]
+struct Naive {
+    jobs: Vec<Job>,
+    reservations: Vec<Reservation>,
+    lines: Vec<Line>,
+    refused: Vec<u64>,
+    account_limit: usize,
+    machine_limit: usize,
+    paused: Vec<&'static str>,
+}
+
+impl Naive {
+    /// Rule 4, by the first reservation that has ended.
+    fn pass(&mut self, now: i64) {
+        loop {
+            let ended = (self.reservations.iter_mut())
+                .filter(|one| !one.over && one.end <= now)
+                .min_by_key(|one| (one.end, one.id));
+            let Some(one) = ended else { return };
+            one.over = true;
+            let (machine, end) = (one.machine, one.end);
+            let seconds = Billed::Seconds((one.end - one.start) / SECOND);
+            self.lines.push((one.owner, machine, end, seconds));
+            let mut left: Vec<(i64, u64)> = (self.jobs.iter())
+                .filter(|job| job.machine == machine && job.queued.is_none())
+                .filter(|job| job.started.is_none())
+                .map(|job| (job.submit, job.id))
+                .collect();
+            left.sort_unstable();
+            for (_, id) in left {
+                let job = self.job(id);
+                if self.full(job.account, machine).is_some() {
+                    self.jobs.retain(|job| job.id != id);
+                    self.refused.push(id);
+                } else {
+                    self.job_mut(id).queued = Some(end);
+                }
+            }
+        }
+    }
+
+    fn job(&self, id: u64) -> Job {
+        self.jobs.iter().find(|job| job.id == id).unwrap().clone()
+    }
+
+    fn job_mut(&mut self, id: u64) -> &mut Job {
+        self.jobs.iter_mut().find(|job| job.id == id).unwrap()
+    }
+
+    /// Rule 5.
+    fn full(&self, account: u32, machine: &str) -> Option<(Limit, usize, usize)> {
+        let waits = |job: &&Job| job.queued.is_some() && job.started.is_none();
+        let all = || self.jobs.iter().filter(waits);
+        let own = all().filter(|job| job.account == account).count();
+        let here = all().filter(|job| job.machine == machine).count();
+        if own >= self.account_limit {
+            Some((Limit::Account(account), self.account_limit, own))
+        } else if here >= self.machine_limit {
+            Some((Limit::Machine(machine.to_owned()), self.machine_limit, here))
+        } else {
+            None
+        }
+    }
+
+    /// Rule 1.
+    fn owns_now(&self, account: u32, machine: &str, now: i64) -> bool {
+        self.reservations.iter().any(|one| {
+            one.owner == account && one.machine == machine && (one.start..one.end).contains(&now)
+        })
+    }
+
+    fn positions(&self, machine: &str) -> Vec<u64> {
+        let mut waiting: Vec<&Job> = (self.jobs.iter())
+            .filter(|job| job.machine == machine && job.started.is_none())
+            .collect();
+        waiting.sort_by_key(|job| (job.queued.is_some(), job.queued, job.submit, job.id));
+        waiting.iter().map(|job| job.id).collect()
+    }
+
+    /// Rules 2, 3 and 6 as a table.
+    fn next(&self, machine: &str) -> Next {
+        let first = self.positions(machine).first().map(|id| self.job(*id));
+        let running: Vec<&Job> = (self.jobs.iter())
+            .filter(|job| job.machine == machine && job.started.is_some())
+            .collect();
+        let on_demand = running.iter().find(|job| job.queued.is_some());
+        let disjoint = |job: &Job| {
+            running.iter().all(|other| {
+                let both = !other.parts.is_empty() && !job.parts.is_empty();
+                both && other.parts.iter().all(|part| !job.parts.contains(part))
+            })
+        };
+        let paused = self.paused.contains(&machine);
+        match (paused, &first, on_demand, running.is_empty()) {
+            //  paused  first waiting                        on-demand runs  idle
+            (true, _, _, _) => Next::Paused,
+            (_, None, _, _) => Next::NoneWaits,
+            (_, Some(job), None, true) => Next::Job(job.id),
+            (_, Some(job), Some(run), _) if job.queued.is_none() => Next::Halt(run.id),
+            (_, Some(job), None, false) if job.queued.is_none() && disjoint(job) => {
+                Next::Job(job.id)
+            }
+            _ => Next::Busy,
+        }
+    }
+
+    /// A sum over runs.
+    fn bills(&self, from: i64, to: i64) -> BTreeMap<(u32, String), Bill> {
+        let mut bills: BTreeMap<(u32, String), Bill> = BTreeMap::new();
+        for (account, machine, end, billed) in &self.lines {
+            if !(from..to).contains(end) {
+                continue;
+            }
+            let prices = PRICES[usize::from(*machine == "b")];
+            let bill = bills.entry((*account, (*machine).to_owned())).or_default();
+            match billed {
+                Billed::Micros(micros) => bill.executed += *micros as u128,
+                Billed::Seconds(secs) => bill.reserved_secs += *secs as u128,
+            }
+            bill.amount = bill.executed * u128::from(prices.execution_microsecond)
+                + bill.reserved_secs * u128::from(prices.reserved_second);
+        }
+        bills
+    }
+}
+
+fn queue() -> OnDemand {
+    OnDemand::new("COMPLETED,FAILED:3".parse().unwrap(), 0)
+}
+
+#[test]
+fn as_the_rules_say() {
+    let mut random = Random::new(4);
+    let (mut halts, mut beside, mut left, mut refused) = (0, 0, 0, 0);
+    for case in 0..600 {
+        let mut queue = queue();
+        let mut naive = Naive {
+            account_limit: 2 + random.below(4) as usize,
+            machine_limit: 3 + random.below(6) as usize,
+            ..Naive::default()
+        };
+        for (machine, prices) in MACHINES.iter().zip(PRICES) {
+            let limit = Some(naive.machine_limit as u32);
+            queue.add_machine(machine, limit, prices).unwrap();
+        }
+        queue.limit_account(None, Some(naive.account_limit as u32));
+        let (mut now, mut id) = (0, 0);
+        for _ in 0..120 {
+            now += random.below(4) as i64 * SECOND / 2;
+            naive.pass(now);
+            let machine = MACHINES[random.below(2) as usize];
+            match random.below(9) {
+                0..4 => {
+                    id += 1;
+                    let account = random.below(2) as u32;
+                    let parts = vec![random.below(5) as u32; random.below(4).min(1) as usize];
+                    let new = NewJob {
+                        id,
+                        account,
+                        machine,
+                        parts: &parts,
+                        expected: 5,
+                    };
+                    let reservation = naive.owns_now(account, machine, now);
+                    let full = naive.full(account, machine).filter(|_| !reservation);
+                    match queue.submit(&new, now) {
+                        Ok(submitted) => {
+                            assert_eq!(full, None);
+                            assert_eq!(submitted.reservation, reservation);
+                            naive.jobs.push(Job {
+                                id,
+                                account,
+                                machine,
+                                parts,
+                                submit: now,
+                                queued: (!reservation).then_some(now),
+                                started: None,
+                            });
+                            let halt = match naive.next(machine) {
+                                Next::Halt(job) if reservation => Some(job),
+                                _ => None,
+                            };
+                            assert_eq!(submitted.halt, halt);
+                        }
+                        Err(OnDemandError::Full {
+                            limit,
+                            size,
+                            waiting,
+                        }) => {
+                            refused += 1;
+                            assert_eq!(full, Some((limit, size as usize, waiting as usize)));
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                4..6 => {
+                    match queue.next(machine, now).unwrap() {
+                        Next::Job(job) => {
+                            beside +=
+                                usize::from(naive.jobs.iter().any(|other| {
+                                    other.machine == machine && other.started.is_some()
+                                }));
+                            queue.start(job, now).unwrap();
+                            naive.job_mut(job).started = Some(now);
+                        }
+                        Next::Halt(job) => {
+                            halts += 1;
+                            queue.halted(job, now).unwrap();
+                            naive.job_mut(job).started = None;
+                        }
+                        _ => {}
+                    }
+                }
+                6 => {
+                    let running = naive.jobs.iter().find(|job| job.started.is_some()).cloned();
+                    if let Some(job) = running {
+                        let executed = (now - job.started.unwrap()).min(random.below(9) as i64);
+                        let ends = [EndState::Completed, EndState::Failed, EndState::NodeFail];
+                        let (end, code) = (ends[random.below(3) as usize], 3);
+                        queue.finish(job.id, end, code, executed, now).unwrap();
+                        naive.jobs.retain(|other| other.id != job.id);
+                        if job.queued.is_some() && executed > 0 && end != EndState::NodeFail {
+                            let billed = Billed::Micros(executed);
+                            naive.lines.push((job.account, job.machine, now, billed));
+                        }
+                    }
+                }
+                7 => {
+                    let start = now + random.below(4) as i64 * SECOND;
+                    let end = start + (1 + random.below(20) as i64) * SECOND;
+                    id += 1;
+                    let owner = random.below(2) as u32;
+                    let overlaps = naive.reservations.iter().any(|other| {
+                        other.machine == machine && other.start < end && start < other.end
+                    });
+                    match queue.reserve(id, machine, owner, (start, end), now) {
+                        Ok(()) => {
+                            assert!(!overlaps);
+                            let over = false;
+                            let one = Reservation {
+                                id,
+                                machine,
+                                owner,
+                                start,
+                                end,
+                                over,
+                            };
+                            naive.reservations.push(one);
+                        }
+                        Err(OnDemandError::Overlap { .. }) => assert!(overlaps),
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                _ => {
+                    let paused = random.below(3) == 0;
+                    queue.set_paused(machine, paused).unwrap();
+                    naive.paused.retain(|other| *other != machine);
+                    if paused {
+                        naive.paused.push(machine);
+                    }
+                }
+            }
+            for machine in MACHINES {
+                assert_eq!(
+                    queue.next(machine, now).unwrap(),
+                    naive.next(machine),
+                    "case {case}"
+                );
+                assert_eq!(
+                    queue.positions(machine, now).unwrap(),
+                    naive.positions(machine)
+                );
+            }
+            left += naive.refused.len();
+            let expected: Vec<u64> = naive.refused.drain(..).collect();
+            let found = queue.take_refused(now).into_iter();
+            let found: Vec<u64> = found
+                .map(|(job, error)| {
+                    assert!(matches!(error, OnDemandError::Full { .. }));
+                    job
+                })
+                .collect();
+            assert_eq!(found, expected, "case {case}");
+        }
+        let middle = now / 2;
+        for (from, to) in [(0, now + 1), (0, middle), (middle, now + 1)] {
+            assert_eq!(queue.bills(from..to), naive.bills(from, to), "case {case}");
+        }
+        queue.forget_bills(middle);
+        assert_eq!(queue.bills(0..now + 1), naive.bills(middle, now + 1));
+    }
+    for (count, what) in [
+        (halts, "halts"),
+        (beside, "side by side"),
+        (left, "left over"),
+    ] {
+        assert!(count > 30, "{what}: {count}");
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+/// By hand: one story with every rule in it.
+#[test]
+fn a_day_of_one_machine() {
+    let mut queue = queue();
+    queue.add_machine("m", Some(3), PRICES[0]).unwrap();
+    let job = |id, account| NewJob {
+        id,
+        account,
+        machine: "m",
+        parts: &[],
+        expected: 100,
+    };
+    let s = SECOND;
+    queue.reserve(1, "m", 7, (10 * s, 20 * s), 0).unwrap();
+    // Waiting when its user's reservation begins: on-demand, and stays so.
+    queue.submit(&job(1, 7), s).unwrap();
+    queue.submit(&job(2, 8), 2 * s).unwrap();
+    assert_eq!(queue.positions("m", 12 * s).unwrap(), [1, 2]);
+    queue.start(1, 12 * s).unwrap();
+    let submitted = queue.submit(&job(3, 7), 13 * s).unwrap();
+    assert_eq!((submitted.reservation, submitted.halt), (true, Some(1)));
+    queue.halted(1, 14 * s).unwrap();
+    assert_eq!(
+        queue.positions("m", 14 * s).unwrap(),
+        [3, 1, 2],
+        "its very place"
+    );
+    let estimate = queue.estimate("m", 14 * s).unwrap();
+    let starts: Vec<_> = estimate
+        .iter()
+        .map(|one| (one.job, one.start.unwrap()))
+        .collect();
+    assert_eq!(starts, [(3, 14 * s), (1, 14 * s + 100), (2, 14 * s + 200)]);
+    queue.start(3, 14 * s).unwrap();
+    assert_eq!(
+        queue.halted(3, 15 * s),
+        Err(OnDemandError::NotHalted { job: 3 })
+    );
+    queue.submit(&job(4, 7), 15 * s).unwrap();
+    queue.submit(&job(5, 7), 16 * s).unwrap();
+    // The end: 3 goes on, 4 is the third that waits, 5 is refused.
+    let refused = queue.take_refused(25 * s);
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].0, 5);
+    assert_eq!(
+        refused[0].1.to_string(),
+        "the limit of machine \"m\" is reached: 3 on-demand jobs wait, 3 may"
+    );
+    assert_eq!(queue.positions("m", 25 * s).unwrap(), [1, 2, 4]);
+    assert_eq!(queue.next("m", 25 * s).unwrap(), Next::Busy);
+    queue
+        .finish(3, EndState::Completed, 0, 11 * s, 25 * s)
+        .unwrap();
+    queue.set_paused("m", true).unwrap();
+    assert_eq!(queue.next("m", 26 * s).unwrap(), Next::Paused);
+    queue.set_paused("m", false).unwrap();
+    for (id, end, executed) in [
+        (1, EndState::Completed, 1_234_567),
+        (2, EndState::NodeFail, 999),
+        (4, EndState::Completed, 1),
+    ] {
+        let now = queue_now(id);
+        assert_eq!(queue.next("m", now).unwrap(), Next::Job(id));
+        queue.start(id, now).unwrap();
+        queue.finish(id, end, 0, executed, now + 2 * s).unwrap();
+    }
+    let bills = queue.bills(0..100 * s);
+    // 1,234,567 + 1 microseconds at 3, ten seconds at 7,000; a run that failed, nothing.
+    let bill = Bill {
+        executed: 1_234_568,
+        reserved_secs: 10,
+        amount: 3_773_704,
+    };
+    assert_eq!(bills, BTreeMap::from([((7, "m".to_owned()), bill)]));
+}
+
+fn queue_now(id: u64) -> i64 {
+    (30 + 2 * id as i64) * SECOND
+}
+
+#[test]
+fn what_is_refused_says_why_and_changes_nothing() {
+    let mut queue = queue();
+    queue.add_machine("m", None, PRICES[0]).unwrap();
+    let s = SECOND;
+    let mut reserve = |id, start, end| {
+        let refused = queue.reserve(id, "m", 7, (start, end), 5 * s);
+        refused.map_err(|error| error.to_string())
+    };
+    assert_eq!(reserve(1, 10 * s, 20 * s), Ok(()));
+    let refused = [
+        (1, 30 * s, 40 * s, "there is a reservation 1 already"),
+        (
+            2,
+            19 * s,
+            25 * s,
+            "reservation 2 overlaps reservation 1 of machine \"m\"",
+        ),
+        (
+            2,
+            5 * s,
+            11 * s,
+            "reservation 2 overlaps reservation 1 of machine \"m\"",
+        ),
+        (
+            2,
+            4 * s,
+            6 * s,
+            "reservation 2 starts at 4000000, but it is 5000000 already",
+        ),
+        (
+            2,
+            30 * s,
+            30 * s + 1,
+            "reservation 2 lasts 1 microseconds: it must be whole seconds, at least 1",
+        ),
+        (
+            2,
+            30 * s,
+            20 * s,
+            "reservation 2 lasts -10000000 microseconds: it must be whole seconds, at least 1",
+        ),
+    ];
+    for (id, start, end, why) in refused {
+        assert_eq!(reserve(id, start, end), Err(why.to_owned()));
+    }
+    assert_eq!(reserve(2, 20 * s, 21 * s), Ok(()), "one after the other");
+    queue.cancel_reservation(2, 12 * s).unwrap();
+    let begun = queue.cancel_reservation(1, 12 * s).unwrap_err();
+    assert_eq!(begun.to_string(), "reservation 1 has begun at 10000000");
+    let job = |id, account| NewJob {
+        id,
+        account,
+        machine: "m",
+        parts: &[],
+        expected: 100,
+    };
+    queue.limit_account(Some(9), Some(1));
+    queue.submit(&job(1, 9), 12 * s).unwrap();
+    let full = queue.submit(&job(2, 9), 12 * s).unwrap_err();
+    assert_eq!(
+        full.to_string(),
+        "the limit of account 9 is reached: 1 on-demand jobs wait, 1 may"
+    );
+    assert_eq!(
+        queue.submit(&job(1, 8), 12 * s),
+        Err(OnDemandError::JobTwice { job: 1 })
+    );
+    assert_eq!(
+        queue.halted(1, 12 * s),
+        Err(OnDemandError::NotRunning { job: 1 })
+    );
+    queue.start(1, 12 * s).unwrap();
+    queue.submit(&job(2, 9), 12 * s).unwrap();
+    assert!(matches!(
+        queue.start(2, 12 * s),
+        Err(OnDemandError::Busy { running: 1, .. })
+    ));
+    assert!(matches!(
+        queue.finish(1, EndState::Completed, 0, 2, 12 * s + 1),
+        Err(OnDemandError::RanTooLong {
+            executed: 2,
+            passed: 1,
+            ..
+        })
+    ));
+    queue.cancel(2, 13 * s).unwrap();
+    assert_eq!(
+        queue.cancel(1, 13 * s),
+        Err(OnDemandError::NotWaiting { job: 1 })
+    );
+    assert_eq!(
+        queue.cancel(3, 13 * s),
+        Err(OnDemandError::UnknownJob { job: 3 })
+    );
+}
