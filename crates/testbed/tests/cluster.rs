@@ -4,7 +4,12 @@ use std::process::ExitCode;
 
 use fairtree_testbed::checks;
 use fairtree_testbed::harness::{self, Threads};
+use xtask::interrupt;
 
 fn main() -> ExitCode {
+    // One of the checks ends another run of this program.
+    if let Some(result) = checks::hold_of_arguments() {
+        return interrupt::exit_code(result);
+    }
     harness::main(Threads::One, |bed| Ok(checks::tests(bed)))
 }

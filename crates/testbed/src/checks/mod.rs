@@ -33,6 +33,8 @@ use xtask::progress::Progress;
 use xtask::project;
 use xtask::release::Release;
 
+pub use teardown::hold_of_arguments;
+
 /// What a check gets: how to start its cluster.
 pub struct Bench<'a> {
     /// Slurm's release.

@@ -7,12 +7,38 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use xtask::interrupt;
+use xtask::progress::Progress;
 
 use super::Bench;
 use super::world::DEADLINE;
+use crate::cluster::conf::PriorityType;
 use crate::cluster::users;
+use crate::demo;
 use crate::process;
 use crate::wait;
+
+/// What another run of this program is told; the release follows.
+const HOLD: [&str; 2] = ["cluster", "hold"];
+
+/// Holds a cluster until a signal comes, where this program's arguments tell it to.
+pub fn hold_of_arguments() -> Option<Result<()>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (words, release) = arguments.split_at_checked(HOLD.len())?;
+    match release {
+        [release] if words == HOLD => Some(hold(release)),
+        _ => None,
+    }
+}
+
+fn hold(release: &str) -> Result<()> {
+    interrupt::install()?;
+    demo::hold(
+        &release.parse()?,
+        PriorityType::Multifactor,
+        &Progress::plain(),
+    )
+}
 
 /// SIGINT as from a terminal, then SIGKILL, which no program sees coming.
 pub fn leaves_nothing(bench: &Bench) -> Result<()> {
@@ -42,7 +68,7 @@ struct Run {
 impl Run {
     fn start(bench: &Bench) -> Result<Run> {
         let mut child = Command::new("/proc/self/exe")
-            .args(["cluster", "up", "--priority", "multifactor", "--slurm"])
+            .args(HOLD)
             .arg(bench.release.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
