@@ -6,7 +6,7 @@
 //! after that there is no exception.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -20,9 +20,16 @@ use super::life::Life;
 use super::own::Own;
 
 /// What happens.
-struct Event {
+pub struct Event {
     lines: &'static [&'static str],
     own: Own,
+}
+
+impl Event {
+    /// As the name of a test.
+    pub fn name(&self) -> String {
+        self.lines.join("+").replace(' ', "_")
+    }
 }
 
 const fn event(lines: &'static [&'static str]) -> Event {
@@ -55,7 +62,7 @@ const fn priced(job: u32, lines: &'static [&'static str]) -> Event {
 
 /// Jobs 1 to 20 run, 21 to 700 wait; 30 to 40 wait in two partitions, 60 is held, 61 has an
 /// administrator's priority, 50 waits as an array.
-const EVENTS: &[Event] = &[
+pub const EVENTS: &[Event] = &[
     // Ends and sizes: usage is charged.
     event(&["end 3"]),
     event(&["end 3", "end 4 state=timeout", "cancel 5"]),
@@ -187,9 +194,9 @@ enum When {
 /// The fields after the pass with its event, and after the next pass.
 type Ends = [BTreeMap<String, String>; 2];
 
-struct Stage<'a> {
-    host: &'a Host,
-    plugin: &'a Path,
+pub struct Stage {
+    host: Host,
+    plugin: PathBuf,
     world: Vec<String>,
     /// What job 21 has before the pass.
     priority: String,
@@ -199,9 +206,9 @@ struct Stage<'a> {
     moves: bool,
 }
 
-impl<'a> Stage<'a> {
+impl Stage {
     /// `last`: what happens between the last pass and the one under test, in any case.
-    fn new(host: &'a Host, plugin: &'a Path, compat: &str, last: &[&str]) -> Result<Stage<'a>> {
+    fn new(host: &Host, plugin: &Path, compat: &str, last: &[&str]) -> Result<Stage> {
         let mut world = world(&format!("compat={compat},max_lock_ms=1"));
         world.extend(last.iter().map(|line| (*line).to_owned()));
         let moves = !last.is_empty();
@@ -216,8 +223,8 @@ impl<'a> Stage<'a> {
         let found = fields(dump.lines.iter().map(String::as_str));
         let priority = found.get("job 21 priority").context("job 21")?.clone();
         Ok(Stage {
-            host,
-            plugin,
+            host: host.clone(),
+            plugin: plugin.to_owned(),
             world,
             priority,
             // Stock's formula charges an end as if all of it came at once, so that what a pass
@@ -249,7 +256,7 @@ impl<'a> Stage<'a> {
         let last = lines.len();
         let dump = self
             .host
-            .play(self.plugin, &Life { lines }, Some((last - 1, last)))?;
+            .play(&self.plugin, &Life { lines }, Some((last - 1, last)))?;
         ensure!(dump.ending == "exit 0", "{}", dump.ending);
         if dump.lines.iter().any(|line| line.starts_with("~ never")) {
             return Ok(None);
@@ -258,7 +265,11 @@ impl<'a> Stage<'a> {
     }
 
     /// One event at every point; returns how many there were.
-    fn enumerate(&self, event: &Event) -> Result<usize> {
+    ///
+    /// # Errors
+    /// The first field that is neither what it is when the event comes first nor when it comes
+    /// last.
+    pub fn enumerate(&self, event: &Event) -> Result<usize> {
         let (Some(before), Some(after)) = (
             self.play(event, When::Before)?,
             self.play(event, When::After)?,
@@ -322,34 +333,27 @@ pub const KINDS: [Kind; 3] = [
 ];
 
 impl Kind {
-    /// Plays all events at all points, and a pass that fails half-way; says what it was.
+    /// What its events are played in.
     ///
     /// # Errors
-    /// The first field that is neither what it is when the event comes first nor when it comes
-    /// last.
-    pub fn enumerate(&self, host: &Host, plugin: &Path, threads: usize) -> Result<String> {
-        let name = || match self.last {
-            [] => format!("compat={}", self.compat),
-            last => format!("compat={}, {}", self.compat, last.join(", ")),
-        };
-        let stage = Stage::new(host, plugin, self.compat, self.last)?;
-        let points = all(&stage, threads).with_context(name)?;
-        fails_half_way(&stage).with_context(name)?;
-        let events = EVENTS.len();
-        let name = name();
-        Ok(format!(
-            "{name}: {events} events at {points} points, no difference"
-        ))
+    /// The host does not play the life up to there.
+    pub fn stage(&self, host: &Host, plugin: &Path) -> Result<Stage> {
+        Stage::new(host, plugin, self.compat, self.last)
     }
 }
 
-/// Plays all of [`KINDS`].
+/// Plays all events at all points under all of [`KINDS`], and a pass that fails half-way.
 ///
 /// # Errors
-/// As [`Kind::enumerate`].
+/// As [`Stage::enumerate`] and [`fails_half_way`].
 pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
     for kind in &KINDS {
-        println!("{}", kind.enumerate(host, plugin, threads)?);
+        let name = kind.name;
+        let stage = kind.stage(host, plugin)?;
+        let points = all(&stage, threads).with_context(|| name)?;
+        fails_half_way(&stage).with_context(|| name)?;
+        let events = EVENTS.len();
+        println!("{name}: {events} events at {points} points, no difference");
     }
     Ok(())
 }
@@ -375,17 +379,20 @@ fn all(stage: &Stage, threads: usize) -> Result<usize> {
 
 /// A pass that ends between two pieces: jobs have priorities of this pass or of the last one,
 /// and the next pass makes up for all of it.
-fn fails_half_way(stage: &Stage) -> Result<()> {
+///
+/// # Errors
+/// Any other priorities.
+pub fn fails_half_way(stage: &Stage) -> Result<()> {
     let nothing = event(&["step 0"]);
     let Some(whole) = stage.play(&nothing, When::After)? else {
         bail!("a pass without a point was asked for one");
     };
     let failing = Stage {
-        host: &stage
+        host: stage
             .host
             .clone()
             .with_variable("FAIRTREE_FAULT", "slice:panic:1"),
-        plugin: stage.plugin,
+        plugin: stage.plugin.clone(),
         // The fault strikes the first pass in pieces.
         world: stage.world.clone(),
         priority: String::new(),

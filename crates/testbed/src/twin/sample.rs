@@ -91,16 +91,37 @@ fn of_faults(bed: &'static Bed) -> Result<Vec<Trial>> {
 
 fn of_passes(bed: &'static Bed) -> Vec<Trial> {
     let built = Arc::new(Shared::new(move || build(bed, Promise::Same)));
-    let each = |kind: &'static during::Kind| {
-        let built = Arc::clone(&built);
-        harness::test(bed, format!("during::{}", kind.name), move |bed| {
-            let built: &Built = built.get()?;
-            let told = kind.enumerate(&built.host, &built.ours, 1)?;
-            bed.progress.print(told);
-            Ok(())
+    during::KINDS
+        .iter()
+        .flat_map(|kind| of_kind(bed, kind, &built))
+        .collect()
+}
+
+/// Every event of a pass, and a pass that fails half-way.
+fn of_kind(
+    bed: &'static Bed,
+    kind: &'static during::Kind,
+    built: &Arc<Shared<Built>>,
+) -> Vec<Trial> {
+    let built = Arc::clone(built);
+    let stage = Arc::new(Shared::new(move || {
+        let built = built.get()?;
+        kind.stage(&built.host, &built.ours)
+    }));
+    let name = |what: &str| format!("during::{}::{what}", kind.name);
+    let each = |event: &'static during::Event| {
+        let stage = Arc::clone(&stage);
+        harness::test(bed, name(&event.name()), move |_| {
+            stage.get()?.enumerate(event).map(drop)
         })
     };
-    during::KINDS.iter().map(each).collect()
+    let mut tests: Vec<Trial> = during::EVENTS.iter().map(each).collect();
+    tests.push(harness::test(
+        bed,
+        name("a_pass_fails_half_way"),
+        move |_| during::fails_half_way(stage.get()?),
+    ));
+    tests
 }
 
 fn build(bed: &Bed, promise: Promise) -> Result<Built> {
