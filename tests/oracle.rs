@@ -1,9 +1,8 @@
-//! Every output against a second, naive computation in exact fractions, written from
-//! fair_tree.shtml and classic_fair_share.shtml: recursive, slow, and without rounding.
+//! Every output against the oracle (`crates/oracle`): a second computation in exact fractions,
+//! written from fair_tree.shtml and classic_fair_share.shtml, recursive and without rounding.
 
 mod common;
 mod oracle {
-    pub mod fractions;
     pub mod random;
 }
 
@@ -12,11 +11,63 @@ use fairtree::compat::Compat;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Ranking, compute};
 use fairtree::tree::{AssocKind, Shares};
-use oracle::fractions::{Fraction, Level, Oracle, exact};
+use fairtree_oracle::number::{Fraction, dyadic};
+use fairtree_oracle::{Algorithm, Association, Hierarchy, Level};
+use num_bigint::BigInt;
+use num_traits::{One, ToPrimitive, Zero};
 use oracle::random::{order_of, sites};
 use proptest::prelude::*;
 
 const DOCUMENTED: Compat = Compat::Documented;
+
+/// The number, exactly.
+fn exact(number: Extended) -> Fraction {
+    let (mantissa, exponent) = number.to_parts().expect("finite");
+    let mantissa = BigInt::from(mantissa);
+    let signed = if number.is_negative() {
+        -mantissa
+    } else {
+        mantissa
+    };
+    dyadic(signed, i64::from(exponent))
+}
+
+/// The site as the oracle computes it.
+fn exactly(site: &Site, algorithm: Algorithm, compat: Compat) -> Hierarchy {
+    let rows = site.tree.rows().iter().zip(&site.raw_usage);
+    let rows: Vec<Association> = rows
+        .map(|(row, usage)| Association {
+            id: row.id,
+            parent: row.parent,
+            is_user: row.kind == AssocKind::User,
+            shares: match row.shares {
+                Shares::Raw(count) => Some(count),
+                Shares::Parent => None,
+            },
+            usage: exact(*usage),
+        })
+        .collect();
+    Hierarchy::new(&rows, algorithm, compat.is_slurm())
+}
+
+/// Usage of the root over that of the root.
+fn of_root(site: &Site) -> Fraction {
+    if exact(site.raw_usage[0]).is_zero() {
+        Fraction::zero()
+    } else {
+        Fraction::one()
+    }
+}
+
+/// `FairShare=parent` right below the root, where stock shows one number and uses another.
+fn is_parent_below_root(site: &Site, oracle: &Hierarchy, at: usize) -> bool {
+    let [row, root] = [at, 0].map(|at| site.tree.rows()[at]);
+    row.shares == Shares::Parent && oracle.account(row.id) == root.id
+}
+
+fn float(value: &Fraction) -> f64 {
+    value.to_f64().expect("finite")
+}
 
 fn fair_tree(site: &Site) -> Vec<AssocFairshare> {
     compute(Ranking::FAIR_TREE, DOCUMENTED, &site.tree, &site.raw_usage)
@@ -56,15 +107,18 @@ proptest! {
 
     #[test]
     fn fair_tree_agrees_with_exact_fractions(site in sites()) {
-        let oracle = Oracle::new(&site);
-        let factors = oracle.fair_tree_factors();
+        let oracle = exactly(&site, Algorithm::FairTree, DOCUMENTED);
         for (at, result) in fair_tree(&site).iter().enumerate() {
-            let name = &site.names[at];
-            prop_assert_eq!(result.fs_factor, factors[at], "{}", name);
-            assert_close(result.norm_shares, oracle.share_of_level(at), name);
-            assert_rounded(result.norm_usage, &oracle.norm_usage(at), name);
-            assert_rounded(result.effective_usage, &oracle.usage_of_level(at), name);
-            match (oracle.level(at), result.level_fs) {
+            let (name, id) = (&site.names[at], site.tree.rows()[at].id);
+            prop_assert_eq!(result.fs_factor, oracle.factor(id), "{}", name);
+            assert_close(result.norm_shares, oracle.norm_shares(id), name);
+            let [norm, effective] = match at {
+                0 => [of_root(&site), of_root(&site)],
+                _ => [oracle.norm_usage(id), oracle.effective_usage(id)],
+            };
+            assert_rounded(result.norm_usage, &norm, name);
+            assert_rounded(result.effective_usage, &effective, name);
+            match (oracle.level(id), result.level_fs) {
                 (None, None) => {}
                 (Some(Level::Finite(value)), Some(got)) => assert_rounded(got, &value, name),
                 (Some(Level::Infinite), Some(got)) => prop_assert!(got.is_infinite()),
@@ -75,19 +129,19 @@ proptest! {
 
     #[test]
     fn classic_agrees_with_exact_fractions(site in sites(), dampening in 1_u16..5) {
-        let oracle = Oracle::new(&site);
         for compat in [DOCUMENTED, SLURM] {
+            let oracle = exactly(&site, Algorithm::Classic { dampening }, compat);
             let ranking = Ranking::classic(dampening);
             let results = compute(ranking, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate() {
-                let name = &site.names[at];
-                let shown_apart = compat.is_slurm() && oracle.is_parent_below_root(at);
+                let (name, id) = (&site.names[at], site.tree.rows()[at].id);
+                let shown_apart = compat.is_slurm() && is_parent_below_root(&site, &oracle, at);
                 if at > 0 && !shown_apart {
-                    let expected = oracle.classic_usage(at, compat);
+                    let expected = float(&oracle.effective_usage(id));
                     assert_close(result.effective_usage.to_f64(), expected, name);
                 }
-                assert_close(result.norm_shares, oracle.share_of_path(at), name);
-                let factor = oracle.classic_factor(at, dampening, compat);
+                assert_close(result.norm_shares, oracle.norm_shares(id), name);
+                let factor = oracle.factor(id).expect("for all");
                 assert_power_close(result.fs_factor.expect("for all"), factor, name);
             }
         }
@@ -95,17 +149,17 @@ proptest! {
 
     #[test]
     fn depth_oblivious_agrees_with_its_formula(site in sites(), dampening in 1_u16..5) {
-        let oracle = Oracle::new(&site);
         for compat in [DOCUMENTED, SLURM] {
+            let oracle = exactly(&site, Algorithm::DepthOblivious { dampening }, compat);
             let ranking = Ranking::depth_oblivious(dampening);
             let results = compute(ranking, compat, &site.tree, &site.raw_usage);
             for (at, result) in results.iter().enumerate().skip(1) {
-                let name = &site.names[at];
-                if !(compat.is_slurm() && oracle.is_parent_below_root(at)) {
-                    let expected = oracle.depth_oblivious_usage(at, compat);
+                let (name, id) = (&site.names[at], site.tree.rows()[at].id);
+                if !(compat.is_slurm() && is_parent_below_root(&site, &oracle, at)) {
+                    let expected = float(&oracle.effective_usage(id));
                     assert_close(result.effective_usage.to_f64(), expected, name);
                 }
-                let factor = oracle.depth_oblivious_factor(at, dampening, compat);
+                let factor = oracle.factor(id).expect("for all");
                 assert_power_close(result.fs_factor.expect("for all"), factor, name);
             }
         }
@@ -189,10 +243,10 @@ proptest! {
     fn only_ties_tell_documented_from_slurm(site in sites()) {
         // Where no two exact level fairshares anywhere are equal, no rule about ties applies; and
         // where stock's rounding keeps them apart and in their order, both modes must agree.
-        let oracle = Oracle::new(&site);
+        let oracle = exactly(&site, Algorithm::FairTree, DOCUMENTED);
         let stock = compute(Ranking::FAIR_TREE, SLURM, &site.tree, &site.raw_usage);
         let mut levels: Vec<_> = (1..site.tree.len())
-            .filter_map(|at| Some((oracle.level(at)?, stock[at].level_fs?)))
+            .filter_map(|at| Some((oracle.level(site.tree.rows()[at].id)?, stock[at].level_fs?)))
             .collect();
         levels.sort();
         let told_apart = levels.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1);

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use super::documented;
 use super::host::{Dump, Host};
 use super::life::Life;
-use super::oracle::Account;
+use fairtree_oracle::Account;
 
 /// The two plugins of a comparison; the host's fields are Slurm's own.
 pub struct Pair<'a> {

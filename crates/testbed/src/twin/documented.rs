@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 
 use super::compare::{Difference, Field, Outcome, Pair};
 use super::life::Life;
-use super::oracle::{Explained, Faults, Unexplained, explain};
+use fairtree_oracle::{Explained, Faults, Unexplained, explain};
 
 /// The settings of such lives, for both plugins: ended jobs stay until the life says otherwise,
 /// so that ours has no reason to look for them between passes.

@@ -17,7 +17,6 @@ mod faults;
 pub mod host;
 mod jobs;
 mod life;
-mod oracle;
 mod own;
 mod run;
 mod sample;

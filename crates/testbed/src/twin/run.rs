@@ -10,8 +10,8 @@ use xtask::interrupt;
 use super::compare::{Difference, Outcome, Pair, Promise, compare};
 use super::documented;
 use super::life::Life;
-use super::oracle::Account;
 use super::{Size, generate, shrink};
+use fairtree_oracle::Account;
 
 /// Prints a difference and its life, shrunk if asked; always an error.
 pub fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -> Result<()> {

@@ -15,9 +15,9 @@ use xtask::interrupt;
 use crate::harness::{self, Bed, Shared};
 
 use super::compare::{Outcome, Promise, compare};
-use super::oracle::Account;
 use super::run::{Run, report};
 use super::{Built, Size, during, fault, faults};
+use fairtree_oracle::Account;
 
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
 const SAME: RangeInclusive<u64> = 1..=400;

@@ -25,7 +25,9 @@ pub(super) fn of_power(must: &Fraction) -> f64 {
 pub struct Mismatch {
     /// Record, id and field.
     pub field: String,
+    /// What it must be.
     pub must: String,
+    /// What it is.
     pub is: String,
 }
 

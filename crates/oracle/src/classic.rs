@@ -10,12 +10,12 @@ use std::rc::Rc;
 use num_traits::{One as _, Signed as _, Zero as _};
 
 use super::charge::no_val;
+use super::fair_tree::{norm, ratio};
 use super::faults::{Fault, Faults};
 use super::number::{
     Fraction, Number, exact, ln, power, product, quotient, rounded, to_f64, whole,
 };
 use super::records::{Assoc, World, flag};
-use super::tree::{norm, ratio};
 
 /// Bits that are enough for what ends in an x87 number.
 const BITS: u64 = 160;
@@ -84,17 +84,19 @@ pub fn counted(faults: &Faults, usage: &Fraction) -> Option<Fraction> {
 /// Everything at one moment.
 struct Classic<'a> {
     world: &'a World,
+    faults: &'a Faults,
     usage: &'a dyn Fn(u32) -> Fraction,
     shares: BTreeMap<u32, Fraction>,
     used: BTreeMap<u32, Fraction>,
 }
 
 /// Fills in usage and factors from the given raw usage.
-pub fn classic(world: &mut World, usage: &dyn Fn(u32) -> Fraction) {
+pub fn classic(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Fraction) {
     let before = world.clone();
     let root = world.conf.root;
     let mut all = Classic {
         world: &before,
+        faults,
         usage,
         shares: BTreeMap::new(),
         used: BTreeMap::new(),
@@ -155,6 +157,7 @@ impl Classic<'_> {
     fn find_used(&mut self, id: u32) -> Fraction {
         let assoc = match self.world.assocs.get(&id) {
             Some(assoc) if assoc.fs_parent != 0 => Rc::clone(assoc),
+            _ if self.faults.has(Fault::RootAlwaysUsed) => return Fraction::one(),
             // The root has used all there is.
             _ => return self.norm(id),
         };
@@ -204,11 +207,24 @@ fn level_shares(world: &World, account: u32) -> u64 {
         .sum()
 }
 
-fn part_of_level(world: &World, assoc: &Assoc) -> Fraction {
+/// Own shares over those of the level; 0 of a level without any.
+pub fn part_of_level(world: &World, assoc: &Assoc) -> Fraction {
     match level_shares(world, assoc.fs_parent) {
         0 => Fraction::zero(),
         level => quotient(&whole(assoc.shares_raw), &whole(level)),
     }
+}
+
+/// Normalised shares of classic fair share: the product of the parts of all levels.
+pub fn share_of_path(world: &World, id: u32) -> Fraction {
+    let mut all = Classic {
+        world,
+        faults: &Faults::none(),
+        usage: &|_| Fraction::zero(),
+        shares: BTreeMap::new(),
+        used: BTreeMap::new(),
+    };
+    all.share(id)
 }
 
 /// Normalised shares under the settings of now, as slurmctld's own function defines them.

@@ -153,6 +153,31 @@ impl Assoc {
         })
     }
 
+    /// One without usage, right below an account or, for 0, at the top.
+    pub fn bare(id: u32, is_user: bool, parent: u32) -> Assoc {
+        Assoc {
+            id,
+            place: 0,
+            acct: String::new(),
+            is_user,
+            parent,
+            fs_parent: parent,
+            children: vec![],
+            priority: 0,
+            priority_norm: 0.0,
+            shares_raw: 0,
+            level_shares: 0,
+            shares_norm: 0.0,
+            usage: Usage::default(),
+            leaf: if is_user { Leaf::Own } else { Leaf::None },
+            run_secs: vec![],
+            usage_norm: number(0),
+            usage_efctv: number(0),
+            level_fs: number(0),
+            fs_factor: Fraction::zero(),
+        }
+    }
+
     /// Does it take its parent's shares?
     pub fn on_parent(&self) -> bool {
         self.shares_raw == USE_PARENT

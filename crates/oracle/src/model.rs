@@ -8,6 +8,7 @@ use num_traits::Zero as _;
 
 use super::charge::{self, Period};
 use super::classic;
+use super::fair_tree;
 use super::faults::{Fault, Faults};
 use super::memory::{Memory, Ranking, Saved};
 use super::number::{Fraction, close, exact, product, to_f64};
@@ -16,7 +17,6 @@ use super::records::{Assoc, Leaf, Usage, World, flag};
 use super::resets;
 use super::rows::Row;
 use super::trace::Hook;
-use super::tree;
 
 /// Usage of two computations may differ by so much of itself.
 pub const USAGE: f64 = 1e-12;
@@ -210,9 +210,9 @@ impl Model<'_> {
             }
         };
         if self.is_fair_tree() {
-            tree::fair_tree(&mut self.world, self.faults, &usage);
+            fair_tree::fair_tree(&mut self.world, self.faults, &usage);
         } else {
-            classic::classic(&mut self.world, &usage);
+            classic::classic(&mut self.world, &Faults::none(), &usage);
         }
         let ranking = Ranking {
             assocs: self.world.assocs.clone(),
@@ -331,7 +331,9 @@ impl Model<'_> {
         if !self.faults.has(Fault::ClassicFactorUnpublished) {
             let mut all = self.world.clone();
             let predicted = self.world.clone();
-            classic::classic(&mut all, &|id| usage_of(&predicted, self.call.after, id));
+            classic::classic(&mut all, &Faults::none(), &|id| {
+                usage_of(&predicted, self.call.after, id)
+            });
             for (id, record) in &mut self.world.assocs {
                 Rc::make_mut(record).fs_factor = all.assocs[id].fs_factor.clone();
             }
