@@ -14,13 +14,13 @@ use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree::config::time::parse_minutes_as_secs;
 use fairtree::fairshare::Ranking;
-use fairtree_analysis::chart::{Picture, Theme, page, png, poster_svg, to_json};
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
 use fairtree_analysis::share::{ShareReport, from_listing, from_site, ranking_of, settle};
 use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::{Format, InputError, Problem, sacct};
+use fairtree_render::chart::{Picture, Theme, page, png, poster_svg, to_json};
 
 /// Reads, computes, draws.
 pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Failure> {

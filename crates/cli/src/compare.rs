@@ -6,12 +6,13 @@ use std::path::Path;
 
 use super::args::CompareArgs;
 use super::{Failure, Outcome, told};
-use fairtree_analysis::compare::{queue, shares, to_json};
+use fairtree_analysis::compare::{queue, shares};
 use fairtree_analysis::prio::{PrioReport, from_queue};
 use fairtree_model::input::capture::open;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{InputError, Problem, sprio, sshare, stream};
+use fairtree_render::compare::to_json;
 
 /// Reads both, compares, prints.
 pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {

@@ -12,9 +12,10 @@ use fairtree::config::time::{Time, parse_time};
 use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree::priority::TimeLimit;
 use fairtree::tree::AssocIndex;
-use fairtree_analysis::cost::{Request, cost, to_json, write};
+use fairtree_analysis::cost::{Request, cost};
 use fairtree_model::cluster::{Cluster, ClusterJob, FindError, JobName};
 use fairtree_model::input::slurm::parse_tres;
+use fairtree_render::cost::{to_json, write};
 
 /// Reads, bills, shows.
 pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failure> {

@@ -10,13 +10,13 @@ use super::progress::Waiting;
 use super::wrap::Wrapped;
 use super::{Failure, Outcome};
 use fairtree::tree::AssocIndex;
-use fairtree_analysis::explain::json::{Explanation, to_json};
 use fairtree_analysis::explain::{
     ExplainError, Scene, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
 };
 use fairtree_analysis::prio::from_queue;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
 use fairtree_model::input::sprio::Queue;
+use fairtree_render::explain::{Explanation, to_json};
 
 /// What takes its time on a large site.
 const SEARCHING: &str = "searching for what would change the order";
@@ -85,11 +85,11 @@ fn printed(args: &ExplainArgs, queue: &Queue, messages: &Messages) -> Result<Out
         Some(versus) => {
             let ids = [job, number("--versus", versus)?];
             let compared = compare_printed(&reports, ids).map_err(usage)?;
-            say(args, Explanation::Jobs(&compared), &compared)
+            say(args, Explanation::Jobs(&compared))
         }
         None => {
             let explained = explain_printed(&reports, job).map_err(usage)?;
-            say(args, Explanation::Job(&explained), &explained)
+            say(args, Explanation::Job(&explained))
         }
     };
     messages.note(
@@ -119,14 +119,14 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
             let searching = Waiting::new(SEARCHING);
             let compared = compare_jobs(&scene, cluster, [&job.job, &other.job]).map_err(usage)?;
             drop(searching);
-            say(args, Explanation::Jobs(&compared), &compared)
+            say(args, Explanation::Jobs(&compared))
         }
         None => {
             let mut explained = explain_job(&scene, cluster, &job.job).map_err(usage)?;
             if job.phase == JobPhase::Running {
                 explained = explained.while_running(job.job.priority);
             }
-            say(args, Explanation::Job(&explained), &explained)
+            say(args, Explanation::Job(&explained))
         }
     }
 }
@@ -160,7 +160,7 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     let compared = compare_users(&Scene::of(cluster, &load), cluster, [who, versus]);
     let compared = compared.map_err(usage)?;
     drop(searching);
-    say(args, Explanation::Users(&compared), &compared)
+    say(args, Explanation::Users(&compared))
 }
 
 /// Whoever comes right before a user, or right after the first one; of equals the first in the
@@ -191,17 +191,13 @@ fn neighbour(cluster: &Cluster, who: AssocIndex) -> Result<AssocIndex, ExplainEr
         })
 }
 
-fn say(
-    args: &ExplainArgs,
-    explanation: Explanation<'_>,
-    text: &impl std::fmt::Display,
-) -> Result<Outcome, Failure> {
+fn say(args: &ExplainArgs, explanation: Explanation<'_>) -> Result<Outcome, Failure> {
     let mut out = BufWriter::new(stdout().lock());
     if args.json {
         to_json(&mut out, explanation)?;
     } else {
         let mut out = Wrapped::to_terminal(&mut out);
-        write!(out, "{text}")?;
+        write!(out, "{explanation}")?;
         out.flush()?;
     }
     out.flush()?;

@@ -33,9 +33,9 @@ use clap::Parser;
 use args::{Cli, Command};
 use fairtree::compat::Compat;
 use fairtree::config::PriorityParameters;
-use fairtree_analysis::chart::PngError;
 use fairtree_model::input::InputError;
 use fairtree_model::input::capture::CommandError;
+use fairtree_render::chart::PngError;
 use message::Messages;
 
 /// What a command found.

@@ -9,12 +9,13 @@ use super::user::login_names;
 use super::{Failure, Outcome, compat_of, told};
 use fairtree::compat::Compat;
 use fairtree_analysis::prio::{
-    PrioReport, Select, SelectError, Table, check, compare, from_queue, from_site, from_snapshot,
-    parse_sort, select, to_json, write_agreement, write_compared,
+    PrioReport, Select, SelectError, check, compare, from_queue, from_site, from_snapshot,
+    parse_sort, select,
 };
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Snapshot;
 use fairtree_model::input::sprio::{Column, Defaults, LineFormat};
+use fairtree_render::prio::{Table, to_json, write_agreement, write_compared};
 
 /// Reads, adds up, prints.
 pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failure> {

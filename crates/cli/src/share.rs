@@ -9,13 +9,13 @@ use super::user::login_names;
 use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
-use fairtree_analysis::chart::{Forest, Theme, bars_svg, page, write_tree};
 use fairtree_analysis::share::{
-    Gap, Select, Separator, ShareReport, Table, check, from_listing, from_site, ranking_of, select,
-    settle, to_json, write_agreement,
+    Gap, Select, ShareReport, check, from_listing, from_site, ranking_of, select, settle,
 };
 use fairtree_model::input::Format;
 use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
+use fairtree_render::chart::{Forest, Theme, bars_svg, page, write_tree};
+use fairtree_render::share::{Separator, Table, to_json, write_agreement};
 
 /// Reads, computes, prints.
 pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Failure> {

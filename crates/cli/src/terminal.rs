@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr, stdout};
 
 use super::message::Messages;
-use fairtree_analysis::chart::Look;
+use fairtree_render::chart::Look;
 
 /// Columns where nobody tells how many there are.
 const DEFAULT_COLUMNS: usize = 80;

@@ -10,7 +10,8 @@ use super::message::Messages;
 use super::progress::Waiting;
 use super::wrap::Wrapped;
 use super::{Failure, Outcome, changes, terminal};
-use fairtree_analysis::what_if::{Shown, WhatIf, compare, to_html, to_json, write};
+use fairtree_analysis::what_if::{WhatIf, compare};
+use fairtree_render::what_if::{Shown, to_html, to_json, write};
 
 /// Reads, changes, compares, shows.
 pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Failure> {

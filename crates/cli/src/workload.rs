@@ -4,11 +4,11 @@ use std::io::BufRead;
 
 use super::Failure;
 use fairtree::config::Config;
-use fairtree_analysis::chart::span;
 use fairtree_analysis::history::{History, Placed, on_site, own_site};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::workload::Summary;
 use fairtree_model::input::{Format, sacct, swf};
+use fairtree_render::chart::span;
 
 /// What the jobs of a log used.
 pub(super) struct Gathered {

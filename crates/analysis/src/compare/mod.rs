@@ -1,11 +1,9 @@
 //! What changed between two moments, and why: shares and usage, or the queue.
 
-mod json;
 mod queue;
 mod ranks;
 mod shares;
 
-pub use json::{SCHEMA, to_json};
 pub use queue::queue;
 pub use shares::shares;
 
@@ -54,7 +52,9 @@ impl Serialize for Value {
         match self {
             Value::Whole(number) => serializer.serialize_i64(*number),
             Value::Number(number) if number.is_finite() => serializer.serialize_f64(*number),
-            Value::Number(number) => serializer.serialize_str(&super::c_format::f(*number)),
+            Value::Number(number) => {
+                serializer.serialize_str(&fairtree_model::c_format::f(*number))
+            }
             Value::Text(text) => serializer.serialize_str(text),
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::shares::{key as assoc_key, name as assoc_name};
 use super::{Change, Happened, Kind, Value, Values};
-use crate::c_format;
 use crate::prio::{PrioReport, PrioRow};
+use fairtree_model::c_format;
 use fairtree_model::input::sprio::Factor;
 use fairtree_model::input::sshare::{Listing, Row};
 

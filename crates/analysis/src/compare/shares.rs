@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use super::ranks::Ranks;
 use super::{Change, Happened, Kind, Value};
-use crate::c_format;
 use fairtree::tree::Shares;
+use fairtree_model::c_format;
 use fairtree_model::input::sshare::{Link, Listing, Printed, Row, RowKind, links};
 
 /// Usage below this, in TRES-seconds, is too coarse to tell what fading left of it.

@@ -5,13 +5,9 @@
 
 mod bill;
 mod fading;
-mod json;
-mod text;
 
 pub use bill::{Bill, BillLine};
 pub use fading::{Fading, Left};
-pub use json::{SCHEMA, to_json};
-pub use text::write;
 
 use serde::Serialize;
 

@@ -57,7 +57,6 @@ mod entry;
 mod formula;
 mod job;
 mod jobs;
-pub mod json;
 mod parting;
 mod path;
 mod printed;
@@ -67,7 +66,6 @@ mod search;
 mod sketch;
 mod tally;
 mod term;
-mod text;
 mod users;
 mod world;
 

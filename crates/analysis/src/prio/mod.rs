@@ -4,24 +4,18 @@
 //! not follow from the factors beside it. Printed factors are rounded to whole points, so they
 //! give the sum no closer than half a point each.
 
-mod agreement;
 mod check;
 mod compared;
-mod json;
 mod listing;
 mod select;
 mod settle;
 mod snapshot;
-mod table;
 
-pub use agreement::write_agreement;
 pub use check::{Agreement, Difference, Verdict, check};
-pub use compared::{Apart, Compared, compare, write_compared};
-pub use json::{SCHEMA, to_json};
+pub use compared::{Apart, Compared, compare};
 pub use listing::from_queue;
 pub use select::{Select, SelectError, SortKey, parse_sort, select};
 pub use snapshot::{from_site, from_snapshot};
-pub use table::Table;
 
 pub use super::share::Figure;
 use fairtree_model::input::sprio::{Factor, Weights};

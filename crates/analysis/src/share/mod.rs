@@ -4,27 +4,23 @@
 //! what `sshare` printed from its RawShares and RawUsage, as far as its rows allow: where they do
 //! not, the printed number stays and a [`Gap`] says why.
 
-mod agreement;
 mod bounds;
 mod check;
 mod doubt;
-mod json;
 mod listing;
 mod order;
 mod ranks;
+mod select;
 mod settle;
 mod since;
 mod site;
-mod table;
 
-pub use agreement::write_agreement;
 pub use bounds::Charged;
 pub use check::{Agreement, Difference, Verdict, check};
-pub use json::{SCHEMA, to_json};
 pub use listing::{from_listing, ranking_of};
+pub use select::{Select, select};
 pub use settle::settle;
 pub use site::from_site;
-pub use table::{Select, Separator, Table, select};
 
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;

@@ -117,7 +117,7 @@ impl fmt::Display for Change {
             }
             Change::ResetUsage(who) => write!(f, "usage of {who} is reset"),
             Change::Job(id, change) => write!(f, "job {id} {change}"),
-            Change::After(secs) => write!(f, "{} pass", crate::span::Span(*secs)),
+            Change::After(secs) => write!(f, "{} pass", fairtree_model::span::Span(*secs)),
         }
     }
 }

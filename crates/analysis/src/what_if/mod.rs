@@ -12,19 +12,13 @@
 
 mod apply;
 mod change;
-mod html;
-mod json;
 mod moves;
 pub(super) mod standing;
-pub(super) mod text;
 
 pub use apply::ChangeError;
 pub use change::{Change, JobChange};
-pub use html::to_html;
-pub use json::{SCHEMA, to_json};
 pub use moves::{AssocMove, JobMove, Move, WhatIf};
 pub use standing::{JobStanding, Points, Standing};
-pub use text::{Shown, write};
 
 use fairtree::priority::PriorityError;
 use fairtree_model::cluster::Cluster;

@@ -1,0 +1,45 @@
+//! Pictures of shares and use.
+//!
+//! One model, several renderings:
+//!
+//! | noun | what it is |
+//! |---|---|
+//! | [`Forest`] | the associations of a report as they are drawn: names, what was due, what was used |
+//! | [`write_tree`] | the forest in a terminal |
+//! | [`bars_svg`], [`poster_svg`] | the forest, and a timeline, as pictures |
+//! | [`page()`] | all of it as one page of HTML that needs nothing else |
+//! | [`png()`] | a picture in pixels |
+//! | [`to_json`] | the numbers (`docs/chart-json.md`) |
+//!
+//! What is drawn are the numbers of [`ShareReport`] and [`Timeline`]. Due is what shares promise,
+//! used is what was used; blue is use within what was due, orange is use beyond it. The two colours
+//! are those of the Okabe-Ito palette, which people with any colour vision can tell apart.
+//!
+//! [`ShareReport`]: fairtree_analysis::share::ShareReport
+//! [`Timeline`]: fairtree_analysis::history::Timeline
+
+mod bars;
+mod canvas;
+mod choice;
+mod forest;
+mod icicle;
+mod json;
+mod lines;
+mod page;
+mod panels;
+mod png;
+mod poster;
+mod scale;
+mod style;
+mod terminal;
+
+pub use bars::bars_svg;
+pub use choice::Choice;
+pub use forest::{Forest, Node, Whole};
+pub use json::{SCHEMA, to_json};
+pub use page::page;
+pub use png::{PngError, png};
+pub use poster::{Picture, poster_svg};
+pub use scale::span;
+pub use style::Theme;
+pub use terminal::{Look, write_tree};

@@ -1,0 +1,99 @@
+//! Share against use over time, one small picture for each association.
+
+use maud::{Markup, html};
+
+use super::canvas::{areas, fit, label, n, path, percent};
+use super::forest::{Node, Whole};
+use super::scale::{Scale, moments, percents};
+use fairtree_analysis::history::Course;
+
+/// Size of a picture, and of its plot.
+pub(super) const WIDTH: f64 = 340.0;
+pub(super) const HEIGHT: f64 = 170.0;
+pub(super) const LEFT: f64 = 40.0;
+pub(super) const RIGHT: f64 = 330.0;
+pub(super) const TOP: f64 = 34.0;
+pub(super) const BOTTOM: f64 = 146.0;
+
+/// The picture of one association over `times` (ascending, one per number of its course).
+///
+/// Blue is use within its share of the account above, orange beyond; the line is its share.
+pub(super) fn panel(node: &Node, course: &Course, times: &[i64]) -> Markup {
+    let (first, last) = (
+        times.first().copied().unwrap_or(0),
+        times.last().copied().unwrap_or(1),
+    );
+    let both = course.norm_shares.iter().chain(&course.effective_usage);
+    let most = both
+        .copied()
+        .flatten()
+        .filter(|v| v.is_finite())
+        .fold(0.0, f64::max);
+    let (end, marks) = percents(most);
+    let x = Scale {
+        from: first as f64,
+        to: last as f64,
+        start: LEFT,
+        end: RIGHT,
+    };
+    let y = Scale {
+        from: 0.0,
+        to: end,
+        start: BOTTOM,
+        end: TOP,
+    };
+    let points: Vec<Option<(f64, f64, f64)>> = times
+        .iter()
+        .zip(course.norm_shares.iter().zip(&course.effective_usage))
+        .map(|(&time, (share, usage))| Some((x.at(time as f64), (*share)?, (*usage)?)))
+        .collect();
+    let over = |from: fn(f64, f64) -> (f64, f64)| -> Vec<Option<(f64, f64, f64)>> {
+        let between = |&(x, share, usage): &(f64, f64, f64)| {
+            let (upper, lower) = from(share, usage);
+            (x, y.at(upper), y.at(lower))
+        };
+        points
+            .iter()
+            .map(|point| point.as_ref().map(between))
+            .collect()
+    };
+    let within = areas(&over(|share, usage| (usage.min(share), 0.0)));
+    let beyond = areas(&over(|share, usage| (usage.max(share), share)));
+    let line = |of: fn((f64, f64, f64)) -> f64| {
+        path(points.iter().map(|point| point.map(|p| (p.0, y.at(of(p))))))
+    };
+    let now = format!(
+        "use {} · share {}",
+        percent(node.usage),
+        percent(node.share)
+    );
+    html! {
+        (label(LEFT, 16.0, 12.5, "ink bold", &fit(&node.name, 12.5, 150.0).unwrap_or_default()))
+        (label(RIGHT, 16.0, 11.0, "soft end", &now))
+        @for mark in &marks {
+            line class="grid" x1=(n(LEFT)) x2=(n(RIGHT)) y1=(n(y.at(*mark))) y2=(n(y.at(*mark))) {}
+            (label(LEFT - 5.0, y.at(*mark) + 3.5, 10.0, "soft end", &format!("{}%", n(mark * 100.0))))
+        }
+        @for (time, text) in moments(first, last, 4) {
+            (label(x.at(time as f64), BOTTOM + 15.0, 10.0, "soft mid", &text))
+            line class="axis" x1=(n(x.at(time as f64))) x2=(n(x.at(time as f64)))
+                y1=(n(BOTTOM)) y2=(n(BOTTOM + 4.0)) {}
+        }
+        @if let Some(d) = within { path class="within" d=(d) {} }
+        @if let Some(d) = beyond { path class="beyond" d=(d) {} }
+        @if let Some(d) = line(|p| p.1) { path class="share" d=(d) {} }
+    }
+}
+
+/// What the colours mean.
+pub(super) fn legend(x: f64, y: f64, of: Whole) -> Markup {
+    let share = format!("share of {}", of.words());
+    html! {
+        rect class="within" x=(n(x)) y=(n(y - 9.0)) width="12" height="10" {}
+        (label(x + 18.0, y, 11.0, "soft", "use within its share"))
+        rect class="beyond" x=(n(x + 150.0)) y=(n(y - 9.0)) width="12" height="10" {}
+        (label(x + 168.0, y, 11.0, "soft", "use beyond it"))
+        line class="share" x1=(n(x + 262.0)) x2=(n(x + 282.0)) y1=(n(y - 4.0)) y2=(n(y - 4.0)) {}
+        (label(x + 288.0, y, 11.0, "soft", &share))
+    }
+}

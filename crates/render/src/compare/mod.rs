@@ -1,0 +1,5 @@
+//! What changed between two moments: JSON. In words, a change shows itself.
+
+mod json;
+
+pub use json::{SCHEMA, to_json};

@@ -1,0 +1,7 @@
+//! What a job would cost: tables and JSON.
+
+mod json;
+mod text;
+
+pub use json::{SCHEMA, to_json};
+pub use text::write;

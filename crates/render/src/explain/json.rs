@@ -1,0 +1,49 @@
+//! Explanations as JSON, for programs.
+//!
+//! One object: `schema`, `question` (`job`, `jobs` or `users`) and `answer`, whose fields are those
+//! of [`JobExplanation`], [`JobsCompared`] and [`UsersCompared`], under the same names. Enums are
+//! words in `snake_case`; an [`Answer`](fairtree_analysis::explain::Answer) is `{"least": n}` or `{"never": n}`. An
+//! infinite level fairshare is `"inf"`; any other number that is not finite, which only
+//! `compat=slurm` makes out of a job or cluster of size 0, is `null`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use fairtree_analysis::explain::{JobExplanation, JobsCompared, UsersCompared};
+
+/// Name and version of the schema; the version rises when a field changes its meaning or goes.
+pub const SCHEMA: &str = "fairtree.explain/1";
+
+/// What can be written.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "question", content = "answer", rename_all = "snake_case")]
+pub enum Explanation<'a> {
+    /// Why this priority.
+    Job(&'a JobExplanation),
+    /// Why this order of two jobs.
+    Jobs(&'a JobsCompared),
+    /// Why this order of two users.
+    Users(&'a UsersCompared),
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    explanation: Explanation<'a>,
+}
+
+/// Writes one JSON object and a line break.
+///
+/// # Errors
+/// Those of `out`.
+pub fn to_json(out: &mut impl Write, explanation: Explanation<'_>) -> std::io::Result<()> {
+    let schema = SCHEMA;
+    let document = Document {
+        schema,
+        explanation,
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
+}

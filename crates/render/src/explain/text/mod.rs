@@ -1,0 +1,24 @@
+//! Explanations in plain sentences: how the models display.
+
+mod job;
+mod jobs;
+mod remedies;
+mod users;
+mod words;
+
+use std::fmt;
+
+use super::Explanation;
+
+/// What shows an explanation, a comparison or a remedy in sentences.
+struct Text<'a, T>(&'a T);
+
+impl fmt::Display for Explanation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Explanation::Job(explained) => Text(*explained).fmt(f),
+            Explanation::Jobs(compared) => Text(*compared).fmt(f),
+            Explanation::Users(compared) => Text(*compared).fmt(f),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Two users in sentences: their ranks, where their ways part, used and due there.
+
+use std::fmt;
+
+use super::Text;
+use super::remedies;
+use super::words::{Percent, TresSeconds};
+use fairtree_analysis::explain::{PathStep, Reason, Side, UserSide, UsersCompared};
+
+/// Of a longer way only the ends are shown.
+const LONGEST_WAY: usize = 12;
+
+impl fmt::Display for Text<'_, UsersCompared> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_order(f, self.0)?;
+        for side in &self.0.sides {
+            writeln!(f)?;
+            write_way(f, side)?;
+        }
+        remedies::write_all(f, &self.0.moves.of(&self.0.sides).name, &self.0.remedies)
+    }
+}
+
+/// Who is ahead, and why.
+pub(super) fn write_order(f: &mut fmt::Formatter<'_>, compared: &UsersCompared) -> fmt::Result {
+    let behind = compared.moves.of(&compared.sides);
+    let first = compared.moves.other().of(&compared.sides);
+    let (a, b) = (&behind.name, &first.name);
+    let (at_a, at_b) = (standing(behind, compared), standing(first, compared));
+    match compared.ahead {
+        Some(_) => writeln!(f, "{a} ({at_a}) is behind {b} ({at_b}).")?,
+        None => writeln!(f, "{a} and {b} are equal ({at_a}).")?,
+    }
+    let parting = &compared.parting;
+    for [a, b] in &parting.merged {
+        writeln!(
+            f,
+            "{} and {} have the same level fairshare, {:.6}: their members are compared as those \
+             of one account.",
+            a.name,
+            b.name,
+            a.level_fs.unwrap_or(0.0)
+        )?;
+    }
+    let [below_a, below_b] = &parting.below;
+    if below_a == below_b {
+        writeln!(f, "Their ways part below {below_a}:")?;
+    } else {
+        writeln!(f, "Their ways part below {below_a} and {below_b}:")?;
+    }
+    for member in &parting.members {
+        writeln!(f, "  {}", account_of(member))?;
+    }
+    writeln!(f, "{}", reason(compared))
+}
+
+/// Factor, and rank where there is one.
+fn standing(side: &UserSide, compared: &UsersCompared) -> String {
+    let factor = side.fs_factor;
+    match side.rank {
+        Some(rank) => format!(
+            "fair-share factor {factor:.6}, rank {rank} of {}",
+            compared.users
+        ),
+        None => format!("fair-share factor {factor:.6}"),
+    }
+}
+
+/// Shares, due, used and level fairshare of one association.
+fn account_of(step: &PathStep) -> String {
+    let name = &step.name;
+    let used = TresSeconds(step.raw_usage);
+    let shares = match (step.raw_shares, step.level_shares) {
+        (Some(own), Some(all)) => format!("{own} of {all} shares"),
+        (None, _) => "shares of its parent".to_owned(),
+        (Some(own), None) => format!("{own} shares"),
+    };
+    let due = Percent(step.norm_shares);
+    let part = Percent(step.effective_usage);
+    let level = match step.level_fs {
+        Some(level_fs) => format!(": level fairshare {level_fs:.6}"),
+        None => String::new(),
+    };
+    format!("{name}: {shares}, due {due}, used {part} or {used}{level}")
+}
+
+fn reason(compared: &UsersCompared) -> String {
+    let [a, b] = &compared.parting.members;
+    match compared.parting.reason {
+        Reason::LevelFs => {
+            let first = if compared.moves == Side::First { b } else { a };
+            let all = if first.is_user {
+                ""
+            } else {
+                ", with all its users"
+            };
+            format!(
+                "The higher level fairshare (due over used) comes first{all}: {}.",
+                first.name
+            )
+        }
+        Reason::UsersTie => "Users with the same level fairshare share a rank.".to_owned(),
+        Reason::UserTiesWithAccount => {
+            let (user, account) = if a.is_user { (a, b) } else { (b, a) };
+            format!(
+                "{} has the level fairshare of {}, and so the rank of its best user.",
+                user.name, account.name
+            )
+        }
+        Reason::ListOrder => "They have the same level fairshare, and priority/multifactor does \
+                              not merge such accounts: the order of its list decides."
+            .to_owned(),
+        Reason::TieHandedOn => "Their ranks do not follow from these numbers: \
+                                priority/multifactor hands a tie of other accounts on to users \
+                                below them, a fault that compat=slurm follows."
+            .to_owned(),
+        Reason::Factor => {
+            "Classic fair share compares no levels: the factor is 2^-(used / due / dampening), \
+             with the effective usage and the normalised shares of each user itself."
+                .to_owned()
+        }
+    }
+}
+
+/// The way from the root to one user.
+fn write_way(f: &mut fmt::Formatter<'_>, side: &UserSide) -> fmt::Result {
+    writeln!(f, "The way to {}:", side.name)?;
+    let steps = side.path.len();
+    for (at, step) in side.path.iter().enumerate() {
+        let left_out =
+            steps > LONGEST_WAY && (LONGEST_WAY / 2..steps - LONGEST_WAY / 2).contains(&at);
+        if left_out {
+            if at == LONGEST_WAY / 2 {
+                writeln!(f, "  ({} more)", steps - LONGEST_WAY)?;
+            }
+        } else if at == 0 {
+            let used = TresSeconds(step.raw_usage);
+            writeln!(f, "  {}: used {used} in all", step.name)?;
+        } else if step.stands_aside {
+            writeln!(f, "  {}: stands aside (FairShare=parent)", step.name)?;
+        } else {
+            writeln!(f, "  {}", account_of(step))?;
+        }
+    }
+    Ok(())
+}

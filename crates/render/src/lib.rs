@@ -1,0 +1,24 @@
+//! The values of `fairtree-analysis` as text, JSON, pages and pictures.
+//!
+//! | module | writes |
+//! |---|---|
+//! | [`share`] | sshare's tables |
+//! | [`prio`] | sprio's tables |
+//! | [`explain`] | explanations in sentences |
+//! | [`what_if`] | who moves |
+//! | [`cost`] | what a job costs |
+//! | [`compare`] | what changed |
+//! | [`chart`] | pictures of shares and use: a tree, and both over time |
+//! | [`columns`] | text in columns as wide as their widest cell |
+//!
+//! Nothing is computed here that an answer depends on.
+
+pub mod chart;
+pub mod columns;
+pub mod compare;
+pub mod cost;
+pub mod explain;
+mod figures;
+pub mod prio;
+pub mod share;
+pub mod what_if;

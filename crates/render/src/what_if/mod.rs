@@ -1,0 +1,9 @@
+//! What a change would move: tables, JSON, a page.
+
+mod html;
+mod json;
+mod text;
+
+pub use html::to_html;
+pub use json::{SCHEMA, to_json};
+pub use text::{Shown, write};

@@ -1,0 +1,267 @@
+//! The answer as tables: what changes, then who moves.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use crate::columns::Columns;
+use crate::figures::{arrow, percent};
+use fairtree_analysis::what_if::{AssocMove, JobMove, Move, WhatIf};
+use fairtree_analysis::what_if::{JobStanding, Standing};
+use fairtree_model::c_format;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Those that stay, too.
+    pub all: bool,
+    /// At most this many rows of each table, those that move farthest; `None`: all.
+    pub top: Option<usize>,
+    /// Columns of the terminal; `None`: tables are as wide as they like.
+    pub width: Option<usize>,
+}
+
+/// Writes the changes and the tables of accounts, users and jobs.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(out: &mut impl Write, what_if: &WhatIf, shown: Shown) -> io::Result<()> {
+    writeln!(out, "What if:")?;
+    for change in &what_if.changes {
+        writeln!(out, "  - {change}")?;
+    }
+    writeln!(out)?;
+    write_associations(out, "Accounts", &what_if.accounts, shown)?;
+    writeln!(out)?;
+    write_associations(out, "Users", &what_if.users, shown)?;
+    if let Some(jobs) = &what_if.jobs {
+        writeln!(out)?;
+        write_jobs(out, jobs, shown)?;
+    }
+    Ok(())
+}
+
+/// `2 move up, 1 down, 3 stay`.
+pub(super) fn summary(moves: impl Iterator<Item = Move> + Clone) -> String {
+    let count = |wanted: Move| moves.clone().filter(|found| *found == wanted).count();
+    let mut said: Vec<String> = Vec::new();
+    for (wanted, word) in [
+        (Move::Up, "up"),
+        (Move::Down, "down"),
+        (Move::Stays, "stay"),
+        (Move::Moved, "moved"),
+        (Move::New, "new"),
+        (Move::Gone, "gone"),
+    ] {
+        let found = count(wanted);
+        if found > 0 {
+            said.push(format!("{found} {word}"));
+        }
+    }
+    match said.is_empty() {
+        true => "none".to_owned(),
+        false => said.join(", "),
+    }
+}
+
+/// Those to show, the farthest moves first where not all fit; how many are left out.
+fn chosen<T, K: Ord>(
+    rows: &[T],
+    shown: Shown,
+    differs: impl Fn(&T) -> bool,
+    places: impl Fn(&T) -> u64,
+    order: impl Fn(&T) -> K,
+) -> (Vec<&T>, usize) {
+    let rows = rows.iter().filter(|row| shown.all || differs(row));
+    let mut rows: Vec<&T> = rows.collect();
+    let most = shown.top.unwrap_or(usize::MAX);
+    let left_out = rows.len().saturating_sub(most);
+    if left_out > 0 {
+        rows.sort_by_key(|row| std::cmp::Reverse(places(row)));
+        rows.truncate(most);
+    }
+    rows.sort_by_cached_key(|row| order(row));
+    (rows, left_out)
+}
+
+/// Whether anything that is shown of an association changes.
+fn assoc_differs(row: &AssocMove) -> bool {
+    let figures = |side: &Option<Standing>| {
+        let side = side.as_ref()?;
+        let text = |figure: Option<f64>| figure.map(c_format::f);
+        let shares = (side.raw_shares, percent(side.norm_shares));
+        Some((
+            side.place,
+            shares,
+            text(side.level_fs),
+            text(side.fs_factor),
+        ))
+    };
+    row.moves != Move::Stays || figures(&row.before) != figures(&row.after)
+}
+
+fn write_associations(
+    out: &mut impl Write,
+    title: &str,
+    rows: &[AssocMove],
+    shown: Shown,
+) -> io::Result<()> {
+    let moves = rows.iter().map(|row| row.moves);
+    writeln!(out, "{title}: {}", summary(moves))?;
+    // Accounts level by level, in the order of the tree; all users make one.
+    let mut levels: HashMap<&str, usize> = HashMap::new();
+    for row in rows {
+        let next = levels.len();
+        levels.entry(row.parent()).or_insert(next);
+    }
+    let are_accounts = rows.iter().all(|row| !row.is_user);
+    let place = |side: &Option<Standing>| side.as_ref().map_or(u64::MAX, |side| side.place);
+    let order = |row: &AssocMove| {
+        let level = are_accounts.then(|| levels[row.parent()]);
+        (level, place(&row.after), place(&row.before))
+    };
+    let (rows, left_out) = chosen(rows, shown, assoc_differs, AssocMove::places, order);
+    let heading = [
+        "NAME",
+        "BELOW",
+        "PLACE",
+        "",
+        "FAIRSHARE",
+        "LEVELFS",
+        "SHARES",
+        "DUE",
+        "USED",
+    ];
+    let spare = &["SHARES", "DUE", "USED", "LEVELFS", "BELOW"];
+    let mut columns = Columns::new(&heading, 2).spare(spare);
+    for row in rows {
+        let (before, after) = (row.before.as_ref(), row.after.as_ref());
+        let both =
+            |figure: &dyn Fn(&Standing) -> String| arrow(before.map(figure), after.map(figure));
+        let of = after.or(before).map_or(0, |side| side.of);
+        columns.push([
+            row.name.clone(),
+            below(row),
+            format!("{} of {of}", both(&|side| side.place.to_string())),
+            sign(row.moves, row.places()),
+            both(&|side| side.fs_factor.map_or(String::new(), c_format::f)),
+            both(&|side| side.level_fs.map_or(String::new(), c_format::f)),
+            both(&|side| shares(side.raw_shares)),
+            both(&|side| percent(side.norm_shares)),
+            both(&|side| percent(side.effective_usage)),
+        ]);
+    }
+    columns.write(out, shown.width)?;
+    write_left_out(out, left_out)
+}
+
+/// The accounts above an account before and after; nothing for a user, whose name tells it.
+fn below(row: &AssocMove) -> String {
+    let parent = |side: &Standing| side.parent.clone();
+    match row.is_user {
+        true => String::new(),
+        false if row.moves == Move::Moved => arrow(
+            row.before.as_ref().map(parent),
+            row.after.as_ref().map(parent),
+        ),
+        false => row.parent().to_owned(),
+    }
+}
+
+/// Raw shares, or `parent`.
+pub(super) fn shares(shares: Option<u32>) -> String {
+    shares.map_or("parent".to_owned(), |shares| shares.to_string())
+}
+
+fn write_left_out(out: &mut impl Write, left_out: usize) -> io::Result<()> {
+    match left_out {
+        0 => Ok(()),
+        _ => writeln!(
+            out,
+            "  and {left_out} more that move less far (--top 0 shows all)"
+        ),
+    }
+}
+
+fn write_jobs(out: &mut impl Write, jobs: &[JobMove], shown: Shown) -> io::Result<()> {
+    writeln!(out, "Jobs: {}", summary(jobs.iter().map(|job| job.moves)))?;
+    let figures = |side: &Option<JobStanding>| side.as_ref().map(|s| (s.place, s.priority));
+    let differs = |job: &JobMove| figures(&job.before) != figures(&job.after);
+    let place = |side: &Option<JobStanding>| side.as_ref().and_then(|s| s.place);
+    let last = u64::MAX;
+    let order = |job: &JobMove| {
+        let (before, after) = (place(&job.before), place(&job.after));
+        (
+            job.partition.clone(),
+            after.unwrap_or(last),
+            before.unwrap_or(last),
+        )
+    };
+    let (rows, left_out) = chosen(jobs, shown, differs, JobMove::places, order);
+    let heading = [
+        "JOBID",
+        "PARTITION",
+        "USER",
+        "ACCOUNT",
+        "QOS",
+        "PLACE",
+        "",
+        "PRIORITY",
+        "BY",
+    ];
+    let mut columns = Columns::new(&heading, 5).spare(&["BY", "QOS", "ACCOUNT", "PARTITION"]);
+    for job in rows {
+        let (before, after) = (job.before.as_ref(), job.after.as_ref());
+        let both =
+            |figure: &dyn Fn(&JobStanding) -> String| arrow(before.map(figure), after.map(figure));
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        columns.push([
+            job.job_id.to_string(),
+            text(&job.partition),
+            job.user.clone(),
+            text(&job.account),
+            text(&job.qos),
+            queue_place(job),
+            sign(job.moves, job.places()),
+            both(&|side| side.priority.to_string()),
+            difference(before, after),
+        ]);
+    }
+    columns.write(out, shown.width)?;
+    write_left_out(out, left_out)
+}
+
+/// `3 -> 1 of 6`, `held -> 2 of 6`, `held`.
+pub(super) fn queue_place(job: &JobMove) -> String {
+    let (before, after) = (job.before.as_ref(), job.after.as_ref());
+    let held = |side: &JobStanding| side.place.map_or("held".to_owned(), |p| p.to_string());
+    let places = arrow(before.map(held), after.map(held));
+    match after.or(before).map_or(0, |side| side.of) {
+        0 => places,
+        of => format!("{places} of {of}"),
+    }
+}
+
+/// By how many points the priority changes.
+fn difference(before: Option<&JobStanding>, after: Option<&JobStanding>) -> String {
+    match (before, after) {
+        (Some(before), Some(after)) if before.priority != after.priority => {
+            format!(
+                "{:+}",
+                i64::from(after.priority) - i64::from(before.priority)
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// `up 2`, `down 1`.
+fn sign(moves: Move, places: u64) -> String {
+    match moves {
+        Move::Up => format!("up {places}"),
+        Move::Down => format!("down {places}"),
+        Move::Moved => "moved".to_owned(),
+        Move::New => "new".to_owned(),
+        Move::Gone => "gone".to_owned(),
+        Move::Stays => String::new(),
+    }
+}
