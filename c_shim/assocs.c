@@ -22,9 +22,9 @@ static void copy_recorded(shim_snapshot *snapshot, const slurmdb_assoc_usage_t *
 }
 
 /*
- * Of usage only the number is read, if that is enough: its other lines of memory are far away. Who
- * the parent is stands in the association itself, too: where slurmctld does not find that parent,
- * the association is in no list of children.
+ * Of usage only the number is read, if that is enough: each other cache line is a miss. The parent's
+ * id is in the association itself; where slurmctld does not find that parent, the association is in
+ * no list of children.
  */
 static void copy_row(shim_snapshot *snapshot, const shim_want *want,
 		     const slurmdb_assoc_rec_t *assoc)
@@ -72,7 +72,7 @@ void host_copy_assoc(shim_snapshot *snapshot, const shim_want *want,
 		copy_row(snapshot, want, assoc);
 }
 
-static void fetch_assoc(const slurmdb_assoc_rec_t *assoc)
+static void prefetch_assoc(const slurmdb_assoc_rec_t *assoc)
 {
 	prefetch_l2(&assoc->id);
 	prefetch_l2(&assoc->parent_id);
@@ -82,7 +82,7 @@ static void fetch_assoc(const slurmdb_assoc_rec_t *assoc)
 }
 
 /* What is read of usage; a user has no children. */
-static void fetch_read(const shim_want *want, const slurmdb_assoc_rec_t *assoc)
+static void prefetch_read(const shim_want *want, const slurmdb_assoc_rec_t *assoc)
 {
 	if (!assoc->user)
 		prefetch_l2(&assoc->usage->children_list);
@@ -91,15 +91,15 @@ static void fetch_read(const shim_want *want, const slurmdb_assoc_rec_t *assoc)
 	prefetch_l2(&assoc->usage->usage_raw);
 }
 
-/* Asks for some of the records that are queued; how many. */
-static size_t fetch_queued(const shim_want *want, void *const *at, size_t len)
+/* Prefetches a batch of queued records; returns how many. */
+static size_t prefetch_queued(const shim_want *want, void *const *at, size_t len)
 {
 	size_t some = len < PREFETCH_BATCH ? len : PREFETCH_BATCH;
 
 	for (size_t i = 0; i < some; i++)
-		fetch_assoc(at[i]);
+		prefetch_assoc(at[i]);
 	for (size_t i = 0; i < some; i++)
-		fetch_read(want, at[i]);
+		prefetch_read(want, at[i]);
 	for (size_t i = 0; i < some; i++) {
 		const slurmdb_assoc_rec_t *assoc = at[i];
 
@@ -110,8 +110,8 @@ static size_t fetch_queued(const shim_want *want, void *const *at, size_t len)
 }
 
 /*
- * Level by level from the root. The records that were found are the queue of those still to be
- * visited, so that depth costs no stack, and tell long before what will be read.
+ * Level by level from the root. `assoc_at` is the queue of records still to be visited, so that depth
+ * costs no stack; it also says early which records to prefetch.
  */
 void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 {
@@ -131,8 +131,8 @@ void host_copy_tree(shim_snapshot *snapshot, const shim_want *want)
 		slurmdb_assoc_rec_t *assoc;
 
 		if (i == fetched)
-			fetched += fetch_queued(want, snapshot->assoc_at.at + i,
-						snapshot->assoc_at.len - i);
+			fetched += prefetch_queued(want, snapshot->assoc_at.at + i,
+						   snapshot->assoc_at.len - i);
 		assoc = snapshot->assoc_at.at[i];
 		copy_row(snapshot, want, assoc);
 		if (!assoc->user && assoc->usage->children_list)

@@ -261,7 +261,7 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 	if (!row || !at)
 		return;
 	*at = (uintptr_t) job;
-	/* Field by field: a whole row would be put together elsewhere and copied. */
+	/* Field by field: the compiler would build a whole row on the stack and copy it. */
 	row->accrue_time = details ? details->accrue_time : 0;
 	row->job_id = job->job_id;
 	row->assoc_id = job->assoc_ptr ? job->assoc_id : 0;

@@ -189,12 +189,15 @@ static void write_variants(const shim_snapshot *snapshot, job_record_t *job,
 
 /* ---- jobs --------------------------------------------------------------------------------- */
 
-/* So many jobs before they are looked for, memory is asked for their records. */
+/*
+ * Records are prefetched so many jobs before they are looked up by their numbers. Without this a
+ * pass takes 4 % more CPU time, and the hold of the job lock 25 to 50 % (100,000 jobs; 32fc6dc).
+ */
 #define JOBS_AHEAD 64
 
 /*
  * Where the record of a waiting job was when it was copied. It may be gone, and another may be
- * there: to ask memory for, and for nothing else.
+ * there: the address is prefetched, and nothing else is done with it.
  */
 static inline const job_record_t *was_at(const shim_snapshot *snapshot, size_t row)
 {
@@ -202,9 +205,9 @@ static inline const job_record_t *was_at(const shim_snapshot *snapshot, size_t r
 }
 
 /*
- * What pricing reads and writes lies anywhere in memory, and each lock on the way there makes the
- * processor wait for what it has asked for: so all is asked for at once, before the first of it is
- * needed. Nothing but the job is looked at; its association needs another lock.
+ * Prefetches all that pricing reads and writes before the first lock: locks serialize loads, so that
+ * misses before and after one would not overlap. Nothing but the job is read; its association needs
+ * another lock. `time_set`: 1.9 us per job, without this 6 us and more (32fc6dc, 10th percentile).
  */
 uint32_t shim_job_prefetch(const void *arg)
 {
@@ -299,12 +302,12 @@ static void write_variants_of(const variants_batch *b, job_record_t *job, const 
 	write_variants(b->snapshot, job, &made);
 }
 
-static void fetch_variants(const job_record_t *job)
+static void prefetch_variants(const job_record_t *job)
 {
 #if HOST_HAS_MULTIPLES
 	prefetch_l2(job->HOST_MULTIPLES);
 #else
-	/* xsize looks before it. */
+	/* xsize reads the header before the array. */
 	if (job->priority_array) {
 		prefetch_l2(job->priority_array);
 		prefetch_l2((const char *) job->priority_array - 16);
@@ -317,7 +320,7 @@ static void fetch_variants(const job_record_t *job)
 static void write_batch(variants_batch *b)
 {
 	for (size_t i = 0; i < b->len; i++)
-		fetch_variants(b->job[i]);
+		prefetch_variants(b->job[i]);
 	for (size_t i = 0; i < b->len; i++) {
 		if (b->job[i]->part_ptr_list)
 			host_prefetch_first(b->job[i]->part_ptr_list);
@@ -332,12 +335,8 @@ static void write_batch(variants_batch *b)
 }
 
 /*
- * Records lie anywhere in memory. The processor waits for many of them at once as long as little
- * is done between one and the next, as it sees some hundred instructions ahead; so what only some
- * jobs need is done for those together.
- *
- * The last ones come first: their factors have just been written, and some lines of theirs are
- * still at hand.
+ * The loop is short, so that out-of-order execution overlaps cache misses of several jobs; jobs with
+ * several partitions, which need more, are collected and written in batches.
  */
 bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,
 		       const uint32_t *at)
@@ -345,12 +344,12 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 	variants_batch with = { .snapshot = snapshot, .at = at };
 	bool tells = false;
 
-	for (size_t i = len; i-- > 0;) {
+	for (size_t i = 0; i < len; i++) {
 		const shim_price *price = &prices[i];
 		job_record_t *job;
 
-		if (i >= JOBS_AHEAD) {
-			const job_record_t *later = was_at(snapshot, price[-JOBS_AHEAD].row);
+		if (i + JOBS_AHEAD < len) {
+			const job_record_t *later = was_at(snapshot, price[JOBS_AHEAD].row);
 
 			prefetch_l2(&later->direct_set_prio);
 			prefetch_l2(&later->job_id);
@@ -374,12 +373,12 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 	return tells;
 }
 
-/* One thing at a time for many jobs: see shim_prices_write. */
+/* First all are looked up, then what they point to is prefetched. */
 void shim_factors_find(const shim_snapshot *snapshot, const shim_price *prices, void **jobs,
 		       size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		/* Nearly every job is priced, so that it will be the turn of this one by then. */
+		/* Nearly every job of the snapshot is priced: this row's turn comes then. */
 		size_t row = (size_t) prices[i].row + JOBS_AHEAD;
 		job_record_t *job;
 

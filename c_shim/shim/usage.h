@@ -53,7 +53,8 @@ typedef struct {
 
 /* How all usage changes. */
 typedef struct {
-	double scale; /* of associations without a change of their own; 1: they stay */
+	double scale; /* of associations without a change of their own, as of those that came
+			 after the rows; 1: they stay */
 	const shim_usage_change *assocs; /* NULL: none has; else one per row, then those of `leaf` */
 	size_t assocs_len;
 	const shim_usage_change *qos; /* one per row of `qos_now`; NULL: all stay */

@@ -1,4 +1,6 @@
-//! Reading ahead what sorting and walking will read, so that one read does not wait for another.
+//! Prefetch for `LevelRanks::update`: touch levels before they are sorted and walked, so that cache
+//! misses overlap. Without this a pass takes 4 % more CPU time with 1,000,000 jobs and 100,000 users,
+//! and 0 to 4 % with 100,000 jobs (`time_pass` of the bench host, alternating processes; 32fc6dc).
 
 use std::hint::black_box;
 
@@ -7,17 +9,16 @@ use super::level::{Slot, Touched};
 use super::rule::Rule;
 use crate::tree::AssocIndex;
 
-/// So many levels are read ahead: a small part of a processor's cache.
+/// So many levels are touched ahead: a small part of L2.
 pub(super) const AHEAD: usize = 32;
-/// And the places of so many, for the walk: of more, the first would be out of the cache again.
+/// And the slots of so many for the walk: with more, the first would be evicted again.
 const MOST_AHEAD: usize = 16 * AHEAD;
 /// Of a cache line of 64 bytes.
 const SLOTS_PER_LINE: usize = 64 / size_of::<Slot>();
 
 impl LevelRanks {
-    /// Reads what sorting some levels and walking them will read. Here one read does not wait for
-    /// another, as it would there, and where a tree is larger than the processor's cache that is
-    /// most of the time.
+    /// Touches what sorting some levels and walking them will read. The loads here are independent of
+    /// each other, those of sorting are not.
     pub(super) fn read_ahead<R: Rule>(&self, rule: &R, levels: &[Touched]) {
         let (rows, raw_usage) = (rule.tree().rows(), rule.raw_usage());
         let mut seen = 0;
@@ -32,12 +33,11 @@ impl LevelRanks {
                 seen ^= usize::from(raw_usage[child.get()].is_zero());
             }
         }
-        // Else there were no need to read.
+        // Or the compiler would drop the loads.
         black_box(seen);
     }
 
-    /// The same of what walking the places of these accounts will read that may have changed;
-    /// nothing where these are many.
+    /// The same for what walking the slots of these accounts will read; nothing where these are many.
     pub(super) fn read_ahead_of_walk(&self, touched: &[AssocIndex]) {
         if touched.len() > MOST_AHEAD {
             return;

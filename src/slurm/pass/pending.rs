@@ -1,7 +1,7 @@
 //! Waiting jobs of a pass: which are priced, their priorities, and how these came about.
 //!
-//! A job costs one row of the snapshot and one of prices. Its factors go to its record as soon as
-//! they are worked out, some thousand jobs at a time, so that nobody keeps those of all.
+//! A job costs one row of the snapshot and one of prices. Its factors are written to its record as
+//! soon as they are computed, some thousand jobs at a time: those of all jobs are never kept.
 
 use super::batch::Batch;
 use crate::priority::{Job, Priced, Pricer};
@@ -13,7 +13,8 @@ use crate::slurm::state::settings::Settings;
 use crate::tree::AssocIndex;
 use std::ops::Range;
 
-/// So many jobs ahead memory is asked for the place of a job's association.
+/// The row of a job's association, and its factors, are prefetched so many jobs ahead. Without this a
+/// pass takes 8 to 11 % more CPU time (`time_pass`, 100,000 jobs; 32fc6dc).
 const AHEAD: usize = 16;
 
 /// Waiting jobs with their prices; memory that passes reuse.

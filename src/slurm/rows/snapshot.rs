@@ -43,7 +43,8 @@ impl Charges<'_> {
 /// How all usage changes in a pass, before jobs are charged.
 #[derive(Clone, Copy)]
 pub(in crate::slurm) struct UsageUpdate<'a> {
-    /// Multiplies usage of associations without a change of their own.
+    /// Multiplies usage of associations without a change of their own: those that came after the
+    /// snapshot's rows, and all where `assocs` is `None`.
     pub(in crate::slurm) scale: f64,
     /// One per association of the snapshot, then those that their `leaf` names; `None`: all usage
     /// is scaled alike, and the walk reads no changes.
