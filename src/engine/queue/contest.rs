@@ -115,6 +115,20 @@ impl Contest {
         }
     }
 
+    /// As [`Contest::remove`], then [`Contest::charge`], at the cost of one of them.
+    pub fn remove_and_charge(
+        &mut self,
+        node: u32,
+        machine: u32,
+        job: InLine,
+        by: impl Fn(u32) -> i128,
+    ) {
+        let at = self.stand(node, machine);
+        let removed = self.stands[at as usize].own.remove(&job);
+        debug_assert!(removed, "it waits there");
+        self.charge(node, by);
+    }
+
     /// The use of nodes on the path of `node` changes, each by what `by` tells for it.
     pub fn charge(&mut self, node: u32, by: impl Fn(u32) -> i128) {
         let mut at = node;
@@ -123,7 +137,8 @@ impl Contest {
             *used = used
                 .checked_add_signed(by(at))
                 .expect("no less than nothing is used");
-            for nth in 0..self.nodes[at as usize].stands.len() {
+            // From the last on, as one without jobs goes, and those behind it move up.
+            for nth in (0..self.nodes[at as usize].stands.len()).rev() {
                 let (_, stand) = self.nodes[at as usize].stands[nth];
                 self.update(stand);
             }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use super::error::QueueError;
-use super::{Micros, Next, Proxy, Queue};
+use super::{Micros, Proxy, Queue};
 use crate::usage::EndState;
 
 /// When a waiting job will start.
@@ -37,8 +37,13 @@ impl Queue {
         let mut future = Future::new(self.clone());
         while future.queue.machines[at as usize].waiting > 0 {
             future.start_all(|queue, job| {
-                if queue.job(queue.by_id[&job]).machine == at {
-                    found.push(self.estimated(job, Some(queue.now)));
+                let job = queue.job(job);
+                if job.machine == at {
+                    found.push(Estimate {
+                        job: job.id,
+                        start: job.started,
+                        proxy: job.proxy(),
+                    });
                 }
             });
             future.end_next();
@@ -55,8 +60,8 @@ impl Queue {
 /// A copy that runs on by itself.
 struct Future {
     queue: Queue,
-    /// End and id of what runs.
-    ends: BinaryHeap<Reverse<(Micros, u64)>>,
+    /// When what runs ends, and its position.
+    ends: BinaryHeap<Reverse<(Micros, u32)>>,
     /// Machines that may have room.
     idle: BTreeSet<u32>,
 }
@@ -65,7 +70,7 @@ impl Future {
     fn new(queue: Queue) -> Future {
         let ends = queue.running.keys().map(|at| {
             let end = end(&queue, *at).max(queue.now);
-            Reverse((end, queue.job(*at).id))
+            Reverse((end, *at))
         });
         Future {
             ends: ends.collect(),
@@ -74,15 +79,13 @@ impl Future {
         }
     }
 
-    /// Starts what can start now.
-    fn start_all(&mut self, mut started: impl FnMut(&Queue, u64)) {
-        let now = self.queue.now;
+    /// Starts what can start now; calls `started` with the position of each.
+    fn start_all(&mut self, mut started: impl FnMut(&Queue, u32)) {
         for machine in std::mem::take(&mut self.idle) {
-            while let Next::Job(job) = self.queue.next_at(machine) {
-                started(&self.queue, job);
-                self.queue.start(job, now).expect("the next job can start");
-                let at = self.queue.by_id[&job];
-                self.ends.push(Reverse((end(&self.queue, at), job)));
+            while let Ok(at) = self.queue.next_at(machine) {
+                self.queue.run(at, self.queue.now);
+                started(&self.queue, at);
+                self.ends.push(Reverse((end(&self.queue, at), at)));
             }
         }
     }
@@ -92,16 +95,16 @@ impl Future {
         let Some(Reverse((now, _))) = self.ends.peek().copied() else {
             return;
         };
-        while let Some(&Reverse((end, job))) = self.ends.peek()
+        while let Some(&Reverse((end, at))) = self.ends.peek()
             && end == now
         {
             self.ends.pop();
-            let (at, start) = self.queue.find_running(job).expect("it runs");
-            self.idle.insert(self.queue.job(at).machine);
-            let ended = self
-                .queue
-                .finish(job, EndState::Completed, 0, now - start, now);
+            let job = self.queue.job(at);
+            self.idle.insert(job.machine);
+            let length = now - job.started.expect("it runs");
+            let ended = self.queue.end_at(at, EndState::Completed, 0, length, now);
             ended.expect("it ran for so long");
+            self.queue.forget(at);
         }
     }
 }

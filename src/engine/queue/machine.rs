@@ -120,19 +120,21 @@ impl Queue {
     pub fn next(&mut self, machine: &str, now: Micros) -> Result<Next, QueueError> {
         let at = self.machine(machine)?;
         self.advance(now);
-        Ok(self.next_at(at))
+        Ok(match self.next_at(at) {
+            Ok(job) => Next::Job(self.job(job).id),
+            Err(why) => Next::Nothing(why),
+        })
     }
 
-    pub(super) fn next_at(&self, at: u32) -> Next {
+    /// The position of the next job.
+    pub(super) fn next_at(&self, at: u32) -> Result<u32, Nothing> {
         let machine = &self.machines[at as usize];
         if machine.paused {
-            Next::Nothing(Nothing::Paused)
+            Err(Nothing::Paused)
         } else if machine.running >= machine.slots {
-            Next::Nothing(Nothing::Busy)
-        } else if let Some(job) = self.contest.first(at) {
-            Next::Job(self.job(job).id)
+            Err(Nothing::Busy)
         } else {
-            Next::Nothing(Nothing::NoneWaits)
+            self.contest.first(at).ok_or(Nothing::NoneWaits)
         }
     }
 }

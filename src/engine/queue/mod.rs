@@ -249,22 +249,25 @@ impl Queue {
         let machine = self.job(at).machine;
         self.machines[machine as usize].check(id)?;
         self.advance(now);
-        self.leave_line(at);
-        let started = Some(self.now);
-        self.jobs[at as usize]
-            .as_mut()
-            .expect("a job that is known")
-            .started = started;
-        self.run(at);
+        self.run(at, self.now);
         Ok(())
     }
 
-    fn run(&mut self, at: u32) {
-        let machine = self.job(at).machine;
+    /// A waiting job runs since `started`.
+    fn run(&mut self, at: u32, started: Micros) {
+        let in_line = self.in_line(at);
+        let job = self.jobs[at as usize]
+            .as_mut()
+            .expect("a job that is known");
+        job.started = Some(started);
+        let (node, machine) = (job.node, job.machine);
+        let counted = self.counted_uses(self.job(at));
+        self.machines[machine as usize].waiting -= 1;
         self.machines[machine as usize].running += 1;
-        self.running
-            .insert(at, vec![0; self.competitors.rules.len()]);
-        self.count(at);
+        let nodes = &self.competitors.nodes;
+        let by = |node: u32| signed(counted[nodes[node as usize].rule as usize]);
+        self.contest.remove_and_charge(node, machine, in_line, by);
+        self.running.insert(at, counted);
     }
 
     /// A run has ended after `executed` microseconds on the machine, which begin with its start.
@@ -316,7 +319,21 @@ impl Queue {
         executed: Micros,
         now: Micros,
     ) -> Result<u32, QueueError> {
-        let (at, start) = self.find_running(id)?;
+        let (at, _) = self.find_running(id)?;
+        self.end_at(at, end, exit_code, executed, now)?;
+        Ok(at)
+    }
+
+    fn end_at(
+        &mut self,
+        at: u32,
+        end: EndState,
+        exit_code: u8,
+        executed: Micros,
+        now: Micros,
+    ) -> Result<(), QueueError> {
+        let job = self.job(at);
+        let (id, start) = (job.id, job.started.expect("it runs"));
         let passed = now.max(self.now).saturating_sub(start);
         if !(0..=passed).contains(&executed) {
             return Err(QueueError::RanTooLong {
@@ -348,7 +365,7 @@ impl Queue {
         if counts && executed > 0 {
             self.history.add(run, &[]);
         }
-        Ok(at)
+        Ok(())
     }
 
     /// A waiting job is gone. One that runs is ended by [`Queue::finish`].
@@ -374,12 +391,20 @@ impl Queue {
         let (contest, rules) = (&mut self.contest, &self.competitors);
         self.history.advance(now, |node, rule, used| {
             let of = |node: u32| rules.nodes[node as usize].rule == rule;
-            let used = i128::try_from(used).expect("less than 2^127 units");
-            contest.charge(node, |node| if of(node) { -used } else { 0 });
+            contest.charge(node, |node| if of(node) { -signed(used) } else { 0 });
         });
-        let running: Vec<u32> = self.running.keys().copied().collect();
-        for at in running {
-            self.count(at);
+        let edges = self.history.edges();
+        let changed = self.running.iter().filter_map(|(&at, counted)| {
+            let job = self.job(at);
+            let uses = edges.iter().map(|edge| self.counted_use(job, *edge));
+            let same = uses.eq(counted.iter().copied());
+            (!same).then(|| (at, self.counted_uses(job)))
+        });
+        let changed: Vec<(u32, Vec<u128>)> = changed.collect();
+        for (at, new) in changed {
+            let node = self.job(at).node;
+            let old = self.running.insert(at, new.clone()).expect("it runs");
+            self.recharge(node, &old, &new);
         }
     }
 
@@ -399,14 +424,10 @@ impl Queue {
         run.behind(edge)
     }
 
-    /// Counts a running job as it stands now.
-    fn count(&mut self, at: u32) {
-        let job = self.job(at);
+    /// [`Queue::counted_use`] behind the edge of each rule.
+    fn counted_uses(&self, job: &Job) -> Vec<u128> {
         let edges = self.history.edges().iter();
-        let new: Vec<u128> = edges.map(|edge| self.counted_use(job, *edge)).collect();
-        let node = job.node;
-        let old = self.running.insert(at, new.clone()).expect("it runs");
-        self.recharge(node, &old, &new);
+        edges.map(|edge| self.counted_use(job, *edge)).collect()
     }
 
     /// Charges `new` instead of `old`, one per rule.
@@ -414,10 +435,7 @@ impl Queue {
         if old == new {
             return;
         }
-        let difference = |(old, new): (&u128, &u128)| {
-            let number = |used: &u128| i128::try_from(*used).expect("less than 2^127 units");
-            number(new) - number(old)
-        };
+        let difference = |(old, new): (&u128, &u128)| signed(*new) - signed(*old);
         let by: Vec<i128> = old.iter().zip(new).map(difference).collect();
         let nodes = &self.competitors.nodes;
         let contest = &mut self.contest;
@@ -458,4 +476,8 @@ impl Queue {
         }
         node == above
     }
+}
+
+fn signed(used: u128) -> i128 {
+    i128::try_from(used).expect("less than 2^127 units")
 }

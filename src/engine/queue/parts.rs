@@ -124,14 +124,8 @@ impl Queue {
             limit: job.limit,
             rate: job.rate,
         })?;
-        if job.started.is_some() {
-            let at = self.find(job.id)?;
-            self.leave_line(at);
-            self.jobs[at as usize]
-                .as_mut()
-                .expect("a job that is known")
-                .started = job.started;
-            self.run(at);
+        if let Some(started) = job.started {
+            self.run(self.find(job.id)?, started);
         }
         Ok(())
     }
