@@ -7,6 +7,7 @@
 //! in which a loop would take the jobs that each time takes the first and charges its expected
 //! use. (The keys of a sequence never fall, so only its first job can be the next one.)
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -63,28 +64,39 @@ fn order(
     let depths = depths(nodes)?;
     let inner = inner(nodes);
     let mut used: Vec<u128> = nodes.iter().map(|node| node.used).collect();
-    let sorted = first_come(jobs);
+    let (mut items, tiers) = first_come(jobs, expected);
     let mut order = Vec::with_capacity(jobs.len());
-    for tier in sorted.chunk_by(|a, b| jobs[*a as usize].tier == jobs[*b as usize].tier) {
+    for count in tiers {
+        let later = items.split_off(count);
         let mut merge = Merge {
             nodes,
-            jobs,
-            expected: &expected,
             depths: &depths,
             inner: &inner,
             level,
             used: &used,
-            sequences: tier.to_vec(),
+            sequences: items,
             cursors: Vec::new(),
         };
         let taken = merge.tier();
         let taken = &merge.sequences[taken];
-        order.extend_from_slice(taken);
-        if order.len() < jobs.len() {
-            charge(nodes, jobs, &expected, &mut used, taken);
+        order.extend(taken.iter().map(|item| item.job));
+        if !later.is_empty() {
+            charge(nodes, &mut used, taken);
         }
+        items = later;
     }
     Ok(order)
+}
+
+/// A job in a sequence, with all that merging asks, so that it is read in one piece.
+#[derive(Clone, Copy)]
+struct Item {
+    submit: i64,
+    id: u64,
+    expected: u128,
+    node: u32,
+    /// Its position.
+    job: u32,
 }
 
 fn check(nodes: &[Node], jobs: &[Job]) -> Result<(), OrderError> {
@@ -149,52 +161,48 @@ fn inner(nodes: &[Node]) -> Vec<bool> {
     inner
 }
 
-/// Positions of the jobs: the highest tier first, then node by node as they came.
-fn first_come(jobs: &[Job]) -> Vec<u32> {
+/// The highest tier first, then node by node as they came; and how many jobs each tier has.
+fn first_come(jobs: &[Job], expected: impl Fn(&Job) -> u128) -> (Vec<Item>, Vec<usize>) {
     let mut keys: Vec<_> = (0..)
         .zip(jobs)
         .map(|(at, job): (u32, _)| {
             let within = (job.nice, job.submit, job.id);
-            (std::cmp::Reverse(job.tier), job.node, within, at)
+            (Reverse(job.tier), job.node, within, at)
         })
         .collect();
     keys.sort_unstable();
-    keys.into_iter().map(|(.., at)| at).collect()
+    let tiers = keys.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).collect();
+    let item = |(_, node, (_, submit, id), job): (_, _, (_, _, _), u32)| Item {
+        submit,
+        id,
+        expected: expected(&jobs[job as usize]),
+        node,
+        job,
+    };
+    (keys.into_iter().map(item).collect(), tiers)
 }
 
-fn charge(
-    nodes: &[Node],
-    jobs: &[Job],
-    expected: impl Fn(&Job) -> u128,
-    used: &mut [u128],
-    taken: &[u32],
-) {
-    for &at in taken {
-        let job = &jobs[at as usize];
-        let use_expected = expected(job);
-        let mut above = Some(job.node);
-        while use_expected > 0
-            && let Some(node) = above
-        {
+fn charge(nodes: &[Node], used: &mut [u128], taken: &[Item]) {
+    for item in taken.iter().filter(|item| item.expected > 0) {
+        let mut above = Some(item.node);
+        while let Some(node) = above {
             let used = &mut used[node as usize];
-            *used = used.saturating_add(use_expected);
+            *used = used.saturating_add(item.expected);
             above = nodes[node as usize].parent;
         }
     }
 }
 
 /// The merge of the jobs of one tier.
-struct Merge<'a, E> {
+struct Merge<'a> {
     nodes: &'a [Node],
-    jobs: &'a [Job],
-    expected: &'a E,
     depths: &'a [u32],
     /// Has the node others below it?
     inner: &'a [bool],
     level: Level,
     used: &'a [u128],
     /// Jobs: all sequences, one behind the other.
-    sequences: Vec<u32>,
+    sequences: Vec<Item>,
     /// Of the merge at hand.
     cursors: Vec<Cursor>,
 }
@@ -239,7 +247,7 @@ struct Competitor {
 /// Stands for the parent of the nodes that compete over the whole tree.
 const ALL: u32 = u32::MAX;
 
-impl<E: Fn(&Job) -> u128> Merge<'_, E> {
+impl Merge<'_> {
     /// Where in `sequences` the order of all stands in the end.
     fn tier(&mut self) -> Range<usize> {
         let mut waiting = self.first_come_by_node();
@@ -264,9 +272,8 @@ impl<E: Fn(&Job) -> u128> Merge<'_, E> {
     fn first_come_by_node(&self) -> Vec<Competitor> {
         let mut found = Vec::new();
         let mut start = 0;
-        let node_of = |at: &u32| self.jobs[*at as usize].node;
-        for jobs in self.sequences.chunk_by(|a, b| node_of(a) == node_of(b)) {
-            let node = node_of(&jobs[0]);
+        for jobs in self.sequences.chunk_by(|a, b| a.node == b.node) {
+            let node = jobs[0].node;
             let range = start..start + jobs.len();
             start = range.end;
             let by_itself = self.competes_over_all(node) || !self.inner[node as usize];
@@ -347,9 +354,9 @@ impl<E: Fn(&Job) -> u128> Merge<'_, E> {
             let taken = self.sequences[self.cursors[first.cursor as usize].rest.start];
             self.sequences.push(taken);
             if !above.is_empty() {
-                self.owe(&above, taken);
+                self.owe(&above, &taken);
             }
-            if self.advance(first.cursor, taken) {
+            if self.advance(first.cursor, taken.expected) {
                 *first = self.head(first.cursor);
             } else {
                 heap.swap_remove(0);
@@ -362,7 +369,7 @@ impl<E: Fn(&Job) -> u128> Merge<'_, E> {
     /// The next job of a sequence that is not empty.
     fn head(&self, cursor: u32) -> Head {
         let found = &self.cursors[cursor as usize];
-        let job = &self.jobs[self.sequences[found.rest.start] as usize];
+        let job = &self.sequences[found.rest.start];
         Head {
             rounded: match &found.key {
                 Key::Zero => 0.0,
@@ -385,22 +392,19 @@ impl<E: Fn(&Job) -> u128> Merge<'_, E> {
     }
 
     /// Notes a job for the nodes above its own.
-    fn owe(&mut self, above: &HashMap<u32, u32>, taken: u32) {
-        let job = &self.jobs[taken as usize];
-        let expected = (self.expected)(job);
-        let mut at = self.nodes[job.node as usize].parent;
+    fn owe(&mut self, above: &HashMap<u32, u32>, taken: &Item) {
+        let mut at = self.nodes[taken.node as usize].parent;
         while let Some(node) = at {
             if let Some(&cursor) = above.get(&node) {
                 let owed = &mut self.cursors[cursor as usize].owed;
-                *owed = owed.saturating_add(expected);
+                *owed = owed.saturating_add(taken.expected);
             }
             at = self.nodes[node as usize].parent;
         }
     }
 
     /// Takes the next job; false when the sequence has come to its end.
-    fn advance(&mut self, cursor: u32, taken: u32) -> bool {
-        let expected = (self.expected)(&self.jobs[taken as usize]);
+    fn advance(&mut self, cursor: u32, expected: u128) -> bool {
         if expected > 0 {
             self.charge(cursor, expected);
         }
