@@ -4,9 +4,10 @@ use super::*;
 use crate::compat::{Compat, Release};
 use crate::config::PriorityFlags;
 use crate::extended::Extended;
-use crate::priority::{AssocFactors, Index, TimeLimit};
+use crate::fairshare::{HostMath, Kept};
+use crate::priority::{AssocFactors, Index, Job, PriorityError, TimeLimit};
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
-use crate::usage::{Phase, Run, RunState};
+use crate::usage::{HalfLife, Phase, Run, RunState};
 
 const SLURM: Compat = Compat::Slurm(Release::V22_05_8);
 const START: i64 = 1_700_000_000;
@@ -105,6 +106,15 @@ fn input<'a>(config: &'a Config, tree: &'a Tree, accruing: &'a [Accruing]) -> Pa
     }
 }
 
+/// A pass over a ledger, by an engine that knows nothing of other passes.
+fn pass(input: &PassInput, ledger: &mut Ledger, site: &mut Site) -> Result<Pass, PriorityError> {
+    let of_now = std::mem::take(ledger);
+    let mut engine = Engine::new(HalfLife::new(decay(input.config), of_now, input.last_ran));
+    let found = engine.pass(input, site);
+    *ledger = engine.into_model().into_ledger();
+    found
+}
+
 #[test]
 fn usage_then_ranks_then_priorities() {
     let tree = tree();
@@ -129,7 +139,7 @@ fn usage_then_ranks_then_priorities() {
         assert_eq!(site.assocs[5].fs_factor, 1.0);
         assert_eq!(priorities(&found), [3_333, 6_666, 10_000]);
         assert_eq!(found.charges[1].unwrap().decayed.usage, 600.0);
-        assert_eq!(found.last_ran, START + 300);
+        assert_eq!(found.outcome.last_ran, START + 300);
         assert!(found.refused.is_empty());
     }
 }
@@ -154,6 +164,7 @@ fn two_passes_charge_what_one_does() {
             };
             last_ran = pass(&input, &mut ledger, &mut site(&tree))
                 .unwrap()
+                .outcome
                 .last_ran;
         }
         raw(&ledger)
@@ -210,6 +221,7 @@ fn a_clock_that_steps_back_charges_nothing_twice() {
             last_ran = Some(
                 pass(&input, &mut ledger, &mut site(&tree))
                     .unwrap()
+                    .outcome
                     .last_ran,
             );
         }
@@ -218,7 +230,7 @@ fn a_clock_that_steps_back_charges_nothing_twice() {
 }
 
 #[test]
-fn a_first_pass_charges_from_the_start_and_fades_nothing() {
+fn a_first_pass_charges_from_the_start_and_decays_nothing() {
     let tree = tree();
     let config = Config {
         priority_decay_half_life_secs: 60,
@@ -332,7 +344,7 @@ fn classic_stock_does_nothing_on_a_first_pass_or_backwards() {
         let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
         assert_eq!(found.priced, None);
         assert_eq!(found.charges, [None]);
-        assert_eq!(found.last_ran, START + 300);
+        assert_eq!(found.outcome.last_ran, START + 300);
         assert!(ledger.raw()[0].is_zero());
     }
 }

@@ -11,7 +11,6 @@ use super::host::HostMath;
 use super::{AssocFairshare, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
-#[cfg(feature = "slurm")]
 use crate::tree::AssocIndex;
 use crate::tree::Tree;
 
@@ -182,20 +181,11 @@ pub(crate) enum Results<'a> {
 
 impl Results<'_> {
     /// Of one.
-    #[cfg(feature = "slurm")]
     #[inline]
     pub(crate) fn of(&self, index: AssocIndex) -> AssocFairshare {
         match self {
             Results::All(all) => all[index.get()],
             Results::Classic(numbers) => numbers.fairshare(index),
-        }
-    }
-
-    /// Of all, by position.
-    pub(crate) fn all(self) -> Vec<AssocFairshare> {
-        match self {
-            Results::All(all) => all,
-            Results::Classic(numbers) => numbers.all(Vec::new()),
         }
     }
 }

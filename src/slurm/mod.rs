@@ -5,7 +5,7 @@
 //!
 //! 1. *snapshot*, under read locks: copy associations, QOS, partitions and jobs into flat rows;
 //! 2. *compute*, without any lock: the engine;
-//! 3. *apply*, under write locks: let usage fade and add the charges to what is there by now,
+//! 3. *apply*, under write locks: let usage decay and add the charges to what is there by now,
 //!    publish the factors; then write the priorities of the jobs that are still as they were, all
 //!    in one short hold; last, and with readers let through, how these priorities came about.
 //!
@@ -36,10 +36,9 @@ mod charges;
 #[cfg(feature = "slurm")]
 mod hooks;
 #[cfg(feature = "slurm")]
-mod pass;
-#[cfg(feature = "slurm")]
 mod rows;
 // These are tested without Slurm, too.
+mod pass;
 mod runtime;
 mod shared;
 mod state;

@@ -24,7 +24,7 @@
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::usage::run::scaled;
-use crate::usage::{Decay, Period, Phase, Run, RunState, Use, Weights};
+use crate::usage::{Decay, Period, Phase, Run, RunState, Use};
 
 /// Wall time and billable usage of one charge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -125,20 +125,6 @@ pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option
     let compat = decay.compat();
     let due = due(compat, run, period, at_end)?;
     let secs = decay.weight(due.from, due.to, period.valued_at);
-    let counted = Amounts::of(secs, &due.used(run, &[]), compat);
-    Some(due.charge(run, counted, compat))
-}
-
-/// [`charge`] of one job after the other.
-pub(crate) fn charge_next(
-    weights: &mut Weights,
-    run: &Run,
-    period: &Period,
-    at_end: bool,
-) -> Option<Charge> {
-    let compat = weights.decay().compat();
-    let due = due(compat, run, period, at_end)?;
-    let secs = weights.weight(due.from, due.to, period.valued_at);
     let counted = Amounts::of(secs, &due.used(run, &[]), compat);
     Some(due.charge(run, counted, compat))
 }

@@ -156,11 +156,6 @@ impl Ledger {
         }
     }
 
-    /// Own and raw usage by position, for who keeps them in step.
-    pub(crate) fn own_and_raw(&mut self) -> (&mut [Extended], &mut [Extended]) {
-        (&mut self.own, &mut self.raw)
-    }
-
     /// Subtracts `usage` from an association and from all its ancestors; nothing goes below 0.
     pub(crate) fn take(&mut self, tree: &Tree, index: AssocIndex, usage: Extended) {
         let take = |from: &mut Extended| *from = (*from - usage).max(Extended::ZERO);
@@ -211,7 +206,17 @@ impl Ledger {
     ///
     /// Panics unless `factor` is in 0..=1.
     pub fn decay(&mut self, factor: f64) {
-        fade(self.own.iter_mut().chain(&mut self.raw), factor);
+        assert!(
+            (0.0..=1.0).contains(&factor),
+            "a decay factor is in 0..=1, not {factor}"
+        );
+        if factor == 1.0 {
+            return;
+        }
+        let factor = Extended::from_f64(factor).expect("not NaN");
+        for usage in self.own.iter_mut().chain(&mut self.raw) {
+            *usage *= factor;
+        }
     }
 
     /// Forgets all usage.
@@ -316,32 +321,6 @@ fn check_all(tree: &Tree, usages: &[Extended]) -> Result<(), UsageError> {
             id: tree.rows()[position].id,
             value: usages[position].to_f64(),
         }),
-    }
-}
-
-/// Adds `usage`, of any sign, to the raw usage of an association and of all its ancestors.
-pub(crate) fn add(tree: &Tree, raw: &mut [Extended], index: AssocIndex, usage: Extended) {
-    let mut next = Some(index);
-    while let Some(index) = next {
-        raw[index.get()] += usage;
-        next = tree.parent(index);
-    }
-}
-
-/// Multiplies usage by `factor`; 1 leaves it as it is.
-///
-/// Panics unless `factor` is in 0..=1.
-pub(crate) fn fade<'a>(usages: impl IntoIterator<Item = &'a mut Extended>, factor: f64) {
-    assert!(
-        (0.0..=1.0).contains(&factor),
-        "a decay factor is in 0..=1, not {factor}"
-    );
-    if factor == 1.0 {
-        return;
-    }
-    let factor = Extended::from_f64(factor).expect("not NaN");
-    for usage in usages {
-        *usage *= factor;
     }
 }
 

@@ -62,6 +62,11 @@ impl ResetSchedule {
         self.last_reset
     }
 
+    /// Whether these are its settings.
+    pub fn is_for(&self, period: ResetPeriod, compat: Compat) -> bool {
+        (self.period, self.compat) == (period, compat)
+    }
+
     /// Other settings, as after a reconfigure. A `NOW` that was done stays done.
     pub fn set_period(&mut self, period: ResetPeriod, compat: Compat) {
         self.period = period;

@@ -100,7 +100,7 @@ fn factors_after(stage: &Stage, kind: &RemedyKind, amount: u64) -> Vec<f64> {
             let mut ledger = stage.ledger.clone();
             let decay = engine::decay(&stage.config);
             let secs = i64::try_from(amount).expect("few") * 3600;
-            engine::fade(&mut ledger, &decay, Some(NOW), NOW + secs);
+            ledger.decay(decay.factor(secs));
             for load in &stage.load {
                 let usage = load.tres_per_sec * decay.weight(0, secs, secs);
                 let charged = ledger.charge(&stage.tree, load.assoc, usage);

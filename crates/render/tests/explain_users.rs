@@ -302,7 +302,7 @@ fn jobs_that_run_are_charged_in_passes() {
     let is_ahead = |hours: u64| {
         let mut ledger = stage.ledger.clone();
         for _ in 0..hours * 12 {
-            engine::fade(&mut ledger, &decay, Some(0), 300);
+            ledger.decay(decay.factor(300));
             let usage = 0.011 * decay.weight(0, 300, 300);
             ledger.charge(&stage.tree, bob, usage).expect("a usage");
         }

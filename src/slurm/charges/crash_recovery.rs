@@ -23,7 +23,7 @@ pub(in crate::slurm) fn charge_again(
     let settings = plugin.settings();
     let (as_of, last_ran) = {
         let mut shared = plugin.shared.lock();
-        (shared.usage_as_of.take(), shared.last_ran)
+        (shared.usage_as_of.take(), shared.charged_until.last_ran())
     };
     let (Some(as_of), Some(last_ran)) = (as_of, last_ran) else {
         return Ok(());

@@ -38,7 +38,7 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let until = shared.charged_beyond_pass(&row, snapshot.enforces_limits());
     let passed = shared.passes_charged_until(&row, now);
     let run = run_of(&row, usage_factor(snapshot), until, passed);
-    let period = Period::between_passes(shared.last_ran, now);
+    let period = Period::between_passes(shared.charged_until.last_ran(), now);
     let decay = if settings.config.compat.is_slurm() {
         shared.decay
     } else {
@@ -52,7 +52,8 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             now
         };
         shared
-            .charges_since_pass
+            .charged_until
+            .since_pass
             .note(row.job_id, row.start_time, until, !row.resizing);
     }
     let from = passed.unwrap_or(0).max(row.start_time);

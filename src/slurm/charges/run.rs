@@ -107,7 +107,7 @@ impl Shared {
         now: i64,
     ) -> Option<i64> {
         let run = (row.job_id, row.start_time);
-        self.charged_until.until(run, now, self.last_ran)
+        self.charged_until.by_passes(run, now)
     }
 
     /// Up to when a running job was charged beyond the last pass: the last resize whose old size
@@ -117,7 +117,8 @@ impl Shared {
         row: &ffi::shim_accruing,
         enforces_limits: bool,
     ) -> Option<i64> {
-        let remembered = self.charges_since_pass.until(row.job_id, row.start_time);
+        let since_pass = &self.charged_until.since_pass;
+        let remembered = since_pass.until(row.job_id, row.start_time);
         remembered.max(recorded_until(row, enforces_limits))
     }
 
@@ -127,9 +128,8 @@ impl Shared {
         row: &ffi::shim_accruing,
         enforces_limits: bool,
     ) -> Option<i64> {
-        let remembered = self
-            .charges_since_pass
-            .until_at_snapshot(row.job_id, row.start_time);
+        let since_pass = &self.charged_until.since_pass;
+        let remembered = since_pass.until_at_snapshot(row.job_id, row.start_time);
         remembered.max(recorded_until(row, enforces_limits))
     }
 }

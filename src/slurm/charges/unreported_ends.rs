@@ -41,7 +41,7 @@ pub(in crate::slurm) fn charge_ends(
     snapshot: &mut Snapshot,
 ) -> Result<(), SnapshotError> {
     let settings = plugin.settings();
-    let Some(last_ran) = plugin.shared.lock().last_ran else {
+    let Some(last_ran) = plugin.shared.lock().charged_until.last_ran() else {
         return Ok(());
     };
     let now = host::now();

@@ -137,7 +137,11 @@ fn save_last(plugin: &Plugin) {
         let lock = UsageLock::lock();
         let shared = plugin.shared.lock();
         // Without a pass, or with usage still to be put back, the files are right as they are.
-        let Some(last_ran) = shared.last_ran.filter(|_| !shared.is_restoring()) else {
+        let Some(last_ran) = shared
+            .charged_until
+            .last_ran()
+            .filter(|_| !shared.is_restoring())
+        else {
             return;
         };
         let last_reset = shared.resets.last_reset();

@@ -2,16 +2,20 @@
 
 use super::assoc_cache;
 use super::batch::Batch;
-use super::computed::Computed;
+use super::compute::SlurmComputed;
 use super::moment::Moment;
 use super::workspace::Workspace;
 use crate::priority::PriorityError;
 use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};
-use crate::slurm::runtime::host::{JobsLock, JobsReadLock, UnsavedLock, UsageLock, ffi};
+use crate::slurm::runtime::host::{
+    self, JobsLock, JobsReadLock, NONE, UnsavedLock, UsageLock, ffi,
+};
 use crate::slurm::runtime::log;
 use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
+use crate::tree::AssocIndex;
+use crate::usage::{Change, Model, Quantity};
 use std::ops::Range;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -36,7 +40,7 @@ pub(in crate::slurm) fn reset(_lock: &UsageLock) {
     unsafe { ffi::shim_usage_reset() }
 }
 
-/// Lets usage fade, adds the charges, publishes the factors, and moves `last_ran`: all in one
+/// Lets usage decay, adds the charges, publishes the factors, and moves `last_ran`: all in one
 /// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone. On the
 /// way all usage is written down.
 pub(in crate::slurm) fn usage(
@@ -55,7 +59,7 @@ pub(in crate::slurm) fn usage(
     } = work;
     if !computed.has_usage {
         if settings.counts_passes_only() {
-            plugin.shared.lock().last_ran = Some(moment.now);
+            plugin.shared.lock().charged_until.touch(moment.now);
         }
         return Ok(Applied::default());
     }
@@ -68,23 +72,17 @@ pub(in crate::slurm) fn usage(
     let mut shared = plugin.shared.lock();
     for charge in &mut computed.charges {
         // A job that ended (or was resized) since the snapshot was charged then, to its end.
-        charge.is_done = shared.charges_since_pass.is_since(
-            moment.charges_seen,
-            charge.job_id,
-            charge.start_time,
-        );
+        let run = (charge.job_id, charge.start_time);
+        charge.is_done = shared
+            .charged_until
+            .is_charged_since(moment.charges_seen, run);
     }
     assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
     stored.begin(&lock, snapshot.assocs().len());
     let tres = snapshot.charged_tres();
     snapshot.take_qos_now(&lock);
-    let qos = qos_changes(snapshot, computed.decay_factor);
-    let update = UsageUpdate {
-        scale: computed.decay_factor,
-        assocs: None,
-        qos: &qos,
-        tres: &[],
-    };
+    let changes = UsageChanges::new(computed, snapshot);
+    let update = changes.update();
     let mut charges = Charges {
         rows: &mut computed.charges,
         tres: &tres,
@@ -97,14 +95,9 @@ pub(in crate::slurm) fn usage(
         snapshot.take_assocs(&lock, &assoc_cache::wanted_assocs(settings));
         shared.journal.begin();
     }
-    match computed.runs.take() {
-        Some(runs) => shared.charged_until.pass(runs, moment.now, moment.last_ran),
-        None => shared.charged_until.forget(),
-    }
-    shared.last_ran = Some(computed.last_ran);
-    shared
-        .charges_since_pass
-        .pass(computed.last_ran.min(moment.now));
+    let runs = computed.runs.take();
+    let last_ran = computed.outcome.last_ran;
+    shared.charged_until.commit(last_ran, moment.now, runs);
     let last_reset = shared.resets.last_reset();
     drop(shared);
     drop(lock);
@@ -125,17 +118,78 @@ pub(in crate::slurm) fn usage(
     })
 }
 
-/// How usage of QOS changes: by the factor, but for those with the flag NoDecay. The flag is that of
-/// the snapshot, as for charges; of a QOS that came later it is the one of now.
-fn qos_changes(snapshot: &Snapshot, decay_factor: f64) -> Vec<ffi::shim_usage_change> {
-    let changes = snapshot.qos_now().iter().map(|now| {
-        let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
-        match seen.unwrap_or(now).no_decay {
-            true => scaled(1.0),
-            false => scaled(decay_factor),
+/// What a usage model does to slurmctld's records before jobs are charged.
+struct UsageChanges {
+    scale: f64,
+    assocs: Option<Vec<ffi::shim_usage_change>>,
+    qos: Vec<ffi::shim_usage_change>,
+    tres: Vec<ffi::shim_extended>,
+}
+
+impl UsageChanges {
+    fn new(computed: &SlurmComputed, snapshot: &Snapshot) -> UsageChanges {
+        match computed.outcome.change {
+            Change::Factor(factor) => UsageChanges::by_factor(snapshot, factor),
+            Change::Cleared => UsageChanges {
+                scale: 0.0,
+                assocs: None,
+                qos: vec![scaled(0.0); snapshot.qos_now().len()],
+                tres: Vec::new(),
+            },
+            Change::Each => UsageChanges::by_steps(computed.model(), snapshot),
         }
-    });
-    changes.collect()
+    }
+
+    /// All usage changes by one factor, but for QOS with the flag NoDecay. The flag is that of the
+    /// snapshot, as for charges; of a QOS that came later it is the one of now.
+    fn by_factor(snapshot: &Snapshot, factor: f64) -> UsageChanges {
+        let qos = snapshot.qos_now().iter().map(|now| {
+            let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
+            match seen.unwrap_or(now).no_decay {
+                true => scaled(1.0),
+                false => scaled(factor),
+            }
+        });
+        UsageChanges {
+            scale: factor,
+            assocs: None,
+            qos: qos.collect(),
+            tres: Vec::new(),
+        }
+    }
+
+    /// Each association changes as the model says; models know of no QOS.
+    fn by_steps(model: &dyn Model, snapshot: &Snapshot) -> UsageChanges {
+        let mut tres = Vec::new();
+        let assocs = (0..snapshot.assocs().len()).map(|position| {
+            let assoc = AssocIndex::new(position);
+            let billing = model.step(assoc, Quantity::Billing);
+            let first = u32::try_from(tres.len()).unwrap_or(NONE);
+            let of_tres = (0..snapshot.tres_count()).map(Quantity::Tres);
+            tres.extend(of_tres.map(|of| host::shim_extended(model.step(assoc, of).add)));
+            ffi::shim_usage_change {
+                add_wall: model.step(assoc, Quantity::Wall).add.to_f64(),
+                add_usage: host::shim_extended(billing.add),
+                add_tres: first,
+                ..scaled(billing.scale)
+            }
+        });
+        UsageChanges {
+            scale: 1.0,
+            assocs: Some(assocs.collect()),
+            qos: vec![scaled(1.0); snapshot.qos_now().len()],
+            tres,
+        }
+    }
+
+    fn update(&self) -> UsageUpdate<'_> {
+        UsageUpdate {
+            scale: self.scale,
+            assocs: self.assocs.as_deref(),
+            qos: &self.qos,
+            tres: &self.tres,
+        }
+    }
 }
 
 /// Publishes ranks that were found anew after [`usage`], and nothing else.
@@ -156,14 +210,9 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
         stored.begin(&lock, snapshot.assocs().len());
         snapshot.take_qos_now(&lock);
-        let qos = qos_changes(snapshot, 1.0);
-        // Usage has decayed already.
-        let update = UsageUpdate {
-            scale: 1.0,
-            assocs: None,
-            qos: &qos,
-            tres: &[],
-        };
+        // Usage has changed already.
+        let changes = UsageChanges::by_factor(snapshot, 1.0);
+        let update = changes.update();
         let mut charges = Charges {
             rows: &mut [],
             tres: &[],
@@ -214,9 +263,9 @@ fn changed(_lock: &JobsLock, written: &mut bool) {
     }
 }
 
-fn note(lock: &JobsLock, computed: &Computed) {
+fn note(lock: &JobsLock, computed: &SlurmComputed) {
     unreported_ends::mark_charged(lock, &computed.ends);
-    for &(job_id, start_time, billable_tres) in &computed.billables {
+    for &((job_id, start_time), billable_tres) in &computed.billables {
         // SAFETY: the job write lock is held.
         unsafe { ffi::shim_job_keep_billable(job_id, start_time, billable_tres) }
     }

@@ -1,27 +1,29 @@
-//! The middle of a pass: from a snapshot to charges, factors and priorities. No lock is held.
+//! The middle of a pass: from a snapshot to charges and factors, by the engine. No lock is held.
 
-use super::computed::Computed;
+use super::computed::{Complaints, Computed, EngineTables, Rows};
 use super::error::ComputeError;
 use super::moment::Moment;
 use super::pending::Pending;
 use super::workspace::Workspace;
 use crate::compat::Compat;
-use crate::engine::{self, Accruing, Charged, ClassicPass, Follower};
+use crate::engine::{Accruing, Found, RunKey};
 use crate::extended::Extended;
-use crate::fairshare::AssocFairshare;
-use crate::priority::Site;
+use crate::priority::Job;
 use crate::slurm::charges::run::{recounts, run_of, state_of, to_shim};
 use crate::slurm::charges::unreported_ends::ended_unreported;
 use crate::slurm::rows::assoc_row;
 use crate::slurm::rows::snapshot::Snapshot;
-use crate::slurm::rows::tables::{self, NonFinite, Tables};
-use crate::slurm::runtime::host::{self, NONE};
+use crate::slurm::rows::tables::Tables;
+use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::runtime::log;
-use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::shared::plugin::{Plugin, Shared};
 use crate::slurm::state::settings::Settings;
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::{Charge, Period, UsageError, accrues};
+use crate::usage::{Charge, accrues};
 use std::sync::Arc;
+
+/// What a pass is about to write into slurmctld's records.
+pub(in crate::slurm) type SlurmComputed = Computed<ffi::shim_charge, ffi::shim_assoc_factors>;
 
 /// From a snapshot to what will be written.
 pub(in crate::slurm) fn compute(
@@ -44,18 +46,21 @@ pub(in crate::slurm) fn compute(
         // There they decide fair share, too. Else they are taken as they are priced.
         pending.collect(settings, snapshot, tables, usize::MAX);
     }
-    computed.begin(settings, snapshot, moment);
-    let mut prices = true;
-    if computed.has_usage {
-        computed.take_accruing(plugin, settings, snapshot, tables, moment);
-        computed.take_runs(settings, snapshot);
-        if settings.is_fair_tree() {
-            computed.fair_tree(settings, snapshot, tables, moment);
-        } else {
-            prices = computed.classic(settings, snapshot, tables, pending, moment);
+    let has_usage = settings.has_slurmdbd && !snapshot.assocs().is_empty();
+    computed.begin(has_usage, moment);
+    if has_usage {
+        let tree = Arc::clone(&tables.tree);
+        let rows = SnapshotRows::new(settings, snapshot, pending, &tree);
+        {
+            let shared = plugin.shared.lock();
+            computed.take_jobs(&rows, &settings.config, |job| {
+                accruing(settings, snapshot, tables, &shared, moment.now, job)
+            });
         }
+        let tables = engine_tables(settings, tables);
+        log_complaints(&computed.compute(&rows, tables, moment));
     }
-    if prices {
+    if computed.outcome.prices {
         // They are priced when their factors can be written; what is wrong is found here.
         tables.pricer(settings, snapshot, moment.now)?;
     } else {
@@ -66,8 +71,7 @@ pub(in crate::slurm) fn compute(
     Ok(())
 }
 
-/// Ranks what the snapshot has of associations now. Nothing fades and nobody is charged: that was
-/// done.
+/// Ranks what the snapshot has of associations now.
 pub(in crate::slurm) fn rank_again(
     settings: &Settings,
     work: &mut Workspace,
@@ -76,259 +80,162 @@ pub(in crate::slurm) fn rank_again(
     let Workspace {
         snapshot,
         tables,
+        pending,
         computed,
         ..
     } = work;
     tables.fill(snapshot)?;
     computed.has_usage = !snapshot.assocs().is_empty();
-    computed.decay_factor = 1.0;
-    computed.charges.clear();
-    computed.factors.clear();
-    computed.accruing.clear();
-    computed.rows.clear();
     if computed.has_usage {
-        computed.fair_tree(settings, snapshot, tables, moment);
+        let tree = Arc::clone(&tables.tree);
+        let rows = SnapshotRows::new(settings, snapshot, pending, &tree);
+        let tables = engine_tables(settings, tables);
+        log_complaints(&computed.rank_again(&rows, tables, moment));
     }
     tables.pricer(settings, snapshot, moment.now)?;
     Ok(())
 }
 
-impl Computed {
-    /// Charges and fair share, following the last pass.
-    fn fair_tree(
-        &mut self,
-        settings: &Settings,
-        snapshot: &Snapshot,
-        tables: &mut Tables,
-        moment: &Moment,
-    ) {
-        let config = &settings.config;
-        let mut non_finite = NonFinite::default();
-        let usage = snapshot.assocs().iter();
-        let usage = usage.map(|row| tables::usage(config.compat, row, &mut non_finite));
-        let mut follower = std::mem::take(&mut self.follower);
-        follower.observe(&tables.tree, usage);
-        non_finite.log();
-        let (decay, decay_factor) = (engine::decay(config), self.decay_factor);
-        let period = Period::pass(moment.last_ran, moment.now);
-        let accruing = std::mem::take(&mut self.accruing);
-        let rows = std::mem::take(&mut self.rows);
-        let mut refused = Refusals::default();
-        follower.pass(
-            config.compat,
-            (decay_factor, &decay),
-            &period,
-            &accruing,
-            &tables.kept,
-            |position, charge| match charge {
-                Ok(None) => {}
-                Ok(Some(charge)) => {
-                    self.add_charge(&charge, &accruing[position], rows[position], snapshot);
-                }
-                Err(error) => refused.note(rows[position], error),
-            },
-        );
-        refused.log(snapshot);
-        (self.accruing, self.rows) = (accruing, rows);
-        publish(&follower, &mut tables.site);
-        self.last_ran = match moment.last_ran {
-            Some(last_ran) if !config.compat.is_slurm() => last_ran.max(moment.now),
-            _ => moment.now,
-        };
-        self.take_fair_tree(config.compat, tables, &follower);
-        assoc_row::link(&mut self.factors, &mut self.charges);
-        self.follower = follower;
+fn engine_tables<'a>(settings: &'a Settings, tables: &'a mut Tables) -> EngineTables<'a> {
+    EngineTables {
+        config: &settings.config,
+        tree: &tables.tree,
+        kept: &mut tables.kept,
+        factors: &mut tables.site.assocs,
+        host_math: host::math(),
     }
+}
 
-    /// Takes what was found for each association.
-    fn take_fair_tree(&mut self, compat: Compat, tables: &Tables, follower: &Follower) {
-        let tree = &tables.tree;
-        let mut numbers = follower.all_numbers(compat);
-        let found = tree.indices().map(|index| {
-            let kept = tables.kept.get(index.get());
-            let numbers = numbers.of(index, kept.map_or(0.0, |kept| kept.norm_shares));
-            let fs_factor = follower.fs_factor(index);
-            assoc_row::fair_tree(tree, follower.raw(), index, &numbers, fs_factor)
-        });
-        self.factors.reserve_exact(tree.len());
-        self.factors.extend(found);
-    }
-
-    /// The same for the classic algorithms. False when this pass is to leave priorities alone.
-    fn classic(
-        &mut self,
-        settings: &Settings,
-        snapshot: &Snapshot,
-        tables: &mut Tables,
-        pending: &Pending,
-        moment: &Moment,
-    ) -> bool {
-        // It knows nothing of this pass.
-        self.follower = Follower::default();
-        let config = &settings.config;
-        let mut non_finite = NonFinite::default();
-        let usage = snapshot.assocs().iter();
-        let usage = usage.map(|row| tables::usage(config.compat, row, &mut non_finite));
-        let mut raw: Vec<_> = usage.collect();
-        non_finite.log();
-        let tree = Arc::clone(&tables.tree);
-        let accruing = std::mem::take(&mut self.accruing);
-        let rows = std::mem::take(&mut self.rows);
-        let pass = ClassicPass {
-            config,
-            tree: &tree,
-            host_math: host::math(),
-            accruing: &accruing,
-            last_ran: moment.last_ran,
-            now: moment.now,
-        };
-        let mut refused = Refusals::default();
-        let each = |position, charge: Charged| match charge {
-            Ok(None) => {}
-            Ok(Some((charge, _))) => {
-                self.add_charge(&charge, &accruing[position], rows[position], snapshot);
-            }
-            Err(error) => refused.note(rows[position], error),
-        };
-        let site = &mut tables.site;
-        let prices = if settings.is_stock_classic() {
-            // Only there does the order of jobs decide fair share; elsewhere pricing is ours.
-            let mut records = pass.records(&mut tables.kept);
-            let jobs = pending.among(snapshot, &rows);
-            let prices = pass.stock(&mut raw, &mut records, jobs, each);
-            let found = |index| (records.fairshare(index, &raw), records.is_open(index));
-            self.take_classic(config.compat, &tree, &raw, site, found);
-            self.last_ran = moment.now;
-            prices
-        } else {
-            pass.charge(&mut raw, each);
-            let numbers = pass.fairshare(&raw);
-            let found = |index| (numbers.of(index), false);
-            self.take_classic(config.compat, &tree, &raw, site, found);
-            self.last_ran = moment.now.max(moment.last_ran.unwrap_or(moment.now));
-            true
-        };
-        refused.log(snapshot);
-        (self.accruing, self.rows) = (accruing, rows);
-        prices
-    }
-
-    /// Takes what was found for each association, and whether it is left to whoever asks.
-    fn take_classic(
-        &mut self,
-        compat: Compat,
-        tree: &Tree,
-        raw: &[Extended],
-        site: &mut Site,
-        found: impl Fn(AssocIndex) -> (AssocFairshare, bool),
-    ) {
-        self.factors.reserve_exact(tree.len());
-        for (index, assoc) in tree.indices().zip(&mut site.assocs) {
-            let (fairshare, open) = found(index);
-            assoc.fs_factor = fairshare.fs_factor.unwrap_or(0.0);
-            let row = index.get();
-            let factors = assoc_row::classic(compat, tree, raw, row, &fairshare, open);
-            self.factors.push(factors);
-        }
-        assoc_row::link(&mut self.factors, &mut self.charges);
-    }
-
-    fn add_charge(&mut self, charge: &Charge, job: &Accruing, row: u32, snapshot: &Snapshot) {
-        let row = &snapshot.accruing()[row as usize];
-        let assoc = u32::try_from(job.assoc.get()).unwrap_or(NONE);
-        self.charges.push(to_shim(
-            charge,
-            row,
-            assoc,
-            snapshot,
-            snapshot.qos_rows(row),
+fn log_complaints(complaints: &Complaints) {
+    if let Some((first, more)) = complaints.non_finite {
+        log::error(format_args!(
+            "RawUsage of association {first} and {more} more is no finite number and counts as 0"
         ));
-        if job.at_end {
-            self.ends.push((row.job_id, row.start_time));
-        }
     }
-
-    /// The jobs to charge, and their rows in the snapshot.
-    fn take_accruing(
-        &mut self,
-        plugin: &Plugin,
-        settings: &Settings,
-        snapshot: &Snapshot,
-        tables: &Tables,
-        moment: &Moment,
-    ) {
-        let config = &settings.config;
-        let shared = plugin.shared.lock();
-        self.accruing.reserve_exact(snapshot.accruing().len());
-        self.charges.reserve_exact(snapshot.accruing().len());
-        for (position, row) in snapshot.accruing().iter().enumerate() {
-            let state = state_of(row);
-            let running = config.priority_flags.calculate_running;
-            let at_end = ended_unreported(settings, snapshot, row);
-            if !at_end && !accrues(config.compat, running, state, row.start_time) {
-                continue;
-            }
-            let Some(assoc) = snapshot.assoc_row(row.assoc_id) else {
-                continue;
-            };
-            let factor = tables
-                .qos_row(row.qos_id)
-                .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
-            let until = shared.charged_beyond_pass_at_snapshot(row, snapshot.enforces_limits());
-            let passed = shared.passes_charged_until(row, moment.now);
-            let run = run_of(row, factor, until, passed);
-            let from = passed.unwrap_or(0).max(row.start_time);
-            if recounts(row, from) {
-                self.billables
-                    .push((row.job_id, row.start_time, row.billable_now));
-            }
-            self.accruing.push(Accruing {
-                assoc: AssocIndex::new(assoc as usize),
-                run,
-                at_end,
-            });
-            self.rows.push(u32::try_from(position).unwrap_or(NONE));
-        }
+    if let Some((job, error, more)) = &complaints.refused {
+        log::error(format_args!(
+            "job {job} and {more} more are not charged: {error}"
+        ));
     }
 }
 
-/// Writes the factors that changed to the table that pricing reads.
-fn publish(follower: &Follower, site: &mut Site) {
-    let factor = |index| follower.fs_factor(index).unwrap_or(0.0);
-    let Some(changed) = follower.changed() else {
-        for (position, assoc) in site.assocs.iter_mut().enumerate() {
-            assoc.fs_factor = factor(AssocIndex::new(position));
-        }
-        return;
+/// A job that may be charged as the engine's row, and its billing where slurmctld's record of that
+/// is to be renewed; `None`: this pass does not charge it.
+fn accruing(
+    settings: &Settings,
+    snapshot: &Snapshot,
+    tables: &Tables,
+    shared: &Shared,
+    now: i64,
+    job: usize,
+) -> Option<(Accruing, Option<f64>)> {
+    let config = &settings.config;
+    let row = &snapshot.accruing()[job];
+    let state = state_of(row);
+    let running = config.priority_flags.calculate_running;
+    let at_end = ended_unreported(settings, snapshot, row);
+    if !at_end && !accrues(config.compat, running, state, row.start_time) {
+        return None;
+    }
+    let assoc = snapshot.assoc_row(row.assoc_id)?;
+    let factor = tables
+        .qos_row(row.qos_id)
+        .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
+    let until = shared.charged_beyond_pass_at_snapshot(row, snapshot.enforces_limits());
+    let passed = shared.passes_charged_until(row, now);
+    let from = passed.unwrap_or(0).max(row.start_time);
+    let accruing = Accruing {
+        assoc: AssocIndex::new(assoc as usize),
+        run: run_of(row, factor, until, passed),
+        at_end,
     };
-    for &index in changed {
-        site.assocs[index.get()].fs_factor = factor(index);
+    Some((accruing, recounts(row, from).then_some(row.billable_now)))
+}
+
+/// The rows of a snapshot of slurmctld.
+struct SnapshotRows<'a> {
+    snapshot: &'a Snapshot,
+    pending: &'a Pending,
+    tree: &'a Tree,
+    compat: Compat,
+    is_fair_tree: bool,
+}
+
+impl<'a> SnapshotRows<'a> {
+    fn new(
+        settings: &Settings,
+        snapshot: &'a Snapshot,
+        pending: &'a Pending,
+        tree: &'a Tree,
+    ) -> SnapshotRows<'a> {
+        SnapshotRows {
+            snapshot,
+            pending,
+            tree,
+            compat: settings.config.compat,
+            is_fair_tree: settings.is_fair_tree(),
+        }
+    }
+
+    fn job(&self, job: usize) -> &ffi::shim_accruing {
+        &self.snapshot.accruing()[job]
     }
 }
 
-/// Charges that are no numbers. One line for all of them.
-#[derive(Default)]
-struct Refusals {
-    first: Option<(u32, UsageError)>,
-    more: usize,
-}
+impl Rows for SnapshotRows<'_> {
+    type Charge = ffi::shim_charge;
+    type Factors = ffi::shim_assoc_factors;
 
-impl Refusals {
-    fn note(&mut self, row: u32, error: UsageError) {
-        if self.first.is_none() {
-            self.first = Some((row, error));
+    fn usage(&self) -> impl ExactSizeIterator<Item = Option<Extended>> {
+        let assocs = self.snapshot.assocs().iter();
+        assocs.map(|row| {
+            let usage = host::extended(ffi::shim_extended {
+                mantissa: row.usage_mantissa,
+                sign_exponent: row.usage_sign_exponent,
+            });
+            usage.filter(|usage| !usage.is_infinite())
+        })
+    }
+
+    fn assoc_id(&self, position: usize) -> u32 {
+        self.snapshot.assocs()[position].id
+    }
+
+    fn job_count(&self) -> usize {
+        self.snapshot.accruing().len()
+    }
+
+    fn run(&self, job: usize) -> RunKey {
+        let row = self.job(job);
+        (row.job_id, row.start_time)
+    }
+
+    fn has_begun(&self, job: usize) -> bool {
+        let row = self.job(job);
+        !row.pending || row.completing
+    }
+
+    fn queue<'a>(&'a self, accruing: &'a [u32]) -> impl Iterator<Item = (Job, usize)> + 'a {
+        self.pending.among(self.snapshot, accruing)
+    }
+
+    fn charge(&self, job: usize, accruing: &Accruing, charge: &Charge) -> ffi::shim_charge {
+        let row = self.job(job);
+        let assoc = u32::try_from(accruing.assoc.get()).unwrap_or(NONE);
+        let qos = self.snapshot.qos_rows(row);
+        to_shim(charge, row, assoc, self.snapshot, qos)
+    }
+
+    #[inline]
+    fn factors(&self, found: &Found<'_>) -> ffi::shim_assoc_factors {
+        if self.is_fair_tree {
+            assoc_row::fair_tree(self.tree, found)
         } else {
-            self.more += 1;
+            assoc_row::classic(self.compat, self.tree, found)
         }
     }
 
-    fn log(&self, snapshot: &Snapshot) {
-        if let Some((row, error)) = &self.first {
-            let job = snapshot.accruing()[*row as usize].job_id;
-            log::error(format_args!(
-                "job {job} and {} more are not charged: {error}",
-                self.more
-            ));
-        }
+    fn link(factors: &mut [ffi::shim_assoc_factors], charges: &mut [ffi::shim_charge]) {
+        assoc_row::link(factors, charges);
     }
 }

@@ -1,63 +1,332 @@
-//! What a pass is about to write.
+//! What a pass is about to write, and how the engine makes it from rows of the host.
+//!
+//! Nothing here knows how slurmctld's rows look: [`Rows`] does, and another host of plain rows
+//! stands in for slurmctld in the tests.
+
+use crate::config::Config;
+use crate::engine::{Accruing, Engine, Found, Host, Input, Outcome, RunKey};
+use crate::extended::Extended;
+use crate::fairshare::{HostMath, Kept};
+use crate::priority::{AssocFactors, Job};
+use crate::tree::Tree;
+use crate::usage::{Change, Charge, Model, UsageError};
+use std::sync::Arc;
 
 use super::moment::Moment;
-use crate::engine::{self, Accruing, Follower};
-use crate::slurm::rows::snapshot::Snapshot;
-use crate::slurm::runtime::host::ffi;
-use crate::slurm::shared::charges_since_pass::RunKey;
-use crate::slurm::state::settings::Settings;
+
+/// The rows of a snapshot, as a pass reads them, and the rows that it writes.
+pub(in crate::slurm) trait Rows {
+    /// A row of what is charged.
+    type Charge;
+    /// A row of what an association's record is to hold.
+    type Factors;
+
+    /// Raw usage of each association, by position; `None` where the record holds no finite number.
+    fn usage(&self) -> impl ExactSizeIterator<Item = Option<Extended>>;
+
+    /// The id of an association.
+    fn assoc_id(&self, position: usize) -> u32;
+
+    /// How many jobs may be charged.
+    fn job_count(&self) -> usize;
+
+    /// The run of a job.
+    fn run(&self, job: usize) -> RunKey;
+
+    /// Has the job's run begun?
+    fn has_begun(&self, job: usize) -> bool;
+
+    /// The jobs to price, in the order of the host's list, each with how many of the jobs
+    /// `accruing` stand before it; see [`Engine::compute`].
+    fn queue<'a>(&'a self, accruing: &'a [u32]) -> impl Iterator<Item = (Job, usize)> + 'a;
+
+    /// What a job is charged.
+    fn charge(&self, job: usize, accruing: &Accruing, charge: &Charge) -> Self::Charge;
+
+    /// What was found for an association.
+    fn factors(&self, found: &Found<'_>) -> Self::Factors;
+
+    /// Lets each association find its charges, in their order.
+    fn link(factors: &mut [Self::Factors], charges: &mut [Self::Charge]);
+}
+
+/// The engine's own tables of a pass.
+pub(in crate::slurm) struct EngineTables<'a> {
+    pub(in crate::slurm) config: &'a Config,
+    pub(in crate::slurm) tree: &'a Arc<Tree>,
+    /// What the host's records keep, by position; under `compat=slurm`.
+    pub(in crate::slurm) kept: &'a mut [Kept],
+    /// What pricing reads, by position.
+    pub(in crate::slurm) factors: &'a mut [AssocFactors],
+    pub(in crate::slurm) host_math: HostMath,
+}
+
+/// What a pass could not reckon with: one line of the log for all of a kind.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct Complaints {
+    /// Charges that are no numbers: a job, why, and how many more.
+    pub(in crate::slurm) refused: Option<(u32, UsageError, usize)>,
+    /// Raw usage that is no finite number and counts as 0: an association, and how many more.
+    pub(in crate::slurm) non_finite: Option<(u32, usize)>,
+}
+
+impl Complaints {
+    fn refuse(&mut self, job_id: u32, error: UsageError) {
+        match &mut self.refused {
+            Some((_, _, more)) => *more += 1,
+            first => *first = Some((job_id, error, 0)),
+        }
+    }
+
+    fn not_finite(&mut self, assoc_id: u32) {
+        match &mut self.non_finite {
+            Some((_, more)) => *more += 1,
+            first => *first = Some((assoc_id, 0)),
+        }
+    }
+}
 
 /// What a pass is about to write. Memory is kept from pass to pass.
-#[derive(Default)]
-pub(in crate::slurm) struct Computed {
+pub(in crate::slurm) struct Computed<C, F> {
     /// Are there associations at all? Without, time does not pass for usage.
     pub(in crate::slurm) has_usage: bool,
-    /// What the next pass starts from.
-    pub(in crate::slurm) last_ran: i64,
-    /// What is left of all usage.
-    pub(in crate::slurm) decay_factor: f64,
-    pub(in crate::slurm) charges: Vec<ffi::shim_charge>,
-    /// All runs that are there, charged or not, ascending; `None` under `compat=slurm`.
+    /// What became of usage, and what the next pass starts from.
+    pub(in crate::slurm) outcome: Outcome,
+    pub(in crate::slurm) charges: Vec<C>,
+    /// All runs that are there, charged or not; `None` under `compat=slurm`.
     pub(in crate::slurm) runs: Option<Vec<RunKey>>,
     /// Ends that nobody reported.
     pub(in crate::slurm) ends: Vec<RunKey>,
-    /// Jobs whose billing was worked out anew: job, start time, billing.
-    pub(in crate::slurm) billables: Vec<(u32, i64, f64)>,
-    /// What slurmctld's records are to hold, one per association.
-    pub(in crate::slurm) factors: Vec<ffi::shim_assoc_factors>,
+    /// Jobs whose billing was worked out anew.
+    pub(in crate::slurm) billables: Vec<(RunKey, f64)>,
+    /// What the host's records are to hold, one per association.
+    pub(in crate::slurm) factors: Vec<F>,
     /// The jobs that may be charged, and their rows in the snapshot.
-    pub(super) accruing: Vec<Accruing>,
-    pub(super) rows: Vec<u32>,
-    pub(super) follower: Follower,
+    accruing: Vec<Accruing>,
+    accruing_rows: Vec<u32>,
+    engine: Engine,
+    /// The tree that the engine's ranks are of.
+    tree: Arc<Tree>,
 }
 
-impl Computed {
-    /// Before a snapshot is computed.
-    pub(super) fn begin(&mut self, settings: &Settings, snapshot: &Snapshot, moment: &Moment) {
-        let passed = moment
-            .now
-            .saturating_sub(moment.last_ran.unwrap_or(moment.now));
-        self.has_usage = settings.has_slurmdbd && !snapshot.assocs().is_empty();
-        self.last_ran = moment.last_ran.unwrap_or(0);
-        self.decay_factor = engine::decay(&settings.config).factor(passed);
+/// Before a pass, and where there are no associations.
+const NOTHING: Outcome = Outcome {
+    change: Change::Factor(1.0),
+    last_ran: 0,
+    prices: true,
+};
+
+impl<C, F> Default for Computed<C, F> {
+    fn default() -> Computed<C, F> {
+        Computed {
+            has_usage: false,
+            outcome: NOTHING,
+            charges: Vec::new(),
+            runs: None,
+            ends: Vec::new(),
+            billables: Vec::new(),
+            factors: Vec::new(),
+            accruing: Vec::new(),
+            accruing_rows: Vec::new(),
+            engine: Engine::default(),
+            tree: Arc::default(),
+        }
+    }
+}
+
+impl<C, F> Computed<C, F> {
+    /// Before a snapshot is computed. `has_usage`: there are associations.
+    pub(in crate::slurm) fn begin(&mut self, has_usage: bool, moment: &Moment) {
+        self.has_usage = has_usage;
+        self.outcome = Outcome {
+            last_ran: moment.last_ran.unwrap_or(0),
+            ..NOTHING
+        };
         self.charges.clear();
         self.runs = None;
         self.ends.clear();
         self.billables.clear();
         self.factors.clear();
         self.accruing.clear();
-        self.rows.clear();
+        self.accruing_rows.clear();
     }
 
-    /// All runs of the snapshot, charged or not.
-    pub(super) fn take_runs(&mut self, settings: &Settings, snapshot: &Snapshot) {
-        if settings.config.compat.is_slurm() {
-            return;
+    /// Takes the jobs that are to be charged, and all runs that are there.
+    ///
+    /// `accruing`: a job as the engine's row, and its billing where the host's record of that is
+    /// to be renewed; `None`: this pass does not charge it.
+    pub(in crate::slurm) fn take_jobs(
+        &mut self,
+        rows: &impl Rows<Charge = C, Factors = F>,
+        config: &Config,
+        accruing: impl Fn(usize) -> Option<(Accruing, Option<f64>)>,
+    ) {
+        self.accruing.reserve_exact(rows.job_count());
+        self.charges.reserve_exact(rows.job_count());
+        for job in 0..rows.job_count() {
+            let Some((accruing, renewed)) = accruing(job) else {
+                continue;
+            };
+            if let Some(billable) = renewed {
+                self.billables.push((rows.run(job), billable));
+            }
+            self.accruing.push(accruing);
+            let row = u32::try_from(job).unwrap_or(u32::MAX);
+            self.accruing_rows.push(row);
         }
-        let runs = snapshot.accruing().iter();
-        let runs = runs.filter(|row| !row.pending || row.completing);
-        let mut runs: Vec<RunKey> = runs.map(|row| (row.job_id, row.start_time)).collect();
-        runs.sort_unstable();
-        self.runs = Some(runs);
+        if !config.compat.is_slurm() {
+            let jobs = (0..rows.job_count()).filter(|job| rows.has_begun(*job));
+            let mut runs: Vec<RunKey> = jobs.map(|job| rows.run(job)).collect();
+            // Not under the locks that the pass is committed under.
+            runs.sort_unstable();
+            self.runs = Some(runs);
+        }
+    }
+
+    /// The pass itself: from usage, jobs and associations to charges and factors.
+    pub(in crate::slurm) fn compute(
+        &mut self,
+        rows: &impl Rows<Charge = C, Factors = F>,
+        tables: EngineTables<'_>,
+        moment: &Moment,
+    ) -> Complaints {
+        let complaints = self.observe(rows, &tables, moment.last_ran);
+        let mut publisher = Publisher {
+            rows,
+            accruing: &self.accruing,
+            accruing_rows: &self.accruing_rows,
+            charges: &mut self.charges,
+            ends: &mut self.ends,
+            factors: &mut self.factors,
+            complaints,
+        };
+        let queue = rows.queue(&self.accruing_rows);
+        let (input, factors) = tables.input(&self.accruing, moment.last_ran, moment.now);
+        self.outcome = self.engine.compute(input, queue, factors, &mut publisher);
+        publisher.finish()
+    }
+
+    /// Ranks the associations that `rows` has by now. No time passes and nobody is charged: that
+    /// was done, and what the next pass starts from stays.
+    pub(in crate::slurm) fn rank_again(
+        &mut self,
+        rows: &impl Rows<Charge = C, Factors = F>,
+        tables: EngineTables<'_>,
+        moment: &Moment,
+    ) -> Complaints {
+        self.charges.clear();
+        self.factors.clear();
+        let last_ran = Some(self.outcome.last_ran);
+        let complaints = self.observe(rows, &tables, last_ran);
+        let mut publisher = Publisher {
+            rows,
+            accruing: &[],
+            accruing_rows: &[],
+            charges: &mut self.charges,
+            ends: &mut self.ends,
+            factors: &mut self.factors,
+            complaints,
+        };
+        let (input, factors) = tables.input(&[], last_ran, moment.now);
+        self.engine.rank_again(input, factors, &mut publisher);
+        publisher.finish()
+    }
+
+    /// The usage model.
+    pub(in crate::slurm) fn model(&self) -> &dyn Model {
+        &**self.engine.model()
+    }
+
+    /// Takes over usage as the host's records have it, valued at `as_of`.
+    ///
+    /// Neither NaN nor infinity can be usage: such a record counts as unused. Rather one strange
+    /// record than priorities that stay as they are for all. A number below 0 counts as 0; stock
+    /// reckons with it, as it is the rounding error of a removal.
+    fn observe(
+        &mut self,
+        rows: &impl Rows<Charge = C, Factors = F>,
+        tables: &EngineTables<'_>,
+        as_of: Option<i64>,
+    ) -> Complaints {
+        if !Arc::ptr_eq(&self.tree, tables.tree) {
+            self.tree = Arc::clone(tables.tree);
+            self.engine.invalidate();
+        }
+        self.engine.configure(tables.config);
+        let mut complaints = Complaints::default();
+        let takes_negative = tables.config.compat.is_slurm();
+        let usage = rows.usage().enumerate();
+        let usage = usage.map(|(position, usage)| match usage {
+            Some(usage) if takes_negative || !usage.is_negative() => usage,
+            Some(_) => Extended::ZERO,
+            None => {
+                complaints.not_finite(rows.assoc_id(position));
+                Extended::ZERO
+            }
+        });
+        self.engine.observe(as_of, usage);
+        self.factors.reserve_exact(tables.tree.len());
+        complaints
+    }
+}
+
+impl<'a> EngineTables<'a> {
+    /// What the engine looks at, and the factors that it writes.
+    fn input(
+        self,
+        accruing: &'a [Accruing],
+        last_ran: Option<i64>,
+        now: i64,
+    ) -> (Input<'a>, &'a mut [AssocFactors]) {
+        let input = Input {
+            config: self.config,
+            tree: self.tree,
+            accruing,
+            kept: self.kept,
+            host_math: self.host_math,
+            last_ran,
+            now,
+        };
+        (input, self.factors)
+    }
+}
+
+/// Makes the rows that are to be written from what the engine finds.
+struct Publisher<'a, R: Rows> {
+    rows: &'a R,
+    accruing: &'a [Accruing],
+    accruing_rows: &'a [u32],
+    charges: &'a mut Vec<R::Charge>,
+    ends: &'a mut Vec<RunKey>,
+    factors: &'a mut Vec<R::Factors>,
+    complaints: Complaints,
+}
+
+impl<R: Rows> Publisher<'_, R> {
+    fn finish(self) -> Complaints {
+        R::link(self.factors, self.charges);
+        self.complaints
+    }
+}
+
+impl<R: Rows> Host for Publisher<'_, R> {
+    fn charged(&mut self, job: usize, charge: Result<Option<Charge>, UsageError>) {
+        let row = self.accruing_rows[job] as usize;
+        match charge {
+            Ok(None) => {}
+            Ok(Some(charge)) => {
+                let accruing = &self.accruing[job];
+                self.charges.push(self.rows.charge(row, accruing, &charge));
+                if accruing.at_end {
+                    self.ends.push(self.rows.run(row));
+                }
+            }
+            Err(error) => self.complaints.refuse(self.rows.run(row).0, error),
+        }
+    }
+
+    #[inline]
+    fn ranked(&mut self, found: &Found<'_>) {
+        self.factors.push(self.rows.factors(found));
     }
 }

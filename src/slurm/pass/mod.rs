@@ -5,20 +5,33 @@
 //! | `schedule` | the body of the thread: when passes are made |
 //! | `order` | the steps of one pass, in their order |
 //! | `workspace`, `moment` | the memory of a pass, and the moment that it is about |
-//! | `compute`, `computed` | from a snapshot to charges and factors, and what came of it |
+//! | `computed` | what a pass is about to write, made by the engine from rows of any host |
+//! | `compute` | slurmctld's snapshot as such rows |
 //! | `pending`, `batch` | waiting jobs: priorities, and the factors behind them |
 //! | `apply` | writing into slurmctld's records |
 //! | `assoc_cache` | the copy of associations that is kept from one pass to the next |
 //! | `error` | why a pass ended early |
 
+#[cfg(feature = "slurm")]
 mod apply;
+#[cfg(feature = "slurm")]
 mod assoc_cache;
+#[cfg(feature = "slurm")]
 mod batch;
+#[cfg(feature = "slurm")]
 mod compute;
 mod computed;
+#[cfg(feature = "slurm")]
 mod error;
 mod moment;
+#[cfg(feature = "slurm")]
 mod order;
+#[cfg(feature = "slurm")]
 pub(super) mod pending;
+#[cfg(feature = "slurm")]
 pub(super) mod schedule;
+#[cfg(feature = "slurm")]
 mod workspace;
+
+#[cfg(test)]
+mod tests;

@@ -59,7 +59,7 @@ fn begin(plugin: &Plugin, settings: &Settings) {
         // There is nothing to reset, but the time of the last reset moves on.
         take_due();
     }
-    let last_ran = plugin.shared.lock().last_ran;
+    let last_ran = plugin.shared.lock().charged_until.last_ran();
     let clock = plugin.clock.complaint(&settings.config, last_ran, now);
     if let Some(line) = clock {
         log::error(line);
@@ -89,8 +89,8 @@ fn take(
         }
         Moment {
             now: host::now(),
-            last_ran: shared.last_ran,
-            charges_seen: shared.charges_since_pass.snapshot(),
+            last_ran: shared.charged_until.last_ran(),
+            charges_seen: shared.charged_until.since_pass.snapshot(),
         }
     };
     work.snapshot.index()?;
@@ -136,7 +136,7 @@ fn snapshot(
 }
 
 /// Ranks the associations once more, which were copied when usage was written. Jobs are charged by
-/// now, and usage has faded.
+/// now, and usage has decayed.
 fn rank_again(
     plugin: &Plugin,
     settings: &Settings,
@@ -157,7 +157,7 @@ fn save(plugin: &Plugin, settings: &Settings, work: &Workspace, applied: Applied
     let stored = match times {
         None if settings.counts_passes_only() => {
             let shared = plugin.shared.lock();
-            let last_ran = shared.last_ran.unwrap_or(0);
+            let last_ran = shared.charged_until.last_ran().unwrap_or(0);
             let last_reset = shared.resets.last_reset();
             drop(shared);
             state::store_times(
@@ -170,7 +170,7 @@ fn save(plugin: &Plugin, settings: &Settings, work: &Workspace, applied: Applied
         }
         None => return,
         Some((previous, last_reset)) => {
-            let last_ran = work.computed.last_ran;
+            let last_ran = work.computed.outcome.last_ran;
             let stamp = Stamp::new(host::now(), last_ran, previous, last_reset);
             match work.stored.image(stamp) {
                 Some(image) => state::store(&settings.state_dir, &image),

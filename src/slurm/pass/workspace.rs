@@ -1,6 +1,6 @@
 //! The memory of a pass.
 
-use super::computed::Computed;
+use super::compute::SlurmComputed;
 use super::pending::Pending;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
@@ -12,6 +12,6 @@ pub(in crate::slurm) struct Workspace {
     pub(in crate::slurm) snapshot: Snapshot,
     pub(in crate::slurm) tables: Tables,
     pub(in crate::slurm) pending: Pending,
-    pub(in crate::slurm) computed: Computed,
+    pub(in crate::slurm) computed: SlurmComputed,
     pub(in crate::slurm) stored: StoredUsage,
 }

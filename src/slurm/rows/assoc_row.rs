@@ -1,8 +1,8 @@
 //! What a pass found for an association, as slurmctld's record is to hold it.
 
 use crate::compat::Compat;
+use crate::engine::Found;
 use crate::extended::Extended;
-use crate::fairshare::{AssocFairshare, FairTreeNumbers};
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::tree::{AssocIndex, Tree};
 
@@ -12,55 +12,46 @@ const HAS_LEVEL_FS: u16 = ffi::SHIM_HAS_LEVEL_FS as u16;
 const KEEPS_LEVEL_FS: u16 = ffi::SHIM_KEEPS_LEVEL_FS as u16;
 const HAS_FS_FACTOR: u16 = ffi::SHIM_HAS_FS_FACTOR as u16;
 
-/// Of an association under Fair Tree; `raw`: usage by position.
-pub(in crate::slurm) fn fair_tree(
-    tree: &Tree,
-    raw: &[Extended],
-    index: AssocIndex,
-    numbers: &FairTreeNumbers,
-    fs_factor: Option<f64>,
-) -> ffi::shim_assoc_factors {
-    let effective = host::shim_quotient(numbers.effective_usage, || {
-        is_below_zero(raw, tree.fs_parent(index))
+/// Under Fair Tree.
+#[inline]
+pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &Found<'_>) -> ffi::shim_assoc_factors {
+    let effective = host::shim_quotient(found.effective_usage, || {
+        is_below_zero(found.raw_usage, tree.fs_parent(found.index))
     });
-    let mut found = usage(tree, raw, index.get(), effective, numbers.norm_usage);
-    if let Some(level_fs) = numbers.level_fs {
+    let mut row = usage(tree, found, effective);
+    if let Some(level_fs) = found.level_fs {
         let number = host::shim_extended(level_fs);
-        found.level_fs = number.mantissa;
-        found.level_fs_exponent = number.sign_exponent;
-        found.flags |= HAS_LEVEL_FS;
+        row.level_fs = number.mantissa;
+        row.level_fs_exponent = number.sign_exponent;
+        row.flags |= HAS_LEVEL_FS;
     }
-    if let Some(fs_factor) = fs_factor {
-        found.fs_factor = fs_factor;
-        found.flags |= HAS_FS_FACTOR;
+    if let Some(fs_factor) = found.fs_factor {
+        row.fs_factor = fs_factor;
+        row.flags |= HAS_FS_FACTOR;
     }
-    found
+    row
 }
 
-/// Of the association at `row` under another algorithm. `open`: its usage is left for whoever
-/// asks.
+/// Under another ranking.
 pub(in crate::slurm) fn classic(
     compat: Compat,
     tree: &Tree,
-    raw: &[Extended],
-    row: usize,
-    fairshare: &AssocFairshare,
-    open: bool,
+    found: &Found<'_>,
 ) -> ffi::shim_assoc_factors {
-    let effective = host::shim_extended(fairshare.effective_usage);
-    let mut found = usage(tree, raw, row, effective, fairshare.norm_usage);
-    found.flags |= KEEPS_LEVEL_FS;
-    if open {
-        found.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
+    let effective = host::shim_extended(found.effective_usage);
+    let mut row = usage(tree, found, effective);
+    row.flags |= KEEPS_LEVEL_FS;
+    if found.open {
+        row.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
     }
     // Stock that lets sshare compute the factor writes none outside Fair Tree.
-    let computes = cfg!(slurm_has_calc_fs_factor) || open;
+    let computes = cfg!(slurm_has_calc_fs_factor) || found.open;
     let publishes = !(compat.is_slurm() && computes);
-    if let Some(fs_factor) = fairshare.fs_factor.filter(|_| publishes) {
-        found.fs_factor = fs_factor;
-        found.flags |= HAS_FS_FACTOR;
+    if let Some(fs_factor) = found.fs_factor.filter(|_| publishes) {
+        row.fs_factor = fs_factor;
+        row.flags |= HAS_FS_FACTOR;
     }
-    found
+    row
 }
 
 /// Lets each association find its charges, in their order.
@@ -79,20 +70,15 @@ pub(in crate::slurm) fn link(
 
 /// Effective and normalised usage. The root comes first: its effective usage is all there is, and
 /// it has no normalised one.
-fn usage(
-    tree: &Tree,
-    raw: &[Extended],
-    row: usize,
-    effective: ffi::shim_extended,
-    norm: Extended,
-) -> ffi::shim_assoc_factors {
-    let root = row == 0;
+#[inline]
+fn usage(tree: &Tree, found: &Found<'_>, effective: ffi::shim_extended) -> ffi::shim_assoc_factors {
+    let root = found.index.get() == 0;
     let effective = if root {
         host::shim_extended(Extended::ONE)
     } else {
         effective
     };
-    let mut found = ffi::shim_assoc_factors {
+    let mut row = ffi::shim_assoc_factors {
         usage_efctv: effective.mantissa,
         usage_efctv_exponent: effective.sign_exponent,
         flags: HAS_USAGE_EFCTV,
@@ -100,12 +86,13 @@ fn usage(
         ..ffi::shim_assoc_factors::default()
     };
     if !root {
-        let number = host::shim_quotient(norm, || is_below_zero(raw, tree.root()));
-        found.usage_norm = number.mantissa;
-        found.usage_norm_exponent = number.sign_exponent;
-        found.flags |= HAS_USAGE_NORM;
+        let below = || is_below_zero(found.raw_usage, tree.root());
+        let number = host::shim_quotient(found.norm_usage, below);
+        row.usage_norm = number.mantissa;
+        row.usage_norm_exponent = number.sign_exponent;
+        row.flags |= HAS_USAGE_NORM;
     }
-    found
+    row
 }
 
 /// The sign of a zero, which only stock's numbers can have.

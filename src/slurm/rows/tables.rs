@@ -1,14 +1,11 @@
 //! The engine's tables, made from the rows of slurmctld.
 
 use super::snapshot::Snapshot;
-use crate::compat::Compat;
-use crate::extended::Extended;
 use crate::fairshare::Kept;
 use crate::priority::{
     AssocFactors, Index, Job, Partition, Pricer, PriorityError, Qos, Site, Span,
 };
 use crate::slurm::runtime::host::{self, NONE, ffi};
-use crate::slurm::runtime::log;
 use crate::slurm::state::settings::Settings;
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use std::sync::Arc;
@@ -232,50 +229,6 @@ fn recorded(row: &ffi::shim_assoc_recorded) -> Kept {
         norm_shares: row.shares_norm,
         norm_usage: row.has_usage_norm.then(|| host::number(row.usage_norm)),
         effective_usage: row.has_usage_efctv.then(|| host::number(row.usage_efctv)),
-    }
-}
-
-/// Raw usage of a record. Neither NaN nor infinity can be usage: such a record counts as unused,
-/// and is counted in `non_finite`. Rather one strange record than priorities that stay as they are for
-/// all. A number below 0 counts as 0; stock reckons with it, as it is the rounding error of a
-/// removal.
-pub(in crate::slurm) fn usage(
-    compat: Compat,
-    row: &ffi::shim_assoc,
-    non_finite: &mut NonFinite,
-) -> Extended {
-    let number = ffi::shim_extended {
-        mantissa: row.usage_mantissa,
-        sign_exponent: row.usage_sign_exponent,
-    };
-    let usage = host::extended(number).filter(|usage| !usage.is_infinite());
-    let usage = usage.unwrap_or_else(|| {
-        non_finite.first.get_or_insert(row.id);
-        non_finite.count += 1;
-        Extended::ZERO
-    });
-    if usage.is_negative() && !compat.is_slurm() {
-        Extended::ZERO
-    } else {
-        usage
-    }
-}
-
-/// Records whose usage is no number.
-#[derive(Default)]
-pub(in crate::slurm) struct NonFinite {
-    first: Option<u32>,
-    count: usize,
-}
-
-impl NonFinite {
-    pub(in crate::slurm) fn log(&self) {
-        if let Some(first) = self.first {
-            log::error(format_args!(
-                "RawUsage of association {first} and {} more is no finite number and counts as 0",
-                self.count - 1
-            ));
-        }
     }
 }
 

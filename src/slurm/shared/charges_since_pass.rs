@@ -7,9 +7,7 @@
 
 use std::collections::BTreeMap;
 
-/// A run of a job: its number, and its start time, which tells one run of a requeued job from the
-/// next.
-pub(in crate::slurm) type RunKey = (u32, i64);
+use crate::engine::RunKey;
 
 #[derive(Clone, Copy, Debug)]
 struct Charged {

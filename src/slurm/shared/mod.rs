@@ -3,7 +3,7 @@
 //! | module | noun |
 //! |---|---|
 //! | `plugin` | the one global |
-//! | `charged_until` | per run of a job, the high-water mark of the time that passes have charged |
+//! | `charged_until` | what was charged until when: by passes, and since the last one |
 //! | `charges_since_pass` | charges since the last pass, by run |
 //! | `journal` | the same charges, by association |
 //! | `published_factors` | fair-share factors of the last pass |

@@ -1,7 +1,6 @@
 //! The one global: what the hooks and the thread share, from init to fini.
 
 use super::charged_until::ChargedUntil;
-use super::charges_since_pass::ChargesSincePass;
 use super::journal::Journal;
 use super::published_factors::PublishedFactors;
 use super::scratch::Scratch;
@@ -39,18 +38,15 @@ pub(in crate::slurm) struct Plugin {
 
 /// What changes with passes and ends of jobs. Its mutex is a leaf.
 pub(in crate::slurm) struct Shared {
-    /// The last pass; all usage in slurmctld's records is worth its number then.
-    pub(in crate::slurm) last_ran: Option<i64>,
+    /// What was charged until when; all usage in slurmctld's records is worth its number at the
+    /// last pass.
+    pub(in crate::slurm) charged_until: ChargedUntil,
     pub(in crate::slurm) resets: ResetSchedule,
-    /// What the last pass let usage fade by. Stock charges ends of jobs by it until the next one,
+    /// How usage decayed in the last pass. Stock charges ends of jobs by it until the next one,
     /// whatever the configuration says by then.
     pub(in crate::slurm) decay: Decay,
-    /// Charges of the job_end hook that the last pass did not know of.
-    pub(in crate::slurm) charges_since_pass: ChargesSincePass,
-    /// The same charges, for the associations: those that the last snapshot did not know of.
+    /// Charges of the job_end hook by association: those that the last snapshot did not know of.
     pub(in crate::slurm) journal: Journal,
-    /// Up to when passes have charged each run.
-    pub(in crate::slurm) charged_until: ChargedUntil,
     /// Usage from our own state file that is still to be put back.
     restore: Option<Box<State>>,
     /// Ends of jobs that were charged after this are not in the usage that slurmctld started
@@ -87,16 +83,14 @@ impl Plugin {
         }
         let last_reset = found.last_reset.unwrap_or(start);
         let shared = Shared {
-            last_ran: found.last_ran,
+            charged_until: ChargedUntil::new(found.last_ran),
             resets: ResetSchedule::new(
                 settings.config.priority_usage_reset_period,
                 settings.config.compat,
                 last_reset,
             ),
             decay: engine::decay(&settings.config),
-            charges_since_pass: ChargesSincePass::default(),
             journal: Journal::default(),
-            charged_until: ChargedUntil::default(),
             restore: found.saved.map(Box::new),
             usage_as_of: found.usage_as_of,
         };

@@ -168,7 +168,7 @@ fn resets() {
 }
 
 #[test]
-fn fades_by_halves() {
+fn decays_by_halves() {
     let tree = small();
     let mut ledger = charged(&tree);
     ledger.decay(0.5);

@@ -4,6 +4,7 @@
 //! forgotten. See [`Decay`] for the formulas and for where `compat=slurm` differs.
 
 use super::{Change, Model, Quantity, Step, Use};
+use crate::config::Config;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::decay::Weights;
@@ -171,6 +172,12 @@ impl Model for HalfLife {
 
     fn clear(&mut self) {
         self.ledger.reset();
+    }
+
+    fn configure(&mut self, config: &Config) -> bool {
+        let half_life_secs = config.priority_decay_half_life_secs;
+        self.set_decay(Decay::new(half_life_secs, config.compat));
+        true
     }
 
     fn follow_tree(&mut self, before: &Tree, after: &Tree) {

@@ -23,6 +23,7 @@ mod reset;
 use std::fmt::Debug;
 
 use super::{Amounts, UsageError};
+use crate::config::Config;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 
@@ -156,6 +157,10 @@ pub trait Model: Debug + Send + Sync {
     /// Forgets all usage; the moment stays.
     fn clear(&mut self);
 
+    /// Takes over settings, from the moment on. False, and nothing done, where they ask for another
+    /// model (see [`configure`]).
+    fn configure(&mut self, config: &Config) -> bool;
+
     /// Takes over another tree: an association keeps its usage by its id, one that is new has
     /// none, and what a removed one used itself becomes its account's own, if that is still there.
     fn follow_tree(&mut self, before: &Tree, after: &Tree);
@@ -167,5 +172,94 @@ pub trait Model: Debug + Send + Sync {
     fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
         let _ = moment;
         None
+    }
+}
+
+/// The model that the settings ask for, without associations. One line per model.
+pub fn for_config(config: &Config) -> Box<dyn Model> {
+    let mut model: Box<dyn Model> = Box::new(HalfLife::default());
+    model.configure(config);
+    model
+}
+
+/// Makes `model` the one that the settings ask for. True: it is another one than before, and
+/// starts without usage.
+pub fn configure(model: &mut Box<dyn Model>, config: &Config) -> bool {
+    let same = model.configure(config);
+    if !same {
+        *model = for_config(config);
+    }
+    !same
+}
+
+impl Default for Box<dyn Model> {
+    /// Usage that never decays, and no associations.
+    fn default() -> Box<dyn Model> {
+        Box::new(HalfLife::default())
+    }
+}
+
+/// A model that is chosen while the program runs.
+impl Model for Box<dyn Model> {
+    fn moment(&self) -> Option<i64> {
+        (**self).moment()
+    }
+
+    fn advance(&mut self, tree: &Tree, now: i64) -> Change {
+        (**self).advance(tree, now)
+    }
+
+    fn weigh(&mut self, used: &Use<'_>) -> Amounts {
+        (**self).weigh(used)
+    }
+
+    fn charge(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        (**self).charge(tree, assoc, used)
+    }
+
+    fn take_back(
+        &mut self,
+        tree: &Tree,
+        assoc: AssocIndex,
+        used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        (**self).take_back(tree, assoc, used)
+    }
+
+    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
+        (**self).usage(of)
+    }
+
+    fn raw(&self) -> &[Extended] {
+        (**self).raw()
+    }
+
+    fn moved(&self) -> &[AssocIndex] {
+        (**self).moved()
+    }
+
+    fn step(&self, assoc: AssocIndex, of: Quantity) -> Step {
+        (**self).step(assoc, of)
+    }
+
+    fn clear(&mut self) {
+        (**self).clear();
+    }
+
+    fn configure(&mut self, config: &Config) -> bool {
+        (**self).configure(config)
+    }
+
+    fn follow_tree(&mut self, before: &Tree, after: &Tree) {
+        (**self).follow_tree(before, after);
+    }
+
+    fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
+        (**self).records(moment)
     }
 }

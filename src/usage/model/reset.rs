@@ -7,6 +7,7 @@
 use jiff::tz::TimeZone;
 
 use super::{Change, Model, Quantity, Step, Use};
+use crate::config::Config;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::{Amounts, ResetSchedule, UsageError};
@@ -145,6 +146,14 @@ impl<M: Model> Model for Resetting<M> {
 
     fn clear(&mut self) {
         self.model.clear();
+    }
+
+    fn configure(&mut self, config: &Config) -> bool {
+        let period = config.priority_usage_reset_period;
+        if !self.schedule.is_for(period, config.compat) {
+            self.schedule.set_period(period, config.compat);
+        }
+        self.model.configure(config)
     }
 
     fn follow_tree(&mut self, before: &Tree, after: &Tree) {

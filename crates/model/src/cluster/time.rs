@@ -1,10 +1,11 @@
-//! Letting time pass: usage fades, running jobs are charged, resets come due.
+//! Letting time pass: usage decays, running jobs are charged, resets come due.
 
 use jiff::tz::TimeZone;
 
 use super::{Cluster, JobPhase};
-use fairtree::engine::{self, Accruing, accrue, fade};
-use fairtree::usage::{Period, next_reset};
+use fairtree::engine::{self, Accruing, Engine, Input};
+use fairtree::fairshare::HostMath;
+use fairtree::usage::{HalfLife, Model, next_reset};
 
 /// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
 /// together.
@@ -12,7 +13,7 @@ const MOST_PASSES: i64 = 20_000;
 
 impl Cluster {
     /// Lets `secs` pass from [`Cluster::now`]: running jobs go on up to their time limits, no other
-    /// starts, usage fades, resets come due at the boundaries of UTC. Ranks are as before until
+    /// starts, usage decays, resets come due at the boundaries of UTC. Ranks are as before until
     /// [`Cluster::rank`].
     pub fn pass(&mut self, secs: u32) {
         let start = self.now.unwrap_or(0);
@@ -28,19 +29,31 @@ impl Cluster {
         let mut running = self.accruing();
         let mut at = start;
         let mut reset = boundary(self, start);
+        let ledger = std::mem::take(&mut self.ledger);
+        let mut engine = Engine::new(HalfLife::new(decay, ledger, Some(start)));
+        let mut now = Vec::with_capacity(running.len());
         while at < end {
             let next = end.min(at + step).min(reset.unwrap_or(end));
-            fade(&mut self.ledger, &decay, Some(at), next);
-            let now: Vec<Accruing> = running.iter().map(|job| until(job, next)).collect();
-            let period = Period::pass(Some(at), next);
-            accrue(&self.tree, &mut self.ledger, &decay, &period, &now);
+            now.clear();
+            now.extend(running.iter().map(|job| until(job, next)));
+            let input = Input {
+                config: &self.config,
+                tree: &self.tree,
+                accruing: &now,
+                kept: &mut [],
+                host_math: HostMath::default(),
+                last_ran: Some(at),
+                now: next,
+            };
+            engine.spend(&input, &mut ());
             running.retain(|job| job.run.end_time_exp.is_none_or(|end| end > next));
             if reset == Some(next) {
-                self.ledger.reset();
+                engine.model_mut().clear();
                 reset = boundary(self, next);
             }
             at = next;
         }
+        self.ledger = engine.into_model().into_ledger();
         self.now = Some(end);
         end_jobs(self, end);
     }

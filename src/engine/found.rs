@@ -1,0 +1,75 @@
+//! What a pass found for one association.
+
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::fairshare::AssocFairshare;
+use crate::tree::{AssocIndex, Tree};
+
+/// What a pass found for one association, for a host to publish.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// The association.
+    pub index: AssocIndex,
+    /// Raw usage of all associations, by position.
+    pub raw_usage: &'a [Extended],
+    /// As [`AssocFairshare::norm_usage`].
+    pub norm_usage: Extended,
+    /// As [`AssocFairshare::effective_usage`].
+    pub effective_usage: Extended,
+    /// As [`AssocFairshare::level_fs`].
+    pub level_fs: Option<Extended>,
+    /// As [`AssocFairshare::fs_factor`].
+    pub fs_factor: Option<f64>,
+    /// Stock leaves the effective usage to whoever asks for it after the pass; what stands here
+    /// is what they would get now. False but for classic fair share under `compat=slurm`.
+    pub open: bool,
+    pub(super) norm_shares: NormShares<'a>,
+}
+
+/// Where normalised shares come from. Not every host asks, so they are worked out when it does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NormShares<'a> {
+    Known(f64),
+    OfLevel(&'a Tree, Compat),
+}
+
+impl<'a> Found<'a> {
+    /// From the numbers of an association that were computed all together.
+    pub(super) fn new(
+        index: AssocIndex,
+        raw_usage: &'a [Extended],
+        fairshare: &AssocFairshare,
+        open: bool,
+    ) -> Found<'a> {
+        Found {
+            index,
+            raw_usage,
+            norm_usage: fairshare.norm_usage,
+            effective_usage: fairshare.effective_usage,
+            level_fs: fairshare.level_fs,
+            fs_factor: fairshare.fs_factor,
+            open,
+            norm_shares: NormShares::Known(fairshare.norm_shares),
+        }
+    }
+
+    /// Normalised shares, 0..=1; see [`AssocFairshare::norm_shares`].
+    pub fn norm_shares(&self) -> f64 {
+        match self.norm_shares {
+            NormShares::Known(shares) => shares,
+            NormShares::OfLevel(tree, compat) => tree.norm_share_of_level(self.index, compat),
+        }
+    }
+
+    /// All of it as one row.
+    pub fn fairshare(&self) -> AssocFairshare {
+        AssocFairshare {
+            norm_shares: self.norm_shares(),
+            raw_usage: self.raw_usage[self.index.get()],
+            norm_usage: self.norm_usage,
+            effective_usage: self.effective_usage,
+            level_fs: self.level_fs,
+            fs_factor: self.fs_factor,
+        }
+    }
+}

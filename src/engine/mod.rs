@@ -1,0 +1,92 @@
+//! One pass: usage, ranks, priorities. Knows no host, no clock, no files.
+//!
+//! The order of a pass is written here once, in [`Engine`]; the plugin, the C ABI and the command
+//! run it:
+//!
+//! | step | what | by |
+//! |---|---|---|
+//! | advance | usage becomes that of now; all of it by one factor, or some of it by more | [`Model::advance`] |
+//! | charge | running and ended jobs are charged what they used since the last pass, in their order | [`due`], [`Model::charge`] |
+//! | rank | fair share follows usage; where all usage changed by one factor, only levels with charges are sorted again | [`LevelRanks`] |
+//! | publish | factors go to the table that pricing reads, and what was found to the host | [`Host::ranked`] |
+//! | price | jobs are priced | [`Pricer`] |
+//!
+//! A host with everything in memory calls [`Engine::pass`]. One that holds locks while it writes
+//! calls [`Engine::compute`] for all but the last step, and prices when it can write. A host that
+//! simulates time calls [`Engine::spend`] for the first two steps, and ranks when it wants to know.
+//! Memory is kept from pass to pass.
+//!
+//! Stock orders classic fair share differently (`compat=slurm` without Fair Tree): jobs are charged
+//! and priced one after the other; see `stock_classic`.
+//!
+//! | | Fair Tree, and documented | classic under `compat=slurm` |
+//! |---|---|---|
+//! | accounts' effective usage | of usage up to now | of usage before this pass |
+//! | users' effective usage | of usage up to now | of usage when their first job is priced |
+//! | first pass, or the clock stepped back | all steps | nothing at all |
+//!
+//! What was charged until when is kept per run in [`HighWater`], so that nothing is charged twice
+//! where clocks step back.
+//!
+//! [`queue`] answers machines that ask "what next?", and so does [`on_demand`], with reservations.
+//!
+//! Source: `_decay_thread` and `fair_tree_decay` of priority/multifactor.
+//!
+//! [`Model::advance`]: crate::usage::Model::advance
+//! [`Model::charge`]: crate::usage::Model::charge
+//! [`due`]: crate::usage::due
+//! [`Pricer`]: crate::priority::Pricer
+
+mod charge;
+mod found;
+mod high_water;
+pub mod on_demand;
+mod pass;
+pub mod queue;
+mod ranks;
+mod stock_classic;
+mod whole;
+
+use crate::config::Config;
+use crate::fairshare::{self, AssocFairshare, LevelRanks};
+use crate::priority::Site;
+use crate::tree::Tree;
+use crate::usage::{Decay, Ledger};
+
+pub use charge::{Accruing, Refused};
+pub use found::Found;
+pub use high_water::{HighWater, RunKey};
+pub use pass::{Engine, Host, Input, Outcome, asks_for_queue};
+pub use whole::{Pass, PassInput};
+
+/// How usage decays under these settings.
+pub fn decay(config: &Config) -> Decay {
+    Decay::new(config.priority_decay_half_life_secs, config.compat)
+}
+
+/// Fair share of all associations, one per association by position, computed from scratch.
+pub fn rank(config: &Config, tree: &Tree, ledger: &Ledger) -> Vec<AssocFairshare> {
+    fairshare::compute(config.ranking(), config.compat, tree, ledger.raw())
+}
+
+/// Writes fair-share factors to the table that pricing reads; 0 where there is none.
+///
+/// Panics when the tables differ in size.
+pub fn publish(fairshare: &[AssocFairshare], site: &mut Site) {
+    assert_eq!(fairshare.len(), site.assocs.len());
+    for (found, assoc) in fairshare.iter().zip(&mut site.assocs) {
+        assoc.fs_factor = found.fs_factor.unwrap_or(0.0);
+    }
+}
+
+/// Writes the factors that the last update of `ranks` changed, and no others.
+///
+/// Panics when the table is too short.
+pub fn publish_changed(ranks: &LevelRanks, site: &mut Site) {
+    for &index in ranks.changed() {
+        site.assocs[index.get()].fs_factor = ranks.fs_factor(index).unwrap_or(0.0);
+    }
+}
+
+#[cfg(test)]
+mod tests;
