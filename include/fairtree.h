@@ -12,9 +12,10 @@
  *   1. builds a tree of associations: accounts, and users in accounts, with shares
  *      (ft_tree_new, ft_tree_load, ft_tree_add);
  *   2. charges what was used (ft_usage_charge, ft_usage_charge_periods), and lets time pass, so
- *      that old usage fades (ft_usage_advance);
+ *      that old usage decays (ft_usage_advance);
  *   3. ranks (ft_fairshare_compute) and reads the factors (ft_fairshare_get, _rows, _column);
  *   4. prices waiting jobs (ft_jobs_price), a million in one call;
+ *      or does 2. to 4. at once, for jobs that run and jobs that wait (ft_pass);
  *   5. keeps the tree over a restart (ft_state_save, ft_state_restore);
  *   6. explains why one user comes before another (ft_explain, ft_explain_text).
  *
@@ -77,7 +78,7 @@
  * on. Lack of memory ends the program.
  *
  * Time is an argument: seconds since 1970, as from time(NULL). The library never looks at a
- * clock, and reads no file but the system's time zones (ft_usage_advance).
+ * clock, and reads no file but the system's time zones (ft_usage_advance, ft_pass).
  */
 
 #ifndef FAIRTREE_H
@@ -840,6 +841,71 @@ typedef struct {
     uint32_t overflow;
 } ft_priced;
 
+/**
+ * A job that runs, or has ended since the last pass.
+ */
+typedef struct {
+    /**
+     * The association to charge.
+     */
+    uint32_t assoc;
+    /**
+     * A number of the job. Job and start together tell a run from others, of the same job too.
+     */
+    uint32_t job;
+    /**
+     * When it started, in seconds since 1970, from 1 up.
+     */
+    int64_t start;
+    /**
+     * When it ended, not before its start; 0: it runs.
+     */
+    int64_t end;
+    /**
+     * Billable TRES in use throughout, from 0 up: CPUs, for instance.
+     */
+    double tres;
+    /**
+     * UsageFactor of its QOS, from 0 up: what a second counts for; 1 without QOS.
+     */
+    double usage_factor;
+} ft_run;
+
+/**
+ * What a pass looks at. The arrays stay yours. What is zero is not there: set struct_size and
+ * now, and what there is.
+ */
+typedef struct {
+    /**
+     * sizeof(ft_pass_input).
+     */
+    size_t struct_size;
+    /**
+     * sizeof(ft_run), where there are runs.
+     */
+    size_t run_size;
+    /**
+     * Now, in seconds since 1970.
+     */
+    int64_t now;
+    /**
+     * Where midnight is, for PriorityUsageResetPeriod; as for ft_usage_advance().
+     */
+    const char *time_zone;
+    /**
+     * Jobs that run, and those that ended since the last pass, each once. May be (NULL, 0).
+     */
+    const ft_run *runs;
+    /**
+     * How many there are.
+     */
+    size_t runs_len;
+    /**
+     * The jobs to price, with FT_MODE_PASS and the same now; NULL: none.
+     */
+    const ft_batch *batch;
+} ft_pass_input;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1099,12 +1165,12 @@ int32_t ft_usage_charge(ft_tree *tree,
                         size_t tres_seconds_len);
 
 /**
- * Charges what was in use over periods, faded to the tree's moment.
+ * Charges what was in use over periods, decayed to the tree's moment.
  *
  * With a half-life h, one TRES from from to to counts the integral of 2^(-(moment - t)/h)
  * over t, in TRES-seconds; without one (PriorityDecayHalfLife=0) it counts to - from. So it
  * makes no difference whether a period is charged at once or in pieces, before or after time
- * passes. Periods after the moment count for more than their seconds, and fade to their due.
+ * passes. Periods after the moment count for more than their seconds, and decay to their due.
  * Either all are charged or, on an error, none.
  *
  * config: its PriorityDecayHalfLife and compat= count.
@@ -1123,7 +1189,7 @@ int32_t ft_usage_charge_periods(ft_tree *tree,
                                 size_t row_size);
 
 /**
- * Lets time pass: all usage fades to now, and is cleared when a reset is due.
+ * Lets time pass: all usage decays to now, and is cleared when a reset is due.
  *
  * Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
  * the last reset, all usage is forgotten. Calling it twice with the same now changes nothing.
@@ -1454,6 +1520,54 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
                            size_t terms_len);
 
 /**
+ * Makes a pass: lets time pass, charges runs, computes all factors, prices jobs.
+ *
+ * This is what a scheduler does every few minutes, in one call and in the right order.
+ * First usage decays to now, and is cleared when a reset is due, as by ft_usage_advance().
+ * Then each run is charged what it used since the pass that charged it last, or since its start:
+ * until now, or until its end.
+ * Then all factors are computed and kept, as by ft_fairshare_compute(), but faster where few runs
+ * were charged since the last pass and nothing else has changed the tree or its usage.
+ * Last, jobs are priced with these factors, as by ft_jobs_price().
+ *
+ * Before the first pass, what was used until the tree's moment at ft_tree_new() or
+ * ft_state_restore() counts as charged. Give every run to every pass: one that is left out is not
+ * charged for that time.
+ *
+ * Clocks may step back: no time is charged twice, the moment of the usage stays, and a run that
+ * began behind the last pass is charged from its start. A run that ended is charged to its end
+ * by the next pass that it is given to, and by later ones no more.
+ *
+ * Under compat=slurm all is as Slurm's own plugin does it: where the clock steps back, time is
+ * charged again. Without Fair Tree the order of the steps is its own as well: jobs count as
+ * standing behind all runs in its list, and a pass that is not after the one before charges
+ * nothing and leaves all priorities as they are.
+ *
+ * config: all of it counts.
+ * site: as for ft_jobs_price(); NULL when there is no batch.
+ * input: what to look at.
+ * charged: receives what each run was charged, in TRES-seconds that count now; or (NULL, 0),
+ * when that is not wanted.
+ * priorities: receives one priority per job of the batch; (NULL, 0) without a batch.
+ * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
+ *
+ * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, and those of
+ * ft_jobs_price(); FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is
+ * charged.
+ * Threads: one at a time per tree; configuration and site are only read.
+ */
+FT_MUST_USE
+int32_t ft_pass(ft_tree *tree,
+                const ft_config *config,
+                const ft_site *site,
+                const ft_pass_input *input,
+                double *charged,
+                size_t charged_len,
+                uint32_t *priorities,
+                size_t priorities_len,
+                int32_t *was_reset);
+
+/**
  * Tells how many bytes ft_state_save() writes for this tree.
  *
  * bytes_len: receives the number; it holds until associations are added or removed.
@@ -1481,7 +1595,7 @@ int32_t ft_state_save(const ft_tree *tree,
 
 /**
  * Replaces the tree by a saved one. Its usage is to the last bit what it was; compute factors
- * next.
+ * next. For ft_pass() all runs count as charged until the saved moment.
  *
  * bytes: as from ft_state_save(), of this version of the format.
  *

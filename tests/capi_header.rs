@@ -9,7 +9,7 @@ use std::fs;
 use capi_common::{WARNINGS, crate_dir, exported_functions, run, sources};
 
 /// Constants and functions come in this order, which is the order in which a reader needs them.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "version",
     "error",
     "config",
@@ -20,6 +20,7 @@ const ORDER: [&str; 11] = [
     "site",
     "job_rows",
     "jobs",
+    "pass",
     "state",
 ];
 

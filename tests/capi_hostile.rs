@@ -9,10 +9,11 @@ use std::process::Command;
 
 use capi_common::{Library, crate_dir, exported_functions, run};
 
-const HOSTILE: [&str; 3] = [
+const HOSTILE: [&str; 4] = [
     "tests/c/hostile.c",
     "tests/c/hostile_usage.c",
     "tests/c/hostile_jobs.c",
+    "tests/c/hostile_pass.c",
 ];
 
 /// The program refuses nothing by chance: it counts.

@@ -1,4 +1,4 @@
-//! `tests/c/numbers.c`, `prices.c` and `threads.c`: what C programs get is what was worked out by
+//! `tests/c/numbers.c`, `prices.c`, `pass.c` and `threads.c`: what C programs get is what was worked out by
 //! hand, from one thread and from many.
 
 mod capi_common;
@@ -32,6 +32,11 @@ fn numbers_are_those_worked_out_by_hand() {
 #[test]
 fn prices_are_those_worked_out_by_hand() {
     check("tests/c/prices.c", "prices as by hand\n");
+}
+
+#[test]
+fn passes_are_those_worked_out_by_hand() {
+    check("tests/c/pass.c", "passes as by hand\n");
 }
 
 #[test]

@@ -72,12 +72,42 @@ impl<'a> Batch<'a> {
         unsafe { Batch::of_rows(&config.config, site, tree, &batch) }
     }
 
+    /// Priced with the factors that `tree` has.
+    ///
     /// # Safety
     /// The arrays of `batch` are readable.
-    unsafe fn of_rows(
+    pub(super) unsafe fn of_rows(
         config: &'a Config,
         site: &'a SiteModel,
         tree: Option<&'a TreeModel>,
+        batch: &BatchRow,
+    ) -> Result<Batch<'a>, Failure> {
+        let users = Users::new(tree, site.assoc_priorities())?;
+        // SAFETY: as promised by the caller of this function.
+        unsafe { Batch::with_users(config, site, users, batch) }
+    }
+
+    /// To be checked before a pass computes the factors that it is priced with.
+    ///
+    /// # Safety
+    /// The arrays of `batch` are readable.
+    pub(super) unsafe fn before_a_pass(
+        config: &'a Config,
+        site: &'a SiteModel,
+        tree: &'a TreeModel,
+        batch: &BatchRow,
+    ) -> Result<Batch<'a>, Failure> {
+        let users = Users::before_a_pass(tree, site.assoc_priorities());
+        // SAFETY: as promised by the caller of this function.
+        unsafe { Batch::with_users(config, site, users, batch) }
+    }
+
+    /// # Safety
+    /// The arrays of `batch` are readable.
+    unsafe fn with_users(
+        config: &'a Config,
+        site: &'a SiteModel,
+        users: Users<'a>,
         batch: &BatchRow,
     ) -> Result<Batch<'a>, Failure> {
         // SAFETY: as promised by the caller of this function.
@@ -120,7 +150,7 @@ impl<'a> Batch<'a> {
         Ok(Batch {
             tables,
             config,
-            users: Users::new(tree, site.assoc_priorities())?,
+            users,
             jobs,
             site_factors: site_factors.into(),
             lists,
@@ -135,6 +165,15 @@ impl<'a> Batch<'a> {
     /// How many jobs there are.
     pub(super) fn len(&self) -> usize {
         self.jobs.len()
+    }
+
+    /// The jobs with the associations that they run under, checked before.
+    pub(super) fn queue(&self, tree: &TreeModel) -> Vec<Job> {
+        let job = |number: usize| Job {
+            assoc: tree.tree.index_of(self.jobs[number].assoc),
+            ..self.job(number)
+        };
+        (0..self.len()).map(job).collect()
     }
 
     /// How many TRES there are.

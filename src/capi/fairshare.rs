@@ -7,8 +7,7 @@ use super::config::ConfigHandle;
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
-use super::tree::{Factors, Kind, TreeHandle};
-use super::users::UserFactors;
+use super::tree::{Kind, TreeHandle};
 use super::view::{OutArray, Plain};
 
 /// One column of ft_fairshare; what sshare calls it stands in brackets.
@@ -106,16 +105,10 @@ pub unsafe extern "C" fn ft_fairshare_compute(
         };
         handle.edit(|model| {
             let ranking = config.ranking();
-            let (tree, raw_usage) = (&model.tree, model.ledger.raw());
-            let spare = model.factors.take();
-            let (rows, users) = spare.map_or_else(Default::default, |old| (old.rows, old.users));
+            let (rows, users) = model.take_spare_factors();
+            let (tree, raw_usage) = (&model.tree, model.ledger().raw());
             let rows = fairshare::compute_again(ranking, config.compat, tree, raw_usage, rows);
-            let users = UserFactors::new(tree, &rows, users);
-            model.factors = Some(Factors {
-                ranking,
-                rows,
-                users,
-            });
+            model.set_factors(ranking, rows, users);
         });
         Ok(())
     })

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn ft_jobs_price(
 
 /// Prices all jobs, in as many threads as the caller allows; `write` gets the terms of each, if
 /// they are wanted.
-fn price_all(
+pub(super) fn price_all(
     batch: &Batch<'_>,
     prices: &mut [u32],
     wants_terms: bool,

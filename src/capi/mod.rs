@@ -27,6 +27,7 @@ mod guard;
 mod handle;
 mod job_rows;
 mod jobs;
+mod pass;
 mod site;
 mod state;
 mod tree;
@@ -41,6 +42,7 @@ pub use explain::*;
 pub use fairshare::*;
 pub use job_rows::*;
 pub use jobs::*;
+pub use pass::{PassRow, RunRow, ft_pass};
 pub use site::{
     FT_JOB_FACTOR_MAX, FT_UNLIMITED, SiteHandle, SiteModel, ft_site_add_partition, ft_site_add_qos,
     ft_site_free, ft_site_new, ft_site_set_assoc_priorities,

@@ -13,11 +13,9 @@
 //! All numbers are little-endian, so that a state may move between machines. Usage is kept as
 //! x87 does, so that restoring loses no bit.
 
-use crate::compat::Compat;
-use crate::config::ResetPeriod;
 use crate::extended::Extended;
 use crate::tree::Tree;
-use crate::usage::{Ledger, ResetSchedule};
+use crate::usage::Ledger;
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -36,20 +34,20 @@ fn size(associations: usize) -> usize {
 }
 
 fn save(model: &TreeModel) -> Vec<u8> {
-    let rows = model.tree.rows();
+    let (rows, ledger) = (model.tree.rows(), model.ledger());
     let count = u32::try_from(rows.len()).expect("positions are 32 bits wide");
     let mut bytes = Vec::with_capacity(size(rows.len()));
     bytes.extend(MAGIC);
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend(count.to_le_bytes());
-    bytes.extend(model.as_of.to_le_bytes());
-    bytes.extend(model.resets.last_reset().to_le_bytes());
+    bytes.extend(model.moment().to_le_bytes());
+    bytes.extend(model.last_reset().to_le_bytes());
     for (position, assoc) in rows.iter().enumerate() {
         let row = AssocRow::from(assoc);
         for number in [row.id, row.parent, row.raw_shares, row.kind] {
             bytes.extend(number.to_le_bytes());
         }
-        for usage in [model.ledger.own()[position], model.ledger.raw()[position]] {
+        for usage in [ledger.own()[position], ledger.raw()[position]] {
             let (mantissa, sign_exponent) = usage.to_x87();
             bytes.extend(mantissa.to_le_bytes());
             bytes.extend(sign_exponent.to_le_bytes());
@@ -137,15 +135,8 @@ fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure
     }
     let tree = Tree::from_rows(assocs).map_err(|error| damaged(&error.to_string()))?;
     let ledger = Ledger::from_own_and_raw(&tree, own, raw);
-    let never = (ResetPeriod::None, Compat::Documented);
-    Ok(TreeModel {
-        ledger: ledger.map_err(|error| damaged(&error.to_string()))?,
-        tree,
-        as_of,
-        resets: ResetSchedule::new(never.0, never.1, last_reset),
-        resets_for: never,
-        factors: None,
-    })
+    let ledger = ledger.map_err(|error| damaged(&error.to_string()))?;
+    Ok(TreeModel::new(tree, ledger, as_of, last_reset))
 }
 
 /// Tells how many bytes ft_state_save() writes for this tree.
@@ -195,7 +186,7 @@ pub unsafe extern "C" fn ft_state_save(
 }
 
 /// Replaces the tree by a saved one. Its usage is to the last bit what it was; compute factors
-/// next.
+/// next. For ft_pass() all runs count as charged until the saved moment.
 ///
 /// `bytes`: as from ft_state_save(), of this version of the format.
 ///
@@ -245,14 +236,7 @@ mod tests {
         let user = tree.index_of(7).unwrap();
         ledger.charge(&tree, user, 1000.0 / 3.0).unwrap();
         ledger.decay(0.7);
-        TreeModel {
-            tree,
-            ledger,
-            as_of: 1_700_000_000,
-            resets: ResetSchedule::new(ResetPeriod::None, Compat::Documented, -5),
-            resets_for: (ResetPeriod::None, Compat::Documented),
-            factors: None,
-        }
+        TreeModel::new(tree, ledger, 1_700_000_000, -5)
     }
 
     #[test]
@@ -262,9 +246,9 @@ mod tests {
         assert_eq!(bytes.len(), size(3));
         let restored = restore(&bytes).unwrap();
         assert_eq!(restored.tree.rows(), saved.tree.rows());
-        assert_eq!(restored.ledger, saved.ledger);
-        assert_eq!(restored.as_of, 1_700_000_000);
-        assert_eq!(restored.resets.last_reset(), -5);
+        assert_eq!(restored.ledger(), saved.ledger());
+        assert_eq!(restored.moment(), 1_700_000_000);
+        assert_eq!(restored.last_reset(), -5);
     }
 
     #[test]

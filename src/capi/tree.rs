@@ -2,11 +2,14 @@
 
 use std::fmt::Display;
 
+use jiff::tz::TimeZone;
+
 use crate::compat::Compat;
-use crate::config::ResetPeriod;
+use crate::config::{Config, ResetPeriod};
+use crate::engine::{Engine, HighWater};
 use crate::fairshare::{AssocFairshare, Ranking};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
-use crate::usage::{Ledger, ResetSchedule};
+use crate::usage::{Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting};
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -57,12 +60,10 @@ impl Handle for TreeHandle {
 #[derive(Clone)]
 pub struct TreeModel {
     pub(super) tree: Tree,
-    pub(super) ledger: Ledger,
-    /// The moment that usage is valued at.
-    pub(super) as_of: i64,
-    pub(super) resets: ResetSchedule,
-    /// What `resets` was made for.
-    pub(super) resets_for: (ResetPeriod, Compat),
+    /// Usage, and the ranks of the last pass.
+    pub(super) engine: Engine<Resetting<HalfLife>>,
+    /// Until when passes have charged runs.
+    pub(super) charged_until: HighWater,
     /// Dropped when the tree is edited.
     pub(super) factors: Option<Factors>,
 }
@@ -77,16 +78,65 @@ pub(super) struct Factors {
 }
 
 impl TreeModel {
-    fn new(now: i64) -> TreeModel {
-        let (tree, never) = (Tree::default(), (ResetPeriod::None, Compat::Documented));
+    /// `ledger`: usage of the tree, valued at `moment`. Runs count as charged until then.
+    pub(super) fn new(tree: Tree, ledger: Ledger, moment: i64, last_reset: i64) -> TreeModel {
+        let never = Decay::new(0, Compat::Documented);
+        let half_life = HalfLife::new(never, ledger, Some(moment));
+        let resets = ResetSchedule::new(ResetPeriod::None, Compat::Documented, last_reset);
         TreeModel {
-            ledger: Ledger::new(&tree),
             tree,
-            as_of: now,
-            resets: ResetSchedule::new(never.0, never.1, now),
-            resets_for: never,
+            engine: Engine::new(Resetting::new(half_life, resets, TimeZone::UTC)),
+            charged_until: HighWater::new(Some(moment)),
             factors: None,
         }
+    }
+
+    pub(super) fn ledger(&self) -> &Ledger {
+        self.engine.model().model().ledger()
+    }
+
+    /// Usage, to be changed; and the tree, which is edited with it.
+    pub(super) fn edit_usage(&mut self) -> (&mut Tree, &mut Ledger) {
+        let model = self.engine.model_mut();
+        (&mut self.tree, model.model_mut().ledger_mut())
+    }
+
+    /// The moment that usage is valued at.
+    pub(super) fn moment(&self) -> i64 {
+        self.engine.model().moment().unwrap_or(0)
+    }
+
+    /// When usage was cleared last.
+    pub(super) fn last_reset(&self) -> i64 {
+        self.engine.model().schedule().last_reset()
+    }
+
+    /// Takes over settings and where midnight is, before time passes.
+    pub(super) fn configure(&mut self, config: &Config, zone: TimeZone) {
+        let model = self.engine.settings_mut();
+        model.configure(config);
+        model.set_zone(zone);
+    }
+
+    /// Memory of factors that nobody needs any more. There are none until they are set.
+    pub(super) fn take_spare_factors(&mut self) -> (Vec<AssocFairshare>, UserFactors) {
+        let spare = self.factors.take();
+        spare.map_or_else(Default::default, |old| (old.rows, old.users))
+    }
+
+    /// `rows`: one per association by position. `users`: memory to use.
+    pub(super) fn set_factors(
+        &mut self,
+        ranking: Ranking,
+        rows: Vec<AssocFairshare>,
+        users: UserFactors,
+    ) {
+        let users = UserFactors::new(&self.tree, &rows, users);
+        self.factors = Some(Factors {
+            ranking,
+            rows,
+            users,
+        });
     }
 
     pub(super) fn index_of(&self, id: u32, argument: impl Display) -> Result<AssocIndex, Failure> {
@@ -199,8 +249,9 @@ fn shares(id: u32, raw_shares: u32) -> Result<Shares, Failure> {
 pub unsafe extern "C" fn ft_tree_new(now: i64, tree: *mut *mut TreeHandle) -> i32 {
     guard::status("ft_tree_new", || {
         let out = Out::new(tree, "tree")?;
+        let model = TreeModel::new(Tree::default(), Ledger::default(), now, now);
         // SAFETY: the caller passes a writable pointer.
-        unsafe { out.write(handle::new(TreeModel::new(now))) };
+        unsafe { out.write(handle::new(model)) };
         Ok(())
     })
 }
@@ -268,7 +319,9 @@ pub unsafe extern "C" fn ft_tree_load(
         let tree = Tree::from_rows(assocs?)?;
         let ledger = Ledger::new(&tree);
         handle.edit(|model| {
-            (model.tree, model.ledger, model.factors) = (tree, ledger, None);
+            let (old_tree, old_ledger) = model.edit_usage();
+            (*old_tree, *old_ledger) = (tree, ledger);
+            model.factors = None;
         });
         Ok(())
     })
@@ -300,7 +353,8 @@ pub unsafe extern "C" fn ft_tree_add(
         };
         let assoc = row[0].assoc()?;
         handle.edit(|model| {
-            model.ledger.add_assoc(&mut model.tree, assoc)?;
+            let (tree, ledger) = model.edit_usage();
+            ledger.add_assoc(tree, assoc)?;
             model.factors = None;
             Ok(())
         })
@@ -326,7 +380,7 @@ pub unsafe extern "C" fn ft_tree_set_shares(
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         let shares = shares(id, raw_shares)?;
         handle.edit(|model| {
-            model.tree.set_shares(id, shares)?;
+            model.edit_usage().0.set_shares(id, shares)?;
             model.factors = None;
             Ok(())
         })
@@ -348,7 +402,8 @@ pub unsafe extern "C" fn ft_tree_move(tree: *mut TreeHandle, id: u32, parent: u3
         // SAFETY: the caller passes a live handle that nobody else uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
-            model.ledger.move_assoc(&mut model.tree, id, parent)?;
+            let (tree, ledger) = model.edit_usage();
+            ledger.move_assoc(tree, id, parent)?;
             model.factors = None;
             Ok(())
         })
@@ -369,7 +424,8 @@ pub unsafe extern "C" fn ft_tree_remove(tree: *mut TreeHandle, id: u32) -> i32 {
         // SAFETY: the caller passes a live handle that nobody else uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
-            model.ledger.remove_assoc(&mut model.tree, id)?;
+            let (tree, ledger) = model.edit_usage();
+            ledger.remove_assoc(tree, id)?;
             model.factors = None;
             Ok(())
         })

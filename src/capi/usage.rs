@@ -1,4 +1,4 @@
-//! Usage of an `ft_tree`: what was used, and how it fades.
+//! Usage of an `ft_tree`: what was used, and how it decays.
 
 use std::ffi::c_char;
 use std::fmt::Display;
@@ -6,9 +6,11 @@ use std::fmt::Display;
 use jiff::tz::TimeZone;
 
 use crate::config::{Config, ResetPeriod};
+use crate::engine::Input;
 use crate::extended::Extended;
+use crate::fairshare::HostMath;
 use crate::tree::AssocIndex;
-use crate::usage::{Decay, Ledger};
+use crate::usage::{Change, Decay, Ledger};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
@@ -61,7 +63,7 @@ pub struct UseRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for UseRow {}
 
-fn check_usage(usage: f64, argument: impl Display) -> Result<(), Failure> {
+pub(super) fn check_usage(usage: f64, argument: impl Display) -> Result<(), Failure> {
     if usage.is_finite() && usage >= 0.0 {
         return Ok(());
     }
@@ -73,8 +75,9 @@ fn check_usage(usage: f64, argument: impl Display) -> Result<(), Failure> {
 
 /// Charges all or, when one of them is refused, none.
 fn charge_all(model: &mut TreeModel, charges: &[(AssocIndex, f64)]) -> Result<(), Failure> {
+    let (tree, ledger) = model.edit_usage();
     for (index, tres_seconds) in charges {
-        model.ledger.charge(&model.tree, *index, *tres_seconds)?;
+        ledger.charge(tree, *index, *tres_seconds)?;
     }
     Ok(())
 }
@@ -117,12 +120,12 @@ pub unsafe extern "C" fn ft_usage_charge(
     })
 }
 
-/// Charges what was in use over periods, faded to the tree's moment.
+/// Charges what was in use over periods, decayed to the tree's moment.
 ///
 /// With a half-life h, one TRES from `from` to `to` counts the integral of 2^(-(moment - t)/h)
 /// over t, in TRES-seconds; without one (PriorityDecayHalfLife=0) it counts to - from. So it
 /// makes no difference whether a period is charged at once or in pieces, before or after time
-/// passes. Periods after the moment count for more than their seconds, and fade to their due.
+/// passes. Periods after the moment count for more than their seconds, and decay to their due.
 /// Either all are charged or, on an error, none.
 ///
 /// `config`: its PriorityDecayHalfLife and compat= count.
@@ -188,12 +191,12 @@ fn period_charge(
     }
     let index = model.index_of(row.id, format_args!("uses[{number}]"))?;
     let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
-    let charge = row.tres * decay.weight(row.from, row.to, model.as_of);
+    let charge = row.tres * decay.weight(row.from, row.to, model.moment());
     check_usage(charge, format_args!("uses[{number}]"))?;
     Ok((index, charge))
 }
 
-/// Lets time pass: all usage fades to `now`, and is cleared when a reset is due.
+/// Lets time pass: all usage decays to `now`, and is cleared when a reset is due.
 ///
 /// Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
 /// the last reset, all usage is forgotten. Calling it twice with the same `now` changes nothing.
@@ -227,14 +230,14 @@ pub unsafe extern "C" fn ft_usage_advance(
         // SAFETY: the caller passes NULL or a terminated string.
         let zone = unsafe { zone(time_zone, config.priority_usage_reset_period)? };
         let out = Out::optional(was_reset, "was_reset")?;
-        let as_of = handle.get().as_of;
+        let as_of = handle.get().moment();
         if now < as_of {
             return Err(Failure::new(
                 Status::FT_ERR_TIME,
                 format!("now is {now}, but the usage is valued at {as_of} already"),
             ));
         }
-        let cleared = handle.edit(|model| advance(model, config, now, &zone));
+        let cleared = handle.edit(|model| advance(model, config, now, zone));
         if let Some(out) = out {
             // SAFETY: the caller passes a writable pointer.
             unsafe { out.write(i32::from(cleared)) };
@@ -243,27 +246,23 @@ pub unsafe extern "C" fn ft_usage_advance(
     })
 }
 
-fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: &TimeZone) -> bool {
-    let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
-    model
-        .ledger
-        .decay(decay.factor(now.saturating_sub(model.as_of)));
-    model.as_of = now;
-    let resets_for = (config.priority_usage_reset_period, config.compat);
-    if model.resets_for != resets_for {
-        model.resets.set_period(resets_for.0, resets_for.1);
-        model.resets_for = resets_for;
-    }
-    let due = model.resets.take_due(now, zone);
-    if due {
-        model.ledger.reset();
-    }
-    due
+fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: TimeZone) -> bool {
+    model.configure(config, zone);
+    let nobody = Input {
+        config,
+        tree: &model.tree,
+        accruing: &[],
+        kept: &mut [],
+        host_math: HostMath::default(),
+        last_ran: model.charged_until.last_ran(),
+        now,
+    };
+    model.engine.spend(&nobody, &mut ()) == Change::Cleared
 }
 
 /// # Safety
 /// As for [`view::string`].
-unsafe fn zone(name: *const c_char, period: ResetPeriod) -> Result<TimeZone, Failure> {
+pub(super) unsafe fn zone(name: *const c_char, period: ResetPeriod) -> Result<TimeZone, Failure> {
     let unknown = |what: &str| Failure::new(Status::FT_ERR_TIME_ZONE, format!("time_zone {what}"));
     if name.is_null() {
         return match period {
@@ -305,10 +304,10 @@ pub unsafe extern "C" fn ft_usage_time(
         // SAFETY: the caller passes writable pointers.
         unsafe {
             if let Some(moment) = moment {
-                moment.write(model.as_of);
+                moment.write(model.moment());
             }
             if let Some(last_reset) = last_reset {
-                last_reset.write(model.resets.last_reset());
+                last_reset.write(model.last_reset());
             }
         }
         Ok(())
@@ -328,11 +327,14 @@ pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
         // SAFETY: the caller passes a live handle that nobody else uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         if id == super::FT_NONE {
-            handle.edit(|model| model.ledger.reset());
+            handle.edit(|model| model.edit_usage().1.reset());
             return Ok(());
         }
         let index = handle.get().index_of(id, "id")?;
-        handle.edit(|model| model.ledger.reset_assoc(&model.tree, index));
+        handle.edit(|model| {
+            let (tree, ledger) = model.edit_usage();
+            ledger.reset_assoc(tree, index);
+        });
         Ok(())
     })
 }
@@ -376,7 +378,7 @@ pub unsafe extern "C" fn ft_usage_load(
             UsageKind::FT_USAGE_OWN => Ledger::from_own(tree, &usage)?,
             UsageKind::FT_USAGE_RAW => Ledger::from_raw(tree, &usage)?,
         };
-        handle.edit(|model| model.ledger = ledger);
+        handle.edit(|model| *model.edit_usage().1 = ledger);
         Ok(())
     })
 }
@@ -402,8 +404,8 @@ pub unsafe extern "C" fn ft_usage_read(
         // SAFETY: the caller passes a live handle that nobody changes meanwhile.
         let model = unsafe { handle::shared(tree, "tree")? };
         let found = match usage_kind(kind)? {
-            UsageKind::FT_USAGE_OWN => model.ledger.own(),
-            UsageKind::FT_USAGE_RAW => model.ledger.raw(),
+            UsageKind::FT_USAGE_OWN => model.ledger().own(),
+            UsageKind::FT_USAGE_RAW => model.ledger().raw(),
         };
         let out = OutArray::new(usage, usage_len, "usage")?;
         out.expect_len(found.len(), "associations", "usage")?;

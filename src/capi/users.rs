@@ -173,6 +173,15 @@ impl<'a> Users<'a> {
         })
     }
 
+    /// The users of `model`, whether or not factors are known: those that are not are 0.
+    pub(super) fn before_a_pass(model: &'a TreeModel, given: &'a BTreeMap<u32, u32>) -> Users<'a> {
+        Users::new(Some(model), given).unwrap_or(Users {
+            tree: Some(model),
+            by_id: ById::Factors(&[NOBODY]),
+            priorities: Priorities::default(),
+        })
+    }
+
     /// Whether an association has a priority.
     #[inline(always)]
     pub(super) fn have_priorities(&self) -> bool {

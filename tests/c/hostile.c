@@ -291,6 +291,7 @@ int main(void)
     hostile_usage();
     hostile_state();
     hostile_jobs();
+    hostile_pass();
     random_life();
     printf("%d refusals\n", refusals);
     return EXIT_SUCCESS;

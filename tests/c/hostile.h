@@ -27,6 +27,7 @@ ft_config *sample_config(void);
 void hostile_usage(void);
 void hostile_state(void);
 void hostile_jobs(void);
+void hostile_pass(void);
 void random_life(void);
 
 #endif
