@@ -31,9 +31,10 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     for (_, error) in &taken.missing {
         messages.note(&error.to_string());
     }
+    let mut left = std::mem::take(&mut taken.left);
     if args.anonymise {
         let mut pseudonyms = load_pseudonyms(&args.folder)?;
-        taken.answers = pseudonyms.apply(&taken.answers)?;
+        taken.answers = pseudonyms.apply(&taken.answers, &mut left)?;
         let user = taken.manifest.user.take();
         taken.manifest.user = user.map(|user| pseudonyms.user(&user));
         taken.manifest.anonymised = true;
@@ -43,6 +44,7 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
             kept.display()
         ));
     }
+    left.notes().iter().for_each(|note| messages.note(note));
     let folder = store(&args.folder, &taken.manifest, &taken.answers).map_err(failed)?;
     list(&open(&folder)?, &mut out)?;
     out.flush()?;

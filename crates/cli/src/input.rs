@@ -94,6 +94,11 @@ pub(super) fn snapshot(
             for (_, error) in &taken.missing {
                 messages.note(&error.to_string());
             }
+            taken
+                .left
+                .notes()
+                .iter()
+                .for_each(|note| messages.note(note));
             ("the live site".to_owned(), taken.answers)
         }
         None => return Ok(None),

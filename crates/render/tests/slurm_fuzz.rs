@@ -10,7 +10,7 @@ use fairtree_model::input::capture;
 use fairtree_model::input::slurm::dump;
 use fairtree_model::input::slurm::pseudonym::Pseudonyms;
 use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
-use fairtree_model::input::{InputError, sprio};
+use fairtree_model::input::{InputError, LeftOut, sprio};
 use fairtree_render::prio as written;
 use proptest::prelude::*;
 
@@ -29,7 +29,9 @@ fn through(answers: &Answers) -> Result<(), InputError> {
     written::write_compared(&mut Vec::new(), &report, &compared).expect("memory");
     let rows = prio::select(&report, &prio::Select::default()).expect("no column is asked for");
     written::to_json(&mut Vec::new(), &[(&report, rows)]).expect("memory");
-    Pseudonyms::default().apply(answers).map(drop)
+    Pseudonyms::default()
+        .apply(answers, &mut LeftOut::default())
+        .map(drop)
 }
 
 fn queue_through(text: &[u8]) -> Result<(), InputError> {

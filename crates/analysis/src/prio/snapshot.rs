@@ -12,7 +12,7 @@ use fairtree_model::cluster::{AssocName, Shown, Tables, pass_time};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
 use fairtree_model::input::sprio::{Factor, Row, Weights};
-use fairtree_model::input::{InputError, Problem};
+use fairtree_model::input::{InputError, LeftOut, Problem};
 
 /// From this release on sprio shows accounts and QOS.
 const NAMES: Release = Release::new(24, 5, 0);
@@ -77,9 +77,15 @@ fn report(
         weighted: weights(config),
         weights: Some(printed_weights(config)),
         rows: Vec::new(),
-        notes: factors_of_sshare(shares).into_iter().collect(),
+        notes: queued
+            .left_out
+            .iter()
+            .cloned()
+            .chain(factors_of_sshare(shares))
+            .collect(),
     };
     let mut gone = 0;
+    let mut left = LeftOut::default();
     // How many rows of a job and a partition came before: one for each of its QOS.
     let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
     for row in queued
@@ -91,9 +97,13 @@ fn report(
         let nth = seen
             .entry((row.job_id, row.partition.as_deref()))
             .or_default();
-        let Some(shown) = tables.job(row, *nth)? else {
-            gone += 1;
-            continue;
+        let shown = match left.keep(tables.job(row, *nth))? {
+            Some(Some(shown)) => shown,
+            Some(None) => {
+                gone += 1;
+                continue;
+            }
+            None => continue,
         };
         *nth += 1;
         tables
@@ -110,9 +120,11 @@ fn report(
         }
         report.rows.push(made);
     }
+    left.any_read(report.rows.len(), 0)?;
+    report.notes.extend(left.notes());
     if gone > 0 {
         report.notes.push(format!(
-            "{gone} rows of sprio are of jobs that scontrol did not show any more, and left out"
+            "{gone} rows of sprio are of jobs that scontrol did not show, and left out"
         ));
     }
     // Where it was told there is nothing to say.

@@ -119,6 +119,33 @@ fn the_output_of_sprio() {
     );
 }
 
+/// What breaks one record and no other.
+const LEFT_OUT: [&str; 10] = [
+    "Nice=many",
+    "NumCPUs=-4",
+    "JobId=99999999999",
+    "JobId=301",
+    "Priority=",
+    "|-100|",
+    "PriorityJobFactor=70000 ",
+    "PartitionName=else",
+    "CPUTot=x",
+    "|8x687|",
+];
+
+/// The broken record is left out and told, and the rows of other jobs are there.
+fn leave_out(sandbox: &Sandbox, file: &str, text: &str, words: &[&str]) {
+    fs::write(sandbox.path(file), text).expect("written");
+    let ran = sandbox.run("fairtree prio --json --from monday", &[]);
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(ran.status.code(), Some(0), "{words:?}: {said}");
+    for word in words {
+        assert!(said.contains(&word.replace('"', "\\\"")), "{word}: {said}");
+    }
+    // Job 4712 waits in another partition.
+    assert!(said.contains("4712"), "{words:?}: {said}");
+}
+
 /// Each answer of a capture, broken in the capture.
 #[test]
 fn captures() {
@@ -226,12 +253,13 @@ fn captures() {
         let whole = fs::read_to_string(&path).expect("text");
         assert!(whole.contains(from), "{file}: {from}");
         let broken = whole.replacen(from, to, 1);
-        refuse(
-            &sandbox,
-            "fairtree prio --from monday",
-            &format!("monday/{file}"),
-            &[(broken, words)],
-        );
+        let name = format!("monday/{file}");
+        if LEFT_OUT.contains(&to) {
+            leave_out(&sandbox, &name, &broken, words);
+        } else {
+            let command = "fairtree prio --from monday";
+            refuse(&sandbox, command, &name, &[(broken, words)]);
+        }
         if file.ends_with(".txt") {
             let cut = whole[..whole.len() - 2].to_owned();
             let says: &[&str] = &[

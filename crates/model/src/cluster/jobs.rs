@@ -3,18 +3,20 @@
 use std::collections::HashMap;
 
 use super::{ClusterJob, JobPhase, PartitionAbout, Tables, kinds};
-use crate::input::InputError;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Queued;
 use crate::input::sprio::Row;
+use crate::input::{InputError, LeftOut};
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::usage::{BillingRule, Phase, Run, RunState, TresKind, billable_tres};
 
-/// All jobs. Those that wait are as sprio shows them, too: site factor, priority set by hand.
+/// All jobs. Those that wait are as sprio shows them, too: site factor, priority set by hand. One
+/// that waits in a partition that is not there goes to `left`.
 pub(super) fn of(
     queued: &Queued,
     tables: &mut Tables<'_>,
     partitions: &[PartitionAbout],
+    left: &mut LeftOut,
 ) -> Result<Vec<ClusterJob>, InputError> {
     let listings = queued.queue.listings.iter();
     let rows = listings.flat_map(|listing| &listing.rows);
@@ -27,7 +29,10 @@ pub(super) fn of(
         let job = match tables.whole(place, row) {
             // What a job ran in may have gone since.
             Err(_) if phase != JobPhase::Pending => Job::new(about.id),
-            job => job?,
+            job => match left.keep(job)? {
+                Some(job) => job,
+                None => continue,
+            },
         };
         let run = (phase == JobPhase::Running).then(|| bills.run(about));
         jobs.push(ClusterJob {
@@ -40,6 +45,7 @@ pub(super) fn of(
             run,
         });
     }
+    left.any_read(jobs.len(), 0)?;
     Ok(jobs)
 }
 

@@ -3,7 +3,7 @@
 use super::{AssocName, Cluster, PartitionAbout, QosAbout, Tables, billing_weights, pass_time};
 use crate::input::site::{Site as Described, SiteRow};
 use crate::input::slurm::snapshot::{Queued, Snapshot};
-use crate::input::{InputError, Problem};
+use crate::input::{InputError, LeftOut, Problem};
 use crate::listed::{Listed, WholeSite};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
@@ -34,7 +34,8 @@ impl Cluster {
     fn queued(queued: &Queued, config: Config, site: WholeSite) -> Result<Cluster, InputError> {
         let mut tables = Tables::new(queued, &site.names, &config)?;
         let partitions = partitions(queued)?;
-        let jobs = super::jobs::of(queued, &mut tables, &partitions)?;
+        let mut left = LeftOut::default();
+        let jobs = super::jobs::of(queued, &mut tables, &partitions, &mut left)?;
         let tables = tables.into_site();
         let mut cluster = Cluster {
             source: queued.name.clone(),
@@ -58,7 +59,7 @@ impl Cluster {
                 .collect(),
             jobs: Some(jobs),
             // What a listing leaves open does not matter here: it is one of all associations.
-            assumptions: Vec::new(),
+            assumptions: [queued.left_out.clone(), left.notes()].concat(),
         };
         cluster.rank();
         Ok(cluster)

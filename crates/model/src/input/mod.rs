@@ -12,11 +12,14 @@
 //!
 //! [`stream`] unpacks what is in gzip. Every reader takes a stream and the name to use in messages, and answers with rows or with an
 //! [`InputError`] that names the place, the value, what is allowed and a way out. A reader never
-//! answers with part of a file that it did not understand.
+//! answers with part of a file that it did not understand; of the answers of a cluster, into which
+//! every user can put text, it leaves out the record that it cannot read and says so
+//! ([`left_out`]).
 
 pub mod capture;
 pub mod error;
 pub mod format;
+pub mod left_out;
 mod lines;
 pub mod sacct;
 pub mod site;
@@ -29,3 +32,4 @@ pub mod workload;
 
 pub use error::{InputError, Problem};
 pub use format::{Format, is_site};
+pub use left_out::LeftOut;

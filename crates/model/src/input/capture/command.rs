@@ -109,6 +109,7 @@ impl CommandError {
 pub struct Ask<'a> {
     command: &'a [&'a str],
     limit: Duration,
+    time_format: String,
 }
 
 /// What a command printed.
@@ -133,7 +134,18 @@ const FORGOTTEN: [&str; 6] = [
 impl<'a> Ask<'a> {
     /// The command line `command`, to be answered within `limit`.
     pub fn new(command: &'a [&'a str], limit: Duration) -> Ask<'a> {
-        Ask { command, limit }
+        Ask {
+            command,
+            limit,
+            time_format: "standard".into(),
+        }
+    }
+
+    /// The same with times in another form, which `SLURM_TIME_FORMAT` takes.
+    #[must_use]
+    pub fn with_time_format(mut self, form: String) -> Ask<'a> {
+        self.time_format = form;
+        self
     }
 
     /// Runs it, with times in UTC and plain English.
@@ -147,7 +159,7 @@ impl<'a> Ask<'a> {
             .args(&self.command[1..])
             .env("TZ", "UTC")
             .env("LC_ALL", "C")
-            .env("SLURM_TIME_FORMAT", "standard")
+            .env("SLURM_TIME_FORMAT", &self.time_format)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -81,6 +81,7 @@ pub(super) fn read(
         nodes,
         assocs,
         qos,
+        left_out: Vec::new(),
     }))
 }
 

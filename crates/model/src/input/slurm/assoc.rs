@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::table::{Table, TableRow};
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 use crate::input::site::{Site, SiteRow};
 use fairtree::config::Config;
 use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
@@ -46,10 +47,17 @@ pub(super) fn shares(text: &str) -> Option<Shares> {
 /// Reads the associations of one cluster: `cluster`, or the only one that there is.
 ///
 /// # Errors
-/// No table; a missing column among Account, User, Share; several clusters and none chosen; cells
-/// that Slurm would not print. `file` names the text in messages.
-pub fn read(file: &str, text: &str, cluster: Option<&str>) -> Result<Vec<AssocRow>, InputError> {
-    let table = Table::parse(file, text)?;
+/// No table; a missing column among Account, User, Share; several clusters and none chosen; no
+/// association that can be read. One that cannot be goes to `left`. `file` names the text in
+/// messages.
+pub fn read(
+    file: &str,
+    text: &str,
+    cluster: Option<&str>,
+    left: &mut LeftOut,
+) -> Result<Vec<AssocRow>, InputError> {
+    let before = left.count();
+    let table = Table::parse(file, text, left)?;
     let (account, user) = (table.column("Account")?, table.column("User")?);
     let share = table.column("Share")?;
     let clusters = table.optional("Cluster");
@@ -75,8 +83,9 @@ pub fn read(file: &str, text: &str, cluster: Option<&str>) -> Result<Vec<AssocRo
             }
             _ => {}
         }
-        rows.push(assoc(&table, row, account, user, share, optional)?);
+        rows.extend(left.keep(assoc(&table, row, account, user, share, optional))?);
     }
+    left.any_read(rows.len(), before)?;
     Ok(rows)
 }
 
@@ -227,19 +236,34 @@ mod tests {
                          c|root|||1||\nc|root|root||1||\nc|a|||40||root\nc|b|||parent|7|a\n\
                          c|b|x|p|3||\nd|root|||1||\n";
 
+    fn of(text: &str, cluster: Option<&str>) -> Result<Vec<AssocRow>, InputError> {
+        read("f", text, cluster, &mut LeftOut::default())
+    }
+
+    #[test]
+    fn one_broken_association_hides_no_other() {
+        let mut left = LeftOut::default();
+        let text = TABLE
+            .replace("40||root", "many||root")
+            .replace("|3||", "|3|");
+        let rows = read("f", &text, Some("c"), &mut left).unwrap();
+        assert_eq!(rows.len(), 3);
+        assert_eq!(left.count(), 2, "{:?}", left.notes());
+    }
+
     #[test]
     fn rows_of_the_chosen_cluster() {
-        let rows = read("f", TABLE, Some("c")).unwrap();
+        let rows = of(TABLE, Some("c")).unwrap();
         assert_eq!(rows.len(), 5);
         assert_eq!((rows[3].shares, rows[3].priority), (Shares::Parent, 7));
         assert_eq!(rows[4].partition.as_deref(), Some("p"));
-        let error = read("f", TABLE, None).unwrap_err();
+        let error = of(TABLE, None).unwrap_err();
         assert_eq!(error.line, Some(7));
     }
 
     #[test]
     fn associations_make_a_site_in_any_order() {
-        let mut rows = read("f", TABLE, Some("c")).unwrap();
+        let mut rows = of(TABLE, Some("c")).unwrap();
         rows.reverse();
         let site = site("f", None, &rows).unwrap();
         let names: Vec<&str> = site.rows.iter().map(|row| row.account.as_str()).collect();
@@ -257,9 +281,9 @@ mod tests {
             ("Account|User|Share\na|\n", Some(2)),
             ("Account|User|Share\n||1\n", Some(2)),
         ] {
-            assert_eq!(read("f", text, None).unwrap_err().line, line, "{text:?}");
+            assert_eq!(of(text, None).unwrap_err().line, line, "{text:?}");
         }
-        let site = |text| site("f", None, &read("f", text, None).unwrap()).map(|_| ());
+        let site = |text| site("f", None, &of(text, None).unwrap()).map(|_| ());
         assert!(site("Account|User|Share|ParentName\nroot||1|\na||1|b\nb||1|a\n").is_err());
         assert!(site("Account|User|Share|ParentName\nroot||1|\na||1|nowhere\n").is_err());
         assert!(site("Account|User|Share\nroot||1\na||1\n").is_err());

@@ -6,6 +6,7 @@ use std::io::BufRead;
 use super::record::{Record, record};
 use super::{count, time};
 use crate::input::error::InputError;
+use crate::input::left_out::LeftOut;
 use crate::input::lines::Lines;
 use fairtree::priority::TimeLimit;
 
@@ -74,10 +75,13 @@ fn is_in(part: &str, task: u32) -> bool {
 /// Names of jobs by number.
 pub type Names = HashMap<u32, String>;
 
-/// Reads `squeue -h -o '%A|%j'`: number and name. Other lines, as parts of a name with a line
-/// break, are passed over.
+/// Reads `squeue -h -o '%A|%j'`: number and name. A line that begins with no number is part of a
+/// name with a line break. Of a number that stands there twice, which is somebody's name, no name
+/// is known.
 pub fn read_names(text: &str) -> Names {
-    text.lines().filter_map(name).collect()
+    let mut names = Gathered::default();
+    text.lines().for_each(|line| names.line(line));
+    names.finish()
 }
 
 /// As [`read_names`], of a stream that is not kept.
@@ -86,44 +90,85 @@ pub fn read_names(text: &str) -> Names {
 /// Those of the stream.
 pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputError> {
     let mut lines = Lines::new(file, input);
-    let mut names = Names::new();
+    let mut names = Gathered::default();
     while let Some(line) = lines.next()? {
-        names.extend(name(&line));
+        names.line(&line);
     }
-    Ok(names)
+    Ok(names.finish())
 }
 
-fn name(line: &str) -> Option<(u32, String)> {
-    let (id, name) = line.split_once('|')?;
-    Some((id.trim().parse().ok()?, name.to_owned()))
+#[derive(Default)]
+struct Gathered {
+    names: Names,
+    last: Option<u32>,
+    doubtful: HashSet<u32>,
+}
+
+impl Gathered {
+    fn line(&mut self, line: &str) {
+        let begun = line
+            .split_once('|')
+            .and_then(|(id, name)| Some((id.trim().parse::<u32>().ok()?, name)));
+        if let Some((id, name)) = begun {
+            if self.names.insert(id, name.to_owned()).is_some() {
+                self.doubtful.insert(id);
+            }
+            self.last = Some(id);
+        } else if let Some(name) = self.last.and_then(|id| self.names.get_mut(&id)) {
+            name.push('\n');
+            name.push_str(line);
+        }
+    }
+
+    fn finish(mut self) -> Names {
+        for id in &self.doubtful {
+            self.names.remove(id);
+        }
+        self.names
+    }
 }
 
 /// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it
-/// as it is: only `names` tells for certain.
+/// as it is: only `names` tells for certain. Where there are none at all, the name is taken to end
+/// at the first ` UserId=`.
 pub(super) fn name_end(names: &Names, record: &str, key: &str, start: usize) -> Option<usize> {
     if key != "JobName" {
         return None;
     }
     let rest = &record[start..];
-    let id = record.strip_prefix("JobId=")?.split(' ').next()?;
-    let known = id.parse().ok().and_then(|id| names.get(&id));
-    let known = known.filter(|name| {
-        rest.strip_prefix(name.as_str())
-            .is_some_and(|after| after.starts_with(' '))
-    });
-    let length = match known {
-        Some(name) => name.len(),
-        None => rest.find(" UserId=")?,
-    };
-    Some(start + length)
+    if names.is_empty() {
+        return Some(start + rest.find(" UserId=")?);
+    }
+    let name = names.get(&number_of(record)?)?;
+    let after = rest.strip_prefix(name.as_str())?;
+    let ends = after.starts_with(" UserId=") || after.starts_with(" HetJobIdSet=");
+    ends.then_some(start + name.len())
 }
 
-/// Reads the records. `file` names the text in messages.
+/// The number of a record, where `text` begins one.
+pub(super) fn number_of(text: &str) -> Option<u32> {
+    let rest = text.strip_prefix("JobId=")?;
+    rest.split([' ', '\n']).next()?.parse().ok()
+}
+
+/// Whether a line begins a record, of whatever number.
+fn begins_record(line: &str) -> bool {
+    let number = line.strip_prefix("JobId=");
+    number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Reads the records. `file` names the text in messages. A record that cannot be read goes to
+/// `left`, and so do those of a number that `names` does not tell of, or that stands there twice.
 ///
 /// # Errors
-/// Lines that are no records, missing and impossible values.
-pub fn read(file: &str, text: &str, names: &Names) -> Result<Vec<JobRow>, InputError> {
-    read_stream(file, text.as_bytes(), names)
+/// Text before the first record; no record that can be read where there are some.
+pub fn read(
+    file: &str,
+    text: &str,
+    names: &Names,
+    left: &mut LeftOut,
+) -> Result<Vec<JobRow>, InputError> {
+    read_stream(file, text.as_bytes(), names, left)
 }
 
 /// As [`read`], of a stream that is not kept.
@@ -134,24 +179,96 @@ pub fn read_stream(
     file: &str,
     input: impl BufRead,
     names: &Names,
+    left: &mut LeftOut,
 ) -> Result<Vec<JobRow>, InputError> {
-    let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
-    let mut lines = Lines::new(file, input);
     let mut rows = Vec::new();
-    let mut seen = HashSet::new();
-    let mut number = 0;
-    while let Some(line) = lines.next()? {
-        number += 1;
-        if let Some(record) = record(file, number, &line, "JobId", &end)? {
-            let row = row(&record)?;
-            if !seen.insert(row.id) {
-                return Err(record.twice("JobId"));
-            }
-            rows.push(row);
-        }
-    }
+    for_each(file, input, names, left, &mut |record| {
+        rows.push(row(record)?);
+        Ok(())
+    })?;
     Ok(rows)
 }
+
+/// Hands each record to `see`, and leaves out those that it refuses.
+///
+/// # Errors
+/// Those of [`read_stream`].
+pub(super) fn for_each(
+    file: &str,
+    input: impl BufRead,
+    names: &Names,
+    left: &mut LeftOut,
+    see: &mut dyn FnMut(&Record<'_>) -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    let before = left.count();
+    let mut read = 0;
+    let mut seen = HashSet::new();
+    let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
+    let mut whole = |number: usize, text: &str, left: &mut LeftOut| {
+        let mut read_one = || {
+            let Some(mut record) = record(file, number, text, "JobId", &end)? else {
+                return Ok(());
+            };
+            let id = number_of(text).unwrap_or(0);
+            if !names.is_empty() && !names.contains_key(&id) {
+                let why = format!("squeue told no name of JobId={}, or two", record.name());
+                return Err(record.unknown(&why));
+            }
+            let name = text.find(" JobName=").map(|at| at + " JobName=".len());
+            if name.is_some_and(|at| name_end(names, text, "JobName", at).is_none()) {
+                return Err(record.unknown("JobName is not the one that squeue told"));
+            }
+            record.distrust_from(&FREE);
+            if !seen.insert(id) {
+                return Err(record.twice("JobId"));
+            }
+            see(&record)
+        };
+        if left.keep(read_one())?.is_some() {
+            read += 1;
+        }
+        Ok::<(), InputError>(())
+    };
+    let mut lines = Lines::new(file, input);
+    // The record that goes on, and the number of its first line; 0: none yet.
+    let (mut text, mut begun, mut number) = (String::new(), 0, 0);
+    while let Some(line) = lines.next()? {
+        number += 1;
+        if begins_record(&line) {
+            if begun > 0 {
+                whole(begun, &text, left)?;
+            }
+            begun = number;
+            text.clear();
+            text.push_str(&line);
+        } else if begun > 0 {
+            // The rest of a name, a comment or a path with a line break.
+            text.push('\n');
+            text.push_str(&line);
+        } else {
+            // Blank, `No jobs in the system`, or an error.
+            record(file, number, &line, "JobId", &end)?;
+        }
+    }
+    if begun > 0 {
+        whole(begun, &text, left)?;
+    }
+    left.any_read(read, before)
+}
+
+/// The keys behind which stand what users write: what a record says is said before the first of
+/// them (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
+const FREE: [&str; 9] = [
+    "Socks/Node",
+    "Features",
+    "OverSubscribe",
+    "Command",
+    "WorkDir",
+    "AdminComment",
+    "SystemComment",
+    "Comment",
+    "StdErr",
+];
 
 fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
     let whole = "a whole number";
@@ -185,8 +302,9 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
             Some(_) => record.read("StartTime", moment, time::moment)?,
             None => 0,
         },
-        array: match (record.said("ArrayJobId"), record.said("ArrayTaskId")) {
-            (Some(_), Some(tasks)) => {
+        // Behind the name they would be somebody's text.
+        array: match ["ArrayJobId", "ArrayTaskId"].map(|key| record.said_before("JobName", key)) {
+            [Some(_), Some(tasks)] => {
                 let id = record.read("ArrayJobId", whole, |text| text.parse().ok())?;
                 Some((id, tasks.to_owned()))
             }
@@ -220,9 +338,13 @@ mod tests {
         EligibleTime=2026-11-21T10:04:14 AccrueTime=2026-11-21T10:04:14 StartTime=Unknown \
         Partition=main,debug NumNodes=1-1 NumCPUs=2-4 TRES=cpu=2,mem=1G,node=1 Command=(null)\n";
 
+    fn of(text: &str, names: &Names) -> Result<Vec<JobRow>, InputError> {
+        read("f", text, names, &mut LeftOut::default())
+    }
+
     #[test]
     fn what_priorities_need() {
-        let jobs = read("f", LINE, &Names::new()).unwrap();
+        let jobs = of(LINE, &Names::new()).unwrap();
         let job = &jobs[0];
         assert_eq!((job.id, job.priority, job.nice), (4, 63206, -5));
         assert_eq!(
@@ -240,7 +362,7 @@ mod tests {
     #[test]
     fn tasks_of_arrays() {
         let text = LINE.replace("JobName", "ArrayJobId=2 ArrayTaskId=1-7:3,20%4 JobName");
-        let job = read("f", &text, &Names::new()).unwrap().remove(0);
+        let job = of(&text, &Names::new()).unwrap().remove(0);
         let (array, tasks) = job.array.unwrap();
         assert_eq!(array, 2);
         let found: Vec<u32> = (0..30).filter(|task| has_task(&tasks, *task)).collect();
@@ -253,7 +375,7 @@ mod tests {
         let forged = "x UserId=root(0) GroupId=root(0) Priority=1 Nice=0 Account=none";
         let text = LINE.replace("a Priority=9", forged);
         let names = read_names(&format!("4|{forged}\n5|y\n"));
-        let jobs = read("f", &text, &names).unwrap();
+        let jobs = of(&text, &names).unwrap();
         assert_eq!(
             (jobs[0].user.as_str(), jobs[0].priority),
             ("ft2-alice", 63206)
@@ -263,17 +385,63 @@ mod tests {
 
     #[test]
     fn wrong_values_are_errors_at_their_place() {
-        let error = read("f", &LINE.replace("Nice=-5", "Nice=x"), &Names::new()).unwrap_err();
+        let error = of(&LINE.replace("Nice=-5", "Nice=x"), &Names::new()).unwrap_err();
         assert!(
             error.to_string().contains("Nice \"x\" is not allowed"),
             "{error}"
         );
         assert!(error.column.is_some());
-        assert!(read("f", &LINE.replace("NumCPUs=2-4 ", ""), &Names::new()).is_err());
+        assert!(of(&LINE.replace("NumCPUs=2-4 ", ""), &Names::new()).is_err());
         assert!(
-            read("f", "No jobs in the system\n", &Names::new())
+            of("No jobs in the system\n", &Names::new())
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    // What captures of before hold: answers as they are, with the line breaks that users write.
+    #[test]
+    fn one_broken_record_hides_no_other() {
+        let other = LINE.replace("JobId=4 JobName=a Priority=9", "JobId=5 JobName=b");
+        let names = read_names("4|a Priority=9\n5|b\n");
+        for (broken, why) in [
+            (LINE.replace("Nice=-5", "Nice=x"), "Nice \"x\""),
+            (LINE.replace("UserId=", "User="), "JobName"),
+            (LINE.replace("JobId=4", "JobId=77777"), "told no name"),
+            (LINE.replace("Command=(null)", "Command=/a\nb"), ""),
+        ] {
+            for text in [format!("{broken}{other}"), format!("{other}{broken}")] {
+                let mut left = LeftOut::default();
+                let jobs = read("f", &text, &names, &mut left).unwrap();
+                assert!(jobs.iter().any(|job| job.id == 5), "{text}");
+                assert_eq!(left.count(), usize::from(!why.is_empty()), "{text}");
+                assert!(left.notes().iter().all(|note| note.contains(why)), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_users_write_is_no_value() {
+        let text = LINE.replace(
+            "Command=(null)",
+            "Socks/Node=* Comment=x ArrayJobId=9 ArrayTaskId=1-9 AllocTRES=cpu=1000",
+        );
+        let job = of(&text, &Names::new()).unwrap().remove(0);
+        assert_eq!(job.array, None);
+        assert_eq!(job.tres.unwrap()[0], ("cpu".into(), 2));
+        let forged = "x ArrayJobId=9 ArrayTaskId=1-9 AllocTRES=cpu=1000 ";
+        let text = LINE.replace("a Priority=9", forged);
+        let names = read_names(&format!("4|{forged}\n"));
+        let job = of(&text, &names).unwrap().remove(0);
+        assert_eq!(job.array, None);
+        assert_eq!(job.tres.unwrap()[0], ("cpu".into(), 2));
+    }
+
+    #[test]
+    fn names_with_line_breaks_are_whole_and_two_of_a_number_are_none() {
+        let names = read_names("4|a\nb\n5|x\n6|forged\n6|c\n");
+        assert_eq!(names[&4], "a\nb");
+        assert_eq!(names[&5], "x");
+        assert!(!names.contains_key(&6));
     }
 }

@@ -12,6 +12,7 @@
 //! | [`conf`] | slurm.conf, with the files that it includes |
 //! | [`document`] | the lines of slurm.conf and their places; [`conf`] and the linter read them |
 //! | [`pseudonym`] | all of them, without the names of people |
+//! | `stamp` | the answers of `squeue` and `scontrol show job`, told from what users wrote into them |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //! | [`part`] | the same with a few of the jobs |
 //!
@@ -29,6 +30,7 @@ pub mod partition;
 pub mod pseudonym;
 pub mod qos;
 pub mod snapshot;
+pub(in crate::input) mod stamp;
 
 pub(in crate::input) mod count;
 pub use count::tres as parse_tres;

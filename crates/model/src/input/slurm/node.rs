@@ -3,6 +3,7 @@
 use super::count;
 use super::record::{no_end, records};
 use crate::input::error::InputError;
+use crate::input::left_out::LeftOut;
 
 /// The nodes of a cluster, as far as the size of a job is measured by them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,21 +17,39 @@ pub struct Nodes {
 /// Reads the records. `file` names the text in messages.
 ///
 /// # Errors
-/// Lines that are no records, missing and impossible values.
-pub fn read(file: &str, text: &str) -> Result<Nodes, InputError> {
+/// Lines that are no records; a node that stands there twice; no node that can be read. One that
+/// cannot be goes to `left`.
+pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Nodes, InputError> {
     let mut total = Nodes::default();
-    for record in records(file, text, "NodeName", &no_end)? {
+    let before = left.count();
+    for record in records(file, text, "NodeName", &no_end, left)? {
         let small = |text: &str| count::count(text).and_then(|n| u32::try_from(n).ok());
-        let cpus = record.read("CPUTot", "a whole number", small)?;
+        let Some(cpus) = left.keep(record.read("CPUTot", "a whole number", small))? else {
+            continue;
+        };
         total.nodes = total.nodes.saturating_add(1);
         total.cpus = total.cpus.saturating_add(cpus);
     }
+    left.any_read(total.nodes as usize, before)?;
     Ok(total)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(text: &str) -> Result<Nodes, InputError> {
+        read("f", text, &mut LeftOut::default())
+    }
+
+    #[test]
+    fn one_broken_node_hides_no_other() {
+        let mut left = LeftOut::default();
+        let text = "NodeName=n0 CPUTot=4\nNodeName=n1 CPUTot=x\nnonsense\nNodeName=n2 CPUTot=2\n";
+        let nodes = read("f", text, &mut left).unwrap();
+        assert_eq!((nodes.nodes, nodes.cpus), (2, 6));
+        assert_eq!(left.count(), 2, "{:?}", left.notes());
+    }
 
     // Printed by scontrol 22.05.8.
     #[test]
@@ -40,10 +59,10 @@ mod tests {
         let lines: String = (0..3)
             .map(|at| line.replace("n0", &format!("n{at}")))
             .collect();
-        let nodes = read("f", &lines).unwrap();
+        let nodes = of(&lines).unwrap();
         assert_eq!(nodes, Nodes { nodes: 3, cpus: 12 });
-        assert!(read("f", "NodeName=n0 CPUTot=x").is_err());
-        let twice = read("f", &line.repeat(2)).unwrap_err();
+        assert!(of("NodeName=n0 CPUTot=x").is_err());
+        let twice = of(&line.repeat(2)).unwrap_err();
         assert_eq!(
             (twice.line, twice.to_string().as_str()),
             (Some(2), "f:2: NodeName=n0 stands here twice")

@@ -11,10 +11,11 @@ use std::thread;
 
 use memchr::memmem;
 
-use super::job::{self, JobRow, Names};
+use super::job::{self, Names};
 use super::scan::{self, Kept};
-use super::snapshot::{Answers, Snapshot, Source};
+use super::snapshot::{Answers, Long, Snapshot, Source};
 use crate::input::error::InputError;
+use crate::input::left_out::LeftOut;
 use crate::input::lines::Lines;
 use crate::input::sprio::{self, Queue};
 
@@ -52,9 +53,11 @@ impl Snapshot {
             let (file, input) = stream(&place(Source::Names)?)?;
             let names = job::read_names_of(&file, input)?;
             let (file, input) = stream(&place(Source::Jobs)?)?;
-            let jobs = job::read_stream(&file, input, &names)?;
+            let mut left = LeftOut::default();
+            let jobs = job::read_stream(&file, input, &names, &mut left)?;
             let (file, input) = stream(&place(Source::Priorities)?)?;
-            Ok((sprio::read(&file, input)?, jobs))
+            let queue = sprio::read_answer(&file, input, &mut left)?;
+            Ok(Long { queue, jobs, left })
         })
     }
 
@@ -74,7 +77,7 @@ impl Snapshot {
 }
 
 /// The wanted jobs and the voters, with their rows of sprio.
-fn selection(place: Place<'_>, wanted: &Wanted) -> Result<(Queue, Vec<JobRow>), InputError> {
+fn selection(place: Place<'_>, wanted: &Wanted) -> Result<Long, InputError> {
     let priorities = place(Source::Priorities)?;
     let mut ids: HashSet<u32> = wanted.ids.iter().copied().collect();
     ids.extend(voters(&priorities)?);
@@ -86,13 +89,18 @@ fn selection(place: Place<'_>, wanted: &Wanted) -> Result<(Queue, Vec<JobRow>), 
     thread::scope(|scope| {
         let queue = scope.spawn(|| queue(&priorities, &found));
         let file = path.display().to_string();
-        let jobs = self::names(&names, &found)
-            .and_then(|names| job::read(&file, &kept.text, &names).map_err(|e| there(e, &kept)));
+        let mut left = LeftOut::default();
+        let jobs = self::names(&names, &found).and_then(|names| {
+            job::read(&file, &kept.text, &names, &mut left).map_err(|e| there(e, &kept))
+        });
+        left.renumber(|line| line_of(line, &kept));
         let queue = queue
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let jobs = jobs?;
-        Ok((queue?, jobs))
+        let (queue, of_queue) = queue?;
+        left.append(of_queue);
+        Ok(Long { queue, jobs, left })
     })
 }
 
@@ -239,7 +247,7 @@ fn names(path: &Path, ids: &Ids) -> Result<Names, InputError> {
 }
 
 /// The rows of sprio for some jobs.
-fn queue(path: &Path, ids: &Ids) -> Result<Queue, InputError> {
+fn queue(path: &Path, ids: &Ids) -> Result<(Queue, LeftOut), InputError> {
     let file = path.display().to_string();
     let mut header = Vec::new();
     let opened = File::open(path).map(|input| input.take(1 << 16).read_to_end(&mut header));
@@ -252,7 +260,10 @@ fn queue(path: &Path, ids: &Ids) -> Result<Queue, InputError> {
         line == header || leading_number(line.trim_ascii_start()).is_none_or(|id| ids.contains(id))
     };
     let kept = kept(path, of)?;
-    sprio::read(&file, kept.text.as_bytes()).map_err(|error| there(error, &kept))
+    let mut left = LeftOut::default();
+    let queue = sprio::read_answer(&file, kept.text.as_bytes(), &mut left);
+    left.renumber(|line| line_of(line, &kept));
+    Ok((queue.map_err(|error| there(error, &kept))?, left))
 }
 
 fn kept(path: &Path, keep: impl Fn(&[u8]) -> bool + Sync) -> Result<Kept, InputError> {
@@ -261,9 +272,13 @@ fn kept(path: &Path, keep: impl Fn(&[u8]) -> bool + Sync) -> Result<Kept, InputE
 
 /// An error in the lines that were kept, with the line of the file.
 fn there(mut error: InputError, kept: &Kept) -> InputError {
-    let number = |line: usize| kept.numbers.get(line - 1).copied().unwrap_or(line);
-    error.line = error.line.map(number);
+    error.line = error.line.map(|line| line_of(line, kept));
     error
+}
+
+/// The line of the file that the line of an excerpt is.
+fn line_of(line: usize, kept: &Kept) -> usize {
+    kept.numbers.get(line - 1).copied().unwrap_or(line)
 }
 
 #[cfg(test)]

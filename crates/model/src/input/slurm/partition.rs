@@ -3,6 +3,7 @@
 use super::record::{no_end, records};
 use super::{count, time};
 use crate::input::error::InputError;
+use crate::input::left_out::LeftOut;
 use fairtree::priority::TimeLimit;
 
 /// A partition.
@@ -25,9 +26,11 @@ pub struct PartitionRow {
 /// Reads the records. `file` names the text in messages.
 ///
 /// # Errors
-/// Lines that are no records, missing and impossible values.
-pub fn read(file: &str, text: &str) -> Result<Vec<PartitionRow>, InputError> {
-    let records = records(file, text, "PartitionName", &no_end)?;
+/// Lines that are no records; a partition that stands there twice; none that can be read. One that
+/// cannot be goes to `left`.
+pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<PartitionRow>, InputError> {
+    let before = left.count();
+    let records = records(file, text, "PartitionName", &no_end, left)?;
     let row = |record: &super::record::Record<'_>| {
         let factor = record.read("PriorityJobFactor", "0 to 65533", |text| text.parse().ok())?;
         let allowed = "a time as 1-00:00:00, or UNLIMITED";
@@ -47,23 +50,42 @@ pub fn read(file: &str, text: &str) -> Result<Vec<PartitionRow>, InputError> {
             tres_billing_weights: record.said("TRESBillingWeights").map(str::to_owned),
         })
     };
-    records.iter().map(row).collect()
+    let mut rows = Vec::with_capacity(records.len());
+    for record in &records {
+        rows.extend(left.keep(row(record))?);
+    }
+    left.any_read(rows.len(), before)?;
+    Ok(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(text: &str) -> Result<Vec<PartitionRow>, InputError> {
+        read("f", text, &mut LeftOut::default())
+    }
+
+    #[test]
+    fn one_broken_partition_hides_no_other() {
+        let mut left = LeftOut::default();
+        let text = "PartitionName=a MaxTime=soon PriorityJobFactor=1\n\
+                    PartitionName=b MaxTime=UNLIMITED PriorityJobFactor=1\n";
+        let rows = read("f", text, &mut left).unwrap();
+        assert_eq!(rows[0].name, "b");
+        assert!(left.notes()[0].contains("MaxTime \"soon\""));
+    }
+
     // Printed by scontrol 22.05.8.
     #[test]
     fn what_priorities_need() {
         let text = "PartitionName=main AllowGroups=ALL MaxTime=1-00:00:00 MinNodes=0 Nodes=n[0-3] \
                     PriorityJobFactor=10 PriorityTier=1 TRES=cpu=16,mem=4000M,node=4,billing=16\n";
-        let rows = read("f", text).unwrap();
+        let rows = of(text).unwrap();
         assert_eq!(rows[0].max_time_mins, Some(1440));
         assert_eq!(rows[0].tres.as_ref().unwrap()[1], ("mem".into(), 4000));
-        let error = read("f", "PartitionName=x MaxTime=soon PriorityJobFactor=1").unwrap_err();
+        let error = of("PartitionName=x MaxTime=soon PriorityJobFactor=1").unwrap_err();
         assert_eq!(error.column, Some(25));
-        assert!(read("f", "PartitionName=x MaxTime=UNLIMITED").is_err());
+        assert!(of("PartitionName=x MaxTime=UNLIMITED").is_err());
     }
 }

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{Names, name_end, read_names};
-use super::record::{no_end, records};
+use super::job::{self, Names, read_names};
+use super::record::{Record, no_end, records};
 use super::snapshot::{Answer, Answers, Source};
-use crate::input::error::InputError;
+use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 
 /// Which name stands for which: to be kept from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +53,9 @@ impl Pseudonyms {
     /// The same answers under pseudonyms; names that are new get the next number.
     ///
     /// # Errors
-    /// Those of the readers, for answers that are not what their command prints.
-    pub fn apply(&mut self, answers: &Answers) -> Result<Answers, InputError> {
+    /// Those of the readers, for answers that are not what their command prints. A record that
+    /// cannot be read goes to `left` and is in no answer.
+    pub fn apply(&mut self, answers: &Answers, left: &mut LeftOut) -> Result<Answers, InputError> {
         let names = answers.get(&Source::Names);
         let names = names.map_or_else(Names::new, |answer| read_names(&answer.text));
         let mut changed = Answers::new();
@@ -62,7 +64,7 @@ impl Pseudonyms {
             let Some(answer) = answers.get(&source) else {
                 continue;
             };
-            let text = self.rewrite(source, answer, &names)?;
+            let text = self.rewrite(source, answer, &names, left)?;
             let name = answer.name.clone();
             changed.insert(source, Answer { name, text });
         }
@@ -74,41 +76,52 @@ impl Pseudonyms {
         source: Source,
         answer: &Answer,
         names: &Names,
+        left: &mut LeftOut,
     ) -> Result<String, InputError> {
         let (name, text) = (answer.name.as_str(), answer.text.as_str());
         Ok(match source {
             Source::Config => settings(text),
             Source::Qos => text.to_owned(),
-            Source::Shares | Source::Priorities | Source::Assocs => self.table(text),
-            Source::Partitions => kept(name, text, "PartitionName", &PARTITION)?,
-            Source::Nodes => kept(name, text, "NodeName", &NODE)?,
+            Source::Shares | Source::Priorities | Source::Assocs => self.table(name, text, left)?,
+            Source::Partitions => kept(name, text, "PartitionName", &PARTITION, left)?,
+            Source::Nodes => kept(name, text, "NodeName", &NODE, left)?,
             Source::Names => self.names(names),
-            Source::Jobs => self.jobs(name, text, names)?,
+            Source::Jobs => self.jobs(name, text, names, left)?,
         })
     }
 
-    /// A table with `|`: the columns that hold names, whatever else.
-    fn table(&mut self, text: &str) -> String {
-        let mut lines = text.lines();
-        let Some(header) = lines.next() else {
-            return String::new();
+    /// A table with `|`: the columns that hold names, whatever else. A row that does not fit the
+    /// header could have anything anywhere.
+    fn table(&mut self, file: &str, text: &str, left: &mut LeftOut) -> Result<String, InputError> {
+        let mut lines = text.lines().enumerate();
+        let Some((_, header)) = lines.next() else {
+            return Ok(String::new());
         };
         let columns: Vec<&str> = header.split('|').collect();
         let mut out = format!("{header}\n");
-        for line in lines {
-            let cells = line.split('|').enumerate().map(|(at, cell)| {
+        for (number, line) in lines {
+            let cells: Vec<&str> = line.split('|').collect();
+            if cells.len() != columns.len() && !line.trim().is_empty() {
+                let (found, due) = (cells.len(), columns.len());
+                let why = format!("{found} cells between |, where the header has {due}");
+                let error =
+                    InputError::new(file, Problem::Structure(why)).at_line(number + 1, line);
+                left.keep::<()>(Err(error))?;
+                continue;
+            }
+            let cells = cells.iter().zip(&columns).map(|(cell, column)| {
                 let name = cell.trim();
                 let margin = &cell[..cell.len() - cell.trim_start().len()];
-                match columns.get(at).copied().unwrap_or("") {
+                match *column {
                     "User" | "USER" => format!("{margin}{}", self.user(name)),
                     "Account" | "ParentName" => format!("{margin}{}", self.account(name)),
-                    _ => cell.to_owned(),
+                    _ => (*cell).to_owned(),
                 }
             });
             out.push_str(&cells.collect::<Vec<_>>().join("|"));
             out.push('\n');
         }
-        out
+        Ok(out)
     }
 
     fn names(&mut self, names: &Names) -> String {
@@ -119,34 +132,43 @@ impl Pseudonyms {
         names.into_iter().map(line).collect()
     }
 
-    fn jobs(&mut self, name: &str, text: &str, names: &Names) -> Result<String, InputError> {
-        let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
+    fn jobs(
+        &mut self,
+        file: &str,
+        text: &str,
+        names: &Names,
+        left: &mut LeftOut,
+    ) -> Result<String, InputError> {
         let mut out = String::new();
-        for record in records(name, text, "JobId", &end)? {
-            out.push_str(&format!("JobId={}", record.text("JobId")?));
-            if let Some(job) = record.said("JobName") {
-                out.push_str(&format!(" JobName=j{:03}", number(&mut self.jobs, job)));
-            }
-            let user = record
-                .text("UserId")?
-                .rsplit_once('(')
-                .map_or("", |(user, _)| user);
-            let user = self.user(user);
-            let id: String = user.chars().filter(char::is_ascii_digit).collect();
-            out.push_str(&format!(
-                " UserId={user}({})",
-                if id.is_empty() { "0" } else { &id }
-            ));
-            if let Some(account) = record.said("Account") {
-                out.push_str(&format!(" Account={}", self.account(account)));
-            }
-            for key in JOB {
-                if let Some(value) = record.said(key) {
-                    out.push_str(&format!(" {key}={value}"));
-                }
-            }
-            out.push('\n');
+        job::for_each(file, text.as_bytes(), names, left, &mut |record| {
+            out.push_str(&self.job(record, names)?);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    fn job(&mut self, record: &Record<'_>, names: &Names) -> Result<String, InputError> {
+        let id = record.text("JobId")?;
+        let mut out = format!("JobId={id}");
+        let user = record.text("UserId")?.rsplit_once('(');
+        // With the blanks around it, which a record does not tell.
+        let known = id.parse().ok().and_then(|id| names.get(&id));
+        if let Some(job) = known.map(String::as_str).or(record.said("JobName")) {
+            out.push_str(&format!(" JobName=j{:03}", number(&mut self.jobs, job)));
         }
+        let user = self.user(user.map_or("", |(user, _)| user));
+        let id: String = user.chars().filter(char::is_ascii_digit).collect();
+        let id = if id.is_empty() { "0" } else { &id };
+        out.push_str(&format!(" UserId={user}({id})"));
+        if let Some(account) = record.said("Account") {
+            out.push_str(&format!(" Account={}", self.account(account)));
+        }
+        for key in JOB {
+            if let Some(value) = record.said(key) {
+                out.push_str(&format!(" {key}={value}"));
+            }
+        }
+        out.push('\n');
         Ok(out)
     }
 }
@@ -181,9 +203,15 @@ const PARTITION: [&str; 6] = [
 const NODE: [&str; 3] = ["CPUTot", "State", "CfgTRES"];
 
 /// Records with some keys only.
-fn kept(name: &str, text: &str, first: &str, keys: &[&str]) -> Result<String, InputError> {
+fn kept(
+    name: &str,
+    text: &str,
+    first: &str,
+    keys: &[&str],
+    left: &mut LeftOut,
+) -> Result<String, InputError> {
     let mut out = String::new();
-    for record in records(name, text, first, &no_end)? {
+    for record in records(name, text, first, &no_end, left)? {
         out.push_str(&format!("{first}={}", record.text(first)?));
         for key in keys {
             if let Some(value) = record.said(key) {
@@ -248,7 +276,7 @@ mod tests {
             (Source::Nodes, "NodeName=n0 NodeAddr=secret CPUTot=4\n"),
         ]);
         let mut pseudonyms = Pseudonyms::default();
-        let changed = pseudonyms.apply(&given).unwrap();
+        let changed = pseudonyms.apply(&given, &mut LeftOut::default()).unwrap();
         let text = |source| changed[&source].text.as_str();
         assert_eq!(
             text(Source::Shares),
@@ -267,7 +295,7 @@ mod tests {
         }
         // And again the same.
         assert_eq!(
-            pseudonyms.apply(&given).unwrap()[&Source::Jobs].text,
+            pseudonyms.apply(&given, &mut LeftOut::default()).unwrap()[&Source::Jobs].text,
             text(Source::Jobs)
         );
     }

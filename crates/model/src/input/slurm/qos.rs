@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::table::Table;
+use super::table::{Table, TableRow};
 use crate::input::error::InputError;
+use crate::input::left_out::LeftOut;
 
 /// A QOS.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,22 +20,44 @@ pub struct QosRow {
 /// Reads the table. `file` names it in messages.
 ///
 /// # Errors
-/// No table; a missing column among Name and Priority; cells that Slurm would not print.
-pub fn read(file: &str, text: &str) -> Result<Vec<QosRow>, InputError> {
-    let table = Table::parse(file, text)?;
-    let (name, priority) = (table.column("Name")?, table.column("Priority")?);
-    let factor = table.optional("UsageFactor");
-    let mut rows = Vec::with_capacity(table.rows.len());
+/// No table; a missing column among Name and Priority; a QOS that stands there twice; none that can
+/// be read. One that cannot be goes to `left`.
+pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Vec<QosRow>, InputError> {
+    let before = left.count();
+    let table = Table::parse(file, text, left)?;
+    let columns = Columns {
+        name: table.column("Name")?,
+        priority: table.column("Priority")?,
+        factor: table.optional("UsageFactor"),
+    };
+    let mut rows: Vec<QosRow> = Vec::with_capacity(table.rows.len());
     let mut seen = HashSet::new();
     for row in &table.rows {
-        if row.cell(name).is_empty() {
-            return Err(table.value(row, name, "the name of a QOS"));
+        let Some(qos) = left.keep(columns.qos(&table, row))? else {
+            continue;
+        };
+        if !seen.insert(row.cell(columns.name)) {
+            return Err(table.broken(row, format!("QOS {} stands here twice", qos.name)));
         }
-        if !seen.insert(row.cell(name)) {
-            return Err(table.broken(row, format!("QOS {} stands here twice", row.cell(name))));
+        rows.push(qos);
+    }
+    left.any_read(rows.len(), before)?;
+    Ok(rows)
+}
+
+/// The columns that are read.
+struct Columns {
+    name: usize,
+    priority: usize,
+    factor: Option<usize>,
+}
+
+impl Columns {
+    fn qos(&self, table: &Table<'_>, row: &TableRow<'_>) -> Result<QosRow, InputError> {
+        if row.cell(self.name).is_empty() {
+            return Err(table.value(row, self.name, "the name of a QOS"));
         }
-        let allowed = "a whole number from 0 to 4294967295";
-        let usage_factor = match factor.filter(|&at| !row.cell(at).is_empty()) {
+        let usage_factor = match self.factor.filter(|&at| !row.cell(at).is_empty()) {
             Some(at) => {
                 let allowed = "a number from 0 up";
                 let factor: f64 = table.number(row, at, allowed)?;
@@ -45,28 +68,37 @@ pub fn read(file: &str, text: &str) -> Result<Vec<QosRow>, InputError> {
             }
             None => 1.0,
         };
-        rows.push(QosRow {
-            name: row.cell(name).to_owned(),
-            priority: match row.cell(priority) {
+        let allowed = "a whole number from 0 to 4294967295";
+        Ok(QosRow {
+            name: row.cell(self.name).to_owned(),
+            priority: match row.cell(self.priority) {
                 "" => 0,
-                _ => table.number(row, priority, allowed)?,
+                _ => table.number(row, self.priority, allowed)?,
             },
             usage_factor,
-        });
+        })
     }
-    Ok(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(text: &str) -> Result<Vec<QosRow>, InputError> {
+        read("f", text, &mut LeftOut::default())
+    }
+
+    #[test]
+    fn one_broken_qos_hides_no_other() {
+        let mut left = LeftOut::default();
+        let text = "Name|Priority\nx|many\ny|1|2\nz|3\n";
+        assert_eq!(read("f", text, &mut left).unwrap()[0].name, "z");
+        assert_eq!(left.count(), 2);
+    }
+
     #[test]
     fn names_priorities_and_factors() {
-        let rows = read(
-            "f",
-            "Name|Priority|UsageFactor\nnormal|0|1.000000\nurgent|100|2.5\n",
-        );
+        let rows = of("Name|Priority|UsageFactor\nnormal|0|1.000000\nurgent|100|2.5\n");
         let rows = rows.unwrap();
         assert_eq!((rows[1].name.as_str(), rows[1].priority), ("urgent", 100));
         assert_eq!(rows[1].usage_factor, 2.5);
@@ -76,7 +108,7 @@ mod tests {
             "Name|Priority|UsageFactor\nx|1|-1\n",
             "Name|Priority\nx|1\nx|2\n",
         ] {
-            assert!(read("f", text).is_err(), "{text:?}");
+            assert!(of(text).is_err(), "{text:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 
 /// A record.
 #[derive(Clone, Debug)]
@@ -25,11 +26,19 @@ pub(super) fn records<'a>(
     text: &'a str,
     first: &str,
     end: End<'_>,
+    left: &mut LeftOut,
 ) -> Result<Vec<Record<'a>>, InputError> {
     let mut records = Vec::new();
     let mut seen = HashSet::new();
+    let before = left.count();
     for (number, line) in text.lines().enumerate() {
-        let Some(record) = record(file, number + 1, line, first, end)? else {
+        let read = record(file, number + 1, line, first, end);
+        // Text before the first record is no answer at all.
+        let read = match records.is_empty() {
+            true => read?,
+            false => left.keep(read)?.flatten(),
+        };
+        let Some(record) = read else {
             continue;
         };
         if !seen.insert(record.name()) {
@@ -37,6 +46,7 @@ pub(super) fn records<'a>(
         }
         records.push(record);
     }
+    left.any_read(records.len(), before)?;
     Ok(records)
 }
 
@@ -101,8 +111,22 @@ fn is_key(word: &str) -> bool {
 }
 
 impl<'a> Record<'a> {
+    /// Forgets the first field with one of these keys and all behind it: there stands what users
+    /// write.
+    pub fn distrust_from(&mut self, keys: &[&str]) {
+        let free = |(key, _, _): &(&str, &str, usize)| keys.contains(key);
+        if let Some(at) = self.fields.iter().position(free) {
+            self.fields.truncate(at);
+        }
+    }
+
+    /// The error of a record that nothing else knows of.
+    pub fn unknown(&self, why: &str) -> InputError {
+        InputError::new(self.file, Problem::Structure(why.to_owned())).at_line(self.line, self.text)
+    }
+
     /// The value that it begins with.
-    fn name(&self) -> &'a str {
+    pub fn name(&self) -> &'a str {
         self.text.split([' ', '=']).nth(1).unwrap_or_default()
     }
 
@@ -121,6 +145,13 @@ impl<'a> Record<'a> {
         found
             .map(|(_, value, _)| value.trim())
             .filter(|value| !value.is_empty() && *value != "(null)")
+    }
+
+    /// As [`Record::said`], of a key that stands before the first `border`.
+    pub fn said_before(&self, border: &str, key: &str) -> Option<&'a str> {
+        let of = |wanted: &str| self.fields.iter().position(|(name, _, _)| *name == wanted);
+        let (at, border) = (of(key)?, of(border)?);
+        self.said(key).filter(|_| at < border)
     }
 
     /// The value of a key that must be there.
@@ -169,10 +200,16 @@ mod tests {
     fn values_may_hold_blanks_and_names_anything() {
         let line =
             "JobId=7 JobName=my job Priority=9 UserId=me(1) Priority=5  OS=Linux 6 #1 @0  X=";
-        let records = records("f", line, "JobId", &|line, key, start| {
-            let end = line[start..].find(" UserId=")?;
-            (key == "JobName").then_some(start + end)
-        })
+        let records = records(
+            "f",
+            line,
+            "JobId",
+            &|line, key, start| {
+                let end = line[start..].find(" UserId=")?;
+                (key == "JobName").then_some(start + end)
+            },
+            &mut LeftOut::default(),
+        )
         .unwrap();
         let record = &records[0];
         assert_eq!(record.said("JobName"), Some("my job Priority=9"));
@@ -186,10 +223,16 @@ mod tests {
     #[test]
     fn other_lines_are_errors() {
         assert!(
-            records("f", "No jobs in the system\n", "JobId", &no_end)
-                .unwrap()
-                .is_empty()
+            records(
+                "f",
+                "No jobs in the system\n",
+                "JobId",
+                &no_end,
+                &mut LeftOut::default()
+            )
+            .unwrap()
+            .is_empty()
         );
-        assert!(records("f", "JobIdx=7", "JobId", &no_end).is_err());
+        assert!(records("f", "JobIdx=7", "JobId", &no_end, &mut LeftOut::default()).is_err());
     }
 }

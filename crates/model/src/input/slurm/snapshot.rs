@@ -11,6 +11,7 @@ use super::partition::PartitionRow;
 use super::qos::QosRow;
 use super::{assoc, config, job, node, partition, qos};
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 use crate::input::sprio::{self, Queue};
 use crate::input::sshare::{self, Listing};
 
@@ -91,6 +92,15 @@ impl Source {
         }
     }
 
+    /// The command line as it is run. Of the names of jobs their owners and times of submission are
+    /// asked, too, by which the names are told from what users wrote; they are not kept.
+    pub(in crate::input) const fn question(self) -> &'static [&'static str] {
+        match self {
+            Source::Names => &["squeue", "-a", "-h", "-t", "all", "-o", "%A|%U|%V|%j"],
+            _ => self.command(),
+        }
+    }
+
     /// The file that keeps the answer.
     pub const fn file(self) -> &'static str {
         match self {
@@ -136,23 +146,25 @@ pub struct Answer {
 /// The answers that there are.
 pub type Answers = HashMap<Source, Answer>;
 
-/// Whether an answer is what its command prints: as [`Snapshot::read`] would read it.
+/// Whether an answer is what its command prints: as [`Snapshot::read`] would read it, with the
+/// `names` of the jobs. Single records that cannot be read are no error.
 ///
 /// # Errors
 /// Those of the reader.
-pub fn validate(source: Source, answer: &Answer) -> Result<(), InputError> {
+pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(), InputError> {
     let (name, text) = (answer.name.as_str(), answer.text.as_str());
+    let left = &mut LeftOut::default();
     match source {
         Source::Config => config::read(name, text).map(drop),
         Source::Shares => sshare::read(name, text.as_bytes()).map(drop),
-        Source::Priorities => sprio::read(name, text.as_bytes()).map(drop),
+        Source::Priorities => sprio::read_answer(name, text.as_bytes(), left).map(drop),
         Source::Names => Ok(()),
-        Source::Jobs => job::read(name, text, &job::Names::new()).map(drop),
-        Source::Partitions => partition::read(name, text).map(drop),
-        Source::Nodes => node::read(name, text).map(drop),
+        Source::Jobs => job::read(name, text, names, left).map(drop),
+        Source::Partitions => partition::read(name, text, left).map(drop),
+        Source::Nodes => node::read(name, text, left).map(drop),
         // The cluster is known only beside the settings; any will do here.
-        Source::Assocs => assoc::read(name, text, Some("")).map(drop),
-        Source::Qos => qos::read(name, text).map(drop),
+        Source::Assocs => assoc::read(name, text, Some(""), left).map(drop),
+        Source::Qos => qos::read(name, text, left).map(drop),
     }
 }
 
@@ -186,6 +198,18 @@ pub struct Queued {
     pub assocs: Vec<AssocRow>,
     /// All QOS; empty without slurmdbd.
     pub qos: Vec<QosRow>,
+    /// A sentence for each record that could not be read.
+    pub left_out: Vec<String>,
+}
+
+/// What the long answers tell.
+pub(super) struct Long {
+    /// Rows of sprio.
+    pub queue: Queue,
+    /// Jobs.
+    pub jobs: Vec<JobRow>,
+    /// Records that could not be read.
+    pub left: LeftOut,
 }
 
 impl Snapshot {
@@ -197,10 +221,12 @@ impl Snapshot {
         Snapshot::with(name, answers, || {
             let text = |source| answer(name, answers, source);
             let (file, answer) = text(Source::Priorities)?;
-            let queue = sprio::read(file, answer.as_bytes())?;
+            let mut left = LeftOut::default();
+            let queue = sprio::read_answer(file, answer.as_bytes(), &mut left)?;
             let (file, answer) = text(Source::Jobs)?;
             let names = job::read_names(text(Source::Names)?.1);
-            Ok((queue, job::read(file, answer, &names)?))
+            let jobs = job::read(file, answer, &names, &mut left)?;
+            Ok(Long { queue, jobs, left })
         })
     }
 
@@ -212,7 +238,7 @@ impl Snapshot {
     pub(super) fn with(
         name: &str,
         answers: &Answers,
-        long: impl FnOnce() -> Result<(Queue, Vec<JobRow>), InputError> + Send,
+        long: impl FnOnce() -> Result<Long, InputError> + Send,
     ) -> Result<Snapshot, InputError> {
         thread::scope(|scope| {
             let long = scope.spawn(long);
@@ -227,26 +253,35 @@ impl Snapshot {
     fn short(
         name: &str,
         answers: &Answers,
-        long: impl FnOnce() -> Result<(Queue, Vec<JobRow>), InputError>,
+        long: impl FnOnce() -> Result<Long, InputError>,
     ) -> Result<Snapshot, InputError> {
         let text = |source| answer(name, answers, source);
+        let mut left = LeftOut::default();
         let (file, answer) = text(Source::Config)?;
         let settings = config::read(file, answer)?;
         let (file, answer) = text(Source::Shares)?;
         let shares = sshare::read(file, answer.as_bytes())?;
         let (file, answer) = text(Source::Partitions)?;
-        let partitions = partition::read(file, answer)?;
+        let partitions = partition::read(file, answer, &mut left)?;
         let (file, answer) = text(Source::Nodes)?;
-        let nodes = node::read(file, answer)?;
+        let nodes = node::read(file, answer, &mut left)?;
         let assocs = match answers.get(&Source::Assocs) {
-            Some(answer) => assoc::read(&answer.name, &answer.text, settings.cluster.as_deref())?,
+            Some(answer) => {
+                let cluster = settings.cluster.as_deref();
+                assoc::read(&answer.name, &answer.text, cluster, &mut left)?
+            }
             None => Vec::new(),
         };
         let qos = match answers.get(&Source::Qos) {
-            Some(answer) => qos::read(&answer.name, &answer.text)?,
+            Some(answer) => qos::read(&answer.name, &answer.text, &mut left)?,
             None => Vec::new(),
         };
-        let (queue, jobs) = long()?;
+        let Long {
+            queue,
+            jobs,
+            left: of_jobs,
+        } = long()?;
+        left.append(of_jobs);
         Ok(Snapshot {
             shares,
             queued: Queued {
@@ -259,6 +294,7 @@ impl Snapshot {
                 nodes,
                 assocs,
                 qos,
+                left_out: left.notes(),
             },
         })
     }

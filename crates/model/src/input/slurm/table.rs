@@ -1,6 +1,7 @@
 //! Tables of `sacctmgr -P`: a header, then rows, `|` between cells.
 
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 
 /// A table.
 #[derive(Clone, Debug)]
@@ -22,8 +23,13 @@ pub(super) struct TableRow<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table in `text`; `file` names it in messages.
-    pub fn parse(file: &'a str, text: &'a str) -> Result<Table<'a>, InputError> {
+    /// The table in `text`; `file` names it in messages. A row that does not fit the header goes to
+    /// `left`.
+    pub fn parse(
+        file: &'a str,
+        text: &'a str,
+        left: &mut LeftOut,
+    ) -> Result<Table<'a>, InputError> {
         let mut lines = text
             .lines()
             .enumerate()
@@ -32,15 +38,18 @@ impl<'a> Table<'a> {
             return Err(InputError::new(file, Problem::Empty));
         };
         let columns: Vec<&str> = cells(header);
+        let before = left.count();
         let mut rows = Vec::new();
         for (number, text) in lines {
             let cells = cells(text);
             if cells.len() != columns.len() {
                 let (found, due) = (cells.len(), columns.len());
                 let why = format!("{found} cells between |, where the header has {due}");
-                return Err(InputError::new(file, Problem::Structure(why))
+                let error = InputError::new(file, Problem::Structure(why))
                     .at_line(number + 1, text)
-                    .hint("run sacctmgr with -P and no blanks or | in names"));
+                    .hint("run sacctmgr with -P and no blanks or | in names");
+                left.keep::<()>(Err(error))?;
+                continue;
             }
             rows.push(TableRow {
                 line: number + 1,
@@ -48,6 +57,7 @@ impl<'a> Table<'a> {
                 cells,
             });
         }
+        left.any_read(rows.len(), before)?;
         Ok(Table {
             file,
             columns,

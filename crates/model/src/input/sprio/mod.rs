@@ -13,7 +13,7 @@ mod reader;
 
 pub use column::{Column, Defaults, Factor, Field, Form, FormatError, LineFormat, MAX_WIDTH};
 pub use header::begins;
-pub use reader::read;
+pub use reader::{read, read_answer};
 
 use super::sshare::Printed;
 

@@ -7,38 +7,46 @@ use super::column::Column;
 use super::header::{Header, columns, header, is_command};
 use super::{Listing, Queue};
 use crate::input::error::{InputError, Problem};
-use crate::input::lines::lossy;
+use crate::input::left_out::LeftOut;
+use crate::input::lines::Lines;
 
 /// Reads the listings of a file. `file` names the stream in messages.
 ///
 /// # Errors
 /// A stream that breaks; no listing in it; rows without a header above them; a row that does not
 /// fit its header; a cell that sprio would not print.
-pub fn read(file: &str, mut input: impl BufRead) -> Result<Queue, InputError> {
+pub fn read(file: &str, input: impl BufRead) -> Result<Queue, InputError> {
+    read_answer(file, input, &mut LeftOut::refusing())
+}
+
+/// As [`read`], of the answer of a cluster: a row that cannot be read goes to `left`.
+///
+/// # Errors
+/// Those of [`read`]; of rows, when none can be read.
+pub fn read_answer(
+    file: &str,
+    input: impl BufRead,
+    left: &mut LeftOut,
+) -> Result<Queue, InputError> {
+    let before = left.count();
     let mut queue = Queue {
         file: file.to_owned(),
         listings: Vec::new(),
     };
     let mut open: Option<Open> = None;
-    let mut bytes = Vec::new();
+    let mut lines = Lines::new(file, input);
     let mut number = 0;
     let mut nothing_found = false;
-    loop {
-        bytes.clear();
-        let read = input.read_until(b'\n', &mut bytes);
-        if read.map_err(|error| InputError::new(file, error))? == 0 {
-            break;
-        }
+    // sprio cuts names by bytes, so a cut name may end in half a character.
+    while let Some(text) = lines.next()? {
         number += 1;
-        // sprio cuts names by bytes, so a cut name may end in half a character.
-        let text = lossy(&bytes);
         let text = text.trim_start_matches('\u{feff}').trim_end();
         let head = header(text);
         let ends = head.is_some() || is_command(text);
         if ends {
             queue
                 .listings
-                .extend(open.take().map(|o| o.close(file)).transpose()?);
+                .extend(open.take().map(|o| o.close(file, left)).transpose()?);
         }
         if let Some(header) = head {
             open = Some(Open::new(number, header));
@@ -48,12 +56,12 @@ pub fn read(file: &str, mut input: impl BufRead) -> Result<Queue, InputError> {
             let Some(open) = &mut open else {
                 return Err(headless(file, number, text));
             };
-            open.add(file, number, text)?;
+            left.keep(open.add(file, number, text))?;
         }
     }
     queue
         .listings
-        .extend(open.map(|o| o.close(file)).transpose()?);
+        .extend(open.map(|o| o.close(file, left)).transpose()?);
     if queue.listings.is_empty() {
         let problem = if nothing_found {
             Problem::Structure("sprio found no such jobs".into())
@@ -62,6 +70,8 @@ pub fn read(file: &str, mut input: impl BufRead) -> Result<Queue, InputError> {
         };
         return Err(InputError::new(file, problem).hint("give the output of sprio -l"));
     }
+    let rows = queue.listings.iter().map(|listing| listing.rows.len());
+    left.any_read(rows.sum(), before)?;
     Ok(queue)
 }
 
@@ -102,7 +112,7 @@ impl Open {
         Ok(())
     }
 
-    fn close(self, file: &str) -> Result<Listing, InputError> {
+    fn close(self, file: &str, left: &mut LeftOut) -> Result<Listing, InputError> {
         let names = &self.header.names;
         let cell = |line: &(usize, String, Vec<Cell>), at: usize| -> Option<String> {
             line.2[at].as_ref().map(|word| word.text.clone())
@@ -133,9 +143,9 @@ impl Open {
                 cells,
             };
             if line.is_weights(names) {
-                listing.weights = Some(line.weights(&listing.columns)?);
+                listing.weights = left.keep(line.weights(&listing.columns))?;
             } else {
-                listing.rows.push(line.row(&listing.columns)?);
+                listing.rows.extend(left.keep(line.row(&listing.columns))?);
             }
         }
         Ok(listing)

@@ -9,7 +9,7 @@ use super::header::{self, HeaderError, Layout};
 use super::printed::Printed;
 use super::{Listing, Row};
 use crate::input::error::{InputError, Problem};
-use crate::input::lines::lossy;
+use crate::input::lines;
 use fairtree::tree::Shares;
 
 /// Reads one listing. `file` names the stream in messages.
@@ -67,7 +67,7 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
 
 /// The columns of the listing that begins with `first`, and lines read that are rows.
 fn layout(
-    lines: &mut Lines<impl BufRead>,
+    lines: &mut Lines<'_, impl BufRead>,
     first: &Line,
     command: Option<&Command>,
 ) -> Result<(Layout, Vec<Line>), InputError> {
@@ -83,7 +83,7 @@ fn layout(
             _ => header::undashed(text, named),
         };
         let layout = layout.map_err(|error: HeaderError| {
-            InputError::new(&lines.file, Problem::Structure(error.why))
+            InputError::new(lines.file, Problem::Structure(error.why))
                 .at_line(first.number, text)
                 .at_column(error.column)
                 .hint(error.hint)
@@ -94,7 +94,7 @@ fn layout(
     match command.and_then(|command| without_header(text, command)) {
         Some(layout) => Ok((layout, vec![first.clone()])),
         None => Err(InputError::new(
-            &lines.file,
+            lines.file,
             Problem::Structure("a listing without header does not tell its columns".into()),
         )
         .at_line(first.number, text)
@@ -273,39 +273,26 @@ struct Line {
     text: String,
 }
 
-/// The lines of a stream, one at a time, whatever their encoding.
-struct Lines<R> {
-    file: String,
-    input: R,
-    number: usize,
-    bytes: Vec<u8>,
+/// The lines of a stream with their numbers, each kept for itself.
+struct Lines<'f, R> {
+    file: &'f str,
+    lines: lines::Lines<'f, R>,
 }
 
-impl<R: BufRead> Lines<R> {
-    fn new(file: &str, input: R) -> Lines<R> {
-        Lines {
-            file: file.to_owned(),
-            input,
-            number: 0,
-            bytes: Vec::new(),
-        }
+impl<'f, R: BufRead> Lines<'f, R> {
+    fn new(file: &'f str, input: R) -> Lines<'f, R> {
+        let lines = lines::Lines::new(file, input);
+        Lines { file, lines }
     }
 
     fn next(&mut self) -> Result<Option<Line>, InputError> {
-        self.bytes.clear();
-        let read = self.input.read_until(b'\n', &mut self.bytes);
-        if read.map_err(|error| InputError::new(&self.file, error))? == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
         // sshare cuts names by bytes, so a cut name may end in half a character.
-        let text = lossy(text);
-        Ok(Some(Line {
-            number: self.number,
-            text: text.trim_start_matches('\u{feff}').to_owned(),
-        }))
+        let Some(text) = self.lines.next()? else {
+            return Ok(None);
+        };
+        let text = text.trim_start_matches('\u{feff}').to_owned();
+        let number = self.lines.number;
+        Ok(Some(Line { number, text }))
     }
 
     /// The next line that says anything.

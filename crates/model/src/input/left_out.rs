@@ -1,0 +1,123 @@
+//! Records that a reader could not read and left out, so that one broken record hides no other.
+
+use super::error::InputError;
+
+/// At most this many errors are kept; the others are counted.
+const MOST_KEPT: usize = 100;
+
+/// What became of records that cannot be read: refused with the whole input, or left out and told.
+///
+/// A file that somebody names is refused: half of it would be taken for all. The answers of a
+/// cluster are read as far as they can be, because any user can put text into them.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    strict: bool,
+    errors: Vec<InputError>,
+    count: usize,
+}
+
+impl LeftOut {
+    /// The first record that cannot be read is the error of the whole input.
+    pub fn refusing() -> LeftOut {
+        LeftOut {
+            strict: true,
+            ..LeftOut::default()
+        }
+    }
+
+    /// A record, or `None` where it is left out.
+    ///
+    /// # Errors
+    /// The record's, after [`LeftOut::refusing`].
+    pub fn keep<T>(&mut self, read: Result<T, InputError>) -> Result<Option<T>, InputError> {
+        match read {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if self.strict => Err(error),
+            Err(error) => {
+                self.push(error);
+                Ok(None)
+            }
+        }
+    }
+
+    fn push(&mut self, error: InputError) {
+        self.count += 1;
+        if self.errors.len() < MOST_KEPT {
+            self.errors.push(error);
+        }
+    }
+
+    /// How many records were left out.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where no record of an answer can be read, the answer is not what it should be: the error of
+    /// the first one left out since there were `before`.
+    ///
+    /// # Errors
+    /// That one, when `read` is 0 and any was left out since.
+    pub fn any_read(&mut self, read: usize, before: usize) -> Result<(), InputError> {
+        if read == 0 && self.count > before && before < self.errors.len() {
+            return Err(self.errors.remove(before));
+        }
+        Ok(())
+    }
+
+    /// Changes the line of each error, as where the text was an excerpt of a file.
+    pub(super) fn renumber(&mut self, line: impl Fn(usize) -> usize) {
+        for error in &mut self.errors {
+            error.line = error.line.map(&line);
+        }
+    }
+
+    /// Adds what another reader left out.
+    pub(super) fn append(&mut self, other: LeftOut) {
+        self.count += other.count;
+        self.errors.extend(other.errors);
+        self.errors.truncate(MOST_KEPT);
+    }
+
+    /// A sentence for each record, as far as they are kept, and one for the rest.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self
+            .errors
+            .iter()
+            .map(|error| format!("{error}; this record is left out"))
+            .collect();
+        if let Some(more) = self.count.checked_sub(notes.len()).filter(|more| *more > 0) {
+            notes.push(format!("{more} more records are left out"));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::error::Problem;
+
+    fn error(line: usize) -> InputError {
+        InputError::new("f", Problem::Structure("odd".into())).at_line(line, "x")
+    }
+
+    #[test]
+    fn what_is_left_out_is_told_and_counted() {
+        let mut left = LeftOut::default();
+        for line in 1..=MOST_KEPT + 3 {
+            assert!(left.keep::<()>(Err(error(line))).unwrap().is_none());
+        }
+        let notes = left.notes();
+        assert_eq!(notes[0], "f:1: odd; this record is left out");
+        assert_eq!(notes.last().unwrap(), "3 more records are left out");
+        assert!(left.any_read(1, 0).is_ok());
+        assert_eq!(left.any_read(0, 0).unwrap_err().line, Some(1));
+    }
+
+    #[test]
+    fn a_file_is_refused_at_its_first_record() {
+        let mut strict = LeftOut::refusing();
+        assert_eq!(strict.keep(Ok(7)).unwrap(), Some(7));
+        assert!(strict.keep::<()>(Err(error(3))).is_err());
+    }
+}

@@ -1,0 +1,394 @@
+//! A stamp in each time that Slurm's commands print, by which their own text is told from a user's.
+//!
+//! `scontrol -o show job` prints names, comments and paths as they are, line breaks and all, so
+//! that a job can carry the text of another job's record. Slurm prints times in the form that
+//! `SLURM_TIME_FORMAT` gives (squeue(1), ENVIRONMENT VARIABLES); with a random word in it that is
+//! made anew for each question, no text that a user wrote before has it. So:
+//!
+//! * squeue prints `JOBID|UID|SUBMIT_TIME|NAME`: a line that begins so, with the stamp, begins a
+//!   name, and the name goes on to the next one.
+//! * scontrol prints one `SubmitTime` in each record. Before it stand the name, which is known,
+//!   and of what users write only the WCKey; all else that they write comes after it.
+//!
+//! [`plain`] makes of these answers the form in which captures keep them: a line each,
+//! without the stamp, control characters replaced by U+FFFD.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use memchr::memmem;
+
+use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
+
+/// The stamp of one question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp(String);
+
+/// Length of `2026-11-21T10:04:14`.
+const TIME_BYTES: usize = 19;
+
+impl Stamp {
+    /// A new one. Slurm keeps 31 bytes of a time: this is 11 of them.
+    pub fn random() -> Stamp {
+        // Keyed by what the operating system hands out as random.
+        let random = RandomState::new().hash_one(std::process::id());
+        Stamp(format!("~{:010x}", random & 0xff_ffff_ffff))
+    }
+
+    /// The value of `SLURM_TIME_FORMAT`.
+    pub fn time_format(&self) -> String {
+        format!("%FT%T{}", self.0)
+    }
+
+    /// Whether it is anywhere in an answer: a command may not know `SLURM_TIME_FORMAT`.
+    pub fn is_in(&self, text: &str) -> bool {
+        memmem::find(text.as_bytes(), self.0.as_bytes()).is_some()
+    }
+
+    /// The text behind a time with the stamp that `text` begins with.
+    fn after_time<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let rest = text.get(TIME_BYTES..)?;
+        rest.strip_prefix(self.0.as_str())
+    }
+}
+
+/// What squeue tells of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Told<'a> {
+    id: &'a str,
+    uid: &'a str,
+    name: &'a str,
+}
+
+/// Names and jobs in the form of `squeue -o '%A|%j'` and `scontrol -o show job`, a line each and
+/// the names the same in both. An answer without the stamp stays as it is. `file` names that of
+/// scontrol in messages.
+///
+/// A record that cannot be told for certain is left out: its job was renamed between the two
+/// questions, or came or went.
+pub fn plain(
+    file: &str,
+    names: &str,
+    jobs: &str,
+    stamp: &Stamp,
+    left: &mut LeftOut,
+) -> (String, String) {
+    let stamped = stamp.is_in(names);
+    let told = if stamped {
+        told(names, stamp)
+    } else {
+        Vec::new()
+    };
+    if !stamp.is_in(jobs) {
+        let listed = if stamped {
+            listing(&told, &HashMap::new())
+        } else {
+            names.to_owned()
+        };
+        return (listed, jobs.to_owned());
+    }
+    let by_number = told.iter().map(|job| (job.id, job)).collect();
+    let (text, renamed) = self::jobs(file, jobs, stamp, &by_number, left);
+    (listing(&told, &renamed), text)
+}
+
+/// A line for each job that squeue told of, and for those that it did not.
+fn listing(told: &[Told<'_>], renamed: &HashMap<&str, &str>) -> String {
+    let mut out = String::new();
+    let mut add = |id: &str, name: &str| {
+        out.push_str(id);
+        out.push('|');
+        push_clean(&mut out, name);
+        out.push('\n');
+    };
+    for job in told {
+        add(job.id, renamed.get(job.id).unwrap_or(&job.name));
+    }
+    let known: std::collections::HashSet<&str> = told.iter().map(|job| job.id).collect();
+    let mut others: Vec<_> = renamed
+        .iter()
+        .filter(|(id, _)| !known.contains(*id))
+        .collect();
+    others.sort_unstable();
+    others.into_iter().for_each(|(id, name)| add(id, name));
+    out
+}
+
+/// Reads the answer of squeue.
+fn told<'a>(text: &'a str, stamp: &Stamp) -> Vec<Told<'a>> {
+    let mut jobs: Vec<Told<'a>> = Vec::new();
+    // Where the name of the last one begins.
+    let mut from = 0;
+    let mut at = 0;
+    let name = |from: usize, at: usize| {
+        let name = &text[from..at];
+        name.strip_suffix('\n').unwrap_or(name)
+    };
+    for line in text.split_inclusive('\n') {
+        if let Some((id, uid, first)) = begin_of_name(line, stamp) {
+            if let Some(last) = jobs.last_mut() {
+                last.name = name(from, at);
+            }
+            jobs.push(Told {
+                id,
+                uid,
+                name: first,
+            });
+            from = at + line.len() - first.len();
+        }
+        at += line.len();
+    }
+    if let Some(last) = jobs.last_mut() {
+        last.name = name(from, at);
+    }
+    jobs
+}
+
+/// Number, uid, and the first line of the name.
+fn begin_of_name<'a>(line: &'a str, stamp: &Stamp) -> Option<(&'a str, &'a str, &'a str)> {
+    let (id, rest) = line.split_once('|')?;
+    let (uid, rest) = rest.split_once('|')?;
+    let name = stamp.after_time(rest)?.strip_prefix('|')?;
+    (is_number(id) && is_number(uid)).then_some((id, uid, name))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Adds text without control characters: each is one U+FFFD.
+fn push_clean(out: &mut String, text: &str) {
+    out.extend(text.chars().map(|c| match c.is_control() {
+        true => char::REPLACEMENT_CHARACTER,
+        false => c,
+    }));
+}
+
+/// The records, a line each, and the names of those that are not as squeue told.
+fn jobs<'a>(
+    file: &str,
+    text: &'a str,
+    stamp: &Stamp,
+    told: &HashMap<&str, &Told<'_>>,
+    left: &mut LeftOut,
+) -> (String, HashMap<&'a str, &'a str>) {
+    let mut renamed = HashMap::new();
+    let mut out = String::with_capacity(text.len());
+    let mut before: Option<Head<'_>> = None;
+    let mut from = 0;
+    let mark = format!("{} ", stamp.0);
+    for at in memmem::find_iter(text.as_bytes(), b" SubmitTime=") {
+        let rest = &text[at + " SubmitTime=".len()..];
+        let real = rest.get(TIME_BYTES..).is_some_and(|r| r.starts_with(&mark));
+        if !real {
+            continue;
+        }
+        let region = &text[from..at];
+        let (start, head) = match Head::find(region, told) {
+            Ok((start, head)) => {
+                if told
+                    .get(head.number())
+                    .is_none_or(|job| job.name != head.name)
+                {
+                    renamed.insert(head.number(), head.name);
+                }
+                (from + start, Some(head))
+            }
+            Err((start, why)) => {
+                let line = text[..from + start].matches('\n').count() + 1;
+                let shown = region[start..].lines().next().unwrap_or("");
+                let error = InputError::new(file, Problem::Structure(why)).at_line(line, shown);
+                // Without `refusing` this never fails.
+                let _ = left.keep::<()>(Err(error));
+                (from + start, None)
+            }
+        };
+        if let Some(head) = before.take() {
+            head.write(&mut out, &text[from..start], stamp);
+        }
+        before = head;
+        from = at;
+    }
+    if let Some(head) = before {
+        head.write(&mut out, text[from..].trim_end_matches('\n'), stamp);
+    }
+    (out, renamed)
+}
+
+/// What stands between name and WCKey, in order.
+const OWNER: [&str; 7] = [
+    "UserId",
+    "GroupId",
+    "MCS_label",
+    "Priority",
+    "Nice",
+    "Account",
+    "QOS",
+];
+
+/// What stands between WCKey and `SubmitTime`, in order; FailedNode and DerivedExitCode only in some
+/// records (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
+const STATE: [&str; 13] = [
+    "JobState",
+    "Reason",
+    "FailedNode",
+    "Dependency",
+    "Requeue",
+    "Restarts",
+    "BatchFlag",
+    "Reboot",
+    "ExitCode",
+    "DerivedExitCode",
+    "RunTime",
+    "TimeLimit",
+    "TimeMin",
+];
+
+/// Whether a text is ` Key=value` with these keys, in this order, some of them left out. Values may
+/// hold blanks, as a group `domain users` does.
+fn has_only(text: &str, keys: &[&str]) -> bool {
+    let mut keys = keys.iter();
+    let mut words = text.split(' ');
+    let first = words.next() == Some("");
+    first
+        && words.all(|word| {
+            let key = word.split_once('=').map(|(key, _)| key);
+            !word.contains('\n') && key.is_none_or(|key| keys.any(|known| *known == key))
+        })
+}
+
+/// A record up to its `SubmitTime`.
+struct Head<'a> {
+    /// `JobId=7`, and what it is of: an array, a heterogeneous job.
+    id: &'a str,
+    name: &'a str,
+    /// From ` UserId=` to the end of the QOS.
+    owner: &'a str,
+    /// From ` JobState=` on.
+    state: &'a str,
+}
+
+impl<'a> Head<'a> {
+    /// The record that ends `region`, which begins with the rest of the one before, and where it
+    /// begins; else where, and why it cannot be told.
+    fn find(
+        region: &'a str,
+        told: &HashMap<&str, &Told<'_>>,
+    ) -> Result<(usize, Head<'a>), (usize, String)> {
+        let places = memmem::find_iter(region.as_bytes(), b"JobId=");
+        let begins = |at: &usize| *at == 0 || region.as_bytes()[at - 1] == b'\n';
+        let places: Vec<usize> = places.filter(begins).collect();
+        let mut maybe = Vec::new();
+        for &at in &places {
+            let Some((id, rest)) = identity(&region[at..]) else {
+                continue;
+            };
+            maybe.push(at);
+            let Some(job) = told.get(number(id)) else {
+                continue;
+            };
+            let Some(after) = rest.strip_prefix(job.name) else {
+                continue;
+            };
+            if let Some(head) = Head::with(id, job.name.len(), rest, after)
+                && uid_of(after) == Some(job.uid)
+            {
+                return Ok((at, head));
+            }
+        }
+        // A job that squeue did not tell of, or under another name. Its name ends at the last
+        // ` UserId=` if nothing behind that is free, and nothing else may be its beginning.
+        if let [at] = maybe[..]
+            && let Some((id, rest)) = identity(&region[at..])
+            && !rest.contains(" WCKey=")
+            && let Some(end) = rest.rfind(" UserId=")
+            && let Some(head) = Head::with(id, end, rest, &rest[end..])
+        {
+            return Ok((at, head));
+        }
+        let start = maybe.first().or(places.first()).copied().unwrap_or(0);
+        let why = "where this record begins and its name ends is not certain".to_owned();
+        Err((start, why))
+    }
+
+    fn number(&self) -> &'a str {
+        number(self.id)
+    }
+
+    /// `rest` from the name on, `after` from its end to the ` SubmitTime=` of the record. `None`
+    /// where other text is in between, as that of another record.
+    fn with(id: &'a str, name_bytes: usize, rest: &'a str, after: &'a str) -> Option<Head<'a>> {
+        let after = match after.strip_prefix(" HetJobIdSet=") {
+            Some(set) => &set[set.find(' ')?..],
+            None => after,
+        };
+        let state = after.rfind(" JobState=")?;
+        let owner = after.find(" WCKey=").unwrap_or(state).min(state);
+        // A WCKey may be anything but the begin of a record.
+        let sound = has_only(&after[..owner], &OWNER)
+            && has_only(&after[state..], &STATE)
+            && !after[owner..state].contains("\nJobId=");
+        sound.then_some(Head {
+            id,
+            name: &rest[..name_bytes],
+            owner: &after[..owner],
+            state: &after[state..],
+        })
+    }
+
+    /// The whole record as one line; `rest`: from ` SubmitTime=` on.
+    fn write(&self, out: &mut String, rest: &str, stamp: &Stamp) {
+        out.push_str(self.id);
+        out.push_str(" JobName=");
+        push_clean(out, self.name);
+        push_clean(out, self.owner);
+        push_clean(out, self.state);
+        let rest = rest.strip_suffix('\n').unwrap_or(rest);
+        push_clean(out, &rest.replace(&stamp.0, ""));
+        out.push('\n');
+    }
+}
+
+/// `JobId=7 ArrayJobId=5 ArrayTaskId=3`, and what follows ` JobName=`.
+fn identity(record: &str) -> Option<(&str, &str)> {
+    const KEYS: [&str; 6] = [
+        "JobId",
+        "ArrayJobId",
+        "ArrayTaskId",
+        "ArrayTaskThrottle",
+        "HetJobId",
+        "HetJobOffset",
+    ];
+    let mut at = 0;
+    loop {
+        let rest = &record[at..];
+        if let Some(name) = rest.strip_prefix("JobName=") {
+            let id = &record[..at.checked_sub(1)?];
+            return is_number(number(id)).then_some((id, name));
+        }
+        let word = &rest[..rest.find(' ')?];
+        let (key, _) = word.split_once('=')?;
+        if (at == 0) != (key == "JobId") || !KEYS.contains(&key) || word.contains('\n') {
+            return None;
+        }
+        at += word.len() + 1;
+    }
+}
+
+/// The number of `JobId=7 ...`.
+fn number(id: &str) -> &str {
+    id["JobId=".len()..].split(' ').next().unwrap_or("")
+}
+
+/// The number of ` UserId=name(1006) `.
+fn uid_of(after: &str) -> Option<&str> {
+    let owner = &after[after.find(" UserId=")? + " UserId=".len()..];
+    let word = &owner[..owner.find(' ')?];
+    let (_, uid) = word.rsplit_once('(')?;
+    uid.strip_suffix(')')
+}
+
+#[cfg(test)]
+#[path = "stamp_tests.rs"]
+mod tests;
