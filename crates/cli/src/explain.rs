@@ -11,7 +11,8 @@ use super::wrap::Wrapped;
 use super::{Failure, Outcome};
 use fairtree::tree::AssocIndex;
 use fairtree_analysis::explain::{
-    ExplainError, Scene, compare_jobs, compare_printed, compare_users, explain_job, explain_printed,
+    ExplainError, RankedSite, compare_jobs, compare_printed, compare_users, explain_job,
+    explain_printed,
 };
 use fairtree_analysis::prio::from_queue;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobName, JobPhase};
@@ -112,17 +113,17 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
     };
     let job = waiting(find(&args.who)?, messages)?;
     let load = cluster.load();
-    let scene = Scene::of(cluster, &load);
+    let ranked = RankedSite::of(cluster, &load);
     match &args.versus {
         Some(versus) => {
             let other = waiting(find(versus)?, messages)?;
             let searching = Waiting::new(SEARCHING);
-            let compared = compare_jobs(&scene, cluster, [&job.job, &other.job]).map_err(usage)?;
+            let compared = compare_jobs(&ranked, cluster, [&job.job, &other.job]).map_err(usage)?;
             drop(searching);
             say(args, Explanation::Jobs(&compared))
         }
         None => {
-            let mut explained = explain_job(&scene, cluster, &job.job).map_err(usage)?;
+            let mut explained = explain_job(&ranked, cluster, &job.job).map_err(usage)?;
             if job.phase == JobPhase::Running {
                 explained = explained.while_running(job.job.priority);
             }
@@ -157,7 +158,7 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     };
     let load = cluster.load();
     let searching = Waiting::new(SEARCHING);
-    let compared = compare_users(&Scene::of(cluster, &load), cluster, [who, versus]);
+    let compared = compare_users(&RankedSite::of(cluster, &load), cluster, [who, versus]);
     let compared = compared.map_err(usage)?;
     drop(searching);
     say(args, Explanation::Users(&compared))

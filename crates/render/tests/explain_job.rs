@@ -225,7 +225,7 @@ fn errors_and_json() {
     use fairtree_render::explain::to_json;
     let stage = stage();
     let job = job(&stage);
-    let error = compare_jobs(&stage.scene(), &stage, [&job, &job]).unwrap_err();
+    let error = compare_jobs(&stage.ranked(), &stage, [&job, &job]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "job 11 cannot be compared with itself; name two different jobs"
@@ -234,7 +234,7 @@ fn errors_and_json() {
         partition: Some(Index::new(9)),
         ..job
     };
-    assert!(explain_job(&stage.scene(), &stage, &lost).is_err());
+    assert!(explain_job(&stage.ranked(), &stage, &lost).is_err());
     let mut out = Vec::new();
     to_json(&mut out, Explanation::Job(&explained(&stage, &job))).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&out).unwrap();

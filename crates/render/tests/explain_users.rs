@@ -401,7 +401,7 @@ fn without_a_half_life_nothing_is_said_of_decay() {
 #[test]
 fn questions_without_an_answer() {
     let stage = stage(TWO_ACCOUNTS);
-    let ask = |a, b| compare_users(&stage.scene(), &stage, [a, b]).unwrap_err();
+    let ask = |a, b| compare_users(&stage.ranked(), &stage, [a, b]).unwrap_err();
     let (alice, physics) = (stage.index("alice"), stage.index("physics"));
     assert_eq!(
         ask(alice, alice).to_string(),
@@ -419,9 +419,9 @@ fn questions_without_an_answer() {
             len: 6
         }
     ));
-    let mut scene = stage.scene();
-    scene.fairshare = &[];
-    let error = compare_users(&scene, &stage, [alice, stage.index("bob")]).unwrap_err();
+    let mut ranked = stage.ranked();
+    ranked.fairshare = &[];
+    let error = compare_users(&ranked, &stage, [alice, stage.index("bob")]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "fair share has 0 rows, but the tree has 6"

@@ -94,7 +94,7 @@ pub struct Step {
     pub add: Extended,
 }
 
-/// How usage follows from what was used when. See the [module](self).
+/// How usage follows from what was used when.
 ///
 /// Methods that take a tree panic when it is of another size than the one the model was made for
 /// or [followed](Model::follow_tree) last.

@@ -1,5 +1,6 @@
 //! What changed between two moments, and why: shares and usage, or the queue.
 
+mod assoc;
 mod queue;
 mod ranks;
 mod shares;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::shares::{key as assoc_key, name as assoc_name};
+use super::assoc::{key as assoc_key, name as assoc_name};
 use super::{Change, Happened, Kind, Value, Values};
 use crate::prio::{PrioReport, PrioRow};
 use fairtree_model::c_format;

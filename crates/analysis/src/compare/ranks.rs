@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::shares::{Key, key, name};
+use super::assoc::{Key, key, name};
 use crate::share::{Verdict, check, from_listing};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;

@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use super::assoc::{Key, key, name};
 use super::ranks::Ranks;
 use super::{Change, Happened, Kind, Value};
 use fairtree::tree::Shares;
@@ -15,25 +16,6 @@ use fairtree_model::input::sshare::{Link, Listing, Printed, Row, RowKind, links}
 
 /// Usage below this, in TRES-seconds, is too coarse to tell what fading left of it.
 const COARSE: u64 = 1000;
-
-pub(super) type Key<'a> = (&'a str, &'a str, &'a str);
-
-pub(super) fn key(row: &Row) -> Key<'_> {
-    (
-        row.account.as_deref().unwrap_or(""),
-        row.user.as_deref().unwrap_or(""),
-        row.partition.as_deref().unwrap_or(""),
-    )
-}
-
-pub(super) fn name(row: &Row) -> String {
-    let (account, user, partition) = key(row);
-    match (user, partition) {
-        ("", _) => account.to_owned(),
-        (user, "") => format!("{user}@{account}"),
-        (user, partition) => format!("{user}@{account} in {partition}"),
-    }
-}
 
 /// The differences: who passed whom, level by level, then each association, in the later order.
 pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {

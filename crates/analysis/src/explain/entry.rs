@@ -1,6 +1,6 @@
 //! A job as it stands in the queue: by itself, or in one of the partitions and QOS it asked for.
 
-use super::Scene;
+use super::RankedSite;
 use fairtree::config::Config;
 use fairtree::priority::{
     AssocFactors, Index, Job, Priced, Pricer, PriorityError, Site, Span, Variant,
@@ -129,8 +129,8 @@ pub(super) struct Duel<'a> {
 }
 
 impl<'a> Duel<'a> {
-    pub(super) fn new(scene: &Scene<'a>, entries: [Entry; 2]) -> Duel<'a> {
-        let full = scene.site;
+    pub(super) fn new(ranked: &RankedSite<'a>, entries: [Entry; 2]) -> Duel<'a> {
+        let full = ranked.site;
         let mut site = Site {
             partitions: full.partitions.clone(),
             qos: full.qos.clone(),
@@ -159,10 +159,10 @@ impl<'a> Duel<'a> {
             site.assocs.push(assoc.unwrap_or(AssocFactors::default()));
         }
         Duel {
-            config: scene.config,
+            config: ranked.config,
             site,
             entries,
-            now: scene.now,
+            now: ranked.now,
         }
     }
 
@@ -192,11 +192,14 @@ impl<'a> Duel<'a> {
     }
 }
 
-/// A pricer for the moment of a scene, its jobs checked.
-pub(super) fn pricer<'a>(scene: &Scene<'a>, jobs: &[&Job]) -> Result<Pricer<'a>, PriorityError> {
-    let pricer = Pricer::new(scene.config, scene.site, scene.now)?;
+/// A pricer for the moment of a ranked site, its jobs checked.
+pub(super) fn pricer<'a>(
+    ranked: &RankedSite<'a>,
+    jobs: &[&Job],
+) -> Result<Pricer<'a>, PriorityError> {
+    let pricer = Pricer::new(ranked.config, ranked.site, ranked.now)?;
     for job in jobs {
-        scene.site.check_job(job)?;
+        ranked.site.check_job(job)?;
     }
     Ok(pricer)
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Scene;
+use super::RankedSite;
 use fairtree::fairshare::FactorFormula;
 use fairtree::priority::{Job, Partition, TimeLimit};
 use fairtree_model::cluster::Names;
@@ -112,39 +112,39 @@ impl Formula {
     }
 }
 
-pub(super) fn age(scene: &Scene<'_>, job: &Job) -> Formula {
+pub(super) fn age(ranked: &RankedSite<'_>, job: &Job) -> Formula {
     let ages = job.accrue_time != 0;
     Formula::Age {
-        waited_secs: ages.then(|| scene.now.saturating_sub(job.accrue_time).max(0)),
-        max_age_secs: scene.config.priority_max_age_secs,
+        waited_secs: ages.then(|| ranked.now.saturating_sub(job.accrue_time).max(0)),
+        max_age_secs: ranked.config.priority_max_age_secs,
     }
 }
 
-pub(super) fn assoc(scene: &Scene<'_>, job: &Job) -> Formula {
-    let assocs = &scene.site.assocs;
+pub(super) fn assoc(ranked: &RankedSite<'_>, job: &Job) -> Formula {
+    let assocs = &ranked.site.assocs;
     priority(
         job.assoc.map(|assoc| assocs[assoc.get()].priority),
         assocs.iter().map(|assoc| assoc.priority),
-        scene.config.priority_flags.no_normal_assoc,
+        ranked.config.priority_flags.no_normal_assoc,
     )
 }
 
-pub(super) fn partition(scene: &Scene<'_>, job: &Job) -> Formula {
+pub(super) fn partition(ranked: &RankedSite<'_>, job: &Job) -> Formula {
     let factor = |partition: &Partition| u32::from(partition.priority_job_factor);
-    let partitions = &scene.site.partitions;
+    let partitions = &ranked.site.partitions;
     priority(
         job.partition.map(|index| factor(&partitions[index.get()])),
         partitions.iter().map(factor),
-        scene.config.priority_flags.no_normal_part,
+        ranked.config.priority_flags.no_normal_part,
     )
 }
 
-pub(super) fn qos(scene: &Scene<'_>, job: &Job) -> Formula {
-    let qos = &scene.site.qos;
+pub(super) fn qos(ranked: &RankedSite<'_>, job: &Job) -> Formula {
+    let qos = &ranked.site.qos;
     priority(
         job.qos.map(|index| qos[index.get()].priority),
         qos.iter().map(|qos| qos.priority),
-        scene.config.priority_flags.no_normal_qos,
+        ranked.config.priority_flags.no_normal_qos,
     )
 }
 
@@ -158,17 +158,17 @@ fn priority(own: Option<u32>, all: impl Iterator<Item = u32>, raw: bool) -> Form
     }
 }
 
-pub(super) fn fairshare(scene: &Scene<'_>, names: &dyn Names, job: &Job) -> Formula {
+pub(super) fn fairshare(ranked: &RankedSite<'_>, names: &dyn Names, job: &Job) -> Formula {
     let Some(index) = job.assoc else {
         return Formula::Absent;
     };
     let user = names.assoc(index);
-    let result = &scene.fairshare[index.get()];
-    match scene.config.ranking().formula() {
+    let result = &ranked.fairshare[index.get()];
+    match ranked.config.ranking().formula() {
         FactorFormula::Rank => match result.fs_factor {
             None => Formula::Absent,
             Some(factor) => {
-                let users = scene.tree.user_count();
+                let users = ranked.tree.user_count();
                 Formula::Rank {
                     user,
                     rank: rank(factor, users),
@@ -195,8 +195,8 @@ pub(super) fn rank(factor: f64, users: usize) -> u64 {
     (factor * users as f64).round() as u64
 }
 
-pub(super) fn size(scene: &Scene<'_>, job: &Job) -> Formula {
-    let config = scene.config;
+pub(super) fn size(ranked: &RankedSite<'_>, job: &Job) -> Formula {
+    let config = ranked.config;
     let relative = config.priority_flags.small_relative_to_time;
     let mode = match (relative, config.priority_favor_small) {
         (false, false) => SizeMode::Large,
@@ -204,7 +204,7 @@ pub(super) fn size(scene: &Scene<'_>, job: &Job) -> Formula {
         (true, false) => SizeMode::RelativeToTime,
         (true, true) => SizeMode::SmallRelativeToTime,
     };
-    let partition = job.partition.map(|p| &scene.site.partitions[p.get()]);
+    let partition = job.partition.map(|p| &ranked.site.partitions[p.get()]);
     let minutes = match (job.time_limit, partition) {
         _ if !relative => None,
         (TimeLimit::Minutes(minutes), _) => Some(minutes),
@@ -215,21 +215,21 @@ pub(super) fn size(scene: &Scene<'_>, job: &Job) -> Formula {
     Formula::Size {
         mode,
         nodes: job.nodes,
-        cluster_nodes: scene.site.cluster_nodes,
+        cluster_nodes: ranked.site.cluster_nodes,
         cpus: job.cpus,
-        cluster_cpus: scene.site.cluster_cpus,
+        cluster_cpus: ranked.site.cluster_cpus,
         minutes,
     }
 }
 
 /// Of the TRES at `position` of the site.
-pub(super) fn tres(scene: &Scene<'_>, job: &Job, position: usize) -> Formula {
-    let site = scene.site;
+pub(super) fn tres(ranked: &RankedSite<'_>, job: &Job, position: usize) -> Formula {
+    let site = ranked.site;
     let count = |start: Option<fairtree::priority::Index>| {
         start.map_or(0, |start| site.tres_counts[start.get() + position])
     };
     let partition = job.partition.map(|p| &site.partitions[p.get()]);
-    let raw = scene.config.priority_flags.no_normal_tres;
+    let raw = ranked.config.priority_flags.no_normal_tres;
     Formula::Tres {
         count: count(job.tres),
         of: (!raw).then(|| count(partition.and_then(|p| p.tres))),

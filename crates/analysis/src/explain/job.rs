@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::entry::{Entry, is_direct, pricer};
-use super::{ExplainError, Formula, Scene, Term, TermName, formula};
+use super::{ExplainError, Formula, RankedSite, Term, TermName, formula};
 use fairtree::priority::{Factors, Job, Priced, Pricer, Variant};
 use fairtree_model::cluster::Names;
 
@@ -119,27 +119,27 @@ impl JobExplanation {
 /// [`ExplainError::Length`] for tables that do not belong together, [`ExplainError::Priority`] for
 /// settings or a job that cannot be priced.
 pub fn explain_job(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     job: &Job,
 ) -> Result<JobExplanation, ExplainError> {
-    scene.check()?;
-    let pricer = pricer(scene, &[job])?;
+    ranked.check()?;
+    let pricer = pricer(ranked, &[job])?;
     let entry = Entry {
         job: *job,
         variant: None,
     };
-    Ok(explain(scene, names, &pricer, &entry))
+    Ok(explain(ranked, names, &pricer, &entry))
 }
 
 /// As [`explain_job`], of one entry of the queue.
 pub(super) fn explain(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     pricer: &Pricer<'_>,
     entry: &Entry,
 ) -> JobExplanation {
-    let (job, shown) = (&entry.job, entry.as_job(scene.config, scene.site));
+    let (job, shown) = (&entry.job, entry.as_job(ranked.config, ranked.site));
     let computed = entry.computed(pricer);
     let priority = entry.priced(pricer).priority;
     let state = if job.priority == 0 {
@@ -162,7 +162,7 @@ pub(super) fn explain(
         partition: shown.partition.map(|index| names.partition(index)),
         qos: shown.qos.map(|index| names.qos(index)),
         state,
-        terms: terms(scene, names, pricer, entry, &computed),
+        terms: terms(ranked, names, pricer, entry, &computed),
         sum,
         bound: Bound::of(sum, &computed),
         computed: computed.priority,
@@ -197,14 +197,14 @@ fn explain_variant(
 
 /// The terms of one entry, in Slurm's order.
 fn terms(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     pricer: &Pricer<'_>,
     entry: &Entry,
     priced: &Priced,
 ) -> Vec<Term> {
-    let config = scene.config;
-    let job = entry.as_job(config, scene.site);
+    let config = ranked.config;
+    let job = entry.as_job(config, ranked.site);
     let own = pricer.factors(&entry.job);
     let factors = Factors {
         // What a variant takes over from the job itself.
@@ -216,37 +216,37 @@ fn terms(
             TermName::Age,
             factors.age,
             priced.age,
-            formula::age(scene, &job),
+            formula::age(ranked, &job),
         ),
         (
             TermName::Assoc,
             factors.assoc,
             priced.assoc,
-            formula::assoc(scene, &job),
+            formula::assoc(ranked, &job),
         ),
         (
             TermName::Fairshare,
             factors.fairshare,
             priced.fairshare,
-            formula::fairshare(scene, names, &job),
+            formula::fairshare(ranked, names, &job),
         ),
         (
             TermName::JobSize,
             factors.job_size,
             priced.job_size,
-            formula::size(scene, &entry.job),
+            formula::size(ranked, &entry.job),
         ),
         (
             TermName::Partition,
             factors.partition,
             priced.partition,
-            formula::partition(scene, &job),
+            formula::partition(ranked, &job),
         ),
         (
             TermName::Qos,
             factors.qos,
             priced.qos,
-            formula::qos(scene, &job),
+            formula::qos(ranked, &job),
         ),
     ];
     let weights = [
@@ -267,7 +267,7 @@ fn terms(
             formula,
         })
         .collect();
-    terms.extend(tres_terms(scene, pricer, &job));
+    terms.extend(tres_terms(ranked, pricer, &job));
     for (name, points) in [
         (TermName::Site, f64::from(priced.site)),
         // 0 minus, because of -0.
@@ -285,12 +285,12 @@ fn terms(
 }
 
 /// One term for each TRES that has a weight.
-fn tres_terms(scene: &Scene<'_>, pricer: &Pricer<'_>, job: &Job) -> Vec<Term> {
-    let names = &scene.site.tres_names;
+fn tres_terms(ranked: &RankedSite<'_>, pricer: &Pricer<'_>, job: &Job) -> Vec<Term> {
+    let names = &ranked.site.tres_names;
     let mut points = vec![0.0; names.len()];
     pricer.tres_terms(job, &mut points);
     let weight_of = |name: &str| {
-        let weights = scene.config.priority_weight_tres.iter();
+        let weights = ranked.config.priority_weight_tres.iter();
         let last = weights.rev().find(|(n, _)| n.eq_ignore_ascii_case(name));
         last.map(|(_, weight)| *weight)
             .filter(|weight| *weight != 0.0)
@@ -299,7 +299,7 @@ fn tres_terms(scene: &Scene<'_>, pricer: &Pricer<'_>, job: &Job) -> Vec<Term> {
     weighted
         .filter_map(|(at, name)| Some((at, name, weight_of(name)?)))
         .map(|(at, name, weight)| {
-            let formula = formula::tres(scene, job, at);
+            let formula = formula::tres(ranked, job, at);
             Term {
                 name: TermName::Tres(name.clone()),
                 factor: Some(formula.tres_factor()),

@@ -8,11 +8,11 @@ use super::entry::{Duel, Entry, Trial, meet, pricer};
 use super::job::explain;
 use super::remedy::{Goal, GoalOf, Search};
 use super::search::least;
+use super::trial_site::Variation;
 use super::users::describe;
-use super::world::Change;
 use super::{
-    Answer, ExplainError, Explained, JobExplanation, Remedy, RemedyKind, Scene, Side, TermName,
-    UsersCompared,
+    Answer, ExplainError, Explained, JobExplanation, RankedSite, Remedy, RemedyKind, Side,
+    TermName, UsersCompared,
 };
 use fairtree::priority::Job;
 use fairtree::tree::AssocIndex;
@@ -61,17 +61,17 @@ pub struct JobsCompared {
 /// [`ExplainError::SameJob`], [`ExplainError::Length`] for tables that do not belong together, and
 /// [`ExplainError::Priority`] for settings or jobs that cannot be priced.
 pub fn compare_jobs(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     jobs: [&Job; 2],
 ) -> Result<JobsCompared, ExplainError> {
-    scene.check()?;
+    ranked.check()?;
     if jobs[0].id == jobs[1].id {
         return Err(ExplainError::SameJob { id: jobs[0].id });
     }
-    let pricer = pricer(scene, &jobs)?;
+    let pricer = pricer(ranked, &jobs)?;
     let entries = meet(&pricer, jobs);
-    let explained = entries.map(|entry| explain(scene, names, &pricer, &entry));
+    let explained = entries.map(|entry| explain(ranked, names, &pricer, &entry));
     let ahead = match explained[0].priority.cmp(&explained[1].priority) {
         Ordering::Greater => Some(Side::First),
         Ordering::Less => Some(Side::Second),
@@ -84,7 +84,7 @@ pub fn compare_jobs(
     };
     let first = ahead.unwrap_or(by_number);
     let users = match [jobs[0].assoc, jobs[1].assoc] {
-        [Some(a), Some(b)] if a != b && scene.is_user(a) && scene.is_user(b) => Some([a, b]),
+        [Some(a), Some(b)] if a != b && ranked.is_user(a) && ranked.is_user(b) => Some([a, b]),
         _ => None,
     };
     let moves = first.other();
@@ -92,7 +92,7 @@ pub fn compare_jobs(
     let remedies = match moves.of(&explained).state {
         Explained::Held | Explained::Direct | Explained::Running => Vec::new(),
         Explained::Computed | Explained::Kept => {
-            remedies(scene, names, entries, users, moves.position())
+            remedies(ranked, names, entries, users, moves.position())
         }
     };
     Ok(JobsCompared {
@@ -100,7 +100,7 @@ pub fn compare_jobs(
         ahead,
         first,
         terms,
-        users: users.map(|users| describe(scene, names, users).0),
+        users: users.map(|users| describe(ranked, names, users).0),
         moves,
         remedies,
     })
@@ -149,21 +149,21 @@ pub(super) fn differences(jobs: &[JobExplanation; 2], ahead: Option<Side>) -> Ve
 
 /// All remedies for the entry at position `moves`.
 fn remedies(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     entries: [Entry; 2],
     users: Option<[AssocIndex; 2]>,
     moves: usize,
 ) -> Vec<Remedy> {
-    let mut duel = Duel::new(scene, entries);
+    let mut duel = Duel::new(ranked, entries);
     let mut remedies = Vec::new();
     let job = &entries[moves].job;
-    if scene.config.priority_weight_age > 0 {
-        remedies.push(waiting(scene, &mut duel, job, moves));
+    if ranked.config.priority_weight_age > 0 {
+        remedies.push(waiting(ranked, &mut duel, job, moves));
     }
     remedies.push(lower_nice(&mut duel, job, moves));
-    if scene.config.priority_weight_fairshare > 0 {
-        remedies.extend(by_fairshare(scene, names, entries, users, moves));
+    if ranked.config.priority_weight_fairshare > 0 {
+        remedies.extend(by_fairshare(ranked, names, entries, users, moves));
     }
     remedies
 }
@@ -175,13 +175,13 @@ fn wins(duel: &mut Duel<'_>, moves: usize, trial: Trial) -> bool {
 }
 
 /// Both jobs wait on. Nothing is gained after the age of the one that moves is at its maximum.
-fn waiting(scene: &Scene<'_>, duel: &mut Duel<'_>, job: &Job, moves: usize) -> Remedy {
+fn waiting(ranked: &RankedSite<'_>, duel: &mut Duel<'_>, job: &Job, moves: usize) -> Remedy {
     let full = job
         .accrue_time
-        .saturating_add(i64::from(scene.config.priority_max_age_secs));
+        .saturating_add(i64::from(ranked.config.priority_max_age_secs));
     let left = match job.accrue_time {
         0 => 0,
-        _ => u64::try_from(full.saturating_sub(scene.now)).unwrap_or(0),
+        _ => u64::try_from(full.saturating_sub(ranked.now)).unwrap_or(0),
     };
     let found = least(left, |_, secs| {
         let wait_secs = i64::try_from(secs).unwrap_or(i64::MAX);
@@ -218,7 +218,7 @@ fn lower_nice(duel: &mut Duel<'_>, job: &Job, moves: usize) -> Remedy {
 
 /// Less usage and more shares; nothing where both jobs have the same user.
 fn by_fairshare(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     entries: [Entry; 2],
     users: Option<[AssocIndex; 2]>,
@@ -229,7 +229,7 @@ fn by_fairshare(
         return Vec::new();
     };
     let goal = || -> Goal<'_> {
-        let mut duel = Duel::new(scene, entries);
+        let mut duel = Duel::new(ranked, entries);
         Box::new(move |factors: [f64; 2]| {
             let mut fs_factors = factors;
             if moves == 1 {
@@ -242,13 +242,13 @@ fn by_fairshare(
             wins(&mut duel, moves, trial)
         })
     };
-    let search = Search::new(scene, names, pair, GoalOf::Factors);
+    let search = Search::new(ranked, names, pair, GoalOf::Factors);
     let changes = match users {
         Some(users) => {
-            let found = super::parting::part(scene, users);
-            super::users::changes(scene, &search, &found, users, moves)
+            let found = super::parting::part(ranked, users);
+            super::users::changes(ranked, &search, &found, users, moves)
         }
-        None => vec![Change::LessUsage(user)],
+        None => vec![Variation::LessUsage(user)],
     };
     search.look(&changes, &goal)
 }

@@ -1,6 +1,6 @@
 //! Why a job has its priority, why one job or user comes before another, and what would change it.
 //!
-//! Three questions, each a function from a [`Scene`] (the engine's own rows and results) to a model
+//! Three questions, each a function from a [`RankedSite`] (the engine's own rows and results) to a model
 //! of plain numbers and names, which displays as sentences and which [`json`] writes for programs:
 //!
 //! | question | function | model |
@@ -18,7 +18,7 @@
 //! use fairtree::config::Config;
 //! use fairtree::engine;
 //! use fairtree::priority::{AssocFactors, Site};
-//! use fairtree_analysis::explain::{Answer, Scene, Side, compare_users};
+//! use fairtree_analysis::explain::{Answer, RankedSite, Side, compare_users};
 //! use fairtree_model::cluster::Numbered;
 //! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 //! use fairtree::usage::Ledger;
@@ -36,7 +36,7 @@
 //! let fairshare = engine::rank(&config, &tree, &ledger);
 //! let mut site = Site { assocs: vec![AssocFactors::default(); 3], ..Site::default() };
 //! engine::publish(&fairshare, &mut site);
-//! let scene = Scene {
+//! let ranked = RankedSite {
 //!     config: &config,
 //!     tree: &tree,
 //!     ledger: &ledger,
@@ -45,11 +45,11 @@
 //!     load: &[],
 //!     now: 0,
 //! };
-//! let compared = compare_users(&scene, &Numbered(&tree), [a, b])?;
+//! let compared = compare_users(&ranked, &Numbered(&tree), [a, b])?;
 //! assert_eq!(compared.ahead, Some(Side::Second));
 //! // 500 - 100 would tie; 101 less is ahead.
 //! assert_eq!(compared.remedies[0].answer, Answer::Least(101));
-//! assert!(compare_users(&scene, &Numbered(&tree), [a, a]).is_err());
+//! assert!(compare_users(&ranked, &Numbered(&tree), [a, a]).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -60,14 +60,14 @@ mod jobs;
 mod parting;
 mod path;
 mod printed;
+mod ranked_site;
 mod remedy;
-mod scene;
 mod search;
 mod sketch;
 mod tally;
 mod term;
+mod trial_site;
 mod users;
-mod world;
 
 pub use formula::{Formula, SizeMode};
 pub use job::{Bound, Explained, JobExplanation, VariantExplanation, explain_job};
@@ -75,7 +75,7 @@ pub use jobs::{JobsCompared, TermDifference, compare_jobs};
 pub use parting::{Parting, Reason};
 pub use path::PathStep;
 pub use printed::{compare_printed, explain_printed};
+pub use ranked_site::{ExplainError, RankedSite, Side};
 pub use remedy::{Answer, Remedy, RemedyKind};
-pub use scene::{ExplainError, Scene, Side};
 pub use term::{Term, TermName};
 pub use users::{UserSide, UsersCompared, compare_users};

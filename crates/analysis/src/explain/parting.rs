@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::Scene;
+use super::RankedSite;
 use super::path::{PathStep, chain};
 use fairtree::fairshare::{Comparison, order_on_level};
 use fairtree::tree::{AssocIndex, AssocKind};
@@ -56,14 +56,14 @@ pub(super) struct Found {
 }
 
 /// Finds the parting of two different users.
-pub(super) fn part(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Found {
-    let chains = users.map(|user| chain(scene.tree, user));
+pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
+    let chains = users.map(|user| chain(ranked.tree, user));
     let pairs = chains[0].iter().zip(&chains[1]);
     let mut pairs = pairs.map(|(a, b)| [*a, *b]).skip_while(|[a, b]| a == b);
     // Users are leaves, so neither way is a part of the other.
     let mut members = pairs.next().expect("two users part somewhere");
     let mut merged = Vec::new();
-    if scene.config.ranking().comparison() == Comparison::Factor {
+    if ranked.config.ranking().comparison() == Comparison::Factor {
         return Found {
             merged,
             members,
@@ -71,12 +71,12 @@ pub(super) fn part(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Found {
         };
     }
     let reason = loop {
-        let order = order(scene, members);
-        let is_user = members.map(|index| scene.is_user(index));
+        let order = order(ranked, members);
+        let is_user = members.map(|index| ranked.is_user(index));
         match (order, is_user) {
             (Ordering::Less | Ordering::Greater, _) => break Reason::LevelFs,
             (Ordering::Equal, [true, true]) => break Reason::UsersTie,
-            (Ordering::Equal, [false, false]) if scene.config.compat.is_slurm() => {
+            (Ordering::Equal, [false, false]) if ranked.config.compat.is_slurm() => {
                 break Reason::ListOrder;
             }
             (Ordering::Equal, [false, false]) => match pairs.next() {
@@ -94,7 +94,7 @@ pub(super) fn part(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Found {
         members,
         reason,
     };
-    if agrees(scene, users, &found) {
+    if agrees(ranked, users, &found) {
         found
     } else {
         Found {
@@ -105,22 +105,22 @@ pub(super) fn part(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Found {
 }
 
 /// Which of two members of a level comes first, the better one greater.
-fn order(scene: &Scene<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
-    if scene.config.compat.is_slurm() {
-        let level_fs = |index: AssocIndex| scene.fairshare[index.get()].level_fs;
+fn order(ranked: &RankedSite<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
+    if ranked.config.compat.is_slurm() {
+        let level_fs = |index: AssocIndex| ranked.fairshare[index.get()].level_fs;
         return level_fs(a).cmp(&level_fs(b));
     }
-    order_on_level(scene.tree, scene.ledger.raw(), a, b).unwrap_or(Ordering::Equal)
+    order_on_level(ranked.tree, ranked.ledger.raw(), a, b).unwrap_or(Ordering::Equal)
 }
 
 /// Whether the ranks are what the reason makes one expect.
-fn agrees(scene: &Scene<'_>, users: [AssocIndex; 2], found: &Found) -> bool {
-    let ranks = order_of_factors(scene, users);
+fn agrees(ranked: &RankedSite<'_>, users: [AssocIndex; 2], found: &Found) -> bool {
+    let ranks = order_of_factors(ranked, users);
     match found.reason {
-        Reason::LevelFs => ranks == order(scene, found.members),
+        Reason::LevelFs => ranks == order(ranked, found.members),
         Reason::UsersTie => ranks == Ordering::Equal,
         Reason::UserTiesWithAccount => {
-            let first_is_user = scene.is_user(found.members[0]);
+            let first_is_user = ranked.is_user(found.members[0]);
             let against = if first_is_user {
                 Ordering::Less
             } else {
@@ -133,8 +133,8 @@ fn agrees(scene: &Scene<'_>, users: [AssocIndex; 2], found: &Found) -> bool {
 }
 
 /// The order of two users by their factors, the better one greater.
-pub(super) fn order_of_factors(scene: &Scene<'_>, users: [AssocIndex; 2]) -> Ordering {
-    let [a, b] = users.map(|user| scene.fairshare[user.get()].fs_factor.unwrap_or(0.0));
+pub(super) fn order_of_factors(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Ordering {
+    let [a, b] = users.map(|user| ranked.fairshare[user.get()].fs_factor.unwrap_or(0.0));
     a.total_cmp(&b)
 }
 
@@ -142,19 +142,19 @@ impl Found {
     /// With names and numbers; `paths` are the ways to the two users.
     pub(super) fn shown(
         &self,
-        scene: &Scene<'_>,
+        ranked: &RankedSite<'_>,
         names: &dyn Names,
         paths: [&[PathStep]; 2],
     ) -> Parting {
         let step = |side: usize, index: AssocIndex| {
-            let id = scene.tree.rows()[index.get()].id;
+            let id = ranked.tree.rows()[index.get()].id;
             let found = paths[side].iter().find(|step| step.assoc == id);
             found.cloned().expect("members stand on the ways")
         };
         let both = |pair: &[AssocIndex; 2]| [step(0, pair[0]), step(1, pair[1])];
         Parting {
             below: self.members.map(|member| {
-                let parent = scene.tree.fs_parent(member);
+                let parent = ranked.tree.fs_parent(member);
                 parent.map_or_else(String::new, |parent| names.assoc(parent))
             }),
             merged: self.merged.iter().map(both).collect(),
@@ -164,8 +164,8 @@ impl Found {
     }
 
     /// The member of one side, if it is an account.
-    pub(super) fn account(&self, scene: &Scene<'_>, side: usize) -> Option<AssocIndex> {
+    pub(super) fn account(&self, ranked: &RankedSite<'_>, side: usize) -> Option<AssocIndex> {
         let member = self.members[side];
-        (scene.tree.rows()[member.get()].kind == AssocKind::Account).then_some(member)
+        (ranked.tree.rows()[member.get()].kind == AssocKind::Account).then_some(member)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::Scene;
+use super::RankedSite;
 use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
 use fairtree_model::cluster::Names;
@@ -38,27 +38,31 @@ pub struct PathStep {
 }
 
 /// The steps from the root to `index`, both included.
-pub(super) fn steps(scene: &Scene<'_>, names: &dyn Names, index: AssocIndex) -> Vec<PathStep> {
+pub(super) fn steps(
+    ranked: &RankedSite<'_>,
+    names: &dyn Names,
+    index: AssocIndex,
+) -> Vec<PathStep> {
     let mut steps = Vec::new();
     let mut next = Some(index);
     while let Some(at) = next {
-        steps.push(step(scene, names, at));
-        next = scene.tree.parent(at);
+        steps.push(step(ranked, names, at));
+        next = ranked.tree.parent(at);
     }
     steps.reverse();
     steps
 }
 
-fn step(scene: &Scene<'_>, names: &dyn Names, index: AssocIndex) -> PathStep {
-    let row = &scene.tree.rows()[index.get()];
-    let result = &scene.fairshare[index.get()];
+fn step(ranked: &RankedSite<'_>, names: &dyn Names, index: AssocIndex) -> PathStep {
+    let row = &ranked.tree.rows()[index.get()];
+    let result = &ranked.fairshare[index.get()];
     PathStep {
         assoc: row.id,
         name: names.assoc(index),
         is_user: row.kind == AssocKind::User,
-        stands_aside: stands_aside(scene.tree, index),
+        stands_aside: stands_aside(ranked.tree, index),
         raw_shares: row.shares.raw(),
-        level_shares: scene.tree.level_shares(index),
+        level_shares: ranked.tree.level_shares(index),
         norm_shares: result.norm_shares,
         raw_usage: result.raw_usage.to_f64(),
         effective_usage: result.effective_usage.to_f64(),

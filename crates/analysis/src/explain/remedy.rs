@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
 use serde::Serialize;
 
-use super::Scene;
+use super::RankedSite;
 use super::search::{Scope, least};
 use super::tally::Tally;
-use super::world::{Change, World};
+use super::trial_site::{TrialSite, Variation};
 use fairtree::extended::Extended;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 use fairtree_model::cluster::Names;
@@ -82,7 +82,7 @@ const HORIZON_HOURS: u64 = 87_660;
 /// Where amounts are guessed.
 enum Guess<'a> {
     /// By the order of the two alone, or by classic factors.
-    Order(Box<World<'a>>),
+    Order(Box<TrialSite<'a>>),
     /// By Fair Tree factors, which count all users.
     Rank(Tally<'a>),
 }
@@ -98,7 +98,7 @@ pub(super) enum GoalOf {
 
 /// Looks for amounts that reach a goal.
 pub(super) struct Search<'a, 'g> {
-    scene: Scene<'a>,
+    ranked: RankedSite<'a>,
     names: &'g dyn Names,
     pair: [Option<AssocIndex>; 2],
     goal_of: GoalOf,
@@ -110,13 +110,13 @@ pub(super) type Goal<'g> = Box<dyn FnMut([f64; 2]) -> bool + 'g>;
 impl<'a, 'g> Search<'a, 'g> {
     /// `pair`: who moves, and the other; goals see their factors in this order.
     pub(super) fn new(
-        scene: &Scene<'a>,
+        ranked: &RankedSite<'a>,
         names: &'g dyn Names,
         pair: [Option<AssocIndex>; 2],
         goal_of: GoalOf,
     ) -> Search<'a, 'g> {
         Search {
-            scene: *scene,
+            ranked: *ranked,
             names,
             pair,
             goal_of,
@@ -127,14 +127,14 @@ impl<'a, 'g> Search<'a, 'g> {
     /// the whole ranks all users of a site.
     pub(super) fn look<'c>(
         &self,
-        changes: &[Change],
+        changes: &[Variation],
         goal: &(impl Fn() -> Goal<'c> + Sync),
     ) -> Vec<Remedy> {
         let subjects: Vec<_> = changes.iter().map(|change| self.subject(*change)).collect();
-        let (scene, pair, goal_of) = (&self.scene, self.pair, self.goal_of);
+        let (ranked, pair, goal_of) = (&self.ranked, self.pair, self.goal_of);
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut look = Look::new(scene, pair, goal_of, goal());
+            let mut look = Look::new(ranked, pair, goal_of, goal());
             let mut found = Vec::new();
             loop {
                 let at = next.fetch_add(1, AtomicOrdering::Relaxed);
@@ -168,18 +168,18 @@ impl<'a, 'g> Search<'a, 'g> {
     ///
     /// Decay multiplies all usage alike, so that nothing changes, be it one half-life or many. The
     /// rounding of single passes, which can part equals by a last bit, is no part of the answer.
-    pub(super) fn halving(&self) -> Option<Change> {
-        let fades = !fairtree::engine::decay(self.scene.config).is_none();
-        fades.then_some(Change::Halving)
+    pub(super) fn halving(&self) -> Option<Variation> {
+        let fades = !fairtree::engine::decay(self.ranked.config).is_none();
+        fades.then_some(Variation::Halving)
     }
 
     /// What a change is about, and the most that is tried.
-    fn subject(&self, change: Change) -> (RemedyKind, u64) {
-        let tree = self.scene.tree;
+    fn subject(&self, change: Variation) -> (RemedyKind, u64) {
+        let tree = self.ranked.tree;
         let row = |index: AssocIndex| tree.rows()[index.get()];
         match change {
-            Change::LessUsage(index) => {
-                let usage = self.scene.ledger.raw()[index.get()];
+            Variation::LessUsage(index) => {
+                let usage = self.ranked.ledger.raw()[index.get()];
                 let kind = RemedyKind::LessUsage {
                     assoc: row(index).id,
                     name: self.names.assoc(index),
@@ -188,7 +188,7 @@ impl<'a, 'g> Search<'a, 'g> {
                 };
                 (kind, rounded_up(usage))
             }
-            Change::MoreShares(index) => {
+            Variation::MoreShares(index) => {
                 let raw_shares = row(index).shares.raw().unwrap_or(0);
                 let kind = RemedyKind::MoreShares {
                     assoc: row(index).id,
@@ -197,9 +197,9 @@ impl<'a, 'g> Search<'a, 'g> {
                 };
                 (kind, self.shares_left(index, raw_shares))
             }
-            Change::Load => (RemedyKind::RunningLoad, HORIZON_HOURS),
-            Change::Halving => {
-                let half_life_secs = self.scene.config.priority_decay_half_life_secs;
+            Variation::Load => (RemedyKind::RunningLoad, HORIZON_HOURS),
+            Variation::Halving => {
+                let half_life_secs = self.ranked.config.priority_decay_half_life_secs;
                 (RemedyKind::DecayAlone { half_life_secs }, 1)
             }
         }
@@ -209,10 +209,10 @@ impl<'a, 'g> Search<'a, 'g> {
     /// shares mean less.
     fn shares_left(&self, index: AssocIndex, raw_shares: u32) -> u64 {
         let own = u64::from(Shares::MAX_RAW - raw_shares);
-        if !self.scene.config.compat.is_slurm() {
+        if !self.ranked.config.compat.is_slurm() {
             return own;
         }
-        let level = self.scene.tree.level_shares(index).unwrap_or(0);
+        let level = self.ranked.tree.level_shares(index).unwrap_or(0);
         own.min(u64::from(u32::MAX).saturating_sub(level))
     }
 }
@@ -220,35 +220,35 @@ impl<'a, 'g> Search<'a, 'g> {
 /// One thread's part of a search.
 struct Look<'a, 'g> {
     guess: Guess<'a>,
-    whole: World<'a>,
+    whole: TrialSite<'a>,
     goal: Goal<'g>,
 }
 
 impl<'a, 'g> Look<'a, 'g> {
     fn new(
-        scene: &Scene<'a>,
+        ranked: &RankedSite<'a>,
         pair: [Option<AssocIndex>; 2],
         goal_of: GoalOf,
         goal: Goal<'g>,
     ) -> Look<'a, 'g> {
         let by_rank = goal_of == GoalOf::Factors;
         Look {
-            guess: if by_rank && scene.config.ranking().keeps_levels() {
-                Guess::Rank(Tally::new(scene, pair))
+            guess: if by_rank && ranked.config.ranking().keeps_levels() {
+                Guess::Rank(Tally::new(ranked, pair))
             } else {
-                Guess::Order(Box::new(World::sketch(scene, pair)))
+                Guess::Order(Box::new(TrialSite::sketch(ranked, pair)))
             },
-            whole: World::whole(scene, pair),
+            whole: TrialSite::whole(ranked, pair),
             goal,
         }
     }
 
-    fn least(&mut self, change: Change, most: u64) -> Answer {
+    fn least(&mut self, change: Variation, most: u64) -> Answer {
         let Look { guess, whole, goal } = self;
         let found = least(most, |scope, amount| {
             let factors = match (scope, &mut *guess) {
                 (Scope::Whole, _) => whole.factors(change, amount),
-                (Scope::Sketch, Guess::Order(world)) => world.factors(change, amount),
+                (Scope::Sketch, Guess::Order(trial_site)) => trial_site.factors(change, amount),
                 (Scope::Sketch, Guess::Rank(tally)) => tally.factors(change, amount),
             };
             goal(factors)

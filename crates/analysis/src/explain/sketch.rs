@@ -1,6 +1,6 @@
 //! A small tree that orders two users as the whole does.
 
-use super::Scene;
+use super::RankedSite;
 use super::path::chain;
 use fairtree::extended::Extended;
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares};
@@ -15,8 +15,8 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    pub(super) fn new(scene: &Scene<'_>, pair: [Option<AssocIndex>; 2]) -> Sketch {
-        let tree = scene.tree;
+    pub(super) fn new(ranked: &RankedSite<'_>, pair: [Option<AssocIndex>; 2]) -> Sketch {
+        let tree = ranked.tree;
         let mut on_way = vec![false; tree.len()];
         for index in pair.iter().flatten() {
             for at in chain(tree, *index) {
@@ -31,7 +31,7 @@ impl Sketch {
         let mut places: Vec<Option<AssocIndex>> = vec![None; tree.len()];
         let mut open: Vec<AssocIndex> = tree.root().into_iter().collect();
         for root in &open {
-            let usage = scene.ledger.raw()[root.get()];
+            let usage = ranked.ledger.raw()[root.get()];
             places[root.get()] = Some(sketch.add(None, &tree.rows()[root.get()], usage));
         }
         while let Some(account) = open.pop() {
@@ -41,14 +41,14 @@ impl Sketch {
                 children.iter().partition(|child| on_way[child.get()]);
             for child in kept {
                 let row = &tree.rows()[child.get()];
-                let usage = scene.ledger.raw()[child.get()];
+                let usage = ranked.ledger.raw()[child.get()];
                 places[child.get()] = Some(sketch.add(parent, row, usage));
                 if row.kind == AssocKind::Account {
                     open.push(child);
                 }
             }
             if !others.is_empty() {
-                let place = sketch.add_others(scene, parent, &others);
+                let place = sketch.add_others(ranked, parent, &others);
                 for other in others {
                     places[other.get()] = Some(place);
                 }
@@ -68,15 +68,17 @@ impl Sketch {
     /// Appends accounts with the shares and the usage of all `others`; the last one is returned.
     fn add_others(
         &mut self,
-        scene: &Scene<'_>,
+        ranked: &RankedSite<'_>,
         parent: Option<AssocIndex>,
         others: &[AssocIndex],
     ) -> AssocIndex {
-        let row = |index: &AssocIndex| scene.tree.rows()[index.get()];
+        let row = |index: &AssocIndex| ranked.tree.rows()[index.get()];
         let counted = others
             .iter()
             .filter(|other| row(other).shares != Shares::Parent);
-        let usage = counted.clone().map(|other| scene.ledger.raw()[other.get()]);
+        let usage = counted
+            .clone()
+            .map(|other| ranked.ledger.raw()[other.get()]);
         let shares = counted.filter_map(|other| row(other).shares.raw());
         let mut shares: u64 = shares.map(u64::from).sum();
         let mut like = Assoc {

@@ -3,9 +3,9 @@
 //! On each level of the way to a user, whoever has more shares per usage comes first with all its
 //! users. Counted in `f64`, without regard to ties: a guess, which the engine then judges.
 
-use super::Scene;
+use super::RankedSite;
 use super::path::chain;
-use super::world::{Change, fading};
+use super::trial_site::{Variation, fading};
 use fairtree::config::Config;
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
 
@@ -56,18 +56,18 @@ struct Rival {
 }
 
 impl<'a> Tally<'a> {
-    pub(super) fn new(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> Tally<'a> {
-        let users = users_within(scene.tree);
-        let loads = loads_within(scene);
-        let standing = |index| standing(scene, &loads, index);
-        let chains = pair.map(|user| user.map_or(Vec::new(), |user| chain(scene.tree, user)));
+    pub(super) fn new(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> Tally<'a> {
+        let users = users_within(ranked.tree);
+        let loads = loads_within(ranked);
+        let standing = |index| standing(ranked, &loads, index);
+        let chains = pair.map(|user| user.map_or(Vec::new(), |user| chain(ranked.tree, user)));
         let ways = [0, 1].map(|at| {
             let (own, other) = (&chains[at], &chains[1 - at]);
             let levels = own.windows(2).enumerate();
             levels
                 .map(|(depth, pair)| {
                     let (account, index) = (pair[0], pair[1]);
-                    let rivals = scene.tree.fs_children(account).iter();
+                    let rivals = ranked.tree.fs_children(account).iter();
                     let rivals = rivals.filter(|rival| **rival != index);
                     Step {
                         standing: standing(index).unwrap_or(Standing {
@@ -90,15 +90,15 @@ impl<'a> Tally<'a> {
                 .collect()
         });
         Tally {
-            config: scene.config,
+            config: ranked.config,
             ways,
-            user_count: scene.tree.user_count(),
+            user_count: ranked.tree.user_count(),
         }
     }
 
     /// About the factors of the two after a change on the first one's way, or of all running jobs.
-    pub(super) fn factors(&self, change: Change, amount: u64) -> [f64; 2] {
-        let time = (change == Change::Load).then(|| fading(self.config, amount));
+    pub(super) fn factors(&self, change: Variation, amount: u64) -> [f64; 2] {
+        let time = (change == Variation::Load).then(|| fading(self.config, amount));
         let later = |standing: Standing| match time {
             Some((left, secs)) => Standing {
                 usage: standing.usage * left + standing.load * secs,
@@ -128,12 +128,12 @@ impl<'a> Tally<'a> {
     }
 
     /// What a step of a way is after a change.
-    fn after(&self, change: Change, amount: f64, way: usize, depth: usize) -> Standing {
+    fn after(&self, change: Variation, amount: f64, way: usize, depth: usize) -> Standing {
         let step = &self.ways[way][depth];
         let mut standing = step.standing;
         let is_shared = way == 0 || self.ways[0].get(depth).map(|s| s.index) == Some(step.index);
         match change {
-            Change::LessUsage(target) => {
+            Variation::LessUsage(target) => {
                 let first = self.ways[0].iter().position(|s| s.index == target);
                 if let Some(at) = first.filter(|_| is_shared) {
                     let used = self.ways[0][at].standing.usage;
@@ -145,16 +145,16 @@ impl<'a> Tally<'a> {
                     }
                 }
             }
-            Change::MoreShares(target) if step.index == target => standing.shares += amount,
-            Change::MoreShares(_) | Change::Load | Change::Halving => {}
+            Variation::MoreShares(target) if step.index == target => standing.shares += amount,
+            Variation::MoreShares(_) | Variation::Load | Variation::Halving => {}
         }
         standing
     }
 }
 
 /// `None` for accounts that stand aside.
-fn standing(scene: &Scene<'_>, loads: &[f64], index: AssocIndex) -> Option<Standing> {
-    let row = &scene.tree.rows()[index.get()];
+fn standing(ranked: &RankedSite<'_>, loads: &[f64], index: AssocIndex) -> Option<Standing> {
+    let row = &ranked.tree.rows()[index.get()];
     let shares = match (row.shares, row.kind) {
         (Shares::Raw(shares), _) => f64::from(shares),
         (Shares::Parent, AssocKind::User) => f64::INFINITY,
@@ -162,19 +162,19 @@ fn standing(scene: &Scene<'_>, loads: &[f64], index: AssocIndex) -> Option<Stand
     };
     Some(Standing {
         shares,
-        usage: scene.ledger.raw()[index.get()].to_f64(),
+        usage: ranked.ledger.raw()[index.get()].to_f64(),
         load: loads[index.get()],
     })
 }
 
 /// What running jobs of each association and of those below it add each second.
-fn loads_within(scene: &Scene<'_>) -> Vec<f64> {
-    let mut loads = vec![0.0; scene.tree.len()];
-    for load in scene.load {
+fn loads_within(ranked: &RankedSite<'_>) -> Vec<f64> {
+    let mut loads = vec![0.0; ranked.tree.len()];
+    for load in ranked.load {
         let mut next = Some(load.assoc);
         while let Some(at) = next {
             loads[at.get()] += load.tres_per_sec.max(0.0);
-            next = scene.tree.parent(at);
+            next = ranked.tree.parent(at);
         }
     }
     loads

@@ -8,8 +8,8 @@ use super::formula::rank;
 use super::parting::{self, Found};
 use super::path::{PathStep, chain, steps};
 use super::remedy::{Goal, GoalOf, Search};
-use super::world::Change;
-use super::{ExplainError, Parting, Remedy, Scene, Side};
+use super::trial_site::Variation;
+use super::{ExplainError, Parting, RankedSite, Remedy, Side};
 use fairtree::compat::Compat;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::Names;
@@ -56,16 +56,16 @@ pub struct UsersCompared {
 /// [`ExplainError::NoSuchAssoc`], [`ExplainError::NotAUser`], [`ExplainError::SameUser`], and
 /// [`ExplainError::Length`] for tables that do not belong together.
 pub fn compare_users(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     users: [AssocIndex; 2],
 ) -> Result<UsersCompared, ExplainError> {
-    check(scene, names, users)?;
-    let (mut compared, found) = describe(scene, names, users);
+    check(ranked, names, users)?;
+    let (mut compared, found) = describe(ranked, names, users);
     let moves = compared.moves.position();
     let pair = [users[moves], users[1 - moves]];
-    let search = Search::new(scene, names, pair.map(Some), GoalOf::Order);
-    let changes = changes(scene, &search, &found, users, moves);
+    let search = Search::new(ranked, names, pair.map(Some), GoalOf::Order);
+    let changes = changes(ranked, &search, &found, users, moves);
     let ahead = || -> Goal<'_> { Box::new(|factors: [f64; 2]| factors[0] > factors[1]) };
     compared.remedies = search.look(&changes, &ahead);
     Ok(compared)
@@ -73,46 +73,46 @@ pub fn compare_users(
 
 /// What might help the side at position `moves`.
 pub(super) fn changes(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     search: &Search<'_, '_>,
     found: &Found,
     users: [AssocIndex; 2],
     moves: usize,
-) -> Vec<Change> {
-    let mut changes = vec![Change::LessUsage(users[moves])];
-    changes.extend(found.account(scene, moves).map(Change::LessUsage));
+) -> Vec<Variation> {
+    let mut changes = vec![Variation::LessUsage(users[moves])];
+    changes.extend(found.account(ranked, moves).map(Variation::LessUsage));
     let member = found.members[moves];
-    if scene.tree.rows()[member.get()].shares.raw().is_some() {
-        changes.push(Change::MoreShares(member));
+    if ranked.tree.rows()[member.get()].shares.raw().is_some() {
+        changes.push(Variation::MoreShares(member));
     }
     changes.extend(search.halving());
-    if load_matters(scene, users) {
-        changes.push(Change::Load);
+    if load_matters(ranked, users) {
+        changes.push(Variation::Load);
     }
     changes
 }
 
 /// The two without remedies, and where they part.
 pub(super) fn describe(
-    scene: &Scene<'_>,
+    ranked: &RankedSite<'_>,
     names: &dyn Names,
     users: [AssocIndex; 2],
 ) -> (UsersCompared, Found) {
-    let sides = users.map(|user| side(scene, names, user));
-    let found = parting::part(scene, users);
-    let ahead = match parting::order_of_factors(scene, users) {
+    let sides = users.map(|user| side(ranked, names, user));
+    let found = parting::part(ranked, users);
+    let ahead = match parting::order_of_factors(ranked, users) {
         Ordering::Greater => Some(Side::First),
         Ordering::Less => Some(Side::Second),
         Ordering::Equal => None,
     };
-    let parting = found.shown(scene, names, [&sides[0].path, &sides[1].path]);
+    let parting = found.shown(ranked, names, [&sides[0].path, &sides[1].path]);
     let compared = UsersCompared {
-        algorithm: scene.config.ranking().name(),
-        compat: match scene.config.compat {
+        algorithm: ranked.config.ranking().name(),
+        compat: match ranked.config.compat {
             Compat::Documented => "documented".to_owned(),
             Compat::Slurm(release) => format!("slurm:{release}"),
         },
-        users: scene.tree.user_count() as u64,
+        users: ranked.tree.user_count() as u64,
         sides,
         ahead,
         parting,
@@ -122,46 +122,50 @@ pub(super) fn describe(
     (compared, found)
 }
 
-fn side(scene: &Scene<'_>, names: &dyn Names, user: AssocIndex) -> UserSide {
-    let fs_factor = scene.fairshare[user.get()].fs_factor.unwrap_or(0.0);
-    let is_ranked = scene.config.ranking().is_ranked();
+fn side(ranked: &RankedSite<'_>, names: &dyn Names, user: AssocIndex) -> UserSide {
+    let fs_factor = ranked.fairshare[user.get()].fs_factor.unwrap_or(0.0);
+    let is_ranked = ranked.config.ranking().is_ranked();
     UserSide {
-        assoc: scene.tree.rows()[user.get()].id,
+        assoc: ranked.tree.rows()[user.get()].id,
         name: names.assoc(user),
         fs_factor,
-        rank: is_ranked.then(|| rank(fs_factor, scene.tree.user_count())),
-        path: steps(scene, names, user),
+        rank: is_ranked.then(|| rank(fs_factor, ranked.tree.user_count())),
+        path: steps(ranked, names, user),
     }
 }
 
 /// Whether running jobs charge one side without the other: what both have above them fades and
 /// grows alike.
-pub(super) fn load_matters(scene: &Scene<'_>, users: [AssocIndex; 2]) -> bool {
-    let [a, b] = users.map(|user| chain(scene.tree, user));
+pub(super) fn load_matters(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> bool {
+    let [a, b] = users.map(|user| chain(ranked.tree, user));
     let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let mut apart = vec![false; scene.tree.len()];
+    let mut apart = vec![false; ranked.tree.len()];
     for index in a[common..].iter().chain(&b[common..]) {
         apart[index.get()] = true;
     }
-    for &index in scene.tree.parents_first() {
-        let parent = scene.tree.fs_parent(index);
+    for &index in ranked.tree.parents_first() {
+        let parent = ranked.tree.fs_parent(index);
         if parent.is_some_and(|parent| apart[parent.get()]) {
             apart[index.get()] = true;
         }
     }
-    let mut load = scene.load.iter();
+    let mut load = ranked.load.iter();
     load.any(|load| apart[load.assoc.get()] && load.tres_per_sec > 0.0)
 }
 
-fn check(scene: &Scene<'_>, names: &dyn Names, users: [AssocIndex; 2]) -> Result<(), ExplainError> {
-    scene.check()?;
-    let len = scene.tree.len();
+fn check(
+    ranked: &RankedSite<'_>,
+    names: &dyn Names,
+    users: [AssocIndex; 2],
+) -> Result<(), ExplainError> {
+    ranked.check()?;
+    let len = ranked.tree.len();
     for user in users {
         if user.get() >= len {
             let position = user.get();
             return Err(ExplainError::NoSuchAssoc { position, len });
         }
-        if !scene.is_user(user) {
+        if !ranked.is_user(user) {
             let name = names.assoc(user);
             return Err(ExplainError::NotAUser { name });
         }

@@ -4,6 +4,7 @@
 //! what `sshare` printed from its RawShares and RawUsage, as far as its rows allow: where they do
 //! not, the printed number stays and a [`Gap`] says why.
 
+mod agreement;
 mod bounds;
 mod check;
 mod doubt;
@@ -15,8 +16,9 @@ mod settle;
 mod since;
 mod site;
 
+pub use agreement::{Agreement, Difference, Verdict};
 pub use bounds::Charged;
-pub use check::{Agreement, Difference, Verdict, check};
+pub use check::check;
 pub use listing::{from_listing, ranking_of};
 pub use select::{Select, select};
 pub use settle::settle;

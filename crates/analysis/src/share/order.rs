@@ -1,7 +1,7 @@
 //! Whether printed fair-share factors follow the order of level fairshare, where ranks themselves
 //! cannot be known.
 
-use super::check::{Difference, Verdict};
+use super::agreement::{Difference, Verdict};
 use super::ranks::Interval;
 use fairtree_model::input::sshare::{Column, Listing};
 use fairtree_model::listed::ListedTree;

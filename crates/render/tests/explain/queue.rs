@@ -84,7 +84,7 @@ pub fn job(stage: &Stage) -> Job {
 }
 
 pub fn explained(stage: &Stage, job: &Job) -> JobExplanation {
-    explain_job(&stage.scene(), stage, job).expect("a job of the site")
+    explain_job(&stage.ranked(), stage, job).expect("a job of the site")
 }
 
 pub fn term<'a>(job: &'a JobExplanation, name: &str) -> &'a Term {

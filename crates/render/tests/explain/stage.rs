@@ -1,4 +1,4 @@
-//! Small sites as scenes to explain.
+//! Small sites as ranked sites to explain.
 
 #![allow(dead_code)] // Each test program uses a part of this.
 
@@ -10,12 +10,14 @@ use fairtree::fairshare::AssocFairshare;
 use fairtree::priority::{AssocFactors, Index, Job, Site};
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::Ledger;
-use fairtree_analysis::explain::{JobsCompared, Scene, UsersCompared, compare_jobs, compare_users};
+use fairtree_analysis::explain::{
+    JobsCompared, RankedSite, UsersCompared, compare_jobs, compare_users,
+};
 use fairtree_model::cluster::{Load, Names};
 
 pub const NOW: i64 = 1_700_000_000;
 
-/// Everything that a scene borrows.
+/// Everything that a ranked borrows.
 #[derive(Clone, Debug)]
 pub struct Stage {
     pub config: Config,
@@ -49,8 +51,8 @@ impl Stage {
         }
     }
 
-    pub fn scene(&self) -> Scene<'_> {
-        Scene {
+    pub fn ranked(&self) -> RankedSite<'_> {
+        RankedSite {
             config: &self.config,
             tree: &self.tree,
             ledger: &self.ledger,
@@ -71,11 +73,11 @@ impl Stage {
 
     pub fn users(&self, a: &str, b: &str) -> UsersCompared {
         let users = [self.index(a), self.index(b)];
-        compare_users(&self.scene(), self, users).expect("two users")
+        compare_users(&self.ranked(), self, users).expect("two users")
     }
 
     pub fn jobs(&self, a: &Job, b: &Job) -> JobsCompared {
-        compare_jobs(&self.scene(), self, [a, b]).expect("two jobs")
+        compare_jobs(&self.ranked(), self, [a, b]).expect("two jobs")
     }
 
     /// Factors after a change, by the engine.

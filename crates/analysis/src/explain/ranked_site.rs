@@ -14,7 +14,7 @@ use fairtree_model::cluster::{Cluster, Load};
 /// Ranking is done once, by the caller; explaining one job among a million then looks only at the
 /// rows that take part, and tries out changes on copies.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'a> {
+pub struct RankedSite<'a> {
     /// Settings.
     pub config: &'a Config,
     /// Associations.
@@ -31,10 +31,10 @@ pub struct Scene<'a> {
     pub now: i64,
 }
 
-impl<'a> Scene<'a> {
-    /// The scene of a cluster; `load` as [`Cluster::load`] gives it.
-    pub fn of(cluster: &'a Cluster, load: &'a [Load]) -> Scene<'a> {
-        Scene {
+impl<'a> RankedSite<'a> {
+    /// The ranked site of a cluster; `load` as [`Cluster::load`] gives it.
+    pub fn of(cluster: &'a Cluster, load: &'a [Load]) -> RankedSite<'a> {
+        RankedSite {
             config: &cluster.config,
             tree: &cluster.tree,
             ledger: &cluster.ledger,
@@ -157,7 +157,7 @@ pub enum ExplainError {
         /// Associations of the tree.
         len: usize,
     },
-    /// The tables of the scene do not have the size of the tree.
+    /// The tables of the site do not have the size of the tree.
     #[error("{table} has {found} rows, but the tree has {expected}")]
     Length {
         /// Which table.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Scene;
+use super::RankedSite;
 use super::sketch::Sketch;
 use fairtree::config::Config;
 use fairtree::extended::Extended;
@@ -12,7 +12,7 @@ use fairtree_model::cluster::Load;
 
 /// What may be changed, in whole units.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Change {
+pub(super) enum Variation {
     /// TRES-seconds that a user, or an account with each of its users in proportion, did not use.
     LessUsage(AssocIndex),
     /// Raw shares more.
@@ -24,7 +24,7 @@ pub(super) enum Change {
 }
 
 /// A site, or a small one that ranks the same two users alike.
-pub(super) struct World<'a> {
+pub(super) struct TrialSite<'a> {
     config: &'a Config,
     tree: Cow<'a, Tree>,
     raw: Cow<'a, [Extended]>,
@@ -36,14 +36,14 @@ pub(super) struct World<'a> {
     spare: Vec<AssocFairshare>,
 }
 
-impl<'a> World<'a> {
+impl<'a> TrialSite<'a> {
     /// A copy of the whole.
-    pub(super) fn whole(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
-        World {
-            config: scene.config,
-            tree: Cow::Borrowed(scene.tree),
-            raw: Cow::Borrowed(scene.ledger.raw()),
-            load: scene.load.to_vec(),
+    pub(super) fn whole(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
+        TrialSite {
+            config: ranked.config,
+            tree: Cow::Borrowed(ranked.tree),
+            raw: Cow::Borrowed(ranked.ledger.raw()),
+            load: ranked.load.to_vec(),
             pair,
             places: None,
             spare: Vec::new(),
@@ -54,15 +54,15 @@ impl<'a> World<'a> {
     ///
     /// The order of the two is right but for ties with others, and so are classic factors; Fair
     /// Tree factors are not, because they count the others.
-    pub(super) fn sketch(scene: &Scene<'a>, pair: [Option<AssocIndex>; 2]) -> World<'a> {
-        let sketch = Sketch::new(scene, pair);
+    pub(super) fn sketch(ranked: &RankedSite<'a>, pair: [Option<AssocIndex>; 2]) -> TrialSite<'a> {
+        let sketch = Sketch::new(ranked, pair);
         let place = |index: AssocIndex| sketch.places[index.get()];
-        let load = scene.load.iter().map(|load| Load {
+        let load = ranked.load.iter().map(|load| Load {
             assoc: place(load.assoc),
             ..*load
         });
-        World {
-            config: scene.config,
+        TrialSite {
+            config: ranked.config,
             load: load.collect(),
             pair: pair.map(|user| user.map(place)),
             tree: Cow::Owned(Tree::from_rows(sketch.rows).expect("a part of a tree is a tree")),
@@ -73,13 +73,13 @@ impl<'a> World<'a> {
     }
 
     /// The fair-share factors of the two after a change; 0 without an association.
-    pub(super) fn factors(&mut self, change: Change, amount: u64) -> [f64; 2] {
+    pub(super) fn factors(&mut self, change: Variation, amount: u64) -> [f64; 2] {
         match change {
-            Change::LessUsage(index) => {
+            Variation::LessUsage(index) => {
                 let raw = self.with_less_usage(self.place(index), amount);
                 self.factors_of(&raw)
             }
-            Change::MoreShares(index) => {
+            Variation::MoreShares(index) => {
                 let row = self.tree.rows()[self.place(index).get()];
                 let old = row.shares.raw().unwrap_or(0);
                 let shares = u32::try_from(amount)
@@ -94,11 +94,11 @@ impl<'a> World<'a> {
                 restored.expect("the shares it had");
                 factors
             }
-            Change::Load => {
+            Variation::Load => {
                 let raw = self.after_hours(amount);
                 self.factors_of(&raw)
             }
-            Change::Halving => {
+            Variation::Halving => {
                 let half = Extended::ONE / Extended::from(2_u64);
                 let mut raw = self.raw.to_vec();
                 for usage in &mut raw {
