@@ -14,14 +14,14 @@ use super::trace::{Event, Hook, Trace};
 
 /// How often each fault acted, and how many fields it changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Account {
+pub struct FaultCounts {
     /// Calls that needed the fault, and fields that are wrong without it in them.
     pub faults: BTreeMap<Fault, (usize, usize)>,
     /// All calls.
     pub calls: usize,
 }
 
-impl Account {
+impl FaultCounts {
     /// Prints the table, if there is anything in it.
     pub fn print(&self) {
         if self.calls > 0 {
@@ -30,7 +30,7 @@ impl Account {
     }
 
     /// Adds another one.
-    pub fn add(&mut self, other: &Account) {
+    pub fn add(&mut self, other: &FaultCounts) {
         self.calls += other.calls;
         for (fault, (calls, fields)) in &other.faults {
             let own = self.faults.entry(*fault).or_default();
@@ -40,7 +40,7 @@ impl Account {
     }
 }
 
-impl fmt::Display for Account {
+impl fmt::Display for FaultCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
@@ -69,7 +69,7 @@ pub struct Unexplained {
 /// What came of a trace.
 pub enum Explained {
     /// Every call is explained.
-    All(Account),
+    All(FaultCounts),
     /// One is not.
     Not(Box<Unexplained>),
 }
@@ -81,7 +81,7 @@ pub enum Explained {
 pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
     let mut trace = Trace::new(text);
     let mut memory = Memory::default();
-    let mut account = Account::default();
+    let mut counts = FaultCounts::default();
     // Calls mostly need what calls needed before.
     let mut usual: Vec<Fault> = vec![];
     while let Some(event) = trace.next()? {
@@ -92,7 +92,7 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
                 continue;
             }
             Event::Crash => {
-                memory.kept = Some(memory.files.clone());
+                memory.files_at_crash = Some(memory.files.clone());
                 continue;
             }
             Event::Call { after: None, .. } => break,
@@ -121,12 +121,12 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
         match found {
             Ok((faults, next)) => {
                 memory = next;
-                account.calls += 1;
+                counts.calls += 1;
                 for (fault, fields) in faults {
                     if !usual.contains(&fault) {
                         usual.push(fault);
                     }
-                    let own = account.faults.entry(fault).or_default();
+                    let own = counts.faults.entry(fault).or_default();
                     own.0 += 1;
                     own.1 += fields;
                 }
@@ -136,7 +136,7 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
             }
         }
     }
-    Ok(Explained::All(account))
+    Ok(Explained::All(counts))
 }
 
 /// The faults that one call needed, how many fields are wrong without each, and what the plugin
@@ -146,7 +146,7 @@ type Found = Result<(Vec<(Fault, usize)>, Memory), Vec<Mismatch>>;
 /// What a call left and answered that is not as it must be.
 fn wrong(call: &Call, left: &Left, faults: &Faults) -> Vec<Mismatch> {
     let mut found = mismatches(left, call.after);
-    found.extend(rows::mismatches(call.rows, &left.world, faults));
+    found.extend(rows::mismatches(call.rows, &left.records, faults));
     found
 }
 

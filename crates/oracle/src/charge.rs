@@ -6,8 +6,8 @@ use num_traits::Zero as _;
 
 use super::faults::{Fault, Faults};
 use super::memory::Memory;
-use super::number::{Fading, Fraction, add, exact, product, whole};
-use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, Qos, World, flag};
+use super::number::{Decay, Fraction, add, exact, product, whole};
+use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, Qos, Records, flag};
 
 /// The half-life that means "never".
 const INFINITE_SECS: u32 = u32::MAX - 59;
@@ -15,11 +15,11 @@ const INFINITE_SECS: u32 = u32::MAX - 59;
 /// Doublings that a charge before the next pass is worth at most.
 const MAX_DOUBLINGS: i64 = 512;
 
-/// How usage fades under a half-life; `None`: not at all.
-pub fn fading(half_life: u32, faults: &Faults) -> Option<Fading> {
+/// How usage decays under a half-life; `None`: not at all.
+pub fn decay(half_life: u32, faults: &Faults) -> Option<Decay> {
     let approximate = half_life != 0 && faults.has(Fault::HalfLife);
     let never = half_life == 0 || (half_life == INFINITE_SECS && !approximate);
-    (!never).then_some(Fading {
+    (!never).then_some(Decay {
         half_life_secs: half_life,
         approximate,
     })
@@ -38,7 +38,7 @@ pub struct Period {
 
 /// What one job is charged.
 struct Charge {
-    /// Seconds times usage factor: faded, and in full.
+    /// Seconds times usage factor: decayed, and in full.
     wall: [Fraction; 2],
     /// The same times billing.
     usage: [Fraction; 2],
@@ -46,8 +46,8 @@ struct Charge {
 }
 
 /// The factor by which a job's QOS multiplies.
-fn factor_of(world: &World, job: &Job) -> f64 {
-    let factor = world.qos.get(&job.qos).map_or(1.0, |qos| qos.factor);
+fn factor_of(records: &Records, job: &Job) -> f64 {
+    let factor = records.qos.get(&job.qos).map_or(1.0, |qos| qos.factor);
     if factor >= 0.0 { factor } else { 1.0 }
 }
 
@@ -60,21 +60,21 @@ fn seconds(from: i64, to: i64) -> u64 {
     u64::try_from(to - from).unwrap_or(0)
 }
 
-/// Faded use of one unit per second.
+/// Decayed use of one unit per second.
 fn worth(period: &Period, from: i64, to: i64, faults: &Faults) -> Fraction {
     let secs = to - from;
     if secs <= 0 {
         return Fraction::zero();
     }
-    let Some(fading) = fading(period.half_life, faults) else {
+    let Some(decay) = decay(period.half_life, faults) else {
         return whole(secs);
     };
     if faults.has(Fault::DecayAtStart) {
-        return whole(secs) * fading.factor(secs);
+        return whole(secs) * decay.factor(secs);
     }
     // Back to when the records are worth their numbers, within bounds.
     let back = (to - period.valued_at).min(MAX_DOUBLINGS * i64::from(period.half_life));
-    fading.integral(from, to, to) * fading.factor(-back)
+    decay.integral(from, to, to) * decay.factor(-back)
 }
 
 /// The last pass that charged a run: where the clock is behind the last one, runs that began since
@@ -101,7 +101,7 @@ fn charged_until(conf: &Conf, memory: &Memory, job: &Job) -> Option<i64> {
 }
 
 fn charge_of(
-    world: &World,
+    records: &Records,
     memory: &Memory,
     faults: &Faults,
     job: &Job,
@@ -117,7 +117,7 @@ fn charge_of(
     }
     let last_ran = passed(memory, faults, job, period);
     let passed = last_ran.unwrap_or(0).max(job.start);
-    let until = charged_until(&world.conf, memory, job);
+    let until = charged_until(&records.conf, memory, job);
     // A resize charges the time before it, and adds all run-seconds again.
     let resized = until.is_some_and(|until| until > passed);
     let renewed = until.is_some_and(|until| last_ran.is_none_or(|ran| until >= ran));
@@ -127,7 +127,7 @@ fn charge_of(
     } else {
         until.unwrap_or(passed).max(passed)
     };
-    let factor = factor_of(world, job);
+    let factor = factor_of(records, job);
     let run_secs = if faults.has(Fault::RunSecondsDrift) {
         scaled(stock_run_secs(job, passed, to, end_time_exp), factor)
     } else {
@@ -193,22 +193,22 @@ fn billing(job: &Job, from: i64) -> f64 {
 
 /// Charges a job; false if its end was charged before.
 pub fn charge(
-    world: &mut World,
+    records: &mut Records,
     memory: &Memory,
     faults: &Faults,
     id: u32,
     period: &Period,
 ) -> bool {
-    let Some(job) = world.jobs.get(&id).cloned() else {
+    let Some(job) = records.jobs.get(&id).cloned() else {
         return false;
     };
-    let Some(found) = charge_of(world, memory, faults, &job, period) else {
+    let Some(found) = charge_of(records, memory, faults, &job, period) else {
         return false;
     };
     let passed = passed(memory, faults, &job, period);
     let passed = passed.unwrap_or(0).max(job.start);
     let fresh = recounts(&job, passed).then_some(job.fresh_billing);
-    if let Some(record) = world.jobs.get_mut(&id) {
+    if let Some(record) = records.jobs.get_mut(&id) {
         if fresh.is_some() || period.at_end {
             let record = Rc::make_mut(record);
             record.billing = fresh.or(record.billing);
@@ -217,21 +217,21 @@ pub fn charge(
             }
         }
     }
-    book(world, &job, &found);
+    book(records, &job, &found);
     true
 }
 
 /// Adds a charge to QOS and associations.
-fn book(world: &mut World, job: &Job, found: &Charge) {
-    let limits = world.conf.limits;
-    let part_qos = world.part(&job.part).map_or(0, |part| part.qos);
+fn book(records: &mut Records, job: &Job, found: &Charge) {
+    let limits = records.conf.limits;
+    let part_qos = records.part(&job.part).map_or(0, |part| part.qos);
     let mut qos = vec![job.qos];
     if part_qos != job.qos {
         qos.push(part_qos);
     }
-    let shares = used_by(world, job);
+    let shares = used_by(records, job);
     for id in qos {
-        let Some(record) = world.qos.get_mut(&id) else {
+        let Some(record) = records.qos.get_mut(&id) else {
             continue;
         };
         let record = Rc::make_mut(record);
@@ -252,8 +252,8 @@ fn book(world: &mut World, job: &Job, found: &Charge) {
             });
         }
     }
-    for id in world.line_up(job.assoc) {
-        let Some(record) = world.assocs.get_mut(&id) else {
+    for id in records.line_up(job.assoc) {
+        let Some(record) = records.assocs.get_mut(&id) else {
             continue;
         };
         let record = Rc::make_mut(record);
@@ -280,8 +280,8 @@ fn book_tres(job: &Job, wall: &Fraction, secs: u64, usage: &mut [Fraction], run_
 }
 
 /// Whose run-seconds a QOS keeps apart: those of the job's account and user.
-fn used_by(world: &World, job: &Job) -> Vec<String> {
-    let assoc = world.assocs.get(&job.assoc);
+fn used_by(records: &Records, job: &Job) -> Vec<String> {
+    let assoc = records.assocs.get(&job.assoc);
     let names = assoc.map(|assoc| [format!("acct_{}", assoc.acct), format!("user_{}", job.user)]);
     names.into_iter().flatten().collect()
 }
@@ -308,26 +308,26 @@ fn counted(job: &Job) -> impl Iterator<Item = (usize, u64)> {
 
 /// Takes from the run-seconds what jobs had used at the last pass: slurmctld has just added the
 /// whole time limit of every job.
-pub fn take_consumed(world: &mut World, memory: &Memory, faults: &Faults) {
-    if !world.conf.limits {
+pub fn take_consumed(records: &mut Records, memory: &Memory, faults: &Faults) {
+    if !records.conf.limits {
         return;
     }
-    let jobs: Vec<Rc<Job>> = world.jobs.values().cloned().collect();
+    let jobs: Vec<Rc<Job>> = records.jobs.values().cloned().collect();
     for job in jobs {
-        let factor = factor_of(world, &job);
+        let factor = factor_of(records, &job);
         let stock = faults.has(Fault::StartupSubtraction);
         let period = Period {
             last_ran: memory.last_ran,
-            now: world.now,
-            valued_at: world.now,
+            now: records.now,
+            valued_at: records.now,
             at_end: false,
-            half_life: world.conf.half_life,
+            half_life: records.conf.half_life,
         };
         let last_ran = passed(memory, faults, &job, &period);
         let secs = last_ran.unwrap_or(0) - job.start;
         let counts = if stock {
             // Newer releases look up the account among those of the QOS.
-            job.is_running() && secs >= 0 && (job.assoc != 0 || !world.conf.starts_anew)
+            job.is_running() && secs >= 0 && (job.assoc != 0 || !records.conf.starts_anew)
         } else {
             let counted = job.is_running() || job.is_suspended();
             counted && last_ran.is_some() && job.start > 0 && job.assoc != 0
@@ -343,27 +343,27 @@ pub fn take_consumed(world: &mut World, memory: &Memory, faults: &Faults) {
                 used.wrapping_mul(count)
             }
         };
-        take(world, &job, &per_count);
+        take(records, &job, &per_count);
     }
 }
 
-fn take(world: &mut World, job: &Job, per_count: &dyn Fn(u64) -> u64) {
-    let part_qos = world.part(&job.part).map_or(0, |part| part.qos);
+fn take(records: &mut Records, job: &Job, per_count: &dyn Fn(u64) -> u64) {
+    let part_qos = records.part(&job.part).map_or(0, |part| part.qos);
     let mut qos = vec![job.qos];
     if part_qos != job.qos {
         qos.push(part_qos);
     }
-    let shares = used_by(world, job);
+    let shares = used_by(records, job);
     let from = |run_secs: &mut [u64]| take_counts(job, run_secs, per_count);
     for id in qos {
-        if let Some(record) = world.qos.get_mut(&id) {
+        if let Some(record) = records.qos.get_mut(&id) {
             let record = Rc::make_mut(record);
             from(&mut record.run_secs);
             take_used(job, &shares, record, per_count);
         }
     }
-    for id in world.line_up(job.assoc) {
-        if let Some(record) = world.assocs.get_mut(&id) {
+    for id in records.line_up(job.assoc) {
+        if let Some(record) = records.assocs.get_mut(&id) {
             from(&mut Rc::make_mut(record).run_secs);
         }
     }

@@ -3,7 +3,7 @@
 use super::model::{Left, USAGE};
 use super::number::{Fraction, HUGE, Number, close, exact, to_f64};
 use super::price::AllBounds;
-use super::records::{Assoc, Job, Leaf, Qos, Terms, Usage, World};
+use super::records::{Assoc, Job, Leaf, Qos, Records, Terms, Usage};
 
 /// How factors may differ from the exact ones, relative to their size: they are made of a few
 /// roundings and, outside Fair Tree, of a power.
@@ -32,9 +32,9 @@ pub struct Mismatch {
 }
 
 /// The fields that differ from what they must be.
-pub fn mismatches(left: &Left, after: &World) -> Vec<Mismatch> {
+pub fn mismatches(left: &Left, after: &Records) -> Vec<Mismatch> {
     let mut found = Found(vec![]);
-    let must = &left.world;
+    let must = &left.records;
     if must.times != after.times {
         found.add(
             "daemon 0 times",

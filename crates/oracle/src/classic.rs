@@ -15,7 +15,7 @@ use super::faults::{Fault, Faults};
 use super::number::{
     Fraction, Number, exact, ln, power, product, quotient, rounded, to_f64, whole,
 };
-use super::records::{Assoc, World, flag};
+use super::records::{Assoc, Records, flag};
 
 /// Bits that are enough for what ends in an x87 number.
 const BITS: u64 = 160;
@@ -83,7 +83,7 @@ pub fn counted(faults: &Faults, usage: &Fraction) -> Option<Fraction> {
 
 /// Everything at one moment.
 struct Classic<'a> {
-    world: &'a World,
+    records: &'a Records,
     faults: &'a Faults,
     usage: &'a dyn Fn(u32) -> Fraction,
     shares: BTreeMap<u32, Fraction>,
@@ -91,17 +91,17 @@ struct Classic<'a> {
 }
 
 /// Fills in usage and factors from the given raw usage.
-pub fn classic(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Fraction) {
-    let before = world.clone();
-    let root = world.conf.root;
+pub fn classic(records: &mut Records, faults: &Faults, usage: &dyn Fn(u32) -> Fraction) {
+    let before = records.clone();
+    let root = records.conf.root;
     let mut all = Classic {
-        world: &before,
+        records: &before,
         faults,
         usage,
         shares: BTreeMap::new(),
         used: BTreeMap::new(),
     };
-    for (id, record) in &mut world.assocs {
+    for (id, record) in &mut records.assocs {
         let used = all.used(*id);
         let paying = if record.on_parent() {
             record.fs_parent
@@ -121,7 +121,7 @@ pub fn classic(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Fracti
 
 impl Classic<'_> {
     fn norm(&self, id: u32) -> Fraction {
-        norm(&(self.usage)(id), &(self.usage)(self.world.conf.root))
+        norm(&(self.usage)(id), &(self.usage)(self.records.conf.root))
     }
 
     /// Shares: the product of the parts of all levels.
@@ -129,10 +129,10 @@ impl Classic<'_> {
         if let Some(known) = self.shares.get(&id) {
             return known.clone();
         }
-        let found = match self.world.assocs.get(&id) {
+        let found = match self.records.assocs.get(&id) {
             Some(assoc) if assoc.fs_parent != 0 => {
                 let above = self.share(assoc.fs_parent);
-                let own = part_of_level(self.world, assoc);
+                let own = part_of_level(self.records, assoc);
                 if assoc.on_parent() {
                     above
                 } else {
@@ -155,7 +155,7 @@ impl Classic<'_> {
     }
 
     fn find_used(&mut self, id: u32) -> Fraction {
-        let assoc = match self.world.assocs.get(&id) {
+        let assoc = match self.records.assocs.get(&id) {
             Some(assoc) if assoc.fs_parent != 0 => Rc::clone(assoc),
             _ if self.faults.has(Fault::RootAlwaysUsed) => return Fraction::one(),
             // The root has used all there is.
@@ -165,13 +165,13 @@ impl Classic<'_> {
         if assoc.on_parent() {
             return self.used(parent);
         }
-        if parent == self.world.conf.root {
+        if parent == self.records.conf.root {
             return self.norm(id);
         }
         let (own, above) = (self.norm(id), self.used(parent));
-        if self.world.conf.has(flag::DEPTH_OBLIVIOUS) {
-            let account = &self.world.assocs[&parent];
-            let level = with_shares(self.world, account);
+        if self.records.conf.has(flag::DEPTH_OBLIVIOUS) {
+            let account = &self.records.assocs[&parent];
+            let level = with_shares(self.records, account);
             let used_level = level.map(|sibling| self.norm(sibling.id)).sum();
             let (share, share_above) = (self.share(id), self.share(parent));
             return DepthOblivious {
@@ -183,42 +183,45 @@ impl Classic<'_> {
             }
             .usage(&Faults::none());
         }
-        if level_shares(self.world, parent) == 0 {
+        if level_shares(self.records, parent) == 0 {
             return above;
         }
-        &own + (above - &own) * part_of_level(self.world, &assoc)
+        &own + (above - &own) * part_of_level(self.records, &assoc)
     }
 }
 
-fn with_shares<'a>(world: &'a World, account: &'a Assoc) -> impl Iterator<Item = &'a Rc<Assoc>> {
+fn with_shares<'a>(
+    records: &'a Records,
+    account: &'a Assoc,
+) -> impl Iterator<Item = &'a Rc<Assoc>> {
     let children = account
         .children
         .iter()
-        .filter_map(|id| world.assocs.get(id));
+        .filter_map(|id| records.assocs.get(id));
     children.filter(|child| !child.on_parent())
 }
 
-fn level_shares(world: &World, account: u32) -> u64 {
-    let Some(account) = world.assocs.get(&account) else {
+fn level_shares(records: &Records, account: u32) -> u64 {
+    let Some(account) = records.assocs.get(&account) else {
         return 0;
     };
-    with_shares(world, account)
+    with_shares(records, account)
         .map(|child| u64::from(child.shares_raw))
         .sum()
 }
 
 /// Own shares over those of the level; 0 of a level without any.
-pub fn part_of_level(world: &World, assoc: &Assoc) -> Fraction {
-    match level_shares(world, assoc.fs_parent) {
+pub fn part_of_level(records: &Records, assoc: &Assoc) -> Fraction {
+    match level_shares(records, assoc.fs_parent) {
         0 => Fraction::zero(),
         level => quotient(&whole(assoc.shares_raw), &whole(level)),
     }
 }
 
 /// Normalised shares of classic fair share: the product of the parts of all levels.
-pub fn share_of_path(world: &World, id: u32) -> Fraction {
+pub fn share_of_path(records: &Records, id: u32) -> Fraction {
     let mut all = Classic {
-        world,
+        records,
         faults: &Faults::none(),
         usage: &|_| Fraction::zero(),
         shares: BTreeMap::new(),
@@ -228,30 +231,30 @@ pub fn share_of_path(world: &World, id: u32) -> Fraction {
 }
 
 /// Normalised shares under the settings of now, as slurmctld's own function defines them.
-pub fn shares_norm(world: &World, id: u32) -> Fraction {
-    let root = world.conf.root;
-    let Some(assoc) = world.assocs.get(&id) else {
+pub fn shares_norm(records: &Records, id: u32) -> Fraction {
+    let root = records.conf.root;
+    let Some(assoc) = records.assocs.get(&id) else {
         return Fraction::zero();
     };
     let parent = assoc.fs_parent;
-    if world.conf.has(flag::FAIR_TREE) {
+    if records.conf.has(flag::FAIR_TREE) {
         if id == root || (assoc.on_parent() && parent == root) {
             // Nobody shares with the root: its level's shares are unset.
-            let root = &world.assocs[&root];
+            let root = &records.assocs[&root];
             return whole(root.shares_raw) / whole(root.level_shares);
         }
         if assoc.on_parent() {
-            return shares_norm(world, parent);
+            return shares_norm(records, parent);
         }
-        return part_of_level(world, assoc);
+        return part_of_level(records, assoc);
     }
     if id == root || parent == 0 {
         return Fraction::one();
     }
     if assoc.on_parent() {
-        shares_norm(world, parent)
+        shares_norm(records, parent)
     } else {
-        part_of_level(world, assoc) * shares_norm(world, parent)
+        part_of_level(records, assoc) * shares_norm(records, parent)
     }
 }
 
@@ -264,20 +267,20 @@ pub fn is_open(assoc: &Assoc) -> bool {
 }
 
 /// Stock's answer to whoever asks: the records of this moment, whatever they are from.
-pub fn ask(world: &mut World, faults: &Faults, id: u32) {
-    let Some(assoc) = world.assocs.get(&id).cloned() else {
+pub fn ask(records: &mut Records, faults: &Faults, id: u32) {
+    let Some(assoc) = records.assocs.get(&id).cloned() else {
         return;
     };
-    let Some(parent) = world.assocs.get(&assoc.fs_parent).cloned() else {
+    let Some(parent) = records.assocs.get(&assoc.fs_parent).cloned() else {
         return;
     };
-    let root = world.conf.root;
-    let counted = |id: u32| counted(faults, &world.assocs[&id].usage.raw);
+    let root = records.conf.root;
+    let counted = |id: u32| counted(faults, &records.assocs[&id].usage.raw);
     let own = norm(
         &counted(id).unwrap_or_default(),
         &counted(root).unwrap_or_default(),
     );
-    if let Some(record) = world.assocs.get_mut(&id) {
+    if let Some(record) = records.assocs.get_mut(&id) {
         Rc::make_mut(record).usage_norm = Number::Finite(own.clone());
     }
     let above = finite(&parent.usage_efctv);
@@ -286,8 +289,8 @@ pub fn ask(world: &mut World, faults: &Faults, id: u32) {
         own
     } else if assoc.on_parent() {
         above
-    } else if world.conf.has(flag::DEPTH_OBLIVIOUS) {
-        let level = with_shares(world, &parent);
+    } else if records.conf.has(flag::DEPTH_OBLIVIOUS) {
+        let level = with_shares(records, &parent);
         DepthOblivious {
             share: &exact(assoc.shares_norm),
             share_above: &exact(parent.shares_norm),
@@ -301,59 +304,59 @@ pub fn ask(world: &mut World, faults: &Faults, id: u32) {
     } else {
         &own + (above - &own) * (whole(assoc.shares_raw) / whole(assoc.level_shares))
     };
-    if let Some(record) = world.assocs.get_mut(&id) {
+    if let Some(record) = records.assocs.get_mut(&id) {
         Rc::make_mut(record).usage_efctv = Number::Finite(rounded(&used, BITS));
     }
 }
 
 /// The start of a stock pass: accounts from the top, users left open.
-pub fn ask_accounts(world: &mut World, faults: &Faults, account: u32) {
-    let children = world
+pub fn ask_accounts(records: &mut Records, faults: &Faults, account: u32) {
+    let children = records
         .assocs
         .get(&account)
         .map(|account| account.children.clone());
     for id in children.into_iter().flatten() {
-        let Some(child) = world.assocs.get_mut(&id) else {
+        let Some(child) = records.assocs.get_mut(&id) else {
             continue;
         };
         if child.is_user {
             Rc::make_mut(child).usage_efctv = Number::Finite(no_val());
         } else {
-            ask(world, faults, id);
-            ask_accounts(world, faults, id);
+            ask(records, faults, id);
+            ask_accounts(records, faults, id);
         }
     }
 }
 
 /// Whose usage counts for an association: with shares of its parent, that one's.
-pub fn paying(world: &World, id: u32) -> u32 {
-    match world.assocs.get(&id) {
+pub fn paying(records: &Records, id: u32) -> u32 {
+    match records.assocs.get(&id) {
         Some(assoc) if assoc.on_parent() => assoc.fs_parent,
         _ => id,
     }
 }
 
 /// Stock's factor of a job's association, computed from the records.
-pub fn factor_of_records(world: &mut World, faults: &Faults, id: u32) -> Fraction {
-    let paying = paying(world, id);
-    let Some(record) = world.assocs.get(&paying) else {
+pub fn factor_of_records(records: &mut Records, faults: &Faults, id: u32) -> Fraction {
+    let paying = paying(records, id);
+    let Some(record) = records.assocs.get(&paying) else {
         return Fraction::zero();
     };
     if is_open(record) {
-        ask(world, faults, paying);
+        ask(records, faults, paying);
     }
-    if world.conf.has(flag::FAIR_TREE) {
-        return world.assocs[&id].fs_factor.clone();
+    if records.conf.has(flag::FAIR_TREE) {
+        return records.assocs[&id].fs_factor.clone();
     }
-    let record = &world.assocs[&paying];
+    let record = &records.assocs[&paying];
     if is_open(record) {
         return Fraction::zero();
     }
     let share = exact(record.shares_norm);
-    let used = if paying == world.conf.root && !faults.has(Fault::RootAlwaysUsed) {
+    let used = if paying == records.conf.root && !faults.has(Fault::RootAlwaysUsed) {
         norm(&record.usage.raw, &record.usage.raw)
     } else {
         finite(&record.usage_efctv)
     };
-    factor(&used, &share, world.conf.dampening)
+    factor(&used, &share, records.conf.dampening)
 }

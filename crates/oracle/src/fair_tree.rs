@@ -13,7 +13,7 @@ use num_traits::{One as _, Signed as _, Zero as _};
 
 use super::faults::{Fault, Faults};
 use super::number::{Fraction, Number, exact, quotient, rounded, to_f64, whole};
-use super::records::{Assoc, World, number};
+use super::records::{Assoc, Records, number};
 
 /// A level fairshare that can be compared.
 #[derive(Clone, Debug)]
@@ -72,21 +72,21 @@ struct FairTree<'a> {
 
 /// Fills in level fairshare, effective and normalised usage, and the factors of users, from the
 /// given raw usage.
-pub fn fair_tree(world: &mut World, faults: &Faults, usage: &dyn Fn(u32) -> Fraction) {
+pub fn fair_tree(records: &mut Records, faults: &Faults, usage: &dyn Fn(u32) -> Fraction) {
     let mut tree = FairTree {
-        assocs: world.assocs.clone(),
+        assocs: records.assocs.clone(),
         usage,
         faults,
         levels: BTreeMap::new(),
-        users: world.conf.users,
+        users: records.conf.users,
         ranks: BTreeMap::new(),
     };
-    let root = world.conf.root;
+    let root = records.conf.root;
     for assoc in tree.assocs.values() {
         tree.levels.insert(assoc.id, tree.level(assoc));
     }
     tree.rank(root);
-    for (id, record) in &mut world.assocs {
+    for (id, record) in &mut records.assocs {
         let record = Rc::make_mut(record);
         record.level_fs = match &tree.levels[id] {
             Some(Level::Finite(_, value)) => Number::Finite(Fraction::clone(value)),

@@ -53,10 +53,10 @@ faults! {
     TinyUsage = "tiny-usage", "DEPTH_OBLIVIOUS takes usage below 1e-308 of its siblings' for none";
     /// Usage below nothing, which slurmctld's own subtractions can leave, is computed with.
     NegativeUsage = "negative-usage", "usage below nothing counts as such";
-    /// Usage fades by 0.693 instead of ln 2.
+    /// Usage decays by 0.693 instead of ln 2.
     HalfLife = "half-life", "a half-life of 0.693 instead of ln 2";
-    /// A period's use fades as if it had all come at the start.
-    DecayAtStart = "use-at-start", "use of a period fades as if all came at its start";
+    /// A period's use decays as if it had all come at the start.
+    DecayAtStart = "use-at-start", "use of a period decays as if all came at its start";
     /// Ends of jobs go by the half-life of the last pass.
     StaleHalfLife = "end-by-old-half-life", "ends of jobs are charged by the half-life before the reconfigure";
     /// Without limits nobody charges the rest of an ended job.

@@ -9,7 +9,7 @@ use crate::conf::{Conf, flag};
 use crate::fair_tree::fair_tree;
 use crate::faults::{Fault, Faults};
 use crate::number::{Fraction, Number, to_f64};
-use crate::records::{Assoc, USE_PARENT, World};
+use crate::records::{Assoc, Records, USE_PARENT};
 
 /// A row of a tree.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub enum Level {
 
 /// The associations after one computation.
 pub struct Hierarchy {
-    world: World,
+    records: Records,
     /// Only users of Fair Tree have a factor, and those of classic fair share all.
     algorithm: Algorithm,
 }
@@ -63,7 +63,7 @@ impl Hierarchy {
     /// Computes all of `rows`, as documented; `stock_root`: the root counts as used up also where
     /// nothing is used, as stock has it.
     pub fn new(rows: &[Association], algorithm: Algorithm, stock_root: bool) -> Hierarchy {
-        let mut world = records(rows);
+        let mut records = records_of(rows);
         let (flags, dampening) = match algorithm {
             Algorithm::FairTree => (flag::FAIR_TREE, 1),
             Algorithm::Classic { dampening } => (0, dampening),
@@ -71,7 +71,7 @@ impl Hierarchy {
         };
         let users = rows.iter().filter(|row| row.is_user).count();
         let root = rows.iter().find(|row| row.parent.is_none());
-        world.conf = Rc::new(Conf {
+        records.conf = Rc::new(Conf {
             root: root.map_or(0, |row| row.id),
             users: u32::try_from(users).unwrap_or(u32::MAX),
             dampening: u32::from(dampening),
@@ -89,14 +89,14 @@ impl Hierarchy {
             false => Faults::none(),
         };
         match algorithm {
-            Algorithm::FairTree => fair_tree(&mut world, &faults, &usage),
-            _ => classic(&mut world, &faults, &usage),
+            Algorithm::FairTree => fair_tree(&mut records, &faults, &usage),
+            _ => classic(&mut records, &faults, &usage),
         }
-        Hierarchy { world, algorithm }
+        Hierarchy { records, algorithm }
     }
 
     fn assoc(&self, id: u32) -> &Assoc {
-        &self.world.assocs[&id]
+        &self.records.assocs[&id]
     }
 
     /// The nearest account above that does not leave its level to its children; 0 above the root.
@@ -127,7 +127,7 @@ impl Hierarchy {
     pub fn norm_shares(&self, id: u32) -> f64 {
         let share = match self.algorithm {
             Algorithm::FairTree => self.share_of_level(id),
-            _ => share_of_path(&self.world, id),
+            _ => share_of_path(&self.records, id),
         };
         to_f64(&share)
     }
@@ -137,7 +137,7 @@ impl Hierarchy {
         match assoc.fs_parent {
             0 => Fraction::from_integer(1.into()),
             parent if assoc.on_parent() => self.share_of_level(parent),
-            _ => part_of_level(&self.world, assoc),
+            _ => part_of_level(&self.records, assoc),
         }
     }
 
@@ -162,7 +162,7 @@ fn finite(number: &Number) -> Fraction {
 
 /// Rows as slurmctld has them: accounts with the parent's shares stand aside, and their children
 /// are on the level above.
-fn records(rows: &[Association]) -> World {
+fn records_of(rows: &[Association]) -> Records {
     let by_id: BTreeMap<u32, &Association> = rows.iter().map(|row| (row.id, row)).collect();
     let aside = |row: &Association| row.parent.is_some() && !row.is_user && row.shares.is_none();
     let account = |row: &Association| {
@@ -183,12 +183,12 @@ fn records(rows: &[Association]) -> World {
             above.children.push(row.id);
         }
     }
-    World {
+    Records {
         assocs: assocs
             .into_iter()
             .map(|(id, assoc)| (id, Rc::new(assoc)))
             .collect(),
-        ..World::default()
+        ..Records::default()
     }
 }
 

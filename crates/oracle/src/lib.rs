@@ -29,7 +29,7 @@ mod rows;
 mod start;
 mod trace;
 
-pub use attribute::{Account, Explained, Unexplained, explain};
+pub use attribute::{Explained, FaultCounts, Unexplained, explain};
 pub use check::Mismatch;
 pub use faults::Faults;
 pub use hierarchy::{Algorithm, Association, Hierarchy, Level};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use num_traits::{One as _, Zero as _};
 
 use super::number::Fraction;
-use super::records::{Assoc, Job, Leaf, Usage, World};
+use super::records::{Assoc, Job, Leaf, Records, Usage};
 
 /// Usage as a plugin of ours writes it down: of users, and what removed users left in accounts.
 #[derive(Clone, Debug, Default)]
@@ -19,19 +19,19 @@ pub struct Saved {
 
 impl Saved {
     /// The usage of a moment.
-    pub fn of(world: &World) -> Saved {
+    pub fn of(records: &Records) -> Saved {
         let own = |assoc: &Assoc| match &assoc.leaf {
             Leaf::None => None,
             Leaf::Own => Some(assoc.usage.clone()).filter(Usage::is_any),
             Leaf::Apart(leaf) => Some(leaf.clone()).filter(Usage::is_any),
         };
-        let assocs = world.assocs.iter();
+        let assocs = records.assocs.iter();
         Saved {
-            time: world.now,
+            time: records.now,
             assocs: assocs
                 .filter_map(|(id, assoc)| Some((*id, own(assoc)?)))
                 .collect(),
-            qos: world
+            qos: records
                 .qos
                 .iter()
                 .map(|(id, qos)| (*id, qos.usage.clone()))
@@ -52,14 +52,14 @@ pub struct Files {
 
 /// What the last pass found.
 #[derive(Clone, Debug, Default)]
-pub struct Ranking {
+pub struct LastPass {
     pub assocs: BTreeMap<u32, Rc<Assoc>>,
     pub factors: BTreeMap<u32, Fraction>,
 }
 
-impl Ranking {
+impl LastPass {
     /// The factor at the last pass; of a newer association what it will most likely be.
-    pub fn factor(&self, world: &World, assoc: u32) -> Fraction {
+    pub fn factor(&self, records: &Records, assoc: u32) -> Fraction {
         if self.assocs.contains_key(&assoc) {
             return self
                 .factors
@@ -67,9 +67,9 @@ impl Ranking {
                 .cloned()
                 .unwrap_or_else(Fraction::zero);
         }
-        let line = world.line_up(assoc);
+        let line = records.line_up(assoc);
         let new = line.iter().take_while(|id| !self.assocs.contains_key(id));
-        let unentitled = new.clone().any(|id| world.assocs[id].shares_raw == 0);
+        let unentitled = new.clone().any(|id| records.assocs[id].shares_raw == 0);
         let known = line.iter().filter(|id| self.assocs.contains_key(id));
         for ancestor in known {
             let users = self.assocs.values().filter(|assoc| assoc.is_user);
@@ -123,38 +123,38 @@ pub struct Memory {
     /// The clock is behind that pass, and runs that began since are charged up to here.
     pub behind: bool,
     pub later: BTreeMap<(u32, i64), i64>,
-    pub ranking: Rc<Ranking>,
+    pub last_pass: Rc<LastPass>,
     /// Stock without slurmdbd: no age factor until the next reconfigure.
     pub ageless: bool,
     pub files: Files,
     /// The files that come back after a crash.
-    pub kept: Option<Files>,
+    pub files_at_crash: Option<Files>,
 }
 
 impl Memory {
     /// The plugin starts.
-    pub fn start(&mut self, world: &World) {
-        if let Some(kept) = self.kept.take() {
+    pub fn start(&mut self, records: &Records) {
+        if let Some(kept) = self.files_at_crash.take() {
             self.files = kept;
         }
         let known = |time: i64| (time != 0).then_some(time);
         // Without slurmdbd stock writes the file and never reads it.
-        let times = world.times.filter(|_| world.conf.slurmdbd);
+        let times = records.times.filter(|_| records.conf.slurmdbd);
         self.last_ran = times.and_then(|(last_ran, _)| known(last_ran));
         self.last_reset = times
             .and_then(|(_, reset)| known(reset))
-            .unwrap_or(world.now);
+            .unwrap_or(records.now);
         self.armed = true;
         self.rearmed = false;
         self.next_reset = None;
-        self.algorithm = world.conf.algorithm();
-        self.half_life = world.conf.half_life;
+        self.algorithm = records.conf.algorithm();
+        self.half_life = records.conf.half_life;
         self.recent.clear();
         self.runs = None;
         self.behind = false;
         self.later.clear();
-        self.ranking = Rc::default();
-        self.ageless = !world.conf.slurmdbd;
+        self.last_pass = Rc::default();
+        self.ageless = !records.conf.slurmdbd;
     }
 
     /// Was the run there at the last pass?
@@ -164,10 +164,10 @@ impl Memory {
     }
 
     /// A pass has charged all that runs.
-    pub fn pass(&mut self, world: &World, last_ran: i64) {
+    pub fn pass(&mut self, records: &Records, last_ran: i64) {
         self.last_ran = Some(last_ran);
-        self.behind = world.now < last_ran;
-        let runs = world.jobs.values().filter(|job| {
+        self.behind = records.now < last_ran;
+        let runs = records.jobs.values().filter(|job| {
             let waits = job.is_pending() && !job.is_completing();
             job.start != 0 && job.end_time_exp.is_some() && !waits
         });
@@ -181,7 +181,7 @@ impl Memory {
         let since = runs.difference(&known);
         let until = |run: &(u32, i64)| {
             let before = self.later.get(run).copied().unwrap_or(run.1);
-            (*run, before.max(world.now))
+            (*run, before.max(records.now))
         };
         self.later = since.map(until).collect();
     }
@@ -196,13 +196,13 @@ impl Memory {
     /// Two files of one second, the plugin's the older one, may belong together as well: their
     /// times on disk are of another clock than the life's. `None`: they are not.
     pub fn of_one_second(&self) -> Option<Memory> {
-        let files = self.kept.as_ref().unwrap_or(&self.files);
+        let files = self.files_at_crash.as_ref().unwrap_or(&self.files);
         let saved = files.saved.as_ref()?.time;
         if files.dumped != Some(saved) || !files.dump_is_last {
             return None;
         }
         let mut other = self.clone();
-        let files = other.kept.as_mut().unwrap_or(&mut other.files);
+        let files = other.files_at_crash.as_mut().unwrap_or(&mut other.files);
         files.dump_is_last = false;
         Some(other)
     }

@@ -10,10 +10,10 @@ use super::charge::{self, Period};
 use super::classic;
 use super::fair_tree;
 use super::faults::{Fault, Faults};
-use super::memory::{Memory, Ranking, Saved};
+use super::memory::{LastPass, Memory, Saved};
 use super::number::{Fraction, close, exact, product, to_f64};
 use super::price::{self, AllBounds};
-use super::records::{Assoc, Leaf, Usage, World, flag};
+use super::records::{Assoc, Leaf, Records, Usage, flag};
 use super::resets;
 use super::rows::Row;
 use super::trace::Hook;
@@ -23,7 +23,7 @@ pub const USAGE: f64 = 1e-12;
 
 /// What a call must leave.
 pub struct Left {
-    pub world: World,
+    pub records: Records,
     pub memory: Memory,
     /// Where rounding decides about an integer.
     pub bounds: AllBounds,
@@ -32,10 +32,10 @@ pub struct Left {
 /// One call.
 pub struct Call<'a> {
     pub hook: Hook,
-    pub before: &'a World,
+    pub before: &'a Records,
     /// What the plugin left: ranks follow from the very numbers in the records, whose last bits
     /// are the plugin's own.
-    pub after: &'a World,
+    pub after: &'a Records,
     /// What it answered.
     pub rows: &'a [Row],
 }
@@ -45,7 +45,7 @@ pub fn leave(call: &Call, memory: &Memory, faults: &Faults) -> Result<Left> {
     let mut model = Model {
         call,
         faults,
-        world: call.before.clone(),
+        records: call.before.clone(),
         memory: memory.clone(),
         bounds: AllBounds::new(),
     };
@@ -60,7 +60,7 @@ pub fn leave(call: &Call, memory: &Memory, faults: &Faults) -> Result<Left> {
         Hook::Sprio => {}
     }
     Ok(Left {
-        world: model.world,
+        records: model.records,
         memory: model.memory,
         bounds: model.bounds,
     })
@@ -69,20 +69,20 @@ pub fn leave(call: &Call, memory: &Memory, faults: &Faults) -> Result<Left> {
 pub(super) struct Model<'a> {
     pub(super) call: &'a Call<'a>,
     pub(super) faults: &'a Faults,
-    pub(super) world: World,
+    pub(super) records: Records,
     pub(super) memory: Memory,
     pub(super) bounds: AllBounds,
 }
 
 impl Model<'_> {
     fn is_fair_tree(&self) -> bool {
-        self.world.conf.has(flag::FAIR_TREE)
+        self.records.conf.has(flag::FAIR_TREE)
     }
 
     // ---- stop ----------------------------------------------------------------------------
 
     fn stop(&mut self) {
-        if self.world.conf.slurmdbd && self.memory.last_ran.is_some() {
+        if self.records.conf.slurmdbd && self.memory.last_ran.is_some() {
             self.save();
         }
     }
@@ -99,17 +99,17 @@ impl Model<'_> {
     // ---- a pass -----------------------------------------------------------------------------
 
     pub(super) fn pass(&mut self) -> Result<()> {
-        if !self.world.conf.slurmdbd {
+        if !self.records.conf.slurmdbd {
             return self.pass_without_database();
         }
-        if resets::take_due(&self.world, &mut self.memory, self.faults)? {
+        if resets::take_due(&self.records, &mut self.memory, self.faults)? {
             self.reset();
         }
         let classic = !self.is_fair_tree();
         if classic && self.faults.has(Fault::ClassicOrder) {
             self.stock_classic();
         } else {
-            self.fade();
+            self.decay();
             let below = self.below_nothing();
             self.accrue();
             self.share(&below);
@@ -120,14 +120,14 @@ impl Model<'_> {
     }
 
     fn reset(&mut self) {
-        for record in self.world.assocs.values_mut() {
+        for record in self.records.assocs.values_mut() {
             let record = Rc::make_mut(record);
             record.usage = Usage::none(record.usage.tres.len());
             if matches!(record.leaf, Leaf::Apart(_)) {
                 record.leaf = Leaf::None;
             }
         }
-        for record in self.world.qos.values_mut() {
+        for record in self.records.qos.values_mut() {
             let record = Rc::make_mut(record);
             record.usage = Usage::none(record.usage.tres.len());
         }
@@ -138,60 +138,60 @@ impl Model<'_> {
         let since = self
             .memory
             .last_ran
-            .map(|last_ran| self.world.now - last_ran);
+            .map(|last_ran| self.records.now - last_ran);
         since.unwrap_or(0).max(0)
     }
 
-    fn fade(&mut self) {
-        let fading = charge::fading(self.world.conf.half_life, self.faults);
-        let (Some(fading), passed @ 1..) = (fading, self.passed()) else {
+    fn decay(&mut self) {
+        let decay = charge::decay(self.records.conf.half_life, self.faults);
+        let (Some(decay), passed @ 1..) = (decay, self.passed()) else {
             return;
         };
-        let mut factor = fading.factor(passed);
-        if fading.approximate {
+        let mut factor = decay.factor(passed);
+        if decay.approximate {
             // Stock leaves a trace of everything.
             factor = factor.max(exact(f64::MIN_POSITIVE));
         }
-        let fade = |value: &mut Fraction| *value = product(value, &factor);
-        for record in self.world.assocs.values_mut() {
+        let scale = |value: &mut Fraction| *value = product(value, &factor);
+        for record in self.records.assocs.values_mut() {
             let record = Rc::make_mut(record);
-            record.usage.each(fade);
+            record.usage.each(scale);
             if let Leaf::Apart(leaf) = &mut record.leaf {
-                leaf.each(fade);
+                leaf.each(scale);
             }
         }
-        for record in self.world.qos.values_mut().filter(|qos| !qos.no_decay) {
-            Rc::make_mut(record).usage.each(fade);
+        for record in self.records.qos.values_mut().filter(|qos| !qos.no_decay) {
+            Rc::make_mut(record).usage.each(scale);
         }
     }
 
     fn accrue(&mut self) {
-        for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+        for id in self.records.jobs.keys().copied().collect::<Vec<u32>>() {
             self.accrue_one(id);
         }
     }
 
     /// Charges a job for the time since the last pass, if it is to be charged.
     fn accrue_one(&mut self, id: u32) {
-        let job = Rc::clone(&self.world.jobs[&id]);
-        let unreported = charge::ended_unreported(&self.world.conf, &job);
+        let job = Rc::clone(&self.records.jobs[&id]);
+        let unreported = charge::ended_unreported(&self.records.conf, &job);
         let at_end = unreported && !self.faults.has(Fault::EndLost);
-        if !at_end && !charge::accrues(&self.world.conf, self.faults, &job) {
+        if !at_end && !charge::accrues(&self.records.conf, self.faults, &job) {
             return;
         }
         let period = Period {
             last_ran: self.memory.last_ran,
-            now: self.world.now,
-            valued_at: self.memory.last_ran.unwrap_or(0).max(self.world.now),
+            now: self.records.now,
+            valued_at: self.memory.last_ran.unwrap_or(0).max(self.records.now),
             at_end,
-            half_life: self.world.conf.half_life,
+            half_life: self.records.conf.half_life,
         };
-        charge::charge(&mut self.world, &self.memory, self.faults, id, &period);
+        charge::charge(&mut self.records, &self.memory, self.faults, id, &period);
     }
 
     /// Usage below nothing, which counts as none: what a pass adds counts as if it came upon 0.
     fn below_nothing(&self) -> BTreeMap<u32, Fraction> {
-        let all = self.world.assocs.values();
+        let all = self.records.assocs.values();
         let below = all.filter(|assoc| classic::counted(self.faults, &assoc.usage.raw).is_none());
         below
             .map(|assoc| (assoc.id, assoc.usage.raw.clone()))
@@ -200,7 +200,7 @@ impl Model<'_> {
 
     /// Fair share of all associations, whose usage counts without what is given.
     fn share(&mut self, below: &BTreeMap<u32, Fraction>) {
-        let predicted = self.world.clone();
+        let predicted = self.records.clone();
         let after = self.call.after;
         let usage = |id: u32| {
             let usage = usage_of(&predicted, after, id);
@@ -210,28 +210,28 @@ impl Model<'_> {
             }
         };
         if self.is_fair_tree() {
-            fair_tree::fair_tree(&mut self.world, self.faults, &usage);
+            fair_tree::fair_tree(&mut self.records, self.faults, &usage);
         } else {
-            classic::classic(&mut self.world, &Faults::none(), &usage);
+            classic::classic(&mut self.records, &Faults::none(), &usage);
         }
-        let ranking = Ranking {
-            assocs: self.world.assocs.clone(),
+        let last_pass = LastPass {
+            assocs: self.records.assocs.clone(),
             factors: self.factors(),
         };
-        self.memory.ranking = Rc::new(ranking);
+        self.memory.last_pass = Rc::new(last_pass);
     }
 
     fn factors(&self) -> BTreeMap<u32, Fraction> {
         let ranked = |assoc: &&Rc<Assoc>| assoc.is_user || !self.is_fair_tree();
-        let assocs = self.world.assocs.values().filter(ranked);
+        let assocs = self.records.assocs.values().filter(ranked);
         assocs
             .map(|assoc| (assoc.id, assoc.fs_factor.clone()))
             .collect()
     }
 
     fn price_all(&mut self) {
-        for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
-            let job = Rc::clone(&self.world.jobs[&id]);
+        for id in self.records.jobs.keys().copied().collect::<Vec<u32>>() {
+            let job = Rc::clone(&self.records.jobs[&id]);
             let ended = (job.is_finished() || job.is_completing()) && !job.is_pending();
             if ended && !self.faults.has(Fault::EndedPriced) {
                 continue;
@@ -241,8 +241,8 @@ impl Model<'_> {
     }
 
     fn price_in_pass(&mut self, id: u32) {
-        let job = Rc::clone(&self.world.jobs[&id]);
-        let running = self.world.conf.has(flag::CALCULATE_RUNNING);
+        let job = Rc::clone(&self.records.jobs[&id]);
+        let running = self.records.conf.has(flag::CALCULATE_RUNNING);
         if job.priority == 0 || !(job.is_pending() || running) {
             return;
         }
@@ -251,20 +251,20 @@ impl Model<'_> {
 
     /// Prices one job into its record.
     fn price(&mut self, id: u32, pass: bool) {
-        let job = Rc::clone(&self.world.jobs[&id]);
+        let job = Rc::clone(&self.records.jobs[&id]);
         if job.direct && job.priority > 0 {
-            price::clear(&mut self.world, id);
+            price::clear(&mut self.records, id);
             return;
         }
-        let asks = self.world.conf.weight_fs != 0 && self.world.conf.slurmdbd;
+        let asks = self.records.conf.weight_fs != 0 && self.records.conf.slurmdbd;
         let factor = if asks {
             self.fs_factor(job.assoc, pass)
         } else {
             Fraction::zero()
         };
         let ageless = self.memory.ageless && self.faults.has(Fault::NoDatabase);
-        let priced = price::price(&self.world, self.faults, &job, &factor, ageless);
-        price::write(&mut self.world, &mut self.bounds, id, priced, pass);
+        let priced = price::price(&self.records, self.faults, &job, &factor, ageless);
+        price::write(&mut self.records, &mut self.bounds, id, priced, pass);
     }
 
     fn fs_factor(&mut self, assoc: u32, pass: bool) -> Fraction {
@@ -273,80 +273,80 @@ impl Model<'_> {
         }
         let classic = !self.is_fair_tree();
         if classic && self.faults.has(Fault::ClassicOrder) {
-            return classic::factor_of_records(&mut self.world, self.faults, assoc);
+            return classic::factor_of_records(&mut self.records, self.faults, assoc);
         }
         if pass {
             return self
-                .world
+                .records
                 .assocs
                 .get(&assoc)
                 .map_or(Fraction::zero(), |a| a.fs_factor.clone());
         }
-        let known = self.memory.ranking.assocs.contains_key(&assoc);
+        let known = self.memory.last_pass.assocs.contains_key(&assoc);
         if !known && self.faults.has(Fault::NewAssocZero) {
-            return classic::factor_of_records(&mut self.world, self.faults, assoc);
+            return classic::factor_of_records(&mut self.records, self.faults, assoc);
         }
         // What a stock pass of the classic algorithm left open stays so under Fair Tree.
-        let paying = classic::paying(&self.world, assoc);
+        let paying = classic::paying(&self.records, assoc);
         if known && self.is_open(paying) && self.faults.has(Fault::ClassicOrder) {
-            classic::ask(&mut self.world, self.faults, paying);
+            classic::ask(&mut self.records, self.faults, paying);
         }
-        self.memory.ranking.factor(&self.world, assoc)
+        self.memory.last_pass.factor(&self.records, assoc)
     }
 
     fn is_open(&self, assoc: u32) -> bool {
-        let record = self.world.assocs.get(&assoc);
+        let record = self.records.assocs.get(&assoc);
         record.is_some_and(|record| classic::is_open(record))
     }
 
     /// The times, and what is written down.
     fn finish(&mut self) {
-        let now = self.world.now;
+        let now = self.records.now;
         let back = self.memory.last_ran.is_some_and(|last_ran| last_ran > now);
         let last_ran = match self.memory.last_ran {
             Some(last_ran) if back && !self.faults.has(Fault::ClockBack) => last_ran,
             _ => now,
         };
-        self.memory.pass(&self.world, last_ran);
-        self.memory.half_life = self.world.conf.half_life;
+        self.memory.pass(&self.records, last_ran);
+        self.memory.half_life = self.records.conf.half_life;
         self.memory
             .recent
             .retain(|_, (until, over)| *until > last_ran.min(now) && !*over);
-        self.world.times = Some((last_ran, self.memory.last_reset));
+        self.records.times = Some((last_ran, self.memory.last_reset));
         self.save();
     }
 
     // ---- stock's order of a classic pass ----------------------------------------------------
 
     fn stock_classic(&mut self) {
-        let root = self.world.conf.root;
-        classic::ask_accounts(&mut self.world, self.faults, root);
+        let root = self.records.conf.root;
+        classic::ask_accounts(&mut self.records, self.faults, root);
         let stands = self.memory.last_ran.is_none() || self.passed() == 0;
         if !(stands && self.faults.has(Fault::ClassicPassSkipped)) {
-            self.fade();
-            for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+            self.decay();
+            for id in self.records.jobs.keys().copied().collect::<Vec<u32>>() {
                 self.charge_and_price(id);
             }
         }
         if !self.faults.has(Fault::ClassicFactorUnpublished) {
-            let mut all = self.world.clone();
-            let predicted = self.world.clone();
+            let mut all = self.records.clone();
+            let predicted = self.records.clone();
             classic::classic(&mut all, &Faults::none(), &|id| {
                 usage_of(&predicted, self.call.after, id)
             });
-            for (id, record) in &mut self.world.assocs {
+            for (id, record) in &mut self.records.assocs {
                 Rc::make_mut(record).fs_factor = all.assocs[id].fs_factor.clone();
             }
         }
-        let ranking = Ranking {
-            assocs: self.world.assocs.clone(),
+        let last_pass = LastPass {
+            assocs: self.records.assocs.clone(),
             factors: self.factors(),
         };
-        self.memory.ranking = Rc::new(ranking);
+        self.memory.last_pass = Rc::new(last_pass);
     }
 
     fn charge_and_price(&mut self, id: u32) {
-        let job = Rc::clone(&self.world.jobs[&id]);
+        let job = Rc::clone(&self.records.jobs[&id]);
         let ended = job.is_finished() || job.is_completing();
         self.accrue_one(id);
         let over = !job.is_pending() && job.end_time_exp.is_none() && job.assoc != 0;
@@ -363,12 +363,12 @@ impl Model<'_> {
 
     fn pass_without_database(&mut self) -> Result<()> {
         let stock = self.faults.has(Fault::NoDatabase);
-        let has_thread = self.world.conf.starts_anew;
+        let has_thread = self.records.conf.starts_anew;
         if stock && !has_thread && self.call.hook != Hook::Start {
             return Ok(());
         }
         if stock && !has_thread {
-            for id in self.world.jobs.keys().copied().collect::<Vec<u32>>() {
+            for id in self.records.jobs.keys().copied().collect::<Vec<u32>>() {
                 self.charge_and_price(id);
             }
         } else {
@@ -376,9 +376,9 @@ impl Model<'_> {
         }
         if stock && has_thread {
             // There is no usage to clear, but the time of the last reset moves on.
-            resets::take_due(&self.world, &mut self.memory, self.faults)?;
-            let times = (self.world.now, self.memory.last_reset);
-            self.world.times = Some(times);
+            resets::take_due(&self.records, &mut self.memory, self.faults)?;
+            let times = (self.records.now, self.memory.last_reset);
+            self.records.times = Some(times);
         }
         // A reset that leaves no trace, at the moment of the one before, may have been.
         self.memory.armed = false;
@@ -394,17 +394,17 @@ impl Model<'_> {
     pub(super) fn between_passes(&self, last_ran: i64) -> Period {
         Period {
             last_ran: Some(last_ran),
-            now: self.world.now,
+            now: self.records.now,
             valued_at: last_ran,
             at_end: true,
-            half_life: self.world.conf.half_life,
+            half_life: self.records.conf.half_life,
         }
     }
 
     fn job_end(&mut self, id: u32) {
-        let job = Rc::clone(&self.world.jobs[&id]);
-        let now = self.world.now;
-        let mut half_life = self.world.conf.half_life;
+        let job = Rc::clone(&self.records.jobs[&id]);
+        let now = self.records.now;
+        let mut half_life = self.records.conf.half_life;
         if half_life != self.memory.half_life && self.faults.has(Fault::StaleHalfLife) {
             half_life = self.memory.half_life;
         }
@@ -413,7 +413,7 @@ impl Model<'_> {
             half_life,
             ..self.between_passes(self.memory.last_ran.unwrap_or(now))
         };
-        if charge::charge(&mut self.world, &self.memory, self.faults, id, &period) {
+        if charge::charge(&mut self.records, &self.memory, self.faults, id, &period) {
             let until = if job.end != 0 { now.min(job.end) } else { now };
             let over = !job.is_resizing();
             self.memory.recent.insert((id, job.start), (until, over));
@@ -422,17 +422,17 @@ impl Model<'_> {
 
     fn reconfig(&mut self, cleared: bool) {
         self.memory.reconfigure();
-        let algorithm = self.world.conf.algorithm();
+        let algorithm = self.records.conf.algorithm();
         let switched = std::mem::replace(&mut self.memory.algorithm, algorithm) != algorithm;
-        if !cleared || !self.world.conf.slurmdbd {
+        if !cleared || !self.records.conf.slurmdbd {
             return;
         }
-        charge::take_consumed(&mut self.world, &self.memory, self.faults);
+        charge::take_consumed(&mut self.records, &self.memory, self.faults);
         if !switched {
             return;
         }
-        let before = self.world.clone();
-        for (id, record) in &mut self.world.assocs {
+        let before = self.records.clone();
+        for (id, record) in &mut self.records.assocs {
             let now = classic::shares_norm(&before, *id);
             let kept = exact(record.shares_norm);
             if !close(&kept, &now, 1e-14) && !self.faults.has(Fault::StaleShares) {
@@ -443,16 +443,16 @@ impl Model<'_> {
 
     fn sshare(&mut self) {
         let open = |assoc: &&Rc<Assoc>| assoc.is_user && classic::is_open(assoc);
-        let mut open: Vec<_> = self.world.assocs.values().filter(open).cloned().collect();
+        let mut open: Vec<_> = self.records.assocs.values().filter(open).cloned().collect();
         open.sort_by_key(|assoc| assoc.place);
         for id in open.into_iter().map(|assoc| assoc.id) {
-            classic::ask(&mut self.world, self.faults, id);
+            classic::ask(&mut self.records, self.faults, id);
         }
     }
 }
 
 /// Raw usage as the plugin left it, where that is what it must be but for the last bits.
-fn usage_of(predicted: &World, after: &World, id: u32) -> Fraction {
+fn usage_of(predicted: &Records, after: &Records, id: u32) -> Fraction {
     let must = predicted.assocs.get(&id).map(|assoc| &assoc.usage.raw);
     let left = after.assocs.get(&id).map(|assoc| &assoc.usage.raw);
     match (must, left) {

@@ -249,7 +249,7 @@ pub fn close(a: &Fraction, b: &Fraction, relative: f64) -> bool {
         return true;
     }
     let (x, y) = (to_f64(a), to_f64(b));
-    // What fades for ever ends in rounding: 2^-1000 counts as nothing.
+    // What decays for ever ends in rounding: 2^-1000 counts as nothing.
     let size = x.abs().max(y.abs());
     if size < 1e-290 {
         return true;
@@ -343,16 +343,16 @@ thread_local! {
     static POWERS: RefCell<HashMap<(u32, bool, i64), Fraction>> = RefCell::default();
 }
 
-/// How usage fades: each second it is multiplied by one factor.
+/// How usage decays: each second it is multiplied by one factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fading {
+pub struct Decay {
     /// The half-life, not 0.
     pub half_life_secs: u32,
     /// The factor of a second is 1 - 0.693 / half-life in an `f64`, and not 2^(-1 / half-life).
     pub approximate: bool,
 }
 
-impl Fading {
+impl Decay {
     /// The factor of so many seconds; negative ones give more than 1.
     pub fn factor(self, secs: i64) -> Fraction {
         let key = (self.half_life_secs, self.approximate, secs);
@@ -456,18 +456,18 @@ mod tests {
     // By hand: after one half-life a half; using 1 per second over a half-life is worth
     // h / (2 ln 2) at its end.
     #[test]
-    fn fading() {
-        let fading = Fading {
+    fn decay() {
+        let decay = Decay {
             half_life_secs: 604_800,
             approximate: false,
         };
-        near(&fading.factor(604_800), 0.5);
-        near(&fading.factor(-604_800), 2.0);
+        near(&decay.factor(604_800), 0.5);
+        near(&decay.factor(-604_800), 2.0);
         let by_hand = 604_800.0 / (2.0 * std::f64::consts::LN_2);
-        near(&fading.integral(0, 604_800, 604_800), by_hand);
-        let approximate = Fading {
+        near(&decay.integral(0, 604_800, 604_800), by_hand);
+        let approximate = Decay {
             approximate: true,
-            ..fading
+            ..decay
         };
         near(&approximate.factor(1), 1.0 - 0.693 / 604_800.0);
     }

@@ -7,7 +7,7 @@ use num_traits::{One as _, Signed as _, ToPrimitive as _, Zero as _};
 
 use super::faults::{Fault, Faults};
 use super::number::{Fraction, add, exact, product, rounded, whole};
-use super::records::{Conf, Job, NICE_OFFSET, NO_CONSUME, NO_VAL, Part, Qos, Terms, World, flag};
+use super::records::{Conf, Job, NICE_OFFSET, NO_CONSUME, NO_VAL, Part, Qos, Records, Terms, flag};
 
 /// What an integer may be: the exact sum may lie next to a whole number, where rounding decides.
 pub type Bounds = (u32, u32);
@@ -27,20 +27,20 @@ const BITS: u64 = 128;
 
 /// Prices a job whose fair-share factor is given.
 pub fn price(
-    world: &World,
+    records: &Records,
     faults: &Faults,
     job: &Job,
     fs_factor: &Fraction,
     ageless: bool,
 ) -> Priced {
-    let conf = &*world.conf;
-    let part = world.part(&job.part);
-    let qos = world.qos.get(&job.qos);
+    let conf = &*records.conf;
+    let part = records.part(&job.part);
+    let qos = records.qos.get(&job.qos);
     let terms = Terms {
         age: weighted(if ageless { 0 } else { conf.weight_age }, || {
-            age(world, job)
+            age(records, job)
         }),
-        assoc: weighted(conf.weight_assoc, || assoc(world, job)),
+        assoc: weighted(conf.weight_assoc, || assoc(records, job)),
         fs: weighted(conf.weight_fs, || fs_factor.clone()),
         js: weighted(conf.weight_js, || size(conf, faults, job, part)),
         part: weighted(conf.weight_part, || of_part(conf, part)),
@@ -51,7 +51,7 @@ pub fn price(
     };
     Priced {
         priority: bounds(&terms),
-        array: array(world, faults, job, &terms),
+        array: array(records, faults, job, &terms),
         terms,
     }
 }
@@ -65,12 +65,12 @@ pub(super) fn weighted(weight: u32, factor: impl FnOnce() -> Fraction) -> Fracti
 }
 
 /// Time since the job began to age, over PriorityMaxAge, at most 1.
-fn age(world: &World, job: &Job) -> Fraction {
+fn age(records: &Records, job: &Job) -> Fraction {
     if job.accrue_time == 0 {
         return Fraction::zero();
     }
-    let waited = (world.now - job.accrue_time).max(0);
-    let max_age = i64::from(world.conf.max_age);
+    let waited = (records.now - job.accrue_time).max(0);
+    let max_age = i64::from(records.conf.max_age);
     if waited < max_age {
         whole(waited) / whole(max_age)
     } else {
@@ -78,10 +78,10 @@ fn age(world: &World, job: &Job) -> Fraction {
     }
 }
 
-fn assoc(world: &World, job: &Job) -> Fraction {
-    match world.assocs.get(&job.assoc) {
+fn assoc(records: &Records, job: &Job) -> Fraction {
+    match records.assocs.get(&job.assoc) {
         None => Fraction::zero(),
-        Some(assoc) if world.conf.has(flag::NO_NORMAL_ASSOC) => whole(assoc.priority),
+        Some(assoc) if records.conf.has(flag::NO_NORMAL_ASSOC) => whole(assoc.priority),
         Some(assoc) => exact(assoc.priority_norm),
     }
 }
@@ -206,8 +206,8 @@ fn integer(sum: &Fraction) -> u32 {
 }
 
 /// One priority per partition and QOS; none for a job with one of each.
-fn array(world: &World, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds> {
-    let conf = &*world.conf;
+fn array(records: &Records, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds> {
+    let conf = &*records.conf;
     let own = [job.part.clone()];
     let parts = match (job.parts.is_empty(), job.qos_list.is_empty()) {
         (true, true) => return vec![],
@@ -216,7 +216,7 @@ fn array(world: &World, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds
     };
     let mut array = vec![];
     for name in parts {
-        let part = world.part(name);
+        let part = records.part(name);
         let terms = Terms {
             part: weighted(conf.weight_part, || of_part(conf, part)),
             tres: tres(conf, job, part),
@@ -226,7 +226,7 @@ fn array(world: &World, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds
             array.push(bounds(&terms));
         }
         for id in &job.qos_list {
-            let qos = world.qos.get(id).map(Rc::as_ref);
+            let qos = records.qos.get(id).map(Rc::as_ref);
             let unused = qos.is_some_and(|qos| qos.priority == 0);
             let term = if unused && faults.has(Fault::QosZeroInherits) {
                 terms.qos.clone()
@@ -246,10 +246,10 @@ fn array(world: &World, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds
 pub type AllBounds = BTreeMap<u32, Vec<Bounds>>;
 
 /// Writes a price into a job's record; `pass`: INCR_ONLY counts for the priority.
-pub fn write(world: &mut World, bounds: &mut AllBounds, id: u32, priced: Priced, pass: bool) {
-    let incr_only = world.conf.has(flag::INCR_ONLY);
-    let part_update = world.conf.part_update;
-    let Some(record) = world.jobs.get_mut(&id) else {
+pub fn write(records: &mut Records, bounds: &mut AllBounds, id: u32, priced: Priced, pass: bool) {
+    let incr_only = records.conf.has(flag::INCR_ONLY);
+    let part_update = records.conf.part_update;
+    let Some(record) = records.jobs.get_mut(&id) else {
         return;
     };
     let record = Rc::make_mut(record);
@@ -281,8 +281,8 @@ pub fn write(world: &mut World, bounds: &mut AllBounds, id: u32, priced: Priced,
 }
 
 /// A priority that an administrator has set stays, and the record's terms are none.
-pub fn clear(world: &mut World, id: u32) {
-    if let Some(record) = world.jobs.get_mut(&id) {
+pub fn clear(records: &mut Records, id: u32) {
+    if let Some(record) = records.jobs.get_mut(&id) {
         Rc::make_mut(record).terms = Terms::default();
     }
 }

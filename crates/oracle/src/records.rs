@@ -385,7 +385,7 @@ impl Job {
 
 /// Everything at one moment. Records are shared between moments that do not differ in them.
 #[derive(Clone, Debug, Default)]
-pub struct World {
+pub struct Records {
     pub now: i64,
     /// The state file: last pass, last reset; `None` without a file.
     pub times: Option<(i64, i64)>,
@@ -396,7 +396,7 @@ pub struct World {
     pub qos: BTreeMap<u32, Rc<Qos>>,
 }
 
-impl World {
+impl Records {
     /// Takes one line: a record that has changed, or `- KIND ID` for one that is gone.
     pub fn take(&mut self, line: &str) -> Result<()> {
         if let Some(gone) = line.strip_prefix("- ") {

@@ -7,15 +7,15 @@ use jiff::{Timestamp, ToSpan as _, Zoned};
 
 use super::faults::{Fault, Faults};
 use super::memory::Memory;
-use super::records::World;
+use super::records::Records;
 
 const NONE: u32 = 0;
 const NOW: u32 = 1;
 const DAY: i64 = 86_400;
 
 /// Whether a pass clears all usage; notes it.
-pub fn take_due(world: &World, memory: &mut Memory, faults: &Faults) -> Result<bool> {
-    let period = world.conf.reset_period;
+pub fn take_due(records: &Records, memory: &mut Memory, faults: &Faults) -> Result<bool> {
+    let period = records.conf.reset_period;
     match period {
         NONE => Ok(false),
         NOW => {
@@ -24,17 +24,17 @@ pub fn take_due(world: &World, memory: &mut Memory, faults: &Faults) -> Result<b
             memory.armed = false;
             memory.rearmed = false;
             if due {
-                memory.last_reset = world.now;
+                memory.last_reset = records.now;
             }
             Ok(due)
         }
-        _ => calendar(world, memory, faults),
+        _ => calendar(records, memory, faults),
     }
 }
 
-fn calendar(world: &World, memory: &mut Memory, faults: &Faults) -> Result<bool> {
-    let (now, period) = (world.now, world.conf.reset_period);
-    let zone = TimeZone::get(&world.conf.zone).context("TZ")?;
+fn calendar(records: &Records, memory: &mut Memory, faults: &Faults) -> Result<bool> {
+    let (now, period) = (records.now, records.conf.reset_period);
+    let zone = TimeZone::get(&records.conf.zone).context("TZ")?;
     let next = match memory.next_reset {
         Some(next) => next,
         None => stock_next(period, memory.last_reset, now, &zone)?,

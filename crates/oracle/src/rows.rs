@@ -13,7 +13,7 @@ use super::fields::Fields;
 use super::model::USAGE;
 use super::number::{self, Fraction, Number, exact, product, to_f64};
 use super::price;
-use super::records::{Assoc, Conf, Job, Part, Terms, World, flag};
+use super::records::{Assoc, Conf, Job, Part, Records, Terms, flag};
 
 /// One row.
 pub enum Row {
@@ -147,7 +147,7 @@ fn narrow(number: &Number) -> Number {
 }
 
 /// What rows say otherwise than they must.
-pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch> {
+pub fn mismatches(rows: &[Row], records: &Records, faults: &Faults) -> Vec<Mismatch> {
     let mut found = Found::default();
     let mut seen = BTreeSet::new();
     for row in rows {
@@ -163,12 +163,12 @@ pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch>
                 if !seen.insert(name.clone()) {
                     found.add(&*name, "one row", "two");
                 }
-                let Some(record) = world.jobs.get(job) else {
+                let Some(record) = records.jobs.get(job) else {
                     found.add(&*name, "no such job", "a row");
                     continue;
                 };
                 // Older releases do not tell it of jobs with a list of partitions.
-                let told = record.direct && (world.conf.starts_anew || record.parts.is_empty());
+                let told = record.direct && (records.conf.starts_anew || record.parts.is_empty());
                 let set = if told {
                     f64::from(record.priority)
                 } else {
@@ -177,7 +177,7 @@ pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch>
                 found.equal(&format!("{name} direct_prio"), &set, direct);
                 match terms {
                     Some(terms) if !told => {
-                        let must = expected(world, faults, record, part, qos.as_deref());
+                        let must = expected(records, faults, record, part, qos.as_deref());
                         found.terms(&name, &must, terms);
                     }
                     None if !told => found.add(&*name, "factors", "none"),
@@ -185,7 +185,7 @@ pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch>
                 }
             }
             Row::Sshare { id, share } => {
-                if let Some(assoc) = world.assocs.get(id) {
+                if let Some(assoc) = records.assocs.get(id) {
                     share.check(&mut found, assoc);
                 }
             }
@@ -196,17 +196,17 @@ pub fn mismatches(rows: &[Row], world: &World, faults: &Faults) -> Vec<Mismatch>
 
 /// What sprio must show of a job in one of its partitions and QOS: the job's own factors, but for
 /// those that depend on them.
-fn expected(world: &World, faults: &Faults, job: &Job, part: &str, qos: Option<&str>) -> Terms {
-    let conf = &*world.conf;
+fn expected(records: &Records, faults: &Faults, job: &Job, part: &str, qos: Option<&str>) -> Terms {
+    let conf = &*records.conf;
     let mut terms = job.terms.clone();
     if !job.parts.is_empty() {
-        let part = world.part(part);
+        let part = records.part(part);
         terms.part = price::weighted(conf.weight_part, || price::of_part(conf, part));
         if !terms.tres.is_empty() {
             terms.tres = tres_there(conf, faults, job, part);
         }
     }
-    let mut listed = job.qos_list.iter().filter_map(|id| world.qos.get(id));
+    let mut listed = job.qos_list.iter().filter_map(|id| records.qos.get(id));
     if let Some(there) = listed.find(|listed| Some(&*listed.name) == qos) {
         let counts = there.priority != 0 && conf.weight_qos != 0;
         if counts || !faults.has(Fault::QosZeroInherits) {

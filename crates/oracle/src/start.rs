@@ -10,18 +10,18 @@ use super::faults::Fault;
 use super::memory::Saved;
 use super::model::Model;
 use super::number::{Fraction, exact, product, whole};
-use super::records::{Leaf, Usage, World, number};
+use super::records::{Leaf, Records, Usage, number};
 
 impl Model<'_> {
     pub(super) fn start(&mut self) -> Result<()> {
-        self.memory.start(&self.world);
-        if !self.world.conf.slurmdbd {
+        self.memory.start(&self.records);
+        if !self.records.conf.slurmdbd {
             return self.pass();
         }
-        if let Some(root) = self.world.assocs.get_mut(&self.world.conf.root) {
+        if let Some(root) = self.records.assocs.get_mut(&self.records.conf.root) {
             Rc::make_mut(root).usage_efctv = number(1);
         }
-        charge::take_consumed(&mut self.world, &self.memory, self.faults);
+        charge::take_consumed(&mut self.records, &self.memory, self.faults);
         self.restore();
         self.pass()
     }
@@ -36,8 +36,8 @@ impl Model<'_> {
             }
             return;
         };
-        let exact_is = restored(&self.world, &saved);
-        let cut_only = differ_by_text(&self.world, &exact_is);
+        let exact_is = restored(&self.records, &saved);
+        let cut_only = differ_by_text(&self.records, &exact_is);
         let fault = if cut_only {
             Fault::SavedAsText
         } else {
@@ -46,7 +46,7 @@ impl Model<'_> {
         if self.faults.has(fault) {
             return;
         }
-        self.world = exact_is;
+        self.records = exact_is;
         self.charge_lost(saved.time);
     }
 
@@ -55,26 +55,32 @@ impl Model<'_> {
         let Some(last_ran) = self.memory.last_ran else {
             return;
         };
-        let jobs: Vec<_> = self.world.jobs.values().cloned().collect();
+        let jobs: Vec<_> = self.records.jobs.values().cloned().collect();
         for job in jobs {
             let lost = job.is_finished() && job.end_time_exp.is_none() && job.end > written;
             if !lost || job.start == 0 || job.assoc == 0 || self.faults.has(Fault::CrashLoses) {
                 continue;
             }
-            if let Some(record) = self.world.jobs.get_mut(&job.id) {
+            if let Some(record) = self.records.jobs.get_mut(&job.id) {
                 Rc::make_mut(record).end_time_exp = Some(job.end);
             }
             // slurmctld started without run-seconds of what has ended.
             let kept = self.run_secs();
             let period = self.between_passes(last_ran);
-            charge::charge(&mut self.world, &self.memory, self.faults, job.id, &period);
+            charge::charge(
+                &mut self.records,
+                &self.memory,
+                self.faults,
+                job.id,
+                &period,
+            );
             self.put_run_secs(kept);
         }
     }
 
     /// Those of associations and QOS, and of accounts and users in QOS.
     fn run_secs(&self) -> RunSecs {
-        let (assocs, qos) = (self.world.assocs.values(), self.world.qos.values());
+        let (assocs, qos) = (self.records.assocs.values(), self.records.qos.values());
         RunSecs {
             assocs: assocs.map(|assoc| assoc.run_secs.clone()).collect(),
             qos: qos
@@ -84,10 +90,10 @@ impl Model<'_> {
     }
 
     fn put_run_secs(&mut self, kept: RunSecs) {
-        for (record, run_secs) in self.world.assocs.values_mut().zip(kept.assocs) {
+        for (record, run_secs) in self.records.assocs.values_mut().zip(kept.assocs) {
             Rc::make_mut(record).run_secs = run_secs;
         }
-        for (record, (run_secs, used)) in self.world.qos.values_mut().zip(kept.qos) {
+        for (record, (run_secs, used)) in self.records.qos.values_mut().zip(kept.qos) {
             let record = Rc::make_mut(record);
             (record.run_secs, record.used) = (run_secs, used);
         }
@@ -103,8 +109,8 @@ struct RunSecs {
 type UsedOf = BTreeMap<String, Vec<u64>>;
 
 /// The records with the usage of a file: users and QOS as there, accounts summed up.
-fn restored(world: &World, saved: &Saved) -> World {
-    let mut restored = world.clone();
+fn restored(records: &Records, saved: &Saved) -> Records {
+    let mut restored = records.clone();
     for record in restored.assocs.values_mut() {
         let record = Rc::make_mut(record);
         record.usage = Usage::none(record.usage.tres.len());
@@ -113,7 +119,7 @@ fn restored(world: &World, saved: &Saved) -> World {
         }
     }
     for (id, usage) in &saved.assocs {
-        for up in world.line_up(*id) {
+        for up in records.line_up(*id) {
             if let Some(record) = restored.assocs.get_mut(&up) {
                 Rc::make_mut(record).usage.add(usage);
             }
@@ -134,13 +140,13 @@ fn restored(world: &World, saved: &Saved) -> World {
     restored
 }
 
-fn usages(world: &World) -> impl Iterator<Item = &Usage> {
-    let assocs = world.assocs.values().map(|assoc| &assoc.usage);
-    assocs.chain(world.qos.values().map(|qos| &qos.usage))
+fn usages(records: &Records) -> impl Iterator<Item = &Usage> {
+    let assocs = records.assocs.values().map(|assoc| &assoc.usage);
+    assocs.chain(records.qos.values().map(|qos| &qos.usage))
 }
 
 /// Do two differ by no more than a text with six digits and whole seconds of wall time cuts?
-fn differ_by_text(loaded: &World, exactly: &World) -> bool {
+fn differ_by_text(loaded: &Records, exactly: &Records) -> bool {
     let users = u32::try_from(loaded.assocs.len()).unwrap_or(u32::MAX);
     let slack = |each: f64| exact(each) * whole(users + 1);
     let (digits, second) = (slack(1e-6), slack(1.0));

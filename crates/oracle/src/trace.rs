@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 
-use super::records::World;
+use super::records::Records;
 use super::rows::Row;
 
 /// A call into the plugin.
@@ -35,9 +35,9 @@ pub enum Event {
         /// Which call.
         hook: Hook,
         /// What it found.
-        before: Box<World>,
+        before: Box<Records>,
         /// What it left; `None` when it did not come back.
-        after: Option<Box<World>>,
+        after: Option<Box<Records>>,
         /// What it answered.
         rows: Vec<Row>,
     },
@@ -50,7 +50,7 @@ pub enum Event {
 /// Reads a trace, event by event.
 pub struct Trace<'a> {
     lines: std::iter::Peekable<std::str::Lines<'a>>,
-    world: World,
+    records: Records,
 }
 
 impl<'a> Trace<'a> {
@@ -58,7 +58,7 @@ impl<'a> Trace<'a> {
     pub fn new(text: &'a str) -> Trace<'a> {
         Trace {
             lines: text.lines().peekable(),
-            world: World::default(),
+            records: Records::default(),
         }
     }
 
@@ -81,10 +81,10 @@ impl<'a> Trace<'a> {
             bail!("no call: {call}");
         };
         let hook = hook_of(verb, id.parse()?)?;
-        self.records()?;
-        let before = Box::new(self.world.clone());
+        self.read_records()?;
+        let before = Box::new(self.records.clone());
         let returned = self.lines.next_if_eq(&".").is_some();
-        self.records()?;
+        self.read_records()?;
         let mut rows = vec![];
         while let Some(row) = self.lines.next_if(|line| line.starts_with('+')) {
             rows.push(Row::parse(&row[2..]).with_context(|| row.to_owned())?);
@@ -93,15 +93,15 @@ impl<'a> Trace<'a> {
             line: line.parse()?,
             hook,
             before,
-            after: returned.then(|| Box::new(self.world.clone())),
+            after: returned.then(|| Box::new(self.records.clone())),
             rows,
         }))
     }
 
-    fn records(&mut self) -> Result<()> {
+    fn read_records(&mut self) -> Result<()> {
         let is_record = |line: &&str| !line.starts_with(['@', '.', '!', '+']);
         while let Some(line) = self.lines.next_if(is_record) {
-            self.world.take(line).with_context(|| line.to_owned())?;
+            self.records.take(line).with_context(|| line.to_owned())?;
         }
         Ok(())
     }

@@ -7,6 +7,6 @@ use fairtree_testbed::twin;
 
 fn main() -> ExitCode {
     let code = harness::main(Threads::Cpus, twin::tests);
-    twin::print_account();
+    twin::print_fault_counts();
     code
 }

@@ -22,7 +22,7 @@ use xtask::project;
 use xtask::release::Release;
 
 use super::table::{Row, Table, Unit};
-use super::world::count;
+use super::workload::count;
 use super::{Bench, median};
 
 /// Tasks of one array; all but the last become records of their own.

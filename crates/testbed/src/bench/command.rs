@@ -12,7 +12,7 @@ use xtask::project;
 
 use super::capture::{Size, generate};
 use super::table::{Row, Table, Unit};
-use super::world::count;
+use super::workload::count;
 
 /// Runs of each command.
 const TURNS: usize = 7;

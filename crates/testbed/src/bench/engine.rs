@@ -14,7 +14,7 @@ use super::Bench;
 use super::machine::Memory;
 use super::served::Answer;
 use super::table::{Row, Table, Unit};
-use super::world::count;
+use super::workload::count;
 
 const MILLION: u32 = 1_000_000;
 const TURNS: u32 = 11;

@@ -11,7 +11,7 @@ mod report;
 mod scale;
 mod served;
 mod table;
-mod world;
+mod workload;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -154,8 +154,8 @@ impl Section {
         };
         match self {
             Section::Passes => {
-                for world in passes::worlds(bench.quick) {
-                    add(passes::measure(bench, &world, progress)?.to_string());
+                for workload in passes::workloads(bench.quick) {
+                    add(passes::measure(bench, &workload, progress)?.to_string());
                 }
             }
             Section::Scaling => add(scale::measure(bench, progress)?),

@@ -1,4 +1,4 @@
-//! A pass in slurmctld's place: both plugins in the same world, in turns.
+//! A pass in slurmctld's place: both plugins in the same workload, in turns.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use xtask::progress::Progress;
 use super::machine::Memory;
 use super::served::{Answer, Served};
 use super::table::{Row, Table, Unit};
-use super::world::{Kind, Layout, World};
+use super::workload::{Kind, Layout, Workload};
 use super::{Bench, median};
 
 /// Passes before those.
@@ -26,24 +26,24 @@ const LISTED_READ_LINES: f64 = 6.0;
 const LISTED_WRITTEN_LINES: f64 = 4.0;
 const LINE: f64 = 64.0;
 
-/// The worlds of a run.
-pub fn worlds(quick: bool) -> Vec<World> {
+/// The workloads of a run.
+pub fn workloads(quick: bool) -> Vec<Workload> {
     use Kind::{Classic, FairTree, Tres};
     use Layout::{Fresh, Scattered};
-    let mut worlds = vec![
-        World::large(Fresh, FairTree),
-        World::large(Scattered, FairTree),
-        World::large(Scattered, Tres),
+    let mut workloads = vec![
+        Workload::large(Fresh, FairTree),
+        Workload::large(Scattered, FairTree),
+        Workload::large(Scattered, Tres),
     ];
     if !quick {
-        worlds.extend([
-            World::huge(Fresh, FairTree),
-            World::huge(Scattered, FairTree),
-            World::huge(Scattered, Tres),
-            World::huge(Scattered, Classic),
+        workloads.extend([
+            Workload::huge(Fresh, FairTree),
+            Workload::huge(Scattered, FairTree),
+            Workload::huge(Scattered, Tres),
+            Workload::huge(Scattered, Classic),
         ]);
     }
-    worlds
+    workloads
 }
 
 /// What one plugin did over all rounds.
@@ -79,39 +79,39 @@ impl Record {
     }
 }
 
-/// So many sets of processes play a world, one after the other: what a pass takes depends on where
+/// So many sets of processes play a workload, one after the other: what a pass takes depends on where
 /// the pages of its process happen to lie, and on what others do with the machine meanwhile.
 const SETS: u32 = 3;
 
 /// How many passes of each kind a set plays. Those over a huge queue are long, and fewer.
-fn rounds(bench: &Bench, world: &World) -> u32 {
-    match is_huge(world) {
+fn rounds(bench: &Bench, workload: &Workload) -> u32 {
+    match is_huge(workload) {
         true => bench.rounds.div_ceil(SETS),
         false => bench.rounds,
     }
 }
 
-fn is_huge(world: &World) -> bool {
-    world.waiting >= 1_000_000
+fn is_huge(workload: &Workload) -> bool {
+    workload.waiting >= 1_000_000
 }
 
-/// Lets new processes play a world, in turns, and adds to what was measured: of stock's plugin, of
+/// Lets new processes play a workload, in turns, and adds to what was measured: of stock's plugin, of
 /// ours, and of ours with a limit. Returns our pass before there were jobs.
-fn measure_set(bench: &Bench, world: &World, records: &mut [Record; 3]) -> Result<Answer> {
+fn measure_set(bench: &Bench, workload: &Workload, records: &mut [Record; 3]) -> Result<Answer> {
     let mut hosts = [
-        Served::begin(&bench.host, &bench.stock, world, "")?,
-        Served::begin(&bench.host, &bench.ours, world, "")?,
-        Served::begin(&bench.host, &bench.ours, world, SLICED)?,
+        Served::begin(&bench.host, &bench.stock, workload, "")?,
+        Served::begin(&bench.host, &bench.ours, workload, "")?,
+        Served::begin(&bench.host, &bench.ours, workload, SLICED)?,
     ];
     for host in &mut hosts {
-        host.settle(world)?;
+        host.wait_until_built(workload)?;
     }
     for host in &mut hosts {
         for _ in 0..WARM_UP {
             host.ask("time_pass 300")?;
         }
     }
-    for round in 0..rounds(bench, world) {
+    for round in 0..rounds(bench, workload) {
         for (host, record) in hosts.iter_mut().zip(&mut *records) {
             record.add(host, round)?;
         }
@@ -119,20 +119,20 @@ fn measure_set(bench: &Bench, world: &World, records: &mut [Record; 3]) -> Resul
     Ok(std::mem::take(&mut hosts[1].empty))
 }
 
-/// One table for a world.
+/// One table for a workload.
 ///
 /// # Errors
 /// A host that does not start or ends early.
-pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Table> {
+pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Result<Table> {
     let mut records = [(); 3].map(|()| Record::default());
     let mut empty = Answer::default();
     for set in 1..=SETS {
-        progress.step(format!("passes: {world}, processes {set}"));
-        empty = measure_set(bench, world, &mut records)?;
+        progress.step(format!("passes: {workload}, processes {set}"));
+        empty = measure_set(bench, workload, &mut records)?;
     }
     let [stock, ours, sliced] = records;
     let rows = Figures {
-        world,
+        workload,
         memory: &bench.memory,
         stock: &stock,
         ours: &ours,
@@ -140,20 +140,20 @@ pub fn measure(bench: &Bench, world: &World, progress: &Progress) -> Result<Tabl
         empty: &empty,
     };
     Ok(Table {
-        title: world.to_string(),
+        title: workload.to_string(),
         heads: ("ours", "stock"),
         rows: rows.rows()?,
     })
 }
 
-/// Milliseconds that a pass over a world takes at least.
-pub fn least_millis(memory: &Memory, world: &World) -> f64 {
-    let lines = f64::from(world.waiting) * LINE;
+/// Milliseconds that a pass over a workload takes at least.
+pub fn least_millis(memory: &Memory, workload: &Workload) -> f64 {
+    let lines = f64::from(workload.waiting) * LINE;
     memory.millis(lines * READ_LINES, lines * WRITTEN_LINES)
 }
 
 struct Figures<'a> {
-    world: &'a World,
+    workload: &'a Workload,
     memory: &'a Memory,
     stock: &'a Record,
     ours: &'a Record,
@@ -171,7 +171,7 @@ impl Figures<'_> {
 
     /// Bounds of the large queue, or of the huge one.
     fn bounds(&self) -> (f64, f64, f64) {
-        if is_huge(self.world) {
+        if is_huge(self.workload) {
             (0.05, 0.05, 0.35)
         } else {
             (0.10, 0.10, 0.40)
@@ -187,12 +187,12 @@ impl Figures<'_> {
             ..
         } = self;
         let (hold, wait, cpu) = self.bounds();
-        let jobs = f64::from(self.world.waiting);
+        let jobs = f64::from(self.workload.waiting);
         let ms = |what, ours: f64, stock: f64| {
             Row::new(what, Unit::Milliseconds, ours / 1e3).beside(stock / 1e3)
         };
         let write = memory.millis(0.0, jobs * WRITTEN_LINES * LINE);
-        let pass = least_millis(memory, self.world);
+        let pass = least_millis(memory, self.workload);
         let rows = self.ours.median(|record| &record.lists, "rows")?;
         let list = memory.millis(
             rows * LISTED_READ_LINES * LINE,
@@ -260,8 +260,8 @@ impl Figures<'_> {
 
     fn counts(&self) -> Result<Vec<Row>> {
         let (jobs, assocs) = (
-            f64::from(self.world.waiting),
-            f64::from(self.world.assocs()),
+            f64::from(self.workload.waiting),
+            f64::from(self.workload.assocs()),
         );
         let slices = self.sliced.pass("holds")?;
         let bare = self.empty.get("owned_most")?;

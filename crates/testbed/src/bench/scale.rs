@@ -7,7 +7,7 @@ use xtask::progress::Progress;
 use super::passes::least_millis;
 use super::served::Served;
 use super::table::columns;
-use super::world::{Kind, Layout, World, count};
+use super::workload::{Kind, Layout, Workload, count};
 use super::{Bench, machine, median};
 
 /// Four sizes, each four times the one before.
@@ -20,12 +20,12 @@ const MOST_ROUNDS: u32 = 3;
 const JOB_BYTES: f64 = 3900.0;
 const ASSOC_BYTES: f64 = 2600.0;
 
-fn sizes(quick: bool) -> Vec<World> {
+fn sizes(quick: bool) -> Vec<Workload> {
     let steps = if quick { STEPS - 2 } else { STEPS };
     (0..steps)
         .map(|step| {
             let part = 4_u32.pow(STEPS - 1 - step);
-            World {
+            Workload {
                 waiting: LARGEST.0 / part,
                 running: LARGEST.0 / part / 50,
                 users: LARGEST.1 / part,
@@ -36,9 +36,9 @@ fn sizes(quick: bool) -> Vec<World> {
         .collect()
 }
 
-/// CPU times of a pass, in milliseconds, of both plugins in one world.
+/// CPU times of a pass, in milliseconds, of both plugins in one workload.
 struct Size {
-    world: World,
+    workload: Workload,
     ours: f64,
     stock: f64,
 }
@@ -46,7 +46,7 @@ struct Size {
 impl Size {
     /// Rows: of what is linear in jobs and n log n in associations, all cost is.
     fn rows(&self) -> f64 {
-        f64::from(self.world.waiting) + f64::from(self.world.assocs())
+        f64::from(self.workload.waiting) + f64::from(self.workload.assocs())
     }
 }
 
@@ -56,27 +56,27 @@ impl Size {
 /// A host that does not start or ends early.
 pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
     let mut sizes_done: Vec<Size> = vec![];
-    for world in sizes(bench.quick) {
-        let jobs = f64::from(world.waiting);
-        let needed = jobs * JOB_BYTES + f64::from(world.users) * ASSOC_BYTES;
+    for workload in sizes(bench.quick) {
+        let jobs = f64::from(workload.waiting);
+        let needed = jobs * JOB_BYTES + f64::from(workload.users) * ASSOC_BYTES;
         if needed > machine::free_bytes() {
             progress.print(format!(
                 "{} jobs need {:.0} GB of memory: left out",
-                count(world.waiting),
+                count(workload.waiting),
                 needed / 1e9
             ));
             break;
         }
         // One after the other: two of the largest do not fit into the memory of most machines.
         sizes_done.push(Size {
-            world,
-            ours: cpu_millis(bench, &bench.ours, &world, progress)?,
-            stock: cpu_millis(bench, &bench.stock, &world, progress)?,
+            workload,
+            ours: cpu_millis(bench, &bench.ours, &workload, progress)?,
+            stock: cpu_millis(bench, &bench.stock, &workload, progress)?,
         });
     }
     let limits: Vec<f64> = sizes_done
         .iter()
-        .map(|size| least_millis(&bench.memory, &size.world))
+        .map(|size| least_millis(&bench.memory, &size.workload))
         .collect();
     Ok(format!(
         "{}\n{}\n{}\n",
@@ -103,7 +103,7 @@ fn table(sizes: &[Size], limits: &[f64]) -> String {
     let mut lines = vec![head.map(str::to_owned)];
     for (at, (size, limit)) in sizes.iter().zip(limits).enumerate() {
         let before = at.checked_sub(1).map(|before| &sizes[before]);
-        let jobs = f64::from(size.world.waiting);
+        let jobs = f64::from(size.workload.waiting);
         let cells = |of: fn(&Size) -> f64| {
             let growth = before.map(|before| of(size) / of(before));
             [
@@ -115,8 +115,8 @@ fn table(sizes: &[Size], limits: &[f64]) -> String {
         let [[a, b, c], [d, e, f]] = [cells(|size| size.ours), cells(|size| size.stock)];
         let grows = before.map(|before| n_log_n(size.rows()) / n_log_n(before.rows()));
         lines.push([
-            count(size.world.waiting),
-            count(size.world.users),
+            count(size.workload.waiting),
+            count(size.workload.users),
             a,
             b,
             c,
@@ -174,12 +174,12 @@ fn slope(points: &[(f64, f64)]) -> f64 {
 fn cpu_millis(
     bench: &Bench,
     plugin: &std::path::Path,
-    world: &World,
+    workload: &Workload,
     progress: &Progress,
 ) -> Result<f64> {
     let name = plugin.file_stem().unwrap_or_default().to_string_lossy();
-    progress.step(format!("scaling: {name}, {world}"));
-    let mut host = Served::start(&bench.host, plugin, world, "")?;
+    progress.step(format!("scaling: {name}, {workload}"));
+    let mut host = Served::start(&bench.host, plugin, workload, "")?;
     host.ask("time_pass 300")?;
     let times: Result<Vec<f64>> = (0..bench.rounds.min(MOST_ROUNDS))
         .map(|_| host.ask("time_pass 300")?.get("cpu_us"))
@@ -192,9 +192,9 @@ mod tests {
     use super::*;
 
     fn sizes_that_take(millis: fn(f64) -> f64) -> Vec<Size> {
-        let of = |world: World| {
+        let of = |workload: Workload| {
             let mut size = Size {
-                world,
+                workload,
                 ours: 0.0,
                 stock: 0.0,
             };
@@ -229,7 +229,7 @@ mod tests {
     fn each_size_stands_beside_the_one_before() {
         let sizes = sizes_that_take(|n| 1e-4 * n);
         let text = table(&sizes, &[1.0; 4]);
-        // The accounts are as many in every world: n is 78,546, 312,921, 1,250,421 and 5,000,421.
+        // The accounts are as many in every workload: n is 78,546, 312,921, 1,250,421 and 5,000,421.
         for (growth, lines) in [("| 3.98 x |", 1), ("| 4.00 x |", 2)] {
             let found = text.lines().filter(|line| line.contains(growth));
             assert_eq!(found.count(), lines, "{text}");

@@ -12,7 +12,7 @@ use crate::twin::host::Host;
 use xtask::interrupt;
 
 use super::median;
-use super::world::World;
+use super::workload::Workload;
 
 /// The words of one answer.
 #[derive(Clone, Debug, Default)]
@@ -80,24 +80,34 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts a host in a world and waits until it can be asked.
+    /// Starts a host in a workload and waits until it can be asked.
     ///
     /// # Errors
     /// The host does not start or ends early; with what it said.
-    pub fn start(host: &Host, plugin: &Path, world: &World, parameters: &str) -> Result<Served> {
-        let mut served = Served::begin(host, plugin, world, parameters)?;
-        served.settle(world)?;
+    pub fn start(
+        host: &Host,
+        plugin: &Path,
+        workload: &Workload,
+        parameters: &str,
+    ) -> Result<Served> {
+        let mut served = Served::begin(host, plugin, workload, parameters)?;
+        served.wait_until_built(workload)?;
         Ok(served)
     }
 
-    /// Starts a host in a world, which it builds while others may do the same; [`Served::settle`]
+    /// Starts a host in a workload, which it builds while others may do the same; [`Served::wait_until_built`]
     /// comes before it is asked.
     ///
     /// # Errors
     /// The host does not start.
-    pub fn begin(host: &Host, plugin: &Path, world: &World, parameters: &str) -> Result<Served> {
+    pub fn begin(
+        host: &Host,
+        plugin: &Path,
+        workload: &Workload,
+        parameters: &str,
+    ) -> Result<Served> {
         let folder = tempfile::tempdir()?;
-        let mut command = host.prepare(plugin, &world.life(parameters), folder.path())?;
+        let mut command = host.prepare(plugin, &workload.life(parameters), folder.path())?;
         let errors = File::create(folder.path().join("errors"))?;
         let mut child = command
             .stdin(Stdio::piped())
@@ -115,14 +125,14 @@ impl Served {
         })
     }
 
-    /// Waits until a host that began has built its world.
+    /// Waits until a host that began has built its workload.
     ///
     /// # Errors
-    /// The host ends early, with what it said; or its world is another one.
-    pub fn settle(&mut self, world: &World) -> Result<()> {
+    /// The host ends early, with what it said; or its workload is another one.
+    pub fn wait_until_built(&mut self, workload: &Workload) -> Result<()> {
         self.empty = self.answer()?;
         let (jobs, assocs) = (self.answer()?.get("jobs")?, self.answer()?.get("assocs")?);
-        let expected = (world.waiting + world.running, world.assocs());
+        let expected = (workload.waiting + workload.running, workload.assocs());
         if (jobs, assocs) != (expected.0.into(), expected.1.into()) {
             bail!("the bench host has {jobs} jobs and {assocs} associations, not {expected:?}");
         }

@@ -39,7 +39,7 @@ fn significant(value: f64) -> String {
 /// A count, with a fraction only where it is small.
 fn grouped(value: f64) -> String {
     if value.abs() >= 10.0 || value.fract() == 0.0 {
-        super::world::count(value.round() as u64)
+        super::workload::count(value.round() as u64)
     } else {
         significant(value)
     }

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use anyhow::{Result, ensure};
 
-use super::Bench;
+use super::Check;
+use super::fixture::{self, DEADLINE};
 use super::steady::Steady;
-use super::world::{self, DEADLINE};
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::wait;
@@ -15,12 +15,12 @@ use crate::wait;
 const DAYS: i64 = 2 * 86_400;
 
 /// Back and to where it was; forth, back from there, a crash, and forth again.
-pub fn steps(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+pub fn steps(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";
     // Or slurmctld would believe that its nodes have not answered for days.
     plan.settings.push(("SlurmdTimeout", "0".to_owned()));
-    bench.in_cluster(&plan, |cluster| {
+    check.in_cluster(&plan, |cluster| {
         cluster.stop_slurmctld()?;
         cluster.give_clock()?;
         cluster.start_slurmctld()?;
@@ -31,22 +31,22 @@ pub fn steps(bench: &Bench) -> Result<()> {
             before,
         };
 
-        bench.step("days back");
+        check.step("days back");
         cluster.set_clock_ahead(-DAYS)?;
         stepped.nothing_is_charged(cluster, 1)?;
-        bench.step("and to where it was");
+        check.step("and to where it was");
         stepped.time_is_charged(cluster, 0)?;
-        bench.step("days forth");
+        check.step("days forth");
         stepped.time_is_charged(cluster, DAYS)?;
-        bench.step("and back");
+        check.step("and back");
         cluster.set_clock_ahead(0)?;
         stepped.nothing_is_charged(cluster, 2)?;
-        bench.step("a crash then");
+        check.step("a crash then");
         cluster.kill_slurmctld()?;
         cluster.start_slurmctld()?;
         // One slurmctld tells of it, and the next one does.
         stepped.nothing_is_charged(cluster, 3)?;
-        bench.step("days forth again");
+        check.step("days forth again");
         stepped.time_is_charged(cluster, DAYS)?;
         stepped.told(cluster, 3)
     })
@@ -73,18 +73,18 @@ impl Stepped<'_> {
             "charged while the clock is behind: {charged} became {later}"
         );
         // Neither lost nor charged twice: all up to the last pass.
-        let most = self.steady.until(world::last_pass(cluster));
+        let most = self.steady.until(fixture::last_pass(cluster));
         ensure!(charged == most, "charged {charged}, not {most}");
         self.told(cluster, told)?;
-        world::ensure_numbers(cluster)
+        fixture::ensure_numbers(cluster)
     }
 
     /// With the clock ahead by so much, every second that it has shown is charged once.
     fn time_is_charged(&self, cluster: &Cluster, ahead: i64) -> Result<()> {
         cluster.set_clock_ahead(ahead)?;
-        let stepped = world::now()? + ahead;
-        world::pass_after(cluster, stepped)?;
-        let now = || Ok(world::now()? + ahead);
+        let stepped = fixture::now()? + ahead;
+        fixture::pass_after(cluster, stepped)?;
+        let now = || Ok(fixture::now()? + ahead);
         let when = format!("the clock is {ahead} s ahead");
         self.steady.ensure_charged(cluster, now, &when)
     }

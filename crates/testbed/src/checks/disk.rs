@@ -4,9 +4,9 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Bench;
+use super::Check;
+use super::fixture::{self, DEADLINE, PERIOD};
 use super::steady::Steady;
-use super::world::{self, DEADLINE, PERIOD};
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::disk::Trouble;
@@ -20,10 +20,10 @@ const BEGINS: &str = "state is not saved: ";
 const ENDS: &str = "state is saved again";
 
 /// Each trouble for some passes, then again under a slurmctld that is killed; then damaged files.
-pub fn bad(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+pub fn bad(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";
-    bench.in_cluster(&plan, |cluster| {
+    check.in_cluster(&plan, |cluster| {
         cluster.stop_slurmctld()?;
         cluster.put_state_on_disk(KIB)?;
         cluster.start_slurmctld()?;
@@ -32,12 +32,12 @@ pub fn bad(bench: &Bench) -> Result<()> {
             (Trouble::Full, "No space left on device (os error 28)"),
             (Trouble::ReadOnly, "Read-only file system (os error 30)"),
         ] {
-            bench.step(&format!("{trouble:?}, for a while"));
+            check.step(&format!("{trouble:?}, for a while"));
             for_a_while(cluster, &steady, trouble, reason)?;
-            bench.step(&format!("{trouble:?}, and slurmctld is killed"));
+            check.step(&format!("{trouble:?}, and slurmctld is killed"));
             under_a_kill(cluster, &steady, trouble)?;
         }
-        bench.step("files of usage that are emptied");
+        check.step("files of usage that are emptied");
         emptied(cluster, &steady)
     })
 }
@@ -52,13 +52,13 @@ fn for_a_while(
     let before = cluster.slurmctld_log()?.len();
     cluster.spoil_disk(trouble)?;
     passes_go_on(cluster, steady, before).context("the disk is bad")?;
-    steady.ensure_charged(cluster, world::now, &when)?;
+    steady.ensure_charged(cluster, fixture::now, &when)?;
     cluster.mend_disk(trouble)?;
-    world::next_pass(cluster)?;
+    fixture::next_pass(cluster)?;
     wait::until_true("the end is told", DEADLINE, || {
         Ok(!ours(cluster, before, ENDS)?.is_empty())
     })?;
-    steady.ensure_charged(cluster, world::now, &when)?;
+    steady.ensure_charged(cluster, fixture::now, &when)?;
     let lines = ours(cluster, before, "")?;
     let state = cluster.path().join("state/priority_fairtree_state");
     let begins = format!("{BEGINS}{}: {reason}", state.display());
@@ -78,8 +78,8 @@ fn under_a_kill(cluster: &mut Cluster, steady: &Steady, trouble: Trouble) -> Res
     cluster.kill_slurmctld()?;
     cluster.mend_disk(trouble)?;
     cluster.start_slurmctld()?;
-    world::next_pass(cluster)?;
-    steady.ensure_charged(cluster, world::now, &format!("{trouble:?} and a kill"))?;
+    fixture::next_pass(cluster)?;
+    steady.ensure_charged(cluster, fixture::now, &format!("{trouble:?} and a kill"))?;
     let lines = ours(cluster, before, "error:")?;
     ensure!(
         lines.len() == 1 && lines[0].contains(BEGINS),
@@ -112,8 +112,8 @@ fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
         fs::write(cluster.state_file(name), "")?;
     }
     cluster.start_slurmctld()?;
-    world::next_pass(cluster)?;
-    steady.ensure_charged(cluster, world::now, "emptied files")?;
+    fixture::next_pass(cluster)?;
+    steady.ensure_charged(cluster, fixture::now, "emptied files")?;
     let lines = ours(cluster, before, "error:")?;
     let told = |name| {
         let line = format!("{name} is damaged (it is empty); usage is taken from");

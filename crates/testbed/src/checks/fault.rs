@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::Bench;
-use super::world::{self, DEADLINE, job};
+use super::Check;
+use super::fixture::{self, DEADLINE, job};
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::wait;
@@ -12,27 +12,27 @@ use crate::wait;
 const VARIABLE: &str = "FAIRTREE_FAULT";
 
 /// The steps of a pass, and the hook that prices a new job, panic in turn.
-pub fn survives(bench: &Bench) -> Result<()> {
-    let plan = world::plan(bench.release, PriorityType::Fairtree);
-    bench.in_cluster(&plan, |cluster| {
-        world::use_every_account(cluster)?;
-        world::occupy(cluster)?;
+pub fn survives(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
+        fixture::use_every_account(cluster)?;
+        fixture::occupy(cluster)?;
         for (user, account) in [("ann", "left"), ("bob", "left"), ("eve", "lower")] {
             cluster.submit(&job(user, account, 60))?;
         }
-        world::next_pass(cluster)?;
+        fixture::next_pass(cluster)?;
         for step in ["snapshot", "compute", "prices"] {
-            bench.step(&format!("passes that panic in: {step}"));
+            check.step(&format!("passes that panic in: {step}"));
             passes_fail(cluster, &format!("{step}:panic"))?;
         }
-        bench.step("pricing that panics");
+        check.step("pricing that panics");
         restart_with(cluster, Some("set:panic"))?;
         let lines = fault_lines(cluster)?;
         cluster.submit(&job("cyd", "right", 60))?;
         let new = fault_lines(cluster)? - lines;
         ensure!(new == 1, "{new} lines of the log tell of one fault");
 
-        bench.step("one fault only");
+        check.step("one fault only");
         let lines = fault_lines(cluster)?;
         restart_with(cluster, Some("compute:panic:1"))?;
         let held = priorities(cluster)?;

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Bench, world};
+use super::{Check, fixture};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -30,9 +30,9 @@ const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "frank"];
 const JOBS: u32 = 40;
 
 /// Reads and runs them all.
-pub fn work(bench: &Bench) -> Result<()> {
-    let plan = site::plan(bench.release, PriorityType::Multifactor);
-    bench.in_cluster(&plan, |cluster| {
+pub fn work(check: &Check) -> Result<()> {
+    let plan = site::plan(check.release, PriorityType::Multifactor);
+    check.in_cluster(&plan, |cluster| {
         // Takes the whole cluster, so that what follows waits.
         let whole = NewJob {
             user: "alice",
@@ -45,7 +45,7 @@ pub fn work(bench: &Bench) -> Result<()> {
             options: vec!["--time=120".to_owned()],
         };
         let id = cluster.submit(&whole)?;
-        world::started(cluster, id)?;
+        fixture::started(cluster, id)?;
         for job in site::jobs(JOBS) {
             cluster.submit(&job)?;
         }
@@ -53,8 +53,8 @@ pub fn work(bench: &Bench) -> Result<()> {
         for guide in GUIDES {
             let text = fs::read_to_string(project::root().join(guide))?;
             for line in commands(&text) {
-                bench.step(&line);
-                run(bench, cluster, &line).with_context(|| format!("{guide}: $ {line}"))?;
+                check.step(&line);
+                run(check, cluster, &line).with_context(|| format!("{guide}: $ {line}"))?;
             }
         }
         Ok(())
@@ -75,15 +75,15 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-fn run(bench: &Bench, cluster: &mut Cluster, line: &str) -> Result<()> {
+fn run(check: &Check, cluster: &mut Cluster, line: &str) -> Result<()> {
     if line == "systemctl restart slurmctld" {
         cluster.stop_slurmctld()?;
         return cluster.start_slurmctld();
     }
     if line.starts_with("make ") {
-        return make(bench, line);
+        return make(check, line);
     }
-    let ran = cluster.shell(&translated(bench, cluster, line)?)?;
+    let ran = cluster.shell(&translated(check, cluster, line)?)?;
     // What compares and checks may find something.
     let finds = ["lint", "compare", "--check"];
     let most = i32::from(finds.iter().any(|word| line.contains(word)));
@@ -98,7 +98,7 @@ fn run(bench: &Bench, cluster: &mut Cluster, line: &str) -> Result<()> {
 }
 
 /// The line with the cluster's own people and files.
-fn translated(bench: &Bench, cluster: &Cluster, line: &str) -> Result<String> {
+fn translated(check: &Check, cluster: &Cluster, line: &str) -> Result<String> {
     let mut line = line.to_owned();
     for person in PEOPLE {
         line = line.replace(person, &cluster.user(person)?.name);
@@ -111,15 +111,15 @@ fn translated(bench: &Bench, cluster: &Cluster, line: &str) -> Result<String> {
         )
         .replace("/root/", &here("root/"))
         .replace("/usr/lib/x86_64-linux-gnu/slurm-wlm/", &here("plugins/"))
-        .replace("22.05.8", &bench.release.to_string()))
+        .replace("22.05.8", &check.release.to_string()))
 }
 
 /// Builds the plugin as the guide says, from the source that there is.
-fn make(bench: &Bench, line: &str) -> Result<()> {
-    let source = project::slurm_source(bench.release).display().to_string();
+fn make(check: &Check, line: &str) -> Result<()> {
+    let source = project::slurm_source(check.release).display().to_string();
     let line = line
         .replace("/path/to/configured/slurm", &source)
-        .replace("22.05.8", &bench.release.to_string());
+        .replace("22.05.8", &check.release.to_string());
     let answer = Command::new("sh")
         .args(["-c", &line])
         .current_dir(project::root())

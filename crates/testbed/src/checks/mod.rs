@@ -8,6 +8,7 @@ mod clock;
 mod compare;
 mod disk;
 mod fault;
+pub mod fixture;
 mod guides;
 mod lives;
 mod model;
@@ -19,7 +20,6 @@ mod takeover;
 mod teardown;
 mod usage;
 mod what_if;
-pub mod world;
 
 use std::fs;
 use std::path::Path;
@@ -35,8 +35,8 @@ use xtask::release::Release;
 
 pub use teardown::hold_of_arguments;
 
-/// What a check gets: how to start its cluster.
-pub struct Bench<'a> {
+/// A check that runs: how it starts its cluster.
+pub struct Check<'a> {
     /// Slurm's release.
     pub release: &'a Release,
     progress: &'a Progress,
@@ -45,16 +45,16 @@ pub struct Bench<'a> {
     part: &'static str,
 }
 
-impl Bench<'_> {
-    /// Starts a cluster, runs `check` in it, and saves the daemons' logs if that fails.
+impl Check<'_> {
+    /// Starts a cluster, runs `body` in it, and saves the daemons' logs if that fails.
     pub fn in_cluster<T>(
         &self,
         plan: &crate::cluster::Plan,
-        check: impl FnOnce(&mut Cluster) -> Result<T>,
+        body: impl FnOnce(&mut Cluster) -> Result<T>,
     ) -> Result<T> {
         let mut cluster = Cluster::start(plan, self.progress)?;
         self.step("at work");
-        check(&mut cluster).with_context(|| match self.save_logs(&cluster) {
+        body(&mut cluster).with_context(|| match self.save_logs(&cluster) {
             Ok(folder) => format!("the daemons' logs are in {folder}"),
             Err(error) => format!("the daemons' logs could not be saved ({error:#})"),
         })
@@ -68,9 +68,9 @@ impl Bench<'_> {
             .step(format!("{}{space}{part}: {what}", self.name));
     }
 
-    /// The bench of one of several clusters that run at the same time.
-    pub fn part(&self, part: &'static str) -> Bench<'_> {
-        Bench {
+    /// The check in one of several clusters that run at the same time.
+    pub fn part(&self, part: &'static str) -> Check<'_> {
+        Check {
             release: self.release,
             progress: self.progress,
             name: self.name,
@@ -99,9 +99,10 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-type Check = fn(&Bench) -> Result<()>;
+/// What a check does.
+type Body = fn(&Check) -> Result<()>;
 
-const CHECKS: &[(&str, Check)] = &[
+const CHECKS: &[(&str, Body)] = &[
     ("a_cluster_leaves_nothing", teardown::leaves_nothing),
     ("numbers_are_the_engines", numbers::documented),
     (
@@ -155,9 +156,9 @@ const CHECKS: &[(&str, Check)] = &[
 
 /// All of them, as tests.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
-    let each = |&(name, check): &(&'static str, Check)| {
+    let each = |&(name, body): &(&'static str, Body)| {
         harness::test(bed, name, move |bed| {
-            check(&Bench {
+            body(&Check {
                 release: &bed.release,
                 progress: &bed.progress,
                 name,

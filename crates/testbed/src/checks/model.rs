@@ -9,7 +9,7 @@ use fairtree::priority::{
 };
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 
-use super::world::{CPUS, NODES};
+use super::fixture::{CPUS, NODES};
 use crate::cluster::Cluster;
 use crate::cluster::table::{Row, Table};
 

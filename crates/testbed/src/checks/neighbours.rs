@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::Bench;
+use super::Check;
+use super::fixture::{self, DEADLINE, job};
 use super::lives::watch;
-use super::world::{self, DEADLINE, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -35,8 +35,8 @@ const WAITING: [(&str, &str, u32, &str, i64); 4] = [
 
 /// Site factors reach sprio, and a QOS holds whoever is below its threshold, under Slurm's plugin
 /// as under ours.
-pub fn factors_and_thresholds(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Multifactor);
+pub fn factors_and_thresholds(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     // What is compared is not to depend on when a job was submitted.
     plan.settings.push(("PriorityWeightAge", "0".to_owned()));
     plan.settings
@@ -44,14 +44,14 @@ pub fn factors_and_thresholds(bench: &Bench) -> Result<()> {
     // Reasons are not to wait for a round of the scheduler.
     let scheduler = "sched_interval=1,bf_interval=1".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
-    bench.in_cluster(&plan, |cluster| {
+    check.in_cluster(&plan, |cluster| {
         cluster.give_site_factors()?;
         let flags = "flags=EnforceUsageThreshold";
         cluster.sacctmgr(&["modify", "qos", "high", "set", THRESHOLD, flags])?;
-        world::occupy(cluster)?;
+        fixture::occupy(cluster)?;
         let mut rows = Vec::new();
         for under in Under::ALL {
-            bench.step(under.name());
+            check.step(under.name());
             rows.push(waiting(cluster, under)?);
         }
         for (under, rows_under) in Under::ALL.iter().zip(&rows).skip(1) {
@@ -110,9 +110,9 @@ fn waiting(cluster: &mut Cluster, under: Under) -> Result<Vec<Vec<String>>> {
 
 /// Restarts slurmctld under a plugin, and waits for the first pass.
 fn start_anew(cluster: &mut Cluster, under: Under) -> Result<()> {
-    let called = world::now()?;
+    let called = fixture::now()?;
     restart(cluster, under)?;
-    world::pass_after(cluster, called)
+    fixture::pass_after(cluster, called)
 }
 
 fn restart(cluster: &mut Cluster, under: Under) -> Result<()> {
@@ -135,8 +135,8 @@ const PLAIN: [(&str, u32, &str, &str); 3] = [
 
 /// Without slurmdbd slurmctld starts, prices jobs and answers sprio as under stock, and logs
 /// nothing that it would not log there.
-pub fn without_slurmdbd(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Multifactor);
+pub fn without_slurmdbd(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     for (key, value) in [
         ("AccountingStorageType", "accounting_storage/none"),
         // Of stock it is 0 there.
@@ -146,12 +146,12 @@ pub fn without_slurmdbd(bench: &Bench) -> Result<()> {
     ] {
         plan.settings.push((key, value.to_owned()));
     }
-    bench.in_cluster(&plan, |cluster| {
-        let occupying = submit_plain(cluster, ("ann", world::CPUS, "main", "--nodes=2"), 3600)?;
-        world::started(cluster, occupying)?;
+    check.in_cluster(&plan, |cluster| {
+        let occupying = submit_plain(cluster, ("ann", fixture::CPUS, "main", "--nodes=2"), 3600)?;
+        fixture::started(cluster, occupying)?;
         let mut told: Option<(Vec<Vec<String>>, BTreeSet<String>)> = None;
         for under in Under::ALL {
-            bench.step(under.name());
+            check.step(under.name());
             let before = cluster.slurmctld_log()?.len();
             let rows = plain(cluster, under)?;
             let log = cluster.slurmctld_log()?;

@@ -4,10 +4,10 @@ use anyhow::{Context, Result, ensure};
 use fairtree::compat::{Compat, Release as EngineRelease};
 use fairtree::config::Config;
 
-use super::Bench;
+use super::Check;
 use super::compare::{self, Printed};
+use super::fixture::{self, DEADLINE, job, now};
 use super::model::{Model, SSHARE_COLUMNS};
-use super::world::{self, DEADLINE, job, now};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::table::Table;
@@ -15,59 +15,59 @@ use crate::cluster::{Cluster, Plan};
 use crate::wait;
 
 /// Our plugin as it comes: also with accounts that tie.
-pub fn documented(bench: &Bench) -> Result<()> {
-    let plan = world::with_tied_accounts(world::plan(bench.release, PriorityType::Fairtree));
-    check(bench, plan, None)
+pub fn documented(check: &Check) -> Result<()> {
+    let plan = fixture::with_tied_accounts(fixture::plan(check.release, PriorityType::Fairtree));
+    compare(check, plan, None)
 }
 
 /// Our plugin told to follow the stock one.
-pub fn compat_slurm(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
-    let parameters = format!("calc_period={},compat=slurm", world::PERIOD);
+pub fn compat_slurm(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
+    let parameters = format!("calc_period={},compat=slurm", fixture::PERIOD);
     plan.settings.push(("PriorityParameters", parameters));
-    check(bench, plan, Some(stock_compat(bench)?))
+    compare(check, plan, Some(stock_compat(check)?))
 }
 
 /// Classic fair share.
-pub fn classic(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+pub fn classic(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.settings
         .push(("PriorityFlags", "NO_FAIR_TREE".to_owned()));
     plan.settings
         .push(("FairShareDampeningFactor", "2".to_owned()));
-    check(bench, plan, None)
+    compare(check, plan, None)
 }
 
 /// The stock plugin itself, against the engine told to follow it.
-pub fn stock(bench: &Bench) -> Result<()> {
-    let plan = world::plan(bench.release, PriorityType::Multifactor);
-    check(bench, plan, Some(stock_compat(bench)?))
+pub fn stock(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Multifactor);
+    compare(check, plan, Some(stock_compat(check)?))
 }
 
 /// What the engine is told in order to follow the stock plugin of the release.
-pub fn stock_compat(bench: &Bench) -> Result<Compat> {
-    let [major, minor, micro] = bench.release.numbers();
+pub fn stock_compat(check: &Check) -> Result<Compat> {
+    let [major, minor, micro] = check.release.numbers();
     let release = EngineRelease::new(major.try_into()?, minor.try_into()?, micro.try_into()?);
     Ok(Compat::Slurm(release))
 }
 
 /// `compat`: what the engine is told, where slurm.conf does not say it to the last number.
-fn check(bench: &Bench, plan: Plan, compat: Option<Compat>) -> Result<()> {
-    bench.in_cluster(&plan, |cluster| {
+fn compare(check: &Check, plan: Plan, compat: Option<Compat>) -> Result<()> {
+    check.in_cluster(&plan, |cluster| {
         let (bob, cyd) = (
             cluster.user("bob")?.name.clone(),
             cluster.user("cyd")?.name.clone(),
         );
         cluster.sacctmgr(&["modify", "user", &bob, "set", "priority=30"])?;
         cluster.sacctmgr(&["modify", "user", &cyd, "set", "priority=100"])?;
-        bench.step("running jobs that leave usage");
-        world::use_every_account(cluster)?;
-        world::stop_partitions(cluster)?;
+        check.step("running jobs that leave usage");
+        fixture::use_every_account(cluster)?;
+        fixture::stop_partitions(cluster)?;
         let first = now()?;
         let submitted = submit_waiting(cluster)?;
         all_age(cluster)?;
-        bench.step("waiting for a pass over the pending jobs");
-        world::next_pass(cluster)?;
+        check.step("waiting for a pass over the pending jobs");
+        fixture::next_pass(cluster)?;
         let text = cluster.conf().render();
         let mut config = if compat.is_none() {
             Config::from_slurm_conf(&text, "slurm.conf")?

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::Bench;
-use super::world::{self, DEADLINE, PERIOD, job};
+use super::Check;
+use super::fixture::{self, DEADLINE, PERIOD, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -12,7 +12,7 @@ use xtask::release::Release;
 
 /// A pending job in the partition with the largest factor.
 fn waiting_job(cluster: &Cluster) -> Result<u32> {
-    world::occupy(cluster)?;
+    fixture::occupy(cluster)?;
     let debug = NewJob {
         partition: "debug",
         ..job("ann", "left", 60)
@@ -26,9 +26,9 @@ fn points(cluster: &Cluster, id: u32, column: &str) -> Result<u64> {
 }
 
 /// Weights and flags change at `scontrol reconfigure`, without a restart.
-pub fn reconfigure(bench: &Bench) -> Result<()> {
-    let plan = world::plan(bench.release, PriorityType::Fairtree);
-    bench.in_cluster(&plan, |cluster| {
+pub fn reconfigure(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
         let id = waiting_job(cluster)?;
         let becomes = |cluster: &Cluster, expected: u64| {
             let what = format!("the partition's points become {expected}");
@@ -37,11 +37,11 @@ pub fn reconfigure(bench: &Bench) -> Result<()> {
             })
         };
         becomes(cluster, 5000)?;
-        bench.step("another weight");
+        check.step("another weight");
         cluster.conf_mut().set("PriorityWeightPartition", "7000");
         cluster.reconfigure()?;
         becomes(cluster, 7000)?;
-        bench.step("another flag");
+        check.step("another flag");
         // The partition's own factor (70) instead of the normalised one.
         cluster.conf_mut().set("PriorityFlags", "NO_NORMAL_PART");
         cluster.reconfigure()?;
@@ -59,13 +59,13 @@ pub fn reconfigure_restarts(release: &Release) -> bool {
 }
 
 /// Bad `PriorityParameters` keep the old settings on reconfigure and refuse a start.
-pub fn bad_parameters(bench: &Bench) -> Result<()> {
-    let plan = world::plan(bench.release, PriorityType::Fairtree);
-    bench.in_cluster(&plan, |cluster| {
+pub fn bad_parameters(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
         let id = waiting_job(cluster)?;
-        world::next_pass(cluster)?;
+        fixture::next_pass(cluster)?;
 
-        bench.step("reconfiguring with bad parameters");
+        check.step("reconfiguring with bad parameters");
         let good = format!("calc_period={PERIOD}");
         cluster
             .conf_mut()
@@ -74,13 +74,13 @@ pub fn bad_parameters(bench: &Bench) -> Result<()> {
         // The command may report the refusal or not; slurmctld must log it either way.
         let _ = cluster.reconfigure();
         old_settings_stay(cluster, id, 1)?;
-        bench.step("once more");
+        check.step("once more");
         // Where slurmctld has been started anew it has read nothing but bad ones.
         let _ = cluster.reconfigure();
         old_settings_stay(cluster, id, 2)?;
         cluster.stop_slurmctld()?;
 
-        bench.step("starting with bad parameters");
+        check.step("starting with bad parameters");
         let log = cluster.start_slurmctld_in_vain()?;
         ensure!(names_the_fault(&log, "sideways"), "not named in:\n{log}");
         let unknown = format!("{good},frobnicate=1");
@@ -89,7 +89,7 @@ pub fn bad_parameters(bench: &Bench) -> Result<()> {
         let log = cluster.start_slurmctld_in_vain()?;
         ensure!(names_the_fault(&log, "frobnicate"), "not named in:\n{log}");
 
-        bench.step("starting with good ones again");
+        check.step("starting with good ones again");
         cluster.conf_mut().set("PriorityParameters", good);
         cluster.write_conf()?;
         cluster.start_slurmctld()?;
@@ -106,7 +106,7 @@ fn old_settings_stay(cluster: &Cluster, id: u32, refusals: usize) -> Result<()> 
         let lines = log.lines().filter(|line| names_the_fault(line, "sideways"));
         Ok(lines.count() >= refusals)
     })?;
-    world::next_pass(cluster)?;
+    fixture::next_pass(cluster)?;
     let found = points(cluster, id, "PARTITION_FACTOR")?;
     ensure!(
         found == 5000,
@@ -116,20 +116,20 @@ fn old_settings_stay(cluster: &Cluster, id: u32, refusals: usize) -> Result<()> 
 }
 
 /// The same under systemd, where a reconfigure hands over to another process.
-pub fn bad_parameters_under_systemd(bench: &Bench) -> Result<()> {
-    if !reconfigure_restarts(bench.release) {
+pub fn bad_parameters_under_systemd(check: &Check) -> Result<()> {
+    if !reconfigure_restarts(check.release) {
         // There it is the same process as without systemd.
         return Ok(());
     }
-    let plan = world::plan(bench.release, PriorityType::Fairtree);
-    bench.in_cluster(&plan, |cluster| {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
         let id = waiting_job(cluster)?;
-        world::next_pass(cluster)?;
+        fixture::next_pass(cluster)?;
         cluster.stop_slurmctld()?;
         let systemd = cluster.start_slurmctld_under_systemd()?;
         let first = systemd.main_pid()?;
 
-        bench.step("reconfiguring with bad parameters");
+        check.step("reconfiguring with bad parameters");
         let good = format!("calc_period={PERIOD}");
         let conf = cluster.conf_mut();
         conf.set("PriorityParameters", "compat=sideways");
@@ -139,7 +139,7 @@ pub fn bad_parameters_under_systemd(bench: &Bench) -> Result<()> {
         ensure!(first != second, "{first} is still slurmctld");
         old_settings_stay(cluster, id, 1)?;
 
-        bench.step("reconfiguring with good ones");
+        check.step("reconfiguring with good ones");
         cluster.conf_mut().set("PriorityParameters", good);
         let _ = cluster.reconfigure();
         let third = systemd.main_pid()?;

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::world::{self, DEADLINE, job};
+use super::fixture::{self, DEADLINE, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::wait;
@@ -28,9 +28,9 @@ impl Steady {
         };
         let before = usage(cluster)?;
         let id = cluster.submit(&new)?;
-        let start = world::started(cluster, id)?;
-        world::jobs_are_saved(cluster)?;
-        world::next_pass(cluster)?;
+        let start = fixture::started(cluster, id)?;
+        fixture::jobs_are_saved(cluster)?;
+        fixture::next_pass(cluster)?;
         Ok(Steady { start, before })
     }
 
@@ -51,7 +51,7 @@ impl Steady {
         now: impl Fn() -> Result<i64>,
         when: &str,
     ) -> Result<()> {
-        let least = self.until(world::last_pass(cluster));
+        let least = self.until(fixture::last_pass(cluster));
         let charged = self.charged(cluster)?;
         let most = self.until(now()?);
         ensure!(
@@ -62,7 +62,7 @@ impl Steady {
             charged <= most,
             "{when}: charged twice: {charged}, at most {most}"
         );
-        world::ensure_numbers(cluster).with_context(|| when.to_owned())
+        fixture::ensure_numbers(cluster).with_context(|| when.to_owned())
     }
 }
 

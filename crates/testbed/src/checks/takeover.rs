@@ -3,9 +3,9 @@
 
 use anyhow::{Result, ensure};
 
-use super::Bench;
+use super::Check;
+use super::fixture;
 use super::steady::Steady;
-use super::world;
 use crate::cluster::Cluster;
 use crate::cluster::backup::Controller;
 use crate::cluster::conf::PriorityType;
@@ -13,17 +13,17 @@ use crate::cluster::conf::PriorityType;
 /// The backup takes over and hands back. Once: slurmctld 22.05 that hands back for the second time
 /// joins the thread of its scheduler again that it has joined before, and may never come back
 /// from that, under any plugin.
-pub fn goes_on(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+pub fn goes_on(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";
-    bench.in_cluster(&plan, |cluster| {
+    check.in_cluster(&plan, |cluster| {
         cluster.add_backup()?;
         let steady = Steady::start(cluster)?;
         waits(cluster)?;
-        bench.step("the backup takes over");
+        check.step("the backup takes over");
         cluster.take_over()?;
         charged(cluster, &steady, "taken over")?;
-        bench.step("the primary is back");
+        check.step("the primary is back");
         cluster.hand_back()?;
         charged(cluster, &steady, "handed back")?;
         waits(cluster)
@@ -31,8 +31,8 @@ pub fn goes_on(bench: &Bench) -> Result<()> {
 }
 
 fn charged(cluster: &Cluster, steady: &Steady, when: &str) -> Result<()> {
-    world::next_pass(cluster)?;
-    steady.ensure_charged(cluster, world::now, when)
+    fixture::next_pass(cluster)?;
+    steady.ensure_charged(cluster, fixture::now, when)
 }
 
 fn waits(cluster: &Cluster) -> Result<()> {

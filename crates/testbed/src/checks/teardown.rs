@@ -10,8 +10,8 @@ use nix::unistd::Pid;
 use xtask::interrupt;
 use xtask::progress::Progress;
 
-use super::Bench;
-use super::world::DEADLINE;
+use super::Check;
+use super::fixture::DEADLINE;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::users;
 use crate::demo;
@@ -41,10 +41,10 @@ fn hold(release: &str) -> Result<()> {
 }
 
 /// SIGINT as from a terminal, then SIGKILL, which no program sees coming.
-pub fn leaves_nothing(bench: &Bench) -> Result<()> {
+pub fn leaves_nothing(check: &Check) -> Result<()> {
     for signal in [Signal::SIGINT, Signal::SIGKILL] {
-        bench.step(&format!("a run that gets {signal}"));
-        let mut run = Run::start(bench)?;
+        check.step(&format!("a run that gets {signal}"));
+        let mut run = Run::start(check)?;
         let outcome = run.hit(signal);
         if outcome.is_err() {
             // Do not leave it to the next run.
@@ -66,10 +66,10 @@ struct Run {
 }
 
 impl Run {
-    fn start(bench: &Bench) -> Result<Run> {
+    fn start(check: &Check) -> Result<Run> {
         let mut child = Command::new("/proc/self/exe")
             .args(HOLD)
-            .arg(bench.release.to_string())
+            .arg(check.release.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Bench;
-use super::world::{self, CPUS, DEADLINE, PERIOD, job, now, total_usage};
+use super::Check;
+use super::fixture::{self, CPUS, DEADLINE, PERIOD, job, now, total_usage};
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::wait;
@@ -18,69 +18,69 @@ use crate::wait;
 const RUN: i64 = 8 * PERIOD as i64;
 
 /// Restarts slurmctld in good order and by force, under a running job and after it.
-pub fn restarts_lose_nothing(bench: &Bench) -> Result<()> {
-    let plan = world::plan(bench.release, PriorityType::Fairtree);
-    bench.in_cluster(&plan, |cluster| {
-        let id = world::occupy(cluster)?;
-        let start = world::started(cluster, id)?;
+pub fn restarts_lose_nothing(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
+        let id = fixture::occupy(cluster)?;
+        let start = fixture::started(cluster, id)?;
         all_usage_is_there(cluster, start, RUN)?;
 
-        bench.step("restarting slurmctld");
+        check.step("restarting slurmctld");
         cluster.stop_slurmctld()?;
         cluster.start_slurmctld()?;
         all_usage_is_there(cluster, start, RUN)?;
 
         for run in 2..=3 {
-            bench.step("killing slurmctld");
+            check.step("killing slurmctld");
             all_usage_is_there(cluster, start, RUN * run)?;
             cluster.kill_slurmctld()?;
             cluster.start_slurmctld()?;
             all_usage_is_there(cluster, start, RUN * run)?;
         }
 
-        bench.step("killing slurmctld after the job");
+        check.step("killing slurmctld after the job");
         cluster.run(&["scancel", &id.to_string()])?;
-        let (start, end) = world::ended(cluster, id)?;
-        world::jobs_are_saved(cluster)?;
-        world::next_pass(cluster)?;
+        let (start, end) = fixture::ended(cluster, id)?;
+        fixture::jobs_are_saved(cluster)?;
+        fixture::next_pass(cluster)?;
         let used = u64::from(CPUS) * u64::try_from(end - start)?;
         ensure_usage(cluster, used, "after the job's end")?;
         cluster.kill_slurmctld()?;
         cluster.start_slurmctld()?;
         ensure_usage(cluster, used, "after slurmctld was killed")?;
-        world::next_pass(cluster)?;
+        fixture::next_pass(cluster)?;
         ensure_usage(cluster, used, "after the first pass of the new slurmctld")
     })
 }
 
 /// Kills slurmctld after it has written down that a job has ended, and before any pass wrote down
 /// what the job used: the next slurmctld charges it, and only once.
-pub fn a_crash_between_passes_loses_no_end(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+pub fn a_crash_between_passes_loses_no_end(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     // No pass but the one at the start.
     plan.settings
         .retain(|(key, _)| *key != "PriorityParameters");
     plan.settings
         .push(("PriorityParameters", "calc_period=86400".to_owned()));
-    bench.in_cluster(&plan, |cluster| {
-        let id = world::occupy(cluster)?;
-        let start = world::started(cluster, id)?;
+    check.in_cluster(&plan, |cluster| {
+        let id = fixture::occupy(cluster)?;
+        let start = fixture::started(cluster, id)?;
         wait::until_true("the job has run for a while", DEADLINE, || {
             Ok(now()? - start >= RUN)
         })?;
         cluster.run(&["scancel", &id.to_string()])?;
-        let (start, end) = world::ended(cluster, id)?;
+        let (start, end) = fixture::ended(cluster, id)?;
         let used = u64::from(CPUS) * u64::try_from(end - start)?;
         ensure_usage(cluster, used, "after the job's end")?;
-        world::jobs_are_saved(cluster)?;
+        fixture::jobs_are_saved(cluster)?;
         for _ in 0..2 {
-            bench.step("killing slurmctld");
+            check.step("killing slurmctld");
             let killed = now()?;
             cluster.kill_slurmctld()?;
             // The pass at the start has a time of its own.
             thread::sleep(Duration::from_secs(1));
             cluster.start_slurmctld()?;
-            world::pass_after(cluster, killed)?;
+            fixture::pass_after(cluster, killed)?;
             ensure_usage(cluster, used, "after slurmctld was killed")?;
         }
         Ok(())
@@ -109,15 +109,15 @@ fn all_usage_is_there(cluster: &Cluster, start: i64, secs: i64) -> Result<()> {
 }
 
 /// Switches to the stock plugin and back: each finds what the other left.
-pub fn switching_keeps_usage(bench: &Bench) -> Result<()> {
-    let plan = world::plan(bench.release, PriorityType::Fairtree);
-    bench.in_cluster(&plan, |cluster| {
-        world::use_every_account(cluster)?;
-        world::next_pass(cluster)?;
+pub fn switching_keeps_usage(check: &Check) -> Result<()> {
+    let plan = fixture::plan(check.release, PriorityType::Fairtree);
+    check.in_cluster(&plan, |cluster| {
+        fixture::use_every_account(cluster)?;
+        fixture::next_pass(cluster)?;
         let first = usages(cluster)?;
         ensure!(total_usage(cluster)? > 0, "no usage to keep");
 
-        bench.step("switching to priority/multifactor");
+        check.step("switching to priority/multifactor");
         cluster.switch_to(PriorityType::Multifactor)?;
         ensure_same(
             &first,
@@ -128,14 +128,14 @@ pub fn switching_keeps_usage(bench: &Bench) -> Result<()> {
         let second = usages(cluster)?;
         ensure!(second != first, "priority/multifactor charged nothing");
 
-        bench.step("switching back to priority/fairtree");
+        check.step("switching back to priority/fairtree");
         cluster.switch_to(PriorityType::Fairtree)?;
         ensure_same(
             &second,
             &usages(cluster)?,
             "after the switch to priority/fairtree",
         )?;
-        world::next_pass(cluster)?;
+        fixture::next_pass(cluster)?;
         ensure_same(&second, &usages(cluster)?, "after its first pass")?;
         run_one(cluster)?;
         ensure!(
@@ -150,7 +150,7 @@ pub fn switching_keeps_usage(bench: &Bench) -> Result<()> {
 fn run_one(cluster: &Cluster) -> Result<()> {
     let before = total_usage(cluster)?;
     let id = cluster.submit(&job("eve", "lower", 3))?;
-    world::ended(cluster, id)?;
+    fixture::ended(cluster, id)?;
     wait::until_true("the job is charged", DEADLINE, || {
         Ok(total_usage(cluster)? > before)
     })

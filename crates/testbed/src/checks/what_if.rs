@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use super::Bench;
-use super::world::{self, DEADLINE, job};
+use super::Check;
+use super::fixture::{self, DEADLINE, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -19,22 +19,22 @@ use crate::wait;
 const PERIOD: u32 = 8;
 
 /// Settings, shares, parents, priorities of accounting and of jobs, while a job runs.
-pub fn predicts(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Fairtree);
+pub fn predicts(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.settings
         .push(("PriorityParameters", format!("calc_period={PERIOD}")));
-    bench.in_cluster(&plan, |cluster| {
-        bench.step("running jobs that leave usage");
-        world::use_every_account(cluster)?;
-        world::occupy(cluster)?;
+    check.in_cluster(&plan, |cluster| {
+        check.step("running jobs that leave usage");
+        fixture::use_every_account(cluster)?;
+        fixture::occupy(cluster)?;
         let jobs = submit(cluster)?;
-        bench.step("looking at the site before");
+        check.step("looking at the site before");
         let folder = cluster.path().join("captures");
         let (before, then) = capture(cluster, &folder.join("before"))?;
         let changes = Changes::new(cluster, &jobs)?;
-        bench.step("making the changes");
+        check.step("making the changes");
         changes.make(cluster)?;
-        bench.step("looking at the site after");
+        check.step("looking at the site after");
         let (_, now) = capture(cluster, &folder.join("after"))?;
         let later = format!("0:{}", now - then);
         let mut words = vec!["what-if", "--json", "--from", &before, "--after", &later];
@@ -90,7 +90,7 @@ const RELEASED: usize = 3;
 fn capture(cluster: &Cluster, folder: &Path) -> Result<(String, i64)> {
     let name = folder.display().to_string();
     wait::until("a capture between two passes", DEADLINE, || {
-        world::next_pass(cluster)?;
+        fixture::next_pass(cluster)?;
         let began = last_pass(cluster)?;
         // Jobs that have just been submitted or changed age from then on only.
         let jobs = cluster.show("job")?;

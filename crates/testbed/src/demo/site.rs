@@ -18,7 +18,7 @@ pub fn plan(release: &Release, priority: PriorityType) -> Plan {
         ("PriorityWeightJobSize", "1000".to_owned()),
         ("PriorityWeightPartition", "5000".to_owned()),
         ("PriorityWeightQOS", "10000".to_owned()),
-        // An hour, so that one can watch usage fade.
+        // An hour, so that one can watch usage decay.
         ("PriorityDecayHalfLife", "0-1".to_owned()),
         ("PriorityCalcPeriod", "1".to_owned()),
     ];

@@ -1,14 +1,14 @@
 //! A clock that is stepped by days.
 
-use super::scene::{RUN, Scene};
+use super::case::{Case, RUN};
 
 const DAYS: i64 = 2 * 86_400;
 
 /// Back, forth, both in either order, and with a crash in between. A second that the clock has
 /// shown to a pass is charged once, however often it comes back.
-pub fn cases() -> Vec<Scene> {
+pub fn cases() -> Vec<Case> {
     let says = "the clock is ";
-    let case = |lines: String, charged, told| Scene {
+    let case = |lines: String, charged, told| Case {
         first: "",
         lines,
         charged,

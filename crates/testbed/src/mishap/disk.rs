@@ -1,14 +1,14 @@
 //! A state folder that is full or cannot be written.
 
-use super::scene::{RUN, Scene};
+use super::case::{Case, RUN};
 
 /// For two passes, then a crash, an orderly stop, or nothing; and the next passes save again.
-pub fn cases() -> Vec<Scene> {
+pub fn cases() -> Vec<Case> {
     let mut cases = vec![];
     for (bad, good) in [("full", "free"), ("readonly", "writable")] {
         for (stop, secs) in [("", 0), ("crash 20\n", 20), ("restart 20\n", 20)] {
             let start_secs = secs;
-            cases.push(Scene {
+            cases.push(Case {
                 first: "disk small\n",
                 // A crash after all is well shows what was saved last.
                 lines: format!(

@@ -1,6 +1,6 @@
 //! Damaged state files, after a crash and after an orderly stop.
 
-use super::scene::{RUN, Scene};
+use super::case::{Case, RUN};
 
 /// Equal parts of a file that are damaged one by one.
 const PARTS: u32 = 32;
@@ -43,12 +43,12 @@ const FILES: [File; 4] = [
 ];
 
 /// Each file by name: emptied, cut at every part and flipped in every part.
-pub fn cases() -> Vec<(&'static str, Vec<Scene>)> {
+pub fn cases() -> Vec<(&'static str, Vec<Case>)> {
     FILES.iter().map(|file| (file.name, file.cases())).collect()
 }
 
 impl File {
-    fn cases(&self) -> Vec<Scene> {
+    fn cases(&self) -> Vec<Case> {
         let mut cases = vec![];
         for stop in ["crash 20", "restart 20"] {
             for part in 0..self.parts {
@@ -60,13 +60,13 @@ impl File {
         cases
     }
 
-    fn damaged(&self, how: &str, part: u32, stop: &str) -> Scene {
+    fn damaged(&self, how: &str, part: u32, stop: &str) -> Case {
         let File {
             name, parts, says, ..
         } = self;
         let emptied = how == "cut" && part == 0;
         let least = usize::from(!self.slurms || emptied);
-        Scene {
+        Case {
             first: "",
             lines: format!("damage {name} {how}={part} of={parts}\n{stop}\npass 300\n"),
             charged: RUN + 20 + 300,

@@ -1,6 +1,6 @@
 //! slurmctld killed at random moments, in a private cluster.
 //!
-//! Usage does not fade there, so what must have been charged follows from the times that
+//! Usage does not decay there, so what must have been charged follows from the times that
 //! slurmctld gives for its jobs: CPUs times seconds, no more, and no less but for one period.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::checks::world::{self, PERIOD, job, now};
+use crate::checks::fixture::{self, PERIOD, job, now};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -55,7 +55,7 @@ impl Kills {
             "{} kills; again: cargo testbed kills --slurm {} --count {} --seed {}",
             self.count, self.release, self.count, self.seed
         ));
-        let mut plan = world::plan(&self.release, PriorityType::Fairtree);
+        let mut plan = fixture::plan(&self.release, PriorityType::Fairtree);
         // Of a job that ended while there was no slurmctld it may learn late: until then the job
         // keeps its CPUs.
         plan.nodes.cpus = 100;
@@ -70,21 +70,21 @@ impl Kills {
             let cpus = u32::try_from(draw.between(1, 4))?;
             start(&cluster, &mut jobs, SHORT_ONES, cpus, draw.between(1, 8))?;
             // Killed before, it would not know of the job's start.
-            world::jobs_are_saved(&cluster)?;
+            fixture::jobs_are_saved(&cluster)?;
             let moment = draw.between(0, LONGEST_MS);
             sleep(Duration::from_millis(u64::try_from(moment)?));
             cluster.kill_slurmctld()?;
             cluster.start_slurmctld()?;
-            world::next_pass(&cluster)?;
+            fixture::next_pass(&cluster)?;
             let when = format!("kill {kill}, {moment} ms after a save");
             self.check(&cluster, &jobs, &when, progress)?;
         }
         for id in jobs.keys() {
             // Also those that slurmctld has not heard of.
             cluster.run(&["scancel", &id.to_string()])?;
-            world::over(&cluster, *id)?;
+            fixture::over(&cluster, *id)?;
         }
-        world::next_pass(&cluster)?;
+        fixture::next_pass(&cluster)?;
         let when = format!("after {} kills", self.count);
         self.check(&cluster, &jobs, &when, progress)
     }
@@ -113,7 +113,7 @@ fn start(
         ..job(user, account, u32::try_from(secs)?)
     };
     let id = cluster.submit(&new)?;
-    world::started(cluster, id)?;
+    fixture::started(cluster, id)?;
     jobs.insert(id, (account, secs));
     Ok(())
 }
@@ -131,7 +131,7 @@ struct Account {
 
 impl Account {
     fn of(cluster: &Cluster, jobs: &Jobs, name: &'static str) -> Result<Account> {
-        let passed = world::last_pass(cluster);
+        let passed = fixture::last_pass(cluster);
         let usage = cluster.sshare("Account,RawUsage")?;
         let charged = usage.find("Account", name)?.get("RawUsage")?;
         let table = cluster.show("job")?;

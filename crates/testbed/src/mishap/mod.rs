@@ -3,11 +3,11 @@
 //! Damaged state files, disks and clocks are played in the twin host, where every byte range and
 //! every moment can be had; slurmctld itself is killed in a private cluster.
 
+mod case;
 mod clock;
 mod disk;
 mod files;
 mod kills;
-mod scene;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{interrupt, project, source};
 
+use case::Case;
 pub use kills::Kills;
-use scene::Scene;
 
 /// Each kind by name, with its cases.
-fn kinds() -> Vec<(String, Vec<Scene>)> {
+fn kinds() -> Vec<(String, Vec<Case>)> {
     let files = files::cases().into_iter();
     let damaged = files.map(|(file, cases)| (format!("{file}_damaged"), cases));
     let others = [
@@ -42,7 +42,7 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
         let installation = bed.installation()?;
         build(&bed.release, installation.folder(), &bed.progress)
     }));
-    let each = |(name, cases): (String, Vec<Scene>)| {
+    let each = |(name, cases): (String, Vec<Case>)| {
         let host = Arc::clone(&host);
         harness::test(bed, name.clone(), move |bed| {
             let plugin = plugin(&bed.release)?;
@@ -93,7 +93,7 @@ fn plugin(release: &Release) -> Result<PathBuf> {
 ///
 /// # Errors
 /// The first one that does not end as it should, with its life.
-fn all(host: &Host, plugin: &Path, name: &str, cases: &[Scene], progress: &Progress) -> Result<()> {
+fn all(host: &Host, plugin: &Path, name: &str, cases: &[Case], progress: &Progress) -> Result<()> {
     for case in cases {
         interrupt::check()?;
         if let Some(fault) = case.play(host, plugin)? {

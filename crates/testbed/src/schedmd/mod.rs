@@ -69,12 +69,12 @@ pub fn all(release: &Release, progress: &Progress) -> Result<()> {
 /// A testsuite without such programs, one that does not build or does not end well, and lines that
 /// are missing.
 pub fn programs(release: &Release, progress: &Progress) -> Result<()> {
-    let bench = Bench::build(release, progress)?;
+    let programs = Programs::build(release, progress)?;
     let mut rows = vec![HEAD.map(str::to_owned)];
     let mut wrong = Vec::new();
     for subject in Subject::ALL {
         progress.step(format!("{} in Slurm {release}'s tests", subject.name()));
-        let (row, differences) = bench.compare(subject)?;
+        let (row, differences) = programs.compare(subject)?;
         rows.push(row);
         wrong.extend(differences);
     }
@@ -85,13 +85,13 @@ pub fn programs(release: &Release, progress: &Progress) -> Result<()> {
 
 /// The programs as tests.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
-    let bench = Arc::new(Shared::new(move || {
-        Bench::build(&bed.release, &bed.progress)
+    let programs = Arc::new(Shared::new(move || {
+        Programs::build(&bed.release, &bed.progress)
     }));
     let each = |subject: Subject| {
-        let bench = Arc::clone(&bench);
+        let programs = Arc::clone(&programs);
         harness::test(bed, subject.name(), move |bed| {
-            let (row, wrong) = bench.get()?.compare(subject)?;
+            let (row, wrong) = programs.get()?.compare(subject)?;
             bed.progress.print(table(&[HEAD.map(str::to_owned), row]));
             ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
             Ok(())
@@ -101,14 +101,14 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
 }
 
 /// A release's source, and what builds its programs.
-struct Bench {
+struct Programs {
     source: PathBuf,
     tools: Toolchain,
     folder: PathBuf,
 }
 
-impl Bench {
-    fn build(release: &Release, progress: &Progress) -> Result<Bench> {
+impl Programs {
+    fn build(release: &Release, progress: &Progress) -> Result<Programs> {
         let source = source::fetch(release, progress)?;
         let installation = Installation::of(release, progress)?;
         let folder = folder_of(release);
@@ -118,7 +118,7 @@ impl Bench {
         fs::create_dir_all(&folder)?;
         progress.step(format!("building the programs of Slurm {release}'s tests"));
         let tools = Toolchain::new(&source, &installation, &folder)?;
-        Ok(Bench {
+        Ok(Programs {
             source,
             tools,
             folder,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use libtest_mimic::Trial;
 
-use crate::checks::world;
+use crate::checks::fixture;
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
 use crate::cluster::{Cluster, Plan};
 use crate::harness::{self, Bed};
@@ -142,7 +142,7 @@ impl Storm {
             ledger.add(&one.map_err(|_| anyhow!("a client panicked"))?);
         }
         calm(cluster)?;
-        world::ensure_numbers(cluster)?;
+        fixture::ensure_numbers(cluster)?;
         record.end(cluster, &watch, DEADLINE)?;
         cluster
             .stop_slurmctld()
@@ -191,7 +191,7 @@ impl Storm {
                     max_time: "30",
                 },
             ],
-            site: world::site(),
+            site: fixture::site(),
             settings,
         }
     }

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use super::documented;
 use super::host::{Dump, Host};
 use super::life::Life;
-use fairtree_oracle::Account;
+use fairtree_oracle::FaultCounts;
 
 /// The two plugins of a comparison; the host's fields are Slurm's own.
 pub struct Pair<'a> {
@@ -121,7 +121,7 @@ pub enum Outcome {
     /// Stock died of a memory error of its own, with this; ours lived to the end.
     StockDies(String),
     /// What differs is explained by faults of stock.
-    Explained(Account),
+    Explained(FaultCounts),
     /// Something differs, or is not explained.
     Differs(Box<Difference>),
 }

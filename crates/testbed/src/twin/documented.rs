@@ -60,17 +60,17 @@ pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
         ("ours", &our_trace, Faults::none()),
         ("stock", &stock_trace, Faults::all()),
     ];
-    let mut account = None;
+    let mut counts = None;
     for (whose, trace, allowed) in both {
         match explain(trace, &allowed)? {
-            Explained::All(found) => account = Some(found),
+            Explained::All(found) => counts = Some(found),
             Explained::Not(rest) => return Ok(unexplained(life, whose, *rest)),
         }
     }
     if stock.ending != "exit 0" {
         return Ok(Outcome::StockDies(stock.ending));
     }
-    Ok(Outcome::Explained(account.unwrap_or_default()))
+    Ok(Outcome::Explained(counts.unwrap_or_default()))
 }
 
 fn unexplained(life: &Life, whose: &'static str, rest: Unexplained) -> Outcome {

@@ -124,7 +124,7 @@ pub const EVENTS: &[Event] = &[
 ];
 
 /// What the pass works in.
-fn world(parameters: &str) -> Vec<String> {
+fn setup(parameters: &str) -> Vec<String> {
     let mut lines: Vec<String> = [
         "clock 1700000000",
         "zone UTC",
@@ -197,7 +197,7 @@ type Ends = [BTreeMap<String, String>; 2];
 pub struct Stage {
     host: Host,
     plugin: PathBuf,
-    world: Vec<String>,
+    setup: Vec<String>,
     /// What job 21 has before the pass.
     priority: String,
     /// By what part of themselves sums may differ.
@@ -209,14 +209,14 @@ pub struct Stage {
 impl Stage {
     /// `last`: what happens between the last pass and the one under test, in any case.
     fn new(host: &Host, plugin: &Path, compat: &str, last: &[&str]) -> Result<Stage> {
-        let mut world = world(&format!("compat={compat},max_lock_ms=1"));
-        world.extend(last.iter().map(|line| (*line).to_owned()));
+        let mut setup = setup(&format!("compat={compat},max_lock_ms=1"));
+        setup.extend(last.iter().map(|line| (*line).to_owned()));
         let moves = !last.is_empty();
         let (life, last) = (
             Life {
-                lines: world.clone(),
+                lines: setup.clone(),
             },
-            world.len(),
+            setup.len(),
         );
         let dump = host.play(plugin, &life, Some((last, last)))?;
         ensure!(dump.ending == "exit 0", "{}", dump.ending);
@@ -225,10 +225,10 @@ impl Stage {
         Ok(Stage {
             host: host.clone(),
             plugin: plugin.to_owned(),
-            world,
+            setup,
             priority,
             // Stock's formula charges an end as if all of it came at once, so that what a pass
-            // lets fade right after it is a little less.
+            // lets decay right after it is a little less.
             slack: if compat == "slurm" { 1e-4 } else { 1e-9 },
             moves,
         })
@@ -236,7 +236,7 @@ impl Stage {
 
     /// Plays an event; `None` if the pass had no such point.
     fn play(&self, event: &Event, when: When) -> Result<Option<Ends>> {
-        let mut lines = self.world.clone();
+        let mut lines = self.setup.clone();
         let same = format!("prio={}", self.priority);
         let events = event
             .lines
@@ -394,7 +394,7 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
             .with_variable("FAIRTREE_FAULT", "slice:panic:1"),
         plugin: stage.plugin.clone(),
         // The fault strikes the first pass in pieces.
-        world: stage.world.clone(),
+        setup: stage.setup.clone(),
         priority: String::new(),
         slack: stage.slack,
         moves: stage.moves,

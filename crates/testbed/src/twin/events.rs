@@ -2,16 +2,16 @@
 
 use super::admin;
 use super::draw::Draw;
+use super::inventory::Inventory;
 use super::jobs::{self, Jobs};
 use super::life::Life;
-use super::world::World;
 
 /// What the events of a life are drawn from, and where they go.
-pub struct Scene<'a> {
+pub struct LifeWriter<'a> {
     /// Choices.
     pub draw: &'a mut Draw,
     /// What events can refer to.
-    pub world: &'a mut World,
+    pub inventory: &'a mut Inventory,
     /// Where the lines go.
     pub life: &'a mut Life,
     /// The jobs so far.
@@ -25,29 +25,29 @@ pub struct Scene<'a> {
 const MANY: u32 = 1000;
 
 /// Writes jobs and events after `boot`.
-pub fn live(scene: &mut Scene<'_>, jobs: u32, events: u32) {
+pub fn live(writer: &mut LifeWriter<'_>, jobs: u32, events: u32) {
     let other_period = |line: &String| line.contains("PriorityCalcPeriod");
-    scene.steady = scene.draw.chance(10) && !scene.life.lines.iter().any(other_period);
+    writer.steady = writer.draw.chance(10) && !writer.life.lines.iter().any(other_period);
     if jobs > MANY {
-        scene.life.push("quiet");
+        writer.life.push("quiet");
     }
-    jobs::first(scene, jobs);
+    jobs::first(writer, jobs);
     if jobs > MANY {
-        scene.life.push("loud");
+        writer.life.push("loud");
     }
     for _ in 0..events {
-        match scene.draw.weighted(&[45, 30, 15, 5, 5]) {
-            0 => jobs::happen(scene),
-            1 => time_passes(scene),
-            2 => admin::happen(scene),
-            3 => sprio(scene),
-            _ => scene.life.push("sshare"),
+        match writer.draw.weighted(&[45, 30, 15, 5, 5]) {
+            0 => jobs::happen(writer),
+            1 => time_passes(writer),
+            2 => admin::happen(writer),
+            3 => sprio(writer),
+            _ => writer.life.push("sshare"),
         }
     }
-    let verb = if scene.steady { "elapse" } else { "pass" };
-    scene.life.push(format!("{verb} {PERIOD}"));
+    let verb = if writer.steady { "elapse" } else { "pass" };
+    writer.life.push(format!("{verb} {PERIOD}"));
     for line in ["sprio", "sshare"] {
-        scene.life.push(line);
+        writer.life.push(line);
     }
 }
 
@@ -55,16 +55,16 @@ pub fn live(scene: &mut Scene<'_>, jobs: u32, events: u32) {
 const PERIOD: i64 = 300;
 
 /// Mostly forwards.
-fn time_passes(scene: &mut Scene<'_>) {
-    let draw = &mut *scene.draw;
-    if scene.steady {
+fn time_passes(writer: &mut LifeWriter<'_>) {
+    let draw = &mut *writer.draw;
+    if writer.steady {
         // No more than a period: stock makes up for passes that were missed, one by one.
         let seconds = match draw.weighted(&[60, 30, 10]) {
             0 => draw.between(1, PERIOD),
             1 => PERIOD,
             _ => 0,
         };
-        scene.life.push(format!("elapse {seconds}"));
+        writer.life.push(format!("elapse {seconds}"));
         return;
     }
     let verb = if draw.chance(70) { "pass" } else { "step" };
@@ -76,25 +76,25 @@ fn time_passes(scene: &mut Scene<'_>) {
         4 => draw.between(100_000, 10_000_000),
         _ => -draw.between(1, 10_000),
     };
-    scene.life.push(format!("{verb} {seconds}"));
+    writer.life.push(format!("{verb} {seconds}"));
 }
 
 /// What sprio asks, with the filters that older releases send.
-fn sprio(scene: &mut Scene<'_>) {
-    let (draw, world) = (&mut *scene.draw, &*scene.world);
+fn sprio(writer: &mut LifeWriter<'_>) {
+    let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
     let mut line = "sprio".to_owned();
     if draw.chance(20) {
         line.push_str(&format!(" {}", draw.between(10_000, 10_100)));
     }
     if draw.chance(20) {
-        let id = draw.below(scene.jobs.count() + 1) + 1;
+        let id = draw.below(writer.jobs.count() + 1) + 1;
         line.push_str(&format!(" jobs={id},{}", id + 1));
     }
     if draw.chance(20) {
-        line.push_str(&format!(" parts={}", jobs::part_names(draw, world)));
+        line.push_str(&format!(" parts={}", jobs::part_names(draw, inventory)));
     }
     if draw.chance(20) {
         line.push_str(&format!(" uids={}", draw.between(10_000, 10_020)));
     }
-    scene.life.push(line);
+    writer.life.push(line);
 }

@@ -38,34 +38,34 @@ pub struct Arguments {
 /// A plugin or host that is not there or does not build, and every number that is not the one it
 /// must be.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
-    let bench = Bench::build(&arguments.slurm, &arguments.root, progress)?;
+    let comparison = Comparison::build(&arguments.slurm, &arguments.root, progress)?;
     if arguments.record {
-        return bench.record(&arguments.filter);
+        return comparison.record(&arguments.filter);
     }
-    bench.check(&arguments.filter, progress)
+    comparison.check(&arguments.filter, progress)
 }
 
 /// The two plugins of a release, and what plays them.
-pub struct Bench {
+pub struct Comparison {
     release: Release,
     host: Host,
     stock: PathBuf,
     ours: PathBuf,
 }
 
-impl Bench {
+impl Comparison {
     /// With the plugin that was built for a release; `root` is the Debian system with it.
     ///
     /// # Errors
     /// A plugin or a host that is not there or does not build.
-    pub fn build(release: &Release, root: &Path, progress: &Progress) -> Result<Bench> {
+    pub fn build(release: &Release, root: &Path, progress: &Progress) -> Result<Comparison> {
         let source = source::fetch(release, progress)?;
         let host = build_host(release, &source, root)?;
         let (stock, ours) = (host.stock(), project::plugin(release));
         for plugin in [&stock, &ours] {
             ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
         }
-        Ok(Bench {
+        Ok(Comparison {
             release: release.clone(),
             host,
             stock,

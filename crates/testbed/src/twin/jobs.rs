@@ -1,8 +1,8 @@
 //! Random events of jobs.
 
 use super::draw::Draw;
-use super::events::Scene;
-use super::world::World;
+use super::events::LifeWriter;
+use super::inventory::Inventory;
 
 use State::{Cleaning, Gone, Held, Running, Suspended, Waiting};
 
@@ -44,15 +44,15 @@ impl Jobs {
 }
 
 /// One partition, or several.
-pub fn part_names(draw: &mut Draw, world: &World) -> String {
+pub fn part_names(draw: &mut Draw, inventory: &Inventory) -> String {
     let mut names = vec![];
-    for name in &world.parts {
+    for name in &inventory.parts {
         if names.is_empty() || draw.chance(25) {
             names.push(name.as_str());
         }
     }
     if names.len() == 1 {
-        return world.parts[draw.below(world.parts.len())].clone();
+        return inventory.parts[draw.below(inventory.parts.len())].clone();
     }
     names.join(",")
 }
@@ -87,16 +87,16 @@ fn nice(draw: &mut Draw) -> i64 {
     }
 }
 
-fn assoc(draw: &mut Draw, world: &World) -> u32 {
-    if world.users.is_empty() || draw.chance(3) {
+fn assoc(draw: &mut Draw, inventory: &Inventory) -> u32 {
+    if inventory.users.is_empty() || draw.chance(3) {
         return 0;
     }
-    draw.one_of(&world.users)
+    draw.one_of(&inventory.users)
 }
 
 /// Several QOS; releases that know only one ignore the word.
-fn qos_list(draw: &mut Draw, world: &World) -> String {
-    let ids: Vec<String> = world
+fn qos_list(draw: &mut Draw, inventory: &Inventory) -> String {
+    let ids: Vec<String> = inventory
         .qos
         .iter()
         .filter(|id| **id > 0 && draw.chance(50))
@@ -109,55 +109,55 @@ fn qos_list(draw: &mut Draw, world: &World) -> String {
 }
 
 /// Writes one event; `None` when no job fits it.
-type Event = fn(&mut Scene<'_>) -> Option<()>;
+type Event = fn(&mut LifeWriter<'_>) -> Option<()>;
 
 /// The events of jobs, and how often each is drawn.
 const JOB_EVENTS: [(u32, Event); 20] = [
     (14, submit),
     (12, start),
-    (3, |scene| scene.leave("cancel", &[Waiting, Running])),
+    (3, |writer| writer.leave("cancel", &[Waiting, Running])),
     (5, end),
     (8, clean),
-    (3, |scene| scene.change("purge", &[Gone], Gone)),
-    (3, |scene| {
-        scene.change("requeue", &[Running], Cleaning(true))
+    (3, |writer| writer.change("purge", &[Gone], Gone)),
+    (3, |writer| {
+        writer.change("requeue", &[Running], Cleaning(true))
     }),
-    (4, |scene| scene.change("suspend", &[Running], Suspended)),
-    (3, |scene| scene.change("resume", &[Suspended], Running)),
+    (4, |writer| writer.change("suspend", &[Running], Suspended)),
+    (3, |writer| writer.change("resume", &[Suspended], Running)),
     (3, resize),
     (2, setprio),
     (6, update),
-    (4, |scene| scene.change("hold", &[Waiting], Held)),
-    (3, |scene| scene.change("release", &[Held], Waiting)),
+    (4, |writer| writer.change("hold", &[Waiting], Held)),
+    (3, |writer| writer.change("release", &[Held], Waiting)),
     (2, preempt),
     (2, plan),
     (2, update_qos_list),
     (2, limit_change),
     (2, split),
-    (1, |scene| scene.change("pretend", &[Waiting], Waiting)),
+    (1, |writer| writer.change("pretend", &[Waiting], Waiting)),
 ];
 
 /// One event of a job, if there is one that the drawn event fits.
-pub fn happen(scene: &mut Scene<'_>) {
+pub fn happen(writer: &mut LifeWriter<'_>) {
     let weights = JOB_EVENTS.map(|(weight, _)| weight);
-    let (_, event) = JOB_EVENTS[scene.draw.weighted(&weights)];
+    let (_, event) = JOB_EVENTS[writer.draw.weighted(&weights)];
     // Without a fitting job nothing happens.
-    let _ = event(scene);
+    let _ = event(writer);
 }
 
 /// The jobs that are there when the events begin, some of them running.
-pub fn first(scene: &mut Scene<'_>, count: u32) {
+pub fn first(writer: &mut LifeWriter<'_>, count: u32) {
     for _ in 0..count {
-        let _ = submit(scene);
-        let id = scene.jobs.count();
-        if scene.draw.chance(20) && scene.jobs.state[id - 1] == Waiting {
-            scene.life.push(format!("start {id}"));
-            scene.jobs.set(id, Running);
+        let _ = submit(writer);
+        let id = writer.jobs.count();
+        if writer.draw.chance(20) && writer.jobs.state[id - 1] == Waiting {
+            writer.life.push(format!("start {id}"));
+            writer.jobs.set(id, Running);
         }
     }
 }
 
-impl Scene<'_> {
+impl LifeWriter<'_> {
     /// `verb ID` for a job in one of some states, which it leaves for another.
     fn change(&mut self, verb: &str, from: &[State], to: State) -> Option<()> {
         let id = self.jobs.any(self.draw, from)?;
@@ -171,14 +171,14 @@ impl Scene<'_> {
     }
 }
 
-fn submit(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.count() + 1;
-    let (draw, world) = (&mut *scene.draw, &*scene.world);
+fn submit(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.count() + 1;
+    let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
     let mut line = format!(
         "submit {id} assoc={} qos={} part={} limit={} {}",
-        assoc(draw, world),
-        draw.one_of(&world.qos),
-        part_names(draw, world),
+        assoc(draw, inventory),
+        draw.one_of(&inventory.qos),
+        part_names(draw, inventory),
         limit(draw),
         allocation(draw)
     );
@@ -197,8 +197,8 @@ fn submit(scene: &mut Scene<'_>) -> Option<()> {
     if draw.chance(10) {
         line.push_str(&format!(" maxcpus={}", draw.magnitude(10_000)));
     }
-    if draw.chance(15) && world.qos.len() > 2 {
-        line.push_str(&qos_list(draw, world));
+    if draw.chance(15) && inventory.qos.len() > 2 {
+        line.push_str(&qos_list(draw, inventory));
     }
     let mut state = Waiting;
     if draw.chance(8) {
@@ -208,122 +208,122 @@ fn submit(scene: &mut Scene<'_>) -> Option<()> {
             state = Held;
         }
     }
-    scene.life.push(line);
-    scene.jobs.state.push(state);
+    writer.life.push(line);
+    writer.jobs.state.push(state);
     Some(())
 }
 
-fn start(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting])?;
-    let (draw, world) = (&mut *scene.draw, &*scene.world);
+fn start(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting])?;
+    let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
     let mut line = format!("start {id}");
     // The scheduler has chosen one of the job's partitions, not always the first.
     if draw.chance(20) {
-        let part = &world.parts[draw.below(world.parts.len())];
+        let part = &inventory.parts[draw.below(inventory.parts.len())];
         line.push_str(&format!(" part={part}"));
     }
     if draw.chance(50) {
         line.push_str(&format!(" {}", allocation(draw)));
     }
-    scene.life.push(line);
-    scene.jobs.set(id, Running);
+    writer.life.push(line);
+    writer.jobs.set(id, Running);
     Some(())
 }
 
-fn end(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Running, Suspended])?;
-    let state = scene.draw.pick(&["", " state=timeout", " state=failed"]);
-    scene.life.push(format!("end {id}{state}"));
-    scene.jobs.set(id, Cleaning(false));
+fn end(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Running, Suspended])?;
+    let state = writer.draw.pick(&["", " state=timeout", " state=failed"]);
+    writer.life.push(format!("end {id}{state}"));
+    writer.jobs.set(id, Cleaning(false));
     Some(())
 }
 
-fn clean(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene
+fn clean(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer
         .jobs
-        .any(scene.draw, &[Cleaning(false), Cleaning(true)])?;
-    let waits = scene.jobs.state[id - 1] == Cleaning(true);
-    scene.life.push(format!("clean {id}"));
-    scene.jobs.set(id, if waits { Waiting } else { Gone });
+        .any(writer.draw, &[Cleaning(false), Cleaning(true)])?;
+    let waits = writer.jobs.state[id - 1] == Cleaning(true);
+    writer.life.push(format!("clean {id}"));
+    writer.jobs.set(id, if waits { Waiting } else { Gone });
     Some(())
 }
 
-fn resize(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Running])?;
-    let words = allocation(scene.draw);
-    scene.life.push(format!("resize {id} {words}"));
+fn resize(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Running])?;
+    let words = allocation(writer.draw);
+    writer.life.push(format!("resize {id} {words}"));
     Some(())
 }
 
-fn setprio(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting])?;
-    let priority = if scene.draw.chance(30) {
+fn setprio(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting])?;
+    let priority = if writer.draw.chance(30) {
         "inf".to_owned()
     } else {
-        scene.draw.between(1, 4_294_967_293).to_string()
+        writer.draw.between(1, 4_294_967_293).to_string()
     };
-    scene.life.push(format!("setprio {id} prio={priority}"));
+    writer.life.push(format!("setprio {id} prio={priority}"));
     Some(())
 }
 
-fn update(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting])?;
-    let (draw, world) = (&mut *scene.draw, &*scene.world);
+fn update(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting])?;
+    let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
     let word = match draw.below(5) {
-        0 => format!("assoc={}", assoc(draw, world)),
-        1 => format!("qos={}", draw.one_of(&world.qos)),
-        2 => format!("part={}", part_names(draw, world)),
+        0 => format!("assoc={}", assoc(draw, inventory)),
+        1 => format!("qos={}", draw.one_of(&inventory.qos)),
+        2 => format!("part={}", part_names(draw, inventory)),
         3 => format!("nice={}", nice(draw)),
         _ => format!("site={}", nice(draw)),
     };
-    scene.life.push(format!("update {id} {word}"));
+    writer.life.push(format!("update {id} {word}"));
     Some(())
 }
 
 /// A shorter list, or any together with other partitions: then slurmctld makes a new array of
 /// priorities. Stock writes a longer list's behind the end of the old one.
-fn update_qos_list(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting])?;
-    let (draw, world) = (&mut *scene.draw, &*scene.world);
+fn update_qos_list(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting])?;
+    let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
     let words = if draw.chance(50) {
-        let list = qos_list(draw, world);
-        format!("part={}{list}", part_names(draw, world))
+        let list = qos_list(draw, inventory);
+        format!("part={}{list}", part_names(draw, inventory))
     } else {
-        let id = world.qos[1..].get(draw.below(world.qos.len()))?;
+        let id = inventory.qos[1..].get(draw.below(inventory.qos.len()))?;
         format!("qoslist={id}")
     };
-    scene.life.push(format!("update {id} {words}"));
+    writer.life.push(format!("update {id} {words}"));
     Some(())
 }
 
 /// Another job wants its nodes; it may stay for a grace time.
-fn preempt(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Running, Suspended])?;
-    let grace = scene.draw.one_of(&[0, 1, 60, 600, 100_000]);
-    scene.life.push(format!("preempt {id} grace={grace}"));
+fn preempt(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Running, Suspended])?;
+    let grace = writer.draw.one_of(&[0, 1, 60, 600, 100_000]);
+    writer.life.push(format!("preempt {id} grace={grace}"));
     Some(())
 }
 
 /// Backfill notes when it means to start a job; that moment may pass.
-fn plan(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting])?;
-    let start = scene.draw.between(-100, 5000);
-    scene.life.push(format!("plan {id} start={start}"));
+fn plan(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting])?;
+    let start = writer.draw.between(-100, 5000);
+    writer.life.push(format!("plan {id} start={start}"));
     Some(())
 }
 
-fn limit_change(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting, Running])?;
-    let minutes = scene.draw.between(1, 5000);
-    scene.life.push(format!("limit {id} limit={minutes}"));
+fn limit_change(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting, Running])?;
+    let minutes = writer.draw.between(1, 5000);
+    writer.life.push(format!("limit {id} limit={minutes}"));
     Some(())
 }
 
-fn split(scene: &mut Scene<'_>) -> Option<()> {
-    let id = scene.jobs.any(scene.draw, &[Waiting, Held])?;
-    let state = scene.jobs.state[id - 1];
-    let new = scene.jobs.count() + 1;
-    scene.life.push(format!("split {id} new={new}"));
-    scene.jobs.state.push(state);
+fn split(writer: &mut LifeWriter<'_>) -> Option<()> {
+    let id = writer.jobs.any(writer.draw, &[Waiting, Held])?;
+    let state = writer.jobs.state[id - 1];
+    let new = writer.jobs.count() + 1;
+    writer.life.push(format!("split {id} new={new}"));
+    writer.jobs.state.push(state);
     Some(())
 }

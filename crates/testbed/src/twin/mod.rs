@@ -15,6 +15,7 @@ mod events;
 mod fault;
 mod faults;
 pub mod host;
+mod inventory;
 mod jobs;
 mod life;
 mod own;
@@ -22,7 +23,6 @@ mod run;
 mod sample;
 mod settings;
 mod shrink;
-mod world;
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -37,13 +37,13 @@ use xtask::{project, source};
 
 use compare::{Outcome, Pair, Promise, compare};
 pub use draw::Draw;
-use events::Scene;
+use events::LifeWriter;
 pub use host::Host;
 use jobs::Jobs;
 pub use life::Life;
 use run::{Run, report};
 
-pub use sample::{print_account, tests};
+pub use sample::{print_fault_counts, tests};
 
 /// Compare a priority plugin with Slurm's own.
 #[derive(Args)]
@@ -266,15 +266,15 @@ pub fn generate(seed: u64, size: Size) -> Life {
     let mut draw = Draw::new(seed);
     let mut life = Life::default();
     let (assocs, jobs) = size.drawn(&mut draw);
-    let mut world = world::build(&mut draw, &mut life, assocs);
-    let mut scene = Scene {
+    let mut inventory = inventory::build(&mut draw, &mut life, assocs);
+    let mut writer = LifeWriter {
         draw: &mut draw,
-        world: &mut world,
+        inventory: &mut inventory,
         life: &mut life,
         jobs: Jobs::default(),
         steady: false,
     };
-    events::live(&mut scene, jobs, size.events);
+    events::live(&mut writer, jobs, size.events);
     life
 }
 
@@ -333,8 +333,8 @@ fn play(file: &Path, plugins: &Plugins, shrink: bool, progress: &Progress) -> Re
             println!("stock ends with {ending}, the other plays on");
             Ok(())
         }
-        Outcome::Explained(account) => {
-            print!("{account}");
+        Outcome::Explained(counts) => {
+            print!("{counts}");
             Ok(())
         }
         Outcome::Differs(difference) => report(&pair, &life, &difference, shrink),

@@ -11,7 +11,7 @@ use super::compare::{Difference, Outcome, Pair, Promise, compare};
 use super::documented;
 use super::life::Life;
 use super::{Size, generate, shrink};
-use fairtree_oracle::Account;
+use fairtree_oracle::FaultCounts;
 
 /// Prints a difference and its life, shrunk if asked; always an error.
 pub fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -> Result<()> {
@@ -42,7 +42,7 @@ pub struct Played {
     /// Seeds that differ, in their order.
     pub differing: Vec<(u64, Difference)>,
     /// Where differences are explained: by what.
-    pub account: Account,
+    pub counts: FaultCounts,
 }
 
 impl Run<'_> {
@@ -62,7 +62,7 @@ impl Run<'_> {
     pub fn seeds(&self, seeds: &[u64], threads: usize, shrink: bool) -> Result<()> {
         let played = self.play(seeds, threads)?;
         let count = seeds.len();
-        played.account.print();
+        played.counts.print();
         let Some((seed, difference)) = played.differing.first() else {
             println!("{}", self.praise(count));
             return Ok(());
@@ -100,7 +100,7 @@ impl Run<'_> {
         let mut played = Played::default();
         for part in all {
             played.differing.extend(part.differing);
-            played.account.add(&part.account);
+            played.counts.add(&part.counts);
         }
         played.differing.sort_by_key(|(seed, _)| *seed);
         Ok(played)
@@ -119,8 +119,8 @@ impl Run<'_> {
                     }
                     continue;
                 }
-                Outcome::Explained(account) => {
-                    played.account.add(&account);
+                Outcome::Explained(counts) => {
+                    played.counts.add(&counts);
                     continue;
                 }
                 Outcome::StockDies(ending) => {

@@ -17,7 +17,7 @@ use crate::harness::{self, Bed, Shared};
 use super::compare::{Outcome, Promise, compare};
 use super::run::{Run, report};
 use super::{Built, Size, during, fault, faults};
-use fairtree_oracle::Account;
+use fairtree_oracle::FaultCounts;
 
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
 const SAME: RangeInclusive<u64> = 1..=400;
@@ -60,20 +60,20 @@ pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
 }
 
 /// What the lives that were explained came to, printed once all of them are played.
-static ACCOUNT: Mutex<Option<Account>> = Mutex::new(None);
+static COUNTS: Mutex<Option<FaultCounts>> = Mutex::new(None);
 
 /// Prints how often which fault of stock acted, where lives were explained.
-pub fn print_account() {
-    let account = ACCOUNT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(account) = account.as_ref() {
-        account.print();
+pub fn print_fault_counts() {
+    let counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(counts) = counts.as_ref() {
+        counts.print();
     }
 }
 
 fn of_faults(bed: &'static Bed) -> Result<Vec<Trial>> {
     let pair = Arc::new(Shared::new(move || {
         let installation = bed.installation()?;
-        faults::Bench::build(&bed.release, installation.folder(), &bed.progress)
+        faults::Comparison::build(&bed.release, installation.folder(), &bed.progress)
     }));
     let each = |path: PathBuf| {
         let pair = Arc::clone(&pair);
@@ -168,9 +168,9 @@ impl Sample {
         let life = run.life(seed);
         match compare(&run.pair, &life).with_context(|| format!("seed {seed}"))? {
             Outcome::Same => Ok(()),
-            Outcome::Explained(account) => {
-                let mut sum = ACCOUNT.lock().unwrap_or_else(PoisonError::into_inner);
-                sum.get_or_insert_default().add(&account);
+            Outcome::Explained(counts) => {
+                let mut sum = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+                sum.get_or_insert_default().add(&counts);
                 Ok(())
             }
             Outcome::StockDies(ending) => {

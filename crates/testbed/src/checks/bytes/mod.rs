@@ -7,23 +7,23 @@ mod scene;
 
 use anyhow::{Context, Result, bail};
 
-use super::Bench;
-use super::world::DEADLINE;
+use super::Check;
+use super::fixture::DEADLINE;
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::wait;
 use options::{Asked, Command};
 
 /// Stock and ours, Fair Tree and classic, one after the other in one cluster.
-pub fn same_text(bench: &Bench) -> Result<()> {
-    let plan = scene::plan(bench.release);
-    bench.in_cluster(&plan, |cluster| {
-        bench.step("running jobs that leave usage");
+pub fn same_text(check: &Check) -> Result<()> {
+    let plan = scene::plan(check.release);
+    check.in_cluster(&plan, |cluster| {
+        check.step("running jobs that leave usage");
         scene::set(cluster)?;
         let mut wrong = Vec::new();
         for stage in &scene::STAGES {
             let title = stage.title;
-            bench.step(title);
+            check.step(title);
             for &(key, value) in stage.settings {
                 cluster.conf_mut().set(key, value);
             }

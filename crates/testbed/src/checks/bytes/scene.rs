@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::checks::world::{self, DEADLINE, job};
+use crate::checks::fixture::{self, DEADLINE, job};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::site::{Account, FairShare};
@@ -61,7 +61,7 @@ const LONG_USER: &str = "eberhardine-of-astro";
 /// The site of the checks, with more kinds of everything. Passes come at the start of slurmctld
 /// and half an hour later: meanwhile nothing changes.
 pub fn plan(release: &Release) -> Plan {
-    let mut plan = world::plan(release, PriorityType::Multifactor);
+    let mut plan = fixture::plan(release, PriorityType::Multifactor);
     let mut set = |key: &'static str, value: &str| {
         plan.settings.retain(|(known, _)| *known != key);
         plan.settings.push((key, value.to_owned()));
@@ -135,14 +135,14 @@ pub fn set(cluster: &Cluster) -> Result<()> {
     ] {
         cluster.sacctmgr(&words.split(' ').collect::<Vec<_>>())?;
     }
-    world::use_every_account(cluster)?;
+    fixture::use_every_account(cluster)?;
     let mut fpgas = job("ann", "left", 3);
     fpgas
         .options
         .extend(["--gres=fpga:1", "--licenses=matlab:2", "--mem=50"].map(str::to_owned));
     let fpgas = cluster.submit(&fpgas)?;
-    world::ended(cluster, fpgas)?;
-    world::occupy(cluster)?;
+    fixture::ended(cluster, fpgas)?;
+    fixture::occupy(cluster)?;
     submit(cluster)
 }
 
@@ -227,9 +227,9 @@ fn all_age(cluster: &Cluster) -> Result<()> {
 /// Starts slurmctld anew with a plugin and the settings as they are now, and waits for its one
 /// pass.
 pub fn freeze(cluster: &mut Cluster, priority: PriorityType) -> Result<()> {
-    let before = world::last_pass(cluster);
-    wait::until_true("the next second", DEADLINE, || Ok(world::now()? > before))?;
+    let before = fixture::last_pass(cluster);
+    wait::until_true("the next second", DEADLINE, || Ok(fixture::now()? > before))?;
     cluster.switch_to(priority)?;
-    world::pass_after(cluster, before)?;
+    fixture::pass_after(cluster, before)?;
     all_age(cluster)
 }

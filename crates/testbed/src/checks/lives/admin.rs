@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Life;
 use super::ledger::Ledger;
 use super::watch;
-use crate::checks::world::{DEADLINE, job};
+use crate::checks::fixture::{DEADLINE, job};
 use crate::cluster::client::NewJob;
 use crate::cluster::table::{Row, Table};
 use crate::wait;
@@ -55,7 +55,7 @@ pub fn accepted(life: &Life, new: &NewJob) -> Result<u32> {
 
 /// Accounts come, move and go; users, too.
 pub fn accounts(life: &mut Life) -> Result<()> {
-    life.bench.step("accounts that come, move and go");
+    life.check.step("accounts that come, move and go");
     let name = |life: &Life, short: &str| -> Result<String> {
         Ok(format!("name={}", life.cluster.user(short)?.name))
     };

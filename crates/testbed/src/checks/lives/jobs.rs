@@ -6,13 +6,13 @@ use anyhow::{Result, ensure};
 use super::Life;
 use super::site::ARENA;
 use super::watch::{self, Look};
-use crate::checks::world::{self, DEADLINE, job};
+use crate::checks::fixture::{self, DEADLINE, job};
 use crate::cluster::client::NewJob;
 use crate::wait;
 
 /// All of it, one after the other.
 pub fn play(life: &mut Life) -> Result<()> {
-    life.bench
+    life.check
         .step("arrays, held, requeued, suspended, resized and preempted jobs");
     array(life)?;
     held(life)?;
@@ -33,12 +33,10 @@ fn free(user: &str, cpus: u32, secs: u32) -> NewJob<'_> {
 
 /// Until later seconds than this one: times are recorded in whole seconds.
 fn next_seconds() -> Result<()> {
-    let second = world::now()?;
-    wait::until_true(
-        "another second",
-        DEADLINE,
-        || Ok(world::now()? > second + 1),
-    )
+    let second = fixture::now()?;
+    wait::until_true("another second", DEADLINE, || {
+        Ok(fixture::now()? > second + 1)
+    })
 }
 
 fn array(life: &mut Life) -> Result<()> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
 
-use super::super::world::DEADLINE;
+use super::super::fixture::DEADLINE;
 use super::Life;
 use crate::cluster::Cluster;
 use crate::cluster::table::{Row, Table};

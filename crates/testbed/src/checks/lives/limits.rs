@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use super::Life;
 use super::site::ARENA;
 use super::watch::{self, Look};
-use crate::checks::world::{self, job};
+use crate::checks::fixture::{self, job};
 use crate::cluster::client::NewJob;
 
 /// `GrpTRESMins=cpu=1` and `GrpWall=1`, in seconds.
@@ -48,11 +48,11 @@ pub fn submit(life: &mut Life) -> Result<Waiting> {
         ("MaxCpuRunMinsPerUser", "cyd", "walls", "each"),
     ] {
         // Releases before 24.05 know that limit, but do not count for it.
-        if qos == "each" && life.bench.release.numbers() < [24, 5, 0] {
+        if qos == "each" && life.check.release.numbers() < [24, 5, 0] {
             continue;
         }
         let long = submit_one(life, user, account, qos, 1, LONG)?;
-        world::started(life.cluster, long)?;
+        fixture::started(life.cluster, long)?;
         let short = submit_one(life, user, account, qos, 1, SHORT)?;
         watch::waits_for(life.cluster, short, limit)?;
         life.tell(format!("a job waits: {limit}"));
@@ -91,13 +91,13 @@ pub const RESET: &str = "mins";
 
 /// What passes make of them; gives the time at which usage of [`RESET`] was set to 0.
 pub fn play(life: &mut Life, waiting: Waiting) -> Result<i64> {
-    life.bench.step("waiting for the passes that reach limits");
+    life.check.step("waiting for the passes that reach limits");
     over_minutes(life, waiting.mins)?;
     over_wall(life, waiting.walls)?;
     for (limit, long, short) in &waiting.pairs {
         released(life, limit, *long, *short)?;
     }
-    life.bench.step("held by limits, released by RawUsage=0");
+    life.check.step("held by limits, released by RawUsage=0");
     let held = [
         ("ann", "mins", "normal", "AssocGrpCPUMinutesLimit"),
         ("cyd", "walls", "wall", "QOSGrpWallLimit"),
@@ -109,7 +109,7 @@ pub fn play(life: &mut Life, waiting: Waiting) -> Result<i64> {
         life.tell(format!("a new job waits: {reason}"));
         ids.push(id);
     }
-    let reset = world::now()?;
+    let reset = fixture::now()?;
     life.sacctmgr(&["modify", "account", RESET, "set", "RawUsage=0"])?;
     life.sacctmgr(&["modify", "qos", "wall", "set", "RawUsage=0"])?;
     for id in &ids {

@@ -22,7 +22,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use fairtree::config::Config;
 
 use super::model::{Model, SSHARE_COLUMNS};
-use super::{Bench, compare, numbers, world};
+use super::{Check, compare, fixture, numbers};
 use crate::cluster::{Cluster, Plan};
 use crate::under::Under;
 use ledger::Ledger;
@@ -30,7 +30,7 @@ use passes::Passes;
 
 /// One life, in one of the clusters.
 struct Life<'a> {
-    bench: &'a Bench<'a>,
+    check: &'a Check<'a>,
     cluster: &'a mut Cluster,
     under: Under,
     passes: &'a Passes,
@@ -63,8 +63,8 @@ impl Life<'_> {
 type Script = fn(&mut Life) -> Result<()>;
 
 /// Limits that usage reaches, and what can happen to a job.
-pub fn jobs_and_limits(bench: &Bench) -> Result<()> {
-    same(bench, site::with_limits, |life| {
+pub fn jobs_and_limits(check: &Check) -> Result<()> {
+    same(check, site::with_limits, |life| {
         let waiting = limits::submit(life)?;
         jobs::play(life)?;
         let reset = limits::play(life, waiting)?;
@@ -75,8 +75,8 @@ pub fn jobs_and_limits(bench: &Bench) -> Result<()> {
 }
 
 /// Changes of accounts and users, slurmdbd gone for a while, reconfigures, private data, resets.
-pub fn administration(bench: &Bench) -> Result<()> {
-    same(bench, site::of_administrators, |life| {
+pub fn administration(check: &Check) -> Result<()> {
+    same(check, site::of_administrators, |life| {
         admin::prepare(life)?;
         admin::use_all(life)?;
         admin::accounts(life)?;
@@ -95,12 +95,12 @@ pub fn administration(bench: &Bench) -> Result<()> {
 /// No job is left; a restart brings a pass: usage is still what the jobs used, and fair shares
 /// follow from it.
 fn end(life: &mut Life, ledger: &Ledger) -> Result<()> {
-    life.bench.step("comparing numbers");
+    life.check.step("comparing numbers");
     ledger.ensure_explains(life)?;
-    let before = world::now()?;
+    let before = fixture::now()?;
     life.cluster.stop_slurmctld()?;
     life.cluster.start_slurmctld()?;
-    world::pass_after(life.cluster, before - 1)?;
+    fixture::pass_after(life.cluster, before - 1)?;
     ledger.ensure_explains(life).context("after a restart")?;
     fair_shares_follow(life)?;
     ensure_no_complaint(life.cluster)
@@ -111,7 +111,7 @@ fn fair_shares_follow(life: &Life) -> Result<()> {
     let text = numbers::without_parameters(&life.cluster.conf().render());
     let mut config = Config::from_slurm_conf(&text, "slurm.conf")?;
     if life.under != Under::Documented {
-        config.compat = numbers::stock_compat(life.bench)?;
+        config.compat = numbers::stock_compat(life.check)?;
     }
     let sshare = life.cluster.sshare(SSHARE_COLUMNS)?;
     let model = Model::of(life.cluster, config, &sshare)?;
@@ -130,11 +130,11 @@ fn ensure_no_complaint(cluster: &Cluster) -> Result<()> {
 }
 
 /// Plays a life in all clusters at once; the stories must not differ.
-fn same(bench: &Bench, plan: fn(&Bench, Under) -> Plan, script: Script) -> Result<()> {
+fn same(check: &Check, plan: fn(&Check, Under) -> Plan, script: Script) -> Result<()> {
     let stories: Vec<Result<Vec<String>>> = thread::scope(|scope| {
         let lives: Vec<_> = Under::ALL
             .iter()
-            .map(|&under| scope.spawn(move || play(bench, plan, under, script)))
+            .map(|&under| scope.spawn(move || play(check, plan, under, script)))
             .collect();
         lives
             .into_iter()
@@ -171,18 +171,18 @@ const FORGETS: &str = "can not save state";
 
 /// Plays a life in one cluster, and gives its story.
 fn play(
-    bench: &Bench,
-    plan: fn(&Bench, Under) -> Plan,
+    check: &Check,
+    plan: fn(&Check, Under) -> Plan,
     under: Under,
     script: Script,
 ) -> Result<Vec<String>> {
-    let bench = &bench.part(under.name());
+    let check = &check.part(under.name());
     let mut attempt = 1;
     loop {
         let mut forgets = false;
-        let story = bench.in_cluster(&plan(bench, under), |cluster| {
+        let story = check.in_cluster(&plan(check, under), |cluster| {
             let story = Passes::during(cluster.path().to_owned(), |passes| {
-                tell(bench, cluster, under, passes, script)
+                tell(check, cluster, under, passes, script)
             });
             forgets = cluster.slurmctld_log()?.contains(FORGETS);
             story
@@ -190,20 +190,20 @@ fn play(
         if !forgets || attempt == ATTEMPTS {
             return story;
         }
-        bench.step("slurmctld has not saved its state: once more");
+        check.step("slurmctld has not saved its state: once more");
         attempt += 1;
     }
 }
 
 fn tell(
-    bench: &Bench,
+    check: &Check,
     cluster: &mut Cluster,
     under: Under,
     passes: &Passes,
     script: Script,
 ) -> Result<Vec<String>> {
     let mut life = Life {
-        bench,
+        check,
         cluster,
         under,
         passes,

@@ -7,13 +7,13 @@ use super::Life;
 use super::admin;
 use super::ledger::Ledger;
 use super::watch;
-use crate::checks::world::{self, DEADLINE, job, total_usage};
+use crate::checks::fixture::{self, DEADLINE, job, total_usage};
 use crate::cluster::client::NewJob;
 use crate::wait;
 
 /// Jobs run, slurmctld is restarted, and jobs run again, all without slurmdbd.
 pub fn of_slurmdbd(life: &mut Life) -> Result<()> {
-    life.bench.step("without slurmdbd");
+    life.check.step("without slurmdbd");
     life.cluster.stop_slurmdbd()?;
     admin::run(life, "cyd", "bio", 3, 2)?;
     let before = total_usage(life.cluster)?;
@@ -25,7 +25,7 @@ pub fn of_slurmdbd(life: &mut Life) -> Result<()> {
     );
     life.tell("without slurmdbd: jobs run, a restart keeps usage");
     admin::run(life, "bob", "phys", 2, 1)?;
-    life.bench.step("with slurmdbd again");
+    life.check.step("with slurmdbd again");
     life.cluster.start_slurmdbd_again()?;
     life.sacctmgr(&["modify", "account", "chem", "set", "fairshare=8"])?;
     wait::until_true("slurmctld hears of changes again", DEADLINE, || {
@@ -39,7 +39,7 @@ pub fn of_slurmdbd(life: &mut Life) -> Result<()> {
 
 /// `scontrol reconfigure` between, during and after many short jobs.
 pub fn reconfigure_under_load(life: &mut Life) -> Result<()> {
-    life.bench.step("reconfiguring under load");
+    life.check.step("reconfiguring under load");
     let mut ids = Vec::new();
     for weight in ["1000", "2000", "3000", "4000"] {
         for (user, account) in [("ann", "phys"), ("cyd", "bio"), ("eve", "chem")] {
@@ -72,7 +72,7 @@ pub fn reconfigure_under_load(life: &mut Life) -> Result<()> {
 
 /// `PriorityUsageResetPeriod=NOW`, then as before; gives what was used since.
 pub fn reset_now(life: &mut Life) -> Result<Ledger> {
-    life.bench.step("forgetting all usage");
+    life.check.step("forgetting all usage");
     set_reset_period(life, "NOW")?;
     restart(life)?;
     wait::until_true("usage is forgotten", DEADLINE, || {
@@ -81,7 +81,7 @@ pub fn reset_now(life: &mut Life) -> Result<Ledger> {
     life.tell("PriorityUsageResetPeriod=NOW: no usage is left");
     set_reset_period(life, "NONE")?;
     restart(life)?;
-    let now = world::now()?;
+    let now = fixture::now()?;
     admin::use_all(life)?;
     let mut ledger = Ledger::read(life.cluster)?;
     ledger.forget_all_before(now);
@@ -98,7 +98,7 @@ fn set_reset_period(life: &mut Life, period: &str) -> Result<()> {
 /// Stops and starts slurmctld, and waits for the pass that either plugin begins with.
 fn restart(life: &mut Life) -> Result<()> {
     life.cluster.stop_slurmctld()?;
-    let before = world::now()?;
+    let before = fixture::now()?;
     life.cluster.start_slurmctld()?;
-    world::pass_after(life.cluster, before - 1)
+    fixture::pass_after(life.cluster, before - 1)
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use super::{Life, admin, site, watch};
-use crate::checks::world::job;
+use crate::checks::fixture::job;
 use crate::cluster::client::NewJob;
 
 /// Pending jobs of everyone, looked at by root, a user, and the coordinator of an account.
 pub fn data(life: &mut Life) -> Result<()> {
-    life.bench.step("private data");
+    life.check.step("private data");
     let bob = life.cluster.user("bob")?.name.clone();
     life.sacctmgr(&[
         "add",

@@ -1,7 +1,7 @@
 //! The clusters of the lives.
 
-use super::super::Bench;
-use super::super::world;
+use super::super::Check;
+use super::super::fixture;
 use crate::cluster::Plan;
 use crate::cluster::conf::Nodes;
 use crate::cluster::site::{Account, FairShare, Qos};
@@ -16,8 +16,8 @@ pub const NODES: u32 = 4;
 pub const CPUS: u32 = 32;
 
 /// The clusters of jobs and limits.
-pub fn with_limits(bench: &Bench, under: Under) -> Plan {
-    let mut plan = plan(bench, under);
+pub fn with_limits(check: &Check, under: Under) -> Plan {
+    let mut plan = plan(check, under);
     // Whoever may start is not to wait for anything but passes.
     let scheduler = "sched_interval=1,bf_interval=1".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
@@ -37,8 +37,8 @@ pub fn with_limits(bench: &Bench, under: Under) -> Plan {
 
 /// The clusters of the administrators; ours makes a pass every second unless it is to follow
 /// stock.
-pub fn of_administrators(bench: &Bench, under: Under) -> Plan {
-    let mut plan = plan(bench, under);
+pub fn of_administrators(check: &Check, under: Under) -> Plan {
+    let mut plan = plan(check, under);
     if under == Under::Documented {
         plan.settings
             .push(("PriorityParameters", "calc_period=1".to_owned()));
@@ -70,8 +70,8 @@ fn account(
 
 /// A site without decay and with passes once a minute, the most often that stock can: usage is
 /// then a whole number of TRES-seconds, whichever plugin counts it.
-fn plan(bench: &Bench, under: Under) -> Plan {
-    let mut plan = world::plan(bench.release, under.priority());
+fn plan(check: &Check, under: Under) -> Plan {
+    let mut plan = fixture::plan(check.release, under.priority());
     plan.settings
         .retain(|(key, _)| *key != "PriorityParameters");
     if let Some(parameters) = under.parameters() {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::super::world::{self, DEADLINE};
+use super::super::fixture::{self, DEADLINE};
 use crate::cluster::Cluster;
 use crate::cluster::table::Row;
 use crate::wait;
@@ -102,7 +102,7 @@ pub fn waits_for(cluster: &Cluster, id: u32, reason: &str) -> Result<Look> {
 /// Waits until a job runs, has used some seconds, and slurmdbd knows: of a run that is over before
 /// slurmdbd has heard of its start, it may keep no record.
 pub fn has_run(cluster: &Cluster, id: u32) -> Result<()> {
-    let start = world::started(cluster, id)?;
+    let start = fixture::started(cluster, id)?;
     let word = format!("--jobs={id}");
     wait::until_true("slurmdbd knows that it runs", DEADLINE, || {
         let words = [
@@ -115,7 +115,7 @@ pub fn has_run(cluster: &Cluster, id: u32) -> Result<()> {
         Ok(cluster.run(&words)?.contains("RUNNING"))
     })?;
     wait::until_true("some seconds of use", DEADLINE, || {
-        Ok(world::now()? >= start + 2)
+        Ok(fixture::now()? >= start + 2)
     })
 }
 

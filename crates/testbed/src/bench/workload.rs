@@ -30,7 +30,7 @@ pub enum Kind {
 
 /// A cluster with its queue.
 #[derive(Clone, Copy, Debug)]
-pub struct World {
+pub struct Workload {
     pub waiting: u32,
     pub running: u32,
     pub users: u32,
@@ -38,10 +38,10 @@ pub struct World {
     pub kind: Kind,
 }
 
-impl World {
+impl Workload {
     /// 100,000 waiting jobs.
-    pub const fn large(layout: Layout, kind: Kind) -> World {
-        World {
+    pub const fn large(layout: Layout, kind: Kind) -> Workload {
+        Workload {
             waiting: 100_000,
             running: 10_000,
             users: 50_000,
@@ -51,8 +51,8 @@ impl World {
     }
 
     /// A million of them.
-    pub const fn huge(layout: Layout, kind: Kind) -> World {
-        World {
+    pub const fn huge(layout: Layout, kind: Kind) -> Workload {
+        Workload {
             waiting: 1_000_000,
             running: 20_000,
             users: 100_000,
@@ -166,9 +166,9 @@ fn write_user(
     }
 }
 
-impl fmt::Display for World {
+impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let World {
+        let Workload {
             waiting,
             running,
             users,
@@ -220,13 +220,13 @@ mod tests {
 
     #[test]
     fn every_association_has_its_line() {
-        let world = World {
+        let workload = Workload {
             users: 1_003,
-            ..World::large(Layout::Scattered, Kind::Classic)
+            ..Workload::large(Layout::Scattered, Kind::Classic)
         };
-        let life = world.life("max_lock_ms=2");
+        let life = workload.life("max_lock_ms=2");
         let assocs = life.lines().filter(|line| line.starts_with("assoc "));
-        assert_eq!(assocs.count(), world.assocs() as usize);
+        assert_eq!(assocs.count(), workload.assocs() as usize);
         assert!(life.contains("conf PriorityParameters=max_lock_ms=2\n"));
         assert!(life.ends_with("queue_up 100000 running=10000 scattered=1\nserve\n"));
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::twin::Host;
 
-/// Usage does not fade, so that it is CPUs times seconds. By the end of these lines job 1 (2 CPUs)
+/// Usage does not decay, so that it is CPUs times seconds. By the end of these lines job 1 (2 CPUs)
 /// has run for 1630 seconds and job 2 (3 CPUs) for 1600, then ended; slurmctld has written usage
 /// down after 900 seconds, the last pass was after 1500.
 const BEFORE: &str = "\
@@ -43,7 +43,7 @@ step 30
 pub const RUN: i64 = 1630;
 
 /// A case.
-pub struct Scene {
+pub struct Case {
     /// Lines before `boot`.
     pub first: &'static str,
     /// What happens.
@@ -56,7 +56,7 @@ pub struct Scene {
     pub says: &'static str,
 }
 
-impl Scene {
+impl Case {
     /// The whole life.
     pub fn life(&self) -> String {
         let before = BEFORE.replacen("boot\n", &format!("{}boot\n", self.first), 1);
@@ -136,8 +136,8 @@ mod tests {
     const DUMP: &str = "assoc 3 usage_raw f80:400a 9\n= 5 pass 00\n\
                         assoc 3 usage_raw f80:400a 3260\nassoc 4 usage_raw f80:400b 4800\n= 6 pass 00\n";
 
-    fn scene() -> Scene {
-        Scene {
+    fn case() -> Case {
+        Case {
             first: "",
             lines: String::new(),
             charged: RUN,
@@ -149,14 +149,14 @@ mod tests {
     #[test]
     fn the_last_usage_and_the_lines_count() {
         let log = "error: priority/fairtree: x is damaged\nerror: something else\n";
-        assert_eq!(scene().fault(DUMP, log), None);
-        assert!(scene().fault(DUMP, "").unwrap().contains("1..=1 lines"));
-        let more = Scene {
+        assert_eq!(case().fault(DUMP, log), None);
+        assert!(case().fault(DUMP, "").unwrap().contains("1..=1 lines"));
+        let more = Case {
             charged: 1,
-            ..scene()
+            ..case()
         };
         assert!(more.fault(DUMP, log).unwrap().contains("association 3"));
         let none = DUMP.replace("3260", "nan");
-        assert!(scene().fault(&none, log).unwrap().contains("none"));
+        assert!(case().fault(&none, log).unwrap().contains("none"));
     }
 }

@@ -5,7 +5,7 @@ use super::life::Life;
 use super::settings;
 
 /// What the events of a life can refer to.
-pub struct World {
+pub struct Inventory {
     /// QOS ids; 0 is no QOS.
     pub qos: Vec<u32>,
     /// Partition names.
@@ -154,7 +154,7 @@ fn first_usage(draw: &mut Draw, life: &mut Life, users: &[u32]) {
 }
 
 /// Writes the definitions of a cluster and its `boot`.
-pub fn build(draw: &mut Draw, life: &mut Life, assocs: u32) -> World {
+pub fn build(draw: &mut Draw, life: &mut Life, assocs: u32) -> Inventory {
     life.push(format!(
         "clock {}",
         1_700_000_000 + draw.between(0, 40_000_000)
@@ -179,7 +179,7 @@ pub fn build(draw: &mut Draw, life: &mut Life, assocs: u32) -> World {
         first_usage(draw, life, &users);
     }
     life.push("boot");
-    World {
+    Inventory {
         qos,
         parts,
         accounts,
