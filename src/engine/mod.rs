@@ -37,6 +37,8 @@
 //! [`due`]: crate::usage::due
 //! [`Pricer`]: crate::priority::Pricer
 
+#[cfg(any(feature = "capi", feature = "slurm", test))]
+mod bytes;
 mod charge;
 mod found;
 mod high_water;

@@ -48,6 +48,15 @@ impl Ledger {
     }
 }
 
+#[cfg(any(feature = "capi", feature = "slurm", test))]
+impl Ledger {
+    /// When each ended, account, machine and what.
+    pub fn lines(&self) -> impl Iterator<Item = (Micros, AccountId, u32, Billed)> + '_ {
+        let lines = self.lines.iter();
+        lines.map(|(&(end, _), &(account, machine, billed))| (end, account, machine, billed))
+    }
+}
+
 impl OnDemand {
     /// What accounts owe, by account and machine, for what ended in a period: on-demand runs by
     /// the microsecond of their execution, reservations by the second of their length. Time spent

@@ -137,4 +137,18 @@ pub enum OnDemandError {
         /// Its start.
         start: Micros,
     },
+    /// Saved bytes that are damaged.
+    #[error("the saved queue is damaged: {why}")]
+    Damaged {
+        /// How.
+        why: String,
+    },
+    /// Saved bytes of another version.
+    #[error("the saved queue has format {found}, this version reads {read}")]
+    Version {
+        /// Its format.
+        found: u32,
+        /// Ours.
+        read: u32,
+    },
 }

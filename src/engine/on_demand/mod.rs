@@ -45,6 +45,8 @@ mod bill;
 mod error;
 mod estimate;
 mod reservation;
+#[cfg(any(feature = "capi", feature = "slurm", test))]
+mod save;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;

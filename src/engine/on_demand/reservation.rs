@@ -48,10 +48,13 @@ impl OnDemand {
                 now,
             });
         }
-        let before = self.machines[at as usize].reserved.range(..end).next_back();
-        if let Some((_, &other)) = before
-            && self.reservations[&other].end > start
-        {
+        let made = Reservation {
+            machine: at,
+            owner,
+            start,
+            end,
+        };
+        if let Some(other) = self.overlapping(&made) {
             return Err(OnDemandError::Overlap {
                 reservation,
                 other,
@@ -59,18 +62,22 @@ impl OnDemand {
             });
         }
         self.advance(now);
-        self.machines[at as usize]
-            .reserved
-            .insert(start, reservation);
-        self.ends.insert((end, reservation));
-        let made = Reservation {
-            machine: at,
-            owner,
-            start,
-            end,
-        };
-        self.reservations.insert(reservation, made);
+        self.book(reservation, made);
         Ok(())
+    }
+
+    /// One that is in the way of another.
+    pub(super) fn overlapping(&self, new: &Reservation) -> Option<u64> {
+        let reserved = &self.machines[new.machine as usize].reserved;
+        let (_, &last) = reserved.range(..new.end).next_back()?;
+        (self.reservations[&last].end > new.start).then_some(last)
+    }
+
+    pub(super) fn book(&mut self, id: u64, new: Reservation) {
+        let reserved = &mut self.machines[new.machine as usize].reserved;
+        reserved.insert(new.start, id);
+        self.ends.insert((new.end, id));
+        self.reservations.insert(id, new);
     }
 
     /// Cancels a reservation that has not begun; it costs nothing.

@@ -1,44 +1,37 @@
 //! Saving a queue into bytes, and restoring it.
 //!
-//! | bytes | what |
-//! |---|---|
-//! | 8 | `FTQUEUE` and a zero byte |
-//! | 4 | version of the format, 1 |
-//! | 8 | length of what follows, without the checksum |
-//! | … | tree, settings, the moment, machines, jobs, runs, sums |
-//! | 4 | CRC-32 (IEEE) of all bytes before |
-//!
-//! All numbers are little-endian; lists and texts begin with their length in 4 bytes, what may be
-//! absent with a byte 0 or 1. Queues that hold the same may have different bytes.
+//! The frame is that of [`crate::engine::bytes`], `FTQUEUE` of version 1; in it stand the tree,
+//! the settings, the moment, machines, jobs, runs that some window may still reach, and sums.
+//! Queues that hold the same may have different bytes.
 
 use super::history::Run;
 use super::job::Job;
 use super::machine::Machine;
 use super::parts::Parts;
 use super::{AccountRule, Choice, Counted, Queue, QueueError, Settings};
+use crate::engine::bytes::{Fault, Format, Reader, Writer, damaged};
 use crate::order::Level;
 use crate::tree::{Assoc, AssocKind, Shares, Tree};
 use crate::usage::Outcomes;
 
-const MAGIC: &[u8; 8] = b"FTQUEUE\0";
-const VERSION: u32 = 1;
-const HEAD: usize = 20;
-const TAIL: usize = 4;
+const FORMAT: Format = Format {
+    magic: b"FTQUEUE\0",
+    version: 1,
+};
+
+impl From<Fault> for QueueError {
+    fn from(fault: Fault) -> QueueError {
+        match fault {
+            Fault::Damaged(why) => QueueError::Damaged { why },
+            Fault::Version(found, read) => QueueError::Version { found, read },
+        }
+    }
+}
 
 impl Queue {
     /// All that it holds as bytes, with a version and a checksum; the same on every machine.
     pub fn save(&self) -> Vec<u8> {
-        let mut bytes = Writer(Vec::new());
-        bytes.0.extend(MAGIC);
-        bytes.u32(VERSION);
-        bytes.u64(0);
-        parts(&mut bytes, &self.parts());
-        let mut bytes = bytes.0;
-        let length = (bytes.len() - HEAD) as u64;
-        bytes[HEAD - 8..HEAD].copy_from_slice(&length.to_le_bytes());
-        let checksum = crc32fast::hash(&bytes);
-        bytes.extend(checksum.to_le_bytes());
-        bytes
+        FORMAT.save(|bytes| parts(bytes, &self.parts()))
     }
 
     /// The queue that was saved.
@@ -46,137 +39,10 @@ impl Queue {
     /// # Errors
     /// [`QueueError::Damaged`], [`QueueError::Version`].
     pub fn restore(bytes: &[u8]) -> Result<Queue, QueueError> {
-        if bytes.len() < HEAD + TAIL || !bytes.starts_with(MAGIC) {
-            return Err(damaged("it is no saved queue"));
-        }
-        let mut reader = Reader(&bytes[MAGIC.len()..]);
-        let version = reader.u32()?;
-        if version != VERSION {
-            return Err(QueueError::Version {
-                found: version,
-                read: VERSION,
-            });
-        }
-        let length = reader.u64()?;
-        if length != (bytes.len() - HEAD - TAIL) as u64 {
-            return Err(damaged("its length is wrong"));
-        }
-        let (content, checksum) = bytes.split_at(bytes.len() - TAIL);
-        if crc32fast::hash(content).to_le_bytes() != checksum {
-            return Err(damaged("the checksum does not match"));
-        }
-        let mut reader = Reader(&content[HEAD..]);
-        let parts = read_parts(&mut reader)?;
-        if !reader.0.is_empty() {
-            return Err(damaged("there is more than a queue"));
-        }
-        Queue::from_parts(parts).map_err(|error| damaged(&error.to_string()))
-    }
-}
-
-fn damaged(why: &str) -> QueueError {
-    QueueError::Damaged {
-        why: why.to_owned(),
-    }
-}
-
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn u8(&mut self, number: u8) {
-        self.0.push(number);
-    }
-
-    fn u32(&mut self, number: u32) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    fn u64(&mut self, number: u64) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    fn i64(&mut self, number: i64) {
-        self.0.extend(number.to_le_bytes());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.u32(u32::try_from(text.len()).expect("a short text"));
-        self.0.extend(text.as_bytes());
-    }
-
-    fn list<T>(&mut self, list: &[T], each: impl Fn(&mut Writer, &T)) {
-        self.u32(u32::try_from(list.len()).expect("fewer than 2^32"));
-        for one in list {
-            each(self, one);
-        }
-    }
-
-    fn option<T>(&mut self, option: Option<T>, some: impl Fn(&mut Writer, T)) {
-        self.u8(option.is_some().into());
-        if let Some(value) = option {
-            some(self, value);
-        }
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], QueueError> {
-        let (taken, rest) =
-            (self.0.split_first_chunk()).ok_or_else(|| damaged("it is cut short"))?;
-        self.0 = rest;
-        Ok(*taken)
-    }
-
-    fn u8(&mut self) -> Result<u8, QueueError> {
-        Ok(self.take::<1>()?[0])
-    }
-
-    fn flag(&mut self) -> Result<bool, QueueError> {
-        match self.u8()? {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(damaged("a byte that is neither 0 nor 1")),
-        }
-    }
-
-    fn u32(&mut self) -> Result<u32, QueueError> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, QueueError> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    fn i64(&mut self) -> Result<i64, QueueError> {
-        self.take().map(i64::from_le_bytes)
-    }
-
-    fn u128(&mut self) -> Result<u128, QueueError> {
-        self.take().map(u128::from_le_bytes)
-    }
-
-    fn text(&mut self) -> Result<String, QueueError> {
-        let length = self.u32()? as usize;
-        let (text, rest) =
-            (self.0.split_at_checked(length)).ok_or_else(|| damaged("it is cut short"))?;
-        self.0 = rest;
-        String::from_utf8(text.to_vec()).map_err(|_| damaged("a text that is not UTF-8"))
-    }
-
-    fn list<T>(
-        &mut self,
-        each: impl Fn(&mut Self) -> Result<T, QueueError>,
-    ) -> Result<Vec<T>, QueueError> {
-        (0..self.u32()?).map(|_| each(self)).collect()
-    }
-
-    fn option<T>(
-        &mut self,
-        some: impl FnOnce(&mut Self) -> Result<T, QueueError>,
-    ) -> Result<Option<T>, QueueError> {
-        self.flag()?.then(|| some(self)).transpose()
+        let parts = FORMAT.restore(bytes, read_parts)?;
+        Queue::from_parts(parts).map_err(|error| QueueError::Damaged {
+            why: error.to_string(),
+        })
     }
 }
 
@@ -200,13 +66,13 @@ fn parts(bytes: &mut Writer, parts: &Parts) {
     bytes.list(&parts.sums, |bytes, (assoc, moment, used)| {
         bytes.u32(*assoc);
         bytes.i64(*moment);
-        bytes.0.extend(used.to_le_bytes());
+        bytes.u128(*used);
     });
 }
 
-fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, QueueError> {
+fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, Fault> {
     let rows = reader.list(read_assoc)?;
-    let tree = Tree::from_rows(rows).map_err(|error| damaged(&error.to_string()))?;
+    let tree = Tree::from_rows(rows).map_err(|error| damaged(error.to_string()))?;
     let settings = read_settings(reader)?;
     let now = reader.i64()?;
     let machines = reader.list(|reader| {
@@ -253,7 +119,7 @@ fn read_parts(reader: &mut Reader<'_>) -> Result<Parts, QueueError> {
     })
 }
 
-fn read_sum(reader: &mut Reader<'_>) -> Result<(u32, i64, u128), QueueError> {
+fn read_sum(reader: &mut Reader<'_>) -> Result<(u32, i64, u128), Fault> {
     let (assoc, moment, used) = (reader.u32()?, reader.i64()?, reader.u128()?);
     // As many runs as could be, and sums of sums of them, still fit.
     if used >> 95 > 0 {
@@ -269,7 +135,7 @@ fn assoc(bytes: &mut Writer, row: &Assoc) {
     bytes.option(row.shares.raw(), Writer::u32);
 }
 
-fn read_assoc(reader: &mut Reader<'_>) -> Result<Assoc, QueueError> {
+fn read_assoc(reader: &mut Reader<'_>) -> Result<Assoc, Fault> {
     Ok(Assoc {
         id: reader.u32()?,
         parent: reader.option(Reader::u32)?,
@@ -292,7 +158,7 @@ fn counted(bytes: &mut Writer, counted: Counted) {
     bytes.i64(number);
 }
 
-fn read_counted(reader: &mut Reader<'_>) -> Result<Counted, QueueError> {
+fn read_counted(reader: &mut Reader<'_>) -> Result<Counted, Fault> {
     Ok(match reader.flag()? {
         true => Counted::Window(reader.i64()?),
         false => Counted::Since(reader.i64()?),
@@ -316,7 +182,7 @@ fn settings(bytes: &mut Writer, settings: &Settings) {
     });
 }
 
-fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, QueueError> {
+fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, Fault> {
     Ok(Settings {
         level: reader
             .option(Reader::u32)?
@@ -339,8 +205,8 @@ fn read_settings(reader: &mut Reader<'_>) -> Result<Settings, QueueError> {
     })
 }
 
-fn read_outcomes(text: &str) -> Result<Outcomes, QueueError> {
-    let wrong = |_| damaged(&format!("ends of runs that are none: {text}"));
+fn read_outcomes(text: &str) -> Result<Outcomes, Fault> {
+    let wrong = |_| damaged(format!("ends of runs that are none: {text}"));
     text.parse().map_err(wrong)
 }
 
@@ -356,7 +222,7 @@ fn job(bytes: &mut Writer, job: &Job) {
     bytes.option(job.started, Writer::i64);
 }
 
-fn read_job(reader: &mut Reader<'_>) -> Result<Job, QueueError> {
+fn read_job(reader: &mut Reader<'_>) -> Result<Job, Fault> {
     Ok(Job {
         id: reader.u64()?,
         assoc: reader.u32()?,
@@ -478,9 +344,9 @@ mod tests {
     fn numbers_that_make_no_sense_are_refused() {
         let bytes = queue().save();
         let mut refused = 0;
-        for at in HEAD..bytes.len() - TAIL {
+        for at in 20..bytes.len() - 4 {
             let mut wrong = bytes.clone();
-            wrong.truncate(bytes.len() - TAIL);
+            wrong.truncate(bytes.len() - 4);
             wrong[at] = !wrong[at];
             let checksum = crc32fast::hash(&wrong);
             wrong.extend(checksum.to_le_bytes());
