@@ -187,7 +187,7 @@ void shim_usage_unlock(void)
 	assoc_mgr_unlock(&locks);
 }
 
-/* Whoever saves usage takes the lock of its files for writing; nobody else does. */
+/* slurmctld takes the file lock for writing where it saves usage, and nowhere else. */
 void shim_usage_lock_unsaved(void)
 {
 	assoc_mgr_lock_t locks = { .assoc = WRITE_LOCK, .file = WRITE_LOCK, .qos = WRITE_LOCK,

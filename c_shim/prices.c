@@ -342,7 +342,7 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 		       const uint32_t *at)
 {
 	variants_batch with = { .snapshot = snapshot, .at = at };
-	bool tells = false;
+	bool notify = false;
 
 	for (size_t i = 0; i < len; i++) {
 		const shim_price *price = &prices[i];
@@ -366,11 +366,11 @@ bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, 
 			if (with.len == PREFETCH_BATCH)
 				write_batch(&with);
 		}
-		tells |= price->tells;
+		notify |= price->notify;
 		job->priority = price->priority;
 	}
 	write_batch(&with);
-	return tells;
+	return notify;
 }
 
 /* First all are looked up, then what they point to is prefetched. */

@@ -57,7 +57,7 @@ static bool make_table(shim_snapshot *snapshot)
 		uint32_t *row = &table[snapshot->assocs.at[i].id];
 
 		if (*row != SHIM_NONE) {
-			/* Two of one id: the other way tells them apart. */
+			/* Two of one id: sort_by_id tells them apart. */
 			snapshot->row_of_id.len = 0;
 			return false;
 		}

@@ -2,7 +2,7 @@
  * release.h - what differs between Slurm's releases, one line each.
  *
  * Nothing else in the project tests SLURM_VERSION_NUMBER. Each line names the first release that
- * has something; docs/releases.md tells how to add a series. Names only: the layout of Slurm's
+ * has something; docs/releases.md says how to add a series. Names only: the layout of Slurm's
  * records changes within a series, too, and comes from the headers of the very release.
  *
  * Include after Slurm's config.h.
@@ -25,7 +25,7 @@
 #define HOST_HAS_QOS_LISTS HOST_SINCE(24, 11, 0)
 /* Run-seconds are also kept per user and per account of a QOS. */
 #define HOST_HAS_USED_LIMIT_SECS HOST_SINCE(24, 5, 0)
-/* slurmctld keeps the partition lists of jobs sorted; before, whoever needs that sorts them. */
+/* slurmctld keeps the partition lists of jobs sorted; before, each user sorts them. */
 #define HOST_SORTS_PARTITIONS HOST_SINCE(24, 11, 0)
 /* A job's priorities in its partitions and QOS are in a record of their own, with their age. */
 #define HOST_HAS_MULTIPLES HOST_SINCE(24, 5, 0)

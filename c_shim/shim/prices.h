@@ -15,7 +15,7 @@ typedef struct {
 	uint32_t variants_len;
 	bool seen_direct;
 	bool seen_pending;
-	bool tells; /* once it is written, clients should ask for the job again */
+	bool notify; /* once it is written, clients should ask for the job again */
 } shim_price;
 
 /* How the priority of one job came about. */

@@ -24,8 +24,8 @@
 //! Locks. slurmctld's come first and in its own order: jobs (with nodes and partitions), then
 //! association manager. The plugin's own mutexes are leaves: whoever holds one asks for no lock
 //! of slurmctld; only that of `Plugin::factors` stands between jobs and the association manager.
-//! Usage in slurmctld's records is always worth its number at `last_ran`, the time
-//! of the last pass; the end of a job is charged in that currency, too. So whatever happens
+//! Usage in slurmctld's records is always valued at `last_ran`, the time of the last pass; the end
+//! of a job is charged as valued then, too. So whatever happens
 //! between snapshot and apply, nothing is lost and nothing counts twice.
 
 #[cfg(all(feature = "slurm", not(target_arch = "x86_64")))]

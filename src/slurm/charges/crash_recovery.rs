@@ -15,7 +15,7 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
 use crate::usage::{Charge, Period, Run, charge as charge_of};
 
-/// Charges them, in the currency of the last pass before the crash.
+/// Charges them, valued at the last pass before the crash.
 pub(in crate::slurm) fn charge_again(
     plugin: &Plugin,
     snapshot: &mut Snapshot,

@@ -1,6 +1,6 @@
-//! Ends of jobs that nobody reports.
+//! Poll for finished jobs: slurmctld calls `job_end` only with AccountingStorageEnforce=limits.
 //!
-//! slurmctld tells the plugin of the end of a job only while it enforces limits. Otherwise
+//! Otherwise
 //! (documented) a pass charges the rest of the jobs that have ended since the last one. Jobs are
 //! forgotten `MinJobAge` after their end; where passes are rarer than that, the thread looks for
 //! ended jobs in between. `compat=slurm` loses their rest, as stock does.
@@ -35,7 +35,7 @@ pub(in crate::slurm) fn interval(settings: &Settings) -> Option<Duration> {
     needed.then_some(often)
 }
 
-/// Charges jobs that have ended since the last pass, in the currency of that pass.
+/// Charges jobs that have ended since the last pass, valued at that pass.
 pub(in crate::slurm) fn charge_ends(
     plugin: &Plugin,
     snapshot: &mut Snapshot,

@@ -115,7 +115,7 @@ pub extern "C" fn fini() -> c_int {
 
 /// Hooks that other threads of slurmctld are in have a reference of their own. Their code must
 /// stay until they are out of it; one that waits for locks of slurmctld is not waited for longer
-/// than a while, as it may be waiting for whoever unloads the plugin.
+/// than a while, as it may be waiting for the thread that unloads the plugin.
 fn let_hooks_end(plugin: &Arc<Plugin>) {
     const A_WHILE_MS: u32 = 2_000;
     let mut left = A_WHILE_MS;

@@ -1,4 +1,4 @@
-//! Effective usage of one association, computed when someone asks for it.
+//! Effective usage of one association, computed on demand.
 //!
 //! Outside Fair Tree, stock computes accounts in its passes and leaves users as "not computed
 //! yet", until one of their jobs is priced or sshare asks. So what a user's number is depends on

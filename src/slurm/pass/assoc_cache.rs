@@ -1,4 +1,4 @@
-//! The copy of associations that is kept from one pass to the next.
+//! The cache of associations: rows that stay from one pass to the next.
 //!
 //! A pass that writes usage sees every association. It leaves its copy as the records are then;
 //! with what ends of jobs are charged afterwards ([`crate::slurm::shared::journal`]), the copy is right for the next

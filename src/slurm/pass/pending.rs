@@ -20,7 +20,7 @@ const AHEAD: usize = 16;
 /// Waiting jobs with their prices; memory that passes reuse.
 #[derive(Default)]
 pub(in crate::slurm) struct Pending {
-    /// Those that are to be written, then those that were taken and are not worked out yet.
+    /// Those that are to be written, then those that were taken and are not computed yet.
     prices: Vec<ffi::shim_price>,
     to_write: usize,
     next: usize,
@@ -59,7 +59,7 @@ fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
 }
 
 /// Whether a job has the priority that it is to get, so that its record need not be looked at:
-/// whoever gave it another one meanwhile knows better.
+/// one that was set meanwhile stays.
 fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
     price.priority == price.seen_priority
         && price.variants_len == 0
@@ -83,7 +83,7 @@ impl Pending {
         self.next_row = usize::MAX;
     }
 
-    /// How many priorities are to be written, when all are worked out.
+    /// How many priorities are to be written, when all are computed.
     pub(in crate::slurm) fn len(&self) -> usize {
         self.to_write
     }
@@ -206,7 +206,7 @@ impl Pending {
         spread(&tables.weighed, &self.weighed_terms, &mut self.tres_weights);
     }
 
-    /// Prices the jobs that were taken, and tells how their priorities come about: in columns of
+    /// Prices the jobs that were taken, and returns how their priorities come about: in columns of
     /// the batch and of these, valid until one of them is used again. Of jobs that have their
     /// priority already no more is kept.
     pub(in crate::slurm) fn price(
@@ -223,7 +223,7 @@ impl Pending {
         for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
             price.priority = priority;
             // Stock tells clients of each job that it prices.
-            price.tells = !self.only_raises || priority > price.seen_priority;
+            price.notify = !self.only_raises || priority > price.seen_priority;
             // How it came about matters to few jobs here.
             if tells {
                 log::priority(|| describe(row.job_id, &batch.priced(at)));

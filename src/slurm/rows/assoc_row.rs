@@ -1,4 +1,4 @@
-//! What a pass found for an association, as slurmctld's record is to hold it.
+//! What a pass computed for an association, as slurmctld's record is to hold it.
 
 use crate::compat::Compat;
 use crate::engine::Found;
@@ -61,9 +61,9 @@ pub(in crate::slurm) fn link(
 ) {
     for at in (0..charges.len()).rev() {
         let charge = &mut charges[at];
-        if let Some(found) = factors.get_mut(charge.assoc as usize) {
-            charge.next = found.first_charge;
-            found.first_charge = u32::try_from(at).unwrap_or(NONE);
+        if let Some(row) = factors.get_mut(charge.assoc as usize) {
+            charge.next = row.first_charge;
+            row.first_charge = u32::try_from(at).unwrap_or(NONE);
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Tables of one snapshot; kept from pass to pass, so that what did not change is not rebuilt.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct Tables {
-    /// Associations; shared with whoever still reads the last pass's.
+    /// Associations; shared with readers of the last pass's tree.
     pub(in crate::slurm) tree: Arc<Tree>,
     /// What slurmctld's records keep, by position; under `compat=slurm`.
     pub(in crate::slurm) kept: Vec<Kept>,

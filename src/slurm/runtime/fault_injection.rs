@@ -1,4 +1,4 @@
-//! Faults on order, so that a test can show what a failure does. Inert unless the environment of
+//! Fault injection, so that a test can show what a failure does. Inactive unless the environment of
 //! slurmctld says otherwise at start.
 //!
 //! `FAIRTREE_FAULT=PLACE:panic` makes the named place panic whenever it is reached,
@@ -29,11 +29,11 @@ const PLACES: [&str; 14] = [
     "state",
 ];
 
-/// A fault on order, or none.
+/// An injected fault, or none.
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct FaultInjection {
     place: Option<&'static str>,
-    /// How often it still strikes.
+    /// How many more times it panics.
     left: AtomicU32,
 }
 
@@ -63,12 +63,12 @@ impl FaultInjection {
         }
     }
 
-    /// Where it strikes; `None`: nowhere.
+    /// Where it panics; `None`: nowhere.
     pub(in crate::slurm) fn place(&self) -> Option<&'static str> {
         self.place
     }
 
-    /// Panics if this is the place, and it is still to strike.
+    /// Panics if this is the place, and times are left.
     pub(in crate::slurm) fn inject(&self, place: &str) {
         if self.place != Some(place) {
             return;
@@ -89,24 +89,24 @@ mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    fn strikes(fault: &FaultInjection, place: &str) -> bool {
+    fn panics_at(fault: &FaultInjection, place: &str) -> bool {
         catch_unwind(AssertUnwindSafe(|| fault.inject(place))).is_err()
     }
 
     #[test]
-    fn inert_by_default() {
+    fn inactive_by_default() {
         let fault = FaultInjection::default();
         assert_eq!(fault.place(), None);
-        assert!(PLACES.iter().all(|place| !strikes(&fault, place)));
+        assert!(PLACES.iter().all(|place| !panics_at(&fault, place)));
     }
 
     #[test]
-    fn strikes_where_and_as_often_as_asked() {
+    fn panics_where_and_as_often_as_asked() {
         let always = FaultInjection::parse("set:panic").unwrap();
-        assert!((0..5).all(|_| strikes(&always, "set")));
-        assert!(!strikes(&always, "job_end"));
+        assert!((0..5).all(|_| panics_at(&always, "set")));
+        assert!(!panics_at(&always, "job_end"));
         let twice = FaultInjection::parse("compute:panic:2").unwrap();
-        let seen = [0; 3].map(|_| strikes(&twice, "compute"));
+        let seen = [0; 3].map(|_| panics_at(&twice, "compute"));
         assert_eq!(seen, [true, true, false]);
     }
 

@@ -1,4 +1,4 @@
-//! Waiting that someone else can end, on the monotonic clock.
+//! Interruptible timed wait (pthread condition variable on CLOCK_MONOTONIC).
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -29,12 +29,12 @@ impl Default for InterruptibleWait {
 }
 
 impl InterruptibleWait {
-    /// Sets the clock before the first use, when the bell has its place in memory.
+    /// Sets the clock before the first use, when the value has its place in memory.
     fn ready(&self) {
         self.monotonic.call_once(|| {
             let mut attributes = MaybeUninit::uninit();
             // SAFETY: nobody waits yet, and `call_once` keeps others out; attributes are
-            // initialised before use. The bell lives in the plugin's Arc and does not move.
+            // initialised before use. It lives in the plugin's Arc and does not move.
             unsafe {
                 libc::pthread_condattr_init(attributes.as_mut_ptr());
                 libc::pthread_condattr_setclock(attributes.as_mut_ptr(), libc::CLOCK_MONOTONIC);
@@ -44,7 +44,7 @@ impl InterruptibleWait {
         });
     }
 
-    /// Lets those who wait look again.
+    /// Wakes all waiters, which check their condition again.
     pub(in crate::slurm) fn wake(&self) {
         self.ready();
         // SAFETY: initialised, at a fixed place; the mutex makes sure that a waiter either sees
@@ -80,7 +80,7 @@ impl InterruptibleWait {
 
 impl Drop for InterruptibleWait {
     fn drop(&mut self) {
-        // SAFETY: nobody waits any more: whoever could has a reference.
+        // SAFETY: nobody waits any more: a waiter holds a reference.
         unsafe {
             libc::pthread_cond_destroy(self.condition.get());
             libc::pthread_mutex_destroy(self.mutex.get());

@@ -1,4 +1,4 @@
-//! The place of the plugin's one global: filled by init, emptied by fini, read by hooks of any
+//! The slot of the plugin's one global: filled by init, emptied by fini, read by hooks of any
 //! thread of slurmctld in between.
 
 use super::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ impl<T> PluginInstance<T> {
         Ok(Arc::clone(value))
     }
 
-    /// The value. Whoever has it keeps it from ending (see [`wait_until_unused`]).
+    /// The value. A reference keeps it from being dropped (see [`wait_until_unused`]).
     pub(in crate::slurm) fn get(&self) -> Option<Arc<T>> {
         self.0.lock().get().cloned()
     }

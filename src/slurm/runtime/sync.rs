@@ -69,8 +69,8 @@ mod modelled {
         }
     }
 
-    /// The bell of `bell.rs` on loom's condition variable. A model has no time: a wait ends when
-    /// it has been enough.
+    /// The wait of `interruptible_wait.rs` on loom's condition variable. A model has no time: a wait
+    /// ends when `enough` says so.
     #[derive(Default)]
     pub(in crate::slurm) struct InterruptibleWait {
         mutex: Mutex<()>,

@@ -78,10 +78,10 @@ pub(in crate::slurm) fn next_deadline(last: Duration, period: Duration, now: Dur
     }
 }
 
-/// Tells of a clock that is behind, once as long as it is.
+/// Reports a clock that is behind, once for as long as it is.
 #[derive(Default)]
 pub(in crate::slurm) struct ClockWatch {
-    told: AtomicBool,
+    reported: AtomicBool,
 }
 
 impl ClockWatch {
@@ -93,8 +93,8 @@ impl ClockWatch {
         now: i64,
     ) -> Option<String> {
         let complaint = clock_complaint(config, last_ran, now);
-        let told = self.told.swap(complaint.is_some(), Ordering::Relaxed);
-        complaint.filter(|_| !told)
+        let reported = self.reported.swap(complaint.is_some(), Ordering::Relaxed);
+        complaint.filter(|_| !reported)
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_far_behind_the_last_pass_is_told() {
+    fn a_clock_far_behind_the_last_pass_is_reported() {
         let config = Config {
             priority_calc_period_secs: 300,
             ..Config::default()
@@ -145,15 +145,15 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stays_behind_is_told_once() {
+    fn a_clock_that_stays_behind_is_reported_once() {
         let config = Config {
             priority_calc_period_secs: 300,
             ..Config::default()
         };
         let watch = ClockWatch::default();
-        let tells = |now| watch.complaint(&config, Some(10_000), now).is_some();
+        let reports = |now| watch.complaint(&config, Some(10_000), now).is_some();
         assert_eq!(
-            [1_000, 1_300, 9_800, 1_000].map(tells),
+            [1_000, 1_300, 9_800, 1_000].map(reports),
             [true, false, false, true]
         );
     }

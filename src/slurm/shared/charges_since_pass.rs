@@ -1,9 +1,8 @@
-//! Charges between passes: which runs of jobs were charged since the last pass, and up to when.
+//! Charges made by hooks since the last pass, queryable by (job, start).
 //!
-//! Two questions are asked. A pass that is about to charge a run wants to know whether its end,
-//! or that of a size of it, was charged after the pass's snapshot. And whoever charges a run wants
-//! to know how far an earlier charge has come. Both are answered without going through all of
-//! them: thousands of jobs may end between two passes, and the answers are needed under locks.
+//! A pass asks whether a run was charged after its snapshot; a charge asks up to when the run was
+//! charged before. Both are look-ups in a tree: thousands of jobs may end between two passes, and the
+//! answers are needed under locks.
 
 use std::collections::BTreeMap;
 
@@ -43,8 +42,8 @@ impl ChargesSincePass {
     }
 
     /// How many charges there have been. The locks that a snapshot is taken under keep others
-    /// from charging, so this tells what is in it and what came later. Ends of runs that are in
-    /// it are forgotten: the job's own record tells of them.
+    /// from charging, so this number parts what is in it from what came later. Ends of runs that are
+    /// in it are forgotten: the job's own record says that they are charged.
     pub(in crate::slurm) fn snapshot(&mut self) -> u64 {
         self.runs.retain(|_, charged| {
             charged.at_snapshot = Some(charged.until);

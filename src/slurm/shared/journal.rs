@@ -1,4 +1,4 @@
-//! What ends of jobs have added to associations since a pass last looked at them.
+//! A log of charges by ends of jobs, per association, since a pass last looked at the records.
 
 /// The charges of a while, in their order: association and TRES-seconds.
 #[derive(Debug, Default)]
@@ -17,12 +17,12 @@ impl Journal {
         }
     }
 
-    /// Forgets everything: what was charged before is known.
+    /// Empties the log: earlier charges are in the rows.
     pub(in crate::slurm) fn begin(&mut self) {
         self.charges.clear();
     }
 
-    /// Tells what was charged, and begins anew.
+    /// Calls `charge` with each charge in order, and empties the log.
     pub(in crate::slurm) fn drain(&mut self, mut charge: impl FnMut(u32, f64)) {
         for (assoc_id, usage) in self.charges.drain(..) {
             charge(assoc_id, usage);
@@ -35,14 +35,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn charges_are_told_once_and_in_their_order() {
+    fn charges_are_drained_once_and_in_order() {
         let mut journal = Journal::default();
         journal.note(7, 1.5);
         journal.note(3, 2.5);
         journal.note(7, 0.5);
-        let mut told = Vec::new();
-        journal.drain(|id, usage| told.push((id, usage)));
-        assert_eq!(told, [(7, 1.5), (3, 2.5), (7, 0.5)]);
+        let mut drained = Vec::new();
+        journal.drain(|id, usage| drained.push((id, usage)));
+        assert_eq!(drained, [(7, 1.5), (3, 2.5), (7, 0.5)]);
         journal.drain(|_, _| unreachable!());
     }
 

@@ -1,4 +1,4 @@
-//! What the last pass found, for those who ask between passes: the price of one job, sshare.
+//! Fair-share factors of the last pass, for the price of one job between passes, and for sshare.
 //!
 //! An association that no pass has seen is new and unused. Under the documented behaviour its
 //! first jobs get what such an association will most likely have after the next pass: without
@@ -58,7 +58,7 @@ pub(in crate::slurm) struct Ancestor {
 }
 
 impl PublishedFactors {
-    /// What a pass has found: one factor per association of `tree`, by position.
+    /// Takes the factors of a pass: one per association of `tree`, by position.
     pub(in crate::slurm) fn publish(
         &mut self,
         tree: &Arc<Tree>,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_is_told() {
+    fn a_known_factor_is_returned() {
         assert_eq!(
             published().factor_or_estimate(&chain(&[5, 2, 1], 1)),
             Some(0.5)

@@ -1,4 +1,4 @@
-//! What an administrator is told of state that cannot be saved.
+//! Log lines about state that cannot be saved.
 //!
 //! Passes come every few seconds, and a disk may stay full for weeks: a line per pass would bury
 //! everything else in the log, and fill what is left of the disk. So there is one line when it
@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-/// How long it is before the same is told again.
+/// Time between two lines about the same trouble.
 const AGAIN: Duration = Duration::from_secs(3600);
 
 /// Remembers since when saving has failed.
@@ -16,7 +16,7 @@ pub(in crate::slurm) struct SaveAlerts(Option<Trouble>);
 #[derive(Debug)]
 struct Trouble {
     since: Duration,
-    told: Duration,
+    logged: Duration,
     /// Passes whose state was not saved.
     passes: u64,
 }
@@ -46,7 +46,7 @@ impl SaveAlerts {
         let Some(trouble) = &mut self.0 else {
             self.0 = Some(Trouble {
                 since: now,
-                told: now,
+                logged: now,
                 passes: 1,
             });
             return Some(format!(
@@ -55,10 +55,10 @@ impl SaveAlerts {
             ));
         };
         trouble.passes += 1;
-        if now.saturating_sub(trouble.told) < AGAIN {
+        if now.saturating_sub(trouble.logged) < AGAIN {
             return None;
         }
-        trouble.told = now;
+        trouble.logged = now;
         Some(format!(
             "state has not been saved for {}: {error}; every pass tries again",
             trouble.length(now)
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_once_an_hour_and_at_its_end() {
+    fn a_full_disk_is_logged_once_an_hour_and_at_its_end() {
         let mut watch = SaveAlerts::default();
-        let mut told = vec![];
+        let mut logged = vec![];
         let mut pass = |stored, secs| {
             if let Some(line) = watch.pass(stored, Duration::from_secs(secs)) {
-                told.push((secs, line));
+                logged.push((secs, line));
             }
         };
         pass(Ok(()), 90);
@@ -119,7 +119,7 @@ mod tests {
         let end =
             |length: &str| Line::Info(format!("state is saved again, after {length} without"));
         assert_eq!(
-            told,
+            logged,
             [
                 (100, begin()),
                 (3_700, still("361 passes (3600 s)")),

@@ -3,7 +3,7 @@
 //!
 //! They have no checksum. slurmctld takes an empty one for none and says nothing, reads of a
 //! broken number what there is before the break, and of a file that is cut short refuses to start
-//! until it is told to go on (`-i`), with what it has read so far. Here they are only looked
+//! until it is started with `-i`, with what it has read so far. Here they are only looked
 //! at: what breaks their form is found, a digit that became another one is not.
 //!
 //! All numbers are big-endian; a text is its length (4), which counts a final NUL, and its bytes.
