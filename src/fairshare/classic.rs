@@ -51,6 +51,8 @@ pub(super) const COLUMNS: Columns = Columns {
 impl Rule for Classic {
     const NAME: &'static str = "classic";
     const TITLE: &'static str = "classic fair share";
+    const EXPLAINED: &'static str = "Classic fair share compares no levels: the factor is 2^-(used / due / dampening), \
+         with the effective usage and the normalised shares of each user itself.";
     const FLAG: Option<&'static str> = Some("NO_FAIR_TREE");
     const WHOLE: Whole = Whole::Root;
     const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::Mixed;

@@ -46,6 +46,8 @@ impl DepthOblivious {
 impl Rule for DepthOblivious {
     const NAME: &'static str = "depth_oblivious";
     const TITLE: &'static str = "depth-oblivious fair share";
+    const EXPLAINED: &'static str = "Classic fair share compares no levels: the factor is 2^-(used / due / dampening), \
+         with the effective usage and the normalised shares of each user itself.";
     const FLAG: Option<&'static str> = Some("DEPTH_OBLIVIOUS");
     const WHOLE: Whole = Whole::Root;
     const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::Other;

@@ -35,6 +35,8 @@ impl Ranking {
 impl Rule for FairTree {
     const NAME: &'static str = "fair_tree";
     const TITLE: &'static str = "Fair Tree";
+    const EXPLAINED: &'static str =
+        "The higher level fairshare (due over used) comes first, level by level.";
     const FLAG: Option<&'static str> = Some("");
     const KEEPS_LEVELS: bool = true;
     const WHOLE: Whole = Whole::Above;

@@ -9,16 +9,20 @@
 //! | `fair_tree` | exact | `stock_tree`, bit for bit |
 //! | `classic` | at one moment | in Slurm's rounding |
 //! | `depth_oblivious` | at one moment | in Slurm's rounding |
+//! | `difference`, `weighted_walk`, `least_used` | exact | not in stock: as documented |
 //!
 //! `stock_records` is for those who follow slurmctld from pass to pass: what its records keep.
 
 #[macro_use]
 mod rule;
 
+mod entitlement;
 mod exact;
 mod host;
 mod level_ranks;
 mod numbers;
+mod places;
+mod product;
 pub(crate) mod stock_records;
 mod stock_tree;
 mod usage;
@@ -29,6 +33,7 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::Tree;
 
+pub use entitlement::Entitlement;
 pub use fair_tree::order_on_level;
 pub use host::HostMath;
 pub use level_ranks::LevelRanks;
@@ -46,6 +51,9 @@ rankings! {
     fair_tree: FairTree,
     classic: Classic,
     depth_oblivious: DepthOblivious,
+    difference: Difference,
+    weighted_walk: WeightedWalk,
+    least_used: LeastUsed,
 }
 
 impl Ranking {
@@ -57,6 +65,11 @@ impl Ranking {
     /// The rule in words, to go on with a sentence: "classic fair share".
     pub fn title(self) -> &'static str {
         constant!(self, TITLE)
+    }
+
+    /// What makes two users differ, a sentence.
+    pub fn explained(self) -> &'static str {
+        constant!(self, EXPLAINED)
     }
 
     /// Stock Slurm has it: it may stand beside `compat=slurm`.
@@ -116,6 +129,12 @@ impl Ranking {
             FactorFormula::Power { dampening } => Some(dampening),
             FactorFormula::Rank | FactorFormula::Difference => None,
         }
+    }
+
+    /// Number of places in a tree: the factor of a rank is `rank / places`. Users, or leaves where
+    /// an account may be one.
+    pub fn places(self, tree: &Tree) -> usize {
+        rule!(self, rule => rule.places(tree))
     }
 
     fn stock_record(self) -> StockRecord {
@@ -209,6 +228,26 @@ pub fn compute_with(
     compute_by(&Alone, host, ranking, compat, tree, raw_usage, Vec::new())
 }
 
+/// As [`compute`] under [`Compat::Documented`], where associations are entitled to something else
+/// than their shares of one whole; rankings that do not look at it compute the same.
+pub fn compute_entitled(
+    ranking: Ranking,
+    entitlement: &Entitlement,
+    tree: &Tree,
+    raw_usage: &[Extended],
+) -> Vec<AssocFairshare> {
+    assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+    let scene = Scene {
+        tree,
+        raw_usage,
+        entitlement,
+        compat: Compat::Documented,
+        host: HostMath::default(),
+        workers: &Alone,
+    };
+    rule!(ranking, rule => rule.compute(&scene, Vec::new()))
+}
+
 /// As [`compute`], in the memory of earlier results, `spare`; what they are makes no difference, and an
 /// empty vector will do.
 ///
@@ -243,6 +282,9 @@ impl Workers for Alone {
     }
 }
 
+/// What all are entitled to where nobody says otherwise.
+static SHARES: Entitlement = Entitlement::SHARES;
+
 /// As [`compute_with`], with others' help, and in the memory of `spare`, whatever is in it.
 pub(crate) fn compute_by(
     workers: &impl Workers,
@@ -257,6 +299,7 @@ pub(crate) fn compute_by(
     let scene = Scene {
         tree,
         raw_usage,
+        entitlement: &SHARES,
         compat,
         host,
         workers,
@@ -276,6 +319,7 @@ pub(crate) fn results<'a>(
     let scene = Scene {
         tree,
         raw_usage,
+        entitlement: &SHARES,
         compat,
         host,
         workers: &Alone,

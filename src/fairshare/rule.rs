@@ -8,7 +8,7 @@
 use std::fmt;
 
 use super::host::HostMath;
-use super::{AssocFairshare, Usage, Workers};
+use super::{AssocFairshare, Entitlement, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::AssocIndex;
@@ -39,6 +39,8 @@ impl Whole {
 pub enum EffectiveUsage {
     /// Its raw usage over that of the account above.
     OfAbove,
+    /// Its raw usage over that of all on its level.
+    OfSiblings,
     /// Its raw usage over that of the root.
     OfRoot,
     /// Its part of all usage and the effective usage above, mixed in proportion to its shares.
@@ -96,6 +98,7 @@ pub(crate) struct Scene<'a, W> {
     pub(crate) tree: &'a Tree,
     /// One per association by position.
     pub(crate) raw_usage: &'a [Extended],
+    pub(crate) entitlement: &'a Entitlement,
     pub(crate) compat: Compat,
     /// Functions of the host's C library; only `compat=slurm` asks.
     pub(crate) host: HostMath,
@@ -115,6 +118,8 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     const NAME: &'static str;
     /// The rule in words, to go on with a sentence: "classic fair share".
     const TITLE: &'static str;
+    /// What makes two users differ, a sentence.
+    const EXPLAINED: &'static str;
     /// What stands behind a colon after the name, in capitals; `None`: nothing.
     const ARGUMENT: Option<&'static str> = None;
     /// The word of PriorityFlags that chooses it, empty for the default; `None`: stock Slurm does
@@ -148,6 +153,11 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     #[must_use]
     fn with_dampening(self, _dampening: u16) -> Self {
         self
+    }
+
+    /// Number of places in a tree.
+    fn places(&self, tree: &Tree) -> usize {
+        tree.user_count()
     }
 
     /// For [`super::stock_records`].

@@ -168,7 +168,7 @@ pub(super) fn fairshare(ranked: &RankedSite<'_>, names: &dyn Names, job: &Job) -
         FactorFormula::Rank => match result.fs_factor {
             None => Formula::Absent,
             Some(factor) => {
-                let users = ranked.tree.user_count();
+                let users = ranked.config.ranking().places(ranked.tree);
                 Formula::Rank {
                     user,
                     rank: rank(factor, users),

@@ -11,6 +11,7 @@ use super::remedy::{Goal, GoalOf, Search};
 use super::trial_site::Variation;
 use super::{ExplainError, Parting, RankedSite, Remedy, Side};
 use fairtree::compat::Compat;
+use fairtree::fairshare::Ranking;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::Names;
 
@@ -34,6 +35,9 @@ pub struct UserSide {
 pub struct UsersCompared {
     /// The name of the ranking: `fair_tree`, `classic`, `depth_oblivious` ...
     pub algorithm: &'static str,
+    /// The ranking.
+    #[serde(skip)]
+    pub ranking: Ranking,
     /// `documented` or `slurm:RELEASE`.
     pub compat: String,
     /// Number of users that are ranked.
@@ -108,11 +112,12 @@ pub(super) fn describe(
     let parting = found.shown(ranked, names, [&sides[0].path, &sides[1].path]);
     let compared = UsersCompared {
         algorithm: ranked.config.ranking().name(),
+        ranking: ranked.config.ranking(),
         compat: match ranked.config.compat {
             Compat::Documented => "documented".to_owned(),
             Compat::Slurm(release) => format!("slurm:{release}"),
         },
-        users: ranked.tree.user_count() as u64,
+        users: ranked.config.ranking().places(ranked.tree) as u64,
         sides,
         ahead,
         parting,
@@ -124,12 +129,14 @@ pub(super) fn describe(
 
 fn side(ranked: &RankedSite<'_>, names: &dyn Names, user: AssocIndex) -> UserSide {
     let fs_factor = ranked.fairshare[user.get()].fs_factor.unwrap_or(0.0);
-    let is_ranked = ranked.config.ranking().is_ranked();
+    let ranking = ranked.config.ranking();
     UserSide {
         assoc: ranked.tree.rows()[user.get()].id,
         name: names.assoc(user),
         fs_factor,
-        rank: is_ranked.then(|| rank(fs_factor, ranked.tree.user_count())),
+        rank: ranking
+            .is_ranked()
+            .then(|| rank(fs_factor, ranking.places(ranked.tree))),
         path: steps(ranked, names, user),
     }
 }

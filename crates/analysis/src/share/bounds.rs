@@ -178,7 +178,7 @@ impl Bounds {
                 EffectiveUsage::OfRoot => self.norm_usage[at],
                 EffectiveUsage::Mixed => self.classic(listing, forest, at, &found),
                 // Neither rising nor falling in the usage: no bounds.
-                EffectiveUsage::Other => None,
+                EffectiveUsage::OfSiblings | EffectiveUsage::Other => None,
             };
         }
         found

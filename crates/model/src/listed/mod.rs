@@ -155,7 +155,7 @@ impl<'a> Listed<'a> {
     fn why_effective_usage(&self, at: usize) -> Option<String> {
         let usage = self.why_usage(at, self.tree.fs_parent(at), level::ACCOUNT_MISSING);
         match self.ranking.effective_usage() {
-            EffectiveUsage::OfAbove => usage,
+            EffectiveUsage::OfAbove | EffectiveUsage::OfSiblings => usage,
             EffectiveUsage::OfRoot | EffectiveUsage::Mixed | EffectiveUsage::Other => usage
                 .or_else(|| self.path[at].clone())
                 .or_else(|| self.why_no_whole_tree()),

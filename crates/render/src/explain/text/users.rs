@@ -114,11 +114,7 @@ fn reason(compared: &UsersCompared) -> String {
                                 priority/multifactor hands a tie of other accounts on to users \
                                 below them, a fault that compat=slurm follows."
             .to_owned(),
-        Reason::Factor => {
-            "Classic fair share compares no levels: the factor is 2^-(used / due / dampening), \
-             with the effective usage and the normalised shares of each user itself."
-                .to_owned()
-        }
+        Reason::Factor => compared.ranking.explained().to_owned(),
     }
 }
 

@@ -1,0 +1,199 @@
+//! `least_used:LEVEL`: who used least of what it is entitled to comes first.
+//!
+//! The ratio of a node is what it used over what it is entitled to ([`Entitlement`]). All nodes of
+//! depth LEVEL compete with each other over the whole tree, the lowest ratio first; below each of
+//! them its children compete among themselves, and so on down to the leaves. A leaf of a smaller
+//! depth competes with the nodes of LEVEL. With `leaf` all leaves compete at once.
+//!
+//! Ratios compare exactly. Who used nothing has the ratio 0, and so has a user with
+//! `FairShare=parent` beside others with shares. Who is entitled to nothing comes after all others,
+//! the unused first. Ties are those of Fair Tree: tied accounts are visited as one, and a leaf tied
+//! with accounts has the factor of the best leaf below them. So where everybody has shares,
+//! `least_used:1` orders as Fair Tree does.
+
+use std::cmp::Ordering;
+use std::num::NonZeroU32;
+
+use super::places::{self, Contest, Role, Standing};
+use super::product::Product;
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
+use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
+
+/// `least_used:LEVEL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastUsed {
+    /// The depth at which nodes compete over the whole tree, 1 right below the root; `None`: all
+    /// leaves compete at once.
+    pub level: Option<NonZeroU32>,
+}
+
+impl Ranking {
+    /// `least_used:leaf`.
+    pub const LEAST_USED_LEAF: Ranking = Ranking::LeastUsed(LeastUsed { level: None });
+
+    /// `least_used:LEVEL`, for a depth from 1 up.
+    pub const fn least_used(level: NonZeroU32) -> Ranking {
+        Ranking::LeastUsed(LeastUsed { level: Some(level) })
+    }
+}
+
+impl Rule for LeastUsed {
+    const NAME: &'static str = "least_used";
+    const TITLE: &'static str = "least used first";
+    const EXPLAINED: &'static str = "The factor is a place: who used least of what it is entitled to comes first, at the \
+         level that ranking= names and then below it.";
+    const ARGUMENT: Option<&'static str> = Some("LEVEL (a depth from 1, or leaf)");
+    const WHOLE: Whole = Whole::Root;
+    const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::OfRoot;
+    const COMPARISON: Comparison = Comparison::Factor;
+    const COLUMNS: Columns = Columns {
+        level_fs: true,
+        account_factor: false,
+        entitled: true,
+    };
+
+    fn parse(argument: Option<&str>) -> Option<Self> {
+        let level = match argument? {
+            "leaf" => None,
+            depth => {
+                let digits = depth.bytes().all(|byte| byte.is_ascii_digit());
+                Some(depth.parse().ok().filter(|_| digits)?)
+            }
+        };
+        Some(LeastUsed { level })
+    }
+
+    fn argument(&self) -> Option<String> {
+        Some(match self.level {
+            Some(level) => level.to_string(),
+            None => "leaf".to_owned(),
+        })
+    }
+
+    fn places(&self, tree: &Tree) -> usize {
+        places::count(&places::roles(tree))
+    }
+
+    fn compute<W: Workers>(
+        &self,
+        scene: &Scene<'_, W>,
+        spare: Vec<AssocFairshare>,
+    ) -> Vec<AssocFairshare> {
+        let (tree, usage) = (scene.tree, scene.usage());
+        let mut results = usage.results(spare, std::iter::repeat_n(0.0, tree.len()));
+        let Some(root) = tree.root() else {
+            return results;
+        };
+        let entitled = scene.entitlement.of_all(tree);
+        let roles = places::roles(tree);
+        let ratios = Ratios {
+            tree,
+            usage: &usage,
+            entitlement: scene.entitlement,
+            standings: standings(tree, &usage, scene.entitlement, &entitled),
+            margin: places::margin(places::depth(tree)),
+        };
+        let contest = Contest {
+            tree,
+            roles: &roles,
+            order: |a, b| ratios.order(a, b),
+            shares_ties: true,
+        };
+        let factors = contest.factors(self.first(tree, &roles, root));
+        let (whole, total) = (Extended::from(scene.entitlement.whole()), usage.raw(root));
+        for (at, result) in results.iter_mut().enumerate() {
+            let norm_shares = super::usage::quotient(entitled[at], whole);
+            result.norm_shares = norm_shares.to_f64();
+            result.effective_usage = result.norm_usage;
+            result.fs_factor = factors[at];
+            let competes = matches!(roles[at], Role::Leaf | Role::Inner);
+            result.level_fs = (competes && AssocIndex::new(at) != root).then(|| {
+                match ratios.standings[at] {
+                    Standing::Unused => Extended::INFINITY,
+                    Standing::NothingDue(_) => Extended::ZERO,
+                    Standing::Ratio(ratio) if whole.is_zero() => Extended::ONE / ratio,
+                    // Due over used, both as parts of the whole.
+                    Standing::Ratio(ratio) => total / (ratio * whole),
+                }
+            });
+        }
+        results
+    }
+}
+
+impl LeastUsed {
+    /// The nodes that compete over the whole tree.
+    fn first(&self, tree: &Tree, roles: &[Role], root: AssocIndex) -> Vec<AssocIndex> {
+        let mut first = Vec::new();
+        let mut open: Vec<(AssocIndex, u32)> = vec![(root, 0)];
+        while let Some((index, depth)) = open.pop() {
+            let is_leaf = roles[index.get()] == Role::Leaf;
+            if is_leaf || self.level.is_some_and(|level| level.get() == depth) {
+                first.push(index);
+            } else {
+                let below = places::competing(tree, roles, index);
+                open.extend(below.map(|child| (child, depth.saturating_add(1))));
+            }
+        }
+        first
+    }
+}
+
+/// Unused among those that are entitled to nothing, and the others of them.
+const UNUSED: u8 = 0;
+const USED: u8 = 1;
+
+fn standings(
+    tree: &Tree,
+    usage: &Usage<'_>,
+    entitlement: &Entitlement,
+    entitled: &[Extended],
+) -> Vec<Standing> {
+    let standing = |index: AssocIndex| {
+        let used = usage.raw(index);
+        let row = &tree.rows()[index.get()];
+        let due = entitled[index.get()];
+        // A product of many levels may be rounded to 0.
+        let is_due = !due.is_zero() || entitlement.exact(tree, index).0 > Product::new(0);
+        match (row.kind, row.shares) {
+            (AssocKind::User, Shares::Parent) => Standing::Unused,
+            _ if !is_due => Standing::NothingDue(if used.is_zero() { UNUSED } else { USED }),
+            _ if used.is_zero() => Standing::Unused,
+            _ => Standing::Ratio(used / due),
+        }
+    };
+    tree.indices().map(standing).collect()
+}
+
+/// Used over entitled, of all nodes.
+struct Ratios<'a> {
+    tree: &'a Tree,
+    usage: &'a Usage<'a>,
+    entitlement: &'a Entitlement,
+    standings: Vec<Standing>,
+    margin: Extended,
+}
+
+impl Ratios<'_> {
+    fn order(&self, a: AssocIndex, b: AssocIndex) -> Ordering {
+        let standing = |index: AssocIndex| self.standings[index.get()];
+        standing(a).order(standing(b), self.margin, || self.exact(a, b))
+    }
+
+    fn exact(&self, a: AssocIndex, b: AssocIndex) -> Ordering {
+        let used = |index| Product::of(self.usage.raw(index));
+        let shares = |index: AssocIndex| self.tree.rows()[index.get()].shares;
+        if self.tree.fs_parent(a) == self.tree.fs_parent(b) && !self.entitlement.has_minutes() {
+            let (Shares::Raw(of_a), Shares::Raw(of_b)) = (shares(a), shares(b)) else {
+                return Ordering::Equal;
+            };
+            return used(a).times(of_b.into()).cmp(&used(b).times(of_a.into()));
+        }
+        let (due_a, of_a) = self.entitlement.exact(self.tree, a);
+        let (due_b, of_b) = self.entitlement.exact(self.tree, b);
+        let left = of_a.times_product(&due_b).times_product(&used(a));
+        left.cmp(&of_b.times_product(&due_a).times_product(&used(b)))
+    }
+}

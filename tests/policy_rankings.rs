@@ -1,0 +1,707 @@
+//! The rankings beyond Slurm's: against hand calculation, against naive models in exact fractions,
+//! and `weighted_walk` against the trees and orders that flux-accounting publishes
+//! (`src/fairness/weighted_tree/test/` of flux-framework/flux-accounting, numbers re-keyed).
+
+mod common;
+mod oracle {
+    pub mod random;
+}
+
+use std::num::NonZeroU32;
+
+use common::Site;
+use fairtree::compat::Compat;
+use fairtree::extended::Extended;
+use fairtree::fairshare::{AssocFairshare, Entitlement, Ranking, compute, compute_entitled};
+use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
+use fairtree_oracle::number::{Fraction, dyadic};
+use num_bigint::BigInt;
+use num_traits::{One, ToPrimitive, Zero};
+use oracle::random::{order_of, sites};
+use proptest::prelude::*;
+
+/// A number that is not negative, exactly.
+fn exact(number: Extended) -> Fraction {
+    let (mantissa, exponent) = number.to_parts().expect("finite");
+    dyadic(BigInt::from(mantissa), i64::from(exponent))
+}
+
+fn level(depth: u32) -> Ranking {
+    Ranking::least_used(NonZeroU32::new(depth).expect("from 1"))
+}
+
+fn of_site(site: &Site, ranking: Ranking) -> Vec<AssocFairshare> {
+    compute(ranking, Compat::Documented, &site.tree, &site.raw_usage)
+}
+
+fn factors(site: &Site, ranking: Ranking) -> Vec<Option<f64>> {
+    let results = of_site(site, ranking);
+    results.iter().map(|result| result.fs_factor).collect()
+}
+
+/// Names of users and of accounts with a factor, and the factor times `places`, best first.
+fn places(site: &Site, ranking: Ranking) -> Vec<(&str, f64)> {
+    let count = ranking.places(&site.tree) as f64;
+    let names = site.names.iter().map(String::as_str);
+    let found = names.zip(factors(site, ranking));
+    let mut found: Vec<_> = found
+        .filter_map(|(name, factor)| Some((name, factor? * count)))
+        .collect();
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    found
+}
+
+// ---- flux-accounting ----
+
+const FLUX_NO_TIE: &str = "
+account1/ 1000
+  leaf.1.1 10000 100
+  leaf.1.2 1000 11
+  leaf.1.3 100000 10
+account2/ 100
+  leaf.2.1 100000 8
+  leaf.2.2 10000 3
+account3/ 10
+  leaf.3.1 100 0
+  leaf.3.2 10 1
+";
+
+const FLUX_TIE: &str = "
+account1/ 1000
+  leaf.1.1 10000 100
+  leaf.1.2 1000 10
+  leaf.1.3 100000 10
+account2/ 100
+  leaf.2.1 10000 10
+  leaf.2.2 1000 1
+  leaf.2.3 100000 1
+account3/ 10
+  leaf.3.1 100 0
+  leaf.3.2 10 1
+";
+
+const FLUX_TIE_ALL: &str = "
+account1/ 1000
+  leaf.1.1 10000 100
+  leaf.1.2 1000 10
+  leaf.1.3 100000 10
+account2/ 100
+  leaf.2.1 10000 10
+  leaf.2.2 1000 1
+  leaf.2.3 100000 1
+account3/ 10000
+  leaf.3.1 10000 1000
+  leaf.3.2 1000 100
+  leaf.3.3 100000 100
+";
+
+const FLUX_TIE_OF_TWO_KINDS: &str = "
+leaf.0.1 100 12
+account1/ 1000
+  leaf.1.1 10000 100
+  leaf.1.2 1000 10
+  leaf.1.3 100000 10
+account3/ 10
+  leaf.3.1 100 0
+  leaf.3.2 10 1
+";
+
+const FLUX_ZERO_SHARES: &str = "
+account1/ 1000
+  leaf.1.1 10000 100
+  leaf.1.2 1000 10
+  leaf.1.3 100000 10
+account2/ 100
+  leaf.2.1 0 10
+  leaf.2.2 0 1
+  leaf.2.3 100000 1
+account3/ 10
+  leaf.3.1 100 0
+  leaf.3.2 10 1
+";
+
+/// The published orders; the ranks follow from the weights by hand. Where users tie, as 1.1 and
+/// 1.2 of the second tree do (10000/100 and 1000/10), the published order names them in some order.
+#[test]
+fn weighted_walk_has_the_published_orders() {
+    let walk = |text: &str| {
+        let site = Site::parse(text);
+        let found = places(&site, Ranking::WEIGHTED_WALK);
+        let words = found
+            .iter()
+            .map(|(name, rank)| format!("{} {rank:.0}", &name[5..]));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(
+        walk(FLUX_NO_TIE),
+        "3.1 7, 3.2 6, 2.1 5, 2.2 4, 1.3 3, 1.1 2, 1.2 1"
+    );
+    assert_eq!(
+        walk(FLUX_TIE),
+        "3.1 8, 3.2 7, 1.3 6, 2.3 6, 1.1 4, 1.2 4, 2.1 4, 2.2 4"
+    );
+    assert_eq!(
+        walk(FLUX_TIE_ALL),
+        "1.3 9, 2.3 9, 3.3 9, 1.1 6, 1.2 6, 2.1 6, 2.2 6, 3.1 6, 3.2 6"
+    );
+    assert_eq!(
+        walk(FLUX_TIE_OF_TWO_KINDS),
+        "3.1 6, 3.2 5, 0.1 4, 1.3 3, 1.1 2, 1.2 2"
+    );
+    assert_eq!(
+        walk(FLUX_ZERO_SHARES),
+        "3.1 8, 3.2 7, 2.3 6, 1.3 5, 1.1 4, 1.2 4, 2.1 2, 2.2 2"
+    );
+    assert_eq!(walk(""), "");
+}
+
+// ---- Hand calculation ----
+
+#[test]
+fn the_user_that_ties_with_an_account_is_before_it_alone() {
+    // 1/2 over 1/2: ann ties with lab, whose users have other ranks.
+    let site = Site::parse("ann 1 10\nlab/ 1\n  bob 1 2\n  eve 1 8");
+    let walk = places(&site, Ranking::WEIGHTED_WALK);
+    assert_eq!(walk, [("ann", 3.0), ("bob", 2.0), ("eve", 1.0)]);
+    // Fair Tree: she shares the rank of its best user.
+    let fair_tree = places(&site, Ranking::FAIR_TREE);
+    assert_eq!(fair_tree, [("ann", 3.0), ("bob", 3.0), ("eve", 1.0)]);
+    assert_eq!(places(&site, level(1)), fair_tree);
+}
+
+#[test]
+fn difference_by_hand() {
+    // A: S 3/5, U 10/40. a1: S 1/5, U 0. a2: S 2/5, U 1/4. B: S 2/5, U 3/4.
+    let site = Site::parse("A/ 3\n  a1 1 0\n  a2 2 10\nB/ 2\n  b parent 30\nz 0");
+    let found = factors(&site, Ranking::DIFFERENCE);
+    let expected = [
+        (1.0 + 1.0 - 1.0) / 2.0,
+        (1.0 + 0.6 - 0.25) / 2.0,
+        (1.0 + 0.2) / 2.0,
+        (1.0 + 0.4 - 0.25) / 2.0,
+        (1.0 + 0.4 - 0.75) / 2.0,
+        (1.0 + 0.4 - 0.75) / 2.0,
+        0.5,
+    ];
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found.unwrap() - expected).abs() < 1e-15);
+    }
+    let nobody = Site::parse("a 0 5\nb 1 0");
+    let found = factors(&nobody, Ranking::DIFFERENCE);
+    assert_eq!(found[1..], [Some(f64::MIN_POSITIVE), Some(1.0)]);
+    let unused = Site::parse("a 1\nb 3");
+    assert_eq!(
+        factors(&unused, Ranking::DIFFERENCE)[1..],
+        [Some(0.625), Some(0.875)]
+    );
+}
+
+/// Seven projects in two hubs: the worked example of a site that gives out shares by hub, group
+/// and project. Jobs of a project are one queue.
+const HUBS: &str = "
+A/ 3
+  A1/ 1
+    X/ 1
+      x parent 30
+    Y/ 2
+      y parent 10
+  A2/ 2
+    Z/ 1
+      z parent 100
+B/ 2
+  B1/ 1
+    L/ 1
+      l parent 60
+    M/ 1
+      m parent 50
+  B2/ 3
+    N/ 1
+      n parent 70
+    O/ 1
+      o parent 80
+";
+
+#[test]
+fn groups_compete_over_the_whole_tree() {
+    // Entitled: A1 3/5 1/3 = 0.2, A2 0.4, B1 2/5 1/4 = 0.1, B2 0.3. Used: 40, 100, 110, 150 of
+    // 400. Ratios: A1 200, A2 250, B2 500, B1 1100. In A1: X 30 of 1/3, Y 10 of 2/3.
+    let mut site = Site::parse(HUBS);
+    let order = |site: &Site, ranking| -> String {
+        let found = places(site, ranking);
+        let accounts = found.iter().filter(|(name, _)| name.ends_with('/'));
+        accounts
+            .map(|(name, _)| name.trim_end_matches('/'))
+            .collect()
+    };
+    assert_eq!(order(&site, level(2)), "YXZNOML");
+    assert_eq!(level(2).places(&site.tree), 7);
+    let results = of_site(&site, level(2));
+    let of = |name: &str| {
+        let at = site.names.iter().position(|known| known == name).unwrap();
+        &results[at]
+    };
+    for (name, due) in [("A/", 0.6), ("A1/", 0.2), ("A2/", 0.4), ("B2/", 0.3)] {
+        assert!((of(name).norm_shares - due).abs() < 1e-15, "{name}");
+    }
+    assert_eq!(of("y").fs_factor, of("Y/").fs_factor);
+    assert_eq!(of("Y/").fs_factor, Some(1.0));
+    // Hubs first: A used 140 of 0.6, B 260 of 0.4.
+    assert_eq!(order(&site, level(1)), "YXZNOML");
+    // All projects at once. Due: X 1/15, Y 2/15, Z 2/5, L, M 1/20, N, O 3/20.
+    assert_eq!(order(&site, Ranking::LEAST_USED_LEAF), "YZXNOML");
+    // Y ran a long job: it and what is above it used 300 more. A1 340 of 0.2 (1700), A2 250, so
+    // the next is Z; then N, which is the least used project of B2.
+    for name in ["y", "Y/", "A1/", "A/", "root"] {
+        let at = site.names.iter().position(|known| known == name).unwrap();
+        site.raw_usage[at] += Extended::from(300_u64);
+    }
+    assert_eq!(order(&site, level(2)), "ZNOMLXY");
+}
+
+#[test]
+fn a_leaf_above_the_level_competes_with_its_nodes() {
+    // solo: 10 of 1/3. a: 20 of 1/3; b: 5 of 1/3.
+    let site = Site::parse("solo 1 10\nH/ 2\n  a 1 20\n  b 1 5");
+    let found = places(&site, level(2));
+    assert_eq!(found, [("b", 3.0), ("solo", 2.0), ("a", 1.0)]);
+    // Hubs: solo 30, H 37.5.
+    let found = places(&site, level(1));
+    assert_eq!(found, [("solo", 3.0), ("b", 2.0), ("a", 1.0)]);
+    assert_eq!(
+        places(&site, level(9)),
+        places(&site, Ranking::LEAST_USED_LEAF)
+    );
+}
+
+#[test]
+fn who_is_entitled_to_nothing_is_last_and_the_unused_first() {
+    let site = Site::parse("a 0 5\nb 0 9\nc 0 0\nd 1 1000\ne 1 0");
+    let found = places(&site, level(1));
+    let expected = [("e", 5.0), ("d", 4.0), ("c", 3.0), ("a", 2.0), ("b", 2.0)];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn minutes_instead_of_shares() {
+    // One had 400 minutes and used 6 of them, the other 10,000 and used 120: 1.5 % and 1.2 %.
+    let site = Site::parse("i1/ 1\n  u1 parent 360\ni2/ 1\n  u2 parent 7200");
+    let order = |entitlement: &Entitlement| {
+        let ranking = Ranking::LEAST_USED_LEAF;
+        let found = compute_entitled(ranking, entitlement, &site.tree, &site.raw_usage);
+        [1, 3].map(|at| found[at].fs_factor.unwrap())
+    };
+    assert_eq!(order(&Entitlement::SHARES), [1.0, 0.5]);
+    let minutes = Entitlement::new(0);
+    let minutes = minutes.with_minutes(AssocIndex::new(1), 400);
+    let minutes = minutes.with_minutes(AssocIndex::new(3), 10_000);
+    assert_eq!(order(&minutes), [0.5, 1.0]);
+    // 360 / 24,000 = 7200 / 480,000: a tie.
+    let tied = minutes.with_minutes(AssocIndex::new(3), 8_000);
+    assert_eq!(order(&tied), [1.0, 1.0]);
+    // Beside shares of a window: i1 to 24,000, i2 to half of 1,000,000.
+    let mixed = Entitlement::new(1_000_000).with_minutes(AssocIndex::new(1), 400);
+    assert_eq!(order(&mixed), [0.5, 1.0]);
+    let entitled = mixed.of_all(&site.tree);
+    assert_eq!(entitled[1], Extended::from(24_000_u64));
+    assert_eq!(entitled[2], Extended::from(24_000_u64));
+    assert_eq!(entitled[3], Extended::from(500_000_u64));
+    // Without a whole, shares entitle to nothing.
+    let alone = Entitlement::new(0).with_minutes(AssocIndex::new(1), 400);
+    assert_eq!(order(&alone), [1.0, 0.5]);
+}
+
+#[test]
+fn fractions_beyond_every_range_are_still_compared() {
+    // A chain of accounts, each with one of 2^31 shares: the fraction is below 2^-20,000.
+    let row = |id, parent, kind, shares| Assoc {
+        id,
+        parent,
+        kind,
+        shares: Shares::Raw(shares),
+    };
+    let mut rows = vec![row(1, None, AssocKind::Account, 1)];
+    for depth in 0..700 {
+        let (id, parent) = (2 + 2 * depth, if depth == 0 { 1 } else { 2 * depth });
+        rows.push(row(id, Some(parent), AssocKind::Account, 1));
+        rows.push(row(id + 1, Some(parent), AssocKind::User, 0x7fff_0000));
+    }
+    let last = 2 + 2 * 699;
+    rows.push(row(2000, Some(last), AssocKind::User, 2));
+    rows.push(row(2001, Some(last), AssocKind::User, 3));
+    rows.push(row(2002, Some(last), AssocKind::User, 0));
+    let names = (0..rows.len()).map(|at| at.to_string()).collect();
+    let mut own = vec![0.0; rows.len()];
+    let users = rows.len() - 3;
+    (own[users], own[users + 1]) = (4.0, 6.0);
+    let site = Site::new(names, rows, &own);
+    let count = Ranking::LEAST_USED_LEAF.places(&site.tree) as f64;
+    let tied = factors(&site, Ranking::LEAST_USED_LEAF);
+    assert_eq!(tied[users], Some(3.0 / count));
+    assert_eq!(tied[users + 1], Some(3.0 / count));
+    assert_eq!(tied[users + 2], Some(1.0 / count));
+}
+
+// ---- Naive models ----
+
+/// Where a node stands in a naive contest: a class, then a ratio.
+type Standing = (u8, Fraction);
+
+struct Naive<'a> {
+    tree: &'a Tree,
+    used: Vec<Fraction>,
+    standings: Vec<Standing>,
+    shares_ties: bool,
+    places: usize,
+    next: usize,
+    tied: Option<usize>,
+    found: Vec<Option<f64>>,
+}
+
+impl<'a> Naive<'a> {
+    fn new(site: &'a Site, shares_ties: bool) -> Naive<'a> {
+        Naive {
+            tree: &site.tree,
+            used: site.raw_usage.iter().map(|usage| exact(*usage)).collect(),
+            standings: Vec::new(),
+            shares_ties,
+            places: 0,
+            next: 0,
+            tied: None,
+            found: vec![None; site.tree.len()],
+        }
+    }
+
+    fn shares(&self, at: usize) -> Option<u32> {
+        self.tree.rows()[at].shares.raw()
+    }
+
+    fn is_user(&self, at: usize) -> bool {
+        self.tree.rows()[at].kind == AssocKind::User
+    }
+
+    fn parent(&self, at: usize) -> Option<usize> {
+        let parent = self.tree.fs_parent(AssocIndex::new(at));
+        parent.map(AssocIndex::get)
+    }
+
+    fn children(&self, at: usize) -> Vec<usize> {
+        let all = 0..self.tree.len();
+        let own = |child: &usize| self.parent(*child) == Some(at);
+        let aside = |child: &usize| !self.is_user(*child) && self.shares(*child).is_none();
+        all.filter(own).filter(|child| !aside(child)).collect()
+    }
+
+    fn is_queue(&self, at: usize) -> bool {
+        let children = self.children(at);
+        let alike = children.iter().all(|child| self.shares(*child).is_none());
+        let root = self.parent(at).is_none();
+        !self.is_user(at) && !root && !children.is_empty() && alike
+    }
+
+    fn is_leaf(&self, at: usize) -> bool {
+        let in_queue = self.parent(at).is_some_and(|parent| self.is_queue(parent));
+        self.is_queue(at) || self.is_user(at) && !in_queue
+    }
+
+    /// Part of its level that a node has.
+    fn part(&self, at: usize) -> Fraction {
+        let Some(parent) = self.parent(at) else {
+            return Fraction::one();
+        };
+        let Some(own) = self.shares(at) else {
+            return Fraction::one();
+        };
+        let level = self.children(parent).into_iter();
+        let sum: u64 = level
+            .filter_map(|child| self.shares(child))
+            .map(u64::from)
+            .sum();
+        if sum == 0 {
+            Fraction::zero()
+        } else {
+            Fraction::new(own.into(), sum.into())
+        }
+    }
+
+    fn fraction(&self, at: usize) -> Fraction {
+        let above = self
+            .parent(at)
+            .map_or_else(Fraction::one, |up| self.fraction(up));
+        above * self.part(at)
+    }
+
+    fn run(mut self, first: Vec<usize>) -> Vec<Option<f64>> {
+        let all = 0..self.tree.len();
+        self.places = all.clone().filter(|at| self.is_leaf(*at)).count();
+        self.next = self.places;
+        self.visit(first);
+        for at in all {
+            if let (Some(up), true) = (self.parent(at), self.is_user(at)) {
+                if self.is_queue(up) {
+                    self.found[at] = self.found[up];
+                }
+            }
+        }
+        self.found
+    }
+
+    fn visit(&mut self, mut level: Vec<usize>) {
+        level.sort_by(|a, b| self.standings[*a].cmp(&self.standings[*b]));
+        while let Some(first) = level.first() {
+            let best = self.standings[*first].clone();
+            let (group, rest): (Vec<_>, Vec<_>) = level
+                .into_iter()
+                .partition(|at| self.standings[*at] == best);
+            level = rest;
+            let (leaves, accounts): (Vec<_>, Vec<_>) =
+                group.into_iter().partition(|at| self.is_leaf(*at));
+            let mut shared = None;
+            if !leaves.is_empty() {
+                let rank = self.tied.take().unwrap_or(self.next);
+                for at in &leaves {
+                    self.found[*at] = Some(rank as f64 / self.places as f64);
+                }
+                self.next -= leaves.len();
+                shared = Some(rank).filter(|_| self.shares_ties);
+            }
+            let below: Vec<usize> = accounts.iter().flat_map(|at| self.children(*at)).collect();
+            if !below.is_empty() {
+                self.tied = shared.or(self.tied);
+                self.visit(below);
+                if shared.is_some() {
+                    self.tied = None;
+                }
+            }
+        }
+    }
+}
+
+fn naive_least_used(
+    site: &Site,
+    level: Option<u32>,
+    minutes: &[(usize, u64)],
+    whole: u64,
+) -> Vec<Option<f64>> {
+    fn entitled(naive: &Naive<'_>, at: usize, minutes: &[(usize, u64)], whole: u64) -> Fraction {
+        let own = minutes.iter().rev().find(|(row, _)| *row == at);
+        match (own, naive.parent(at)) {
+            (Some((_, minutes)), _) => Fraction::from_integer((minutes * 60).into()),
+            (None, None) => Fraction::from_integer(whole.into()),
+            (None, Some(up)) => entitled(naive, up, minutes, whole) * naive.part(at),
+        }
+    }
+    let mut naive = Naive::new(site, true);
+    naive.standings = (0..site.tree.len())
+        .map(|at| {
+            let due = entitled(&naive, at, minutes, whole);
+            let used = naive.used[at].clone();
+            if naive.is_user(at) && naive.shares(at).is_none() {
+                (0, Fraction::zero())
+            } else if due.is_zero() {
+                (if used.is_zero() { 1 } else { 2 }, Fraction::zero())
+            } else {
+                (0, used / due)
+            }
+        })
+        .collect();
+    let mut first = Vec::new();
+    let mut open = vec![(0, 0)];
+    while let Some((at, depth)) = open.pop() {
+        if naive.is_leaf(at) || level == Some(depth) {
+            first.push(at);
+        } else {
+            open.extend(
+                naive
+                    .children(at)
+                    .into_iter()
+                    .map(|child| (child, depth + 1)),
+            );
+        }
+    }
+    naive.run(first)
+}
+
+fn naive_weighted_walk(site: &Site) -> Vec<Option<f64>> {
+    let mut naive = Naive::new(site, false);
+    naive.standings = (0..site.tree.len())
+        .map(|at| {
+            let used = naive.used[at].clone();
+            let parent_user = naive.is_user(at) && naive.shares(at).is_none();
+            if naive.shares(at) == Some(0) {
+                (1, Fraction::zero())
+            } else if parent_user || used.is_zero() {
+                (0, Fraction::zero())
+            } else {
+                let level = naive
+                    .parent(at)
+                    .map(|up| naive.children(up))
+                    .unwrap_or_default();
+                let sum: Fraction = level.iter().map(|at| naive.used[*at].clone()).sum();
+                let sum = if sum.is_zero() { Fraction::one() } else { sum };
+                (0, used / sum / naive.part(at))
+            }
+        })
+        .collect();
+    let first = naive.children(0);
+    naive.run(first)
+}
+
+fn naive_difference(site: &Site) -> Vec<f64> {
+    let naive = Naive::new(site, false);
+    let total = naive.used[0].clone();
+    let exactly = |at: usize| {
+        let mut payer = at;
+        while let (None, Some(up)) = (naive.shares(payer), naive.parent(payer)) {
+            payer = up;
+        }
+        let used = naive.used[payer].clone();
+        let part = if total.is_zero() {
+            Fraction::zero()
+        } else {
+            (used / &total).min(Fraction::one())
+        };
+        (Fraction::one() + naive.fraction(payer) - part) / Fraction::from_integer(2.into())
+    };
+    let rounded = |number: Fraction| {
+        let parts = Fraction::from_integer((1_u64 << 53).into());
+        let half = Fraction::new(1.into(), 2.into());
+        let whole = (number * &parts + half).floor().to_integer();
+        let whole = whole.to_f64().expect("at most 2^53");
+        (whole / (1_u64 << 53) as f64).max(f64::MIN_POSITIVE)
+    };
+    (0..site.tree.len())
+        .map(|at| rounded(exactly(at)))
+        .collect()
+}
+
+/// The same site, where everybody has shares.
+fn with_shares(site: &Site) -> Site {
+    let rows = site.tree.rows().iter().map(|row| Assoc {
+        shares: match row.shares {
+            Shares::Raw(0) | Shares::Parent => Shares::Raw(1),
+            raw @ Shares::Raw(_) => raw,
+        },
+        ..*row
+    });
+    let tree = Tree::from_rows(rows).expect("the same tree");
+    Site {
+        names: site.names.clone(),
+        tree,
+        raw_usage: site.raw_usage.clone(),
+    }
+}
+
+const NEW: [Ranking; 3] = [
+    Ranking::DIFFERENCE,
+    Ranking::WEIGHTED_WALK,
+    Ranking::LEAST_USED_LEAF,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn least_used_agrees_with_a_naive_model(site in sites(), depth in 1_u32..5) {
+        let found = factors(&site, level(depth));
+        prop_assert_eq!(found, naive_least_used(&site, Some(depth), &[], 1));
+        let found = factors(&site, Ranking::LEAST_USED_LEAF);
+        prop_assert_eq!(found, naive_least_used(&site, None, &[], 1));
+    }
+
+    #[test]
+    fn minutes_agree_with_a_naive_model(
+        site in sites(),
+        depth in 1_u32..4,
+        whole in 0_u64..1000,
+        minutes in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..4), 0..6),
+    ) {
+        let rows = site.tree.len();
+        let minutes = minutes.iter().map(|(at, minutes)| (at.index(rows), *minutes));
+        // Rows that take part, and not the root.
+        let competes = |at: usize| {
+            let row = &site.tree.rows()[at];
+            at > 0 && row.shares != Shares::Parent
+        };
+        let minutes: Vec<_> = minutes.filter(|(at, _)| competes(*at)).collect();
+        let mut entitlement = Entitlement::new(whole);
+        for (at, minutes) in &minutes {
+            entitlement = entitlement.with_minutes(AssocIndex::new(*at), *minutes);
+        }
+        let (tree, raw) = (&site.tree, &site.raw_usage);
+        for (ranking, level) in [(level(depth), Some(depth)), (Ranking::LEAST_USED_LEAF, None)] {
+            let found = compute_entitled(ranking, &entitlement, tree, raw);
+            let found: Vec<_> = found.iter().map(|row| row.fs_factor).collect();
+            prop_assert_eq!(found, naive_least_used(&site, level, &minutes, whole));
+        }
+    }
+
+    #[test]
+    fn weighted_walk_agrees_with_a_naive_model(site in sites()) {
+        let found = factors(&site, Ranking::WEIGHTED_WALK);
+        prop_assert_eq!(found, naive_weighted_walk(&site));
+    }
+
+    #[test]
+    fn difference_agrees_with_exact_fractions(site in sites()) {
+        let found: Vec<f64> = factors(&site, Ranking::DIFFERENCE).into_iter().flatten().collect();
+        prop_assert_eq!(found, naive_difference(&site));
+    }
+
+    #[test]
+    fn least_used_1_orders_as_fair_tree(site in sites()) {
+        let site = with_shares(&site);
+        prop_assert_eq!(factors(&site, level(1)), factors(&site, Ranking::FAIR_TREE));
+    }
+
+    #[test]
+    fn every_leaf_has_a_factor_and_the_order_of_rows_does_not_matter(
+        site in sites(),
+        seed in any::<u64>(),
+        depth in 1_u32..4,
+    ) {
+        let order = order_of(site.tree.len(), seed);
+        let other = site.reordered(&order);
+        for ranking in NEW.into_iter().chain([level(depth)]) {
+            let found = of_site(&site, ranking);
+            let again = of_site(&other, ranking);
+            for (at, was) in order.iter().enumerate() {
+                prop_assert_eq!(&again[at], &found[*was], "{}", ranking);
+            }
+            for (row, found) in site.tree.rows().iter().zip(&found) {
+                let factor = found.fs_factor;
+                let within = |factor: f64| factor > 0.0 && factor <= 1.0;
+                prop_assert!(factor.is_none_or(within), "{}", ranking);
+                prop_assert!(row.kind == AssocKind::Account || factor.is_some());
+            }
+        }
+    }
+}
+
+#[test]
+fn names_print_as_they_are_read() {
+    for text in [
+        "difference",
+        "weighted_walk",
+        "least_used:2",
+        "least_used:leaf",
+    ] {
+        let ranking = Ranking::parse(text).unwrap();
+        assert_eq!(ranking.to_string(), text);
+        assert!(!ranking.is_in_stock());
+        assert_eq!(ranking.flag(), None);
+    }
+    for text in [
+        "least_used",
+        "least_used:0",
+        "least_used:+1",
+        "least_used:",
+        "difference:1",
+    ] {
+        let error = Ranking::parse(text).unwrap_err();
+        assert!(
+            error.allowed.contains("least_used:LEVEL"),
+            "{text}: {}",
+            error.allowed
+        );
+    }
+}
