@@ -2,7 +2,7 @@
 //!
 //! A flex plan gives an account so many minutes for good: all its use since a date stands
 //! against all its allocation, and nothing fades or leaves a window. The numbers are kept by the
-//! same [`super::window::Ledger`]: it adds up, per leaf and date, what was charged, to the
+//! same [`super::window::WindowLedger`]: it adds up, per leaf and date, what was charged, to the
 //! second, so that a total needs no buckets and outlives them.
 
 use super::window::WindowError;
