@@ -138,7 +138,11 @@ pub struct Rate {
 
 /// Seconds times rate for the column of `units`; `None` from [`LIMIT`] on.
 pub(super) fn amount(units: u128, secs: i64) -> Option<u128> {
-    let secs = u128::try_from(secs).ok()?;
+    let secs = u128::from(u64::try_from(secs).ok()?);
+    // Times are below 2^38.
+    if units >> 72 == 0 && secs >> 38 == 0 {
+        return Some(units * secs);
+    }
     units.checked_mul(secs).filter(|amount| *amount < LIMIT)
 }
 

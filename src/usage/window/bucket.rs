@@ -5,7 +5,7 @@
 //! taken back go to a short list of changes, by bucket, which is merged into the bytes when it
 //! has grown to an eighth of them; so charging costs about the same wherever in the past it is.
 
-use super::coding::{Reader, Writer};
+use super::coding::{Checked, Reader, Writer, Written};
 use super::span::Piece;
 
 /// Buckets of which the amounts are not 0.
@@ -13,6 +13,9 @@ use super::span::Piece;
 pub(super) struct Buckets {
     bytes: Vec<u8>,
     stretches: u32,
+    /// Behind the last bucket in the bytes.
+    end: i64,
+    tail: Tail,
     /// Byte of the first stretch that may reach beyond the buckets that were left behind, and
     /// where the stretch before it ends.
     cursor: (usize, i64),
@@ -22,15 +25,41 @@ pub(super) struct Buckets {
     changes: Vec<i128>,
 }
 
+/// Where reading and writing may begin for changes to the latest buckets, which most are.
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    /// Changes to this bucket and later ones change no stretch before `at`.
+    from: i64,
+    /// Byte of a stretch that they do not change either: it only may become longer.
+    at: usize,
+    /// Where the stretch before that ends.
+    end: i64,
+    /// How many there are before it.
+    stretches: u32,
+}
+
+impl Default for Tail {
+    /// Not known.
+    fn default() -> Tail {
+        Tail {
+            from: i64::MAX,
+            at: 0,
+            end: 0,
+            stretches: 0,
+        }
+    }
+}
+
 /// Changes that are always few enough to wait.
 const FEW_CHANGES: usize = 8;
 
 impl Buckets {
     /// Buckets as bytes that [`super::coding::check`] has seen.
-    pub(super) fn from_bytes(bytes: Vec<u8>, stretches: u32) -> Buckets {
+    pub(super) fn from_bytes(bytes: Vec<u8>, checked: &Checked) -> Buckets {
         Buckets {
             bytes,
-            stretches,
+            stretches: checked.stretches,
+            end: checked.end,
             ..Buckets::default()
         }
     }
@@ -72,7 +101,9 @@ impl Buckets {
                 *change += amount(units);
             }
         }
-        if self.changed.len() > FEW_CHANGES.max(self.stretches as usize / 8) {
+        let len = self.changed.len();
+        let many = self.changed[0] >= self.tail.from || len > self.stretches as usize / 8;
+        if len > FEW_CHANGES && many {
             self.merge(units.len(), i64::MIN);
         }
     }
@@ -109,12 +140,17 @@ impl Buckets {
         amounts: &[i128],
         floor: i64,
     ) -> Option<()> {
-        let mut writer = Writer::new(width);
+        let first = stretches.first().map_or(i64::MIN, |first| first.0);
+        let begin = match floor == i64::MIN && first >= self.tail.from {
+            true => self.tail,
+            false => Tail::default(),
+        };
+        let mut writer = Writer::resume(width, begin.end);
         let mut push = |from: i64, to: i64, amounts: &[u128]| {
             let from = from.max(floor);
             writer.push(from, to - from, amounts);
         };
-        let mut reader = Reader::new(&self.bytes);
+        let mut reader = Reader::resume(&self.bytes, begin.at, begin.end);
         let mut old_amounts = vec![0; width];
         let mut sums = vec![0; width];
         // First bucket and end of what is left of a stretch.
@@ -166,10 +202,48 @@ impl Buckets {
                 };
             }
         }
-        (self.bytes, self.stretches) = writer.finish();
-        self.bytes.shrink_to_fit();
-        self.cursor = (0, 0);
+        self.take_written(begin, writer.finish());
         Some(())
+    }
+
+    /// Replaces what is behind the beginning of a tail.
+    fn take_written(&mut self, begin: Tail, written: Written) {
+        let Written {
+            bytes,
+            stretches,
+            end,
+            starts,
+        } = written;
+        if begin.at == 0 {
+            self.bytes = bytes;
+            self.bytes.shrink_to_fit();
+            self.cursor = (0, 0);
+        } else {
+            self.bytes.truncate(begin.at);
+            if self.bytes.capacity() < begin.at + bytes.len() {
+                // Not twice as much: that would be half of the memory.
+                self.bytes.reserve_exact(bytes.len() + begin.at / 16);
+            }
+            self.bytes.extend_from_slice(&bytes);
+            if self.cursor.0 > begin.at {
+                self.cursor = (begin.at, begin.end);
+            }
+        }
+        self.end = end;
+        self.stretches = begin.stretches + stretches;
+        let tail = |start: usize, from: i64, before: u32| Tail {
+            from,
+            at: begin.at + starts[start].0,
+            end: starts[start].1,
+            stretches: self.stretches - before,
+        };
+        self.tail = match stretches {
+            2.. => tail(0, starts[1].1, 2),
+            // Nothing is before that it could become a part of.
+            1 if begin.at == 0 => tail(1, i64::MIN, 1),
+            1 => tail(1, end, 1),
+            0 => Tail::default(),
+        };
     }
 
     /// The first bucket from `floor` on that may hold something.
@@ -250,7 +324,13 @@ impl Buckets {
             return (&self.bytes).into();
         }
         let mut merged = self.clone();
-        merged.merge(width, floor);
+        merged.merge(width, i64::MIN);
+        if merged
+            .first_from(i64::MIN, width)
+            .is_some_and(|first| first < floor)
+        {
+            merged.merge(width, floor);
+        }
         merged.bytes.into()
     }
 
@@ -317,13 +397,16 @@ impl Buckets {
             }
         }
         writer.push(open, 1, &sums);
-        (converted.bytes, converted.stretches) = writer.finish();
+        converted.take_written(Tail::default(), writer.finish());
         converted
     }
 
-    /// True where nothing was charged, or all was taken back.
-    pub(super) fn is_empty(&self, width: usize) -> bool {
-        self.to_bytes(width, i64::MIN).is_empty()
+    /// True where nothing was charged from `floor` on, or all was taken back.
+    pub(super) fn is_empty(&self, width: usize, floor: i64) -> bool {
+        match self.changed.is_empty() {
+            true => self.bytes.is_empty() || self.end <= floor,
+            false => self.to_bytes(width, floor).is_empty(),
+        }
     }
 
     /// Bytes in a file, about.
@@ -391,14 +474,14 @@ mod tests {
         for (bucket, amounts) in map {
             writer.push(*bucket, 1, amounts);
         }
-        assert_eq!(*buckets.to_bytes(WIDTH, i64::MIN), writer.finish().0);
+        assert_eq!(*buckets.to_bytes(WIDTH, i64::MIN), writer.finish().bytes);
         let mut late = map.clone();
         late.retain(|bucket, _| *bucket >= 25);
         let mut writer = Writer::new(WIDTH);
         for (bucket, amounts) in &late {
             writer.push(*bucket, 1, amounts);
         }
-        assert_eq!(*buckets.to_bytes(WIDTH, 25), writer.finish().0);
+        assert_eq!(*buckets.to_bytes(WIDTH, 25), writer.finish().bytes);
     }
 
     proptest! {
@@ -439,7 +522,7 @@ mod tests {
                     buckets.change(*piece, units, false);
                 }
             }
-            prop_assert!(buckets.is_empty(WIDTH));
+            prop_assert!(buckets.is_empty(WIDTH, i64::MIN));
         }
     }
 }

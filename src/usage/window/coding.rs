@@ -43,52 +43,51 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut number: u128) {
 }
 
 /// Takes the number at `at`, which moves behind it.
-#[inline]
+#[inline(always)]
 pub(super) fn take(bytes: &[u8], at: &mut usize) -> Result<u128, Damage> {
-    let start = *at;
-    // Nine bytes fill a u64; most numbers have fewer.
-    let mut small = 0_u64;
-    for shift in (0..63).step_by(7) {
-        let Some(&byte) = bytes.get(*at) else {
-            return Err(Damage::new(*at, "the bytes end within a number"));
-        };
-        *at += 1;
-        small |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return match byte == 0 && shift > 0 {
-                true => Err(padded(start)),
-                false => Ok(u128::from(small)),
-            };
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    // Most numbers have at most eight bytes, and more follow: all are looked at together.
+    if let Some(chunk) = bytes.get(*at..).and_then(|rest| rest.first_chunk()) {
+        let word = u64::from_le_bytes(*chunk);
+        let ends = !word & TOPS;
+        if ends != 0 {
+            let len = ends.trailing_zeros() / 8 + 1;
+            let word = word & !TOPS & (u64::MAX >> (64 - 8 * len));
+            let word = (word & 0x007f_007f_007f_007f) | ((word & 0x7f00_7f00_7f00_7f00) >> 1);
+            let word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x3fff_0000_3fff_0000) >> 2);
+            let word = (word & 0x0fff_ffff) | ((word & 0x0fff_ffff_0000_0000) >> 4);
+            if len == 1 || word >> (7 * (len - 1)) != 0 {
+                *at += len as usize;
+                return Ok(u128::from(word));
+            }
         }
     }
-    take_large(bytes, at, start, u128::from(small))
+    take_slow(bytes, at)
 }
 
-fn padded(start: usize) -> Damage {
-    Damage::new(start, "a number with more bytes than it needs")
-}
-
+/// [`take`] of large numbers, of those near the end, and of wrong ones.
 #[cold]
-fn take_large(
-    bytes: &[u8],
-    at: &mut usize,
-    start: usize,
-    mut number: u128,
-) -> Result<u128, Damage> {
-    for shift in (63..126).step_by(7) {
+fn take_slow(bytes: &[u8], at: &mut usize) -> Result<u128, Damage> {
+    let start = *at;
+    let mut number = 0_u128;
+    for shift in (0..126).step_by(7) {
         let Some(&byte) = bytes.get(*at) else {
             return Err(Damage::new(*at, "the bytes end within a number"));
         };
         *at += 1;
         number |= u128::from(byte & 0x7f) << shift;
         if byte < 0x80 {
-            return match byte == 0 {
+            return match byte == 0 && shift > 0 {
                 true => Err(padded(start)),
                 false => Ok(number),
             };
         }
     }
     Err(Damage::new(start, "a number above 2^126"))
+}
+
+fn padded(start: usize) -> Damage {
+    Damage::new(start, "a number with more bytes than it needs")
 }
 
 /// The amount in TRES-seconds, if it is a whole number of them.
@@ -125,7 +124,7 @@ pub(super) fn all_whole(amounts: &[u128]) -> bool {
 }
 
 /// Takes the amounts of one bucket.
-#[inline]
+#[inline(always)]
 pub(super) fn take_amounts(
     bytes: &[u8],
     at: &mut usize,
@@ -135,18 +134,19 @@ pub(super) fn take_amounts(
     let start = *at;
     let mut mask = take(bytes, at)?;
     if mask == 0 || amounts.len() < 128 && mask >> amounts.len() != 0 {
-        let columns = amounts.len();
-        let reason = format!("columns {mask:#x}; allowed are some of the {columns} lowest bits");
-        return Err(Damage::new(start, reason));
+        return Err(wrong_mask(start, mask, amounts.len()));
     }
-    let unit = if whole { u128::from(UNITS) } else { 1 };
+    let (unit, limit) = match whole {
+        true => (u128::from(UNITS), LIMIT / UNITS as u128),
+        false => (1, LIMIT),
+    };
     amounts.fill(0);
     while mask != 0 {
         let start = *at;
         let column = mask.trailing_zeros() as usize;
         mask &= mask - 1;
         let number = take(bytes, at)?;
-        if number == 0 || number >= LIMIT / unit {
+        if number == 0 || number >= limit {
             return Err(Damage::new(start, "an amount of 0, or above the limit"));
         }
         // Most fit into 64 bits.
@@ -156,6 +156,12 @@ pub(super) fn take_amounts(
         };
     }
     Ok(())
+}
+
+#[cold]
+fn wrong_mask(start: usize, mask: u128, columns: usize) -> Damage {
+    let reason = format!("columns {mask:#x}; allowed are some of the {columns} lowest bits");
+    Damage::new(start, reason)
 }
 
 /// Writes stretches, which must come in ascending order.
@@ -169,13 +175,31 @@ pub(super) struct Writer {
     first: i64,
     count: i64,
     amounts: Vec<u128>,
+    /// Of the last two that are written: the byte, and where the stretch before ends.
+    starts: [(usize, i64); 2],
+}
+
+/// What a [`Writer`] has written.
+pub(super) struct Written {
+    pub bytes: Vec<u8>,
+    pub stretches: u32,
+    /// Where the last stretch ends.
+    pub end: i64,
+    /// Of the last two: the byte, and where the stretch before ends.
+    pub starts: [(usize, i64); 2],
 }
 
 impl Writer {
     pub(super) fn new(width: usize) -> Writer {
+        Writer::resume(width, 0)
+    }
+
+    /// A writer of what follows a stretch that ends at `end`.
+    pub(super) fn resume(width: usize, end: i64) -> Writer {
         Writer {
             bytes: Vec::new(),
-            end: 0,
+            end,
+            starts: [(0, end); 2],
             stretches: 0,
             first: 0,
             count: 0,
@@ -203,6 +227,7 @@ impl Writer {
             return;
         }
         assert!(self.first >= self.end, "stretches ascend");
+        self.starts = [self.starts[1], (self.bytes.len(), self.end)];
         let whole = all_whole(&self.amounts);
         let gap = (self.first - self.end) as u128;
         let head = gap << 2 | u128::from(whole) << 1 | u128::from(self.count > 1);
@@ -216,10 +241,17 @@ impl Writer {
         self.count = 0;
     }
 
-    /// The bytes, and how many stretches they hold.
-    pub(super) fn finish(mut self) -> (Vec<u8>, u32) {
+    /// All that was written.
+    pub(super) fn finish(mut self) -> Written {
         self.flush();
-        (self.bytes, self.stretches)
+        let (bytes, stretches) = (self.bytes, self.stretches);
+        let (end, starts) = (self.end, self.starts);
+        Written {
+            bytes,
+            stretches,
+            end,
+            starts,
+        }
     }
 }
 
@@ -244,7 +276,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next stretch, first bucket and count; what each bucket holds goes into `amounts`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn try_next(&mut self, amounts: &mut [u128]) -> Result<Option<(i64, i64)>, Damage> {
         if self.at == self.bytes.len() {
             return Ok(None);
@@ -266,7 +298,7 @@ impl<'a> Reader<'a> {
     }
 
     /// [`Reader::try_next`] of bytes that a [`Writer`] wrote or [`check`] has seen.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, amounts: &mut [u128]) -> Option<(i64, i64)> {
         self.try_next(amounts).expect("bytes that were checked")
     }
@@ -305,11 +337,18 @@ pub(super) fn check(bytes: &[u8], sums: &mut [u128]) -> Result<Checked, Damage> 
             ));
         }
         for (sum, amount) in sums.iter_mut().zip(&amounts) {
-            let more = amount.checked_mul(count as u128);
-            *sum = more
-                .and_then(|more| more.checked_add(*sum))
-                .filter(|sum| *sum < LIMIT)
-                .ok_or_else(|| Damage::new(start, "usage above the limit"))?;
+            // Counts are below 2^38.
+            let more = match amount >> 72 {
+                0 => amount * count as u128,
+                _ => amount
+                    .checked_mul(count as u128)
+                    .unwrap_or(LIMIT)
+                    .min(LIMIT),
+            };
+            *sum += more;
+            if *sum >= LIMIT {
+                return Err(Damage::new(start, "usage above the limit"));
+            }
         }
         std::mem::swap(&mut before, &mut amounts);
         stretches += 1;
@@ -328,7 +367,9 @@ mod tests {
         writer.push(6, 2, &[3 * u128::from(UNITS), 0]);
         writer.push(10, 1, &[0, 7]);
         writer.push(11, 4, &[0, 0]);
-        let (bytes, stretches) = writer.finish();
+        let Written {
+            bytes, stretches, ..
+        } = writer.finish();
         // 5 * 4 + whole + many, 3 buckets, column 0, 3 TRES-seconds; 2 * 4, column 1, 7 units.
         assert_eq!(bytes, [23, 1, 1, 3, 8, 2, 7]);
         assert_eq!(stretches, 2);
@@ -361,7 +402,7 @@ mod tests {
                 }
                 at += gap + count;
             }
-            let (bytes, stretches) = writer.finish();
+            let Written { bytes, stretches, .. } = writer.finish();
             let mut sums = [0; 3];
             let checked = check(&bytes, &mut sums).unwrap();
             prop_assert_eq!(checked.stretches, stretches);
@@ -386,7 +427,7 @@ mod tests {
                 while let Some((first, count)) = reader.next(&mut amounts) {
                     writer.push(first, count, &amounts);
                 }
-                prop_assert_eq!(writer.finish().0, bytes);
+                prop_assert_eq!(writer.finish().bytes, bytes);
             }
         }
     }

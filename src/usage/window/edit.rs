@@ -318,11 +318,7 @@ impl WindowLedger {
     pub(super) fn leave(&mut self, tree: &Tree, at: u32) {
         let (inside, at_edge) = self.sums_of(&self.slots[at as usize], self.edge);
         self.change_sums(tree, at, (&inside, &at_edge), false);
-        let mut held = vec![0; self.held.len()];
-        self.slots[at as usize].leaf.add_held(&mut held);
-        for (sum, held) in self.held.iter_mut().zip(held) {
-            *sum = sum.saturating_sub(held);
-        }
+
         self.drop_slot(at);
     }
 

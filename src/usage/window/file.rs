@@ -57,7 +57,7 @@ impl History {
         }
         order.retain(|at| {
             let leaf = &self.leaves[*at as usize];
-            needed[*at as usize] || leaf.has_totals() || !leaf.buckets.is_empty(width)
+            needed[*at as usize] || leaf.has_totals() || !leaf.buckets.is_empty(width, i64::MIN)
         });
         order.sort_unstable_by(|a, b| self.keys[*a as usize].cmp(&self.keys[*b as usize]));
         let mut sources: Vec<u32> = (0..self.sources.len() as u32).collect();
@@ -451,7 +451,7 @@ impl<'a> Input<'a> {
             if checked.end > MAX_TIME / history.resolution() + 1 {
                 return Err(Damage::new(begin, "buckets after the year 9999"));
             }
-            let buckets = Buckets::from_bytes(bytes.to_vec(), checked.stretches);
+            let buckets = Buckets::from_bytes(bytes.to_vec(), &checked);
             if buckets
                 .first_from(i64::MIN, width)
                 .is_some_and(|first| first < history.floor)

@@ -62,6 +62,8 @@ pub struct WindowLedger {
     pub(super) all_changed: bool,
     /// At least all that the slots hold, per column.
     pub(super) held: Vec<u128>,
+    /// For amounts, in between.
+    pub(super) scratch: Vec<u128>,
 }
 
 impl WindowLedger {
@@ -110,6 +112,7 @@ impl WindowLedger {
             changed: Vec::new(),
             all_changed: true,
             held: vec![0; width],
+            scratch: Vec::new(),
         })
     }
 
@@ -326,40 +329,43 @@ impl WindowLedger {
             slot.next = first;
             self.calendar.push(Reverse((first, at)));
         }
-        let times = |secs: i64| -> Vec<u128> {
-            let amounts = units.iter().map(|units| units * secs as u128);
-            if secs > 0 {
-                amounts.collect()
-            } else {
-                Vec::new()
-            }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let secs = [parts.inside_secs, parts.edge_secs];
+        let since = self.dates.iter().map(|since| secs_since(*since, from, to));
+        for secs in secs.into_iter().filter(|secs| *secs > 0).chain(since) {
+            scratch.extend(units.iter().map(|units| units * secs as u128));
+        }
+        let inside_len = if parts.inside_secs > 0 {
+            units.len()
+        } else {
+            0
         };
-        let (inside, edge) = (times(parts.inside_secs), times(parts.edge_secs));
+        let edge_len = if parts.edge_secs > 0 { units.len() } else { 0 };
+        let (inside, rest) = scratch.split_at(inside_len);
+        let (edge, totals) = rest.split_at(edge_len);
         if !edge.is_empty() {
             if slot.at_edge.is_empty() {
                 slot.at_edge = vec![0; units.len()];
                 self.at_edge.push(at);
             }
-            for (sum, amount) in slot.at_edge.iter_mut().zip(&edge) {
+            for (sum, amount) in slot.at_edge.iter_mut().zip(edge) {
                 *sum = match add {
                     true => *sum + amount,
                     false => *sum - amount,
                 };
             }
         }
-        let secs = self.dates.iter().map(|since| secs_since(*since, from, to));
-        let totals: Vec<u128> = secs
-            .flat_map(|secs| units.iter().map(move |units| units * secs as u128))
-            .collect();
         if let Some(assoc) = slot.assoc {
             let change = Change {
-                inside: &inside,
-                edge: &edge,
-                totals: &totals,
+                inside,
+                edge,
+                totals,
                 add,
             };
             self.sums.change(tree, assoc, &change);
         }
+        self.scratch = scratch;
         self.note_changed(at);
     }
 

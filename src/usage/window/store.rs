@@ -11,7 +11,15 @@ use crate::tree::{AssocIndex, Tree};
 #[derive(Clone, Debug)]
 pub(super) struct Other {
     pub sources: Vec<Source>,
+    /// At least all that the slots hold, per column.
+    pub held: Vec<u128>,
     pub slots: Vec<u32>,
+}
+
+fn add(held: &mut [u128], more: &[u128]) {
+    for (held, more) in held.iter_mut().zip(more) {
+        *held += more;
+    }
 }
 
 /// What became of the leaves of a history.
@@ -77,6 +85,7 @@ impl WindowLedger {
         }
         self.now = self.now.max(source.as_of);
         self.source.as_of = self.now;
+        add(&mut self.held, &history.held);
         let width = self.columns.width();
         let kept = self.window.bucket(self.now - self.keep_secs as i64);
         let floor = self.floor.max(history.floor).max(kept);
@@ -91,7 +100,6 @@ impl WindowLedger {
         let mut slots = Vec::with_capacity(places.len());
         let leaves = history.keys.into_iter().zip(history.leaves);
         for ((key, leaf), assoc) in leaves.zip(places) {
-            leaf.add_held(&mut self.held);
             let known = assoc.map_or(NONE, |assoc| self.slot_of[assoc.get()]);
             if known != NONE {
                 placed.placed += 1;
@@ -158,16 +166,19 @@ impl WindowLedger {
                 continue;
             };
             placed.placed += 1;
-            leaf.add_held(&mut self.held);
             let at = self.take_slot(Some(assoc), false);
             self.slots[at as usize].leaf = leaf;
             self.enter(tree, at);
             slots.push(at);
         }
         placed.unplaced.sort();
-        let sources = history.sources;
-        self.others
-            .insert(label.to_owned(), Other { sources, slots });
+        add(&mut self.held, &history.held);
+        let other = Other {
+            sources: history.sources,
+            held: history.held,
+            slots,
+        };
+        self.others.insert(label.to_owned(), other);
         Ok(placed)
     }
 
@@ -177,6 +188,9 @@ impl WindowLedger {
         let Some(other) = self.others.remove(label) else {
             return false;
         };
+        for (sum, held) in self.held.iter_mut().zip(&other.held) {
+            *sum = sum.saturating_sub(*held);
+        }
         for at in other.slots {
             self.note_changed(at);
             self.leave(tree, at);
@@ -298,12 +312,7 @@ impl WindowLedger {
             has_run[run.leaf as usize] = true;
         }
         let holds = |slot: &Slot| {
-            slot.leaf.has_totals()
-                || !slot
-                    .leaf
-                    .buckets
-                    .to_bytes(self.columns.width(), self.floor)
-                    .is_empty()
+            slot.leaf.has_totals() || !slot.leaf.buckets.is_empty(self.columns.width(), self.floor)
         };
         let mut named = Vec::new();
         for (at, slot) in self.slots.iter().enumerate() {

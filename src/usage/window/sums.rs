@@ -88,12 +88,15 @@ impl Sums {
             if !by.edge.is_empty() {
                 change(&mut numbers[width..2 * width], by.edge, by.add);
             }
+            next = tree.parent(node);
+            if by.totals.is_empty() || self.stride < 3 * width {
+                continue;
+            }
             let plan = self.plans[node.get()];
-            if plan != WINDOW && !by.totals.is_empty() {
+            if plan != WINDOW {
                 let totals = &by.totals[usize::from(plan) * width..][..width];
                 change(&mut numbers[2 * width..], totals, by.add);
             }
-            next = tree.parent(node);
         }
     }
 
