@@ -206,6 +206,7 @@ impl From<UsageError> for Failure {
         let status = match error {
             UsageError::NotANumber { .. } => FT_ERR_USAGE,
             UsageError::Length { .. } => FT_ERR_LENGTH,
+            UsageError::Window(_) => FT_ERR_USAGE,
         };
         Failure::new(status, error.to_string())
     }

@@ -31,6 +31,9 @@ pub enum UsageError {
         /// Numbers given.
         found: usize,
     },
+    /// What a window ledger refuses.
+    #[error(transparent)]
+    Window(#[from] super::window::WindowError),
 }
 
 /// Raw usage (TRES-seconds) of every association of one tree.

@@ -6,6 +6,7 @@
 //! | file | model | usage at time t |
 //! |---|---|---|
 //! | `half_life` | [`HalfLife`] | everything used before t, decayed by `PriorityDecayHalfLife` |
+//! | `window` | [`Windowed`] | what was used in a window before t, or since a date, node by node |
 //! | `reset` | [`Resetting`] | another model's usage since the last `PriorityUsageResetPeriod` began |
 //!
 //! Time is an argument everywhere: no model looks at a clock. Usage is kept per association by
@@ -19,6 +20,7 @@
 
 mod half_life;
 mod reset;
+mod window;
 
 use std::fmt::Debug;
 
@@ -29,6 +31,7 @@ use crate::tree::{AssocIndex, Tree};
 
 pub use half_life::HalfLife;
 pub use reset::Resetting;
+pub use window::Windowed;
 
 /// Which usage of an association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

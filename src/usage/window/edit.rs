@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::history::sorted_dates;
 use super::ledger::{NONE, check_kept};
+use super::run::Runs;
 use super::slot::Leaf;
 use super::sums::{Change, Sums, plans_of};
 use super::{Window, WindowError, WindowLedger};
@@ -113,6 +114,11 @@ impl WindowLedger {
         check_kept(self.window, keep_secs)?;
         self.keep_secs = keep_secs.min(Window::MAX_LENGTH_SECS);
         Ok(())
+    }
+
+    /// Keeps buckets for at least so long from now on, at most [`Window::MAX_LENGTH_SECS`].
+    pub fn keep_at_least(&mut self, keep_secs: u64) {
+        self.keep_secs = self.keep_secs.max(keep_secs.min(Window::MAX_LENGTH_SECS));
     }
 
     /// Longer buckets, of which the length is a multiple of what it is.
@@ -260,14 +266,60 @@ impl WindowLedger {
         self.rebuild(tree);
     }
 
-    /// Forgets all usage.
-    pub fn reset(&mut self, tree: &Tree) {
-        for slot in &mut self.slots {
-            slot.leaf = Leaf::default();
-        }
-        self.runs.retain(|_, _| false);
+    /// Forgets all usage and all runs, of other sources as well until they are set again.
+    pub fn clear(&mut self) {
+        self.take_changed();
+        self.all_changed = true;
+        self.slots.clear();
+        self.free.clear();
+        self.slot_of.fill(NONE);
+        self.others.clear();
+        self.runs = Runs::default();
+        self.sums.clear();
+        self.calendar.clear();
+        self.prunings.clear();
+        self.at_edge.clear();
         self.held.fill(0);
-        self.rebuild(tree);
+    }
+
+    /// Takes over another tree, by ids. What a removed association used itself becomes that of
+    /// the nearest account above it that is still there; without one it is forgotten.
+    pub fn follow_tree(&mut self, before: &Tree, after: &Tree) {
+        self.check_size(before);
+        let place = |index: AssocIndex| {
+            let mut next = Some(index);
+            while let Some(at) = next {
+                let found = after.index_of(before.rows()[at.get()].id);
+                if found.is_some() {
+                    return found;
+                }
+                next = before.parent(at);
+            }
+            None
+        };
+        self.slot_of = vec![NONE; after.len()];
+        for at in 0..self.slots.len() as u32 {
+            let slot = &mut self.slots[at as usize];
+            let Some(assoc) = slot.assoc else { continue };
+            slot.assoc = place(assoc);
+            let (assoc, own) = (slot.assoc, slot.own);
+            match assoc {
+                None => {
+                    self.runs.retain(|_, run| run.leaf != at);
+                    self.drop_slot(at);
+                }
+                Some(assoc) if own => match self.slot_of[assoc.get()] {
+                    NONE => self.slot_of[assoc.get()] = at,
+                    known => self.join(known, at),
+                },
+                Some(_) => {}
+            }
+        }
+        // Slots of other sources that were dropped may be anybody's now.
+        for other in self.others.values_mut() {
+            other.slots.retain(|at| self.slots[*at as usize].used);
+        }
+        self.rebuild(after);
     }
 
     /// Works out all sums anew.

@@ -153,6 +153,16 @@ pub enum WindowError {
         /// The association of the refused charge; 0 in a history, which knows names only.
         id: AssocId,
     },
+    /// Use that is to be taken back and is not there.
+    #[error("association {id}: less was charged from {from} to {to} than is to be taken back")]
+    NotCharged {
+        /// The association.
+        id: AssocId,
+        /// Seconds since 1970.
+        from: i64,
+        /// Seconds since 1970.
+        to: i64,
+    },
     /// More usage than a ledger can hold.
     #[error("{place}: usage beyond {:e} TRES-seconds in all; allowed is less", super::amount::LIMIT as f64 / super::amount::UNITS as f64)]
     TooMuch {

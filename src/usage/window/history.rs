@@ -587,9 +587,7 @@ impl History {
                 hold(&mut held, &segment.rate, secs, true);
                 sum.change(self.resolution(), self.floor, &self.dates, segment, true);
             }
-            let mut totals = leaf.totals.iter().copied().chain(std::iter::repeat(0));
-            let totals_fit = sum.totals.iter().all(|sum| totals.next() >= Some(*sum));
-            if !totals_fit || !leaf.buckets.contain(&sum.buckets, width) {
+            if !leaf.contains(&sum, width) {
                 return Err(position as usize);
             }
         }

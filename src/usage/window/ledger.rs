@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::history::{check_amounts, check_cover, hold};
-use super::run::Runs;
-use super::slot::{Parts, Slot, secs_since};
+use super::run::{Runs, Segment};
+use super::slot::{Leaf, Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
 use super::sums::{Change, Sums, WINDOW};
@@ -253,21 +253,10 @@ impl WindowLedger {
         to: i64,
         rate: &Rate,
     ) -> Result<(), WindowError> {
-        self.check_size(tree);
-        let Some(row) = tree.rows().get(index.get()) else {
-            let (found, len) = (index.get(), tree.len());
-            return Err(WindowError::Position { found, len });
-        };
-        let place = || format!("association {}, {run}", row.id);
-        check_interval(place, from, to)?;
-        if to > self.now {
-            let (place, now) = (place(), self.now);
-            return Err(WindowError::Future { place, to, now });
-        }
-        check_amounts(&self.held, rate, to - from, place)?;
+        let id = self.check_charge(tree, index, (from, to), rate, Some(run))?;
         let slot = self.slot_of[index.get()];
         let leaf = (slot != NONE).then_some(slot);
-        self.runs.check(run, (run, row.id), leaf, from, to)?;
+        self.runs.check(run, (run, id), leaf, from, to)?;
         if from == to {
             return Ok(());
         }
@@ -275,6 +264,93 @@ impl WindowLedger {
         self.runs.note(run, slot, from, to, rate);
         hold(&mut self.held, rate, to - from, true);
         self.change(tree, slot, (from, to), rate, true);
+        Ok(())
+    }
+
+    /// What every charge must be; tells the association's id.
+    fn check_charge(
+        &self,
+        tree: &Tree,
+        index: AssocIndex,
+        (from, to): (i64, i64),
+        rate: &Rate,
+        run: Option<RunId>,
+    ) -> Result<AssocId, WindowError> {
+        self.check_size(tree);
+        let Some(row) = tree.rows().get(index.get()) else {
+            let (found, len) = (index.get(), tree.len());
+            return Err(WindowError::Position { found, len });
+        };
+        let place = || match run {
+            Some(run) => format!("association {}, {run}", row.id),
+            None => format!("association {}", row.id),
+        };
+        check_interval(place, from, to)?;
+        if to > self.now {
+            let (place, now) = (place(), self.now);
+            return Err(WindowError::Future { place, to, now });
+        }
+        check_amounts(&self.held, rate, to - from, place)?;
+        Ok(row.id)
+    }
+
+    /// Charges what an association used in `[from, to)`, for a caller that keeps by itself which
+    /// run was charged what; nothing if that is empty.
+    ///
+    /// # Errors
+    /// As [`WindowLedger::charge`], but for those about runs.
+    pub fn charge_interval(
+        &mut self,
+        tree: &Tree,
+        index: AssocIndex,
+        from: i64,
+        to: i64,
+        rate: &Rate,
+    ) -> Result<(), WindowError> {
+        self.check_charge(tree, index, (from, to), rate, None)?;
+        if from < to {
+            let slot = match self.slot_of[index.get()] {
+                NONE => self.take_slot(Some(index), true),
+                slot => slot,
+            };
+            hold(&mut self.held, rate, to - from, true);
+            self.change(tree, slot, (from, to), rate, true);
+        }
+        Ok(())
+    }
+
+    /// Takes back what [`WindowLedger::charge_interval`] was told before.
+    ///
+    /// # Errors
+    /// As there, and [`WindowError::NotCharged`] where the association holds less; nothing is
+    /// changed then.
+    pub fn take_back_interval(
+        &mut self,
+        tree: &Tree,
+        index: AssocIndex,
+        from: i64,
+        to: i64,
+        rate: &Rate,
+    ) -> Result<(), WindowError> {
+        self.check_charge(tree, index, (from, to), rate, None)?;
+        if from == to {
+            return Ok(());
+        }
+        let (resolution, slot) = (self.window.resolution(), self.slot_of[index.get()]);
+        let mut taken = Leaf::default();
+        let segment = Segment {
+            from,
+            to,
+            rate: rate.clone(),
+        };
+        taken.change(resolution, self.floor, &self.dates, &segment, true);
+        let slots = self.slots.get(slot as usize);
+        if !slots.is_some_and(|slot| slot.leaf.contains(&taken, self.columns.width())) {
+            let id = tree.rows()[index.get()].id;
+            return Err(WindowError::NotCharged { id, from, to });
+        }
+        hold(&mut self.held, rate, to - from, false);
+        self.change(tree, slot, (from, to), rate, false);
         Ok(())
     }
 

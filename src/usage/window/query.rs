@@ -1,10 +1,12 @@
 //! What a ledger is asked.
 
 use super::ledger::check_kept;
-use super::slot::Slot;
+use super::slot::{Parts, Slot, secs_since};
+use super::span::pieces;
 use super::sums::WINDOW;
 use super::{Column, Columns, Source, Used, Window, WindowError, WindowLedger};
 use crate::tree::{AssocIndex, Tree};
+use crate::usage::Plan;
 
 impl WindowLedger {
     /// What a node and all below it used, by the node's own plan. Panics at a position beyond
@@ -26,6 +28,27 @@ impl WindowLedger {
             numerator: weigh(self.window, self.now, inside, edge),
             denominator: self.window.resolution_secs(),
         }
+    }
+
+    /// How many seconds of `[from, to)` count by a plan now, whoever used them.
+    pub(in crate::usage) fn weigh_secs(&self, from: i64, to: i64, plan: Plan) -> f64 {
+        match plan {
+            Plan::Total(total) => secs_since(total.since(), from, to.min(self.now)) as f64,
+            Plan::Window => {
+                let mut parts = Parts::default();
+                for piece in pieces(self.window.resolution(), from, to) {
+                    parts.count(piece, self.edge);
+                }
+                let (inside, edge) = (parts.inside_secs as u128, parts.edge_secs as u128);
+                let weighed = weigh(self.window, self.now, inside, edge);
+                weighed as f64 / f64::from(self.window.resolution_secs())
+            }
+        }
+    }
+
+    /// The plan of nodes that neither have one nor are below one that has.
+    pub fn default_plan(&self) -> Plan {
+        self.default_plan
     }
 
     /// What every node, by position, and all below it used in another window of `length_secs`

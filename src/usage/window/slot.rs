@@ -136,6 +136,16 @@ impl Leaf {
         }
     }
 
+    /// Whether everything of another leaf's is in this one.
+    pub(super) fn contains(&self, other: &Leaf, width: usize) -> bool {
+        let mut totals = self.totals.iter().copied().chain(std::iter::repeat(0));
+        other
+            .totals
+            .iter()
+            .all(|other| totals.next() >= Some(*other))
+            && self.buckets.contain(&other.buckets, width)
+    }
+
     pub(super) fn has_totals(&self) -> bool {
         self.totals.iter().any(|total| *total != 0)
     }

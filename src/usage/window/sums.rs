@@ -57,6 +57,12 @@ impl Sums {
         }
     }
 
+    /// Nobody has used anything; plans stay.
+    pub(super) fn clear(&mut self) {
+        self.places.fill(NOWHERE);
+        self.numbers.clear();
+    }
+
     /// A node that was added at the end of the tree.
     pub(super) fn push(&mut self, plan: PlanId) {
         self.places.push(NOWHERE);
