@@ -1,7 +1,7 @@
 //! Why a job has its priority, why one job or user comes before another, and what would change it.
 //!
 //! Three questions, each a function from a [`RankedSite`] (the engine's own rows and results) to a model
-//! of plain numbers and names, which displays as sentences and which [`json`] writes for programs:
+//! of plain numbers and names, which `fairtree-render` writes as sentences and as JSON:
 //!
 //! | question | function | model |
 //! |---|---|---|
