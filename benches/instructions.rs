@@ -18,6 +18,7 @@ use common::Order;
 use fairtree::compat::Compat;
 use fairtree::fairshare::LevelRanks;
 use fairtree::priority::{Priced, Pricer};
+use fairtree::usage::window::{Columns, RunId, Window, WindowLedger};
 
 /// How far a count may be from what is recorded.
 const TOLERANCE: f64 = 0.10;
@@ -26,12 +27,13 @@ const TOLERANCE: f64 = 0.10;
 const OTHER_COMPILER: f64 = 0.25;
 
 /// The tasks, and how many units of work each does.
-const TASKS: [(&str, usize); 5] = [
+const TASKS: [(&str, usize); 6] = [
     ("price_job", JOBS),
     ("price_job_with_tres", JOBS),
     ("load_association", ASSOCS),
     ("rank_association", ASSOCS),
     ("follow_charge", CHARGES),
+    ("window_charge", ASSOCS),
 ];
 
 const JOBS: usize = 10_000;
@@ -79,6 +81,30 @@ fn follow(times: usize) {
     }
 }
 
+/// Charges five minutes of a running job to each user of a window ledger.
+fn charge_window(times: usize) {
+    let tree = common::tree(&common::rows(ASSOCS, Order::DepthFirst));
+    let users = common::some_users(&tree, ASSOCS);
+    let window = Window::new(28 * 86_400, 3600).expect("a window");
+    let columns = Columns::new(["cpu", "mem", "node", "gres/gpu"]).expect("names");
+    let rate = columns.rate(4.0, 1.0, &[(0, 4), (2, 16_000), (3, 1)]);
+    let rate = rate.expect("a rate");
+    let ledger = WindowLedger::new(&tree, window, 28 * 86_400, columns, "bench", common::NOW);
+    let mut ledger = ledger.expect("a ledger");
+    for _ in 0..times {
+        let from = ledger.now();
+        ledger.advance(&tree, from + 300).expect("a moment");
+        for (job, user) in users.iter().enumerate() {
+            let run = RunId {
+                job: job as u32,
+                run: 0,
+            };
+            let charged = ledger.charge(&tree, *user, run, from, from + 300, &rate);
+            charged.expect("a charge");
+        }
+    }
+}
+
 fn run(task: &str, times: usize) {
     match task {
         "price_job" => price(&common::config(), times),
@@ -86,6 +112,7 @@ fn run(task: &str, times: usize) {
         "load_association" => load(times),
         "rank_association" => rank(times),
         "follow_charge" => follow(times),
+        "window_charge" => charge_window(times),
         _ => panic!("no task {task}"),
     }
 }
