@@ -176,7 +176,8 @@ impl<C, F> Computed<C, F> {
         }
         if !config.compat.is_slurm() {
             let jobs = (0..rows.job_count()).filter(|job| rows.has_begun(*job));
-            let mut runs: Vec<RunKey> = jobs.map(|job| rows.run(job)).collect();
+            let mut runs: Vec<RunKey> = Vec::with_capacity(rows.job_count());
+            runs.extend(jobs.map(|job| rows.run(job)));
             // Not under the locks that the pass is committed under.
             runs.sort_unstable();
             self.runs = Some(runs);
