@@ -1,6 +1,10 @@
 //! Whose behaviour a computation follows.
 
+mod releases;
+
 use std::fmt;
+
+pub use releases::Facts;
 
 /// A Slurm release, for instance 22.05.8 or 24.11.5.
 ///
@@ -52,5 +56,13 @@ impl Compat {
     /// True for [`Compat::Slurm`].
     pub const fn is_slurm(self) -> bool {
         matches!(self, Compat::Slurm(_))
+    }
+
+    /// What is so in the release that is followed; `None` where none is.
+    pub const fn facts(self) -> Option<Facts> {
+        match self {
+            Compat::Documented => None,
+            Compat::Slurm(release) => Some(release.facts()),
+        }
     }
 }

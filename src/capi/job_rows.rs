@@ -1,6 +1,6 @@
 //! The rows that jobs are priced from and to.
 
-use crate::priority::{Priced, Row, TimeLimit};
+use crate::priority::{Priced, Row, TimeLimit, plain_columns};
 
 use super::site::FT_UNLIMITED;
 use super::tree::FT_NONE;
@@ -160,18 +160,7 @@ pub struct PricedRow {
 unsafe impl Plain for PricedRow {}
 
 impl Row for JobRow {
-    #[inline(always)]
-    fn accrue_time(&self) -> i64 {
-        self.accrue_time
-    }
-    #[inline(always)]
-    fn cpus(&self) -> u32 {
-        self.cpus
-    }
-    #[inline(always)]
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
+    plain_columns!();
     #[inline(always)]
     fn time_limit(&self) -> TimeLimit {
         match self.time_limit_mins {
@@ -191,14 +180,6 @@ impl Row for JobRow {
     #[inline(always)]
     fn tres(&self, len: usize) -> Option<usize> {
         (self.tres_row != FT_NONE).then_some(self.tres_row as usize * len)
-    }
-    #[inline(always)]
-    fn nice(&self) -> i32 {
-        self.nice
-    }
-    #[inline(always)]
-    fn priority(&self) -> u32 {
-        self.priority
     }
     #[inline(always)]
     fn direct(&self) -> bool {

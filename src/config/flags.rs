@@ -72,9 +72,6 @@ const NO_NORMAL_QOS: u16 = 1 << 9;
 const NO_NORMAL_TRES: u16 = 1 << 10;
 const MAX_TRES_GRES: u16 = 1 << 11;
 
-/// The first release with `MAX_TRES_GRES`.
-const MAX_TRES_GRES_SINCE: Release = Release::new(25, 5, 0);
-
 impl PriorityFlags {
     /// Every word that is a flag, in upper case and alphabetical order.
     pub const fn words() -> &'static [&'static str] {
@@ -129,7 +126,7 @@ impl PriorityFlags {
     /// Bits that the release does not define: a flag with a meaning unknown here.
     pub fn from_bits(bits: u16, release: Release) -> Result<PriorityFlags, ValueError> {
         let mut known = MAX_TRES_GRES - 1;
-        if release >= MAX_TRES_GRES_SINCE {
+        if release.facts().max_tres_gres {
             known |= MAX_TRES_GRES;
         }
         if bits & !known != 0 {
@@ -243,7 +240,7 @@ mod tests {
         let error = PriorityFlags::from_bits(1 << 11, Release::V24_11_5).unwrap_err();
         assert_eq!(error.value, "0x800");
         assert!(error.allowed.contains("24.11.5"));
-        let newer = MAX_TRES_GRES_SINCE;
+        let newer = Release::new(25, 5, 0);
         assert!(
             PriorityFlags::from_bits(1 << 11, newer)
                 .unwrap()

@@ -37,19 +37,36 @@ pub(crate) trait Row {
     fn direct(&self) -> bool;
 }
 
+/// The columns of [`Row`] that every row has as a field of the same name and type.
+macro_rules! plain_columns {
+    () => {
+        #[inline(always)]
+        fn accrue_time(&self) -> i64 {
+            self.accrue_time
+        }
+        #[inline(always)]
+        fn cpus(&self) -> u32 {
+            self.cpus
+        }
+        #[inline(always)]
+        fn nodes(&self) -> u32 {
+            self.nodes
+        }
+        #[inline(always)]
+        fn nice(&self) -> i32 {
+            self.nice
+        }
+        #[inline(always)]
+        fn priority(&self) -> u32 {
+            self.priority
+        }
+    };
+}
+#[cfg(any(feature = "capi", feature = "slurm"))]
+pub(crate) use plain_columns;
+
 impl Row for Job {
-    #[inline(always)]
-    fn accrue_time(&self) -> i64 {
-        self.accrue_time
-    }
-    #[inline(always)]
-    fn cpus(&self) -> u32 {
-        self.cpus
-    }
-    #[inline(always)]
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
+    plain_columns!();
     #[inline(always)]
     fn time_limit(&self) -> TimeLimit {
         self.time_limit
@@ -65,14 +82,6 @@ impl Row for Job {
     #[inline(always)]
     fn tres(&self, _len: usize) -> Option<usize> {
         self.tres.map(Index::get)
-    }
-    #[inline(always)]
-    fn nice(&self) -> i32 {
-        self.nice
-    }
-    #[inline(always)]
-    fn priority(&self) -> u32 {
-        self.priority
     }
     #[inline(always)]
     fn direct(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Where `priority/multifactor` departs from its documentation, per release.
 
-use crate::compat::{Compat, Release};
+use crate::compat::Compat;
 
 /// Which of Slurm's own ways to follow; all false under `compat=documented`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,19 +26,17 @@ pub(super) struct Quirks {
 impl Quirks {
     /// Those of `compat`. From 24.11 on nothing changed up to 26.05.
     pub(super) fn of(compat: Compat) -> Quirks {
-        let Compat::Slurm(release) = compat else {
+        let Some(facts) = compat.facts() else {
             return Quirks::default();
         };
-        let before_23_02 = release < Release::new(23, 2, 0);
-        let before_24_11 = release < Release::new(24, 11, 0);
         Quirks {
             age_wraps: true,
             cpus_wrap: true,
-            nodes_wrap: before_23_02,
+            nodes_wrap: facts.nodes_wrap,
             divides_by_zero: true,
-            sizes_empty_cluster: before_23_02,
+            sizes_empty_cluster: facts.nodes_wrap,
             qos_of_0_inherits: true,
-            no_qos_lists: before_24_11,
+            no_qos_lists: !facts.qos_lists,
         }
     }
 }

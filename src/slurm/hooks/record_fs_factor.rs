@@ -7,18 +7,15 @@
 //! `_set_assoc_fs_factor` of 25.11.
 
 use super::lazy_usage;
-use crate::compat::{Compat, Release};
 use crate::extended::Extended;
 use crate::slurm::runtime::host::{self, ffi};
 use crate::slurm::state::settings::Settings;
 use std::ffi::c_void;
 
-/// The first release that prices with the factor in the record.
-const SINCE: Release = Release::new(25, 11, 0);
-
 /// True where stock of the release that is followed prices with the factor in the record.
 pub(in crate::slurm) fn prices(settings: &Settings) -> bool {
-    matches!(settings.config.compat, Compat::Slurm(release) if release >= SINCE)
+    let facts = settings.config.compat.facts();
+    facts.is_some_and(|facts| facts.prices_from_record)
 }
 
 /// Puts the factor that follows from usage and shares into the record. Under Fair Tree the record

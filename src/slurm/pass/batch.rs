@@ -1,6 +1,8 @@
 //! Some waiting jobs priced together, straight from the rows of a snapshot.
 
-use crate::priority::{AssocFactors, BLOCK, Block, Priced, Pricer, Row, Terms, TimeLimit, When};
+use crate::priority::{
+    AssocFactors, BLOCK, Block, Priced, Pricer, Row, Terms, TimeLimit, When, plain_columns,
+};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{NONE, ffi};
@@ -11,18 +13,7 @@ fn slot(row: u32) -> u32 {
 }
 
 impl Row for &ffi::shim_waiting {
-    #[inline(always)]
-    fn accrue_time(&self) -> i64 {
-        self.accrue_time
-    }
-    #[inline(always)]
-    fn cpus(&self) -> u32 {
-        self.cpus
-    }
-    #[inline(always)]
-    fn nodes(&self) -> u32 {
-        self.nodes
-    }
+    plain_columns!();
     #[inline(always)]
     fn time_limit(&self) -> TimeLimit {
         self.limit()
@@ -38,14 +29,6 @@ impl Row for &ffi::shim_waiting {
     #[inline(always)]
     fn tres(&self, _len: usize) -> Option<usize> {
         (self.tres != NONE).then_some(self.tres as usize)
-    }
-    #[inline(always)]
-    fn nice(&self) -> i32 {
-        self.nice
-    }
-    #[inline(always)]
-    fn priority(&self) -> u32 {
-        self.priority
     }
     #[inline(always)]
     fn direct(&self) -> bool {

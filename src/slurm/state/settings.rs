@@ -162,7 +162,7 @@ fn is_started_by_reconfigure() -> bool {
 
 /// Keeps accepted settings for the next reconfigure, where that is a start.
 fn remember(host: &HostSettings) {
-    if RELEASE < Release::new(23, 11, 0) {
+    if !RELEASE.facts().reconfigure_restarts {
         return;
     }
     if let Err(error) = accepted_settings::store(&host.state_save_location, &host.config()) {

@@ -7,23 +7,23 @@
 
 use std::cmp::Ordering;
 
-use fairtree::compat::{Compat, Release};
+use fairtree::compat::Compat;
 
 /// Which of two accounts with one parent comes first.
 pub(super) fn by_name(compat: Compat, a: &str, b: &str) -> Ordering {
-    match compat {
-        Compat::Slurm(release) if release >= Release::new(23, 11, 0) => {
-            let end = std::iter::once(b'/');
-            let (a, b) = (a.bytes().chain(end.clone()), b.bytes().chain(end));
-            a.cmp(b)
-        }
-        _ => a.cmp(b),
+    if compat.facts().is_some_and(|facts| facts.lists_by_lineage) {
+        let end = std::iter::once(b'/');
+        let (a, b) = (a.bytes().chain(end.clone()), b.bytes().chain(end));
+        a.cmp(b)
+    } else {
+        a.cmp(b)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairtree::compat::Release;
 
     #[test]
     fn a_longer_name_comes_first_only_by_lineage() {

@@ -1,0 +1,60 @@
+//! What differs between releases of Slurm, as far as Rust asks: one table. `c_shim/release.h` is
+//! the one for C.
+
+use super::Release;
+
+/// Facts of one release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct Facts {
+    /// The node count of a job larger than the cluster wraps in its size factor, which is worked
+    /// out for an empty cluster, too (before 23.02).
+    pub nodes_wrap: bool,
+    /// slurmctld lists associations by their lineage, not by name (from 23.11).
+    pub lists_by_lineage: bool,
+    /// `scontrol reconfigure` starts slurmctld anew (from 23.11).
+    pub reconfigure_restarts: bool,
+    /// A job may have a list of QOS (from 24.11).
+    pub qos_lists: bool,
+    /// PriorityFlags knows `MAX_TRES_GRES` (from 25.05).
+    pub max_tres_gres: bool,
+    /// Jobs are priced with the fair-share factor that the association's record keeps (from 25.11).
+    pub prices_from_record: bool,
+}
+
+impl Release {
+    /// What is so in this release. Releases before 22.05 count as 22.05, those after 26.05 as that.
+    pub const fn facts(self) -> Facts {
+        Facts {
+            nodes_wrap: !self.is_from(23, 2),
+            lists_by_lineage: self.is_from(23, 11),
+            reconfigure_restarts: self.is_from(23, 11),
+            qos_lists: self.is_from(24, 11),
+            max_tres_gres: self.is_from(25, 5),
+            prices_from_record: self.is_from(25, 11),
+        }
+    }
+
+    /// Of this year and month, or later.
+    const fn is_from(self, major: u8, minor: u8) -> bool {
+        self.major > major || self.major == major && self.minor >= minor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_change_at_their_releases() {
+        let facts = |major, minor| Release::new(major, minor, 0).facts();
+        let old = facts(22, 5);
+        assert!(old.nodes_wrap && !old.lists_by_lineage && !old.qos_lists);
+        assert!(!facts(23, 2).nodes_wrap && !facts(23, 2).reconfigure_restarts);
+        assert!(facts(23, 11).lists_by_lineage && facts(23, 11).reconfigure_restarts);
+        assert!(facts(24, 11).qos_lists && !facts(24, 11).max_tres_gres);
+        assert!(facts(25, 5).max_tres_gres && !facts(25, 5).prices_from_record);
+        assert!(facts(25, 11).prices_from_record && facts(26, 5).prices_from_record);
+        assert_eq!(Release::V22_05_8.facts(), old);
+    }
+}
