@@ -141,7 +141,14 @@ fn machine_number(machine: &str) -> u64 {
 fn quantiles(name: &str, mut turns: Vec<Duration>) {
     turns.sort_unstable();
     let at = |part: f64| turns[((turns.len() - 1) as f64 * part) as usize].as_nanos() as f64 / 1e3;
-    println!("{name}: median {:.1} us, p99 {:.1} us", at(0.5), at(0.99));
+    let mean = turns.iter().sum::<Duration>().as_nanos() as f64 / 1e3 / turns.len() as f64;
+    println!(
+        "{name}: median {:.1} us, p99 {:.1} us, p99.9 {:.1} us, most {:.1} us, mean {mean:.1} us",
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    );
 }
 
 fn next(c: &mut Criterion) {
