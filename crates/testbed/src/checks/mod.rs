@@ -10,6 +10,7 @@ mod disk;
 mod fault;
 pub mod fixture;
 mod guides;
+mod hostile;
 mod lives;
 mod model;
 mod neighbours;
@@ -150,6 +151,10 @@ const CHECKS: &[(&str, Body)] = &[
     (
         "a_site_without_slurmdbd_is_priced_as_by_stock",
         neighbours::without_slurmdbd,
+    ),
+    (
+        "texts_of_users_hide_no_job_and_forge_none",
+        hostile::texts_of_users,
     ),
     ("guides_work_from_first_to_last_command", guides::work),
 ];

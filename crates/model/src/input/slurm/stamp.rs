@@ -8,12 +8,13 @@
 //! * squeue prints `JOBID|UID|SUBMIT_TIME|NAME`: a line that begins so, with the stamp, begins a
 //!   name, and the name goes on to the next one.
 //! * scontrol prints one `SubmitTime` in each record. Before it stand the name, which is known,
-//!   and of what users write only the WCKey; all else that they write comes after it.
+//!   and of what users write only MCS label and WCKey; all else that they write comes after it.
+//!   These two are not kept.
 //!
 //! [`plain`] makes of these answers the form in which captures keep them: a line each,
-//! without the stamp, control characters replaced by U+FFFD.
+//! without the stamp, control characters replaced by `?`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use memchr::memmem;
@@ -105,7 +106,7 @@ fn listing(told: &[Told<'_>], renamed: &HashMap<&str, &str>) -> String {
     for job in told {
         add(job.id, renamed.get(job.id).unwrap_or(&job.name));
     }
-    let known: std::collections::HashSet<&str> = told.iter().map(|job| job.id).collect();
+    let known: HashSet<&str> = told.iter().map(|job| job.id).collect();
     let mut others: Vec<_> = renamed
         .iter()
         .filter(|(id, _)| !known.contains(*id))
@@ -157,10 +158,10 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Adds text without control characters: each is one U+FFFD.
+/// Adds text without control characters, line breaks among them: each is one `?`.
 fn push_clean(out: &mut String, text: &str) {
     out.extend(text.chars().map(|c| match c.is_control() {
-        true => char::REPLACEMENT_CHARACTER,
+        true => '?',
         false => c,
     }));
 }
@@ -173,59 +174,79 @@ fn jobs<'a>(
     told: &HashMap<&str, &Told<'_>>,
     left: &mut LeftOut,
 ) -> (String, HashMap<&'a str, &'a str>) {
+    let places = places(text, stamp, told);
+    let certain: HashSet<&str> = places
+        .iter()
+        .filter_map(|place| place.head.as_ref().ok().filter(|head| !head.doubtful))
+        .map(Head::number)
+        .collect();
     let mut renamed = HashMap::new();
     let mut out = String::with_capacity(text.len());
-    let mut before: Option<Head<'_>> = None;
-    let mut from = 0;
-    let mark = format!("{} ", stamp.0);
-    for at in memmem::find_iter(text.as_bytes(), b" SubmitTime=") {
-        let rest = &text[at + " SubmitTime=".len()..];
-        let real = rest.get(TIME_BYTES..).is_some_and(|r| r.starts_with(&mark));
-        if !real {
-            continue;
-        }
-        let region = &text[from..at];
-        let (start, head) = match Head::find(region, told) {
-            Ok((start, head)) => {
+    let ends = places.iter().skip(1).map(|next| next.begin);
+    for (place, end) in places.iter().zip(ends.chain([text.len()])) {
+        let head = match &place.head {
+            // The real one stands elsewhere.
+            Ok(head) if head.doubtful && certain.contains(head.number()) => Err(UNCERTAIN),
+            Ok(head) => Ok(head),
+            Err(why) => Err(*why),
+        };
+        match head {
+            Ok(head) => {
                 if told
                     .get(head.number())
                     .is_none_or(|job| job.name != head.name)
                 {
                     renamed.insert(head.number(), head.name);
                 }
-                (from + start, Some(head))
+                let rest = &text[place.submit..end];
+                head.write(&mut out, rest.trim_end_matches('\n'), stamp);
             }
-            Err((start, why)) => {
-                let line = text[..from + start].matches('\n').count() + 1;
-                let shown = region[start..].lines().next().unwrap_or("");
-                let error = InputError::new(file, Problem::Structure(why)).at_line(line, shown);
+            Err(why) => {
+                let line = text[..place.begin].matches('\n').count() + 1;
+                let shown = text[place.begin..].lines().next().unwrap_or("");
+                let problem = Problem::Structure(why.to_owned());
+                let error = InputError::new(file, problem).at_line(line, shown);
                 // Without `refusing` this never fails.
                 let _ = left.keep::<()>(Err(error));
-                (from + start, None)
             }
-        };
-        if let Some(head) = before.take() {
-            head.write(&mut out, &text[from..start], stamp);
         }
-        before = head;
-        from = at;
-    }
-    if let Some(head) = before {
-        head.write(&mut out, text[from..].trim_end_matches('\n'), stamp);
     }
     (out, renamed)
 }
 
-/// What stands between name and WCKey, in order.
-const OWNER: [&str; 7] = [
-    "UserId",
-    "GroupId",
-    "MCS_label",
-    "Priority",
-    "Nice",
-    "Account",
-    "QOS",
-];
+const UNCERTAIN: &str = "where this record begins and its name ends is not certain";
+
+/// A record in the answer of scontrol.
+struct Place<'a> {
+    /// Where it begins.
+    begin: usize,
+    /// Where its ` SubmitTime=` is.
+    submit: usize,
+    head: Result<Head<'a>, &'static str>,
+}
+
+/// The records, one for each `SubmitTime` with the stamp.
+fn places<'a>(text: &'a str, stamp: &Stamp, told: &HashMap<&str, &Told<'_>>) -> Vec<Place<'a>> {
+    let mark = format!("{} ", stamp.0);
+    let mut places = Vec::new();
+    let mut from = 0;
+    for submit in memmem::find_iter(text.as_bytes(), b" SubmitTime=") {
+        let time = text[submit + " SubmitTime=".len()..].get(TIME_BYTES..);
+        if time.is_some_and(|rest| rest.starts_with(&mark)) {
+            let (begin, head) = Head::find(&text[from..submit], told);
+            places.push(Place {
+                begin: from + begin,
+                submit,
+                head,
+            });
+            from = submit;
+        }
+    }
+    places
+}
+
+/// What stands between MCS label and WCKey, in order.
+const SHARE: [&str; 4] = ["Priority", "Nice", "Account", "QOS"];
 
 /// What stands between WCKey and `SubmitTime`, in order; FailedNode and DerivedExitCode only in some
 /// records (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
@@ -263,23 +284,28 @@ struct Head<'a> {
     /// `JobId=7`, and what it is of: an array, a heterogeneous job.
     id: &'a str,
     name: &'a str,
-    /// From ` UserId=` to the end of the QOS.
+    /// From ` UserId=` to the MCS label.
     owner: &'a str,
+    /// From ` Priority=` to the end of the QOS.
+    share: &'a str,
     /// From ` JobState=` on.
     state: &'a str,
+    /// Another record may begin before, of which this is somebody's text.
+    doubtful: bool,
 }
 
 impl<'a> Head<'a> {
-    /// The record that ends `region`, which begins with the rest of the one before, and where it
-    /// begins; else where, and why it cannot be told.
+    /// Where the record begins that ends `region`, which begins with the rest of the one before, and
+    /// the record, or why it cannot be told.
     fn find(
         region: &'a str,
         told: &HashMap<&str, &Told<'_>>,
-    ) -> Result<(usize, Head<'a>), (usize, String)> {
+    ) -> (usize, Result<Head<'a>, &'static str>) {
         let places = memmem::find_iter(region.as_bytes(), b"JobId=");
         let begins = |at: &usize| *at == 0 || region.as_bytes()[at - 1] == b'\n';
         let places: Vec<usize> = places.filter(begins).collect();
         let mut maybe = Vec::new();
+        let mut doubtful = false;
         for &at in &places {
             let Some((id, rest)) = identity(&region[at..]) else {
                 continue;
@@ -291,10 +317,12 @@ impl<'a> Head<'a> {
             let Some(after) = rest.strip_prefix(job.name) else {
                 continue;
             };
-            if let Some(head) = Head::with(id, job.name.len(), rest, after)
-                && uid_of(after) == Some(job.uid)
-            {
-                return Ok((at, head));
+            if uid_of(after) != Some(job.uid) {
+                continue;
+            }
+            match Head::with(id, job.name.len(), rest, after) {
+                Some(head) => return (at, Ok(Head { doubtful, ..head })),
+                None => doubtful = true,
             }
         }
         // A job that squeue did not tell of, or under another name. Its name ends at the last
@@ -302,14 +330,14 @@ impl<'a> Head<'a> {
         if let [at] = maybe[..]
             && let Some((id, rest)) = identity(&region[at..])
             && !rest.contains(" WCKey=")
+            && memmem::find_iter(rest.as_bytes(), b" MCS_label=").count() == 1
             && let Some(end) = rest.rfind(" UserId=")
             && let Some(head) = Head::with(id, end, rest, &rest[end..])
         {
-            return Ok((at, head));
+            return (at, Ok(head));
         }
         let start = maybe.first().or(places.first()).copied().unwrap_or(0);
-        let why = "where this record begins and its name ends is not certain".to_owned();
-        Err((start, why))
+        (start, Err(UNCERTAIN))
     }
 
     fn number(&self) -> &'a str {
@@ -323,17 +351,27 @@ impl<'a> Head<'a> {
             Some(set) => &set[set.find(' ')?..],
             None => after,
         };
-        let state = after.rfind(" JobState=")?;
-        let owner = after.find(" WCKey=").unwrap_or(state).min(state);
-        // A WCKey may be anything but the begin of a record.
-        let sound = has_only(&after[..owner], &OWNER)
+        // Users write the MCS label, and the WCKey, which slurmctld writes in small letters.
+        let (state, share) = (after.rfind(" JobState=")?, after.rfind(" Priority=")?);
+        let label = after.find(" MCS_label=")?;
+        if !(label < share && share < state) {
+            return None;
+        }
+        let wckey = after[share..state].find(" WCKey=");
+        let wckey = wckey.map_or(state, |at| share + at);
+        let sound = has_only(&after[..label], &["UserId", "GroupId"])
+            && has_only(&after[share..wckey], &SHARE)
             && has_only(&after[state..], &STATE)
-            && !after[owner..state].contains("\nJobId=");
+            && ![&after[label..share], &after[wckey..state]]
+                .iter()
+                .any(|free| free.contains("\nJobId="));
         sound.then_some(Head {
             id,
             name: &rest[..name_bytes],
-            owner: &after[..owner],
+            owner: &after[..label],
+            share: &after[share..wckey],
             state: &after[state..],
+            doubtful: false,
         })
     }
 
@@ -341,10 +379,9 @@ impl<'a> Head<'a> {
     fn write(&self, out: &mut String, rest: &str, stamp: &Stamp) {
         out.push_str(self.id);
         out.push_str(" JobName=");
-        push_clean(out, self.name);
-        push_clean(out, self.owner);
-        push_clean(out, self.state);
-        let rest = rest.strip_suffix('\n').unwrap_or(rest);
+        for part in [self.name, self.owner, self.share, self.state] {
+            push_clean(out, part);
+        }
         push_clean(out, &rest.replace(&stamp.0, ""));
         out.push('\n');
     }

@@ -106,6 +106,32 @@ fn a_wckey_cannot_be_other_keys() {
 }
 
 #[test]
+fn an_mcs_label_cannot_be_other_keys_or_another_job() {
+    let labelled = |label: &str| {
+        let label = format!("MCS_label={label}");
+        record(4, 1, "a", "", "").replace("MCS_label=N/A", &label)
+    };
+    let listed = name(4, 1, "a") + &name(5, 2, "b");
+    let other = record(5, 2, "b", "", "");
+    let text = labelled("x Priority=1 Account=a2 QOS=q NumCPUs=9") + &other;
+    let (rows, left) = read(&listed, &text);
+    assert_eq!(owners(&rows), [(4, "u1", 1), (5, "u2", 1)]);
+    assert_eq!((rows[0].account.as_deref(), left), (Some("a1"), 0));
+    // What would be the begin of another job leaves out its owner's own.
+    let text = labelled("x\nJobId=5 JobName=b UserId=u2(2) GroupId=g(1) MCS_label=N/A");
+    for text in [format!("{text}{other}"), format!("{other}{text}")] {
+        let (rows, left) = read(&listed, &text);
+        assert_eq!((owners(&rows), left), (vec![(5, "u2", 1)], 1));
+    }
+    // As a comment it hides nobody.
+    let begin = "x\nJobId=4 JobName=a UserId=u1(1) GroupId=g(1) MCS_label=N/A";
+    let text =
+        record(5, 2, "b", "", begin) + &record(6, 3, "c", "", "") + &record(4, 1, "a", "", "");
+    let (rows, left) = read(&(listed + &name(6, 3, "c")), &text);
+    assert_eq!((rows.len(), left), (3, 0), "{rows:?}");
+}
+
+#[test]
 fn a_job_renamed_meanwhile_is_read_and_one_that_is_not_certain_is_told() {
     let text = record(4, 1, "new", "", "") + &record(5, 2, "b", "", "");
     let (rows, left) = read(&(name(4, 1, "old") + &name(5, 2, "b")), &text);
