@@ -60,9 +60,14 @@ impl Messages {
         } else {
             ("", "")
         };
+        // Names of files and of users could steer a terminal.
+        let text: String = text
+            .chars()
+            .map(|c| if c.is_control() && c != '\n' { '?' } else { c })
+            .collect();
         let text = match terminal::message_width() {
-            Some(width) => wrapped(text, "fairtree: : ".len() + what.len(), width),
-            None => text.to_owned(),
+            Some(width) => wrapped(&text, "fairtree: : ".len() + what.len(), width),
+            None => text,
         };
         // Nobody is left to tell when standard error is closed.
         let _ = writeln!(stderr(), "fairtree: {paint}{what}:{end} {text}");

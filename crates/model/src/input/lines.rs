@@ -14,10 +14,32 @@ pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// The text without what could steer a terminal or is no XML: `?` for each control character but tab
+/// and line feed. Nothing moves: what is replaced is as many bytes long, so that columns stay.
+pub(super) fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+    // Nearly all text has none; bytes are looked at fastest.
+    let suspect = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\t')) || byte >= 0x7f;
+    if !text.bytes().any(suspect) {
+        return text;
+    }
+    let replaced = |c: char| match c {
+        '\n' | '\t' => c,
+        // Two bytes, as those of the second block are.
+        '\u{80}'..='\u{9f}' => '\u{bf}',
+        '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        c if c.is_control() => '?',
+        c => c,
+    };
+    if text.chars().all(|c| replaced(c) == c) {
+        return text;
+    }
+    Cow::Owned(text.chars().map(replaced).collect())
+}
+
 /// The longest line that is taken, in bytes.
 pub const MAX_LINE_BYTES: u64 = 16 << 20;
 
-/// Lines with their numbers, from 1, whatever their encoding; the memory of one is that of the
+/// Lines with their numbers, from 1, whatever their encoding, without control characters; the memory of one is that of the
 /// next.
 pub(super) struct Lines<'f, R> {
     file: &'f str,
@@ -66,7 +88,7 @@ impl<'f, R: BufRead> Lines<'f, R> {
             1 => text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text),
             _ => text,
         };
-        Ok(Some(lossy(text)))
+        Ok(Some(plain(lossy(text))))
     }
 }
 
@@ -84,6 +106,15 @@ mod tests {
         }
         assert_eq!(all, ["one", "", "tw\u{fffd}", "last"]);
         assert_eq!(lines.number, 4);
+    }
+
+    #[test]
+    fn control_characters_go_and_columns_stay() {
+        let text = "a\u{1b}[31m\tb\u{9b}c\u{7f}\u{2028}\u{ffff}é\r\n";
+        let mut lines = Lines::new("f", text.as_bytes());
+        let line = lines.next().unwrap().unwrap().into_owned();
+        assert_eq!(line, "a?[31m\tb¿c?\u{fffd}\u{fffd}é");
+        assert_eq!(line.len(), text.len() - 2);
     }
 
     #[test]

@@ -109,15 +109,43 @@ pub(super) fn document(
             (content)
         }
     };
-    format!(
+    xml(format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
         markup.into_string()
-    )
+    ))
+}
+
+/// The text with U+FFFD for what XML 1.0 does not allow, as ESC in a name ("2.2 Characters").
+pub(crate) fn xml(text: String) -> String {
+    let allowed = |c: char| {
+        matches!(c, '\t' | '\n' | ' '..) && !matches!(c, '\u{7f}' | '\u{fffe}' | '\u{ffff}')
+    };
+    match text.chars().all(allowed) {
+        true => text,
+        false => text
+            .chars()
+            .map(|c| {
+                if allowed(c) {
+                    c
+                } else {
+                    char::REPLACEMENT_CHARACTER
+                }
+            })
+            .collect(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn xml_is_always_xml() {
+        let title = "a\u{1b}[31m\u{0}\u{fffe}\u{ffff}\u{7f}\r<&>\u{85}\u{fffd}";
+        let drawn = document(10.0, 10.0, title, "", &html! { text { (title) } });
+        resvg::usvg::roxmltree::Document::parse(&drawn).expect("XML");
+        assert!(!drawn.contains('\u{1b}') && drawn.contains("\u{fffd}[31m"));
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -5,7 +5,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::canvas::{n, percent};
+use super::canvas::{n, percent, xml};
 use super::choice::{Choice, Group};
 use super::forest::{Forest, Node};
 use super::poster::{at_end, titles};
@@ -14,8 +14,10 @@ use super::{bars, icicle, json, lines, panels};
 use fairtree_analysis::history::Timeline;
 use fairtree_model::input::sshare::RowKind;
 
-/// What the page may load: nothing but what it holds.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+/// What the page may load and run: its own style, and the one script whose hash this is. A test holds
+/// the hash and `page.js` together.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; \
+                      script-src 'sha256-JtBFF4/DPr16qqcEBV18hwWquxqwaVV0Ppa5wXQH/XU='; base-uri 'none'; form-action 'none'";
 
 /// The page of a timeline; `shown` are rows of its latest report, ascending.
 pub fn page(timeline: &Timeline, shown: &[usize], theme: Theme) -> String {
@@ -33,7 +35,7 @@ pub fn page(timeline: &Timeline, shown: &[usize], theme: Theme) -> String {
         Theme::Dark => Some("dark"),
     };
     let css = format!("{}{}", page_css(), include_str!("page.css"));
-    html! {
+    let page = html! {
         (DOCTYPE)
         html lang="en" data-theme=[theme] {
             head {
@@ -61,8 +63,8 @@ pub fn page(timeline: &Timeline, shown: &[usize], theme: Theme) -> String {
                 script { (PreEscaped(include_str!("page.js"))) }
             }
         }
-    }
-    .into_string()
+    };
+    xml(page.into_string())
 }
 
 /// A picture within the page.
@@ -207,5 +209,23 @@ fn row(at: usize, node: &Node) -> Markup {
             } @else { td {} td {} td class="bar" {} }
             td { @if let Some(factor) = node.fs_factor { (format!("{factor:.6}")) } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::prelude::{BASE64_STANDARD, Engine};
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    // https://www.w3.org/TR/CSP3/#match-element-to-source-list
+    #[test]
+    fn the_policy_has_the_hash_of_the_script() {
+        let hash = BASE64_STANDARD.encode(Sha256::digest(include_str!("page.js")));
+        assert!(
+            POLICY.contains(&format!("script-src 'sha256-{hash}';")),
+            "the hash of page.js is {hash}"
+        );
     }
 }

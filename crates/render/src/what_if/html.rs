@@ -315,7 +315,9 @@ fn escaped(text: &str) -> String {
 }
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+    <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+    style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n";
 
 /// Blue and orange are told apart by all eyes.
 const STYLE: &str = "

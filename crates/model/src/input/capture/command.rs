@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::input::error::InputError;
+use crate::input::lines::{lossy, plain};
 
 /// The time that a command has unless told otherwise.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
@@ -193,7 +194,7 @@ impl<'a> Ask<'a> {
             return Err(self.failed(status, &String::from_utf8_lossy(&err)));
         }
         Ok(Answered {
-            text: String::from_utf8_lossy(&out).into_owned(),
+            text: plain(lossy(&out)).into_owned(),
             secs: start.elapsed().as_secs_f64(),
         })
     }

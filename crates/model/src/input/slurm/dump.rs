@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::assoc::{self, AssocRow, SHARES_ALLOWED};
 use crate::input::error::{InputError, Problem};
+use crate::input::lines::plain;
 use crate::input::site::Site;
 use fairtree::tree::Shares;
 
@@ -35,6 +36,7 @@ pub fn begins(line: &str) -> bool {
 /// out of range; accounts and users before the first `Parent` or below an account that is not
 /// there yet.
 pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
+    let text = &*plain(text.into());
     let mut dump = Dump {
         cluster: None,
         rows: vec![AssocRow {

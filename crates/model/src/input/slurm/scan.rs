@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread;
 
-use crate::input::lines::{MAX_LINE_BYTES, lossy};
+use crate::input::lines::{MAX_LINE_BYTES, lossy, plain};
 
 /// Bytes that are read at a time.
 const BLOCK: usize = 1 << 20;
@@ -59,7 +59,7 @@ fn split(
     let mut before = 0;
     for part in parts {
         let part = part?;
-        kept.text.push_str(&lossy(&part.bytes));
+        kept.text.push_str(&plain(lossy(&part.bytes)));
         kept.numbers
             .extend(part.numbers.iter().map(|number| before + number));
         before += part.lines;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{Column, Field, Listing, Printed, Row};
 use crate::input::error::{InputError, Problem};
+use crate::input::lines::plain;
 use fairtree::tree::Shares;
 
 #[derive(Deserialize)]
@@ -215,8 +216,8 @@ impl Association {
         Ok(Row {
             line: 0,
             depth,
-            account: said(if user { &self.parent } else { &self.name }),
-            user: user.then(|| self.name.clone()),
+            account: said(if user { &self.parent } else { &self.name }).map(named),
+            user: user.then(|| named(self.name.clone())),
             cluster: said(&self.cluster),
             partition: said(&self.partition),
             id: Some(self.id),
@@ -244,6 +245,11 @@ fn counts(tres: &[Count], unit: f64, zeros: bool) -> Option<String> {
         .map(|(name, value)| format!("{name}={}", (value / unit).floor()))
         .collect();
     (!terms.is_empty()).then(|| terms.join(","))
+}
+
+/// A name without control characters, which JSON can hold.
+fn named(name: String) -> String {
+    plain(name.replace(['\n', '\t'], "?").into()).into_owned()
 }
 
 #[cfg(test)]
