@@ -1,7 +1,6 @@
 //! `fairtree chart`.
 
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write, stdout};
+use std::io::{IsTerminal, Write, stdout};
 use std::path::Path;
 
 use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
@@ -20,6 +19,7 @@ use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::{Format, InputError, Problem, sacct};
+use fairtree_model::output::{SHARED, replace};
 use fairtree_render::chart::{Picture, Theme, page, png, poster_svg, to_json};
 
 /// Reads, computes, draws.
@@ -35,10 +35,7 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
     match &args.output {
         Some(path) => {
             let failed = |error| Failure::File(path.display().to_string(), error);
-            let mut file = BufWriter::new(File::create(path).map_err(failed)?);
-            file.write_all(&drawn)
-                .and_then(|()| file.flush())
-                .map_err(failed)?;
+            replace(path, SHARED, &drawn).map_err(failed)?;
         }
         None => stdout().lock().write_all(&drawn)?,
     }

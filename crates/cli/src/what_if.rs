@@ -1,6 +1,5 @@
 //! `fairtree what-if`.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write, stdout};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use super::progress::Waiting;
 use super::wrap::Wrapped;
 use super::{Failure, Outcome, changes, terminal};
 use fairtree_analysis::what_if::{WhatIf, compare};
+use fairtree_model::output::{SHARED, replace};
 use fairtree_render::what_if::{Shown, to_html, to_json, write};
 
 /// Reads, changes, compares, shows.
@@ -53,7 +53,7 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
 }
 
 fn page(path: &Path, what_if: &WhatIf) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    to_html(&mut file, what_if)?;
-    file.flush()
+    let mut page = Vec::new();
+    to_html(&mut page, what_if)?;
+    replace(path, SHARED, &page)
 }

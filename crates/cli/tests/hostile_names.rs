@@ -7,6 +7,7 @@
 mod slurm;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use slurm::{CLUSTER, checkout, commands, fairtree};
@@ -143,6 +144,9 @@ fn captures_are_as_the_live_site_and_anonymised_ones_tell_nothing() {
     for anonymise in [false, true] {
         let to = folder.path().join(format!("captures-{anonymise}"));
         let to = to.to_str().expect("UTF-8");
+        // What an interrupted one left.
+        let left = Path::new(to).join(".20261121T100726Z.4194304");
+        fs::create_dir_all(&left).expect("a folder");
         let args = ["capture", to, "--anonymise"];
         said(&args[..if anonymise { 3 } else { 2 }], &bin);
         for (args, expected) in ASKED.iter().zip(&expected) {
@@ -154,9 +158,15 @@ fn captures_are_as_the_live_site_and_anonymised_ones_tell_nothing() {
         let mut inside = fs::read_dir(to)
             .expect("a folder")
             .map(|e| e.expect("an entry").path());
-        let capture = inside.find(|path| path.is_dir()).expect("a capture");
+        let capture = inside
+            .find(|path| path.join("manifest.json").exists())
+            .expect("a capture");
+        assert!(!left.exists());
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode(&capture), 0o700);
         for file in fs::read_dir(capture).expect("a folder") {
             let path = file.expect("an entry").path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
             let text = fs::read_to_string(&path).expect("text");
             let odd = text.chars().find(|c| c.is_control() && *c != '\n');
             assert_eq!(odd, None, "{}", path.display());

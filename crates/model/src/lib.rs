@@ -6,6 +6,7 @@
 //! | [`listed`] | what a listing of sshare tells of its site, and what it does not |
 //! | [`input`] | readers of real-world files and of what Slurm's commands print |
 //! | [`c_format`] | numbers in the forms of C's `printf`, as Slurm's commands print them |
+//! | [`output`] | files that are written whole or not at all |
 //! | [`span`] | spans of time in Slurm's form |
 //!
 //! No picture and no report: those stand in `fairtree-analysis`, over this.
@@ -14,4 +15,5 @@ pub mod c_format;
 pub mod cluster;
 pub mod input;
 pub mod listed;
+pub mod output;
 pub mod span;

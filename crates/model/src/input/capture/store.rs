@@ -1,14 +1,16 @@
 //! Captures on disk.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 
 use super::manifest::{Manifest, SCHEMA};
 use crate::input::error::{InputError, Problem};
+use crate::input::lines::{lossy, plain};
 use crate::input::slurm::pseudonym::Pseudonyms;
 use crate::input::slurm::snapshot::{Answer, Answers, Source};
+use crate::output::{HeldSignals, PRIVATE, remove_left, replace, write_new};
 
 const MANIFEST: &str = "manifest.json";
 const PSEUDONYMS: &str = "pseudonyms.json";
@@ -43,15 +45,19 @@ impl Stored {
 }
 
 /// Writes a capture into a new folder inside of `folder`, which is made if need be, and returns
-/// where. The capture is there whole or not at all: it is written under another name first.
+/// where. The capture is there whole or not at all: it is written under another name first. Its
+/// folder and its files are its owner's alone. What captures that were interrupted left is removed.
 ///
 /// # Errors
 /// Those of the file system.
 pub fn store(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let stamp = manifest.folder();
+    remove_left(folder, pid_of);
+    let _held = HeldSignals::new();
     let making = folder.join(format!(".{stamp}.{}", std::process::id()));
-    fs::create_dir(&making)?;
+    // What jobs are called, their comments and paths are not for everybody.
+    fs::DirBuilder::new().mode(0o700).create(&making)?;
     let written = write(&making, manifest, answers).and_then(|()| publish(folder, &stamp, &making));
     if written.is_err() {
         // The reason is in `written`; what was begun goes if it can.
@@ -62,17 +68,20 @@ pub fn store(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Resul
 
 fn write(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Result<()> {
     for (source, answer) in answers {
-        write_synced(&folder.join(source.file()), answer.text.as_bytes())?;
+        write_new(&folder.join(source.file()), PRIVATE, answer.text.as_bytes())?;
     }
     let mut text = serde_json::to_vec_pretty(manifest)?;
     text.push(b'\n');
-    write_synced(&folder.join(MANIFEST), &text)
+    write_new(&folder.join(MANIFEST), PRIVATE, &text)
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+/// The process that makes the capture `.20261121T100726Z.PID`.
+fn pid_of(entry: &str) -> Option<u32> {
+    let (stamp, pid) = entry.strip_prefix('.')?.split_once('.')?;
+    let form = stamp
+        .bytes()
+        .map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    form.eq(*b"00000000T000000Z").then(|| pid.parse().ok())?
 }
 
 /// Gives a finished capture its name; of two within a second the later gets a number.
@@ -128,8 +137,7 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
         let path = folder.join(source.file());
         let name = path.display().to_string();
         let bytes = fs::read(&path).map_err(|error| InputError::new(&name, error))?;
-        let text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let text = plain(lossy(&bytes)).into_owned();
         if !text.is_empty() && !text.ends_with('\n') {
             let last = text.lines().last().unwrap_or("");
             return Err(cut_off(&name).at_line(text.lines().count(), last));
@@ -247,20 +255,10 @@ pub fn load_pseudonyms(folder: &Path) -> Result<Pseudonyms, InputError> {
 /// # Errors
 /// Those of the file system.
 pub fn save_pseudonyms(folder: &Path, pseudonyms: &Pseudonyms) -> io::Result<PathBuf> {
-    use std::os::unix::fs::OpenOptionsExt;
     fs::create_dir_all(folder)?;
     let path = folder.join(PSEUDONYMS);
-    let making = folder.join(format!(".{PSEUDONYMS}.{}", std::process::id()));
-    let mut options = fs::OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&making)?;
-    serde_json::to_writer_pretty(&mut file, pseudonyms)?;
-    file.write_all(b"\n")?;
-    file.sync_all()?;
-    fs::rename(&making, &path)?;
+    let mut text = serde_json::to_vec_pretty(pseudonyms)?;
+    text.push(b'\n');
+    replace(&path, PRIVATE, &text)?;
     Ok(path)
 }
