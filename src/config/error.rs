@@ -80,15 +80,22 @@ impl fmt::Display for ConfigError {
         if let Some(place) = &self.place {
             write!(f, "{place}: ")?;
         }
+        let (value, cut) = match self.value.char_indices().nth(MOST_QUOTED) {
+            Some((end, _)) => (&self.value[..end], "..."),
+            None => (self.value.as_str(), ""),
+        };
         write!(
             f,
-            "{}: found \"{}\", allowed is {}",
+            "{}: found \"{}{cut}\", allowed is {}",
             self.setting,
-            self.value.escape_debug(),
+            value.escape_debug(),
             self.allowed
         )
     }
 }
+
+/// At most this many characters of a value are quoted; slurm.conf may have 900,000 in one.
+pub const MOST_QUOTED: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -110,6 +117,16 @@ mod tests {
             error.to_string(),
             "slurm.conf:12:19: PriorityWeightAge: found \"7x\", allowed is a number"
         );
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let error = |length| ValueError::new("x".repeat(length), "a number").of("A");
+        let quoted = |length| error(length).to_string();
+        assert_eq!(quoted(MOST_QUOTED).matches('x').count(), MOST_QUOTED);
+        assert!(!quoted(MOST_QUOTED).contains("..."));
+        assert_eq!(quoted(900_000).matches('x').count(), MOST_QUOTED);
+        assert!(quoted(900_000).contains("x...\", allowed is"));
     }
 
     #[test]

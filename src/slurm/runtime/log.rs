@@ -66,6 +66,9 @@ fn log_line(at: Level, message: &CStr) {
     unsafe { ffi::shim_log(level(at), message.as_ptr()) }
 }
 
+/// No line is longer, in characters: what is quoted in one is somebody's.
+const MOST_CHARS: usize = 2000;
+
 fn write(level: Level, message: &dyn Display) {
     if !enabled(level) {
         return;
@@ -73,6 +76,7 @@ fn write(level: Level, message: &dyn Display) {
     // One line of the log is one line: whatever a message quotes.
     let line: String = format!("priority/fairtree: {message}")
         .chars()
+        .take(MOST_CHARS)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     if let Ok(line) = CString::new(line) {

@@ -19,7 +19,7 @@ pub enum Problem {
         found: String,
     },
     /// A value is not what its place asks for.
-    #[error("{what} {found:?} is not allowed: allowed is {allowed}")]
+    #[error("{what} {} is not allowed: allowed is {allowed}", quoted(found))]
     Value {
         /// What the value is of: a column, a key.
         what: String,
@@ -31,6 +31,14 @@ pub enum Problem {
     /// The parts of the input contradict each other, or one is missing.
     #[error("{0}")]
     Structure(String),
+}
+
+/// A value in quotes, at most 200 characters of it.
+fn quoted(value: &str) -> String {
+    match value.char_indices().nth(200) {
+        Some((end, _)) => format!("{:?}...", &value[..end]),
+        None => format!("{value:?}"),
+    }
 }
 
 /// A refused input: the problem, its place, and a way out.
