@@ -1,11 +1,10 @@
 //! The changes that the options of `fairtree what-if` ask for.
 
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::Failure;
 use super::args::WhatIfArgs;
+use super::{Failure, open};
 use fairtree::compat::Compat;
 use fairtree::config::time::{Time, parse_time};
 use fairtree::config::{Config, Include, SlurmConfReader};
@@ -244,27 +243,17 @@ fn differences(
     said
 }
 
-/// No slurm.conf is as large as this.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
-
 fn read(path: &Path) -> Result<(String, String), Failure> {
     let name = path.display().to_string();
-    let text = read_text(path).map_err(|error| Failure::File(name.clone(), error))?;
+    let text = open::conf(path).map_err(|error| Failure::File(name.clone(), error))?;
     Ok((text, name))
-}
-
-fn read_text(path: &Path) -> std::io::Result<String> {
-    if fs::metadata(path)?.len() > MAX_BYTES {
-        return Err(std::io::Error::other("too large for a slurm.conf"));
-    }
-    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 fn parse_conf(text: &str, name: &str, cluster: &Cluster) -> Result<Conf, Failure> {
     // Relative names are relative to the folder of slurm.conf, in included files, too.
     let folder = Path::new(name).parent().unwrap_or(Path::new(""));
     let mut fetch = |include: &Include| {
-        let text = read_text(&folder.join(&include.file));
+        let text = open::included(&folder.join(&include.file));
         text.map_err(|error| error.to_string())
     };
     Ok(conf::read(text, name, cluster.release, &mut fetch)?)

@@ -1,11 +1,10 @@
 //! `fairtree compare`.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write, stdout};
 use std::path::Path;
 
 use super::args::CompareArgs;
-use super::{Failure, Outcome, told};
+use super::{Failure, Outcome, open as files, told};
 use fairtree_analysis::compare::{queue, shares};
 use fairtree_analysis::prio::{PrioReport, from_queue};
 use fairtree_model::input::capture::open;
@@ -64,6 +63,9 @@ struct Side {
     queue: Option<PrioReport>,
 }
 
+/// The longest text that is compared, in bytes: a listing of a million rows has less.
+const MAX_BYTES: u64 = 256 << 20;
+
 fn read(path: &Path) -> Result<Side, Failure> {
     if path.is_dir() {
         return capture(path);
@@ -74,11 +76,10 @@ fn read(path: &Path) -> Result<Side, Failure> {
     };
     let raw: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin().lock()),
-        false => Box::new(File::open(path).map_err(|error| InputError::new(&name, error))?),
+        false => Box::new(files::named(path).map_err(|error| InputError::new(&name, error))?),
     };
-    let mut bytes = Vec::new();
-    let read = stream::open(raw).and_then(|mut stream| stream.input.read_to_end(&mut bytes));
-    read.map_err(|error| InputError::new(&name, error))?;
+    let read = stream::open(raw).and_then(|stream| files::at_most(stream.input, MAX_BYTES));
+    let bytes = read.map_err(|error| InputError::new(&name, error))?;
     let text = String::from_utf8_lossy(&bytes);
     if sshare::json::begins(&text) {
         return Ok(Side {

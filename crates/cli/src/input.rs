@@ -1,16 +1,15 @@
 //! Opening what a command reads.
 
-use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::Failure;
 use super::args::LiveArgs;
 use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::gather;
+use super::{Failure, open};
 use fairtree::config::Config;
 use fairtree_model::input::capture::{Stored, open_only, take};
 use fairtree_model::input::site::Site;
@@ -178,6 +177,9 @@ fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
     read_opened(open_stream(file, format)?)
 }
 
+/// The longest file of `sacctmgr dump`, in bytes: a million associations have less.
+const MAX_DUMP_BYTES: u64 = 256 << 20;
+
 /// Reads what was opened.
 pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
     let Opened {
@@ -191,7 +193,10 @@ pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
         Format::Sprio => Input::Queue(sprio::read(&name, input)?),
         Format::Site => Input::Site(Box::new(site::read(&name, input)?)),
         Format::Dump => {
-            let text = io::read_to_string(input).map_err(|error| InputError::new(&name, error))?;
+            let text = open::at_most(input, MAX_DUMP_BYTES);
+            let text = text.map_err(|error| InputError::new(&name, error))?;
+            let text = String::from_utf8(text)
+                .map_err(|error| InputError::new(&name, io::Error::other(error)))?;
             Input::Site(Box::new(dump::read_site(&name, &text)?))
         }
         Format::Sacct | Format::Swf => {
@@ -241,7 +246,7 @@ fn open_raw(file: Option<&Path>) -> Result<(String, Stream<'static>), InputError
     let (name, raw): (String, Box<dyn Read>) = match file {
         Some(path) if path != Path::new("-") => {
             let name = path.display().to_string();
-            let file = File::open(path).map_err(|error| InputError::new(&name, error))?;
+            let file = open::named(path).map_err(|error| InputError::new(&name, error))?;
             let len = file.metadata().ok().map(|metadata| metadata.len());
             let watched = Watched::new(file, &name, len);
             (name, Box::new(watched))

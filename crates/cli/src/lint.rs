@@ -1,18 +1,14 @@
 //! `fairtree lint`.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Read, Write, stdin, stdout};
+use std::io::{self, BufWriter, Write, stdin, stdout};
 use std::path::Path;
 
 use super::args::LintArgs;
 use super::message::Messages;
-use super::{Failure, Outcome, told};
+use super::{Failure, Outcome, open, told};
 use fairtree::compat::{Compat, Release};
 use fairtree::config::{Include, PriorityParameters};
 use fairtree_lint::{Options, Rule, run_with};
-
-/// No slurm.conf is as large as this; what is larger is something else.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads, checks, prints.
 pub(super) fn run(args: &LintArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -25,17 +21,17 @@ pub(super) fn run(args: &LintArgs, messages: &Messages) -> Result<Outcome, Failu
     };
     let options = options(args)?;
     let (name, text) = if path == Path::new("-") {
-        let text = read(stdin().lock());
+        let text = open::conf_of(stdin().lock());
         ("standard input".to_string(), text)
     } else {
-        let text = File::open(path).and_then(read);
+        let text = open::conf(path);
         (path.display().to_string(), text)
     };
     let text = text.map_err(|error| Failure::File(name.clone(), error))?;
     // Relative names are relative to the folder of slurm.conf, in included files, too.
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut fetch = |include: &Include| {
-        let text = File::open(folder.join(&include.file)).and_then(read);
+        let text = open::included(&folder.join(&include.file));
         text.map_err(|error| error.to_string())
     };
     let report = run_with(&text, &name, &options, &mut fetch);
@@ -49,17 +45,6 @@ pub(super) fn run(args: &LintArgs, messages: &Messages) -> Result<Outcome, Failu
         _ => Outcome::Differences,
     };
     told(written.and_then(|()| out.flush()), outcome)
-}
-
-/// The whole of a file; bytes that are not UTF-8, which comments may have, are replaced.
-fn read(input: impl Read) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    input.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let message = format!("more than {MAX_BYTES} bytes: no slurm.conf");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn options(args: &LintArgs) -> Result<Options, Failure> {

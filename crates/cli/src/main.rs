@@ -16,6 +16,7 @@ mod generate;
 mod input;
 mod lint;
 mod message;
+mod open;
 mod prio;
 mod progress;
 mod share;

@@ -62,6 +62,9 @@ pub fn write_tree(out: &mut impl Write, forest: &Forest, look: Look) -> io::Resu
     columns.legend(out, forest.of.words())
 }
 
+/// More levels than any terminal has columns for: what is deeper is cut off anyway.
+const MOST_LEVELS: usize = 200;
+
 /// The names with the lines of the tree before them.
 fn drawn(forest: &Forest, unicode: bool) -> Vec<String> {
     let [branch, last, through] = if unicode {
@@ -82,7 +85,7 @@ fn drawn(forest: &Forest, unicode: bool) -> Vec<String> {
     for (at, node) in forest.nodes.iter().enumerate() {
         follows.resize(node.depth, false);
         let mut name = String::new();
-        for follows in follows.iter().skip(1) {
+        for follows in follows.iter().skip(1).take(MOST_LEVELS) {
             name.push_str(if *follows { through } else { "   " });
         }
         if node.depth > 0 {

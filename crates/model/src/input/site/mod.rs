@@ -16,7 +16,7 @@ use std::io::Read;
 use super::error::{InputError, Problem};
 
 /// The largest description that is read, in bytes; a million associations need less.
-pub const MAX_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads a site. `file` names the stream in messages.
 ///

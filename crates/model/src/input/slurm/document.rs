@@ -3,12 +3,15 @@
 use fairtree::config::lines::{self, Line, Statement, Word};
 use fairtree::config::{Include, Place};
 
-/// Files deeper than this are not read: an `include` that leads back to its own file never ends.
-const MAX_DEPTH: usize = 16;
+/// Files deeper than this are not read.
+pub const MAX_DEPTH: usize = 16;
 
-/// More files than this are not read; one that includes itself twice has doubled many times by
-/// the depth allowed.
-const MAX_FILES: usize = 1000;
+/// More files than this are not read; one that is included twice is two.
+pub const MAX_FILES: usize = 1000;
+
+/// No file is read once those that are included have more bytes than this, all together: each
+/// takes some 70 times as much memory, lines and settings with their places.
+pub const MAX_INCLUDED_BYTES: usize = 4 << 20;
 
 /// A stretch of a line of one of the files read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +79,15 @@ pub struct Document {
     pub settings: Vec<Setting>,
     /// Files that an `include` line names and that were not read.
     pub unread: Vec<Unread>,
+    /// Bytes of the files that were included.
+    included_bytes: usize,
+}
+
+/// A file that is being read, within those that include it.
+struct Open {
+    source: usize,
+    pending: std::vec::IntoIter<Line>,
+    text_hash: u64,
 }
 
 /// Hands out the text of an included file, or says why not.
@@ -84,20 +96,20 @@ pub type Fetch<'a> = &'a mut dyn FnMut(&Include) -> Result<String, String>;
 impl Document {
     /// Reads `text`, called `name`, and at the place of each `include` line the file that `fetch`
     /// hands out. Never fails: what has not the form of a setting is left out, a file that `fetch`
-    /// does not have goes to [`Document::unread`], and so does one more than 16 levels deep or after 1000
-    /// others.
+    /// does not have goes to [`Document::unread`], and so does one that is open already, one deeper than
+    /// [`MAX_DEPTH`] or after [`MAX_FILES`] others, and one beyond [`MAX_INCLUDED_BYTES`].
     pub fn read(text: &str, name: &str, fetch: Fetch<'_>) -> Document {
         let mut document = Document::default();
         let mut open = vec![document.add(text, name)];
-        while let Some((source, pending)) = open.last_mut() {
-            let source = *source;
-            let Some(line) = pending.next() else {
+        while let Some(last) = open.last_mut() {
+            let source = last.source;
+            let Some(line) = last.pending.next() else {
                 open.pop();
                 continue;
             };
             match line.statement() {
                 Statement::Include(file) => {
-                    if let Some(next) = document.include(source, &file, open.len(), fetch) {
+                    if let Some(next) = document.include(source, &file, &open, fetch) {
                         open.push(next);
                     }
                 }
@@ -113,36 +125,36 @@ impl Document {
         document
     }
 
-    fn add(&mut self, text: &str, name: &str) -> (usize, std::vec::IntoIter<Line>) {
+    fn add(&mut self, text: &str, name: &str) -> Open {
         self.sources.push(Source {
             name: name.to_string(),
             lines: text.split('\n').map(str::to_string).collect(),
         });
         let lines: Vec<Line> = lines::lines(text).collect();
-        (self.sources.len() - 1, lines.into_iter())
+        Open {
+            source: self.sources.len() - 1,
+            pending: lines.into_iter(),
+            text_hash: hash(text),
+        }
     }
 
     fn include(
         &mut self,
         source: usize,
         file: &Word,
-        depth: usize,
+        open: &[Open],
         fetch: Fetch<'_>,
-    ) -> Option<(usize, std::vec::IntoIter<Line>)> {
+    ) -> Option<Open> {
         let spot = spot(source, file, 0, file.text.chars().count());
         let include = Include {
             file: self.with_cluster_name(&file.text),
             place: self.place(&spot),
         };
-        let text = if depth >= MAX_DEPTH {
-            Err(format!("it is the {MAX_DEPTH}th file within a file"))
-        } else if self.sources.len() >= MAX_FILES {
-            Err(format!("{MAX_FILES} files were read before it"))
-        } else {
-            fetch(&include)
-        };
-        match text {
-            Ok(text) => Some(self.add(&text, &include.file)),
+        match self.text_of(&include, open, fetch) {
+            Ok(text) => {
+                self.included_bytes += text.len();
+                Some(self.add(&text, &include.file))
+            }
             Err(why) => {
                 self.unread.push(Unread {
                     spot,
@@ -152,6 +164,40 @@ impl Document {
                 None
             }
         }
+    }
+
+    fn text_of(
+        &self,
+        include: &Include,
+        open: &[Open],
+        fetch: Fetch<'_>,
+    ) -> Result<String, String> {
+        const CYCLE: &str = "it includes itself";
+        if open
+            .iter()
+            .any(|open| self.sources[open.source].name == include.file)
+        {
+            return Err(CYCLE.into());
+        }
+        if open.len() >= MAX_DEPTH {
+            return Err(format!("it is the {MAX_DEPTH}th file within a file"));
+        }
+        if self.sources.len() >= MAX_FILES {
+            return Err(format!("{MAX_FILES} files were read before it"));
+        }
+        let text = fetch(include)?;
+        // The same file under another name. One that includes nothing ends.
+        let text_hash = hash(&text);
+        if open.iter().any(|open| open.text_hash == text_hash) {
+            return Err(CYCLE.into());
+        }
+        if self.included_bytes + text.len() > MAX_INCLUDED_BYTES {
+            let most = MAX_INCLUDED_BYTES;
+            return Err(format!(
+                "included files have more than {most} bytes with it"
+            ));
+        }
+        Ok(text)
     }
 
     /// Replaces `%c` by the cluster's name, in lower case, if it was read before (slurm.conf(5),
@@ -247,6 +293,13 @@ impl Setting {
     }
 }
 
+/// Of the same text the same, within one run.
+fn hash(text: &str) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    std::hash::Hash::hash(text, &mut hasher);
+    std::hash::Hasher::finish(&hasher)
+}
+
 fn spot(source: usize, word: &Word, offset: usize, length: usize) -> Spot {
     let place = word.place("", offset);
     Spot {
@@ -336,8 +389,33 @@ mod tests {
     fn a_file_that_includes_itself_ends() {
         let mut fetch = |_: &Include| Ok("include a\ninclude a\n".to_string());
         let document = Document::read("include a\n", "a", &mut fetch);
-        assert_eq!(document.sources.len(), MAX_FILES);
-        assert!(!document.unread.is_empty());
+        assert_eq!((document.sources.len(), document.unread.len()), (1, 1));
+        assert_eq!(document.unread[0].why, "it includes itself");
+        // Under other names, as by links: the text tells.
+        let document = Document::read("include b\n", "a", &mut fetch);
+        assert_eq!(document.sources.len(), 2);
+        assert_eq!(document.unread.len(), 2);
+    }
+
+    // A file of 22 KB that included itself twice took 1.5 GB, one of 91 KB 6 GB.
+    #[test]
+    fn files_that_double_end() {
+        let settings = "PriorityWeightAge=1\n".repeat(5000);
+        let mut count = 0;
+        let mut fetch = |_: &Include| {
+            count += 1;
+            Ok(format!(
+                "{settings}#{count}\ninclude x{count}\ninclude y{count}\n"
+            ))
+        };
+        let document = Document::read("include a\n", "a", &mut fetch);
+        assert!(document.settings.len() * 20 <= MAX_INCLUDED_BYTES);
+        let mut fetch = |include: &Include| Ok(format!("include {}x\n", include.file));
+        let deep = Document::read("include b\n", "a", &mut fetch);
+        assert_eq!(deep.sources.len(), MAX_DEPTH);
+        let mut fetch = |_: &Include| Ok(String::new());
+        let wide = Document::read(&"include b\n".repeat(2 * MAX_FILES), "a", &mut fetch);
+        assert_eq!(wide.sources.len(), MAX_FILES);
     }
 
     #[test]
