@@ -550,8 +550,9 @@ typedef struct {
      */
     double norm_usage;
     /**
-     * Fair Tree: raw usage over that of its parent, 0..1. Otherwise as PriorityFlags defines
-     * it, from 0 up.
+     * Fair Tree: raw usage over that of its parent: 0..1, and beyond 1 where usage that was
+     * loaded (FT_USAGE_RAW, ft_state_restore) has children with more than their parent.
+     * Otherwise as PriorityFlags defines it, from 0 up.
      */
     double effective_usage;
     /**
@@ -808,7 +809,9 @@ typedef struct {
      */
     double fairshare;
     /**
-     * Job size factor times PriorityWeightJobSize.
+     * Job size factor times PriorityWeightJobSize. NaN, and with it the sum (priority 4294967295,
+     * overflow 1), under compat=slurm with SMALL_RELATIVE_TO_TIME for a job of 0 CPUs, 0 nodes and
+     * a time limit of 0: Slurm divides 0 by 0.
      */
     double job_size;
     /**
@@ -938,13 +941,16 @@ FT_MUST_USE const char *ft_status_str(int32_t status);
 /**
  * What was wrong in this thread's last call that returned a status.
  *
- * One sentence that names the function, the argument and the value; empty after success.
+ * One sentence that names the function, the argument and the value; empty after success. In a
+ * destructor of thread-specific data (pthread_key_create) it may be empty after a failure, too:
+ * the library's own data of the thread may be gone by then.
  *
  * Returns a string that is valid until this thread's next ft_ call that returns a status;
  * never NULL. Copy it to keep it.
  * Threads: any; each has a last error of its own.
  */
-FT_MUST_USE const char *ft_last_error(void);
+FT_MUST_USE
+const char *ft_last_error(void);
 
 /**
  * Makes settings with the defaults of slurm.conf: all weights 0, a half-life of 7 days, Fair
@@ -1192,7 +1198,9 @@ int32_t ft_usage_charge_periods(ft_tree *tree,
  * Lets time pass: all usage decays to now, and is cleared when a reset is due.
  *
  * Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
- * the last reset, all usage is forgotten. Calling it twice with the same now changes nothing.
+ * the last reset, all usage is forgotten. Calling it twice with the same now changes nothing,
+ * but under compat=slurm with MONTHLY, QUARTERLY or YEARLY: there each call makes up for one
+ * reset that was missed, as Slurm's passes do, so that further calls may reset again.
  *
  * now: seconds since 1970, not before the tree's moment.
  * time_zone: where midnight is, for PriorityUsageResetPeriod: a name ("Europe/Berlin"), a

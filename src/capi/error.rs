@@ -242,7 +242,9 @@ pub extern "C" fn ft_status_str(status: i32) -> *const c_char {
 
 /// What was wrong in this thread's last call that returned a status.
 ///
-/// One sentence that names the function, the argument and the value; empty after success.
+/// One sentence that names the function, the argument and the value; empty after success. In a
+/// destructor of thread-specific data (pthread_key_create) it may be empty after a failure, too:
+/// the library's own data of the thread may be gone by then.
 ///
 /// Returns a string that is valid until this thread's next ft_ call that returns a status;
 /// never NULL. Copy it to keep it.

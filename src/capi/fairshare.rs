@@ -48,8 +48,9 @@ pub struct FairshareRow {
     pub raw_usage: f64,
     /// Raw usage over that of the root, 0..1.
     pub norm_usage: f64,
-    /// Fair Tree: raw usage over that of its parent, 0..1. Otherwise as PriorityFlags defines
-    /// it, from 0 up.
+    /// Fair Tree: raw usage over that of its parent: 0..1, and beyond 1 where usage that was
+    /// loaded (FT_USAGE_RAW, ft_state_restore) has children with more than their parent.
+    /// Otherwise as PriorityFlags defines it, from 0 up.
     pub effective_usage: f64,
     /// Shares over usage, 0..infinity (HUGE_VAL, when nothing was used). NaN for the root, for
     /// accounts that share as their parent does, and without Fair Tree.

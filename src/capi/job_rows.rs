@@ -138,7 +138,9 @@ pub struct PricedRow {
     pub assoc: f64,
     /// Fair-share factor times PriorityWeightFairshare.
     pub fairshare: f64,
-    /// Job size factor times PriorityWeightJobSize.
+    /// Job size factor times PriorityWeightJobSize. NaN, and with it the sum (priority 4294967295,
+    /// overflow 1), under compat=slurm with SMALL_RELATIVE_TO_TIME for a job of 0 CPUs, 0 nodes and
+    /// a time limit of 0: Slurm divides 0 by 0.
     pub job_size: f64,
     /// Partition factor times PriorityWeightPartition.
     pub partition: f64,

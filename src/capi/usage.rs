@@ -199,7 +199,9 @@ fn period_charge(
 /// Lets time pass: all usage decays to `now`, and is cleared when a reset is due.
 ///
 /// Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
-/// the last reset, all usage is forgotten. Calling it twice with the same `now` changes nothing.
+/// the last reset, all usage is forgotten. Calling it twice with the same `now` changes nothing,
+/// but under compat=slurm with MONTHLY, QUARTERLY or YEARLY: there each call makes up for one
+/// reset that was missed, as Slurm's passes do, so that further calls may reset again.
 ///
 /// `now`: seconds since 1970, not before the tree's moment.
 /// `time_zone`: where midnight is, for PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
