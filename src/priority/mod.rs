@@ -9,7 +9,6 @@
 //!
 //! | file | noun |
 //! |---|---|
-//! | `term` | the one table of the terms: [`Term`], [`Factor`], names, keys, weights |
 //! | `rows` | [`Job`], and the tables of a [`Site`] |
 //! | `check` | [`Site::check`], [`Site::check_job`]: rows that cannot be priced |
 //! | `factors`, `size`, `tres` | one factor each, or a few small ones |
@@ -36,9 +35,9 @@ mod pricer;
 mod quirks;
 mod rows;
 mod size;
-mod term;
 mod tres;
 mod variants;
+mod weights;
 
 #[cfg(test)]
 mod samples;
@@ -52,5 +51,4 @@ pub use factors::Factors;
 pub use priced::Priced;
 pub use pricer::{Pricer, price};
 pub use rows::{AssocFactors, Index, Job, Partition, Qos, Site, Span, TimeLimit};
-pub use term::{Factor, Term};
 pub use variants::Variant;

@@ -8,6 +8,7 @@
 //! | [`what_if`] | what would a change of the site move |
 //! | [`cost`] | what would a job be billed, and what does that do to fair share |
 //! | [`compare`] | what changed between two moments, and why |
+//! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //!
 //! `fairtree-render` writes the answers as text, JSON, pages and pictures.
@@ -17,5 +18,6 @@ pub mod cost;
 pub mod explain;
 pub mod history;
 pub mod prio;
+pub mod queue;
 pub mod share;
 pub mod what_if;

@@ -7,6 +7,7 @@ mod cost;
 mod explain;
 mod live;
 mod prio;
+mod queue;
 mod what_if;
 
 pub use capture::CaptureArgs;
@@ -16,6 +17,7 @@ pub use cost::CostArgs;
 pub use explain::ExplainArgs;
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
+pub use queue::QueueArgs;
 pub use what_if::WhatIfArgs;
 
 use std::path::PathBuf;
@@ -93,6 +95,9 @@ pub enum Command {
     /// Draw shares and use: over time from captures or a log of jobs, and as a tree
     #[command(long_about = chart::CHART_ABOUT)]
     Chart(ChartArgs),
+    /// Play a site whose machines ask what to run next: fair share or on demand
+    #[command(long_about = queue::QUEUE_ABOUT)]
+    Queue(QueueArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),

@@ -19,6 +19,7 @@ mod message;
 mod open;
 mod prio;
 mod progress;
+mod queue;
 mod share;
 mod terminal;
 mod user;
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         Command::Capture(args) => capture::run(args, &messages),
         Command::Compare(args) => compare::run(args),
         Command::Chart(args) => chart::run(args, &messages),
+        Command::Queue(args) => queue::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
     for name in input::cut_off() {

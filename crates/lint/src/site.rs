@@ -5,7 +5,6 @@ use super::rule::Scope;
 use fairtree::compat::Release;
 use fairtree::config::{Config, PriorityFlags, PriorityParameters, ResetPeriod};
 use fairtree::config::{number, time, tres_weights};
-use fairtree::priority::Factor;
 use fairtree_model::input::slurm::document::{Document, Setting};
 
 /// The first release whose default `PriorityType` is `priority/multifactor` (release notes of
@@ -45,8 +44,22 @@ pub(super) struct Site<'a> {
     pub(super) partitions: Vec<Partition>,
 }
 
+/// Where a weight is in [`Config`].
+type Field = fn(&mut Config) -> &mut u32;
+
 /// The weights with one number.
-pub(super) const WEIGHTS: [Factor; 6] = Factor::WITH_ONE_WEIGHT;
+pub(super) const WEIGHTS: [(&str, Field); 6] = [
+    ("PriorityWeightAge", |c| &mut c.priority_weight_age),
+    ("PriorityWeightAssoc", |c| &mut c.priority_weight_assoc),
+    ("PriorityWeightFairshare", |c| {
+        &mut c.priority_weight_fairshare
+    }),
+    ("PriorityWeightJobSize", |c| &mut c.priority_weight_job_size),
+    ("PriorityWeightPartition", |c| {
+        &mut c.priority_weight_partition
+    }),
+    ("PriorityWeightQOS", |c| &mut c.priority_weight_qos),
+];
 
 impl<'a> Site<'a> {
     pub(super) fn new(document: &'a Document, options: &'a Options) -> Site<'a> {
@@ -99,9 +112,8 @@ impl<'a> Site<'a> {
 
     /// Value of a weight of [`WEIGHTS`].
     pub(super) fn weight(&self, key: &str) -> u32 {
-        let found = WEIGHTS.iter().find(|factor| factor.weight_key() == key);
-        let weight = found.and_then(|factor| factor.weight(&self.config));
-        weight.unwrap_or(0)
+        let found = WEIGHTS.iter().find(|(name, _)| *name == key);
+        found.map_or(0, |(_, field)| *field(&mut self.config.clone()))
     }
 
     /// True if that weight is certain to be 0: not given anywhere, or given as 0.
@@ -121,14 +133,12 @@ impl<'a> Site<'a> {
             Some(Err(_)) => false,
             None => self.complete(),
         };
-        tres && WEIGHTS
-            .iter()
-            .all(|factor| self.is_weightless(factor.weight_key()))
+        tres && WEIGHTS.iter().all(|(key, _)| self.is_weightless(key))
     }
 
     /// The weights of [`WEIGHTS`] that are not 0, with their lines.
     pub(super) fn weights(&self) -> Vec<(&'static str, u32, &'a Setting)> {
-        let given = WEIGHTS.iter().map(|factor| factor.weight_key());
+        let given = WEIGHTS.iter().map(|(key, _)| *key);
         given
             .filter_map(|key| Some((key, self.weight(key), self.last(key)?)))
             .filter(|(_, weight, _)| *weight != 0)
@@ -218,10 +228,8 @@ fn config(document: &Document) -> Config {
             .last(key)
             .map(|setting| setting.value.text.as_str())
     };
-    for factor in WEIGHTS {
-        if let Some(weight) = factor.weight_mut(&mut config) {
-            set(weight, value(factor.weight_key()).map(number::parse_u32));
-        }
+    for (key, field) in WEIGHTS {
+        set(field(&mut config), value(key).map(number::parse_u32));
     }
     let minutes = |key| value(key).map(time::parse_minutes_as_secs);
     set(&mut config.priority_max_age_secs, minutes("PriorityMaxAge"));

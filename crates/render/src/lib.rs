@@ -7,6 +7,7 @@
 //! | [`explain`] | explanations in sentences |
 //! | [`what_if`] | who moves |
 //! | [`cost`] | what a job costs |
+//! | [`queue`] | which job is next |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
 //! | [`columns`] | text in columns as wide as their widest cell |
@@ -20,5 +21,6 @@ pub mod cost;
 pub mod explain;
 mod figures;
 pub mod prio;
+pub mod queue;
 pub mod share;
 pub mod what_if;

@@ -119,7 +119,7 @@ fn factor_of(
         Factor::Age if ages.later(row, share.value) => compared.repriced += 1,
         _ => compared.apart.push(Apart {
             row: at,
-            column: factor.heading(),
+            column: factor.name(),
             printed: share.value,
             computed,
         }),

@@ -160,21 +160,38 @@ fn factors_of_sshare(shares: &ShareReport) -> Option<String> {
 }
 
 fn weights(config: &Config) -> [bool; 7] {
-    Factor::ALL.map(|factor| match factor.weight(config) {
-        Some(weight) => weight > 0,
-        None => !config.priority_weight_tres.is_empty(),
+    let points = points(config);
+    Factor::ALL.map(|factor| match factor {
+        Factor::Tres => !config.priority_weight_tres.is_empty(),
+        _ => points[factor.index()] > 0,
     })
 }
 
+/// The weights by [`Factor::index`]; 0 for [`Factor::Tres`].
+fn points(config: &Config) -> [u32; 7] {
+    [
+        config.priority_weight_age,
+        config.priority_weight_assoc,
+        config.priority_weight_fairshare,
+        config.priority_weight_job_size,
+        config.priority_weight_partition,
+        config.priority_weight_qos,
+        0,
+    ]
+}
+
 fn printed_weights(config: &Config) -> Weights {
+    let mut weights = Weights {
+        points: points(config).map(Some),
+        tres: None,
+    };
+    weights.points[Factor::Tres.index()] = None;
     let tres = config.priority_weight_tres.iter();
     let tres: Vec<String> = tres
         .map(|(name, weight)| format!("{name}={weight}"))
         .collect();
-    Weights {
-        points: Factor::ALL.map(|factor| factor.weight(config)),
-        tres: (!tres.is_empty()).then(|| tres.join(",")),
-    }
+    weights.tres = (!tres.is_empty()).then(|| tres.join(","));
+    weights
 }
 
 /// A row of the report.
@@ -187,11 +204,20 @@ fn made(
     terms: &[f64],
 ) -> PrioRow {
     let (about, job) = (&queued.jobs[shown.place], &shown.job);
-    let computed = Factor::ALL.map(|factor| priced.points(factor));
-    let norm = |factor: Factor| match factor.weight(config) {
-        None => Figure::Blank,
-        Some(0) => Figure::Computed(0.0),
-        Some(weight) => Figure::Computed(priced.points(factor) / f64::from(weight)),
+    let weights = points(config);
+    let computed = [
+        priced.age,
+        priced.assoc,
+        priced.fairshare,
+        priced.job_size,
+        priced.partition,
+        priced.qos,
+        priced.tres,
+    ];
+    let norm = |factor: Factor| match (factor, weights[factor.index()]) {
+        (Factor::Tres, _) => Figure::Blank,
+        (_, 0) => Figure::Computed(0.0),
+        (_, weight) => Figure::Computed(computed[factor.index()] / f64::from(weight)),
     };
     let sum = computed.iter().sum::<f64>() + f64::from(priced.site) - f64::from(priced.nice);
     let direct = job.direct && job.priority > 0;

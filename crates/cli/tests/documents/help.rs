@@ -60,7 +60,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 9, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 10, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -87,7 +87,7 @@ fn every_subcommand_has_examples_and_each_works() {
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 9] = [
+    let calls: [(&str, &[(i32, &str)]); 10] = [
         (
             "share",
             &[
@@ -186,6 +186,19 @@ fn exit_codes_are_those_that_the_help_states() {
                 (2, "chart --from week > /dev/full"),
             ],
         ),
+        (
+            "queue",
+            &[
+                (0, "queue examples/cloud.toml --events examples/cloud.jsonl"),
+                (2, "queue absent.toml"),
+                (2, "queue site.toml"),
+                (2, "queue examples/cloud.toml --bill"),
+                (
+                    2,
+                    "queue examples/cloud.toml --events examples/cloud.jsonl > /dev/full",
+                ),
+            ],
+        ),
     ];
     let known: Vec<&str> = calls.iter().map(|(name, _)| *name).collect();
     let mut listed = subcommands();
@@ -251,6 +264,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "compare tests/compare/before.txt tests/compare/after.txt",
         "chart --format json large.toml",
         "capture --list week",
+        "queue examples/cloud.toml --events examples/cloud.jsonl --table",
         "lint --rules",
         "--help",
         "share --help",

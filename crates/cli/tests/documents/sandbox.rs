@@ -99,6 +99,10 @@ impl Sandbox {
         for (from, to) in [
             ("examples/site.toml", "examples/site.toml"),
             ("examples/queue.toml", "examples/queue.toml"),
+            ("examples/cloud.toml", "examples/cloud.toml"),
+            ("examples/cloud.jsonl", "examples/cloud.jsonl"),
+            ("examples/on_demand.toml", "examples/on_demand.toml"),
+            ("examples/on_demand.jsonl", "examples/on_demand.jsonl"),
             ("crates/cli/tests/documents/site.toml", "site.toml"),
             (
                 "crates/lint/tests/good/plain-fair-tree.conf",

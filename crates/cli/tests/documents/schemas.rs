@@ -9,7 +9,7 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 9] = [
+const PAGES: [(&str, &str, &[&str]); 10] = [
     (
         "docs/share-json.md",
         "fairtree.share/1",
@@ -73,6 +73,16 @@ const PAGES: [(&str, &str, &[&str]); 9] = [
             "chart --format json site.toml",
         ],
     ),
+    (
+        "docs/queue.md",
+        "fairtree.queue/1",
+        &[
+            "queue examples/cloud.toml --events examples/cloud.jsonl --positions --estimate",
+            "queue examples/on_demand.toml --events examples/on_demand.jsonl --bill",
+            "echo '{\"event\": \"standing\", \"account\": \"a\", \"user\": \"u\"}' | \
+             fairtree queue <(printf 'now = 2026-01-01T00:00:00Z\n[machines.m]\n[accounts.a.users.u]\n')",
+        ],
+    ),
     ("docs/capture.md", "fairtree.capture/1", &[]),
 ];
 
@@ -133,10 +143,15 @@ fn json_has_the_fields_that_its_page_explains_and_no_others() {
             };
             let ran = sandbox.run(&command, &[]);
             let said = String::from_utf8_lossy(&ran.stderr);
-            let json: Value = serde_json::from_slice(&ran.stdout)
-                .unwrap_or_else(|error| panic!("{call}: {error}: {said}"));
-            assert_eq!(json["schema"], schema, "{call}");
-            keys(&json, &mut found);
+            let documents = serde_json::Deserializer::from_slice(&ran.stdout).into_iter::<Value>();
+            let documents: Result<Vec<Value>, _> = documents.collect();
+            let documents = documents.unwrap_or_else(|error| panic!("{call}: {error}: {said}"));
+            // Of several lines the first one tells the schema of all.
+            let first = documents
+                .first()
+                .unwrap_or_else(|| panic!("{call}: {said}"));
+            assert_eq!(first["schema"], schema, "{call}");
+            documents.iter().for_each(|json| keys(json, &mut found));
         }
         if calls.is_empty() {
             // The sandbox has one of before manifests told who asked.

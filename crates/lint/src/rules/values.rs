@@ -129,9 +129,7 @@ fn bad_enforcement(site: &Site<'_>) -> Vec<Hit> {
 }
 
 fn number_not_decimal(site: &Site<'_>) -> Vec<Hit> {
-    let given = WEIGHTS
-        .iter()
-        .filter_map(|factor| site.last(factor.weight_key()));
+    let given = WEIGHTS.iter().filter_map(|(key, _)| site.last(key));
     given
         .filter_map(|setting| {
             let text = setting.value.text.as_str();

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
 
 /// The whole file.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct File {
+pub(in crate::input) struct File {
     pub cluster: Option<Spanned<String>>,
     pub usage_time: Option<Spanned<Value>>,
     pub now: Option<Spanned<Value>>,
@@ -32,9 +33,9 @@ pub(super) struct File {
 }
 
 /// `[accounts.NAME]`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Account {
+pub(in crate::input) struct Account {
     pub parent: Option<Spanned<String>>,
     pub shares: Option<Spanned<Value>>,
     pub priority: Option<Spanned<Value>>,
@@ -46,9 +47,9 @@ pub(super) struct Account {
 }
 
 /// `[accounts.NAME.users.NAME]`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct User {
+pub(in crate::input) struct User {
     pub shares: Option<Spanned<Value>>,
     pub priority: Option<Spanned<Value>>,
     pub usage: Option<Spanned<Value>>,
@@ -62,7 +63,7 @@ pub(super) struct User {
 /// `[accounts.NAME.users.NAME.partitions.NAME]`: an association for one partition.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct InPartition {
+pub(in crate::input) struct InPartition {
     pub shares: Option<Spanned<Value>>,
     pub priority: Option<Spanned<Value>>,
     pub usage: Option<Spanned<Value>>,
@@ -71,7 +72,7 @@ pub(super) struct InPartition {
 /// `[[use]]`: TRES in use from one moment to another.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Use {
+pub(in crate::input) struct Use {
     pub account: Spanned<String>,
     pub user: Spanned<String>,
     pub partition: Option<Spanned<String>>,
@@ -83,7 +84,7 @@ pub(super) struct Use {
 /// `[partitions.NAME]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Partition {
+pub(in crate::input) struct Partition {
     #[serde(default)]
     pub default: bool,
     pub priority_job_factor: Option<Spanned<Value>>,
@@ -95,7 +96,7 @@ pub(super) struct Partition {
 /// `[qos.NAME]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Qos {
+pub(in crate::input) struct Qos {
     pub priority: Option<Spanned<Value>>,
     pub usage_factor: Option<Spanned<Value>>,
 }
@@ -103,7 +104,7 @@ pub(super) struct Qos {
 /// `[[jobs]]`: a job that waits or runs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Job {
+pub(in crate::input) struct Job {
     pub id: Spanned<Value>,
     pub user: Spanned<String>,
     pub account: Spanned<String>,
@@ -126,10 +127,16 @@ pub(super) struct Job {
 
 /// The keys and values of a text.
 pub(super) fn parse(text: &Text<'_>) -> Result<File, InputError> {
+    parse_as(text).map_err(|error| {
+        error.hint("docs/site-format.md and `fairtree share --help` show the format")
+    })
+}
+
+/// The keys and values of a text in another format of TOML.
+pub(in crate::input) fn parse_as<F: DeserializeOwned>(text: &Text<'_>) -> Result<F, InputError> {
     toml::from_str(text.text).map_err(|error| {
         let why = error.message().trim().replace('\n', "; ");
         let at = error.span().map_or(0, |span| span.start);
         text.error(at, Problem::Structure(why))
-            .hint("docs/site-format.md and `fairtree share --help` show the format")
     })
 }

@@ -1,13 +1,13 @@
 //! A site described in TOML: accounts, users, shares, usage, settings. See `docs/site-format.md`.
 
-mod file;
+pub(in crate::input) mod file;
 mod jobs;
 mod order;
-mod place;
+pub(in crate::input) mod place;
 mod queue;
-mod rows;
+pub(in crate::input) mod rows;
 mod settings;
-mod value;
+pub(in crate::input) mod value;
 
 pub use rows::{Site, SiteRow};
 
@@ -25,6 +25,14 @@ pub const MAX_BYTES: u64 = 256 << 20;
 /// the format does not know; values out of range; accounts whose parents are missing or run in a
 /// circle; settings that slurm.conf would not take.
 pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
+    let text = read_text(file, input)?;
+    let place = place::Text::new(file, &text);
+    let described = file::parse(&place)?;
+    rows::build(&place, described)
+}
+
+/// All of a stream as text of at most [`MAX_BYTES`].
+pub(in crate::input) fn read_text(file: &str, input: impl Read) -> Result<String, InputError> {
     let mut bytes = Vec::new();
     let read = input.take(MAX_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| InputError::new(file, error))?;
@@ -32,10 +40,7 @@ pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
         let problem = Problem::Structure(format!("is longer than {MAX_BYTES} bytes"));
         return Err(InputError::new(file, problem));
     }
-    let text = String::from_utf8(bytes).map_err(|error| not_utf8(file, &error))?;
-    let place = place::Text::new(file, &text);
-    let described = file::parse(&place)?;
-    rows::build(&place, described)
+    String::from_utf8(bytes).map_err(|error| not_utf8(file, &error))
 }
 
 fn not_utf8(file: &str, error: &std::string::FromUtf8Error) -> InputError {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::input::error::{InputError, Problem};
 
 /// A text and the name of its file.
-pub(super) struct Text<'a> {
+pub(in crate::input) struct Text<'a> {
     /// Name of the file.
     pub file: &'a str,
     /// The text without a byte order mark.

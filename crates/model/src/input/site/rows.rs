@@ -56,7 +56,7 @@ pub struct SiteRow {
 const ROOT: &str = "root";
 
 /// The site that a file describes.
-pub(super) fn build(text: &Text<'_>, file: File) -> Result<Site, InputError> {
+pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, InputError> {
     let config = settings::config(text, &file.settings)?;
     if let Some(cluster) = &file.cluster {
         value::name(text, cluster, "cluster")?;

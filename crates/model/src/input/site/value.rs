@@ -15,7 +15,7 @@ use fairtree::tree::Shares;
 const SHARES: &str = "a whole number from 0 to 2147483646, or \"parent\"";
 
 /// Shares; 1 where none are given, as for sacctmgr.
-pub(super) fn shares(
+pub(in crate::input) fn shares(
     text: &Text<'_>,
     value: Option<&Spanned<Value>>,
 ) -> Result<Shares, InputError> {
@@ -37,7 +37,7 @@ pub(super) fn shares(
 const MAX_AMOUNT: f64 = 1e18;
 
 /// A number from 0 up; 0 where none is given.
-pub(super) fn amount(
+pub(in crate::input) fn amount(
     text: &Text<'_>,
     value: Option<&Spanned<Value>>,
     what: &str,
@@ -56,10 +56,10 @@ pub(super) fn amount(
 }
 
 /// Priorities of QOS, associations and jobs; the two highest numbers mean "none" in Slurm.
-pub(super) const PRIORITIES: std::ops::RangeInclusive<i64> = 0..=4_294_967_293;
+pub(in crate::input) const PRIORITIES: std::ops::RangeInclusive<i64> = 0..=4_294_967_293;
 
 /// A whole number from `range`.
-pub(super) fn whole<T: TryFrom<i64> + Copy>(
+pub(in crate::input) fn whole<T: TryFrom<i64> + Copy>(
     text: &Text<'_>,
     value: &Spanned<Value>,
     what: &str,
@@ -76,7 +76,7 @@ pub(super) fn whole<T: TryFrom<i64> + Copy>(
 }
 
 /// A time limit in Slurm's form, `1-12:00:00`, or a number of minutes.
-pub(super) fn limit(
+pub(in crate::input) fn limit(
     text: &Text<'_>,
     value: &Spanned<Value>,
     what: &str,
@@ -100,7 +100,7 @@ pub(super) fn limit(
 
 /// Resources with their counts, `cpu=64,mem=256G`, of those that the site tracks. Memory in
 /// megabytes.
-pub(super) fn resources(
+pub(in crate::input) fn resources(
     text: &Text<'_>,
     value: &Spanned<String>,
     tracked: &[String],
@@ -123,7 +123,11 @@ pub(super) fn resources(
 }
 
 /// Seconds since 1970; a time without offset is UTC.
-pub(super) fn time(text: &Text<'_>, value: &Spanned<Value>, what: &str) -> Result<i64, InputError> {
+pub(in crate::input) fn time(
+    text: &Text<'_>,
+    value: &Spanned<Value>,
+    what: &str,
+) -> Result<i64, InputError> {
     let written = match value.get_ref() {
         Value::Datetime(time) => time.to_string(),
         Value::String(time) => time.clone(),
@@ -142,7 +146,7 @@ pub(super) fn time(text: &Text<'_>, value: &Spanned<Value>, what: &str) -> Resul
 }
 
 /// A list of TRES in Slurm's form, `cpu=100,gres/gpu=2`, as it stands.
-pub(super) fn tres(
+pub(in crate::input) fn tres(
     text: &Text<'_>,
     value: Option<&Spanned<String>>,
     what: &str,
@@ -167,7 +171,11 @@ pub(super) fn tres(
 }
 
 /// A name that Slurm's commands can print and read back.
-pub(super) fn name(text: &Text<'_>, name: &Spanned<String>, what: &str) -> Result<(), InputError> {
+pub(in crate::input) fn name(
+    text: &Text<'_>,
+    name: &Spanned<String>,
+    what: &str,
+) -> Result<(), InputError> {
     let bad = |c: char| c.is_whitespace() || c.is_control() || "|,\"'".contains(c);
     if name.get_ref().is_empty() || name.get_ref().contains(bad) {
         let allowed = "a name without blanks, quotes, commas and bars";

@@ -1,0 +1,238 @@
+//! What the queue says, as `docs/queue.md` describes it.
+
+use serde::Serialize;
+
+use fairtree::engine::queue::Micros;
+
+/// What the queue says to one event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The moment, microseconds since 1970.
+    pub time: Micros,
+    /// What.
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+/// What the queue says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Said {
+    /// A job waits.
+    Submit {
+        /// Its number.
+        job: u64,
+        /// On-demand: whether it is a job of the reservation that runs.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reservation: Option<bool>,
+        /// The on-demand job that is to be halted for it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        halt: Option<u64>,
+    },
+    /// A job does not wait, as a limit is reached.
+    Refused(Refused),
+    /// What a machine is to do.
+    Next {
+        /// The machine.
+        machine: String,
+        /// What it is to do.
+        decision: Decision,
+        /// The job to run or to halt.
+        job: Option<u64>,
+        /// Its account.
+        account: Option<String>,
+        /// Why there is nothing to do.
+        reason: Option<Reason>,
+    },
+    /// A job runs.
+    Start {
+        /// Its number.
+        job: u64,
+    },
+    /// A run has ended.
+    Finish(Finished),
+    /// A run has ended, and the job waits again.
+    Requeue(Finished),
+    /// An on-demand job waits again, where it stood.
+    Halted {
+        /// Its number.
+        job: u64,
+    },
+    /// A job is gone.
+    Cancel {
+        /// Its number.
+        job: u64,
+    },
+    /// Maintenance begins.
+    Pause {
+        /// The machine.
+        machine: String,
+    },
+    /// Maintenance is over.
+    Resume {
+        /// The machine.
+        machine: String,
+    },
+    /// A machine is reserved.
+    Reserve {
+        /// Number of the reservation.
+        reservation: u64,
+    },
+    /// A reservation is gone.
+    CancelReservation {
+        /// Number of the reservation.
+        reservation: u64,
+    },
+    /// Time has passed.
+    Time,
+    /// The place of a job.
+    Position {
+        /// Its number.
+        job: u64,
+        /// The machine that it waits for.
+        machine: String,
+        /// Its place, from 1.
+        position: usize,
+    },
+    /// The jobs that wait for a machine, first to last.
+    Positions {
+        /// The machine.
+        machine: String,
+        /// Its jobs.
+        jobs: Vec<Place>,
+    },
+    /// When the jobs of a machine will start, in this order.
+    Estimate {
+        /// The machine.
+        machine: String,
+        /// Its jobs.
+        jobs: Vec<Estimated>,
+    },
+    /// What an account stands at.
+    Standing {
+        /// The account.
+        account: String,
+        /// The user.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        user: Option<String>,
+        /// What it and all below it used, as far as it counts: units times microseconds.
+        used: u128,
+        /// What it is entitled to, in the same unit.
+        entitled: f64,
+        /// Used over entitled, as jobs are chosen; `None`: entitled to nothing.
+        ratio: Option<f64>,
+    },
+    /// What accounts owe.
+    Bill(Bills),
+}
+
+/// A job that does not wait.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Its number.
+    pub job: u64,
+    /// Which limit: of an account, or of a machine.
+    pub limit: LimitOf,
+    /// The account or the machine.
+    pub name: String,
+    /// How many on-demand jobs may wait.
+    pub size: u32,
+    /// How many do.
+    pub waiting: u32,
+}
+
+/// What a limit is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitOf {
+    /// All on-demand jobs of an account.
+    Account,
+    /// All on-demand jobs for a machine.
+    Machine,
+}
+
+/// What a machine is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Run the job.
+    Run,
+    /// Halt the job.
+    Halt,
+    /// Nothing.
+    Nothing,
+}
+
+/// Why there is nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// No job waits for the machine.
+    NoneWaits,
+    /// The machine is in maintenance.
+    Paused,
+    /// What runs leaves no room.
+    Busy,
+}
+
+/// A run that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Finished {
+    /// Its job.
+    pub job: u64,
+    /// How long it was executed, microseconds.
+    pub executed: Micros,
+    /// By fair share: whether its use counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<bool>,
+}
+
+/// A job in its line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Its number.
+    pub job: u64,
+    /// Its account.
+    pub account: String,
+}
+
+/// When a job will start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Estimated {
+    /// Its number.
+    pub job: u64,
+    /// Its account.
+    pub account: String,
+    /// When, microseconds since 1970; `None`: never, as things are.
+    pub start: Option<Micros>,
+    /// What stands for the run time: `expected` or `limit`.
+    pub proxy: &'static str,
+}
+
+/// What accounts owe for what ended in a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Bills {
+    /// From this moment on.
+    pub from: Micros,
+    /// Before this one.
+    pub to: Micros,
+    /// By account and machine.
+    pub bills: Vec<Billed>,
+    /// The sum.
+    pub total: u128,
+}
+
+/// What an account owes for a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Billed {
+    /// The account.
+    pub account: String,
+    /// The machine.
+    pub machine: String,
+    /// Microseconds of execution that are billed.
+    pub executed: u128,
+    /// Seconds that were reserved.
+    pub reserved_secs: u128,
+    /// What both cost.
+    pub amount: u128,
+}

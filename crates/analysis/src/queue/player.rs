@@ -1,0 +1,460 @@
+//! From events to answers.
+
+use std::collections::HashMap;
+
+use super::answer::{Answer, Place, Said};
+use super::fair_share::FairShare;
+use super::on_demand::Demand;
+use fairtree::engine::queue::Micros;
+use fairtree_model::input::queue::{Act, Ended, Event, Policy, QueueSite, Submission};
+use fairtree_model::input::{InputError, Problem};
+
+/// A site to which something happens.
+#[derive(Debug)]
+pub struct Player {
+    /// Name of the events in messages.
+    file: String,
+    people: People,
+    machines: Vec<String>,
+    queue: Line,
+    now: Option<Micros>,
+    jobs: Jobs,
+}
+
+/// Who competes, by name.
+#[derive(Debug)]
+pub(super) struct People {
+    /// Account and user of each association.
+    names: Vec<(String, Option<String>)>,
+    accounts: HashMap<String, usize>,
+    users: HashMap<(String, String), usize>,
+}
+
+/// Either queue.
+#[derive(Debug)]
+enum Line {
+    FairShare(Box<FairShare>),
+    OnDemand(Box<Demand>),
+}
+
+/// Jobs that wait or run.
+pub(super) type Jobs = HashMap<u64, Known>;
+
+/// A job that waits or runs.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    /// Position of its association.
+    pub assoc: usize,
+    /// The machine that it waits for.
+    pub machine: String,
+    /// What stands for its run time.
+    pub proxy: &'static str,
+    /// When it started.
+    pub started: Option<Micros>,
+}
+
+/// A sentence that says why not.
+pub(super) type Refusal = String;
+
+impl Player {
+    /// Stands over a site; messages call the events `file`.
+    ///
+    /// # Errors
+    /// What the engine does not take of the site: a rule for an account that shares as its parent
+    /// does; reservations that overlap, or last no whole seconds.
+    pub fn new(site: QueueSite, file: &str) -> Result<Player, InputError> {
+        let now = site.now.unwrap_or(0);
+        let people = People::new(&site);
+        let queue = match &site.policy {
+            Policy::FairShare(settings) => {
+                let made = FairShare::new(&site, settings, now, &people);
+                let wrong = |why| InputError::new(&site.file, Problem::Structure(why));
+                Line::FairShare(Box::new(made.map_err(wrong)?))
+            }
+            Policy::OnDemand(policy) => Line::OnDemand(Box::new(Demand::new(&site, policy, now)?)),
+        };
+        Ok(Player {
+            file: file.to_owned(),
+            people,
+            machines: site
+                .machines
+                .into_iter()
+                .map(|machine| machine.name)
+                .collect(),
+            queue,
+            now: site.now,
+            jobs: Jobs::new(),
+        })
+    }
+
+    /// The moment of the latest event.
+    pub fn now(&self) -> Option<Micros> {
+        self.now
+    }
+
+    /// Takes an event. Answers with what the passing of time did, and then with what the event
+    /// did; a question about all machines has an answer for each.
+    ///
+    /// # Errors
+    /// Names that the site does not have, a time before that of the event before, and what the
+    /// engine refuses, each at its line. A limit that is reached is an answer, no error.
+    pub fn play(&mut self, event: &Event) -> Result<Vec<Answer>, InputError> {
+        let now = self.moment(event).map_err(|why| self.refused(event, why))?;
+        let mut said = Vec::new();
+        if let Line::OnDemand(queue) = &mut self.queue {
+            for refused in queue.advance(now, &self.people) {
+                self.jobs.remove(&refused.job);
+                said.push(Said::Refused(refused));
+            }
+        }
+        let acted = self.act(&event.act, now, &mut said);
+        acted.map_err(|why| self.refused(event, why))?;
+        self.now = Some(now);
+        Ok(said
+            .into_iter()
+            .map(|said| Answer { time: now, said })
+            .collect())
+    }
+
+    fn refused(&self, event: &Event, why: Refusal) -> InputError {
+        let error = InputError::new(&self.file, Problem::Structure(why));
+        error.at_line(event.line, &event.text)
+    }
+
+    fn moment(&self, event: &Event) -> Result<Micros, Refusal> {
+        match (event.time, self.now) {
+            (Some(time), Some(before)) if time < before => Err(format!(
+                "time goes back: {} is before {}, the moment of what came before",
+                shown(time),
+                shown(before)
+            )),
+            (Some(time), _) => Ok(time),
+            (None, Some(before)) => Ok(before),
+            (None, None) => Err(
+                "the first event needs a time, as the site has none: give it the key \"time\", or \
+                 now to the site"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn act(&mut self, act: &Act, now: Micros, said: &mut Vec<Said>) -> Result<(), Refusal> {
+        let answer = match act {
+            Act::Submit(new) => self.submit(new, now)?,
+            Act::Next(machine) => self.next(machine, now)?,
+            Act::Start(job) => self.start(*job, now)?,
+            Act::Finish(job, ended) => Said::Finish(self.end(*job, *ended, now, false)?),
+            Act::Requeue(job, ended) => Said::Requeue(self.end(*job, *ended, now, true)?),
+            Act::Halted(job) => {
+                self.on_demand("halted")?.halted(*job, now)?;
+                if let Some(known) = self.jobs.get_mut(job) {
+                    known.started = None;
+                }
+                Said::Halted { job: *job }
+            }
+            Act::Cancel(job) => {
+                match &mut self.queue {
+                    Line::FairShare(queue) => queue.cancel(*job)?,
+                    Line::OnDemand(queue) => queue.cancel(*job, now)?,
+                }
+                self.jobs.remove(job);
+                Said::Cancel { job: *job }
+            }
+            Act::Pause(machine) => {
+                self.set_paused(machine, true)?;
+                Said::Pause {
+                    machine: machine.clone(),
+                }
+            }
+            Act::Resume(machine) => {
+                self.set_paused(machine, false)?;
+                Said::Resume {
+                    machine: machine.clone(),
+                }
+            }
+            Act::Reserve {
+                reservation,
+                machine,
+                account,
+                start,
+                end,
+            } => {
+                let owner = self.people.find(account, None)?;
+                let queue = self.on_demand("reserve")?;
+                queue.reserve(*reservation, machine, owner, (*start, *end), now)?;
+                Said::Reserve {
+                    reservation: *reservation,
+                }
+            }
+            Act::CancelReservation(reservation) => {
+                let queue = self.on_demand("cancel_reservation")?;
+                queue.cancel_reservation(*reservation, now)?;
+                Said::CancelReservation {
+                    reservation: *reservation,
+                }
+            }
+            Act::Time => {
+                if let Line::FairShare(queue) = &mut self.queue {
+                    queue.advance(now);
+                }
+                Said::Time
+            }
+            Act::Position(job) => self.position(*job, now)?,
+            Act::Positions(machine) => {
+                for machine in self.asked(machine.as_deref()) {
+                    let answer = self.positions(&machine, now)?;
+                    said.push(answer);
+                }
+                return Ok(());
+            }
+            Act::Estimate(machine) => {
+                for machine in self.asked(machine.as_deref()) {
+                    let answer = self.estimate(&machine, now)?;
+                    said.push(answer);
+                }
+                return Ok(());
+            }
+            Act::Standing { account, user } => {
+                let assoc = self.people.find(account, user.as_deref())?;
+                match &mut self.queue {
+                    Line::FairShare(queue) => queue.standing(assoc, account, user, now)?,
+                    Line::OnDemand(_) => return Err(only("standing", "fair_share")),
+                }
+            }
+            Act::Bill { from, to } => {
+                let to = to.unwrap_or(now.saturating_add(1));
+                let people = &self.people;
+                match &self.queue {
+                    Line::OnDemand(queue) => Said::Bill(queue.bills(from.unwrap_or(0), to, people)),
+                    Line::FairShare(_) => return Err(only("bill", "on_demand")),
+                }
+            }
+        };
+        said.push(answer);
+        Ok(())
+    }
+
+    fn on_demand(&mut self, event: &str) -> Result<&mut Demand, Refusal> {
+        match &mut self.queue {
+            Line::OnDemand(queue) => Ok(queue),
+            Line::FairShare(_) => Err(only(event, "on_demand")),
+        }
+    }
+
+    /// The machine that is asked about, or all.
+    fn asked(&self, machine: Option<&str>) -> Vec<String> {
+        match machine {
+            Some(machine) => vec![machine.to_owned()],
+            None => self.machines.clone(),
+        }
+    }
+
+    fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), Refusal> {
+        match &mut self.queue {
+            Line::FairShare(queue) => queue.set_paused(machine, paused),
+            Line::OnDemand(queue) => queue.set_paused(machine, paused),
+        }
+    }
+
+    fn submit(&mut self, new: &Submission, now: Micros) -> Result<Said, Refusal> {
+        let assoc = self.people.find(&new.account, new.user.as_deref())?;
+        let said = match &mut self.queue {
+            Line::FairShare(queue) => queue.submit(new, assoc, now)?,
+            Line::OnDemand(queue) => {
+                let account = self.people.find(&new.account, None)?;
+                queue.submit(new, account, now, &self.people)?
+            }
+        };
+        if matches!(said, Said::Submit { .. }) {
+            let proxy = if new.expected.is_some() {
+                "expected"
+            } else {
+                "limit"
+            };
+            let known = Known {
+                assoc,
+                machine: new.machine.clone(),
+                proxy,
+                started: None,
+            };
+            self.jobs.insert(new.job, known);
+        }
+        Ok(said)
+    }
+
+    fn next(&mut self, machine: &str, now: Micros) -> Result<Said, Refusal> {
+        let (decision, job, reason) = match &mut self.queue {
+            Line::FairShare(queue) => queue.next(machine, now)?,
+            Line::OnDemand(queue) => queue.next(machine, now)?,
+        };
+        Ok(Said::Next {
+            machine: machine.to_owned(),
+            decision,
+            job,
+            account: job.map(|job| self.account(job)),
+            reason,
+        })
+    }
+
+    fn account(&self, job: u64) -> String {
+        let known = self.jobs.get(&job);
+        known.map_or_else(String::new, |known| {
+            self.people.names[known.assoc].0.clone()
+        })
+    }
+
+    fn start(&mut self, job: u64, now: Micros) -> Result<Said, Refusal> {
+        match &mut self.queue {
+            Line::FairShare(queue) => queue.start(job, now)?,
+            Line::OnDemand(queue) => queue.start(job, now)?,
+        }
+        if let Some(known) = self.jobs.get_mut(&job) {
+            known.started = Some(now);
+        }
+        Ok(Said::Start { job })
+    }
+
+    fn end(
+        &mut self,
+        job: u64,
+        ended: Ended,
+        now: Micros,
+        requeue: bool,
+    ) -> Result<super::Finished, Refusal> {
+        let started = self.jobs.get(&job).and_then(|known| known.started);
+        let executed = match ended.executed {
+            Some(executed) => executed,
+            None => now - started.unwrap_or(now),
+        };
+        let counts = match &mut self.queue {
+            Line::FairShare(queue) => Some(queue.end(job, ended, executed, now, requeue)?),
+            Line::OnDemand(_) if requeue => return Err(only("requeue", "fair_share")),
+            Line::OnDemand(queue) => {
+                queue.finish(job, ended, executed, now)?;
+                None
+            }
+        };
+        match self.jobs.get_mut(&job) {
+            Some(known) if requeue => known.started = None,
+            _ => {
+                self.jobs.remove(&job);
+            }
+        }
+        Ok(super::Finished {
+            job,
+            executed,
+            counts,
+        })
+    }
+
+    fn order(&mut self, machine: &str, now: Micros) -> Result<Vec<u64>, Refusal> {
+        match &mut self.queue {
+            Line::FairShare(queue) => queue.positions(machine, now),
+            Line::OnDemand(queue) => queue.positions(machine, now),
+        }
+    }
+
+    fn position(&mut self, job: u64, now: Micros) -> Result<Said, Refusal> {
+        let known = self.jobs.get(&job);
+        let known = known.ok_or_else(|| format!("there is no job {job}"))?;
+        let machine = known.machine.clone();
+        let order = self.order(&machine, now)?;
+        match order.iter().position(|other| *other == job) {
+            Some(position) => Ok(Said::Position {
+                job,
+                machine,
+                position: position + 1,
+            }),
+            None => Err(format!("job {job} does not wait, it runs")),
+        }
+    }
+
+    fn positions(&mut self, machine: &str, now: Micros) -> Result<Said, Refusal> {
+        let order = self.order(machine, now)?;
+        let place = |job: &u64| Place {
+            job: *job,
+            account: self.account(*job),
+        };
+        Ok(Said::Positions {
+            machine: machine.to_owned(),
+            jobs: order.iter().map(place).collect(),
+        })
+    }
+
+    fn estimate(&mut self, machine: &str, now: Micros) -> Result<Said, Refusal> {
+        let starts = match &mut self.queue {
+            Line::FairShare(queue) => queue.estimate(machine, now)?,
+            Line::OnDemand(queue) => queue.estimate(machine, now)?,
+        };
+        let estimated = |(job, start): (u64, Option<Micros>)| super::Estimated {
+            job,
+            account: self.account(job),
+            start,
+            proxy: self.jobs.get(&job).map_or("expected", |known| known.proxy),
+        };
+        Ok(Said::Estimate {
+            machine: machine.to_owned(),
+            jobs: starts.into_iter().map(estimated).collect(),
+        })
+    }
+}
+
+impl People {
+    fn new(site: &QueueSite) -> People {
+        let mut people = People {
+            names: Vec::with_capacity(site.rows.len()),
+            accounts: HashMap::new(),
+            users: HashMap::new(),
+        };
+        for (at, row) in site.rows.iter().enumerate() {
+            people.names.push((row.account.clone(), row.user.clone()));
+            match &row.user {
+                None => people.accounts.insert(row.account.clone(), at),
+                Some(user) => people.users.insert((row.account.clone(), user.clone()), at),
+            };
+        }
+        people
+    }
+
+    /// The position of an account, or of a user in it.
+    fn find(&self, account: &str, user: Option<&str>) -> Result<usize, Refusal> {
+        let Some(&at) = self.accounts.get(account) else {
+            let names = self.accounts.keys().filter(|name| *name != "root");
+            let mut names: Vec<&str> = names.map(String::as_str).collect();
+            names.sort_unstable();
+            names.truncate(20);
+            let names = names.join(", ");
+            return Err(format!(
+                "account {account:?} is not allowed: allowed is an account of the site: {names}"
+            ));
+        };
+        let Some(user) = user else {
+            return Ok(at);
+        };
+        let found = self.users.get(&(account.to_owned(), user.to_owned()));
+        found.copied().ok_or_else(|| {
+            format!(
+                "user {user:?} is not allowed: allowed is a user whom the site describes in account \
+                 {account}, or none"
+            )
+        })
+    }
+
+    /// The account at a position.
+    pub fn account(&self, at: usize) -> &str {
+        &self.names[at].0
+    }
+}
+
+/// Why an event does not go with the site's policy.
+fn only(event: &str, policy: &str) -> Refusal {
+    format!("{event} has a meaning with policy = \"{policy}\" only")
+}
+
+/// A moment as people read it.
+fn shown(micros: Micros) -> String {
+    match jiff::Timestamp::from_microsecond(micros) {
+        Ok(moment) => moment.to_string(),
+        Err(_) => micros.to_string(),
+    }
+}

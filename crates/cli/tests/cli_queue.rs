@@ -1,0 +1,429 @@
+//! `fairtree queue` from outside. Expected values: hand calculation, written beside each.
+
+mod command;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use command::{Ran, checkout, fairtree, folder};
+use serde_json::Value;
+
+fn play(name: &str, site: &str, events: &[&str], options: &[&str]) -> Ran {
+    let folder = folder(name);
+    let path = folder.join("site.toml").display().to_string();
+    std::fs::write(&path, site).expect("written");
+    let mut args = vec!["queue", &path];
+    args.extend(options);
+    fairtree(&args, events.join("\n").as_bytes())
+}
+
+/// The answers, without the first line.
+fn answers(ran: &Ran) -> Vec<Value> {
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let lines = ran.out.lines().skip(1);
+    lines
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect()
+}
+
+/// The decisions, as `run 7`, `halt 2` or the reason.
+fn decisions(answers: &[Value]) -> Vec<String> {
+    let next = answers.iter().filter(|answer| answer["event"] == "next");
+    next.map(|answer| match answer["decision"].as_str() {
+        Some("nothing") => answer["reason"].as_str().expect("a reason").to_owned(),
+        word => format!("{} {}", word.expect("a word"), answer["job"]),
+    })
+    .collect()
+}
+
+fn jobs(answer: &Value) -> Vec<u64> {
+    let jobs = answer["jobs"].as_array().expect("a list").iter();
+    jobs.map(|job| job["job"].as_u64().expect("a number"))
+        .collect()
+}
+
+const DEMAND: &str = "policy = 'on_demand'\n[accounts.a]\n[accounts.b]\n[machines.m]\n\
+                      execution_microsecond = 3\nreserved_second = 70\n";
+
+fn submit(job: u64, account: &str, time: u64) -> String {
+    format!(
+        r#"{{"event":"submit","time":{time},"job":{job},"account":"{account}","machine":"m","expected":100}}"#
+    )
+}
+
+fn reserve(account: &str, start: u64, end: u64) -> String {
+    format!(
+        r#"{{"event":"reserve","time":0,"reservation":1,"machine":"m","account":"{account}","start":{start},"end":{end}}}"#
+    )
+}
+
+fn start(job: u64, time: u64) -> String {
+    format!(r#"{{"event":"start","job":{job},"time":{time}}}"#)
+}
+
+fn finish(job: u64, time: u64, outcome: &str) -> String {
+    format!(r#"{{"event":"finish","job":{job},"time":{time},"outcome":"{outcome}"}}"#)
+}
+
+fn next(time: u64) -> String {
+    format!(r#"{{"event":"next","time":{time},"machine":"m"}}"#)
+}
+
+fn demand(name: &str, events: &[String]) -> Vec<Value> {
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    answers(&play(name, DEMAND, &events, &["--json"]))
+}
+
+/// The seven plans in two hubs: Hub A / Group 1 / Project Y, then Hub B / Group 2 / Project N. Ratios
+/// of the groups in minutes: 120/32256, 120/16128, 90/8064, 150/24192.
+#[test]
+fn seven_plans_in_two_hubs() {
+    let args = [
+        "queue",
+        "examples/cloud.toml",
+        "--events",
+        "examples/cloud.jsonl",
+        "--positions",
+        "--estimate",
+    ];
+    let found = answers(&fairtree(&args, b""));
+    assert_eq!(decisions(&found), ["paused", "run 14", "busy", "run 22"]);
+    let next: Vec<&Value> = found
+        .iter()
+        .filter(|answer| answer["decision"] == "run")
+        .map(|answer| &answer["account"])
+        .collect();
+    assert_eq!(next, ["project_y", "project_n"]);
+    // Then all are charged: 240/32256 = 120/16128 = 0.0074, where w's job is older than x's; they
+    // make it 360/32256 = 0.0112 and 240/16128 = 0.0149. m's 90/8064 and group 2 of hub B with
+    // 270/24192 are 0.0112, too; m's job is older, and o (120) before n (150).
+    let positions = found.iter().find(|answer| answer["event"] == "positions");
+    assert_eq!(jobs(positions.unwrap()), [12, 13, 15, 17, 11, 16]);
+    let position = found.iter().find(|answer| answer["event"] == "position");
+    assert_eq!(position.unwrap()["position"], 4);
+    let estimate = found.iter().find(|answer| answer["event"] == "estimate");
+    // Two hours each, from the end of job 14 on: 2026-03-02T10:00:00Z.
+    let starts = estimate.unwrap()["jobs"].as_array().unwrap().iter();
+    let starts: Vec<u64> = starts.map(|job| job["start"].as_u64().unwrap()).collect();
+    let first = 1_772_445_600_000_000;
+    let expected: Vec<u64> = (0..6).map(|at| first + at * 7_200_000_000).collect();
+    assert_eq!(starts, expected);
+}
+
+/// Twice the minutes, twice the work: a has 20, b 10; runs of one minute. Ratios before each
+/// choice: 0/20 0/10 (older: 1), 1/20 0, 1/20 1/10, 2/20 1/10 (tie, a's is older), 3/20 1/10, ...
+#[test]
+fn minutes_instead_of_shares() {
+    let site = "now = 2026-01-01T00:00:00Z\n[machines.m]\n[accounts.a]\nminutes = 20\n\
+                [accounts.b]\nminutes = 10\n";
+    let mut events = Vec::new();
+    for (job, account) in [(1, "a"), (2, "a"), (3, "a"), (4, "a"), (5, "b"), (6, "b")] {
+        events.push(format!(
+            r#"{{"event":"submit","job":{job},"account":"{account}","machine":"m","limit":"0:01:00"}}"#
+        ));
+    }
+    let minute = |at: u64| 1_767_225_600_000_000 + at * 60_000_000;
+    for (at, job) in [1, 5, 2, 3, 6, 4].into_iter().enumerate() {
+        let at = at as u64;
+        events.extend([
+            next(minute(at)),
+            start(job, minute(at)),
+            finish(job, minute(at + 1), "COMPLETED"),
+        ]);
+    }
+    events.push(r#"{"event":"standing","account":"a"}"#.to_owned());
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let found = answers(&play("minutes", site, &events, &[]));
+    let runs = [1, 5, 2, 3, 6, 4].map(|job| format!("run {job}"));
+    assert_eq!(decisions(&found), runs);
+    let standing = found.last().unwrap();
+    assert_eq!(standing["used"], 240_000_000);
+    assert_eq!(standing["entitled"], 1_200_000_000.0);
+    assert_eq!(standing["ratio"], 0.2);
+}
+
+#[test]
+fn ends_that_do_not_count_are_taken_back() {
+    let site = "counts = 'COMPLETED'\norder = 'strict'\n[machines.m]\nslots = 2\n[accounts.a]\n[accounts.b]\n";
+    let events = [
+        submit(1, "a", 0),
+        start(1, 0),
+        r#"{"event":"requeue","job":1,"time":60,"outcome":"NODE_FAIL"}"#.to_owned(),
+        start(1, 100),
+        r#"{"event":"finish","job":1,"time":160,"outcome":"COMPLETED","executed":50}"#.to_owned(),
+        r#"{"event":"standing","account":"a"}"#.to_owned(),
+    ];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let found = answers(&play("taken-back", site, &events, &[]));
+    assert_eq!(
+        (&found[2]["executed"], &found[2]["counts"]),
+        (&60.into(), &false.into())
+    );
+    assert_eq!(
+        (&found[4]["executed"], &found[4]["counts"]),
+        (&50.into(), &true.into())
+    );
+    assert_eq!(found[5]["used"], 50);
+}
+
+/// Rule 1: the owner's jobs while the reservation runs are its jobs; one that waited before, and
+/// those of others, are on-demand.
+#[test]
+fn rule_1_whose_job_is_of_the_reservation() {
+    let found = demand(
+        "rule-1",
+        &[
+            reserve("a", 1_000_000, 2_000_000),
+            submit(1, "a", 999_999),
+            submit(2, "a", 1_000_000),
+            submit(3, "b", 1_000_000),
+            submit(4, "a", 2_000_000),
+        ],
+    );
+    let kinds: Vec<bool> = found[1..]
+        .iter()
+        .map(|answer| answer["reservation"].as_bool().unwrap())
+        .collect();
+    assert_eq!(kinds, [false, true, false, false]);
+}
+
+/// Rule 2: the reservation's oldest job, then the oldest on-demand job, which runs alone; jobs of the
+/// reservation on disjoint parts run side by side.
+#[test]
+fn rule_2_what_is_next() {
+    let part = |job: u64, part: u32| {
+        format!(
+            r#"{{"event":"submit","time":1000000,"job":{job},"account":"a","machine":"m","limit":9,"parts":[{part}]}}"#
+        )
+    };
+    let found = demand(
+        "rule-2",
+        &[
+            reserve("a", 1_000_000, 2_000_000),
+            submit(1, "b", 5),
+            submit(2, "b", 6),
+            part(3, 1),
+            part(4, 1),
+            part(5, 2),
+            next(1_000_000),
+            start(3, 1_000_000),
+            next(1_000_000),
+            r#"{"event":"cancel","job":4}"#.to_owned(),
+            next(1_000_000),
+            start(5, 1_000_000),
+            next(1_000_001),
+            finish(3, 1_000_002, "COMPLETED"),
+            finish(5, 1_000_002, "COMPLETED"),
+            next(1_000_002),
+            start(1, 1_000_002),
+            next(1_000_002),
+        ],
+    );
+    let expected = ["run 3", "busy", "run 5", "busy", "run 1", "busy"];
+    assert_eq!(decisions(&found), expected);
+}
+
+/// Rule 3: halted, it goes back to the very place it had, and costs nothing.
+#[test]
+fn rule_3_halt() {
+    let found = demand(
+        "rule-3",
+        &[
+            reserve("a", 1_000_000, 2_000_000),
+            submit(1, "b", 5),
+            submit(2, "b", 6),
+            start(1, 900_000),
+            submit(3, "a", 1_000_000),
+            next(1_000_000),
+            r#"{"event":"halted","job":1,"time":1000010}"#.to_owned(),
+            next(1_000_010),
+            r#"{"event":"positions","machine":"m"}"#.to_owned(),
+            r#"{"event":"bill"}"#.to_owned(),
+        ],
+    );
+    assert_eq!(found[4]["halt"], 1);
+    assert_eq!(decisions(&found), ["halt 1", "run 3"]);
+    assert_eq!(jobs(&found[8]), [3, 1, 2]);
+    assert_eq!(found[9]["total"], 0);
+}
+
+/// Rule 4: what is left becomes on-demand at the end, behind what waits, in the order of submission.
+/// The machine's limit of 2 leaves room for one.
+#[test]
+fn rule_4_the_end_of_a_reservation() {
+    let site = format!("{DEMAND}limit = 2\n");
+    let events = [
+        reserve("a", 1_000_000, 2_000_000),
+        submit(1, "a", 1_000_000),
+        start(1, 1_000_000),
+        submit(2, "a", 1_000_001),
+        submit(3, "a", 1_000_002),
+        submit(4, "b", 1_000_003),
+        r#"{"event":"positions","time":2000000}"#.to_owned(),
+        // The one that runs goes on.
+        finish(1, 2_500_000, "COMPLETED"),
+    ];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let found = answers(&play("rule-4", &site, &events, &["--bill"]));
+    let refused = &found[6];
+    assert_eq!(
+        (&refused["event"], &refused["job"], &refused["limit"]),
+        (&"refused".into(), &3.into(), &"machine".into())
+    );
+    assert_eq!(
+        (&refused["name"], &refused["size"], &refused["waiting"]),
+        (&"m".into(), &2.into(), &2.into())
+    );
+    assert_eq!(jobs(&found[7]), [4, 2]);
+    // One second reserved; the run was one of the reservation.
+    assert_eq!(found[9]["total"], 70);
+}
+
+/// Rule 5: a full queue refuses, and says which limit, its size and how full it is. What runs does not
+/// wait.
+#[test]
+fn rule_5_limits() {
+    let site = DEMAND.replace("[accounts.b]", "[accounts.b]\nlimit = 1");
+    let events = [
+        submit(1, "b", 1),
+        submit(2, "b", 1),
+        start(1, 2),
+        submit(3, "b", 2),
+        submit(4, "a", 2),
+    ];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let found = answers(&play("rule-5", &site, &events, &[]));
+    let kinds: Vec<&Value> = found.iter().map(|answer| &answer["event"]).collect();
+    assert_eq!(kinds, ["submit", "refused", "start", "submit", "submit"]);
+    assert_eq!(
+        (&found[1]["limit"], &found[1]["name"]),
+        (&"account".into(), &"b".into())
+    );
+    assert_eq!(
+        (&found[1]["size"], &found[1]["waiting"]),
+        (&1.into(), &1.into())
+    );
+}
+
+#[test]
+fn rule_6_maintenance() {
+    let found = demand(
+        "rule-6",
+        &[
+            submit(1, "a", 1),
+            r#"{"event":"pause","machine":"m"}"#.to_owned(),
+            next(2),
+            r#"{"event":"resume","machine":"m"}"#.to_owned(),
+            next(2),
+        ],
+    );
+    assert_eq!(decisions(&found), ["paused", "run 1"]);
+}
+
+/// Rule 7: a: 100 us executed of 1000 that passed, at 3, and 4 s reserved at 70; b's run failed.
+#[test]
+fn rule_7_bills() {
+    let mut events = vec![
+        reserve("a", 1_000_000, 5_000_000),
+        submit(1, "a", 10),
+        start(1, 100),
+        r#"{"event":"finish","job":1,"time":1100,"outcome":"COMPLETED","executed":100}"#.to_owned(),
+        submit(2, "b", 1200),
+        start(2, 1200),
+        finish(2, 1300, "FAILED"),
+        r#"{"event":"time","time":6000000}"#.to_owned(),
+    ];
+    // The reservation ended at 5 s; the run at 1100 us.
+    events.push(r#"{"event":"bill","from":0,"to":5000000}"#.to_owned());
+    events.push(r#"{"event":"bill","from":5000000}"#.to_owned());
+    events.push(r#"{"event":"bill"}"#.to_owned());
+    let found = demand("rule-7", &events);
+    let totals: Vec<&Value> = found[8..].iter().map(|answer| &answer["total"]).collect();
+    assert_eq!(totals, [300, 280, 580]);
+    let bills = found[10]["bills"].as_array().unwrap();
+    assert_eq!(bills.len(), 1);
+    assert_eq!(
+        (&bills[0]["executed"], &bills[0]["reserved_secs"]),
+        (&100.into(), &4.into())
+    );
+}
+
+/// A program that waits for each answer before it goes on.
+#[test]
+fn each_event_is_answered_at_once() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_fairtree"))
+        .args(["queue", "examples/cloud.toml"])
+        .current_dir(checkout())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut to = child.stdin.take().expect("a pipe");
+    let mut from = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut line = String::new();
+    from.read_line(&mut line).expect("a line");
+    assert!(line.contains("\"schema\":\"fairtree.queue/1\""), "{line}");
+    for _ in 0..3 {
+        writeln!(to, r#"{{"event":"next","machine":"m1"}}"#).expect("written");
+        line.clear();
+        from.read_line(&mut line).expect("a line");
+        assert!(line.contains("\"reason\":\"none_waits\""), "{line}");
+    }
+    drop(to);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn what_is_wrong_is_told_at_its_line() {
+    let site = format!("now = 1970-01-01T00:00:01Z\n{DEMAND}");
+    let first = submit(1, "a", 1_000_000);
+    for (event, words) in [
+        (submit(2, "nobody", 1_000_000), "account \"nobody\" is not allowed: allowed is an account of the site: a, b"),
+        (submit(1, "a", 1_000_000), "there is a job 1 already"),
+        (submit(2, "a", 999_999), "time goes back: 1970-01-01T00:00:00.999999Z is before 1970-01-01T00:00:01Z"),
+        (start(7, 1_000_000), "there is no job 7"),
+        (finish(1, 1_000_000, "COMPLETED"), "job 1 does not run, it waits"),
+        (r#"{"event":"next","machine":"x"}"#.to_owned(), "there is no machine \"x\""),
+        (r#"{"event":"position","job":9}"#.to_owned(), "there is no job 9"),
+        (r#"{"event":"standing","account":"a"}"#.to_owned(), "policy = \"fair_share\" only"),
+        (r#"{"event":"requeue","job":1,"outcome":"FAILED"}"#.to_owned(), "policy = \"fair_share\" only"),
+        (r#"{"event":"reserve","reservation":1,"machine":"m","account":"a","start":1000000,"end":1500000}"#.to_owned(), "whole seconds"),
+        (r#"{"event":"submit","job":2,"account":"a","user":"u","machine":"m","limit":1}"#.to_owned(), "user \"u\" is not allowed"),
+        (r#"{"event":"submit","job":2,"account":"a","machine":"m","limit":1,"nice":1}"#.to_owned(), "nice has a meaning"),
+    ] {
+        let ran = play("wrong", &site, &[&first, &event], &[]);
+        assert_eq!(ran.code, 2, "{event}");
+        assert!(
+            ran.err.contains("standard input:2: ") && ran.err.contains(words),
+            "{event}: {}",
+            ran.err
+        );
+        // What was answered before stays.
+        assert_eq!(ran.out.lines().count(), 2, "{event}: {}", ran.out);
+    }
+    let ran = play(
+        "no-time",
+        DEMAND,
+        &[r#"{"event":"next","machine":"m"}"#],
+        &[],
+    );
+    assert!(
+        ran.err.contains("the first event needs a time"),
+        "{}",
+        ran.err
+    );
+    let overlap = format!(
+        "{site}[[reservations]]\nid = 1\nmachine = 'm'\naccount = 'a'\nstart = 1970-01-01T00:00:10Z\n\
+         end = 1970-01-01T00:00:20Z\n[[reservations]]\nid = 2\nmachine = 'm'\naccount = 'b'\n\
+         start = 1970-01-01T00:00:19Z\nend = 1970-01-01T00:00:30Z\n"
+    );
+    let ran = play("overlap", &overlap, &[], &[]);
+    assert!(
+        ran.code == 2
+            && ran
+                .err
+                .contains("site.toml:15: reservation 2 overlaps reservation 1"),
+        "{}",
+        ran.err
+    );
+}

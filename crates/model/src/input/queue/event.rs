@@ -1,0 +1,176 @@
+//! Something that happens at a site, or a question.
+
+use fairtree::engine::queue::Micros;
+use fairtree::usage::EndState;
+
+/// A line of the events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When; `None`: at the moment of the line before.
+    pub time: Option<Micros>,
+    /// What.
+    pub act: Act,
+    /// Number of its line, from 1.
+    pub line: usize,
+    /// Its text.
+    pub text: String,
+}
+
+/// What happens or is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// A job begins to wait.
+    Submit(Submission),
+    /// What is the machine to run?
+    Next(String),
+    /// A waiting job starts.
+    Start(u64),
+    /// A run has ended.
+    Finish(u64, Ended),
+    /// A run has ended, and the job waits again.
+    Requeue(u64, Ended),
+    /// An on-demand job was halted.
+    Halted(u64),
+    /// A waiting job is gone.
+    Cancel(u64),
+    /// Maintenance of a machine begins.
+    Pause(String),
+    /// Maintenance of a machine is over.
+    Resume(String),
+    /// A machine is reserved.
+    Reserve {
+        /// Number of the reservation.
+        reservation: u64,
+        /// The machine.
+        machine: String,
+        /// The owner.
+        account: String,
+        /// From this moment.
+        start: Micros,
+        /// Until before this one.
+        end: Micros,
+    },
+    /// A reservation that has not begun is gone.
+    CancelReservation(u64),
+    /// Time passes.
+    Time,
+    /// Which place has a job?
+    Position(u64),
+    /// In which order do the jobs of a machine, or of each, stand?
+    Positions(Option<String>),
+    /// When will the jobs of a machine, or of each, start?
+    Estimate(Option<String>),
+    /// What has an account used, and what is it entitled to?
+    Standing {
+        /// The account.
+        account: String,
+        /// A user of it.
+        user: Option<String>,
+    },
+    /// What do accounts owe?
+    Bill {
+        /// For what ended from this moment on; `None`: from the beginning.
+        from: Option<Micros>,
+        /// And before this one; `None`: up to and with now.
+        to: Option<Micros>,
+    },
+}
+
+/// A job that begins to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    /// Its number.
+    pub job: u64,
+    /// Who pays.
+    pub account: String,
+    /// A user of the account.
+    pub user: Option<String>,
+    /// The machine that it waits for.
+    pub machine: String,
+    /// How long it is expected to run, microseconds.
+    pub expected: Option<u64>,
+    /// How long it may run at most, microseconds.
+    pub limit: Option<u64>,
+    /// Units that it uses at a time.
+    pub rate: Option<u32>,
+    /// Later among the jobs of the same account.
+    pub nice: Option<i64>,
+    /// Parts of the machine that it uses.
+    pub parts: Option<Vec<u32>>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// In which state.
+    pub outcome: EndState,
+    /// With which exit code.
+    pub exit_code: u8,
+    /// How long the machine executed it, microseconds; `None`: since its start.
+    pub executed: Option<Micros>,
+}
+
+/// The keys of one kind of event, besides `event` and `time`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// Value of `event`.
+    pub name: &'static str,
+    /// Keys that must be there.
+    pub required: &'static [&'static str],
+    /// Keys that may be there.
+    pub optional: &'static [&'static str],
+}
+
+const ENDED: &[&str] = &["exit_code", "executed"];
+const MACHINE: &[&str] = &["machine"];
+const JOB: &[&str] = &["job"];
+
+const fn form(
+    name: &'static str,
+    required: &'static [&'static str],
+    optional: &'static [&'static str],
+) -> Form {
+    Form {
+        name,
+        required,
+        optional,
+    }
+}
+
+const FORMS: [Form; 17] = [
+    form(
+        "submit",
+        &["job", "account", "machine"],
+        &["user", "expected", "limit", "rate", "nice", "parts"],
+    ),
+    form("next", MACHINE, &[]),
+    form("start", JOB, &[]),
+    form("finish", &["job", "outcome"], ENDED),
+    form("requeue", &["job", "outcome"], ENDED),
+    form("halted", JOB, &[]),
+    form("cancel", JOB, &[]),
+    form("pause", MACHINE, &[]),
+    form("resume", MACHINE, &[]),
+    form(
+        "reserve",
+        &["reservation", "machine", "account", "start", "end"],
+        &[],
+    ),
+    form("cancel_reservation", &["reservation"], &[]),
+    form("time", &[], &[]),
+    form("position", JOB, &[]),
+    form("positions", &[], MACHINE),
+    form("estimate", &[], MACHINE),
+    form("standing", &["account"], &["user"]),
+    form("bill", &[], &["from", "to"]),
+];
+
+/// Every kind of event.
+pub fn forms() -> &'static [Form] {
+    &FORMS
+}
+
+/// The words that `outcome` may be.
+pub fn ends() -> Vec<&'static str> {
+    EndState::all().map(EndState::name).collect()
+}

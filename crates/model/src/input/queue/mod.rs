@@ -1,0 +1,19 @@
+//! A site of machines that ask "what next?", and what happens there. See `docs/queue.md`.
+//!
+//! | noun | what it is |
+//! |---|---|
+//! | [`QueueSite`] | accounts, machines and the policy, from a file in TOML ([`read`]) |
+//! | [`Event`] | something that happens, or a question; a line of JSON ([`Events`]) |
+
+mod event;
+mod events;
+mod file;
+mod policy;
+mod site;
+
+pub use event::{Act, Ended, Event, Form, Submission, ends, forms};
+pub use events::Events;
+pub use site::{MachineRow, OnDemandSite, Policy, QueueSite, Reserved, read};
+
+#[cfg(test)]
+mod tests;
