@@ -63,7 +63,7 @@
  *
  * Strings are UTF-8. They end with NUL, or come with a length, as the function says.
  *
- * Ownership. A handle (ft_tree, ft_config, ft_site) is yours: free it once, with the function of
+ * Ownership. A handle (ft_tree, ft_queue, ...) is yours: free it once, with the function of
  * its name; NULL is harmless there. Handles do not refer to each other and may be freed in any
  * order. Arrays and strings that you pass stay yours and are not kept after the call. Nothing is
  * ever handed to you that you would have to free() yourself.
@@ -77,7 +77,8 @@
  * and your program goes on. A handle that it left half-changed answers FT_ERR_POISONED from then
  * on. Lack of memory ends the program.
  *
- * Time is an argument: seconds since 1970, as from time(NULL). The library never looks at a
+ * Time is an argument: seconds since 1970, as from time(NULL), and for ft_queue_ and
+ * ft_on_demand_ microseconds, which then end the name: now_micros. The library never looks at a
  * clock, and reads no file but the system's time zones (ft_usage_advance, ft_pass).
  */
 
@@ -154,6 +155,11 @@
  * The most threads that one call starts.
  */
 #define FT_THREADS_MAX 1024u
+
+/**
+ * All leaves compete with each other, over the whole tree: ft_queue_settings.level.
+ */
+#define FT_LEVEL_LEAVES 0u
 
 /**
  * What a call says of itself: 0 is success, everything else is negative.
@@ -291,6 +297,62 @@ enum ft_status
      * Saved by a version whose format this one does not read.
      */
     FT_ERR_STATE_VERSION = -101,
+    /**
+     * No machine of the queue has this name.
+     */
+    FT_ERR_UNKNOWN_MACHINE = -120,
+    /**
+     * Two machines with one name.
+     */
+    FT_ERR_DUPLICATE_MACHINE = -121,
+    /**
+     * No job of the queue has this id.
+     */
+    FT_ERR_UNKNOWN_JOB = -122,
+    /**
+     * Two jobs with one id.
+     */
+    FT_ERR_DUPLICATE_JOB = -123,
+    /**
+     * A job that runs, where one must wait.
+     */
+    FT_ERR_NOT_WAITING = -124,
+    /**
+     * A job that waits, where one must run.
+     */
+    FT_ERR_NOT_RUNNING = -125,
+    /**
+     * An association that nobody's shares stand for.
+     */
+    FT_ERR_NO_SHARES = -126,
+    /**
+     * A machine that runs all that it can at a time.
+     */
+    FT_ERR_BUSY = -127,
+    /**
+     * A machine in maintenance.
+     */
+    FT_ERR_PAUSED = -128,
+    /**
+     * No room for another waiting job: ft_last_error() names the limit, its size, how full it is.
+     */
+    FT_ERR_FULL = -140,
+    /**
+     * A job of a reservation, where one must be on-demand.
+     */
+    FT_ERR_NOT_ON_DEMAND = -141,
+    /**
+     * No reservation has this id, or it is over.
+     */
+    FT_ERR_UNKNOWN_RESERVATION = -142,
+    /**
+     * Two reservations with one id.
+     */
+    FT_ERR_DUPLICATE_RESERVATION = -143,
+    /**
+     * Two reservations of one machine at one time.
+     */
+    FT_ERR_OVERLAP = -144,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -444,6 +506,205 @@ typedef uint32_t ft_basis;
 #endif // __cplusplus
 
 /**
+ * In which order jobs are chosen.
+ */
+enum ft_choice
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A job that runs counts as if it ran for its expected time, from its start on. So jobs that
+     * are started at one moment follow the order that ft_queue_positions() tells.
+     */
+    FT_CHOICE_INTERLEAVED = 0,
+    /**
+     * By what was used so far.
+     */
+    FT_CHOICE_STRICT = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_choice ft_choice;
+#else
+typedef uint32_t ft_choice;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What counts as used at a moment.
+ */
+enum ft_counting
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * As above it; for an account only.
+     */
+    FT_COUNTING_INHERITED = 0,
+    /**
+     * What was used in the last so many microseconds, from 1 up.
+     */
+    FT_COUNTING_WINDOW = 1,
+    /**
+     * What was used since a moment, in microseconds since 1970.
+     */
+    FT_COUNTING_SINCE = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_counting ft_counting;
+#else
+typedef uint32_t ft_counting;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a machine is to do.
+ */
+enum ft_next
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Run this job.
+     */
+    FT_NEXT_JOB = 0,
+    /**
+     * Nothing: no job waits for it.
+     */
+    FT_NEXT_NONE_WAITS = 1,
+    /**
+     * Nothing: it is in maintenance.
+     */
+    FT_NEXT_PAUSED = 2,
+    /**
+     * Nothing: it runs all that it can at a time.
+     */
+    FT_NEXT_BUSY = 3,
+    /**
+     * Halt this on-demand job, as one of a reservation waits: see ft_on_demand_halted().
+     */
+    FT_NEXT_HALT = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_next ft_next;
+#else
+typedef uint32_t ft_next;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How a run ended, in the words of sacct and with the numbers of Slurm.
+ */
+enum ft_end
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Exit code 0.
+     */
+    FT_END_COMPLETED = 3,
+    /**
+     * By a user or an administrator.
+     */
+    FT_END_CANCELLED = 4,
+    /**
+     * Another exit code.
+     */
+    FT_END_FAILED = 5,
+    /**
+     * At its time limit.
+     */
+    FT_END_TIMEOUT = 6,
+    /**
+     * A part of the machine failed.
+     */
+    FT_END_NODE_FAIL = 7,
+    /**
+     * For another job.
+     */
+    FT_END_PREEMPTED = 8,
+    /**
+     * A part of the machine did not boot.
+     */
+    FT_END_BOOT_FAIL = 9,
+    /**
+     * At its deadline.
+     */
+    FT_END_DEADLINE = 10,
+    /**
+     * Out of memory.
+     */
+    FT_END_OUT_OF_MEMORY = 11,
+    /**
+     * By an administrator, to run again.
+     */
+    FT_END_REQUEUED = 1024,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_end ft_end;
+#else
+typedef uint32_t ft_end;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Where the expected run time of a job comes from.
+ */
+enum ft_proxy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It was told: expected_micros.
+     */
+    FT_PROXY_EXPECTED = 0,
+    /**
+     * The maximum stands for it: limit_micros.
+     */
+    FT_PROXY_MAXIMUM = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_proxy ft_proxy;
+#else
+typedef uint32_t ft_proxy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What limits waiting on-demand jobs.
+ */
+enum ft_limit
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Those of an account, for all machines.
+     */
+    FT_LIMIT_ACCOUNT = 0,
+    /**
+     * Those for a machine, of all accounts.
+     */
+    FT_LIMIT_MACHINE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_limit ft_limit;
+#else
+typedef uint32_t ft_limit;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Settings, in the words and the syntax of slurm.conf.
  *
  * The settings are FairShareDampeningFactor, PriorityCalcPeriod, PriorityDecayHalfLife,
@@ -456,6 +717,38 @@ typedef uint32_t ft_basis;
  * Made by ft_config_new(); freed by ft_config_free().
  */
 typedef struct ft_config ft_config;
+
+/**
+ * An on-demand queue: machines that accounts reserve for a time and that run everybody's jobs
+ * otherwise, first come, first served; and what each account owes.
+ *
+ * A job that the owner of a reservation submits to its machine while it runs is a job of the
+ * reservation. Every other job is on-demand, and stays so. Jobs of the running reservation go
+ * first; where one waits and an on-demand job runs, ft_on_demand_next() says to halt that one: it
+ * goes back to the very place that it had, costs nothing and starts anew. When a reservation
+ * ends, jobs of it that still wait become on-demand jobs of that moment, within the limits; one
+ * that runs goes on.
+ *
+ * Times are MICROseconds since 1970 and their names end with _micros. An earlier moment than the
+ * latest one that the queue was told counts as the latest.
+ * Made by ft_on_demand_new(), ft_on_demand_restore(); freed by ft_on_demand_free().
+ */
+typedef struct ft_on_demand ft_on_demand;
+
+/**
+ * A queue: jobs that wait for machines, and what accounts have used of them.
+ *
+ * A machine asks ft_queue_next() which job to run. It is the job whose account stands lowest:
+ * used over entitled is compared among those on the level of competition, then among those below
+ * the lowest of them, and so on; the oldest job of the leaf that remains is next. You report what
+ * happens (ft_queue_start, ft_queue_finish, ft_queue_cancel, ft_queue_requeue), and use follows.
+ *
+ * Times are MICROseconds since 1970 here and their names end with _micros. Time does not run
+ * backwards: an earlier moment than the latest one that the queue was told counts as the latest.
+ * All numbers are whole, so nothing drifts, and equal ratios tie: then the oldest job goes first.
+ * Made by ft_queue_new(), ft_queue_restore(); freed by ft_queue_free().
+ */
+typedef struct ft_queue ft_queue;
 
 /**
  * The tables that jobs point into: the size of the cluster, its TRES, partitions and QOS.
@@ -908,6 +1201,296 @@ typedef struct {
      */
     const ft_batch *batch;
 } ft_pass_input;
+
+/**
+ * What an account has instead of the queue's own rules.
+ */
+typedef struct {
+    /**
+     * The account, of the tree.
+     */
+    uint32_t id;
+    /**
+     * 1: it has minutes instead of shares; 0: it has not.
+     */
+    uint32_t has_minutes;
+    /**
+     * Minutes of one unit that it is entitled to, 0..1000000000000; 0 without has_minutes.
+     */
+    uint64_t minutes;
+    /**
+     * How its use and that of all below it counts: one of enum ft_counting. With
+     * FT_COUNTING_SINCE it must have minutes, or an account above that has them and counts alike,
+     * unless all accounts count so.
+     */
+    uint32_t counting;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * The length or the moment; 0 for FT_COUNTING_INHERITED.
+     */
+    int64_t counting_micros;
+} ft_queue_account;
+
+/**
+ * What a queue goes by.
+ */
+typedef struct {
+    /**
+     * sizeof(ft_queue_settings).
+     */
+    size_t struct_size;
+    /**
+     * Who competes over the whole tree: accounts of this depth, where 1 is directly below the
+     * root, and leaves that are not as deep; or FT_LEVEL_LEAVES.
+     */
+    uint32_t level;
+    /**
+     * One of enum ft_choice.
+     */
+    uint32_t choice;
+    /**
+     * How use counts: FT_COUNTING_WINDOW or FT_COUNTING_SINCE.
+     */
+    uint32_t counting;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * The length or the moment.
+     */
+    int64_t counting_micros;
+    /**
+     * Units that all machines together can give out at a time, from 1 up. Only where minutes and
+     * shares stand side by side does it change an order.
+     */
+    uint64_t capacity;
+    /**
+     * Which ends of runs count, in the words of enum ft_end without FT_END_:
+     * "COMPLETED,TIMEOUT,FAILED:12:20", where failures count with these exit codes only. A run
+     * that ended in another way costs nothing. NULL: all of them.
+     */
+    const char *outcomes;
+    /**
+     * Accounts with rules of their own, each once. May be (NULL, 0).
+     */
+    const ft_queue_account *accounts;
+    /**
+     * How many there are.
+     */
+    size_t accounts_len;
+    /**
+     * sizeof(ft_queue_account), where there are some.
+     */
+    size_t account_size;
+} ft_queue_settings;
+
+/**
+ * A job that begins to wait.
+ */
+typedef struct {
+    /**
+     * sizeof(ft_queue_job).
+     */
+    size_t struct_size;
+    /**
+     * Unique among the jobs that wait or run.
+     */
+    uint64_t id;
+    /**
+     * The association it is charged to: a user or an account.
+     */
+    uint32_t assoc;
+    /**
+     * Units that it uses at a time, from 1 up; 1 for a machine that runs one job.
+     */
+    uint32_t rate;
+    /**
+     * The machine that it waits for.
+     */
+    const char *machine;
+    /**
+     * When it was submitted.
+     */
+    int64_t submit_micros;
+    /**
+     * Added by the user to come later among the jobs of the same leaf.
+     */
+    int64_t nice;
+    /**
+     * How long it is expected to run; 0: nobody knows.
+     */
+    uint64_t expected_micros;
+    /**
+     * How long it may run at most, which stands for the expected time where nobody knows that;
+     * 0: no limit. One of the two must be there.
+     */
+    uint64_t limit_micros;
+} ft_queue_job;
+
+/**
+ * When a waiting job will start.
+ */
+typedef struct {
+    /**
+     * Its id.
+     */
+    uint64_t job;
+    /**
+     * When, in microseconds since 1970; 0 when it never does.
+     */
+    int64_t start_micros;
+    /**
+     * 1: it starts. 0: never, as the machine is paused, or as the limits of an on-demand queue
+     * will leave no room for it.
+     */
+    uint32_t starts;
+    /**
+     * What stands for its run time: one of enum ft_proxy.
+     */
+    uint32_t proxy;
+} ft_estimate;
+
+/**
+ * What an association stands at.
+ */
+typedef struct {
+    /**
+     * Used by it and all below it, as far as it counts now: units times microseconds, of which
+     * these are the lower 64 bits. Jobs that run count up to now.
+     */
+    uint64_t used;
+    /**
+     * The upper 64 bits of the same: 0 but for very long or wide use.
+     */
+    uint64_t used_high;
+    /**
+     * What it is entitled to, rounded: its part of what the capacity gives in the window, or its
+     * minutes, in the same unit.
+     */
+    double entitled;
+    /**
+     * Used over entitled as jobs are chosen, rounded: with FT_CHOICE_INTERLEAVED jobs that run
+     * count with their expected time. Infinity for one that is entitled to nothing.
+     */
+    double ratio;
+} ft_standing;
+
+/**
+ * A job that is submitted to an on-demand queue.
+ */
+typedef struct {
+    /**
+     * sizeof(ft_on_demand_job).
+     */
+    size_t struct_size;
+    /**
+     * Unique among the jobs that wait or run.
+     */
+    uint64_t id;
+    /**
+     * Who pays: any number but FT_NONE.
+     */
+    uint32_t account;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * The machine that it waits for.
+     */
+    const char *machine;
+    /**
+     * Numbers of the parts of the machine that it uses; (NULL, 0): all of it. Jobs of a
+     * reservation run side by side on disjoint parts.
+     */
+    const uint32_t *parts;
+    /**
+     * How many there are.
+     */
+    size_t parts_len;
+    /**
+     * How long it is expected to run, or may at most: for estimates.
+     */
+    uint64_t expected_micros;
+} ft_on_demand_job;
+
+/**
+ * What became of a job that was submitted.
+ */
+typedef struct {
+    /**
+     * 1: a job of the reservation that runs; 0: an on-demand job.
+     */
+    uint32_t in_reservation;
+    /**
+     * 1: an on-demand job is to be halted for it; ft_on_demand_next() says so, too.
+     */
+    uint32_t must_halt;
+    /**
+     * The id of that job, or 0.
+     */
+    uint64_t halt;
+} ft_submitted;
+
+/**
+ * A job that is gone, as there was no room for it when its reservation ended.
+ */
+typedef struct {
+    /**
+     * Its id.
+     */
+    uint64_t job;
+    /**
+     * Which limit: one of enum ft_limit.
+     */
+    uint32_t limit;
+    /**
+     * The account, or the number of the machine.
+     */
+    uint32_t whose;
+    /**
+     * How many jobs may wait.
+     */
+    uint32_t size;
+    /**
+     * How many did.
+     */
+    uint32_t waiting;
+} ft_refused;
+
+/**
+ * What an account owes for a machine. All numbers are exact.
+ */
+typedef struct {
+    /**
+     * The account.
+     */
+    uint32_t account;
+    /**
+     * The number of the machine.
+     */
+    uint32_t machine;
+    /**
+     * Microseconds that its on-demand jobs were executed, of runs that ended well.
+     */
+    uint64_t executed_micros;
+    /**
+     * Seconds that it had reserved, whatever ran.
+     */
+    uint64_t reserved_secs;
+    /**
+     * Both at the prices of the machine: the lower 64 bits.
+     */
+    uint64_t amount;
+    /**
+     * The upper 64 bits of the amount: 0 but for enormous ones.
+     */
+    uint64_t amount_high;
+} ft_bill;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1615,6 +2198,629 @@ FT_MUST_USE
 int32_t ft_state_restore(ft_tree *tree,
                          const uint8_t *bytes,
                          size_t bytes_len);
+
+/**
+ * Makes a queue without machines or jobs, nothing used.
+ *
+ * tree: who shares with whom. Its shares are taken over; its usage and factors are not, and the
+ * tree may be freed afterwards.
+ * settings: what the queue goes by. NULL: all leaves compete, interleaved, by what was used in
+ * the last 28 days; all ends count; one unit of capacity.
+ * now_micros: now, in microseconds since 1970.
+ * queue: receives the queue, which is yours to free.
+ *
+ * Errors, naming the setting: FT_ERR_CONFIG, FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_UNKNOWN_ID,
+ * FT_ERR_DUPLICATE_ID; FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_queue_new(const ft_tree *tree,
+                     const ft_queue_settings *settings,
+                     int64_t now_micros,
+                     ft_queue **queue);
+
+/**
+ * Frees a queue. NULL is harmless; freeing one twice is not.
+ *
+ * Threads: no other thread may use the queue.
+ */
+void ft_queue_free(ft_queue *queue);
+
+/**
+ * Goes on with another tree or other settings.
+ *
+ * Jobs stay. Use stays with its association by id; that of one which is gone counts no more.
+ * Where use counts from farther back than before, only what was still known counts.
+ *
+ * tree, settings: as for ft_queue_new().
+ *
+ * Errors: those of ft_queue_new(); FT_ERR_NO_SHARES and FT_ERR_UNKNOWN_ID when the association
+ * of a job is gone. The queue is then unchanged.
+ * Threads: one at a time per queue; the tree is only read.
+ */
+FT_MUST_USE
+int32_t ft_queue_change(ft_queue *queue,
+                        const ft_tree *tree,
+                        const ft_queue_settings *settings);
+
+/**
+ * Adds a machine. Use counts over all machines.
+ *
+ * machine: its name. slots: jobs that it runs at a time, from 1 up.
+ *
+ * Errors: FT_ERR_DUPLICATE_MACHINE, FT_ERR_CONFIG (no slots), FT_ERR_UTF8, FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_add_machine(ft_queue *queue,
+                             const char *machine,
+                             uint32_t slots);
+
+/**
+ * Begins or ends maintenance. A paused machine gives no job; what runs there is your business.
+ *
+ * paused: 1: begins; 0: ends.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_ENUM, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_set_paused(ft_queue *queue,
+                            const char *machine,
+                            uint32_t paused);
+
+/**
+ * Adds a job that waits.
+ *
+ * job: the job; a copy is kept.
+ *
+ * Errors: FT_ERR_DUPLICATE_JOB, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UNKNOWN_ID, FT_ERR_NO_SHARES,
+ * FT_ERR_RANGE (no rate, or neither an expected nor a maximum time); FT_ERR_STRUCT_SIZE,
+ * FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_LENGTH, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_add_job(ft_queue *queue,
+                         const ft_queue_job *job);
+
+/**
+ * Tells which job a machine is to run; does not start it.
+ *
+ * Costs little, however many jobs wait. The answer holds until something is reported or time
+ * passes: after each start ask again.
+ *
+ * machine: its name. now_micros: now.
+ * what: receives FT_NEXT_JOB, or why there is none: FT_NEXT_NONE_WAITS, FT_NEXT_PAUSED or
+ * FT_NEXT_BUSY.
+ * job: receives the id of the job; 0 when there is none.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_next(ft_queue *queue,
+                      const char *machine,
+                      int64_t now_micros,
+                      uint32_t *what,
+                      uint64_t *job);
+
+/**
+ * A waiting job starts: the one that ft_queue_next() told, or any other of its machine.
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_start(ft_queue *queue,
+                       uint64_t job,
+                       int64_t now_micros);
+
+/**
+ * A run has ended, and its job is gone. What it executed counts where such ends count, and
+ * otherwise nothing of it does.
+ *
+ * end: one of enum ft_end. exit_code: 0..255; matters to FT_END_FAILED only.
+ * executed_micros: how long it was on the machine, from its start on; from 0 up to what has
+ * passed since.
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
+ * FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_finish(ft_queue *queue,
+                        uint64_t job,
+                        uint32_t end,
+                        uint32_t exit_code,
+                        int64_t executed_micros,
+                        int64_t now_micros);
+
+/**
+ * As ft_queue_finish(), but the job waits again, in the place that it had.
+ *
+ * Errors: those of ft_queue_finish(): FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING and so on.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_requeue(ft_queue *queue,
+                         uint64_t job,
+                         uint32_t end,
+                         uint32_t exit_code,
+                         int64_t executed_micros,
+                         int64_t now_micros);
+
+/**
+ * A waiting job is gone. One that runs is ended by ft_queue_finish().
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_cancel(ft_queue *queue,
+                        uint64_t job);
+
+/**
+ * Tells how many jobs wait for a machine.
+ *
+ * found: receives the number.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_queue_waiting(const ft_queue *queue,
+                         const char *machine,
+                         size_t *found);
+
+/**
+ * Tells the place of a waiting job among those that wait for its machine, as
+ * ft_queue_positions() orders them at the latest moment that the queue was told.
+ *
+ * For many jobs call ft_queue_positions() once: one place costs as much as all of them.
+ *
+ * position: receives the place, 0 for the next job.
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_queue_position(const ft_queue *queue,
+                          uint64_t job,
+                          size_t *position);
+
+/**
+ * Orders all jobs that wait for a machine, first to last.
+ *
+ * With FT_CHOICE_INTERLEAVED this is the order in which they would start if each were charged
+ * its expected use at once; with FT_CHOICE_STRICT the order by present ratios.
+ *
+ * jobs: receives their ids. jobs_len: how many fit; (NULL, 0) to learn the number first.
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_positions(ft_queue *queue,
+                           const char *machine,
+                           int64_t now_micros,
+                           uint64_t *jobs,
+                           size_t jobs_len,
+                           size_t *found);
+
+/**
+ * Foretells when the jobs that wait for a machine will start, in this order.
+ *
+ * All machines run on, each job for its expected time, or for its maximum where nobody knows,
+ * and nothing comes; the row says which of the two was used. A job that has run longer than that
+ * already ends now. Every run ends well. Machines that become idle at one moment choose one after
+ * the other, as they were added.
+ *
+ * estimates: receives one row per job. estimates_len: how many fit; (NULL, 0) to learn the
+ * number first. row_size: sizeof(ft_estimate).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_estimate(ft_queue *queue,
+                          const char *machine,
+                          int64_t now_micros,
+                          ft_estimate *estimates,
+                          size_t estimates_len,
+                          size_t row_size,
+                          size_t *found);
+
+/**
+ * Tells what an association has used, is entitled to, and stands at. For one that shares as its
+ * parent does this is the account that shares for it.
+ *
+ * standing: receives it. row_size: sizeof(ft_standing).
+ *
+ * Errors: FT_ERR_UNKNOWN_ID (it is not in the tree), FT_ERR_NO_SHARES (neither it nor an account
+ * above it has shares, as with the root), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_queue_standing(ft_queue *queue,
+                          uint32_t assoc,
+                          int64_t now_micros,
+                          ft_standing *standing,
+                          size_t row_size);
+
+/**
+ * Saves all that a queue holds into bytes, for you to keep: tree, settings, machines, jobs, use.
+ *
+ * The bytes have a version and a checksum, and are the same on every machine.
+ *
+ * bytes: receives them. bytes_len: how many fit; (NULL, 0) to learn the number first.
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_queue_save(const ft_queue *queue,
+                      uint8_t *bytes,
+                      size_t bytes_len,
+                      size_t *found);
+
+/**
+ * Makes the queue that was saved.
+ *
+ * bytes: as from ft_queue_save(), of this version of the format.
+ * queue: receives the queue, which is yours to free.
+ *
+ * Errors: FT_ERR_STATE_DAMAGED, FT_ERR_STATE_VERSION, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN.
+ * Threads: any.
+ */
+FT_MUST_USE
+int32_t ft_queue_restore(const uint8_t *bytes,
+                         size_t bytes_len,
+                         ft_queue **queue);
+
+/**
+ * Makes an on-demand queue without machines.
+ *
+ * billed: which ends of on-demand runs are billed, in the words of enum ft_end without
+ * FT_END_: "COMPLETED,TIMEOUT". NULL: all of them.
+ * now_micros: now, in microseconds since 1970.
+ * queue: receives the queue, which is yours to free.
+ *
+ * Errors: FT_ERR_CONFIG, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN.
+ * Threads: any.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_new(const char *billed,
+                         int64_t now_micros,
+                         ft_on_demand **queue);
+
+/**
+ * Frees an on-demand queue. NULL is harmless; freeing one twice is not.
+ *
+ * Threads: no other thread may use the queue.
+ */
+void ft_on_demand_free(ft_on_demand *queue);
+
+/**
+ * Adds a machine. Its number is how many were there before: 0 for the first one.
+ *
+ * machine: its name.
+ * limit: how many on-demand jobs may wait for it; FT_UNLIMITED: any number.
+ * execution_price: for a microsecond that an on-demand job was executed.
+ * reserved_price: for a second that was reserved. Prices are in a unit of your choice.
+ *
+ * Errors: FT_ERR_DUPLICATE_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_add_machine(ft_on_demand *queue,
+                                 const char *machine,
+                                 uint32_t limit,
+                                 uint64_t execution_price,
+                                 uint64_t reserved_price);
+
+/**
+ * Begins or ends maintenance. A paused machine gives no job; what runs there is your business.
+ *
+ * paused: 1: begins; 0: ends.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_ENUM, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_set_paused(ft_on_demand *queue,
+                                const char *machine,
+                                uint32_t paused);
+
+/**
+ * Limits how many on-demand jobs of an account may wait, for all machines together. Jobs that
+ * wait already stay.
+ *
+ * account: the account; FT_NONE: every one that has no limit of its own.
+ * limit: how many; FT_UNLIMITED: any number, as without this call.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_limit_account(ft_on_demand *queue,
+                                   uint32_t account,
+                                   uint32_t limit);
+
+/**
+ * Reserves a machine for an account, from start_micros until before end_micros.
+ *
+ * reservation: an id of your choice, unique among those that are not over.
+ * start_micros: not before now. end_micros: whole seconds later, at least 1.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_RESERVATION, FT_ERR_OVERLAP, FT_ERR_TIME (it
+ * would start in the past), FT_ERR_RANGE (its length, or FT_NONE as an account), FT_ERR_UTF8,
+ * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_reserve(ft_on_demand *queue,
+                             uint64_t reservation,
+                             const char *machine,
+                             uint32_t account,
+                             int64_t start_micros,
+                             int64_t end_micros,
+                             int64_t now_micros);
+
+/**
+ * Cancels a reservation that has not begun; it costs nothing.
+ *
+ * Errors: FT_ERR_UNKNOWN_RESERVATION, FT_ERR_TIME (it has begun), FT_ERR_NULL, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_cancel_reservation(ft_on_demand *queue,
+                                        uint64_t reservation,
+                                        int64_t now_micros);
+
+/**
+ * Lets time pass: reservations end. Every other call with a moment does so first.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE int32_t ft_on_demand_advance(ft_on_demand *queue, int64_t now_micros);
+
+/**
+ * Saves all that an on-demand queue holds into bytes, for you to keep: machines, limits,
+ * reservations, jobs and what is billed.
+ *
+ * The bytes have a version and a checksum, and are the same on every machine.
+ *
+ * bytes: receives them. bytes_len: how many fit; (NULL, 0) to learn the number first.
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_save(const ft_on_demand *queue,
+                          uint8_t *bytes,
+                          size_t bytes_len,
+                          size_t *found);
+
+/**
+ * Makes the on-demand queue that was saved.
+ *
+ * bytes: as from ft_on_demand_save(), of this version of the format.
+ * queue: receives the queue, which is yours to free.
+ *
+ * Errors: FT_ERR_STATE_DAMAGED, FT_ERR_STATE_VERSION, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN.
+ * Threads: any.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_restore(const uint8_t *bytes,
+                             size_t bytes_len,
+                             ft_on_demand **queue);
+
+/**
+ * Submits a job: one of a reservation if the account owns the reservation that runs on the
+ * machine at this moment, otherwise an on-demand job.
+ *
+ * job: the job; a copy is kept.
+ * submitted: receives which of the two it is. row_size: sizeof(ft_submitted).
+ *
+ * Errors: FT_ERR_FULL, FT_ERR_UNKNOWN_MACHINE, FT_ERR_DUPLICATE_JOB, FT_ERR_RANGE (FT_NONE as an
+ * account, reserved is not zero), FT_ERR_STRUCT_SIZE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_submit(ft_on_demand *queue,
+                            const ft_on_demand_job *job,
+                            int64_t now_micros,
+                            ft_submitted *submitted,
+                            size_t row_size);
+
+/**
+ * Tells what a machine is to do; starts and halts nothing.
+ *
+ * machine: its name. now_micros: now.
+ * what: receives one of enum ft_next.
+ * job: receives the id of the job to run or to halt; 0 when there is none.
+ *
+ * Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_next(ft_on_demand *queue,
+                          const char *machine,
+                          int64_t now_micros,
+                          uint32_t *what,
+                          uint64_t *job);
+
+/**
+ * A waiting job starts: the one that ft_on_demand_next() told, or any other that can.
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_start(ft_on_demand *queue,
+                           uint64_t job,
+                           int64_t now_micros);
+
+/**
+ * An on-demand job was halted: its partial result is discarded, it costs nothing, and it waits
+ * again in the very place that it had, whatever the limits.
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_NOT_ON_DEMAND, FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_halted(ft_on_demand *queue,
+                            uint64_t job,
+                            int64_t now_micros);
+
+/**
+ * A run has ended, and its job is gone. It is billed if the job is on-demand and such ends are.
+ *
+ * end: one of enum ft_end. exit_code: 0..255; matters to FT_END_FAILED only.
+ * executed_micros: how long it was on the machine; from 0 up to what has passed since its
+ * start.
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
+ * FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_finish(ft_on_demand *queue,
+                            uint64_t job,
+                            uint32_t end,
+                            uint32_t exit_code,
+                            int64_t executed_micros,
+                            int64_t now_micros);
+
+/**
+ * A waiting job is gone. One that runs is ended by ft_on_demand_finish().
+ *
+ * Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_cancel(ft_on_demand *queue,
+                            uint64_t job,
+                            int64_t now_micros);
+
+/**
+ * Orders all jobs that wait for a machine, first to last.
+ *
+ * jobs: receives their ids. jobs_len: how many fit; (NULL, 0) to learn the number first.
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_positions(ft_on_demand *queue,
+                               const char *machine,
+                               int64_t now_micros,
+                               uint64_t *jobs,
+                               size_t jobs_len,
+                               size_t *found);
+
+/**
+ * Foretells when the jobs that wait for a machine will start, in this order, if each runs for
+ * its expected time, halted ones restart and nothing comes.
+ *
+ * estimates: receives one row per job; proxy is FT_PROXY_EXPECTED in each.
+ * estimates_len: how many fit; (NULL, 0) to learn the number first.
+ * row_size: sizeof(ft_estimate).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_estimate(ft_on_demand *queue,
+                              const char *machine,
+                              int64_t now_micros,
+                              ft_estimate *estimates,
+                              size_t estimates_len,
+                              size_t row_size,
+                              size_t *found);
+
+/**
+ * Tells which jobs are gone, as they still waited when their reservation ended and the limits
+ * left no room for them. Each is told once: it stays to be told while the array is too short.
+ *
+ * refused: receives one row per job. refused_len: how many fit; (NULL, 0) to learn the number.
+ * row_size: sizeof(ft_refused).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+ * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_take_refused(ft_on_demand *queue,
+                                  int64_t now_micros,
+                                  ft_refused *refused,
+                                  size_t refused_len,
+                                  size_t row_size,
+                                  size_t *found);
+
+/**
+ * Tells what accounts owe for what ended from from_micros until before to_micros.
+ *
+ * On-demand runs are billed by the microsecond of their execution, reservations by the second of
+ * their length when they end. Time spent waiting, halted runs, runs that did not end well, and
+ * jobs of reservations cost nothing. Prices are those of now. What has ended is known up to the
+ * latest moment that the queue was told: see ft_on_demand_advance().
+ *
+ * bills: receives one row per account and machine, by account, then by number of the machine.
+ * bills_len: how many fit; (NULL, 0) to learn the number first. row_size: sizeof(ft_bill).
+ * found: receives how many there are, also with FT_ERR_BUFFER.
+ *
+ * Errors: FT_ERR_BUFFER, FT_ERR_RANGE (2^64 microseconds or more), FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: any number may read one queue at a time.
+ */
+FT_MUST_USE
+int32_t ft_on_demand_bills(const ft_on_demand *queue,
+                           int64_t from_micros,
+                           int64_t to_micros,
+                           ft_bill *bills,
+                           size_t bills_len,
+                           size_t row_size,
+                           size_t *found);
+
+/**
+ * Forgets what was billed before a moment, once those bills are written.
+ *
+ * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per queue.
+ */
+FT_MUST_USE int32_t ft_on_demand_forget_bills(ft_on_demand *queue, int64_t before_micros);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -9,7 +9,7 @@ use std::fs;
 use capi_common::{WARNINGS, crate_dir, exported_functions, run, sources};
 
 /// Constants and functions come in this order, which is the order in which a reader needs them.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 18] = [
     "version",
     "error",
     "config",
@@ -22,6 +22,12 @@ const ORDER: [&str; 12] = [
     "jobs",
     "pass",
     "state",
+    "queue",
+    "queue_jobs",
+    "queue_order",
+    "on_demand",
+    "on_demand_jobs",
+    "on_demand_bills",
 ];
 
 fn version_macros() -> String {

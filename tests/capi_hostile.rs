@@ -9,11 +9,13 @@ use std::process::Command;
 
 use capi_common::{Library, crate_dir, exported_functions, run};
 
-const HOSTILE: [&str; 4] = [
+const HOSTILE: [&str; 6] = [
     "tests/c/hostile.c",
     "tests/c/hostile_usage.c",
     "tests/c/hostile_jobs.c",
     "tests/c/hostile_pass.c",
+    "tests/c/hostile_queue.c",
+    "tests/c/hostile_on_demand.c",
 ];
 
 /// The program refuses nothing by chance: it counts.

@@ -88,13 +88,43 @@ pub enum Status {
     FT_ERR_STATE_DAMAGED = -100,
     /// Saved by a version whose format this one does not read.
     FT_ERR_STATE_VERSION = -101,
+
+    /// No machine of the queue has this name.
+    FT_ERR_UNKNOWN_MACHINE = -120,
+    /// Two machines with one name.
+    FT_ERR_DUPLICATE_MACHINE = -121,
+    /// No job of the queue has this id.
+    FT_ERR_UNKNOWN_JOB = -122,
+    /// Two jobs with one id.
+    FT_ERR_DUPLICATE_JOB = -123,
+    /// A job that runs, where one must wait.
+    FT_ERR_NOT_WAITING = -124,
+    /// A job that waits, where one must run.
+    FT_ERR_NOT_RUNNING = -125,
+    /// An association that nobody's shares stand for.
+    FT_ERR_NO_SHARES = -126,
+    /// A machine that runs all that it can at a time.
+    FT_ERR_BUSY = -127,
+    /// A machine in maintenance.
+    FT_ERR_PAUSED = -128,
+
+    /// No room for another waiting job: ft_last_error() names the limit, its size, how full it is.
+    FT_ERR_FULL = -140,
+    /// A job of a reservation, where one must be on-demand.
+    FT_ERR_NOT_ON_DEMAND = -141,
+    /// No reservation has this id, or it is over.
+    FT_ERR_UNKNOWN_RESERVATION = -142,
+    /// Two reservations with one id.
+    FT_ERR_DUPLICATE_RESERVATION = -143,
+    /// Two reservations of one machine at one time.
+    FT_ERR_OVERLAP = -144,
 }
 
 use Status::*;
 
 impl Status {
     /// All of them, for ft_status_str().
-    const ALL: [Status; 31] = [
+    const ALL: [Status; 45] = [
         FT_OK,
         FT_ERR_NULL,
         FT_ERR_LENGTH,
@@ -126,6 +156,20 @@ impl Status {
         FT_ERR_UNKNOWN_TRES,
         FT_ERR_STATE_DAMAGED,
         FT_ERR_STATE_VERSION,
+        FT_ERR_UNKNOWN_MACHINE,
+        FT_ERR_DUPLICATE_MACHINE,
+        FT_ERR_UNKNOWN_JOB,
+        FT_ERR_DUPLICATE_JOB,
+        FT_ERR_NOT_WAITING,
+        FT_ERR_NOT_RUNNING,
+        FT_ERR_NO_SHARES,
+        FT_ERR_BUSY,
+        FT_ERR_PAUSED,
+        FT_ERR_FULL,
+        FT_ERR_NOT_ON_DEMAND,
+        FT_ERR_UNKNOWN_RESERVATION,
+        FT_ERR_DUPLICATE_RESERVATION,
+        FT_ERR_OVERLAP,
     ];
 
     const fn sentence(self) -> &'static CStr {
@@ -161,6 +205,20 @@ impl Status {
             FT_ERR_UNKNOWN_TRES => c"the site has no such TRES",
             FT_ERR_STATE_DAMAGED => c"the saved state is damaged",
             FT_ERR_STATE_VERSION => c"the saved state is of an unknown version",
+            FT_ERR_UNKNOWN_MACHINE => c"no machine has this name",
+            FT_ERR_DUPLICATE_MACHINE => c"two machines with one name",
+            FT_ERR_UNKNOWN_JOB => c"no job has this id",
+            FT_ERR_DUPLICATE_JOB => c"two jobs with one id",
+            FT_ERR_NOT_WAITING => c"the job runs, it does not wait",
+            FT_ERR_NOT_RUNNING => c"the job waits, it does not run",
+            FT_ERR_NO_SHARES => c"nobody's shares stand for the association",
+            FT_ERR_BUSY => c"the machine runs all that it can",
+            FT_ERR_PAUSED => c"the machine is paused",
+            FT_ERR_FULL => c"a limit leaves no room for another waiting job",
+            FT_ERR_NOT_ON_DEMAND => c"the job is one of a reservation",
+            FT_ERR_UNKNOWN_RESERVATION => c"no reservation has this id",
+            FT_ERR_DUPLICATE_RESERVATION => c"two reservations with one id",
+            FT_ERR_OVERLAP => c"two reservations of one machine at one time",
         }
     }
 }

@@ -27,7 +27,14 @@ mod guard;
 mod handle;
 mod job_rows;
 mod jobs;
+mod on_demand;
+mod on_demand_bills;
+mod on_demand_jobs;
+mod out_list;
 mod pass;
+mod queue;
+mod queue_jobs;
+mod queue_order;
 mod site;
 mod state;
 mod tree;
@@ -42,7 +49,13 @@ pub use explain::*;
 pub use fairshare::*;
 pub use job_rows::*;
 pub use jobs::*;
+pub use on_demand::*;
+pub use on_demand_bills::*;
+pub use on_demand_jobs::*;
 pub use pass::{PassRow, RunRow, ft_pass};
+pub use queue::*;
+pub use queue_jobs::*;
+pub use queue_order::*;
 pub use site::{
     FT_JOB_FACTOR_MAX, FT_UNLIMITED, SiteHandle, SiteModel, ft_site_add_partition, ft_site_add_qos,
     ft_site_free, ft_site_new, ft_site_set_assoc_priorities,

@@ -292,6 +292,8 @@ int main(void)
     hostile_state();
     hostile_jobs();
     hostile_pass();
+    hostile_queue();
+    hostile_on_demand();
     random_life();
     printf("%d refusals\n", refusals);
     return EXIT_SUCCESS;

@@ -28,6 +28,8 @@ void hostile_usage(void);
 void hostile_state(void);
 void hostile_jobs(void);
 void hostile_pass(void);
+void hostile_queue(void);
+void hostile_on_demand(void);
 void random_life(void);
 
 #endif

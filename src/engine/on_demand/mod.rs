@@ -337,6 +337,18 @@ impl OnDemand {
         }
     }
 
+    /// The names of the machines, as they were added.
+    pub fn machines(&self) -> impl Iterator<Item = &str> {
+        self.machines.iter().map(|machine| machine.name.as_str())
+    }
+
+    /// Jobs that waited when their reservation ended and that the limits left no room for, as
+    /// [`OnDemand::take_refused`] would tell them; they stay to be told.
+    pub fn refused(&mut self, now: Micros) -> &[(u64, OnDemandError)] {
+        self.advance(now);
+        &self.refused
+    }
+
     /// Jobs that waited when their reservation ended and that the limits left no room for, each
     /// with the error; once.
     pub fn take_refused(&mut self, now: Micros) -> Vec<(u64, OnDemandError)> {

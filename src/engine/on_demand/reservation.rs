@@ -114,8 +114,9 @@ impl OnDemand {
         Some(&self.reservations[last])
     }
 
-    /// Time passes: reservations end, and what is left of them becomes on-demand.
-    pub(super) fn advance(&mut self, now: Micros) {
+    /// Time passes: reservations end, and what is left of them becomes on-demand. Every call with
+    /// a moment does so first.
+    pub fn advance(&mut self, now: Micros) {
         self.now = self.now.max(now);
         while let Some(&(end, reservation)) = self.ends.first()
             && end <= self.now

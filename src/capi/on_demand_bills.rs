@@ -1,0 +1,108 @@
+//! Bills of an `ft_on_demand`.
+
+use crate::engine::on_demand::{Bill, OnDemand};
+
+use super::error::{Failure, Status};
+use super::guard;
+use super::handle;
+use super::on_demand::OnDemandHandle;
+use super::on_demand_jobs::machine_number;
+use super::out_list::OutList;
+use super::view::Plain;
+
+/// What an account owes for a machine. All numbers are exact.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct BillRow {
+    /// The account.
+    pub account: u32,
+    /// The number of the machine.
+    pub machine: u32,
+    /// Microseconds that its on-demand jobs were executed, of runs that ended well.
+    pub executed_micros: u64,
+    /// Seconds that it had reserved, whatever ran.
+    pub reserved_secs: u64,
+    /// Both at the prices of the machine: the lower 64 bits.
+    pub amount: u64,
+    /// The upper 64 bits of the amount: 0 but for enormous ones.
+    pub amount_high: u64,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for BillRow {}
+
+impl BillRow {
+    fn new(queue: &OnDemand, account: u32, machine: &str, bill: &Bill) -> Result<Self, Failure> {
+        let fits = |count: u128, what: &str| {
+            u64::try_from(count).map_err(|_| {
+                let why = format!("account {account}, machine {machine:?}: {count} {what}");
+                Failure::new(Status::FT_ERR_RANGE, format!("bills: {why}"))
+            })
+        };
+        Ok(BillRow {
+            account,
+            machine: machine_number(queue, machine),
+            executed_micros: fits(bill.executed, "microseconds")?,
+            reserved_secs: fits(bill.reserved_secs, "seconds")?,
+            amount: bill.amount as u64,
+            amount_high: (bill.amount >> 64) as u64,
+        })
+    }
+}
+
+/// Tells what accounts owe for what ended from from_micros until before to_micros.
+///
+/// On-demand runs are billed by the microsecond of their execution, reservations by the second of
+/// their length when they end. Time spent waiting, halted runs, runs that did not end well, and
+/// jobs of reservations cost nothing. Prices are those of now. What has ended is known up to the
+/// latest moment that the queue was told: see ft_on_demand_advance().
+///
+/// `bills`: receives one row per account and machine, by account, then by number of the machine.
+/// `bills_len`: how many fit; (NULL, 0) to learn the number first. `row_size`: sizeof(ft_bill).
+/// `found`: receives how many there are, also with FT_ERR_BUFFER.
+///
+/// Errors: FT_ERR_BUFFER, FT_ERR_RANGE (2^64 microseconds or more), FT_ERR_NULL, FT_ERR_LENGTH,
+/// FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: any number may read one queue at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_on_demand_bills(
+    queue: *const OnDemandHandle,
+    from_micros: i64,
+    to_micros: i64,
+    bills: *mut BillRow,
+    bills_len: usize,
+    row_size: usize,
+    found: *mut usize,
+) -> i32 {
+    guard::status("ft_on_demand_bills", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(queue, "queue")? };
+        let out = OutList::new(bills, bills_len, row_size, found, "bills")?;
+        let owed = model.bills(from_micros..to_micros);
+        let rows = owed.iter();
+        let rows = rows.map(|((account, name), bill)| BillRow::new(model, *account, name, bill));
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?;
+        rows.sort_unstable_by_key(|row| (row.account, row.machine));
+        // SAFETY: the caller passes writable memory.
+        unsafe { out.write(&rows) }
+    })
+}
+
+/// Forgets what was billed before a moment, once those bills are written.
+///
+/// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_on_demand_forget_bills(
+    queue: *mut OnDemandHandle,
+    before_micros: i64,
+) -> i32 {
+    guard::status("ft_on_demand_forget_bills", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
+        handle.edit(|queue| queue.forget_bills(before_micros));
+        Ok(())
+    })
+}

@@ -1,0 +1,54 @@
+//! Where a list of results goes whose length the caller need not know.
+
+use super::error::{Failure, Status};
+use super::view::{Out, OutArray, Plain};
+
+/// An array of the caller with room for so many, and where the number of results goes.
+pub(super) struct OutList<'a, T> {
+    rows: OutArray<T>,
+    found: Out<usize>,
+    argument: &'a str,
+}
+
+impl<'a, T: Plain> OutList<'a, T> {
+    /// Checks both pointers and the length; (NULL, 0) asks for the number alone.
+    pub(super) fn new(
+        rows: *mut T,
+        rows_len: usize,
+        row_size: usize,
+        found: *mut usize,
+        argument: &'a str,
+    ) -> Result<OutList<'a, T>, Failure> {
+        Ok(OutList {
+            rows: OutArray::rows(rows, rows_len, row_size, argument)?,
+            found: Out::new(found, "found")?,
+            argument,
+        })
+    }
+
+    /// Whether so many fit.
+    pub(super) fn has_room(&self, count: usize) -> bool {
+        count <= self.rows.len()
+    }
+
+    /// Writes the number of results, and the results if there is room for all of them.
+    ///
+    /// # Safety
+    /// Array and pointer are writable, and no reference to that memory is used afterwards.
+    pub(super) unsafe fn write(self, results: &[T]) -> Result<(), Failure> {
+        let (room, count) = (self.rows.len(), results.len());
+        // SAFETY: as promised by the caller of this function.
+        unsafe { self.found.write(count) };
+        if count <= room {
+            // SAFETY: as promised by the caller of this function.
+            unsafe { self.rows.write(results.iter().copied()) };
+        } else if room > 0 {
+            let what = self.argument;
+            return Err(Failure::new(
+                Status::FT_ERR_BUFFER,
+                format!("{what} has room for {room} entries, but there are {count}"),
+            ));
+        }
+        Ok(())
+    }
+}

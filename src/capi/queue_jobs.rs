@@ -1,0 +1,287 @@
+//! Jobs of an `ft_queue`: they wait, start and end.
+
+use std::ffi::c_char;
+
+use crate::engine::queue::{NewJob, Next, Nothing};
+use crate::usage::EndState;
+
+use super::error::{Failure, Status};
+use super::guard;
+use super::handle;
+use super::queue::QueueHandle;
+use super::view::{self, Out, Plain};
+
+/// What a machine is to do.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum NextKind {
+    /// Run this job.
+    FT_NEXT_JOB = 0,
+    /// Nothing: no job waits for it.
+    FT_NEXT_NONE_WAITS = 1,
+    /// Nothing: it is in maintenance.
+    FT_NEXT_PAUSED = 2,
+    /// Nothing: it runs all that it can at a time.
+    FT_NEXT_BUSY = 3,
+    /// Halt this on-demand job, as one of a reservation waits: see ft_on_demand_halted().
+    FT_NEXT_HALT = 4,
+}
+
+/// How a run ended, in the words of sacct and with the numbers of Slurm.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum End {
+    /// Exit code 0.
+    FT_END_COMPLETED = 3,
+    /// By a user or an administrator.
+    FT_END_CANCELLED = 4,
+    /// Another exit code.
+    FT_END_FAILED = 5,
+    /// At its time limit.
+    FT_END_TIMEOUT = 6,
+    /// A part of the machine failed.
+    FT_END_NODE_FAIL = 7,
+    /// For another job.
+    FT_END_PREEMPTED = 8,
+    /// A part of the machine did not boot.
+    FT_END_BOOT_FAIL = 9,
+    /// At its deadline.
+    FT_END_DEADLINE = 10,
+    /// Out of memory.
+    FT_END_OUT_OF_MEMORY = 11,
+    /// By an administrator, to run again.
+    FT_END_REQUEUED = 1024,
+}
+
+/// The end and the exit code that a caller told, checked.
+pub(super) fn ended(end: u32, exit_code: u32) -> Result<(EndState, u8), Failure> {
+    const ENDS: [(End, EndState); 10] = [
+        (End::FT_END_COMPLETED, EndState::Completed),
+        (End::FT_END_CANCELLED, EndState::Cancelled),
+        (End::FT_END_FAILED, EndState::Failed),
+        (End::FT_END_TIMEOUT, EndState::Timeout),
+        (End::FT_END_NODE_FAIL, EndState::NodeFail),
+        (End::FT_END_PREEMPTED, EndState::Preempted),
+        (End::FT_END_BOOT_FAIL, EndState::BootFail),
+        (End::FT_END_DEADLINE, EndState::Deadline),
+        (End::FT_END_OUT_OF_MEMORY, EndState::OutOfMemory),
+        (End::FT_END_REQUEUED, EndState::Requeued),
+    ];
+    let state = ENDS.into_iter().find(|(each, _)| *each as u32 == end);
+    let Some((_, state)) = state else {
+        let why = format!("end {end} is none of enum ft_end");
+        return Err(Failure::new(Status::FT_ERR_ENUM, why));
+    };
+    let code = u8::try_from(exit_code).map_err(|_| {
+        let why = format!("exit_code is {exit_code}, but must be within 0..255");
+        Failure::new(Status::FT_ERR_RANGE, why)
+    })?;
+    Ok((state, code))
+}
+
+/// A job that begins to wait.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct QueueJobRow {
+    /// sizeof(ft_queue_job).
+    pub struct_size: usize,
+    /// Unique among the jobs that wait or run.
+    pub id: u64,
+    /// The association it is charged to: a user or an account.
+    pub assoc: u32,
+    /// Units that it uses at a time, from 1 up; 1 for a machine that runs one job.
+    pub rate: u32,
+    /// The machine that it waits for.
+    pub machine: *const c_char,
+    /// When it was submitted.
+    pub submit_micros: i64,
+    /// Added by the user to come later among the jobs of the same leaf.
+    pub nice: i64,
+    /// How long it is expected to run; 0: nobody knows.
+    pub expected_micros: u64,
+    /// How long it may run at most, which stands for the expected time where nobody knows that;
+    /// 0: no limit. One of the two must be there.
+    pub limit_micros: u64,
+}
+
+// SAFETY: numbers, and a pointer that is checked before it is followed.
+unsafe impl Plain for QueueJobRow {}
+
+/// Adds a job that waits.
+///
+/// `job`: the job; a copy is kept.
+///
+/// Errors: FT_ERR_DUPLICATE_JOB, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UNKNOWN_ID, FT_ERR_NO_SHARES,
+/// FT_ERR_RANGE (no rate, or neither an expected nor a maximum time); FT_ERR_STRUCT_SIZE,
+/// FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_LENGTH, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_add_job(queue: *mut QueueHandle, job: *const QueueJobRow) -> i32 {
+    guard::status("ft_queue_add_job", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and a readable struct.
+        let (mut handle, row) = unsafe {
+            (
+                handle::exclusive(queue, "queue")?,
+                view::options(job, "job")?,
+            )
+        };
+        // SAFETY: the caller passes a terminated string.
+        let machine = unsafe { view::string(row.machine, "job.machine")? };
+        if row.rate == 0 {
+            let why = format!("job.rate: job {} uses no units, but must use one", row.id);
+            return Err(Failure::new(Status::FT_ERR_RANGE, why));
+        }
+        let known = |micros: u64| (micros != 0).then_some(micros);
+        let new = NewJob {
+            id: row.id,
+            assoc: row.assoc,
+            machine,
+            submit: row.submit_micros,
+            nice: row.nice,
+            expected: known(row.expected_micros),
+            limit: known(row.limit_micros),
+            rate: row.rate,
+        };
+        handle.edit(|queue| queue.add(&new))?;
+        Ok(())
+    })
+}
+
+/// Tells which job a machine is to run; does not start it.
+///
+/// Costs little, however many jobs wait. The answer holds until something is reported or time
+/// passes: after each start ask again.
+///
+/// `machine`: its name. `now_micros`: now.
+/// `what`: receives FT_NEXT_JOB, or why there is none: FT_NEXT_NONE_WAITS, FT_NEXT_PAUSED or
+/// FT_NEXT_BUSY.
+/// `job`: receives the id of the job; 0 when there is none.
+///
+/// Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_next(
+    queue: *mut QueueHandle,
+    machine: *const c_char,
+    now_micros: i64,
+    what: *mut u32,
+    job: *mut u64,
+) -> i32 {
+    guard::status("ft_queue_next", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        let (mut handle, machine) = unsafe {
+            (
+                handle::exclusive(queue, "queue")?,
+                view::string(machine, "machine")?,
+            )
+        };
+        let (what, job) = (Out::new(what, "what")?, Out::new(job, "job")?);
+        let (kind, id) = match handle.edit(|queue| queue.next(machine, now_micros))? {
+            Next::Job(id) => (NextKind::FT_NEXT_JOB, id),
+            Next::Nothing(Nothing::NoneWaits) => (NextKind::FT_NEXT_NONE_WAITS, 0),
+            Next::Nothing(Nothing::Paused) => (NextKind::FT_NEXT_PAUSED, 0),
+            Next::Nothing(Nothing::Busy) => (NextKind::FT_NEXT_BUSY, 0),
+        };
+        // SAFETY: the caller passes writable pointers.
+        unsafe {
+            what.write(kind as u32);
+            job.write(id);
+        }
+        Ok(())
+    })
+}
+
+/// A waiting job starts: the one that ft_queue_next() told, or any other of its machine.
+///
+/// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_PAUSED, FT_ERR_BUSY, FT_ERR_NULL,
+/// FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_start(queue: *mut QueueHandle, job: u64, now_micros: i64) -> i32 {
+    guard::status("ft_queue_start", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
+        handle.edit(|queue| queue.start(job, now_micros))?;
+        Ok(())
+    })
+}
+
+/// A run has ended, and its job is gone. What it executed counts where such ends count, and
+/// otherwise nothing of it does.
+///
+/// `end`: one of enum ft_end. `exit_code`: 0..255; matters to FT_END_FAILED only.
+/// `executed_micros`: how long it was on the machine, from its start on; from 0 up to what has
+/// passed since.
+///
+/// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING, FT_ERR_TIME (it cannot have run for so long),
+/// FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_finish(
+    queue: *mut QueueHandle,
+    job: u64,
+    end: u32,
+    exit_code: u32,
+    executed_micros: i64,
+    now_micros: i64,
+) -> i32 {
+    guard::status("ft_queue_finish", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
+        let (end, code) = ended(end, exit_code)?;
+        handle.edit(|queue| queue.finish(job, end, code, executed_micros, now_micros))?;
+        Ok(())
+    })
+}
+
+/// As ft_queue_finish(), but the job waits again, in the place that it had.
+///
+/// Errors: those of ft_queue_finish(): FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_RUNNING and so on.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_requeue(
+    queue: *mut QueueHandle,
+    job: u64,
+    end: u32,
+    exit_code: u32,
+    executed_micros: i64,
+    now_micros: i64,
+) -> i32 {
+    guard::status("ft_queue_requeue", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
+        let (end, code) = ended(end, exit_code)?;
+        handle.edit(|queue| queue.requeue(job, end, code, executed_micros, now_micros))?;
+        Ok(())
+    })
+}
+
+/// A waiting job is gone. One that runs is ended by ft_queue_finish().
+///
+/// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_cancel(queue: *mut QueueHandle, job: u64) -> i32 {
+    guard::status("ft_queue_cancel", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
+        handle.edit(|queue| queue.cancel(job))?;
+        Ok(())
+    })
+}

@@ -1,0 +1,320 @@
+//! What an `ft_queue` foretells: positions, start times, and where accounts stand; and its state.
+
+use std::ffi::c_char;
+use std::mem::size_of;
+
+use crate::engine::queue::{Estimate, Proxy, Queue, Standing};
+
+use super::error::{Failure, Status};
+use super::guard;
+use super::handle;
+use super::out_list::OutList;
+use super::queue::QueueHandle;
+use super::view::{self, Out, OutArray, Plain};
+
+/// Where the expected run time of a job comes from.
+#[allow(
+    non_camel_case_types,
+    reason = "these are the names that C programs use"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ProxyKind {
+    /// It was told: expected_micros.
+    FT_PROXY_EXPECTED = 0,
+    /// The maximum stands for it: limit_micros.
+    FT_PROXY_MAXIMUM = 1,
+}
+
+/// When a waiting job will start.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct EstimateRow {
+    /// Its id.
+    pub job: u64,
+    /// When, in microseconds since 1970; 0 when it never does.
+    pub start_micros: i64,
+    /// 1: it starts. 0: never, as the machine is paused, or as the limits of an on-demand queue
+    /// will leave no room for it.
+    pub starts: u32,
+    /// What stands for its run time: one of enum ft_proxy.
+    pub proxy: u32,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for EstimateRow {}
+
+impl From<&Estimate> for EstimateRow {
+    fn from(found: &Estimate) -> EstimateRow {
+        EstimateRow {
+            job: found.job,
+            start_micros: found.start.unwrap_or(0),
+            starts: found.start.is_some().into(),
+            proxy: match found.proxy {
+                Proxy::Expected => ProxyKind::FT_PROXY_EXPECTED as u32,
+                Proxy::Maximum => ProxyKind::FT_PROXY_MAXIMUM as u32,
+            },
+        }
+    }
+}
+
+/// What an association stands at.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct StandingRow {
+    /// Used by it and all below it, as far as it counts now: units times microseconds, of which
+    /// these are the lower 64 bits. Jobs that run count up to now.
+    pub used: u64,
+    /// The upper 64 bits of the same: 0 but for very long or wide use.
+    pub used_high: u64,
+    /// What it is entitled to, rounded: its part of what the capacity gives in the window, or its
+    /// minutes, in the same unit.
+    pub entitled: f64,
+    /// Used over entitled as jobs are chosen, rounded: with FT_CHOICE_INTERLEAVED jobs that run
+    /// count with their expected time. Infinity for one that is entitled to nothing.
+    pub ratio: f64,
+}
+
+// SAFETY: numbers only, no padding.
+unsafe impl Plain for StandingRow {}
+
+impl From<&Standing> for StandingRow {
+    fn from(found: &Standing) -> StandingRow {
+        StandingRow {
+            used: found.used as u64,
+            used_high: (found.used >> 64) as u64,
+            entitled: found.entitled.to_f64(),
+            ratio: found.ratio.rounded(),
+        }
+    }
+}
+
+/// Tells how many jobs wait for a machine.
+///
+/// `found`: receives the number.
+///
+/// Errors: FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
+/// Threads: any number may read one queue at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_waiting(
+    queue: *const QueueHandle,
+    machine: *const c_char,
+    found: *mut usize,
+) -> i32 {
+    guard::status("ft_queue_waiting", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile, and a terminated
+        // string.
+        let (model, machine) = unsafe {
+            (
+                handle::shared(queue, "queue")?,
+                view::string(machine, "machine")?,
+            )
+        };
+        let out = Out::new(found, "found")?;
+        let waiting = model.waiting(machine)?;
+        // SAFETY: the caller passes a writable pointer.
+        unsafe { out.write(waiting) };
+        Ok(())
+    })
+}
+
+/// Tells the place of a waiting job among those that wait for its machine, as
+/// ft_queue_positions() orders them at the latest moment that the queue was told.
+///
+/// For many jobs call ft_queue_positions() once: one place costs as much as all of them.
+///
+/// `position`: receives the place, 0 for the next job.
+///
+/// Errors: FT_ERR_UNKNOWN_JOB, FT_ERR_NOT_WAITING, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
+/// Threads: any number may read one queue at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_position(
+    queue: *const QueueHandle,
+    job: u64,
+    position: *mut usize,
+) -> i32 {
+    guard::status("ft_queue_position", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(queue, "queue")? };
+        let out = Out::new(position, "position")?;
+        let position = model.position(job)?;
+        // SAFETY: the caller passes a writable pointer.
+        unsafe { out.write(position) };
+        Ok(())
+    })
+}
+
+/// Orders all jobs that wait for a machine, first to last.
+///
+/// With FT_CHOICE_INTERLEAVED this is the order in which they would start if each were charged
+/// its expected use at once; with FT_CHOICE_STRICT the order by present ratios.
+///
+/// `jobs`: receives their ids. `jobs_len`: how many fit; (NULL, 0) to learn the number first.
+/// `found`: receives how many there are, also with FT_ERR_BUFFER.
+///
+/// Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+/// FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_positions(
+    queue: *mut QueueHandle,
+    machine: *const c_char,
+    now_micros: i64,
+    jobs: *mut u64,
+    jobs_len: usize,
+    found: *mut usize,
+) -> i32 {
+    guard::status("ft_queue_positions", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        let (mut handle, machine) = unsafe {
+            (
+                handle::exclusive(queue, "queue")?,
+                view::string(machine, "machine")?,
+            )
+        };
+        let out = OutList::new(jobs, jobs_len, size_of::<u64>(), found, "jobs")?;
+        let order = handle.edit(|queue| queue.positions_at(machine, now_micros))?;
+        // SAFETY: the caller passes writable memory.
+        unsafe { out.write(&order) }
+    })
+}
+
+/// Foretells when the jobs that wait for a machine will start, in this order.
+///
+/// All machines run on, each job for its expected time, or for its maximum where nobody knows,
+/// and nothing comes; the row says which of the two was used. A job that has run longer than that
+/// already ends now. Every run ends well. Machines that become idle at one moment choose one after
+/// the other, as they were added.
+///
+/// `estimates`: receives one row per job. `estimates_len`: how many fit; (NULL, 0) to learn the
+/// number first. `row_size`: sizeof(ft_estimate).
+/// `found`: receives how many there are, also with FT_ERR_BUFFER.
+///
+/// Errors: FT_ERR_BUFFER, FT_ERR_UNKNOWN_MACHINE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH,
+/// FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_estimate(
+    queue: *mut QueueHandle,
+    machine: *const c_char,
+    now_micros: i64,
+    estimates: *mut EstimateRow,
+    estimates_len: usize,
+    row_size: usize,
+    found: *mut usize,
+) -> i32 {
+    guard::status("ft_queue_estimate", || {
+        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        let (mut handle, machine) = unsafe {
+            (
+                handle::exclusive(queue, "queue")?,
+                view::string(machine, "machine")?,
+            )
+        };
+        let out = OutList::new(estimates, estimates_len, row_size, found, "estimates")?;
+        let rows = handle.edit(|queue| queue.estimate(machine, now_micros))?;
+        let rows: Vec<EstimateRow> = rows.iter().map(EstimateRow::from).collect();
+        // SAFETY: the caller passes writable memory.
+        unsafe { out.write(&rows) }
+    })
+}
+
+/// Tells what an association has used, is entitled to, and stands at. For one that shares as its
+/// parent does this is the account that shares for it.
+///
+/// `standing`: receives it. `row_size`: sizeof(ft_standing).
+///
+/// Errors: FT_ERR_UNKNOWN_ID (it is not in the tree), FT_ERR_NO_SHARES (neither it nor an account
+/// above it has shares, as with the root), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
+/// FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Threads: one at a time per queue.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_standing(
+    queue: *mut QueueHandle,
+    assoc: u32,
+    now_micros: i64,
+    standing: *mut StandingRow,
+    row_size: usize,
+) -> i32 {
+    guard::status("ft_queue_standing", || {
+        // SAFETY: the caller passes a live handle that nobody else uses.
+        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
+        let out = OutArray::rows(standing, 1, row_size, "standing")?;
+        if handle.get().tree().index_of(assoc).is_none() {
+            return Err(Failure::new(
+                Status::FT_ERR_UNKNOWN_ID,
+                format!("assoc: association {assoc} is not in the tree"),
+            ));
+        }
+        let found = handle.edit(|queue| queue.standing(assoc, now_micros));
+        let found = found.ok_or_else(|| {
+            Failure::new(
+                Status::FT_ERR_NO_SHARES,
+                format!("assoc: neither association {assoc} nor an account above it has shares"),
+            )
+        })?;
+        // SAFETY: the caller passes a writable row.
+        unsafe { out.write([StandingRow::from(&found)]) };
+        Ok(())
+    })
+}
+
+/// Saves all that a queue holds into bytes, for you to keep: tree, settings, machines, jobs, use.
+///
+/// The bytes have a version and a checksum, and are the same on every machine.
+///
+/// `bytes`: receives them. `bytes_len`: how many fit; (NULL, 0) to learn the number first.
+/// `found`: receives how many there are, also with FT_ERR_BUFFER.
+///
+/// Errors: FT_ERR_BUFFER, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE,
+/// FT_ERR_POISONED.
+/// Threads: any number may read one queue at a time.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_save(
+    queue: *const QueueHandle,
+    bytes: *mut u8,
+    bytes_len: usize,
+    found: *mut usize,
+) -> i32 {
+    guard::status("ft_queue_save", || {
+        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        let model = unsafe { handle::shared(queue, "queue")? };
+        let out = OutList::new(bytes, bytes_len, 1, found, "bytes")?;
+        let saved = model.save();
+        // SAFETY: the caller passes writable memory.
+        unsafe { out.write(&saved) }
+    })
+}
+
+/// Makes the queue that was saved.
+///
+/// `bytes`: as from ft_queue_save(), of this version of the format.
+/// `queue`: receives the queue, which is yours to free.
+///
+/// Errors: FT_ERR_STATE_DAMAGED, FT_ERR_STATE_VERSION, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN.
+/// Threads: any.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_queue_restore(
+    bytes: *const u8,
+    bytes_len: usize,
+    queue: *mut *mut QueueHandle,
+) -> i32 {
+    guard::status("ft_queue_restore", || {
+        // SAFETY: the caller passes readable bytes.
+        let bytes = unsafe { view::slice(bytes, bytes_len, "bytes")? };
+        let out = Out::new(queue, "queue")?;
+        let restored = Queue::restore(bytes).map_err(Failure::from)?;
+        // SAFETY: the caller passes a writable pointer.
+        unsafe { out.write(handle::new(restored)) };
+        Ok(())
+    })
+}
