@@ -40,6 +40,7 @@
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 mod bytes;
 mod charge;
+mod contenders;
 mod found;
 mod high_water;
 pub mod on_demand;
@@ -56,6 +57,7 @@ use crate::tree::Tree;
 use crate::usage::{Decay, Ledger};
 
 pub use charge::{Accruing, Refused};
+pub use contenders::{Contenders, units};
 pub use found::Found;
 pub use high_water::{HighWater, RunKey};
 pub use pass::{Engine, Host, Input, Outcome, asks_for_queue};

@@ -21,6 +21,7 @@ use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
 use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
+use crate::order;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// `fair_tree`: rank by depth-first walk, the default of Slurm.
@@ -50,6 +51,10 @@ impl Rule for FairTree {
 
     fn parse(argument: Option<&str>) -> Option<Self> {
         argument.is_none().then_some(Self)
+    }
+
+    fn level(&self) -> Option<order::Level> {
+        Some(order::Level::Depth(1))
     }
 
     fn compute<W: Workers>(

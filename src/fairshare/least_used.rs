@@ -19,6 +19,7 @@ use super::product::Product;
 use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
+use crate::order::Level;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
 /// `least_used:LEVEL`.
@@ -70,6 +71,10 @@ impl Rule for LeastUsed {
             Some(level) => level.to_string(),
             None => "leaf".to_owned(),
         })
+    }
+
+    fn level(&self) -> Option<Level> {
+        Some(self.level.map_or(Level::Leaf, |level| Level::Depth(level.get())))
     }
 
     fn places(&self, tree: &Tree) -> usize {

@@ -31,6 +31,7 @@ use std::fmt;
 
 use crate::compat::Compat;
 use crate::extended::Extended;
+use crate::order::Level;
 use crate::tree::Tree;
 
 pub use entitlement::Entitlement;
@@ -129,6 +130,12 @@ impl Ranking {
             FactorFormula::Power { dampening } => Some(dampening),
             FactorFormula::Rank | FactorFormula::Difference => None,
         }
+    }
+
+    /// Who competes over the whole tree, where nodes are ordered by used over entitled: what
+    /// `order=strict` and `order=interleaved` ask for. `None`: they are ordered otherwise.
+    pub fn level(self) -> Option<Level> {
+        rule!(self, rule => rule.level())
     }
 
     /// Number of places in a tree: the factor of a rank is `rank / places`. Users, or leaves where

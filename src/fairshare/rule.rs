@@ -11,6 +11,7 @@ use super::host::HostMath;
 use super::{AssocFairshare, Entitlement, Usage, Workers};
 use crate::compat::Compat;
 use crate::extended::Extended;
+use crate::order::Level;
 use crate::tree::AssocIndex;
 use crate::tree::Tree;
 
@@ -153,6 +154,12 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     #[must_use]
     fn with_dampening(self, _dampening: u16) -> Self {
         self
+    }
+
+    /// Who competes over the whole tree, where nodes are ordered by used over entitled; `None`:
+    /// they are ordered otherwise.
+    fn level(&self) -> Option<Level> {
+        None
     }
 
     /// Number of places in a tree.

@@ -60,7 +60,7 @@ fn order(
     jobs: &[Job],
     expected: impl Fn(&Job) -> u128,
 ) -> Result<Vec<u32>, OrderError> {
-    check(nodes, jobs)?;
+    check(nodes, jobs.iter())?;
     let depths = depths(nodes)?;
     let inner = inner(nodes);
     let mut used: Vec<u128> = nodes.iter().map(|node| node.used).collect();
@@ -99,7 +99,10 @@ struct Item {
     job: u32,
 }
 
-fn check(nodes: &[Node], jobs: &[Job]) -> Result<(), OrderError> {
+pub(super) fn check<'a>(
+    nodes: &[Node],
+    mut jobs: impl ExactSizeIterator<Item = &'a Job>,
+) -> Result<(), OrderError> {
     let limit = u32::MAX as usize;
     let rows = nodes.len().max(jobs.len());
     if rows > limit {
@@ -117,7 +120,7 @@ fn check(nodes: &[Node], jobs: &[Job]) -> Result<(), OrderError> {
             });
         }
     }
-    let stray = jobs.iter().find(|job| job.node as usize >= nodes.len());
+    let stray = jobs.find(|job| job.node as usize >= nodes.len());
     match stray {
         Some(&Job { id, node, .. }) => Err(OrderError::UnknownNode {
             id,
@@ -153,7 +156,7 @@ pub(crate) fn depths(nodes: &[Node]) -> Result<Vec<u32>, OrderError> {
 }
 
 /// For each node whether it has others below it.
-fn inner(nodes: &[Node]) -> Vec<bool> {
+pub(super) fn inner(nodes: &[Node]) -> Vec<bool> {
     let mut inner = vec![false; nodes.len()];
     for parent in nodes.iter().filter_map(|node| node.parent) {
         inner[parent as usize] = true;

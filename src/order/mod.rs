@@ -7,6 +7,7 @@
 //! | [`strict`], [`interleaved`] | orders of jobs, as pure functions over rows |
 //! | [`positions`] | the place of each job in an order |
 //! | [`renumber`], [`between`] | an order as 32-bit priorities, with few changes |
+//! | [`Line`] | jobs in their order with their numbers, to which single ones come |
 //!
 //! Nodes with a lower ratio come first. On [`Level`] nodes of the whole tree compete with each
 //! other; below it, the children of one node among themselves.
@@ -26,11 +27,13 @@
 
 pub(crate) mod heap;
 mod integers;
+mod line;
 mod merge;
 mod ratio;
 mod rows;
 
 pub use integers::{Change, MAX_NUMBER, Number, between, renumber};
+pub use line::{Line, Placed};
 pub use merge::{interleaved, positions, strict};
 pub(crate) use ratio::clearly;
 pub use ratio::{Entitled, Ratio};

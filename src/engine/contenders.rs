@@ -1,0 +1,166 @@
+//! The associations that compete for the next start, as the nodes of an order.
+
+use crate::extended::Extended;
+use crate::order::{Entitled, Node};
+use crate::tree::{AssocIndex, Shares, Tree};
+
+/// Associations with shares, parents before children, and the node that each association's jobs
+/// are charged to.
+///
+/// Somebody with `FairShare=parent` is no node: the jobs are the account's. Behind all others
+/// stands one more node, which is entitled to nothing, for jobs of nobody.
+#[derive(Clone, Debug, Default)]
+pub struct Contenders {
+    nodes: Vec<Node>,
+    /// By position; [`NOBODY`]: the last node.
+    charged_to: Vec<u32>,
+}
+
+const NOBODY: u32 = u32::MAX;
+
+/// Units of use in a TRES-second: use is counted in whole units, so that keys are exact.
+const UNITS: f64 = 1024.0;
+
+/// Use in units; fractions of a unit are dropped. What is negative or no number is none.
+pub fn units(tres_secs: f64) -> u128 {
+    (tres_secs * UNITS) as u128
+}
+
+impl Contenders {
+    /// From shares and raw usage, one number per association by position, TRES-seconds.
+    ///
+    /// # Panics
+    /// At another number of usages.
+    pub fn new(tree: &Tree, raw_usage: &[Extended]) -> Contenders {
+        assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+        let mut made = Contenders {
+            nodes: Vec::new(),
+            charged_to: vec![NOBODY; tree.len()],
+        };
+        for &at in tree.parents_first() {
+            let Some(above) = tree.fs_parent(at) else {
+                continue;
+            };
+            let parent = made.charged_to[above.get()];
+            made.charged_to[at.get()] = match tree.rows()[at.get()].shares {
+                Shares::Parent => parent,
+                Shares::Raw(shares) => {
+                    let parent = Some(parent).filter(|parent| *parent != NOBODY);
+                    let whole = parent.map_or(Entitled::whole(1), |parent| {
+                        made.nodes[parent as usize].entitled
+                    });
+                    made.nodes.push(Node {
+                        parent,
+                        used: units(raw_usage[at.get()].to_f64()),
+                        entitled: whole.part(shares.into(), tree.child_shares(above)),
+                    });
+                    made.nodes.len() as u32 - 1
+                }
+            };
+        }
+        made.nodes.push(Node::default());
+        made
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node that jobs of an association are charged to; `None`: of nobody.
+    pub fn of(&self, assoc: Option<AssocIndex>) -> u32 {
+        let node = assoc.and_then(|assoc| self.charged_to.get(assoc.get()).copied());
+        let known = node.filter(|node| *node != NOBODY);
+        known.unwrap_or(self.nodes.len().saturating_sub(1) as u32)
+    }
+
+    /// Counts the use that jobs which run are expected to make yet, for their association and
+    /// those above it.
+    pub fn commit(&mut self, assoc: AssocIndex, units: u128) {
+        let mut above = Some(self.of(Some(assoc)));
+        while let Some(node) = above {
+            let node = &mut self.nodes[node as usize];
+            node.used = node.used.saturating_add(units);
+            above = node.parent;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::{Job, Level, Ratio, interleaved};
+    use crate::tree::{Assoc, AssocKind};
+
+    fn row(id: u32, parent: Option<u32>, kind: AssocKind, shares: Shares) -> Assoc {
+        Assoc {
+            id,
+            parent,
+            kind,
+            shares,
+        }
+    }
+
+    /// Hub 2 with 3 of 5 shares and groups 4 and 5 of 1 and 2; hub 3 with 2. Users 6 to 8 have
+    /// `FairShare=parent` in 4, 5 and 3.
+    fn tree() -> Tree {
+        use AssocKind::{Account, User};
+        use Shares::{Parent, Raw};
+        Tree::from_rows([
+            row(1, None, Account, Raw(1)),
+            row(2, Some(1), Account, Raw(3)),
+            row(3, Some(1), Account, Raw(2)),
+            row(4, Some(2), Account, Raw(1)),
+            row(5, Some(2), Account, Raw(2)),
+            row(6, Some(4), User, Parent),
+            row(7, Some(5), User, Parent),
+            row(8, Some(3), User, Parent),
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn groups_have_parts_of_their_hub() {
+        let tree = tree();
+        let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
+        let contenders = Contenders::new(&tree, &usage);
+        let node = |id| contenders.of(tree.index_of(id));
+        assert_eq!((node(6), node(7), node(8)), (node(4), node(5), node(3)));
+        let ratio = |id| {
+            let found = contenders.nodes()[node(id) as usize];
+            Ratio::new(found.used, found.entitled)
+        };
+        // 20 of 1/5, and 40 of 2/5; hub 3: 30 of 2/5.
+        assert_eq!(ratio(4), ratio(5));
+        assert!(ratio(3) < ratio(4));
+        let nobody = contenders.of(None);
+        assert_eq!(nobody as usize, contenders.nodes().len() - 1);
+        assert_eq!(node(1), nobody);
+        assert!(contenders.nodes()[nobody as usize].entitled.is_zero());
+    }
+
+    #[test]
+    fn what_runs_counts_as_if_it_had_run() {
+        let tree = tree();
+        let mut contenders = Contenders::new(&tree, &[Extended::ZERO; 8]);
+        let user = tree.index_of(7).unwrap();
+        contenders.commit(user, units(10.0));
+        let jobs = [7, 6, 8].map(|id| Job {
+            node: contenders.of(tree.index_of(id)),
+            id: id.into(),
+            ..Job::default()
+        });
+        // Of hub 2 group 4 comes before group 5; hub 3 has used nothing, hub 2 has.
+        let order = interleaved(contenders.nodes(), Level::Depth(1), &jobs).unwrap();
+        assert_eq!(order, [2, 1, 0]);
+        let order = interleaved(contenders.nodes(), Level::Leaf, &jobs).unwrap();
+        assert_eq!(order, [1, 2, 0]);
+    }
+
+    #[test]
+    fn units_are_whole() {
+        assert_eq!(units(1.5), 1536);
+        assert_eq!(units(-1.0), 0);
+        assert_eq!(units(f64::NAN), 0);
+    }
+}
