@@ -57,11 +57,13 @@ const LACKING: &[Lack] = &[
     Lack {
         key: "ranking",
         by: &[Host::Plugin],
-        // slurmctld and its sshare go by the flags where they compute something themselves.
-        allowed: "the ranking that PriorityFlags choose",
+        // With such flags slurmctld and its sshare work factors out by themselves, by a formula.
+        allowed: "the ranking that PriorityFlags choose, or any without compat=slurm, \
+                  NO_FAIR_TREE and DEPTH_OBLIVIOUS",
         asked: |config| {
-            let ranking = config.ranking();
-            (ranking != config.ranking_of_flags()).then(|| ranking.to_string())
+            let (ranking, of_flags) = (config.ranking(), config.ranking_of_flags());
+            let fixed = !of_flags.keeps_levels() || config.compat.is_slurm();
+            (fixed && ranking != of_flags).then(|| ranking.to_string())
         },
     },
     Lack {
@@ -135,11 +137,15 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(config("").check_carried_out(Host::Plugin), Ok(()));
+        assert_eq!(
+            config("ranking=least_used:2").check_carried_out(Host::Plugin),
+            Ok(())
+        );
         for lack in LACKING {
             let text = match lack.key {
                 "usage" => "usage=window:7-0",
                 "resolution" => "resolution=1-0",
-                "ranking" => "ranking=classic",
+                "ranking" => "ranking=fair_tree",
                 "order" => "order=strict",
                 "counts" => "counts=COMPLETED",
                 "scope" => "scope=all_clusters",
@@ -149,7 +155,9 @@ mod tests {
                 other => panic!("no example of {other}"),
             };
             for host in lack.by {
-                let error = config(text).check_carried_out(*host).unwrap_err();
+                let mut config = config(text);
+                config.priority_flags.no_fair_tree = lack.key == "ranking";
+                let error = config.check_carried_out(*host).unwrap_err();
                 assert_eq!(error.setting, format!("PriorityParameters {}", lack.key));
                 assert!(error.allowed.contains("does not carry out"), "{error}");
             }

@@ -8,6 +8,7 @@
 
 use super::lazy_usage;
 use crate::extended::Extended;
+use crate::fairshare::FactorFormula;
 use crate::slurm::runtime::host::{self, ffi};
 use crate::slurm::state::settings::Settings;
 use std::ffi::c_void;
@@ -18,13 +19,14 @@ pub(in crate::slurm) fn prices(settings: &Settings) -> bool {
     facts.is_some_and(|facts| facts.prices_from_record)
 }
 
-/// Puts the factor that follows from usage and shares into the record. Under Fair Tree the record
-/// has it from the pass.
+/// Puts the factor that follows from usage and shares into the record. Where it does not follow
+/// from these alone, the record has it from the pass.
 ///
 /// # Safety
 /// `assoc` is slurmctld's association; the caller holds at least the read lock of associations.
 pub(in crate::slurm) unsafe fn write(settings: &Settings, assoc: *mut c_void) {
-    if settings.is_fair_tree() {
+    let formula = settings.config.ranking().formula();
+    if !matches!(formula, FactorFormula::Power { .. }) {
         return;
     }
     let mut usage = ffi::shim_assoc_usage::default();

@@ -159,6 +159,7 @@ struct SnapshotRows<'a> {
     tree: &'a Tree,
     compat: Compat,
     is_fair_tree: bool,
+    keeps_level_fs: bool,
 }
 
 impl<'a> SnapshotRows<'a> {
@@ -174,6 +175,7 @@ impl<'a> SnapshotRows<'a> {
             tree,
             compat: settings.config.compat,
             is_fair_tree: settings.is_fair_tree(),
+            keeps_level_fs: !settings.config.ranking_of_flags().keeps_levels(),
         }
     }
 
@@ -231,7 +233,7 @@ impl Rows for SnapshotRows<'_> {
         if self.is_fair_tree {
             assoc_row::fair_tree(self.tree, found)
         } else {
-            assoc_row::classic(self.compat, self.tree, found)
+            assoc_row::classic((self.compat, self.keeps_level_fs), self.tree, found)
         }
     }
 

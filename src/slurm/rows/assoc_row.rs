@@ -19,11 +19,8 @@ pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &Found<'_>) -> ffi::shim_a
         is_below_zero(found.raw_usage, tree.fs_parent(found.index))
     });
     let mut row = usage(tree, found, effective);
-    if let Some(level_fs) = found.level_fs {
-        let number = host::shim_extended(level_fs);
-        row.level_fs = number.mantissa;
-        row.level_fs_exponent = number.sign_exponent;
-        row.flags |= HAS_LEVEL_FS;
+    if let Some(number) = found.level_fs {
+        level_fs(&mut row, number);
     }
     if let Some(fs_factor) = found.fs_factor {
         row.fs_factor = fs_factor;
@@ -32,15 +29,20 @@ pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &Found<'_>) -> ffi::shim_a
     row
 }
 
-/// Under another ranking.
+/// Under another ranking. `keeps_level_fs`: where it has no level fairshare, the record keeps what
+/// it has, as `PriorityFlags` say that there is none.
 pub(in crate::slurm) fn classic(
-    compat: Compat,
+    (compat, keeps_level_fs): (Compat, bool),
     tree: &Tree,
     found: &Found<'_>,
 ) -> ffi::shim_assoc_factors {
     let effective = host::shim_extended(found.effective_usage);
     let mut row = usage(tree, found, effective);
-    row.flags |= KEEPS_LEVEL_FS;
+    match found.level_fs {
+        Some(number) => level_fs(&mut row, number),
+        None if keeps_level_fs => row.flags |= KEEPS_LEVEL_FS,
+        None => {}
+    }
     if found.open {
         row.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
     }
@@ -52,6 +54,13 @@ pub(in crate::slurm) fn classic(
         row.flags |= HAS_FS_FACTOR;
     }
     row
+}
+
+fn level_fs(row: &mut ffi::shim_assoc_factors, level_fs: Extended) {
+    let number = host::shim_extended(level_fs);
+    row.level_fs = number.mantissa;
+    row.level_fs_exponent = number.sign_exponent;
+    row.flags |= HAS_LEVEL_FS;
 }
 
 /// Lets each association find its charges, in their order.

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use fairtree::extended::Extended;
 use fairtree::fairshare::AssocFairshare;
 use fairtree::priority::{Job, Priced};
-use fairtree::tree::{Assoc, Shares};
+use fairtree::tree::{Assoc, AssocKind, Shares};
 
 use super::model::Model;
 use crate::cluster::table::{Row, Table};
@@ -13,12 +13,12 @@ use crate::cluster::table::{Row, Table};
 pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
     let mut wrong = Vec::new();
     let rows = model.tree.rows().iter().zip(&model.fairshare);
-    for (printed, (assoc, computed)) in sshare.rows().iter().zip(rows) {
+    for (at, (printed, (assoc, computed))) in sshare.rows().iter().zip(rows).enumerate() {
         // The root shares with nobody; what is printed for it is decoration.
         if assoc.parent.is_none() {
             continue;
         }
-        for (column, expected) in share_fields(model, assoc, computed) {
+        for (column, expected) in share_fields(model, at, assoc, computed) {
             let found = printed.text(column)?.trim();
             if found != expected {
                 wrong.push(format!(
@@ -40,20 +40,24 @@ pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
 /// Outside Fair Tree sshare prints a factor for accounts, too, and LevelFS means nothing.
 fn share_fields(
     model: &Model,
+    at: usize,
     assoc: &Assoc,
     computed: &AssocFairshare,
 ) -> Vec<(&'static str, String)> {
+    // By the flags of Fair Tree sshare prints it for users alone.
+    let prints = assoc.kind == AssocKind::User || !model.has_flags_of_fair_tree();
+    let factor = computed.fs_factor.filter(|_| prints);
     let extended = |value: Extended| six(value.to_f64());
     let mut fields = vec![
-        ("NormShares", six(computed.norm_shares)),
+        (
+            "NormShares",
+            six(model.recorded_shares(at).unwrap_or(computed.norm_shares)),
+        ),
         ("NormUsage", extended(computed.norm_usage)),
         ("EffectvUsage", extended(computed.effective_usage)),
-        (
-            "FairShare",
-            computed.fs_factor.map_or_else(String::new, six),
-        ),
+        ("FairShare", factor.map_or_else(String::new, six)),
     ];
-    if model.is_fair_tree() {
+    if model.has_level_fs() {
         let level_fs = match assoc.shares {
             Shares::Parent => String::new(),
             Shares::Raw(_) => computed.level_fs.map_or_else(String::new, extended),

@@ -120,6 +120,17 @@ pub fn with_tied_accounts(mut plan: Plan) -> Plan {
     plan
 }
 
+/// An account that competes as a whole: its users have `FairShare=parent`.
+pub fn with_leaf_account(mut plan: Plan) -> Plan {
+    plan.site.accounts.push(Account {
+        name: "leaf",
+        parent: Some("upper"),
+        fair_share: FairShare::Raw(4),
+        users: vec![("fay", FairShare::Parent), ("gil", FairShare::Parent)],
+    });
+    plan
+}
+
 /// A job on one CPU in the default partition and QOS; change what matters.
 pub fn job<'a>(user: &'a str, account: &'a str, secs: u32) -> NewJob<'a> {
     NewJob {
@@ -282,6 +293,17 @@ pub fn stop_partitions(cluster: &Cluster) -> Result<()> {
         cluster
             .run(&["scontrol", "update", &name, "state=down"])
             .context("cannot stop a partition")?;
+    }
+    Ok(())
+}
+
+/// The same, also when slurmctld reads slurm.conf anew.
+pub fn drain_nodes(cluster: &Cluster) -> Result<()> {
+    for node in 0..NODES {
+        let name = format!("nodename=n{node}");
+        cluster
+            .run(&["scontrol", "update", &name, "state=drain", "reason=test"])
+            .context("cannot drain a node")?;
     }
     Ok(())
 }

@@ -115,6 +115,10 @@ const CHECKS: &[(&str, Body)] = &[
         numbers::stock,
     ),
     ("classic_numbers_are_the_engines", numbers::classic),
+    (
+        "numbers_of_other_rankings_are_the_engines",
+        numbers::rankings,
+    ),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (
         "a_crash_between_passes_loses_no_end",

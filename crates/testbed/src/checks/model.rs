@@ -56,9 +56,21 @@ impl Model {
         Ok(model)
     }
 
-    /// True where accounts get a level fairshare and no factor.
-    pub fn is_fair_tree(&self) -> bool {
-        self.config.ranking().keeps_levels()
+    /// True where `PriorityFlags` leave slurmctld and sshare with Fair Tree.
+    pub fn has_flags_of_fair_tree(&self) -> bool {
+        self.config.ranking_of_flags().keeps_levels()
+    }
+
+    /// True where sshare shows a level fairshare.
+    pub fn has_level_fs(&self) -> bool {
+        self.config.ranking().columns().level_fs
+    }
+
+    /// The normalised shares of the association at a position where slurmctld's are not those of
+    /// the ranking: it works them out by `PriorityFlags` alone.
+    pub fn recorded_shares(&self, at: usize) -> Option<f64> {
+        let overruled = self.has_flags_of_fair_tree() && !self.config.ranking().keeps_levels();
+        overruled.then(|| self.tree.norm_shares_on_level(self.config.compat)[at])
     }
 
     fn read_associations(&mut self, cluster: &Cluster) -> Result<()> {

@@ -38,6 +38,44 @@ pub fn classic(check: &Check) -> Result<()> {
     compare(check, plan, None)
 }
 
+/// Rankings that stock does not have, one after the other by reconfigure.
+pub fn rankings(check: &Check) -> Result<()> {
+    let mut plan = fixture::with_leaf_account(fixture::plan(check.release, PriorityType::Fairtree));
+    let parameters = |ranking| format!("calc_period={},ranking={ranking}", fixture::PERIOD);
+    let [first, later @ ..] = RANKINGS;
+    plan.settings
+        .retain(|(key, _)| *key != "PriorityParameters");
+    plan.settings
+        .push(("PriorityParameters", parameters(first)));
+    check.in_cluster(&plan, |cluster| {
+        // A reconfigure opens a stopped partition, and leaves a drained node as it is.
+        let (submitted, earliest) = use_and_wait(check, cluster, fixture::drain_nodes)?;
+        for ranking in std::iter::once(first).chain(later) {
+            check.step(ranking);
+            let conf = cluster.conf_mut();
+            conf.set("PriorityParameters", parameters(ranking));
+            cluster.reconfigure()?;
+            // A pass that was under way may have the settings from before.
+            fixture::next_pass(cluster)?;
+            fixture::next_pass(cluster)?;
+            let config = Config::from_slurm_conf(&cluster.conf().render(), "slurm.conf")?;
+            compare_all(cluster, config, &submitted, earliest)
+                .with_context(|| format!("ranking={ranking}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// The last one is the first again: factors follow both ways.
+const RANKINGS: [&str; 6] = [
+    "least_used:2",
+    "least_used:leaf",
+    "weighted_walk",
+    "difference",
+    "fair_tree",
+    "least_used:2",
+];
+
 /// The stock plugin itself, against the engine told to follow it.
 pub fn stock(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Multifactor);
@@ -54,18 +92,7 @@ pub fn stock_compat(check: &Check) -> Result<Compat> {
 /// `compat`: what the engine is told, where slurm.conf does not say it to the last number.
 fn compare(check: &Check, plan: Plan, compat: Option<Compat>) -> Result<()> {
     check.in_cluster(&plan, |cluster| {
-        let (bob, cyd) = (
-            cluster.user("bob")?.name.clone(),
-            cluster.user("cyd")?.name.clone(),
-        );
-        cluster.sacctmgr(&["modify", "user", &bob, "set", "priority=30"])?;
-        cluster.sacctmgr(&["modify", "user", &cyd, "set", "priority=100"])?;
-        check.step("running jobs that leave usage");
-        fixture::use_every_account(cluster)?;
-        fixture::stop_partitions(cluster)?;
-        let first = now()?;
-        let submitted = submit_waiting(cluster)?;
-        all_age(cluster)?;
+        let (submitted, first) = use_and_wait(check, cluster, fixture::stop_partitions)?;
         check.step("waiting for a pass over the pending jobs");
         fixture::next_pass(cluster)?;
         let text = cluster.conf().render();
@@ -79,6 +106,28 @@ fn compare(check: &Check, plan: Plan, compat: Option<Compat>) -> Result<()> {
         }
         compare_all(cluster, config, &submitted, first)
     })
+}
+
+/// Leaves usage and jobs that wait once the cluster is stopped; gives these, and the time before
+/// they were submitted.
+fn use_and_wait(
+    check: &Check,
+    cluster: &Cluster,
+    stop: fn(&Cluster) -> Result<()>,
+) -> Result<(Vec<u32>, i64)> {
+    let (bob, cyd) = (
+        cluster.user("bob")?.name.clone(),
+        cluster.user("cyd")?.name.clone(),
+    );
+    cluster.sacctmgr(&["modify", "user", &bob, "set", "priority=30"])?;
+    cluster.sacctmgr(&["modify", "user", &cyd, "set", "priority=100"])?;
+    check.step("running jobs that leave usage");
+    fixture::use_every_account(cluster)?;
+    stop(cluster)?;
+    let first = now()?;
+    let submitted = submit_waiting(cluster)?;
+    all_age(cluster)?;
+    Ok((submitted, first))
 }
 
 /// slurm.conf's text without the line that says `compat=slurm`, which means the running
