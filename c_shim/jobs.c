@@ -251,6 +251,19 @@ static uint16_t flags_of(const shim_want *want, const job_record_t *job)
 	return (uint16_t) flags;
 }
 
+static void copy_queued(shim_snapshot *snapshot, const job_record_t *job)
+{
+	shim_queued *row = HOST_PUSH(snapshot, snapshot->queued, 1);
+
+	if (!row)
+		return;
+	row->submit_time = job->details ? job->details->submit_time : 0;
+	/* slurmctld counts it when the job is submitted, by the weights of its partition. */
+	row->billing = host_tres_at(host_tres_of(job->tres_req_cnt), TRES_ARRAY_BILLING);
+	if (!row->billing)
+		row->billing = wanted_cpus(job);
+}
+
 void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
 		       const job_record_t *job)
 {
@@ -278,6 +291,8 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 	row->flags = flags_of(want, job);
 	if (want->waiting_tres)
 		row->tres = copy_wanted_tres(snapshot, want, job);
+	if (want->queued)
+		copy_queued(snapshot, job);
 }
 
 /* What calc_job_billable_tres of slurmctld would say, without keeping it in the job. */

@@ -34,6 +34,7 @@ static void clear_others(shim_snapshot *snapshot)
 	EMPTY(snapshot->qos);
 	EMPTY(snapshot->partitions);
 	EMPTY(snapshot->waiting);
+	EMPTY(snapshot->queued);
 	EMPTY(snapshot->accruing);
 	EMPTY(snapshot->lists);
 	EMPTY(snapshot->partition_keys);
@@ -60,6 +61,7 @@ void shim_snapshot_free(shim_snapshot *snapshot)
 	free(snapshot->qos.at);
 	free(snapshot->partitions.at);
 	free(snapshot->waiting.at);
+	free(snapshot->queued.at);
 	free(snapshot->accruing.at);
 	free(snapshot->lists.at);
 	free(snapshot->partition_keys.at);

@@ -88,6 +88,12 @@ typedef struct {
 	uint16_t flags; /* of shim_waiting_flag */
 } shim_waiting;
 
+/* What decides its place, where jobs have an order. */
+typedef struct {
+	int64_t submit_time;
+	uint64_t billing; /* billing TRES that it asks for */
+} shim_queued;
+
 /* The lists of a job that asked for several partitions or QOS. */
 typedef struct {
 	uint32_t partitions; /* index in partition_keys */

@@ -10,6 +10,7 @@ SHIM_ROWS(shim_place_rows, shim_assoc_place);
 SHIM_ROWS(shim_qos_rows, shim_qos);
 SHIM_ROWS(shim_partition_rows, shim_partition);
 SHIM_ROWS(shim_waiting_rows, shim_waiting);
+SHIM_ROWS(shim_queued_rows, shim_queued);
 SHIM_ROWS(shim_lists_rows, shim_lists);
 SHIM_ROWS(shim_accruing_rows, shim_accruing);
 
@@ -26,6 +27,7 @@ typedef struct {
 	shim_qos_rows qos_now; /* of shim_usage_take_qos */
 	shim_partition_rows partitions;
 	shim_waiting_rows waiting;
+	shim_queued_rows queued; /* as many as `waiting`, if wanted */
 	shim_accruing_rows accruing;
 	shim_lists_rows lists;
 	shim_u64_rows partition_keys;
@@ -64,6 +66,7 @@ typedef struct {
 	bool waiting_tres;  /* TRES counts of jobs and partitions, for PriorityWeightTRES: */
 	const uint32_t *weighed; /* of the TRES in these places; NULL: of all */
 	size_t weighed_len;
+	bool queued;	    /* of waiting jobs what decides their place */
 	bool variants;	    /* priorities that jobs have in their partitions and QOS */
 	/* Of the whole: sets of states (1 << JOB_PENDING ...), 0 for no jobs. */
 	uint32_t waiting_states;  /* jobs that are not held, to be priced */

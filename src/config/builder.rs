@@ -1,6 +1,8 @@
 //! Building a [`Config`] setting by setting, with slurmctld's checks at the end.
 
-use super::{Config, ConfigError, PriorityFlags, PriorityParameters, ResetPeriod, ValueError};
+use super::{
+    Config, ConfigError, Host, PriorityFlags, PriorityParameters, ResetPeriod, ValueError,
+};
 use crate::compat::Compat;
 
 /// Builds a [`Config`] from slurm.conf's defaults and what is set here; made by
@@ -117,6 +119,11 @@ impl ConfigBuilder {
     /// Those of [`Config::validate`], and a half-life of 0 where no reset period was given: usage
     /// would grow for ever (slurm.conf(5), "PriorityDecayHalfLife").
     pub fn build(self) -> Result<Config, ConfigError> {
+        self.build_for(Host::Engine)
+    }
+
+    /// The same for another host than the engine by itself.
+    pub(super) fn build_for(self, host: Host) -> Result<Config, ConfigError> {
         if self.config.priority_decay_half_life_secs == 0 && !self.reset_period_given {
             return Err(ValueError::new(
                 "0",
@@ -124,7 +131,7 @@ impl ConfigBuilder {
             )
             .of("PriorityDecayHalfLife"));
         }
-        self.config.validate()?;
+        self.config.validate_for(host)?;
         Ok(self.config)
     }
 }

@@ -56,7 +56,7 @@ impl Config {
         let tres = parse_tres_weights(host.priority_weight_tres)
             .map_err(|error| error.of("PriorityWeightTRES"))?;
         let parameters = PriorityParameters::parse(host.priority_params, Some(release))?;
-        let config = Config::builder()
+        Config::builder()
             .priority_weight_age(host.priority_weight_age)
             .priority_weight_assoc(host.priority_weight_assoc)
             .priority_weight_fairshare(host.priority_weight_fs)
@@ -72,9 +72,7 @@ impl Config {
             .priority_calc_period_secs(host.priority_calc_period)
             .fair_share_dampening_factor(host.fs_dampening_factor)
             .priority_parameters(parameters)
-            .build()?;
-        config.check_carried_out(Host::Plugin)?;
-        Ok(config)
+            .build_for(Host::Plugin)
     }
 }
 

@@ -68,10 +68,21 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "order",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "weighted",
         asked: |config| {
             (config.order() != Order::Weighted).then(|| format!("{:?}", config.order()))
+        },
+    },
+    Lack {
+        key: "order",
+        by: &[Host::Plugin],
+        allowed: "weighted, or ranking=least_used:LEVEL or fair_tree beside it",
+        asked: |config| {
+            let orders = config.order() != Order::Weighted;
+            let ranking = config.ranking();
+            (orders && ranking.level().is_none())
+                .then(|| format!("{:?} beside {ranking}", config.order()))
         },
     },
     Lack {
@@ -94,9 +105,18 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "tiers",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "none",
         asked: |config| (config.tiers() != Tiers::None).then(|| format!("{:?}", config.tiers())),
+    },
+    Lack {
+        key: "tiers",
+        by: &[Host::Plugin],
+        allowed: "none, or order=strict or order=interleaved beside it",
+        asked: |config| {
+            let alone = config.order() == Order::Weighted && config.tiers() != Tiers::None;
+            alone.then(|| format!("{:?}", config.tiers()))
+        },
     },
     Lack {
         key: "policy",
@@ -146,7 +166,7 @@ mod tests {
                 "usage" => "usage=window:7-0",
                 "resolution" => "resolution=1-0",
                 "ranking" => "ranking=fair_tree",
-                "order" => "order=strict",
+                "order" => "order=strict,ranking=difference",
                 "counts" => "counts=COMPLETED",
                 "scope" => "scope=all_clusters",
                 "expect" => "expect=history",

@@ -151,6 +151,11 @@ impl Config {
     /// that is empty or has blanks, or a weight that is not finite; beside `compat=slurm`, what
     /// stock does not have; what is not carried out yet.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        self.validate_for(Host::Engine)
+    }
+
+    /// The same where another host carries the settings out.
+    fn validate_for(&self, host: Host) -> Result<(), ConfigError> {
         if self.fair_share_dampening_factor == 0 {
             let error = ValueError::new("0", "a whole number from 1 to 65535");
             return Err(error.of("FairShareDampeningFactor"));
@@ -168,7 +173,7 @@ impl Config {
             }
         }
         self.parameters.check_stock(self.compat)?;
-        self.check_carried_out(Host::Engine)
+        self.check_carried_out(host)
     }
 
     /// True where the weights of factors that reach 1 add up to more than 4294967295, so that

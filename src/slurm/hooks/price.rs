@@ -1,8 +1,9 @@
 //! One job's price between passes: submitted, updated, released.
 
 use super::lazy_usage;
+use crate::order::OrderError;
 use crate::priority::{AssocFactors, Job, PriorityError};
-use crate::slurm::pass::pending;
+use crate::slurm::pass::{line, pending};
 use crate::slurm::rows::snapshot::SnapshotError;
 use crate::slurm::rows::tables::{self, Tables};
 use crate::slurm::runtime::host::{self, ffi};
@@ -21,6 +22,8 @@ pub(in crate::slurm) enum PriceError {
     Snapshot(#[from] SnapshotError),
     #[error(transparent)]
     Priority(#[from] PriorityError),
+    #[error(transparent)]
+    Order(#[from] OrderError),
     #[error("its record has no details")]
     NoDetails,
 }
@@ -73,6 +76,7 @@ unsafe fn set_with(
         variants,
         terms,
         weights,
+        chain,
         ..
     } = scratch;
     let keeps = row.direct && row.priority != 0;
@@ -88,11 +92,20 @@ unsafe fn set_with(
         }
     }
     let pricer = tables.pricer(settings, snapshot, host::now())?;
-    let priced = pricer.price_set(&row);
+    let mut priced = pricer.price_set(&row);
     variants.clear();
     variants.resize(pricer.variants(&row).len(), 0);
     pricer.price_variants(&row, &priced, variants);
-    if settings.config.priority_flags.incr_only {
+    let waiting = snapshot.waiting().first();
+    let waiting = waiting.filter(|row| !keeps && row.is(ffi::SHIM_PENDING));
+    let waiting = waiting.filter(|_| line::is_asked_for(&settings.config));
+    if let Some(waiting) = waiting {
+        let above = chain.iter().map(|one| one.id);
+        let above = std::iter::once(waiting.assoc_id).chain(above);
+        let config = &settings.config;
+        priced.priority = plugin.line.lock().number(config, snapshot, tables, above)?;
+        variants.fill(priced.priority);
+    } else if settings.config.priority_flags.incr_only {
         snapshot.raise_variants(snapshot.lists().first(), variants);
     }
     let tres = tables.site.tres_names.len();
@@ -151,6 +164,7 @@ unsafe fn one_job(
         published,
         ..
     } = scratch;
+    chain.clear();
     let compat = settings.config.compat;
     let mut want = ffi::shim_want {
         assocs: true,
@@ -158,6 +172,7 @@ unsafe fn one_job(
         variants: settings.config.priority_flags.incr_only,
         priority_norms: settings.config.priority_weight_assoc != 0,
         waiting_tres: settings.weighs_tres(),
+        queued: line::is_asked_for(&settings.config),
         flags: settings.flags,
         ..Default::default()
     };

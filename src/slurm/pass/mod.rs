@@ -8,6 +8,7 @@
 //! | `computed` | what a pass is about to write, made by the engine from rows of any host |
 //! | `compute` | slurmctld's snapshot as such rows |
 //! | `pending`, `batch` | waiting jobs: priorities, and the factors behind them |
+//! | `line` | the order of waiting jobs, where one is asked for, as numbers |
 //! | `apply` | writing into slurmctld's records |
 //! | `assoc_cache` | the copy of associations that is kept from one pass to the next |
 //! | `error` | why a pass ended early |
@@ -23,6 +24,8 @@ mod compute;
 mod computed;
 #[cfg(feature = "slurm")]
 mod error;
+#[cfg(feature = "slurm")]
+pub(super) mod line;
 mod moment;
 #[cfg(feature = "slurm")]
 mod order;

@@ -4,6 +4,7 @@ use super::apply::{self, Applied};
 use super::assoc_cache;
 use super::compute;
 use super::error::{ComputeError, PassError};
+use super::line;
 use super::moment::Moment;
 use super::workspace::Workspace;
 use crate::engine;
@@ -29,6 +30,7 @@ pub(in crate::slurm) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<()
     if again {
         rank_again(plugin, &settings, work, &moment)?;
     }
+    stand_in_line(plugin, &settings, work, &moment);
     apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;
     apply::priorities(plugin, &settings, work);
 
@@ -116,6 +118,7 @@ fn snapshot(
         accruing_completing: true,
         variants: settings.config.priority_flags.incr_only,
         waiting_tres: settings.weighs_tres(),
+        queued: line::is_asked_for(&settings.config),
         weighed: weighed.as_ptr(),
         weighed_len: weighed.len(),
         flags: settings.flags,
@@ -149,6 +152,33 @@ fn rank_again(
     compute::rank_again(settings, work, moment)?;
     apply::ranks(plugin, work)?;
     Ok(())
+}
+
+/// Puts waiting jobs in order, if an order is asked for.
+fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, moment: &Moment) {
+    work.pending.stand(Vec::new());
+    if !line::is_asked_for(&settings.config) || !work.computed.outcome.prices {
+        return;
+    }
+    // Hooks go on with the old one meanwhile.
+    let before = plugin.line.lock().submitted();
+    let formed = line::form(
+        &settings.config,
+        &work.snapshot,
+        &work.tables,
+        &work.computed,
+        moment,
+        &before,
+    );
+    match formed {
+        Ok((standing, numbers)) => {
+            standing.follow(&mut plugin.line.lock());
+            work.pending.stand(numbers);
+        }
+        Err(error) => {
+            log::error(format_args!("waiting jobs are not put in order: {error}"));
+        }
+    }
 }
 
 fn save(plugin: &Plugin, settings: &Settings, work: &Workspace, applied: Applied) {

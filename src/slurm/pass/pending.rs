@@ -41,6 +41,9 @@ pub(in crate::slurm) struct Pending {
     /// Terms of one job, of the TRES that have a weight.
     weighed_terms: Vec<f64>,
     overflows: Overflows,
+    /// By row of the snapshot: what a job gets in the place of its priority; 0, and beyond the
+    /// end: nothing.
+    numbers: Vec<u32>,
 }
 
 /// Jobs that a pass does not price although their state is one of those it prices.
@@ -81,6 +84,12 @@ impl Pending {
         self.stays = false;
         self.variants.clear();
         self.next_row = usize::MAX;
+    }
+
+    /// Jobs stand in an order, and get these numbers: one for each row of the snapshot, 0 for
+    /// those that do not. None: there is no order.
+    pub(in crate::slurm) fn stand(&mut self, numbers: Vec<u32>) {
+        self.numbers = numbers;
     }
 
     /// How many priorities are to be written, when all are computed.
@@ -221,6 +230,9 @@ impl Pending {
         let prices = &mut self.prices[of.clone()];
         batch.price(prices);
         for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
+            let number = self.numbers.get(price.row as usize).copied();
+            let number = number.filter(|number| *number > 0);
+            let priority = number.unwrap_or(priority);
             price.priority = priority;
             // Stock tells clients of each job that it prices.
             price.notify = !self.only_raises || priority > price.seen_priority;
@@ -238,7 +250,9 @@ impl Pending {
                 self.variants.resize(variants + count, 0);
                 let to = &mut self.variants[variants..];
                 pricer.price_variants(&job, &batch.priced(at), to);
-                if self.only_raises {
+                if let Some(number) = number {
+                    to.fill(number);
+                } else if self.only_raises {
                     snapshot.raise_variants(snapshot.lists().get(row.lists as usize), to);
                 }
                 price.variants = u32::try_from(variants).unwrap_or(NONE);

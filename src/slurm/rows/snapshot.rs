@@ -106,6 +106,7 @@ impl Snapshot {
         qos_now: ffi::shim_qos;
         partitions: ffi::shim_partition;
         waiting: ffi::shim_waiting;
+        queued: ffi::shim_queued;
         lists: ffi::shim_lists;
         accruing: ffi::shim_accruing;
         partition_keys: u64;

@@ -5,6 +5,7 @@ use super::journal::Journal;
 use super::published_factors::PublishedFactors;
 use super::scratch::Scratch;
 use crate::engine;
+use crate::slurm::pass::line::StandingLine;
 use crate::slurm::runtime::fault_injection::{self, FaultInjection};
 use crate::slurm::runtime::guard;
 use crate::slurm::runtime::host::{self, UsageLock};
@@ -26,6 +27,8 @@ pub(in crate::slurm) struct Plugin {
     pub(in crate::slurm) shared: Mutex<Shared>,
     /// What the last pass found. A leaf, as the mutexes are.
     pub(in crate::slurm) published: RwLock<PublishedFactors>,
+    /// The order of waiting jobs, where one is asked for. A leaf, as well.
+    pub(in crate::slurm) line: Mutex<StandingLine>,
     /// Kept while the factors in jobs' records are read or written under no more than a read lock
     /// of jobs: asked for after that, and before any lock of the association manager.
     pub(in crate::slurm) factors: RwLock<()>,
@@ -99,6 +102,7 @@ impl Plugin {
             settings: RwLock::new(Arc::new(settings)),
             shared: Mutex::new(shared),
             published: RwLock::default(),
+            line: Mutex::default(),
             factors: RwLock::default(),
             scratch: Mutex::default(),
             thread: Thread::default(),

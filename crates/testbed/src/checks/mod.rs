@@ -15,6 +15,7 @@ mod lives;
 mod model;
 mod neighbours;
 mod numbers;
+mod orders;
 pub mod settings;
 mod steady;
 mod takeover;
@@ -119,6 +120,7 @@ const CHECKS: &[(&str, Body)] = &[
         "numbers_of_other_rankings_are_the_engines",
         numbers::rankings,
     ),
+    ("jobs_start_in_their_order", orders::least_used),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (
         "a_crash_between_passes_loses_no_end",

@@ -1,0 +1,239 @@
+//! Jobs in an order of their own: hubs, groups and projects, least used first.
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::Check;
+use super::fixture::{self, CPUS, DEADLINE, NODES, PERIOD, job};
+use crate::cluster::client::NewJob;
+use crate::cluster::conf::PriorityType;
+use crate::cluster::site::{Account, FairShare, Site};
+use crate::cluster::{Cluster, Plan};
+use crate::wait;
+
+/// Projects with their only user, their group, what the group is entitled to in fifths of the
+/// whole, and their shares in the group. Hub A has 3 of 5 shares, its groups 1 and 2 of 3.
+const PROJECTS: [(&str, &str, usize, u64, u64); 4] = [
+    ("x", "ann", 0, 1, 1),
+    ("y", "bob", 0, 1, 2),
+    ("z", "cyd", 1, 2, 1),
+    ("n", "dan", 2, 2, 1),
+];
+
+/// Whose jobs are submitted, one after the other.
+const SUBMITTED: [usize; 14] = [0, 0, 1, 2, 2, 2, 3, 0, 3, 1, 2, 3, 3, 1];
+
+/// What a job is expected to use, CPU-seconds: its limit is a minute.
+const EXPECTED: u64 = 60 * CPUS as u64;
+
+fn plan(check: &Check) -> Plan {
+    let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
+    let account = |name, parent, shares, users: &[&'static str]| Account {
+        name,
+        parent,
+        fair_share: FairShare::Raw(shares),
+        users: users
+            .iter()
+            .map(|user| (*user, FairShare::Parent))
+            .collect(),
+    };
+    plan.site = Site {
+        accounts: vec![
+            account("huba", None, 3, &[]),
+            account("hubb", None, 2, &[]),
+            account("a1", Some("huba"), 1, &[]),
+            account("a2", Some("huba"), 2, &[]),
+            account("b1", Some("hubb"), 1, &[]),
+            account("x", Some("a1"), 1, &["ann"]),
+            account("y", Some("a1"), 2, &["bob"]),
+            account("z", Some("a2"), 1, &["cyd"]),
+            account("n", Some("b1"), 1, &["dan"]),
+        ],
+        qos: Vec::new(),
+    };
+    plan.settings
+        .retain(|(key, _)| *key != "PriorityParameters");
+    let parameters = parameters("interleaved", PERIOD);
+    plan.settings.push(("PriorityParameters", parameters));
+    plan
+}
+
+fn parameters(order: &str, period: u32) -> String {
+    format!("calc_period={period},ranking=least_used:2,order={order}")
+}
+
+/// Waiting jobs have the order of a loop that picks and charges, from their submission on; they
+/// start in it; administrators' numbers stay.
+pub fn least_used(check: &Check) -> Result<()> {
+    check.in_cluster(&plan(check), |cluster| {
+        check.step("one project uses something");
+        let id = cluster.submit(&whole(PROJECTS[0], 4))?;
+        fixture::ended(cluster, id)?;
+        fixture::drain_nodes(cluster)?;
+        fixture::next_pass(cluster)?;
+        let mut jobs = Vec::new();
+        let [others @ .., last] = SUBMITTED;
+        for project in others {
+            jobs.push((cluster.submit(&whole(PROJECTS[project], 1))?, project));
+        }
+        let expected = picked(cluster, &jobs, EXPECTED)?;
+        fixture::next_pass(cluster)?;
+        ensure_waiting(cluster, &expected)?;
+        let numbers = waiting(cluster)?;
+        fixture::next_pass(cluster)?;
+        ensure!(numbers == waiting(cluster)?, "numbers changed for nothing");
+
+        check.step("one more has its place at once");
+        let id = cluster.submit(&whole(PROJECTS[last], 1))?;
+        let found = names(&waiting(cluster)?);
+        jobs.push((id, last));
+        let expected = picked(cluster, &jobs, EXPECTED)?;
+        let place = |order: &[u32], id: u32| order.iter().position(|other| *other == id);
+        ensure!(
+            place(&found, id) == place(&expected, id),
+            "{id} in {found:?} instead of {expected:?}"
+        );
+        fixture::next_pass(cluster)?;
+        ensure_waiting(cluster, &expected)?;
+
+        check.step("a job is held and released");
+        let first = expected[0].to_string();
+        cluster.run(&["scontrol", "hold", &first])?;
+        fixture::next_pass(cluster)?;
+        let others = jobs.iter().filter(|(id, _)| *id != expected[0]);
+        let others: Vec<_> = others.copied().collect();
+        ensure_waiting(cluster, &picked(cluster, &others, EXPECTED)?)?;
+        cluster.run(&["scontrol", "release", &first])?;
+        let found = names(&waiting(cluster)?);
+        ensure!(found[0] == expected[0], "it comes first, not {found:?}");
+        fixture::next_pass(cluster)?;
+        ensure_waiting(cluster, &expected)?;
+
+        check.step("an administrator sets a number");
+        let [before @ .., last] = &expected[..] else {
+            bail!("no jobs");
+        };
+        let last = last.to_string();
+        let named = format!("jobid={last}");
+        cluster.run(&["scontrol", "update", &named, "priority=4100000000"])?;
+        fixture::next_pass(cluster)?;
+        let found = waiting(cluster)?;
+        ensure!(
+            found[0].1 == 4_100_000_000 && names(&found)[1..] == *before,
+            "{found:?}"
+        );
+        cluster.run(&["scontrol", "hold", &last])?;
+        cluster.run(&["scontrol", "release", &last])?;
+        fixture::next_pass(cluster)?;
+        ensure_waiting(cluster, &expected)?;
+
+        check.step("by present ratios alone");
+        set(cluster, &parameters("strict", PERIOD))?;
+        let strict = picked(cluster, &jobs, 0)?;
+        wait::until_true("the strict order", DEADLINE, || {
+            Ok(names(&waiting(cluster)?) == strict)
+        })?;
+        set(cluster, &parameters("interleaved", PERIOD))?;
+        wait::until_true("the interleaved order", DEADLINE, || {
+            Ok(names(&waiting(cluster)?) == expected)
+        })?;
+
+        check.step("they start in their order");
+        // No pass comes between: what was used counts less than what was expected.
+        set(cluster, &parameters("interleaved", 86_400))?;
+        for node in 0..NODES {
+            let name = format!("nodename=n{node}");
+            cluster.run(&["scontrol", "update", &name, "state=resume"])?;
+        }
+        let mut starts = Vec::new();
+        for (id, _) in &jobs {
+            starts.push((fixture::ended(cluster, *id)?.0, *id));
+        }
+        starts.sort_unstable();
+        let started: Vec<u32> = starts.into_iter().map(|(_, id)| id).collect();
+        ensure!(started == expected, "started {started:?}, not {expected:?}");
+        Ok(())
+    })
+}
+
+/// A job that takes the whole cluster.
+fn whole(
+    (account, user, ..): (&'static str, &'static str, usize, u64, u64),
+    secs: u32,
+) -> NewJob<'static> {
+    NewJob {
+        cpus: CPUS,
+        nodes: NODES,
+        options: vec!["--time=1".to_owned()],
+        ..job(user, account, secs)
+    }
+}
+
+fn set(cluster: &mut Cluster, parameters: &str) -> Result<()> {
+    cluster.conf_mut().set("PriorityParameters", parameters);
+    cluster.reconfigure()
+}
+
+/// Waiting jobs that are not held, and their priorities, the highest first.
+fn waiting(cluster: &Cluster) -> Result<Vec<(u32, u32)>> {
+    let squeue = cluster.squeue("PD")?;
+    let mut found = Vec::new();
+    for row in squeue.rows() {
+        found.push((row.get::<u32>("JOBID")?, row.get::<u32>("PRIORITY")?));
+    }
+    found.retain(|(_, priority)| *priority > 0);
+    found.sort_unstable_by_key(|(_, priority)| std::cmp::Reverse(*priority));
+    Ok(found)
+}
+
+fn ensure_waiting(cluster: &Cluster, expected: &[u32]) -> Result<()> {
+    let found = waiting(cluster)?;
+    ensure!(
+        names(&found) == expected,
+        "{found:?} instead of {expected:?}"
+    );
+    Ok(())
+}
+
+fn names(found: &[(u32, u32)]) -> Vec<u32> {
+    found.iter().map(|(id, _)| *id).collect()
+}
+
+/// Picks the group that used least of what it is entitled to, in it such a project, its oldest
+/// job; charges that; and so on. Whole numbers all the way.
+fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec<u32>> {
+    let sshare = cluster.sshare("Account,User,RawUsage")?;
+    let mut used = [0_u64; PROJECTS.len()];
+    for (used, project) in used.iter_mut().zip(PROJECTS) {
+        let mut rows = sshare.rows().iter();
+        let row = rows.find(|row| {
+            let account = row.text("Account").map(str::trim);
+            account.is_ok_and(|account| account == project.0)
+        });
+        *used = row.context("a project")?.get("RawUsage")?;
+    }
+    let mut left = jobs.to_vec();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let mut of_group = [0; PROJECTS.len()];
+        for (used, project) in used.iter().zip(PROJECTS) {
+            of_group[project.2] += used;
+        }
+        // The oldest job of each project; of each group the best project; the best group. Two
+        // shares at most: twice what was used over the shares is whole.
+        let oldest = (0..PROJECTS.len())
+            .filter_map(|project| left.iter().copied().find(|(_, of)| *of == project));
+        let of_groups = (0..PROJECTS.len()).filter_map(|group| {
+            let below = oldest.clone().filter(|job| PROJECTS[job.1].2 == group);
+            below.min_by_key(|job| (used[job.1] * 2 / PROJECTS[job.1].4, job.0))
+        });
+        let best = of_groups.min_by_key(|job| {
+            let (.., group, entitled, _) = PROJECTS[job.1];
+            (of_group[group] * 2 / entitled, job.0)
+        });
+        let (id, project) = best.context("a job")?;
+        left.retain(|(other, _)| *other != id);
+        used[project] += expected;
+        order.push(id);
+    }
+    Ok(order)
+}

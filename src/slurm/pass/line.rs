@@ -1,0 +1,201 @@
+//! The order in which waiting jobs start, where `order=` asks for one, as numbers in the place of
+//! priorities. It is kept until the next pass, for jobs that come before that.
+
+use super::compute::SlurmComputed;
+use super::moment::Moment;
+use crate::config::{Config, Order, Tiers};
+use crate::engine::{Contenders, units};
+use crate::order::{Job, Line, OrderError, Placed};
+use crate::priority::TimeLimit;
+use crate::slurm::rows::snapshot::Snapshot;
+use crate::slurm::rows::tables::Tables;
+use crate::slurm::runtime::host::{NONE, ffi};
+use crate::tree::{AssocId, AssocIndex, Tree};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// What a job without a time limit is expected to take.
+const YEAR_SECS: f64 = 365.0 * 86_400.0;
+
+/// The order of the last pass, and what has come since.
+#[derive(Default)]
+pub(in crate::slurm) struct StandingLine {
+    line: Line,
+    contenders: Contenders,
+    tree: Arc<Tree>,
+    /// When a job was first submitted, by its number: a requeue gives it another time, and it
+    /// keeps its place.
+    submitted: HashMap<u32, i64>,
+    /// Jobs that came since the pass, and the association that they were charged to.
+    came: Vec<(Job, Option<AssocId>)>,
+}
+
+/// True where jobs have an order.
+pub(in crate::slurm) fn is_asked_for(config: &Config) -> bool {
+    config.order() != Order::Weighted
+}
+
+/// The order of the waiting jobs of a pass; and the number of each row of the snapshot, 0 where
+/// the job has its priority as ever. `before`: when jobs were first submitted.
+pub(in crate::slurm) fn form(
+    config: &Config,
+    snapshot: &Snapshot,
+    tables: &Tables,
+    computed: &SlurmComputed,
+    moment: &Moment,
+    before: &HashMap<u32, i64>,
+) -> Result<(StandingLine, Vec<u32>), OrderError> {
+    let raw = computed.model().raw();
+    let mut contenders = if computed.has_usage && raw.len() == tables.tree.len() {
+        Contenders::new(&tables.tree, raw)
+    } else {
+        Contenders::new(&Tree::default(), &[])
+    };
+    if config.order() == Order::Interleaved {
+        for row in snapshot.accruing() {
+            if let Some(assoc) = snapshot.assoc_row(row.assoc_id).filter(|_| row.running) {
+                contenders.commit(AssocIndex::new(assoc as usize), due(row, moment.now));
+            }
+        }
+    }
+    let mut submitted = HashMap::with_capacity(snapshot.waiting().len());
+    let first = |id: u32| before.get(&id).copied();
+    for row in snapshot.accruing() {
+        if let Some(at) = first(row.job_id) {
+            submitted.insert(row.job_id, at);
+        }
+    }
+    let (mut rows, mut jobs, mut fixed) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (at, row) in snapshot.waiting().iter().enumerate() {
+        let stands = row.is(ffi::SHIM_PENDING)
+            && row.is(ffi::SHIM_HAS_DETAILS)
+            && !row.is(ffi::SHIM_POWERING_UP);
+        if row.is(ffi::SHIM_DIRECT) {
+            fixed.insert(row.priority);
+        } else if stands {
+            let assoc = snapshot.assoc_row(row.assoc_id);
+            let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
+            let mut job = job(config, snapshot, tables, at, contenders.of(assoc));
+            job.submit = first(row.job_id).map_or(job.submit, |at| at.min(job.submit));
+            submitted.insert(row.job_id, job.submit);
+            rows.push(at);
+            jobs.push(Placed {
+                job,
+                number: row.priority,
+            });
+        }
+    }
+    let level = config
+        .ranking()
+        .level()
+        .unwrap_or(crate::order::Level::Leaf);
+    let interleaves = config.order() == Order::Interleaved;
+    let nodes = contenders.nodes().to_vec();
+    let (line, numbers) = Line::ordered(nodes, level, interleaves, &jobs, fixed)?;
+    let mut by_row = vec![0; snapshot.waiting().len()];
+    for (row, number) in rows.into_iter().zip(numbers) {
+        by_row[row] = number;
+    }
+    let standing = StandingLine {
+        line,
+        contenders,
+        tree: Arc::clone(&tables.tree),
+        submitted,
+        came: Vec::new(),
+    };
+    Ok((standing, by_row))
+}
+
+impl StandingLine {
+    /// When jobs were first submitted.
+    pub(in crate::slurm) fn submitted(&self) -> HashMap<u32, i64> {
+        self.submitted.clone()
+    }
+
+    /// Takes the place of the line `before`, with the jobs that came there after the snapshot.
+    pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) {
+        for (mut job, assoc) in std::mem::take(&mut before.came) {
+            let id = job.id as u32;
+            if !self.submitted.contains_key(&id) {
+                let known = assoc.and_then(|id| self.tree.index_of(id));
+                job.node = self.contenders.of(known);
+                let had = before.line.remove(job.id).map(|placed| placed.number);
+                self.submitted.insert(id, job.submit);
+                // The node is one of the line.
+                let _ = self.line.insert(job, had);
+                self.came.push((job, assoc));
+            }
+        }
+        *before = self;
+    }
+
+    /// The number of a job that has come, or changed, since the pass: the only waiting one of
+    /// `snapshot`. `above`: its association and those above it, nearest first.
+    pub(in crate::slurm) fn number(
+        &mut self,
+        config: &Config,
+        snapshot: &Snapshot,
+        tables: &Tables,
+        above: impl Iterator<Item = AssocId>,
+    ) -> Result<u32, OrderError> {
+        let mut above = above.filter_map(|id| Some((id, self.tree.index_of(id)?)));
+        let (assoc, known) = above.next().unzip();
+        let mut job = job(config, snapshot, tables, 0, self.contenders.of(known));
+        let id = snapshot.waiting()[0].job_id;
+        let submit = *self.submitted.entry(id).or_insert(job.submit);
+        job.submit = submit.min(job.submit);
+        if config.order() != Order::Interleaved {
+            job.expected = 0;
+        }
+        let had = self.line.remove(job.id).map(|placed| placed.number);
+        self.came.retain(|(other, _)| other.id != job.id);
+        self.came.push((job, assoc));
+        self.line.insert(job, had)
+    }
+}
+
+/// What a job that runs is expected to use yet.
+fn due(row: &ffi::shim_accruing, now: i64) -> u128 {
+    let limit = if row.time_limit_infinite {
+        YEAR_SECS
+    } else {
+        f64::from(row.time_limit) * 60.0
+    };
+    let rest = limit - (now - row.start_time).max(0) as f64;
+    let billing = match row.billable_known {
+        true => row.billable_tres,
+        false => row.billable_now,
+    };
+    units(rest.max(0.0) * billing)
+}
+
+/// A waiting job as a row of an order.
+fn job(config: &Config, snapshot: &Snapshot, tables: &Tables, at: usize, node: u32) -> Job {
+    let row = &snapshot.waiting()[at];
+    let queued = snapshot.queued().get(at).copied().unwrap_or_default();
+    let partition = (row.partition != NONE).then(|| &snapshot.partitions()[row.partition as usize]);
+    let limit = match row.limit() {
+        TimeLimit::Minutes(minutes) => f64::from(minutes) * 60.0,
+        TimeLimit::Unlimited => YEAR_SECS,
+        TimeLimit::Unset => match partition {
+            Some(partition) if !partition.max_time_infinite => f64::from(partition.max_time) * 60.0,
+            _ => YEAR_SECS,
+        },
+    };
+    let tier = match config.tiers() {
+        Tiers::None => 0,
+        Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
+        Tiers::Qos => {
+            let qos = tables.site.qos.get(row.qos as usize);
+            qos.map_or(0, |qos| qos.priority.into())
+        }
+    };
+    Job {
+        node,
+        tier,
+        nice: row.nice.into(),
+        submit: queued.submit_time,
+        id: row.job_id.into(),
+        expected: units(limit * queued.billing as f64),
+    }
+}
