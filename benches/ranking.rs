@@ -55,7 +55,7 @@ fn from_scratch(c: &mut Criterion) {
     group.finish();
 }
 
-/// A kept ranking: from scratch, and following a pass in which all usage faded and some users were
+/// A kept ranking: from scratch, and following a pass in which all usage decayed and some users were
 /// charged. The order of the rows matters little here.
 fn following(c: &mut Criterion) {
     let slurm = Compat::Slurm(Release::V22_05_8);

@@ -7,7 +7,7 @@
 //! | [`extended`] | a number with a 64-bit mantissa, as Slurm's `long double` |
 //! | [`compat`] | whose behaviour to follow: the documentation's or a Slurm release's |
 //! | [`tree`] | who shares with whom: associations, shares, parents |
-//! | [`usage`] | what was used and how it fades |
+//! | [`usage`] | past use, and its decay |
 //! | [`fairshare`] | who comes first |
 //! | [`priority`] | the factors of a job, the weights and the one integer |
 //! | [`order`] | in which order jobs start where the factor is no term of a sum |

@@ -108,7 +108,7 @@ fn factors(ranking: &LevelRanks, tree: &Tree) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// Runs a tree through fading and charges, `rounds` times.
+/// Runs a tree through decay and charges, `rounds` times.
 fn follow(seed: u64, len: u64, rounds: u64, compat: Compat) {
     let mut random = Random::new(seed);
     let tree = tree(&mut random, len);
@@ -182,7 +182,7 @@ fn usage_that_does_not_add_up() {
 }
 
 #[test]
-fn usage_that_fades_away_ties_in_the_end() {
+fn usage_that_decays_to_zero_ties() {
     let site = Site::parse("a 1 100\nb 1 200\nA/ 1\n  c 1 300");
     for compat in [Compat::Documented, SLURM] {
         let mut raw = site.raw_usage.clone();
@@ -200,9 +200,9 @@ fn usage_that_fades_away_ties_in_the_end() {
 }
 
 /// In Slurm a level begins as after a member whose LF is 4294967294. That of `x` is
-/// 1 / (1 / 4294967294); its usage and that of its account fade to numbers with another quotient.
+/// 1 / (1 / 4294967294); its usage and that of its account decay to numbers with another quotient.
 #[test]
-fn a_chance_tie_fades_away() {
+fn a_chance_tie_does_not_last() {
     let mut site = Site::parse("z 1000 1\nA/ 1\n  x 1 1\n  y 0");
     site.raw_usage[2] = Extended::from(4_294_967_294_u32);
     site.raw_usage[0] = Extended::from(4_294_967_295_u32);

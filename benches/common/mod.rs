@@ -79,7 +79,7 @@ pub fn tree(rows: &[Assoc]) -> Tree {
     Tree::from_rows(rows.iter().copied()).expect("a tree")
 }
 
-/// Usage of a tree: each user used up to 10^8 TRES-seconds that faded, one in eight nothing.
+/// Usage of a tree: each user used up to 10^8 TRES-seconds, decayed; one in eight used nothing.
 pub fn ledger(tree: &Tree) -> Ledger {
     let mut random = Random::new(tree.len() as u64 + 1);
     let own: Vec<Extended> = (tree.rows().iter())

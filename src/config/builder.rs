@@ -71,7 +71,7 @@ impl ConfigBuilder {
         /// `PriorityFlags`.
         priority_flags: PriorityFlags;
         /// `PriorityDecayHalfLife`, seconds; 0, for which a reset period must be given as well:
-        /// usage never fades.
+        /// usage never decays.
         priority_decay_half_life_secs: u32;
         /// `PriorityCalcPeriod`, seconds, from 1.
         priority_calc_period_secs: u32;

@@ -69,7 +69,7 @@ pub struct Config {
     pub priority_favor_small: bool,
     /// `PriorityFlags`.
     pub priority_flags: PriorityFlags,
-    /// `PriorityDecayHalfLife`, seconds; 0: usage never fades.
+    /// `PriorityDecayHalfLife`, seconds; 0: usage never decays.
     pub priority_decay_half_life_secs: u32,
     /// `PriorityUsageResetPeriod`.
     pub priority_usage_reset_period: ResetPeriod,

@@ -1,36 +1,36 @@
-//! Fair Tree ranks that follow usage from pass to pass.
+//! Fair Tree ranks, updated incrementally from pass to pass.
 //!
-//! [`super::compute`] sorts every level. Between two passes little changes: all usage fades by
-//! one factor, and some associations are charged. A [`LevelRanks`] keeps the sorted levels, sorts
-//! again only those on the paths from charged associations to the root, and numbers again only
-//! the users whose rank moved. Its ranks are those of [`super::compute`] on the same numbers, to
-//! the last tie; this is why.
+//! [`super::compute`] sorts every level. Between two passes little changes: all usage decays by
+//! one factor, and some associations are charged. A [`LevelRanks`] stores the sorted levels, sorts
+//! only those on the paths from charged associations to the root again, and renumbers only
+//! the users whose rank changed. Its ranks are equal to those of [`super::compute`] on the same
+//! numbers, ties included, for the following reasons.
 //!
 //! **Charges.** Siblings under one account have level fairshare `LF = (s/S) (U/u)` with one `S`
 //! and one `U`. So their order is the order of `s/u`, whatever is charged to the account, as long
-//! as `U` is not 0: a charged child takes another place, and no other two change theirs. When `U`
-//! becomes 0 or stops being 0, the level is sorted anew. Under `compat=slurm` LF is rounded on
-//! the way, by less than 2^-52 of itself, so that `U` does matter among neighbours that are not
-//! steady (see below): levels with such neighbours are sorted anew as well.
+//! as `U` is not 0: a charged child changes its place, and the order of all others is unchanged.
+//! When `U` becomes 0 or stops being 0, the whole level is sorted. Under `compat=slurm` LF is
+//! rounded, by less than 2^-52 of itself, so that `U` can change the order of neighbours that are
+//! not steady (see below): levels with such neighbours are also sorted.
 //!
-//! **Fading** multiplies each usage by one factor and rounds to 64 bits. Without rounding no
-//! order and no tie would change. With it each fading moves a usage by at most 2^-64 of itself,
+//! **Decay** multiplies each usage by one factor and rounds to 64 bits. Without rounding no
+//! order and no tie would change. With it each decay changes a usage by at most 2^-64 of itself,
 //! and the quotient of two LF, made of at most four usages, by less than 2^-61. Two neighbours are
-//! therefore *steady* over many fadings
-//! * when their LF, compared as `f64`s that are right to 2^-48, differ by more than 2^-44 of the
-//!   larger: 7000 fadings move them by less than 2^-48;
-//! * when both are infinite or both 0, which fading does not change;
-//! * when they are siblings with the same shares and the same usage: they stay the same.
+//! therefore *steady* over many decays
+//! * when their LF, compared as `f64`s that are accurate to 2^-48, differ by more than 2^-44 of the
+//!   larger: 7000 decays change them by less than 2^-48;
+//! * when both are infinite or both 0, which decay does not change;
+//! * when they are siblings with the same shares and the same usage: they stay equal.
 //!
-//! A level with any other two neighbours is sorted at each fading. After 7000 fadings, or by more
-//! than 2^-400 in all, everything is sorted anew. Usage that is not within 2^±400 is never steady;
-//! what is within cannot fade to where rounding gets coarser before that.
+//! A level with any other two neighbours is sorted after each decay. After 7000 decays, or when
+//! less than 2^-400 is left in all, everything is sorted. Usage outside 2^±400 is never steady;
+//! usage inside cannot decay to where rounding gets coarser before that.
 //!
-//! **Ranks.** A walk enters a level in a state: the next rank, and the rank that a tie left open.
-//! Below a level in which nothing changed, a walk that enters in the same state finds the same
-//! ranks, so it passes by; one that enters in a state moved by a number finds the same ranks moved
-//! by that number. Accounts that tie are walked as one level; it is put together anew when one of
-//! them changed, or when another set of accounts ties.
+//! **Ranks.** A walk enters a level with a state: the next rank, and the rank of an open tie.
+//! Below a level in which nothing changed, a walk that enters with the same state gives the same
+//! ranks, so the level is skipped; one that enters with a state shifted by a number gives the same
+//! ranks shifted by that number. Accounts that tie are walked as one level; it is rebuilt when one
+//! of them changed, or when another set of accounts ties.
 
 mod ahead;
 mod level;
@@ -46,7 +46,7 @@ use level::{Member, Slot, Touched};
 use rule::{Documented, Numbers, Rule, Scope, Stock};
 use walk::{Node, Walk};
 
-/// Fair Tree ranks of the users of one tree, kept from pass to pass.
+/// Fair Tree ranks of the users of one tree, updated from pass to pass.
 ///
 /// ```
 /// use fairtree::compat::Compat;
@@ -87,21 +87,21 @@ pub struct LevelRanks {
     nodes: Vec<Node>,
     /// By position.
     flags: Vec<Flags>,
-    /// Accounts on whose level, or on the level of whose children, fading may change something.
+    /// Accounts on whose level, or on the level of whose children, decay may change something.
     unsteady: Vec<AssocIndex>,
-    /// How often usage faded since all was sorted, and what that left of 1.
-    fadings: u32,
-    faded: Extended,
+    /// Number of decays since everything was sorted, and the product of their factors.
+    decays: u32,
+    decayed: Extended,
     changed: Vec<AssocIndex>,
 }
 
-/// Not faded by more than [`MOST_FADED_BITS`].
-fn keeps_digits(faded: Extended) -> bool {
+/// Whether usage decayed by at most [`MOST_DECAY_BITS`].
+fn keeps_digits(decayed: Extended) -> bool {
     let top = |(_, lowest): (u64, i32)| lowest + 63;
-    !faded.is_zero() && faded.to_parts().map(top) >= Some(-MOST_FADED_BITS)
+    !decayed.is_zero() && decayed.to_parts().map(top) >= Some(-MOST_DECAY_BITS)
 }
 
-/// What is known of an association between two passes, and in one.
+/// State of an association, some of it for the duration of a pass only.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     /// Charged in this pass, or above one that is, or to be sorted for another reason.
@@ -114,10 +114,10 @@ struct Flags {
     used: bool,
 }
 
-/// So often may usage fade before all is sorted anew.
-const MOST_FADINGS: u32 = 7000;
-/// And so many bits in all.
-const MOST_FADED_BITS: i32 = 400;
+/// Number of decays after which everything is sorted again.
+const MOST_DECAYS: u32 = 7000;
+/// Total decay, as a power of two, after which everything is sorted again.
+const MOST_DECAY_BITS: i32 = 400;
 
 impl LevelRanks {
     /// Ranks all users of `tree`.
@@ -135,15 +135,15 @@ impl LevelRanks {
             nodes: Vec::new(),
             flags: Vec::new(),
             unsteady: Vec::new(),
-            fadings: 0,
-            faded: Extended::ONE,
+            decays: 0,
+            decayed: Extended::ONE,
             changed: Vec::new(),
         };
         ranking.rebuild(tree, raw_usage);
         ranking
     }
 
-    /// Ranks all users anew, whatever happened to usage and tree. All users count as changed.
+    /// Ranks all users from scratch, after any change of usage or tree. All users count as changed.
     ///
     /// Panics unless there is one usage per association.
     pub fn rebuild(&mut self, tree: &Tree, raw_usage: &[Extended]) {
@@ -151,14 +151,14 @@ impl LevelRanks {
         self.sort_all(tree, raw_usage);
     }
 
-    /// Sorts and walks everything; the ranks so far tell which ones change.
+    /// Sorts and walks everything; the old ranks tell which ones change.
     fn sort_all(&mut self, tree: &Tree, raw_usage: &[Extended]) {
         assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
         let len = tree.len();
         self.edits = tree.edits();
         self.user_count = tree.user_count() as u32;
-        self.fadings = 0;
-        self.faded = Extended::ONE;
+        self.decays = 0;
+        self.decayed = Extended::ONE;
         self.unsteady.clear();
         self.changed.clear();
         reset(
@@ -182,13 +182,13 @@ impl LevelRanks {
         self.rank(tree, raw_usage, &all);
     }
 
-    /// Follows usage: all of it faded by `factor` (see [`crate::usage::Ledger::decay`]; 1 for not
-    /// at all), and these associations, with all above, were charged or given back any amount.
+    /// Updates the ranks after all usage decayed by `factor` (see [`crate::usage::Ledger::decay`];
+    /// 1: no decay), and any amounts were charged to, or taken back from, `charged` and all above.
     ///
-    /// `raw_usage` is the usage now, `charged` in any order and with repetitions. A usage that
-    /// changed in another way, by a reset for one, needs [`LevelRanks::rebuild`]; an edit of the tree
-    /// is noticed, and everything ranked anew; another tree is not. Takes time in proportion to the levels on the paths
-    /// of `charged` and to the number of ranks that change.
+    /// `raw_usage` is the usage now, `charged` in any order and with repetitions. After any other
+    /// change of usage, such as a reset, call [`LevelRanks::rebuild`]; an edit of the tree is
+    /// detected, and everything ranked again; another tree is not detected. Time: proportional to
+    /// the levels on the paths of `charged` and to the number of ranks that change.
     ///
     /// Panics unless there is one usage per association, and `factor` in 0..=1.
     pub fn update(
@@ -204,13 +204,13 @@ impl LevelRanks {
             "a decay factor is in 0..=1, not {factor}"
         );
         if factor != 1.0 {
-            self.fadings += 1;
-            self.faded *= Extended::from_f64(factor).expect("not NaN");
+            self.decays += 1;
+            self.decayed *= Extended::from_f64(factor).expect("not NaN");
         }
         if self.edits != tree.edits() || self.ranks.len() != tree.len() {
             return self.rebuild(tree, raw_usage);
         }
-        if self.fadings > MOST_FADINGS || !keeps_digits(self.faded) {
+        if self.decays > MOST_DECAYS || !keeps_digits(self.decayed) {
             return self.sort_all(tree, raw_usage);
         }
         self.changed.clear();
@@ -262,7 +262,7 @@ impl LevelRanks {
 
     /// Sorts the levels of touched accounts and walks to where ranks may change.
     fn rank(&mut self, tree: &Tree, raw_usage: &[Extended], touched: &[AssocIndex]) {
-        let numbers = Numbers::new(tree, raw_usage, self.faded);
+        let numbers = Numbers::new(tree, raw_usage, self.decayed);
         match self.compat {
             Compat::Documented => self.rank_by(&Documented(numbers), touched),
             Compat::Slurm(_) => self.rank_by(&Stock(numbers, self.compat), touched),

@@ -1,8 +1,8 @@
-//! What was used since a date (`total:DATE`), and which model judges which node.
+//! Usage since a date (`total:DATE`), and which model applies to which node.
 //!
-//! A flex plan gives an account so many minutes for good: all its use since a date stands
-//! against all its allocation, and nothing fades or leaves a window. The numbers are kept by the
-//! same [`super::window::WindowLedger`]: it adds up, per leaf and date, what was charged, to the
+//! A flex plan gives an account a fixed number of minutes: all its use since a date counts
+//! against its whole allocation, without decay or window. The numbers are stored in the
+//! same [`super::window::WindowLedger`]: it adds up all charges, per leaf and date, to the
 //! second, so that a total needs no buckets and outlives them.
 
 use super::window::WindowError;

@@ -42,7 +42,7 @@ fn scratch(ranking: &mut LevelRanks, tree: &Tree, ledger: &Ledger) -> f64 {
     median((0..TURNS / 4).map(turn).collect())
 }
 
-/// All usage fades, some users are charged, and ranks follow: only the last is counted.
+/// All usage decays, some users are charged, and ranks are updated: only the last is counted.
 fn following(ranking: &mut LevelRanks, tree: &Tree, ledger: &mut Ledger, charged: usize) -> f64 {
     let users = common::some_users(tree, charged);
     let mut pass = || {

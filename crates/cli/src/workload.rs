@@ -18,7 +18,7 @@ pub(super) struct Gathered {
     pub summary: Summary,
 }
 
-/// Reads a log, in which usage fades as `config` says. `options` are for listings of sacct.
+/// Reads a log, whose usage decays as `config` says. `options` are for listings of sacct.
 pub(super) fn gather<'a>(
     name: &'a str,
     format: Format,
@@ -61,7 +61,7 @@ impl Gathered {
             let end = jiff::Timestamp::from_second(*end).unwrap_or_default();
             let half_life = span(self.history.half_life_secs());
             notes.push(match self.history.half_life_secs() {
-                0 => format!("usage as of {end}, never fading"),
+                0 => format!("usage as of {end}, without decay"),
                 _ => format!("usage as of {end}, with a half-life of {half_life}"),
             });
         }

@@ -97,8 +97,8 @@ fn a_job_of_a_capture() {
         (left + 835.0) / (left + 1350.5),
     );
     let hour: f64 = 3600.0;
-    let fading = |secs: f64| hour / std::f64::consts::LN_2 * (((secs - hour) / hour).exp2() - 0.5);
-    let running = 2.0 * (2.0 * fading(377.0) + fading(380.0)) + 10.0 * fading(3600.0);
+    let decayed = |secs: f64| hour / std::f64::consts::LN_2 * (((secs - hour) / hour).exp2() - 0.5);
+    let running = 2.0 * (2.0 * decayed(377.0) + decayed(380.0)) + 10.0 * decayed(3600.0);
     close(
         &effects[2]["without"]["effective_usage"],
         1350.5 / (7612.0 / 2.0 + running),
@@ -109,11 +109,11 @@ fn a_job_of_a_capture() {
         (&2.into(), &5.into())
     );
     close(&json["fairshare_points"], -37500.0);
-    let fading = &json["fading"];
-    assert_eq!(fading["left"][0]["secs"], 3600);
+    let decay = &json["decay"];
+    assert_eq!(decay["left"][0]["secs"], 3600);
     // log2(10) half-lives.
-    assert_eq!(fading["left"][1]["secs"], 11959);
-    assert!(fading["reset"].is_null());
+    assert_eq!(decay["left"][1]["secs"], 11959);
+    assert!(decay["reset"].is_null());
 }
 
 #[test]
@@ -149,15 +149,15 @@ fn the_partition_the_qos_and_a_reset_count() {
     close(&json["charged"], (6.0 + 1000.0 / 1024.0) * 0.5 * 900.0);
     assert_eq!(json["left_at_end"], json["charged"]);
     // The midnight after 2026-11-21T10:55:14Z.
-    assert_eq!(json["fading"]["reset"], 1_795_305_600);
-    assert!(json["fading"]["half_life_secs"].is_null());
+    assert_eq!(json["decay"]["reset"], 1_795_305_600);
+    assert!(json["decay"]["half_life_secs"].is_null());
     let ran = fairtree(
         &["cost", "--from", &capture, "--job", "307", "--time", "1-0"],
         b"",
     );
     assert!(
         ran.out
-            .contains("This does not fade: PriorityDecayHalfLife is 0.\n"),
+            .contains("This does not decay: PriorityDecayHalfLife is 0.\n"),
         "{}",
         ran.out
     );

@@ -51,7 +51,7 @@ fn root_usage(output: &Output) -> f64 {
         .expect("a number")
 }
 
-/// One CPU for ten seconds each, within an hour, of which next to nothing fades with a half-life of
+/// One CPU for ten seconds each, within an hour, of which almost nothing decays with a half-life of
 /// a week.
 fn adds_up(output: &Output, lines: usize) {
     let usage = root_usage(output) / (10.0 * lines as f64);

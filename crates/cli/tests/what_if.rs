@@ -272,7 +272,7 @@ fn files_without_jobs() {
         b"",
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // 80 of 120 shares and 36000 of 39600: fading leaves the parts as they are.
+    // 80 of 120 shares and 36000 of 39600: decay does not change the parts.
     assert!(
         ran.out
             .contains("0.660000 -> 0.733333  60 -> 80  60.00% -> 66.67%"),

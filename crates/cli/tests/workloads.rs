@@ -15,7 +15,7 @@ use fairtree_model::input::stream;
 use fairtree_model::input::workload::{JobUse, Summary};
 use fairtree_model::input::{InputError, sacct, swf};
 
-/// Jobs, TRES-seconds without fading, and what the reader says.
+/// Jobs, TRES-seconds without decay, and the messages of the reader.
 fn swf_of(path: &str) -> Option<(f64, Summary)> {
     let file = std::fs::File::open(common::data::data(path)?).expect("the log");
     let opened = stream::open(file).expect("a stream");

@@ -279,7 +279,7 @@ fn jobs_that_run() {
     assert_eq!(answers(&compared).last().unwrap(), "load: never");
 }
 
-// Under compat=slurm usage fades and is charged pass by pass. What was found is compared with all
+// Under compat=slurm usage decays and is charged pass by pass. What was found is compared with all
 // the passes of the hours, one by one.
 #[test]
 fn jobs_that_run_are_charged_in_passes() {

@@ -34,8 +34,8 @@ pub(super) struct Member {
     pub slot: Slot,
 }
 
-/// The children of an account that are touched, each with its parent, the account. None are told
-/// where every level is sorted from scratch.
+/// The touched children of an account, each with its parent, the account. Empty when every level
+/// is sorted from scratch.
 #[derive(Clone, Copy)]
 pub(super) struct Touched<'a> {
     pub account: AssocIndex,
@@ -104,7 +104,7 @@ pub(super) fn reposition<R: Rule>(
         };
     };
     let (mut kept, mut last) = (first, first);
-    // Whether all that were taken out since the last one kept tied with their neighbours.
+    // Whether all members removed since the last retained one tied with their neighbours.
     let mut ties = true;
     for at in first..level.len() {
         let slot = level[at];
@@ -119,7 +119,7 @@ pub(super) fn reposition<R: Rule>(
         }
     }
     members.sort_unstable_by(|a, b| order(rule, a, b));
-    // From the last place on, so that every one kept moves once, towards the end.
+    // From the last place backwards, so that every retained member moves once, towards the end.
     let mut end = kept;
     for (earlier, moved) in members.iter().enumerate().rev() {
         let at = level[..end]
@@ -148,7 +148,7 @@ pub(super) fn reposition<R: Rule>(
     }
 }
 
-/// Finds out again whether a member ties with the one before. Returns whether that is steady.
+/// Recomputes whether a member ties with the one before. Returns whether that is steady.
 fn retie<R: Rule>(rule: &R, level: &mut [Slot], at: usize) -> bool {
     let this = kept_member(&level[at]);
     let (ties, steady) = match at.checked_sub(1) {
@@ -182,7 +182,7 @@ fn order<R: Rule>(rule: &R, a: &Member, b: &Member) -> Ordering {
         .then_with(|| a.slot.index.cmp(&b.slot.index))
 }
 
-/// Whether two neighbours tie, and whether fading cannot change that.
+/// Whether two neighbours tie, and whether decay cannot change that.
 fn tie<R: Rule>(rule: &R, a: &Member, b: &Member) -> (bool, bool) {
     match clear(a.key, b.key) {
         Some(order) => (order == Ordering::Equal, true),

@@ -31,12 +31,12 @@ pub(super) trait Rule {
     fn tree(&self) -> &Tree;
     fn raw_usage(&self) -> &[Extended];
 
-    /// What decides clear cases: right to 2^-48 of itself, infinite or 0 only where LF is, NaN
+    /// Decides clear cases: accurate to 2^-48 of itself, infinite or 0 only where LF is, NaN
     /// where usage is not within 2^±400.
     ///
-    /// Merged: LF. Siblings: LF without what they have in common, so that no charge to the account
-    /// changes it, and with usage as it was before it faded, so that fading does not, either:
-    /// shares / usage * faded.
+    /// Merged: LF. Siblings: LF without the common terms, so that a charge to the account does not
+    /// change it, and with usage as it was before it decayed, so that decay does not change it:
+    /// shares / usage * decayed.
     fn key(&self, index: AssocIndex, scope: Scope) -> f64;
 
     /// The order of two, the greater LF first.
@@ -47,7 +47,7 @@ pub(super) trait Rule {
     fn first(&self, member: &Member) -> (bool, bool);
 }
 
-/// The order of two, the greater LF first, where their keys alone tell it, and neither fading nor
+/// The order of two, the greater LF first, where their keys decide it, and neither decay nor
 /// a charge to their account can change it; equal only where both are infinite, 0 or aside.
 pub(super) fn clear(a: f64, b: f64) -> Option<Ordering> {
     if a == b && (a <= 0.0 || a == f64::INFINITY) {
@@ -78,16 +78,16 @@ const ASIDE: f64 = -1.0;
 pub(super) struct Numbers<'a> {
     tree: &'a Tree,
     raw_usage: &'a [Extended],
-    /// What fading left of 1 since everything was sorted.
-    faded: f64,
+    /// Product of the decay factors since everything was sorted.
+    decayed: f64,
 }
 
 impl<'a> Numbers<'a> {
-    pub(super) fn new(tree: &'a Tree, raw_usage: &'a [Extended], faded: Extended) -> Numbers<'a> {
+    pub(super) fn new(tree: &'a Tree, raw_usage: &'a [Extended], decayed: Extended) -> Numbers<'a> {
         Numbers {
             tree,
             raw_usage,
-            faded: faded.to_f64(),
+            decayed: decayed.to_f64(),
         }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Numbers<'a> {
             return f64::INFINITY;
         }
         match scope {
-            Scope::Siblings => shares / within_range(used) * self.faded,
+            Scope::Siblings => shares / within_range(used) * self.decayed,
             Scope::Merged => {
                 let level_shares = self.tree.level_shares(index).unwrap_or(0) as f64;
                 (shares / level_shares) * (within_range(total) / within_range(used))
@@ -209,9 +209,9 @@ impl Rule for Stock<'_> {
         match (row.shares, row.kind) {
             // These have an LF like any other, which no charge changes: never clear.
             (Shares::Parent, AssocKind::Account) => f64::NAN,
-            // The sum of shares on a level may wrap to 0, and then nobody has any.
+            // The sum of shares on a level may wrap to 0, and then no member has any.
             (Shares::Raw(_), _) if tree.share_of_level(index, self.1) == 0.0 => 0.0,
-            // Here these are no zeroes; too rare to be quick about.
+            // Negative usage is not 0 here; too rare for a fast path.
             _ if self.is_below_zero(index) => f64::NAN,
             _ => self.0.key(index, scope),
         }

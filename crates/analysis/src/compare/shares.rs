@@ -1,8 +1,8 @@
-//! Two listings of sshare: what was charged, what faded, who passed whom.
+//! Two listings of sshare: what was charged, what decayed, who passed whom.
 //!
-//! Usage only fades alike for all and grows by charges, so the smallest ratio of later to earlier
-//! usage is the most that fading can have left of it, and what a row has above that was charged. Siblings change
-//! places by their level fairshare alone; what is below them follows.
+//! Usage decays by the same factor for all and grows by charges, so the smallest ratio of later to
+//! earlier usage is an upper bound of the decay factor, and what a row has above that was charged.
+//! Siblings change places by their level fairshare alone; what is below them follows.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use fairtree::tree::Shares;
 use fairtree_model::c_format;
 use fairtree_model::input::sshare::{Link, Listing, Printed, Row, RowKind, links};
 
-/// Usage below this, in TRES-seconds, is too coarse to tell what fading left of it.
+/// Usage below this, in TRES-seconds, is too coarse to derive a decay factor from it.
 const COARSE: u64 = 1000;
 
 /// The differences: who passed whom, level by level, then each association, in the later order.
@@ -42,7 +42,7 @@ pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {
     changes
 }
 
-/// What fading left of usage, 0..=1; `None` where nothing tells.
+/// An upper bound of the decay factor, 0..=1; `None` where no row gives one.
 fn left(earlier: &HashMap<Key<'_>, &Row>, later: &HashMap<Key<'_>, &Row>) -> Option<f64> {
     let ratio = |(key, row): (&Key<'_>, &&Row)| {
         let (old, new) = (row.raw_usage?, later.get(key)?.raw_usage?);
@@ -208,17 +208,19 @@ fn shares_of(shares: Option<Shares>) -> String {
     }
 }
 
-/// How fading and charges made `to` of `from`.
+/// How decay and charges turned `from` into `to`.
 fn why_usage(from: u64, to: u64, left: Option<f64>) -> String {
     let Some(left) = left else {
         return String::new();
     };
-    let faded = from as f64 * left;
+    let decayed = from as f64 * left;
     // Both numbers are cut to whole ones.
-    let charged = to as f64 - faded;
+    let charged = to as f64 - decayed;
     match (left < 1.0 && from > 0, charged > 2.0) {
-        (true, true) => format!(" (faded to at most {faded:.0}, charged at least {charged:.0})"),
-        (true, false) => " (faded)".to_owned(),
+        (true, true) => {
+            format!(" (decayed to at most {decayed:.0}, charged at least {charged:.0})")
+        }
+        (true, false) => " (decayed)".to_owned(),
         (false, true) => format!(" (charged at least {charged:.0})"),
         (false, false) => String::new(),
     }
@@ -253,7 +255,7 @@ mod tests {
     // By hand: usage halves, and a is charged 150000 besides: 50000 + 150000 = 200000 of 300000,
     // LevelFS (1/2)/(2/3) = 0.75; b keeps 100000 of 300000: (1/2)/(1/3) = 1.5.
     #[test]
-    fn fading_charges_and_passing_are_told() {
+    fn decay_charges_and_changes_of_order_are_reported() {
         let after = "root|||300000||\n root|a|1|200000|0.750000|0.500000\n \
                      root|b|1|100000|1.500000|1.000000\n";
         assert_eq!(
@@ -261,9 +263,9 @@ mod tests {
             [
                 "below root: b@root passed a@root: LevelFS 0.750000 -> 1.500000 against 1.500000 -> \
                  0.750000; b@root comes before a@root",
-                "a@root: RawUsage 100000 -> 200000 (faded to at most 50000, charged at least 150000), LevelFS \
+                "a@root: RawUsage 100000 -> 200000 (decayed to at most 50000, charged at least 150000), LevelFS \
                  1.500000 -> 0.750000, FairShare 1.000000 -> 0.500000 (behind b@root)",
-                "b@root: RawUsage 200000 -> 100000 (faded), LevelFS 0.750000 -> 1.500000, FairShare \
+                "b@root: RawUsage 200000 -> 100000 (decayed), LevelFS 0.750000 -> 1.500000, FairShare \
                  0.500000 -> 1.000000 (no longer behind a@root)",
             ]
         );

@@ -1,13 +1,13 @@
-//! What a job would be billed, what that does to fair share when it ends, and when it has faded.
+//! What a job would be billed, what that does to fair share when it ends, and how it decays.
 //!
 //! The bill is that of [`fairtree::usage::billable_tres`]. For the rest the job is put among those that
 //! run, and time passes up to its end ([`Cluster::pass`]): once with it, once without.
 
 mod bill;
-mod fading;
+mod decay;
 
 pub use bill::{Bill, BillLine};
-pub use fading::{Fading, Left};
+pub use decay::{Left, UsageDecay};
 
 use serde::Serialize;
 
@@ -59,7 +59,7 @@ pub struct Effect {
 pub struct Cost {
     /// Name of the input.
     pub source: String,
-    /// Who pays.
+    /// The user who is charged.
     pub user: String,
     /// The partition.
     pub partition: Option<String>,
@@ -71,7 +71,7 @@ pub struct Cost {
     pub bill: Bill,
     /// What is charged while it runs: `billing * usage_factor * secs`, TRES-seconds.
     pub charged: f64,
-    /// What of that is left when it ends, because use fades while it goes on.
+    /// The part of `charged` that is left when it ends: usage decays while it runs.
     pub left_at_end: f64,
     /// When it starts and ends, seconds since 1970; `None` where the input has no times.
     pub times: Option<[i64; 2]>,
@@ -80,13 +80,13 @@ pub struct Cost {
     /// What the user's jobs gain, or lose where it is negative: `PriorityWeightFairshare` times the
     /// difference of the factors.
     pub fairshare_points: f64,
-    /// How what is left at the end fades.
-    pub fading: Fading,
-    /// What the answer takes for granted, one sentence each.
+    /// How `left_at_end` decays.
+    pub decay: UsageDecay,
+    /// The assumptions of the answer, one sentence each.
     pub assumptions: Vec<String>,
 }
 
-/// Works out what a job costs that starts now.
+/// Computes what a job costs that starts now.
 ///
 /// # Panics
 /// When `request` does not point into this cluster.
@@ -127,7 +127,7 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
         effects: effects(cluster, &without, &with, request.assoc),
         // 0 minus nothing would be -0.
         fairshare_points: (factor(&with) - factor(&without)) * weight + 0.0,
-        fading: Fading::of(&cluster.config, left_at_end, with.now),
+        decay: UsageDecay::of(&cluster.config, left_at_end, with.now),
         bill,
         assumptions,
     }

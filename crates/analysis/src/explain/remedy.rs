@@ -37,7 +37,7 @@ pub enum RemedyKind {
         /// What it has.
         raw_shares: u32,
     },
-    /// If no job ran, so that usage only fades. Unit: half-lives.
+    /// If no job ran, so that usage only decays. Unit: half-lives.
     DecayAlone {
         /// `PriorityDecayHalfLife`, seconds.
         half_life_secs: u32,
@@ -164,13 +164,13 @@ impl<'a, 'g> Search<'a, 'g> {
             .collect()
     }
 
-    /// Decay alone, which is tried with one half-life; none where usage does not fade.
+    /// Decay alone, which is tried with one half-life; none where usage does not decay.
     ///
     /// Decay multiplies all usage alike, so that nothing changes, be it one half-life or many. The
     /// rounding of single passes, which can part equals by a last bit, is no part of the answer.
     pub(super) fn halving(&self) -> Option<Variation> {
-        let fades = !fairtree::engine::decay(self.ranked.config).is_none();
-        fades.then_some(Variation::Halving)
+        let decays = !fairtree::engine::decay(self.ranked.config).is_none();
+        decays.then_some(Variation::Halving)
     }
 
     /// What a change is about, and the most that is tried.

@@ -5,7 +5,7 @@
 
 use super::RankedSite;
 use super::path::chain;
-use super::trial_site::{Variation, fading};
+use super::trial_site::{Variation, decay_over};
 use fairtree::config::Config;
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
 
@@ -98,7 +98,7 @@ impl<'a> Tally<'a> {
 
     /// About the factors of the two after a change on the first one's way, or of all running jobs.
     pub(super) fn factors(&self, change: Variation, amount: u64) -> [f64; 2] {
-        let time = (change == Variation::Load).then(|| fading(self.config, amount));
+        let time = (change == Variation::Load).then(|| decay_over(self.config, amount));
         let later = |standing: Standing| match time {
             Some((left, secs)) => Standing {
                 usage: standing.usage * left + standing.load * secs,

@@ -17,7 +17,7 @@ pub(super) enum Variation {
     LessUsage(AssocIndex),
     /// Raw shares more.
     MoreShares(AssocIndex),
-    /// Hours during which running jobs go on and usage fades.
+    /// Hours during which running jobs continue and usage decays.
     Load,
     /// Times that all usage is halved.
     Halving,
@@ -154,9 +154,9 @@ impl<'a> TrialSite<'a> {
         raw
     }
 
-    /// Usage after `hours` in which it fades and the load goes on, pass by pass.
+    /// Usage after `hours` in which it decays and the load continues, pass by pass.
     fn after_hours(&self, hours: u64) -> Vec<Extended> {
-        let (left, whole) = fading(self.config, hours);
+        let (left, whole) = decay_over(self.config, hours);
         let number = |value: f64| Extended::from_f64(value).unwrap_or(Extended::ZERO);
         let left = number(left);
         let mut raw: Vec<Extended> = self.raw.iter().map(|usage| *usage * left).collect();
@@ -172,13 +172,13 @@ impl<'a> TrialSite<'a> {
     }
 }
 
-/// What `hours` leave of usage, of 1, and the seconds that remain of what is used all the time.
-pub(super) fn fading(config: &Config, hours: u64) -> (f64, f64) {
+/// The decay factor over `hours`, and the decayed seconds of constant use during them.
+pub(super) fn decay_over(config: &Config, hours: u64) -> (f64, f64) {
     let decay = fairtree::engine::decay(config);
     let secs = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
     let pass = i64::from(config.priority_calc_period_secs.max(1));
     let whole = if decay.compat().is_slurm() {
-        // Each pass lets usage fade as if all came at its start.
+        // Each pass decays usage as if all came at its start.
         let (passes, left) = (secs / pass, decay.factor(pass));
         let first = decay.weight(0, pass, pass);
         let sum = if left < 1.0 {

@@ -141,8 +141,8 @@ fn side(ranked: &RankedSite<'_>, names: &dyn Names, user: AssocIndex) -> UserSid
     }
 }
 
-/// Whether running jobs charge one side without the other: what both have above them fades and
-/// grows alike.
+/// Whether running jobs charge one side without the other: common ancestors decay and grow
+/// equally for both.
 pub(super) fn load_matters(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> bool {
     let [a, b] = users.map(|user| chain(ranked.tree, user));
     let common = a.iter().zip(&b).take_while(|(a, b)| a == b).count();

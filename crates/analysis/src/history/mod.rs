@@ -7,7 +7,7 @@
 //!
 //! A history takes jobs in any order and keeps no job: its size is that of its associations times
 //! at most [`MAX_STEPS`]. Steps begin at a minute and double whenever the jobs reach further than
-//! [`MAX_STEPS`] of them; what was gathered fades into the longer step by the engine's own
+//! [`MAX_STEPS`] of them; what was gathered decays over the longer step by the engine's own
 //! [`Decay`], so that the result is the same as if the jobs had been gathered in these steps from
 //! the start, but for rounding.
 

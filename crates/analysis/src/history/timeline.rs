@@ -64,7 +64,7 @@ impl From<ShareReport> for Timeline {
 /// What the engine makes of a history, step by step, under the settings of its site but for
 /// `ranking` and `compat`.
 ///
-/// Usage fades as [`fairtree::usage::Decay`] documents it; `compat` decides how it ranks.
+/// Usage decays as [`fairtree::usage::Decay`] documents it; `compat` selects the ranking.
 pub fn from_history(
     history: &History,
     placed: &Placed,

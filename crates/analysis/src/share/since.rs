@@ -2,7 +2,7 @@
 //!
 //! slurmctld charges a job's last stretch when the job ends, but computes effective usage and
 //! level fairshare only in its next pass. A listing made in between shows quotients of the earlier
-//! usage beside the new RawUsage. Usage only grows between passes (it fades in a pass), so the
+//! usage beside the new RawUsage. Usage only grows between passes (it decays in a pass), so the
 //! story can be tested: there must be one earlier usage of the account that fits all its rows.
 
 use super::ranks::Interval;

@@ -55,7 +55,7 @@ pub enum Change {
     ResetUsage(String),
     /// A job changes.
     Job(JobName, JobChange),
-    /// Time passes, seconds: running jobs go on up to their time limit, usage fades, jobs age, and
+    /// Time passes, seconds: running jobs go on up to their time limit, usage decays, jobs age, and
     /// none starts.
     After(u32),
 }

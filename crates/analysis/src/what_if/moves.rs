@@ -244,9 +244,9 @@ fn assumptions(before: &Cluster, changes: &[Change]) -> Vec<String> {
         .iter()
         .any(|change| matches!(change, Change::After(_)))
     {
-        let fades = "running jobs go on up to their time limits, and no job starts or is submitted";
+        let runs = "running jobs go on up to their time limits, and no job starts or is submitted";
         said.push(match before.jobs {
-            Some(_) => fades.to_owned(),
+            Some(_) => runs.to_owned(),
             None => "nothing runs while time passes".to_owned(),
         });
         let resets = before.config.priority_usage_reset_period;

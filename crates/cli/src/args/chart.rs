@@ -107,7 +107,7 @@ Draw shares and use: over time from captures or a log of jobs, and as a tree.
 
 From captures (--from) the page shows share against use of each account, and the fair-share factor \
 of each user, at the moments of the captures. From a log of jobs the engine computes both: usage \
-fades with --half-life, and --site tells who shares with whom; without it every account and every \
+decays with --half-life, and --site gives the shares; without it every account and every \
 user has one share. A log may be longer than memory: it is read once, and what stays is what each user \
 had used at each moment drawn (2.3 GB of SWF take some 100 MB, 2.2 GB of sacct some 36 MB). From anything else that `fairtree share` reads there is one moment, and the \
 page shows the tree. The page, and every picture, is one file that needs no network.";

@@ -23,7 +23,7 @@ pub struct CompareArgs {
 pub(super) const COMPARE_ABOUT: &str = "\
 Tell what changed between two outputs of sshare or sprio, or two captures, and why.
 
-Of shares: who passed whom at which level, by which LevelFS; what was charged and what only faded; \
+Of shares: who passed whom at which level, by which LevelFS; what was charged and what only decayed; \
 new shares; why a rank moved, ties that Slurm's own plugin ranks against its documentation included. Of the \
 queue: which factors moved which job. What holds both outputs, as a capture does, is compared in both ways.";
 

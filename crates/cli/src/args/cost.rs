@@ -66,11 +66,11 @@ pub struct CostArgs {
 }
 
 pub(super) const COST_ABOUT: &str = "\
-Tell what a job would be billed, what that does to fair share, and when it has faded.
+Tell what a job would be billed, what that does to fair share, and how it decays.
 
 The bill by TRESBillingWeights, MAX_TRES and the QOS's UsageFactor. Then the user and the accounts \
-above when the job ends, without it and with it, as the engine ranks them while the jobs that run \
-now go on. Then how what is left fades by PriorityDecayHalfLife, or when it is cleared.";
+above when the job ends, without it and with it, as the engine ranks them while the running jobs \
+continue. Then how the rest decays by PriorityDecayHalfLife, or when it is cleared.";
 
 const COST_EXIT_CODES: &str = "\
 Exit codes:

@@ -78,7 +78,7 @@ pub struct WhatIfArgs {
     #[arg(long, value_name = "JOB", help_heading = JOBS)]
     pub cancel: Vec<String>,
     /// Then let time pass: 7-0 is seven days, 90 are minutes; running jobs go on up to their time
-    /// limits, usage fades, jobs age
+    /// limits, usage decays, jobs age
     #[arg(long, value_name = "TIME", help_heading = USAGE)]
     pub after: Option<String>,
     /// Show those that stay, too

@@ -1,4 +1,4 @@
-//! Usage: how it fades, when it is cleared, and what is made of it.
+//! Usage: its decay, when it is cleared, and what is computed from it.
 
 use super::{Hit, Rule, duration, looks_like_days};
 use crate::rule::{Scope, Severity};
@@ -18,12 +18,12 @@ pub(super) static RULES: [Rule; 9] = [
         check: half_life_refused,
     },
     Rule {
-        id: "usage-never-fades",
+        id: "usage-never-decays",
         severity: Severity::Warning,
-        summary: "usage that neither fades nor is cleared",
+        summary: "usage that neither decays nor is cleared",
         source: "slurm.conf(5), \"PriorityDecayHalfLife\" and \"PriorityUsageResetPeriod\"",
         scope: Scope::Weighted,
-        check: usage_never_fades,
+        check: usage_never_decays,
     },
     Rule {
         id: "half-life-minutes",
@@ -45,7 +45,7 @@ pub(super) static RULES: [Rule; 9] = [
     Rule {
         id: "half-life-beside-reset",
         severity: Severity::Warning,
-        summary: "usage that fades and is cleared as well",
+        summary: "usage that decays and is cleared as well",
         source: "priority_multifactor.html, \"PriorityUsageResetPeriod\"; the half-life's default is 7-0",
         scope: Scope::Weighted,
         check: half_life_beside_reset,
@@ -108,7 +108,7 @@ fn half_life_refused(site: &Site<'_>) -> Vec<Hit> {
     zero.map(|(setting, _)| {
         Hit::new(
             setting.value_spot(),
-            "usage would never fade nor be cleared, and slurmctld refuses that",
+            "usage would never decay nor be cleared, and slurmctld refuses that",
             "set PriorityUsageResetPeriod as well, such as MONTHLY, or a half-life above 0",
         )
     })
@@ -116,7 +116,7 @@ fn half_life_refused(site: &Site<'_>) -> Vec<Hit> {
     .collect()
 }
 
-fn usage_never_fades(site: &Site<'_>) -> Vec<Hit> {
+fn usage_never_decays(site: &Site<'_>) -> Vec<Hit> {
     let period = reset_period(site).map(|(_, period)| period);
     // Without a period a half-life of 0 is refused, which is another rule's finding.
     let cleared =
@@ -130,8 +130,8 @@ fn usage_never_fades(site: &Site<'_>) -> Vec<Hit> {
         .map(|(setting, _)| {
             Hit::new(
                 setting.value_spot(),
-                "usage never fades and is never cleared: who used much in the first year is behind \
-                 for ever",
+                "usage never decays and is never cleared: users who used much in the first year \
+                 stay behind for ever",
                 "set a half-life such as 7-0, or a PriorityUsageResetPeriod such as YEARLY",
             )
         })
@@ -185,7 +185,7 @@ fn half_life_beside_reset(site: &Site<'_>) -> Vec<Hit> {
         Hit::new(
             setting.value_spot(),
             format!(
-                "usage is cleared {} and fades, too: {given} of {} has halved it before",
+                "usage is cleared {} and also decays: {given} of {} has halved it before",
                 period.name(),
                 duration(secs)
             ),

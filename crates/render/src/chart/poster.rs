@@ -79,7 +79,7 @@ pub(super) fn titles(timeline: &Timeline) -> (String, String) {
     }
     parts.push(timeline.latest.ranking.name().replace('_', " "));
     match timeline.half_life_secs {
-        Some(0) => parts.push("usage never fades".into()),
+        Some(0) => parts.push("usage never decays".into()),
         Some(secs) => parts.push(format!("half-life {}", span(secs))),
         None => {}
     }

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use crate::columns::Columns;
 use crate::figures::{arrow, percent};
-use fairtree_analysis::cost::{Cost, Effect, Fading};
+use fairtree_analysis::cost::{Cost, Effect, UsageDecay};
 use fairtree_analysis::what_if::Standing;
 use fairtree_model::c_format;
 use fairtree_model::span::Span;
 
-/// Writes the bill, the effect, and how it fades, in tables that fit into `width` columns of a
+/// Writes the bill, the effect, and its decay, in tables that fit into `width` columns of a
 /// terminal as far as they can.
 ///
 /// # Errors
@@ -19,7 +19,7 @@ pub fn write(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Res
     writeln!(out)?;
     write_effects(out, cost, width)?;
     writeln!(out)?;
-    write_fading(out, cost, width)
+    write_decay(out, cost, width)
 }
 
 fn write_bill(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
@@ -135,23 +135,23 @@ fn row(effect: &Effect) -> [String; 7] {
     ]
 }
 
-fn write_fading(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
-    let Fading {
+fn write_decay(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
+    let UsageDecay {
         half_life_secs,
         left,
         gone_secs,
         reset,
-    } = &cost.fading;
+    } = &cost.decay;
     let end = cost.times.map(|[_, end]| end);
     match half_life_secs {
         Some(half_life) => {
             let half_life = Span(*half_life);
             writeln!(
                 out,
-                "After its end this fades by PriorityDecayHalfLife {half_life}:"
+                "After its end this decays by PriorityDecayHalfLife {half_life}:"
             )?;
         }
-        None => writeln!(out, "This does not fade: PriorityDecayHalfLife is 0.")?,
+        None => writeln!(out, "This does not decay: PriorityDecayHalfLife is 0.")?,
     }
     let mut columns = Columns::new(&["LEFT", "AFTER", "TRES-HOURS", ""], 1).spare(&["TRES-HOURS"]);
     let mut add = |what: String, secs: u64, usage: String| {
@@ -169,7 +169,7 @@ fn write_fading(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::
     if half_life_secs.is_some() {
         writeln!(
             out,
-            "Usage of all others fades alike, so places come back as others use, not by time alone."
+            "Usage of all others decays by the same factor: places return as others use, not by time alone."
         )?;
     }
     match reset {

@@ -101,7 +101,7 @@ fn use_is_charged_where_and_when_it_was() {
         start = 2026-02-28T23:00:00Z
         end = 2026-03-01T01:00:00Z
     ";
-    // Nothing fades; the reset at midnight of March forgets the first of the two hours.
+    // No decay; the reset at midnight of March clears the first of the two hours.
     assert_eq!(usage(&site(text)), [28800.0, 28800.0, 0.0, 28800.0]);
     let never = text.replace("MONTHLY", "NONE");
     assert_eq!(usage(&site(&never))[3], 57600.0);

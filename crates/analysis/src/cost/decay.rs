@@ -1,4 +1,4 @@
-//! How usage fades after the end of a job.
+//! Decay of usage after the end of a job.
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use fairtree::config::Config;
 use fairtree::engine;
 use fairtree::usage::{Decay, next_reset};
 
-/// A moment at which little enough is left.
+/// The time at which a given part is left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Left {
     /// The part that is left, 0..1.
@@ -16,12 +16,12 @@ pub struct Left {
     pub secs: u64,
 }
 
-/// How what a job leaves behind fades.
+/// How the usage of a job decays after its end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fading {
-    /// `PriorityDecayHalfLife`, seconds; `None`: nothing fades.
+pub struct UsageDecay {
+    /// `PriorityDecayHalfLife`, seconds; `None`: no decay.
     pub half_life_secs: Option<u32>,
-    /// When a half, a tenth and a hundredth are left; nothing where nothing fades.
+    /// When a half, a tenth and a hundredth are left; empty without decay.
     pub left: Vec<Left>,
     /// When less than one TRES-second is left, seconds after the end; sshare then shows none of
     /// it. `None`: never, or none was left at the end.
@@ -31,21 +31,21 @@ pub struct Fading {
     pub reset: Option<i64>,
 }
 
-impl Fading {
+impl UsageDecay {
     /// Of `left` TRES-seconds from the moment `end` on.
-    pub(super) fn of(config: &Config, left: f64, end: Option<i64>) -> Fading {
+    pub(super) fn of(config: &Config, left: f64, end: Option<i64>) -> UsageDecay {
         let decay = engine::decay(config);
-        let fades = !decay.is_none();
+        let decays = !decay.is_none();
         let parts = [0.5, 0.1, 0.01];
-        let moments = parts.iter().filter(|_| fades).map(|part| Left {
+        let moments = parts.iter().filter(|_| decays).map(|part| Left {
             part: *part,
             secs: until(&decay, *part),
         });
         let period = config.priority_usage_reset_period;
-        Fading {
-            half_life_secs: fades.then(|| decay.half_life_secs()),
+        UsageDecay {
+            half_life_secs: decays.then(|| decay.half_life_secs()),
             left: moments.collect(),
-            gone_secs: (fades && left >= 1.0).then(|| until(&decay, 1.0 / left)),
+            gone_secs: (decays && left >= 1.0).then(|| until(&decay, 1.0 / left)),
             reset: end.and_then(|end| next_reset(period, config.compat, end, end, &TimeZone::UTC)),
         }
     }
@@ -53,7 +53,7 @@ impl Fading {
 
 /// The first second at which at most `part` is left.
 fn until(decay: &Decay, part: f64) -> u64 {
-    // After a thousand half-lives nothing that an f64 can tell is left.
+    // After a thousand half-lives an f64 cannot represent what is left.
     let most = i64::from(decay.half_life_secs()) * 1100;
     let (mut no, mut yes) = (0, most);
     while yes - no > 1 {
