@@ -8,8 +8,8 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::Bench;
-use super::world::{self, job};
+use super::Check;
+use super::fixture::{self, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -57,17 +57,17 @@ const OPTIONS: [&str; 12] = [
 const FREE: [&str; 4] = ["job-name", "comment", "chdir", "output"];
 
 /// Names, comments, folders and files.
-pub fn texts_of_users(bench: &Bench) -> Result<()> {
-    let mut plan = world::plan(bench.release, PriorityType::Multifactor);
+pub fn texts_of_users(check: &Check) -> Result<()> {
+    let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     // Otherwise scontrol does not print the WCKey.
     plan.settings.push(("TrackWCKey", "yes".into()));
-    bench.in_cluster(&plan, |cluster| {
-        let running = world::occupy(cluster)?;
+    check.in_cluster(&plan, |cluster| {
+        let running = fixture::occupy(cluster)?;
         let mut victims = vec![running];
         for (user, account) in [("bob", "left"), ("cyd", "right"), ("eve", "lower")] {
             victims.push(cluster.submit(&job(user, account, 60))?);
         }
-        bench.step("submitting jobs with such texts");
+        check.step("submitting jobs with such texts");
         let taken = submit(cluster, victims[1])?;
         for option in FREE {
             ensure!(
@@ -75,8 +75,8 @@ pub fn texts_of_users(bench: &Bench) -> Result<()> {
                 "sbatch took {taken:?} of the texts for --{option}"
             );
         }
-        world::next_pass(cluster)?;
-        bench.step("asking for them");
+        fixture::next_pass(cluster)?;
+        check.step("asking for them");
         commands(cluster, &[], &victims)?;
         for anonymise in [false, true] {
             let folder = cluster.path().join(format!("captures-{anonymise}"));
