@@ -8,11 +8,13 @@
 //! | [`what_if`] | what would a change of the site move |
 //! | [`cost`] | what would a job be billed, and what does that do to fair share |
 //! | [`compare`] | what changed between two moments, and why |
+//! | [`bill`] | what is to be paid for runs that sacct lists |
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //!
 //! `fairtree-render` writes the answers as text, JSON, pages and pictures.
 
+pub mod bill;
 pub mod compare;
 pub mod cost;
 pub mod explain;

@@ -1,5 +1,6 @@
 //! The arguments, from which help, man pages and completions are made.
 
+mod bill;
 mod capture;
 mod chart;
 mod compare;
@@ -10,6 +11,7 @@ mod prio;
 mod queue;
 mod what_if;
 
+pub use bill::BillArgs;
 pub use capture::CaptureArgs;
 pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
@@ -98,6 +100,9 @@ pub enum Command {
     /// Play a site whose machines ask what to run next: fair share or on demand
     #[command(long_about = queue::QUEUE_ABOUT)]
     Queue(QueueArgs),
+    /// Add up what is to be paid for the runs that sacct lists
+    #[command(long_about = bill::BILL_ABOUT)]
+    Bill(BillArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),

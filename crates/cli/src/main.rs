@@ -5,6 +5,7 @@
 //! reader that closes the pipe early is not an error.
 
 mod args;
+mod bill;
 mod capture;
 mod changes;
 mod chart;
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Chart(args) => chart::run(args, &messages),
         Command::Queue(args) => queue::run(args, &messages),
+        Command::Bill(args) => bill::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
     for name in input::cut_off() {

@@ -7,6 +7,7 @@
 //! | [`explain`] | explanations in sentences |
 //! | [`what_if`] | who moves |
 //! | [`cost`] | what a job costs |
+//! | [`bill`] | what is to be paid |
 //! | [`queue`] | which job is next |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
@@ -14,6 +15,7 @@
 //!
 //! Nothing is computed here that an answer depends on.
 
+pub mod bill;
 pub mod chart;
 pub mod columns;
 pub mod compare;

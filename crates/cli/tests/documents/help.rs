@@ -60,7 +60,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 10, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 11, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -87,7 +87,7 @@ fn every_subcommand_has_examples_and_each_works() {
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 10] = [
+    let calls: [(&str, &[(i32, &str)]); 11] = [
         (
             "share",
             &[
@@ -187,6 +187,16 @@ fn exit_codes_are_those_that_the_help_states() {
             ],
         ),
         (
+            "bill",
+            &[
+                (0, "bill -p examples/prices.toml sacct.txt"),
+                (2, "bill sacct.txt"),
+                (2, "bill -p absent.toml sacct.txt"),
+                (2, "bill -p examples/prices.toml site.toml"),
+                (2, "bill -p examples/prices.toml sacct.txt > /dev/full"),
+            ],
+        ),
+        (
             "queue",
             &[
                 (0, "queue examples/cloud.toml --events examples/cloud.jsonl"),
@@ -265,6 +275,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "chart --format json large.toml",
         "capture --list week",
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
+        "bill -p examples/prices.toml --json sacct.txt",
         "lint --rules",
         "--help",
         "share --help",

@@ -99,6 +99,7 @@ impl Sandbox {
         for (from, to) in [
             ("examples/site.toml", "examples/site.toml"),
             ("examples/queue.toml", "examples/queue.toml"),
+            ("examples/prices.toml", "examples/prices.toml"),
             ("examples/cloud.toml", "examples/cloud.toml"),
             ("examples/cloud.jsonl", "examples/cloud.jsonl"),
             ("examples/on_demand.toml", "examples/on_demand.toml"),

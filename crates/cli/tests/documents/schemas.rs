@@ -9,7 +9,7 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 10] = [
+const PAGES: [(&str, &str, &[&str]); 11] = [
     (
         "docs/share-json.md",
         "fairtree.share/1",
@@ -81,6 +81,15 @@ const PAGES: [(&str, &str, &[&str]); 10] = [
             "queue examples/on_demand.toml --events examples/on_demand.jsonl --bill",
             "echo '{\"event\": \"standing\", \"account\": \"a\", \"user\": \"u\"}' | \
              fairtree queue <(printf 'now = 2026-01-01T00:00:00Z\n[machines.m]\n[accounts.a.users.u]\n')",
+        ],
+    ),
+    (
+        "docs/bill.md",
+        "fairtree.bill/1",
+        &[
+            "bill --prices examples/prices.toml --json sacct.txt",
+            "sed -e '2s/COMPLETED/NODE_FAIL/' -e '4s/COMPLETED/CANCELLED/' sacct.txt | \
+             fairtree bill --prices examples/prices.toml --counts COMPLETED --json",
         ],
     ),
     ("docs/capture.md", "fairtree.capture/1", &[]),

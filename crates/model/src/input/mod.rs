@@ -3,6 +3,7 @@
 //! | module | reads |
 //! |---|---|
 //! | [`capture`] | folders with the answers of Slurm's commands, and the commands |
+//! | [`prices`] | what runs cost (TOML) |
 //! | [`queue`] | a site whose machines ask what is next (TOML), and what happens there (JSON lines) |
 //! | [`sacct`] | accounting records of jobs: `sacct -P` |
 //! | [`slurm`] | the answers of `sacctmgr` and `scontrol`, and the site that all together describe |
@@ -22,6 +23,7 @@ pub mod error;
 pub mod format;
 pub mod left_out;
 mod lines;
+pub mod prices;
 pub mod queue;
 pub mod sacct;
 pub mod site;

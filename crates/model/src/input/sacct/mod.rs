@@ -9,6 +9,7 @@
 //! | `User`, `Account` | who is charged |
 //! | `AllocTRES` | billing, else cpu, per second; else `AllocCPUS` or `NCPUS` |
 //! | `JobID`, `JobIDRaw` | with a point: a step |
+//! | `State`, `ExitCode`, `Partition` | how a run ended and where, for [`read_runs`] |
 //! | `Cluster` | one cluster per log |
 //!
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a
@@ -19,4 +20,4 @@ mod columns;
 mod reader;
 
 pub use columns::{begins, is_record};
-pub use reader::{Options, read};
+pub use reader::{Options, RunRecord, read, read_runs};

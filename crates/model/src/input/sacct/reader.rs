@@ -32,6 +32,46 @@ pub fn read<'a>(
     options: Options<'a>,
     each: Sink<'_>,
 ) -> Result<Summary, InputError> {
+    read_rows(file, input, options, false, &mut |run| each(&run.used))
+}
+
+/// A run of a job, as one record of `sacct -D` tells of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunRecord<'a> {
+    /// What it used, and when.
+    pub used: JobUse<'a>,
+    /// Number of the job.
+    pub job: &'a str,
+    /// The partition; `None` where the listing does not tell.
+    pub partition: Option<&'a str>,
+    /// How it ended, or `RUNNING`, `RESIZING` and the like.
+    pub state: &'a str,
+    /// What the script returned, 12 of `12:0`; `None` where the listing does not tell.
+    pub exit_code: Option<u8>,
+    /// How long it ran, seconds; what it was suspended is not in it.
+    pub elapsed_secs: u64,
+}
+
+/// As [`read`], with all of each run; needs the columns State and Elapsed (or ElapsedRaw), too.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_runs<'a>(
+    file: &'a str,
+    input: impl BufRead,
+    options: Options<'a>,
+    each: &mut dyn FnMut(&RunRecord<'_>),
+) -> Result<Summary, InputError> {
+    read_rows(file, input, options, true, each)
+}
+
+fn read_rows<'a>(
+    file: &'a str,
+    input: impl BufRead,
+    options: Options<'a>,
+    runs: bool,
+    each: &mut dyn FnMut(&RunRecord<'_>),
+) -> Result<Summary, InputError> {
     let mut records = Records {
         file,
         lines: Lines::new(file, input),
@@ -46,6 +86,10 @@ pub fn read<'a>(
     };
     if options.columns.is_none() {
         records.read_header()?;
+    }
+    if runs {
+        let missing = records.header.find_runs();
+        missing.map_err(|why| InputError::new(file, Problem::Structure(why)).hint(RUNS_HINT))?;
     }
     let mut summary = Summary::default();
     let mut kept = Kept::default();
@@ -102,6 +146,11 @@ struct Header {
     elapsed: Option<usize>,
     tres: Option<usize>,
     processors: Option<usize>,
+    /// These four only where runs are asked for.
+    state: Option<usize>,
+    exit_code: Option<usize>,
+    partition: Option<usize>,
+    job: Option<usize>,
 }
 
 impl Header {
@@ -130,6 +179,10 @@ impl Header {
             tres: find(&["AllocTRES"]),
             processors: find(&["AllocCPUS", "NCPUS"]),
             names: names.clone(),
+            state: None,
+            exit_code: None,
+            partition: None,
+            job: None,
         };
         let missing = if header.user.is_none() {
             "User"
@@ -148,6 +201,29 @@ impl Header {
         ))
     }
 
+    /// Finds what else tells of a run.
+    fn find_runs(&mut self) -> Result<(), String> {
+        let find = |wanted: &str| {
+            let mut names = self.names.iter();
+            names.position(|name| name.eq_ignore_ascii_case(wanted))
+        };
+        let found = [find("State"), find("ExitCode"), find("Partition")];
+        let missing = match (found[0], self.elapsed, self.id) {
+            (None, ..) => "State",
+            (_, None, _) => "Elapsed or ElapsedRaw",
+            (.., None) => "JobID",
+            _ => {
+                [self.state, self.exit_code, self.partition] = found;
+                self.job = self.id;
+                return Ok(());
+            }
+        };
+        Err(format!(
+            "the column {missing} is not there, among {}",
+            self.names.join("|")
+        ))
+    }
+
     /// The columns that count, which must be known for certain. Of the cluster alone one reading
     /// among several will do.
     fn wanted(&self) -> impl Iterator<Item = usize> {
@@ -160,6 +236,9 @@ impl Header {
             self.elapsed,
             self.tres,
             self.processors,
+            self.state,
+            self.exit_code,
+            self.partition,
         ];
         all.into_iter().flatten()
     }
@@ -177,6 +256,8 @@ struct Records<'f, R> {
     /// The only cluster whose jobs count.
     wanted_cluster: Option<&'f str>,
 }
+
+const RUNS_HINT: &str = "these are enough: sacct -a -D -S 2026-01-01 -X -P -o JobID,User,Account,Partition,State,ExitCode,Start,End,ElapsedRaw,AllocTRES";
 
 const HINT: &str = "these are enough: sacct -a -S 2026-01-01 -X -P -o JobID,User,Account,Start,End,Elapsed,AllocTRES";
 
@@ -288,7 +369,7 @@ impl<R: BufRead> Records<'_, R> {
         &self,
         summary: &mut Summary,
         kept: &mut Kept,
-        each: Sink<'_>,
+        each: &mut dyn FnMut(&RunRecord<'_>),
     ) -> Result<(), InputError> {
         let header = &self.header;
         let cells = self.cells()?;
@@ -351,12 +432,20 @@ impl<R: BufRead> Records<'_, R> {
             return Ok(());
         }
         summary.jobs += 1;
-        each(&JobUse {
-            account: said(header.account),
-            user: said(header.user),
-            start,
-            end,
-            billing,
+        let exit_code = said(header.exit_code).and_then(|text| text.split_once(':'));
+        each(&RunRecord {
+            used: JobUse {
+                account: said(header.account),
+                user: said(header.user),
+                start,
+                end,
+                billing,
+            },
+            job: said(header.job).unwrap_or_default(),
+            partition: said(header.partition),
+            state: said(header.state).unwrap_or_default(),
+            exit_code: exit_code.and_then(|(code, _)| code.parse().ok()),
+            elapsed_secs: elapsed.map_or(0, i64::unsigned_abs),
         });
         Ok(())
     }

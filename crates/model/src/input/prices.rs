@@ -1,0 +1,135 @@
+//! What runs cost, in TOML; see `docs/bill.md`.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::error::{InputError, Problem};
+use super::site::file::parse_as;
+use super::site::place::Text;
+use super::site::{read_text, value};
+use fairtree::usage::Outcomes;
+
+/// Prices in any small unit of money, and which ends of runs are billed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prices {
+    /// Ends that are billed; `None`: all but those that are nobody's fault.
+    pub counts: Option<Outcomes>,
+    /// Where a partition has none of its own; `None`: only named partitions are billed.
+    pub all: Option<Price>,
+    /// By partition.
+    pub partitions: BTreeMap<String, Price>,
+}
+
+/// What a second of a run costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Price {
+    /// Whatever it used.
+    pub run_second: u64,
+    /// For each billing TRES that it had.
+    pub billing_second: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    counts: Option<Spanned<String>>,
+    run_second: Option<Spanned<Value>>,
+    billing_second: Option<Spanned<Value>>,
+    #[serde(default)]
+    partitions: BTreeMap<Spanned<String>, Partition>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Partition {
+    run_second: Option<Spanned<Value>>,
+    billing_second: Option<Spanned<Value>>,
+}
+
+/// Reads prices. `file` names the stream in messages.
+///
+/// # Errors
+/// A stream that breaks or is no TOML; keys that the format does not know; values out of range; no
+/// price at all.
+pub fn read(file: &str, input: impl Read) -> Result<Prices, InputError> {
+    let text = read_text(file, input)?;
+    let text = Text::new(file, &text);
+    let described: File =
+        parse_as(&text).map_err(|error| error.hint("docs/bill.md shows the format"))?;
+    let counts = described.counts.as_ref().map(|words| {
+        let parsed = words.get_ref().parse::<Outcomes>();
+        parsed.map_err(|error| text.value(&words.span(), "counts", error.allowed))
+    });
+    let mut partitions = BTreeMap::new();
+    for (name, partition) in &described.partitions {
+        value::name(&text, name, "partition")?;
+        let own = price(&text, &partition.run_second, &partition.billing_second)?;
+        partitions.insert(name.get_ref().clone(), own.unwrap_or_default());
+    }
+    let all = price(&text, &described.run_second, &described.billing_second)?;
+    if all.is_none() && partitions.is_empty() {
+        let problem = "names no price: run_second or billing_second, or [partitions.NAME]";
+        return Err(InputError::new(file, Problem::Structure(problem.into())));
+    }
+    Ok(Prices {
+        counts: counts.transpose()?,
+        all,
+        partitions,
+    })
+}
+
+fn price(
+    text: &Text<'_>,
+    run: &Option<Spanned<Value>>,
+    billing: &Option<Spanned<Value>>,
+) -> Result<Option<Price>, InputError> {
+    let read = |value: &Option<Spanned<Value>>, what| {
+        let found = value.as_ref();
+        let found = found.map(|value| value::whole::<i64>(text, value, what, 0..=i64::MAX));
+        found.transpose()
+    };
+    let run = read(run, "run_second")?;
+    let billing = read(billing, "billing_second")?;
+    if run.is_none() && billing.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Price {
+        run_second: run.unwrap_or(0).unsigned_abs(),
+        billing_second: billing.unwrap_or(0).unsigned_abs(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_and_what_is_none() {
+        let text = "counts = 'COMPLETED+FAILED:3'\nrun_second = 5\n[partitions.gpu]\n\
+                    billing_second = 7\n";
+        let prices = read("p", text.as_bytes()).unwrap();
+        let (run_second, billing_second) = (5, 0);
+        let all = Price {
+            run_second,
+            billing_second,
+        };
+        assert_eq!(prices.all, Some(all));
+        assert_eq!(prices.partitions["gpu"].billing_second, 7);
+        for (text, words) in [
+            ("", "names no price"),
+            (
+                "run_second = -1",
+                "p:1:14: run_second \"-1\" is not allowed",
+            ),
+            ("run_second = 1.5", "a whole number from 0"),
+            ("run_secs = 1", "unknown field `run_secs`"),
+            ("run_second = 1\ncounts = 'DONE'", "p:2:10: counts \"DONE\""),
+        ] {
+            let error = read("p", text.as_bytes()).expect_err(text).to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What is to be paid: a table and JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::columns::Columns;
+use fairtree_analysis::bill::Bills;
+
+/// Name and version of the schema; the version rises when a field changes its meaning or goes.
+pub const SCHEMA: &str = "fairtree.bill/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    source: &'a str,
+    #[serde(flatten)]
+    bills: &'a Bills,
+}
+
+/// Writes one JSON object and a line break, as `docs/bill.md` describes it.
+///
+/// # Errors
+/// Those of `out`.
+pub fn to_json(out: &mut impl Write, source: &str, bills: &Bills) -> io::Result<()> {
+    let document = Document {
+        schema: SCHEMA,
+        source,
+        bills,
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    out.write_all(b"\n")
+}
+
+/// Writes a table that fits into `width` columns of a terminal as far as it can.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(out: &mut impl Write, bills: &Bills, width: Option<usize>) -> io::Result<()> {
+    let heading = [
+        "ACCOUNT",
+        "PARTITION",
+        "RUNS",
+        "RUN s",
+        "BILLING TRES s",
+        "AMOUNT",
+    ];
+    let mut columns = Columns::new(&heading, 2).spare(&["BILLING TRES s"]);
+    for bill in &bills.bills {
+        columns.push([
+            bill.account.clone(),
+            bill.partition.clone(),
+            bill.runs.to_string(),
+            bill.run_secs.to_string(),
+            bill.billing_secs.to_string(),
+            bill.amount.to_string(),
+        ]);
+    }
+    columns.write(out, width)?;
+    writeln!(out, "In all: {}", bills.total)
+}
+
+/// What was not billed, in sentences.
+pub fn notes(bills: &Bills) -> Vec<String> {
+    let runs = |count: u64| format!("{count} run{}", if count == 1 { "" } else { "s" });
+    let mut notes = Vec::new();
+    for (state, count) in &bills.left_out {
+        notes.push(format!("not billed: {} that ended {state}", runs(*count)));
+    }
+    for (count, why) in [
+        (bills.not_ended, "that had not ended"),
+        (bills.outside, "that ended outside of the period"),
+        (bills.without_price, "in partitions without a price"),
+    ] {
+        if count > 0 {
+            notes.push(format!("not billed: {} {why}", runs(count)));
+        }
+    }
+    notes
+}
