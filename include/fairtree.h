@@ -6,16 +6,16 @@
  *
  * What it is for
  * --------------
- * A machine is shared by accounts and their users. Each has shares: what it may claim. Each has
- * usage: what it had lately. This library says who goes next. A program
+ * A machine is shared by accounts and their users. Each has shares: its entitlement. Each has
+ * usage: its recent use. This library computes the order of users and jobs. A program
  *
  *   1. builds a tree of associations: accounts, and users in accounts, with shares
  *      (ft_tree_new, ft_tree_load, ft_tree_add);
- *   2. charges what was used (ft_usage_charge, ft_usage_charge_periods), and lets time pass, so
+ *   2. charges usage (ft_usage_charge, ft_usage_charge_periods), and advances the time, so
  *      that old usage decays (ft_usage_advance);
  *   3. ranks (ft_fairshare_compute) and reads the factors (ft_fairshare_get, _rows, _column);
  *   4. prices waiting jobs (ft_jobs_price), a million in one call;
- *      or does 2. to 4. at once, for jobs that run and jobs that wait (ft_pass);
+ *      or does 2. to 4. in one call, for running and waiting jobs (ft_pass);
  *   5. keeps the tree over a restart (ft_state_save, ft_state_restore);
  *   6. explains why one user comes before another (ft_explain, ft_explain_text).
  *
@@ -49,13 +49,13 @@
  * Rules that hold for every function
  * ----------------------------------
  * Results. A function that can fail returns a status: FT_OK, which is 0, or a negative number of
- * enum ft_status. ft_last_error() then tells in one sentence which function, which argument,
- * which value. Outputs are written only on success, unless a function says otherwise; and what a
- * failed call was to change is unchanged.
+ * enum ft_status. ft_last_error() then returns one sentence that names the function, the argument
+ * and the value. Outputs are written only on success, unless a function says otherwise; and a
+ * failed call changes nothing.
  *
  * Arguments. The handle comes first, then inputs, then outputs. An array is followed by its
  * length, in entries. (NULL, 0) is an empty array. A pointer must be aligned for its type.
- * Numbers are checked: what is out of range is an error, never an accident.
+ * Numbers are checked: a value that is out of range is an error.
  *
  * Structs may get more fields at their end in later versions. So an array of structs comes with
  * its sizeof, or a struct begins with its own, struct_size. An old program works with a newer
@@ -64,18 +64,18 @@
  * Strings are UTF-8. They end with NUL, or come with a length, as the function says.
  *
  * Ownership. A handle (ft_tree, ft_queue, ...) is yours: free it once, with the function of
- * its name; NULL is harmless there. Handles do not refer to each other and may be freed in any
- * order. Arrays and strings that you pass stay yours and are not kept after the call. Nothing is
- * ever handed to you that you would have to free() yourself.
+ * its name, which accepts NULL. Handles do not refer to each other and may be freed in any
+ * order. Arrays and strings that you pass stay yours; the library uses them only during the call.
+ * No function returns memory that you would have to free() yourself.
  *
  * Threads. There is no global state but the last error, of which every thread has its own, and
  * the time zones that were looked up. A function that takes a const handle only reads it: any
- * number of threads may do so at a time. Any other function needs its handle for itself: no other
- * thread may use that handle meanwhile. Different handles have nothing to do with each other.
+ * number of threads may do so at a time. During any other function no other thread may use that
+ * handle. Different handles are independent.
  *
  * Defects. A defect in the library is caught and becomes FT_ERR_PANIC; a message goes to stderr,
- * and your program goes on. A handle that it left half-changed answers FT_ERR_POISONED from then
- * on. Lack of memory ends the program.
+ * and your program continues. Calls with a handle that it left half-changed return FT_ERR_POISONED
+ * from then on. Lack of memory ends the program.
  *
  * Time is an argument: seconds since 1970, as from time(NULL), and for ft_queue_ and
  * ft_on_demand_ microseconds, which then end the name: now_micros. The library never looks at a
@@ -98,7 +98,7 @@
 /* One number that grows with the version: major, and three digits each for the rest. */
 #define FT_VERSION_NUMBER 1000
 
-/* A status that is not looked at is a mistake, and compilers that can say so do. */
+/* Ignoring a status is a mistake: compilers that support it warn. */
 #if !defined(FT_MUST_USE)
 #if defined(__GNUC__) || defined(__clang__)
 #define FT_MUST_USE __attribute__((warn_unused_result))
@@ -127,7 +127,7 @@
 #define FT_SHARES_MAX 2147483646u
 
 /**
- * Instead of a number of shares: share as the parent does (FairShare=parent in Slurm).
+ * Instead of a number of shares: use the parent's shares (FairShare=parent in Slurm).
  */
 #define FT_SHARES_PARENT 2147483647u
 
@@ -142,12 +142,12 @@
 #define FT_JOB_FACTOR_MAX 65533u
 
 /**
- * No time limit was set: the longest time of the partition counts.
+ * No time limit was set: the longest time of the partition is used.
  */
 #define FT_UNSET 4294967294u
 
 /**
- * ft_job.flags: an administrator set the priority, so it stays.
+ * ft_job.flags: an administrator set the priority, so it is not changed.
  */
 #define FT_JOB_DIRECT 1u
 
@@ -162,7 +162,7 @@
 #define FT_LEVEL_LEAVES 0u
 
 /**
- * What a call says of itself: 0 is success, everything else is negative.
+ * The result of a call: 0 is success, all other values are negative.
  *
  * Numbers are grouped by area with gaps between the groups and are never re-used, so code may
  * compare with them across versions. ft_status_str() has a sentence for each;
@@ -214,7 +214,7 @@ enum ft_status
      */
     FT_ERR_POISONED = -9,
     /**
-     * A defect in this library was caught. The program may go on; please report it.
+     * A defect in this library was caught. The program may continue; please report it.
      */
     FT_ERR_PANIC = -10,
     /**
@@ -262,7 +262,7 @@ enum ft_status
      */
     FT_ERR_USAGE = -40,
     /**
-     * A time before the one that the usage is valued at, or a period that ends before it starts.
+     * A time before the moment of the usage, or a period that ends before it starts.
      */
     FT_ERR_TIME = -41,
     /**
@@ -270,7 +270,7 @@ enum ft_status
      */
     FT_ERR_TIME_ZONE = -42,
     /**
-     * Factors are asked for that were not computed since the tree was last edited.
+     * Factors were not computed since the tree was last edited.
      */
     FT_ERR_NOT_COMPUTED = -50,
     /**
@@ -290,7 +290,7 @@ enum ft_status
      */
     FT_ERR_UNKNOWN_TRES = -81,
     /**
-     * Saved bytes are cut short, altered, or no saved state at all.
+     * Saved bytes are truncated or altered, or are not a saved state.
      */
     FT_ERR_STATE_DAMAGED = -100,
     /**
@@ -375,7 +375,7 @@ enum ft_kind
      */
     FT_ACCOUNT = 0,
     /**
-     * A user in an account: a leaf. Users are what is ranked.
+     * A user in an account: a leaf. Only users are ranked.
      */
     FT_USER = 1,
 };
@@ -388,7 +388,7 @@ typedef uint32_t ft_kind;
 #endif // __cplusplus
 
 /**
- * Which usage of an association.
+ * The kind of usage of an association.
  */
 enum ft_usage_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -396,11 +396,11 @@ enum ft_usage_kind
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * What was charged to the association itself.
+     * The charges to the association itself.
      */
     FT_USAGE_OWN = 0,
     /**
-     * The same and that of all below it (RawUsage of sshare).
+     * The charges to the association and to all below it (RawUsage of sshare).
      */
     FT_USAGE_RAW = 1,
 };
@@ -413,7 +413,7 @@ typedef uint32_t ft_usage_kind;
 #endif // __cplusplus
 
 /**
- * One column of ft_fairshare; what sshare calls it stands in brackets.
+ * One column of ft_fairshare; in brackets its name in sshare.
  */
 enum ft_column
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -463,12 +463,12 @@ enum ft_mode
  {
     /**
      * In a regular pass over waiting jobs: held jobs stay held, and INCR_ONLY of PriorityFlags
-     * counts.
+     * applies.
      */
     FT_MODE_PASS = 0,
     /**
      * When jobs are submitted, changed or released: held jobs get a priority, and INCR_ONLY
-     * does not count.
+     * does not apply.
      */
     FT_MODE_SET = 1,
 };
@@ -481,7 +481,7 @@ typedef uint32_t ft_mode;
 #endif // __cplusplus
 
 /**
- * What decides between two users.
+ * The number that decides between two users.
  */
 enum ft_basis
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -489,7 +489,7 @@ enum ft_basis
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Fair Tree: the level fairshare of the two sides, at the level where the users part.
+     * Fair Tree: the level fairshare of the two sides, at the level below their common account.
      */
     FT_BASIS_LEVEL_FS = 0,
     /**
@@ -751,7 +751,7 @@ typedef struct ft_on_demand ft_on_demand;
 typedef struct ft_queue ft_queue;
 
 /**
- * The tables that jobs point into: the size of the cluster, its TRES, partitions and QOS.
+ * The tables that jobs refer to: the size of the cluster, its TRES, partitions and QOS.
  *
  * Partitions and QOS have positions, from 0 up, in the order in which they were added.
  * Made by ft_site_new(); freed by ft_site_free().
@@ -761,7 +761,7 @@ typedef struct ft_site ft_site;
 /**
  * A tree of accounts and users, their usage, and their factors.
  *
- * The usage is valued at a moment that ft_usage_advance() moves on. Associations have an id of
+ * The usage is decayed to a moment, which ft_usage_advance() sets. Associations have an id of
  * your choice, and a position: their place in the order in which they were added, from 0 up.
  * Arrays with one entry per association are in the order of position.
  * Made by ft_tree_new(), ft_tree_clone(); freed by ft_tree_free().
@@ -817,9 +817,9 @@ typedef struct {
 } ft_use;
 
 /**
- * What a computation says of one association.
+ * The results of a computation for one association.
  *
- * NaN stands for a value that an association does not have: test it with isnan().
+ * A value that an association does not have is NaN: test it with isnan().
  */
 typedef struct {
     /**
@@ -860,7 +860,7 @@ typedef struct {
 } ft_fairshare;
 
 /**
- * One side of a comparison: the user, or the account above it that stands for it.
+ * One side of a comparison: the user, or the account above it that is compared in its place.
  */
 typedef struct {
     /**
@@ -876,7 +876,7 @@ typedef struct {
      */
     uint32_t raw_shares;
     /**
-     * The user that it stands for.
+     * The user of this side.
      */
     uint32_t user;
     /**
@@ -918,7 +918,7 @@ typedef struct {
      */
     uint32_t common;
     /**
-     * How many levels below it the sides stand, from 1 up: those between were tied.
+     * Levels from that account down to the sides, from 1 up: the levels between were tied.
      */
     uint32_t depth;
     /**
@@ -932,8 +932,8 @@ typedef struct {
 } ft_comparison;
 
 /**
- * A job, as far as priorities care. What few jobs have comes beside it: site factors and lists,
- * see ft_batch.
+ * The fields of a job that its priority depends on. Fields that few jobs have, site factors and
+ * lists, are in arrays of ft_batch.
  */
 typedef struct {
     /**
@@ -953,11 +953,11 @@ typedef struct {
      */
     uint32_t qos;
     /**
-     * CPUs it asks for.
+     * CPUs that it requests.
      */
     uint32_t cpus;
     /**
-     * Least number of nodes it asks for.
+     * Minimum number of nodes that it requests.
      */
     uint32_t nodes;
     /**
@@ -969,7 +969,7 @@ typedef struct {
      */
     int32_t nice;
     /**
-     * Which row of batch->tres_counts tells its TRES, from 0 up; FT_NONE: unknown.
+     * The row of batch->tres_counts with its TRES, from 0 up; FT_NONE: unknown.
      */
     uint32_t tres_row;
     /**
@@ -983,7 +983,7 @@ typedef struct {
 } ft_job;
 
 /**
- * Of a job that asked for several partitions or several QOS: where its lists are.
+ * The places of the lists of a job that requested several partitions or several QOS.
  */
 typedef struct {
     /**
@@ -1005,8 +1005,8 @@ typedef struct {
 } ft_job_lists;
 
 /**
- * Jobs to price, and what comes beside them. The arrays stay yours. What is zero is not there:
- * set struct_size, job_size and jobs, and what the jobs need.
+ * Jobs to price, and further arrays of their data. The arrays stay yours. A field that is zero is
+ * absent: set struct_size, job_size and jobs, and the fields that the jobs need.
  */
 typedef struct {
     /**
@@ -1046,7 +1046,7 @@ typedef struct {
      */
     size_t list_size;
     /**
-     * Positions of partitions: the lists of all jobs, one behind the other. May be (NULL, 0).
+     * Positions of partitions: the lists of all jobs, concatenated. May be (NULL, 0).
      */
     const uint32_t *partition_lists;
     /**
@@ -1054,7 +1054,7 @@ typedef struct {
      */
     size_t partition_lists_len;
     /**
-     * Positions of QOS: the lists of all jobs, one behind the other. May be (NULL, 0).
+     * Positions of QOS: the lists of all jobs, concatenated. May be (NULL, 0).
      */
     const uint32_t *qos_lists;
     /**
@@ -1063,7 +1063,7 @@ typedef struct {
     size_t qos_lists_len;
     /**
      * Rows of counts, one number per TRES in the order of the names given to ft_site_new();
-     * jobs that ask for the same may share a row. May be (NULL, 0).
+     * jobs that request the same may share a row. May be (NULL, 0).
      */
     const uint64_t *tres_counts;
     /**
@@ -1071,7 +1071,7 @@ typedef struct {
      */
     size_t tres_counts_len;
     /**
-     * The time, in seconds since 1970, that ages are counted to.
+     * The time at which the ages are computed, in seconds since 1970.
      */
     int64_t now;
     /**
@@ -1080,7 +1080,7 @@ typedef struct {
     uint32_t mode;
     /**
      * How many threads may share the work, up to FT_THREADS_MAX; 0 or 1: only the caller's.
-     * Results do not depend on it. Only ft_jobs_price() looks at it.
+     * Results do not depend on it. Only ft_jobs_price() uses it.
      */
     uint32_t threads;
 } ft_batch;
@@ -1132,7 +1132,7 @@ typedef struct {
      */
     uint32_t priority;
     /**
-     * 1 when the sum was above 4294967295 and was cut to that, else 0.
+     * 1 when the sum was above 4294967295 and the priority is 4294967295, else 0.
      */
     uint32_t overflow;
 } ft_priced;
@@ -1146,7 +1146,7 @@ typedef struct {
      */
     uint32_t assoc;
     /**
-     * A number of the job. Job and start together tell a run from others, of the same job too.
+     * A number of the job. Job and start together identify a run; a requeued job has several.
      */
     uint32_t job;
     /**
@@ -1162,14 +1162,14 @@ typedef struct {
      */
     double tres;
     /**
-     * UsageFactor of its QOS, from 0 up: what a second counts for; 1 without QOS.
+     * UsageFactor of its QOS, from 0 up: the weight of each second; 1 without QOS.
      */
     double usage_factor;
 } ft_run;
 
 /**
- * What a pass looks at. The arrays stay yours. What is zero is not there: set struct_size and
- * now, and what there is.
+ * The input of a pass. The arrays stay yours. A field that is zero is absent: set struct_size and
+ * now, and the fields that you need.
  */
 typedef struct {
     /**
@@ -1185,7 +1185,7 @@ typedef struct {
      */
     int64_t now;
     /**
-     * Where midnight is, for PriorityUsageResetPeriod; as for ft_usage_advance().
+     * Time zone of PriorityUsageResetPeriod; as for ft_usage_advance().
      */
     const char *time_zone;
     /**
@@ -1548,9 +1548,9 @@ FT_MUST_USE
 int32_t ft_config_new(ft_config **config);
 
 /**
- * Frees settings. NULL is harmless; freeing them twice is not.
+ * Frees settings. NULL is allowed; freeing settings twice is an error.
  *
- * Nothing keeps a reference to them: trees and sites may outlive them.
+ * Trees and sites hold no reference to them and may outlive them.
  * Threads: no other thread may use the settings.
  */
 void ft_config_free(ft_config *config);
@@ -1559,7 +1559,7 @@ void ft_config_free(ft_config *config);
  * Changes one setting: ft_config_set(config, "PriorityDecayHalfLife", "7-0").
  *
  * key: in any case of letters. value: as on a line of slurm.conf, without quotes. As in
- * slurmctld, a word in PriorityFlags that is no flag is passed over, and a half-life of 0 needs
+ * slurmctld, an unknown word in PriorityFlags is ignored, and a half-life of 0 needs
  * PriorityUsageResetPeriod: set that one first.
  *
  * Errors: FT_ERR_CONFIG (ft_last_error() tells the setting, what was found, and what is
@@ -1573,8 +1573,8 @@ int32_t ft_config_set(ft_config *config,
                       const char *value);
 
 /**
- * Reads the settings that a slurm.conf has, on top of those there are; other lines are passed
- * over, include lines too.
+ * Reads the settings of a slurm.conf and changes these; other lines, also include lines, are
+ * ignored.
  *
  * text: the file's text. name: its name, for messages.
  *
@@ -1592,20 +1592,17 @@ int32_t ft_config_load(ft_config *config,
 /**
  * Makes an empty tree.
  *
- * now: the moment that its usage is valued at, in seconds since 1970; also counts as the
- * last reset of usage.
+ * now: the moment of its usage, in seconds since 1970; also counts as the last reset of
+ * usage.
  * tree: receives the tree, which is yours to free.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN.
  * Threads: any.
  */
-FT_MUST_USE
-int32_t ft_tree_new(int64_t now,
-                    ft_tree **tree);
+FT_MUST_USE int32_t ft_tree_new(int64_t now, ft_tree **tree);
 
 /**
- * Makes a second tree that equals the first: to try something out, or to compute on one while
- * the other serves readers.
+ * Makes a copy of a tree: to try a change, or to compute on one tree while readers use the other.
  *
  * copy: receives the tree, which is yours to free.
  *
@@ -1617,16 +1614,16 @@ int32_t ft_tree_clone(const ft_tree *tree,
                       ft_tree **copy);
 
 /**
- * Frees a tree. NULL is harmless; freeing one twice is not.
+ * Frees a tree. NULL is allowed; freeing a tree twice is an error.
  *
  * Threads: no other thread may use the tree.
  */
 void ft_tree_free(ft_tree *tree);
 
 /**
- * Replaces all associations by these, in one go; there is no usage afterwards.
+ * Replaces all associations by these; there is no usage afterwards.
  *
- * A million rows are fine, and so is any depth.
+ * A million rows are no problem, and the depth is not limited.
  *
  * rows: in any order, children may come before parents. No rows make an empty tree.
  * row_size: sizeof(ft_assoc).
@@ -1657,7 +1654,7 @@ int32_t ft_tree_load(ft_tree *tree,
 FT_MUST_USE int32_t ft_tree_add(ft_tree *tree, const ft_assoc *row, size_t row_size);
 
 /**
- * Gives an association other shares.
+ * Changes the shares of an association.
  *
  * raw_shares: 0..FT_SHARES_MAX, or FT_SHARES_PARENT.
  *
@@ -1668,7 +1665,7 @@ FT_MUST_USE int32_t ft_tree_add(ft_tree *tree, const ft_assoc *row, size_t row_s
 FT_MUST_USE int32_t ft_tree_set_shares(ft_tree *tree, uint32_t id, uint32_t raw_shares);
 
 /**
- * Hangs an association with all below it, and their usage, under another account.
+ * Moves an association with all below it, and their usage, to another account.
  *
  * Positions stay as they are.
  *
@@ -1685,7 +1682,7 @@ int32_t ft_tree_move(ft_tree *tree,
 /**
  * Removes an association that has no children. Its usage stays with its account.
  *
- * Positions behind it move up by one.
+ * The positions after it decrease by one.
  *
  * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_HAS_CHILDREN, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
  * FT_ERR_POISONED. The tree is then unchanged.
@@ -1709,7 +1706,7 @@ FT_MUST_USE int32_t ft_tree_len(const ft_tree *tree, size_t *len, size_t *users)
 /**
  * Finds the position of an association.
  *
- * position: receives it; it holds until an association is removed, or the tree is replaced.
+ * position: receives it; it is valid until an association is removed, or the tree is replaced.
  *
  * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: any number may read one tree at a time.
@@ -1738,8 +1735,8 @@ int32_t ft_tree_rows(const ft_tree *tree,
 /**
  * Charges associations, and thereby all accounts above them, at the tree's moment.
  *
- * ids: associations, as often as you like. tres_seconds: billable TRES times seconds, from
- * 0 up, one per id. Either all are charged or, on an error, none. Factors stay as they are
+ * ids: associations; an id may be repeated. tres_seconds: billable TRES times seconds, from
+ * 0 up, one per id. Either all are charged or, on an error, none. Factors do not change
  * until ft_fairshare_compute().
  *
  * Errors, naming the entry: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_LENGTH (the two lengths
@@ -1758,11 +1755,11 @@ int32_t ft_usage_charge(ft_tree *tree,
  *
  * With a half-life h, one TRES from from to to counts the integral of 2^(-(moment - t)/h)
  * over t, in TRES-seconds; without one (PriorityDecayHalfLife=0) it counts to - from. So it
- * makes no difference whether a period is charged at once or in pieces, before or after time
- * passes. Periods after the moment count for more than their seconds, and decay to their due.
+ * makes no difference whether a period is charged at once or in pieces, before or after the moment
+ * advances. Periods after the moment count more than their seconds, and decay to the right amount.
  * Either all are charged or, on an error, none.
  *
- * config: its PriorityDecayHalfLife and compat= count.
+ * config: the function uses its PriorityDecayHalfLife and compat=.
  * uses: what was used. row_size: sizeof(ft_use).
  *
  * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RANGE
@@ -1778,15 +1775,15 @@ int32_t ft_usage_charge_periods(ft_tree *tree,
                                 size_t row_size);
 
 /**
- * Lets time pass: all usage decays to now, and is cleared when a reset is due.
+ * Advances the moment: all usage decays to now, and is cleared when a reset is due.
  *
  * Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
- * the last reset, all usage is forgotten. Calling it twice with the same now changes nothing,
+ * the last reset, all usage is cleared. Calling it twice with the same now changes nothing,
  * but under compat=slurm with MONTHLY, QUARTERLY or YEARLY: there each call makes up for one
  * reset that was missed, as Slurm's passes do, so that further calls may reset again.
  *
  * now: seconds since 1970, not before the tree's moment.
- * time_zone: where midnight is, for PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
+ * time_zone: the time zone of PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
  * POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), or NULL for the machine's own.
  * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
  *
@@ -1802,7 +1799,7 @@ int32_t ft_usage_advance(ft_tree *tree,
                          int32_t *was_reset);
 
 /**
- * Tells the moment that the usage is valued at, and when it was cleared last.
+ * Reads the moment that the usage is decayed to, and when it was last cleared.
  *
  * moment, last_reset: receive them, in seconds since 1970; either may be NULL.
  *
@@ -1815,9 +1812,9 @@ int32_t ft_usage_time(const ft_tree *tree,
                       int64_t *last_reset);
 
 /**
- * Forgets the usage of an association and of all below it; FT_NONE means of all.
+ * Clears the usage of an association and of all below it; FT_NONE: of all associations.
  *
- * The accounts above it lose that usage too.
+ * It is subtracted from the usage of the accounts above.
  *
  * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree.
@@ -1825,10 +1822,11 @@ int32_t ft_usage_time(const ft_tree *tree,
 FT_MUST_USE int32_t ft_usage_reset(ft_tree *tree, uint32_t id);
 
 /**
- * Replaces the usage of all associations, as known from elsewhere, valued at the tree's moment.
+ * Replaces the usage of all associations by values from another source, decayed to the tree's
+ * moment.
  *
- * kind: FT_USAGE_OWN, and the usage of accounts is summed up; or FT_USAGE_RAW, as sshare
- * prints it, and what an account used itself is what its children do not explain.
+ * kind: FT_USAGE_OWN: the usage of accounts is the sum; or FT_USAGE_RAW, as sshare
+ * prints it: the own usage of an account is its raw usage minus that of its children.
  * usage: TRES-seconds from 0 up, one per association in the order of position.
  *
  * Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
@@ -1842,7 +1840,7 @@ int32_t ft_usage_load(ft_tree *tree,
                       size_t usage_len);
 
 /**
- * Reads the usage of all associations, valued at the tree's moment.
+ * Reads the usage of all associations, decayed to the tree's moment.
  *
  * kind: FT_USAGE_OWN or FT_USAGE_RAW.
  * usage: receives TRES-seconds, one per association in the order of position.
@@ -1859,12 +1857,13 @@ int32_t ft_usage_read(const ft_tree *tree,
                       size_t usage_len);
 
 /**
- * Computes all factors from shares and usage, and keeps them in the tree.
+ * Computes all factors from shares and usage, and stores them in the tree.
  *
- * They stay as they are, also while usage is charged and time passes, until the next
- * computation or until the tree is edited (ft_tree_load, _add, _set_shares, _move, _remove).
+ * They do not change with charges and with time, only with the next computation; an edit of the
+ * tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
  *
- * config: PriorityFlags, FairShareDampeningFactor and compat= of PriorityParameters count.
+ * config: the function uses PriorityFlags, FairShareDampeningFactor and compat= of
+ * PriorityParameters.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree; the configuration is only read.
@@ -1874,7 +1873,7 @@ int32_t ft_fairshare_compute(ft_tree *tree,
                              const ft_config *config);
 
 /**
- * Reads what the last computation says of one association.
+ * Reads the results of the last computation for one association.
  *
  * row: receives it. row_size: sizeof(ft_fairshare).
  *
@@ -1889,7 +1888,7 @@ int32_t ft_fairshare_get(const ft_tree *tree,
                          size_t row_size);
 
 /**
- * Reads what the last computation says of all associations.
+ * Reads the results of the last computation for all associations.
  *
  * rows: receives one row per association, in the order of position.
  * rows_len: as from ft_tree_len(). row_size: sizeof(ft_fairshare).
@@ -1908,8 +1907,8 @@ int32_t ft_fairshare_rows(const ft_tree *tree,
  * Reads one column of the last computation for all associations.
  *
  * column: one of enum ft_column.
- * values: receives one value per association, in the order of position; what NaN means says
- * ft_fairshare. values_len: as from ft_tree_len().
+ * values: receives one value per association, in the order of position; see ft_fairshare for the
+ * meaning of NaN. values_len: as from ft_tree_len().
  *
  * Errors: FT_ERR_ENUM, FT_ERR_NOT_COMPUTED, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN,
  * FT_ERR_HANDLE, FT_ERR_POISONED.
@@ -1924,8 +1923,8 @@ int32_t ft_fairshare_column(const ft_tree *tree,
 /**
  * Explains why one user comes before another, in numbers.
  *
- * Under Fair Tree, two users are told apart at the first level below their common account where
- * level fairshare differs; their accounts stand for them there.
+ * Under Fair Tree, the first level below their common account where level fairshare differs
+ * decides; there the accounts of the users are compared.
  *
  * a, b: ids of users. comparison: receives the reason. row_size:
  * sizeof(ft_comparison).
@@ -1966,7 +1965,7 @@ int32_t ft_explain_text(const ft_tree *tree,
  * Makes a site without partitions and QOS.
  *
  * cpus, nodes: size of the cluster, for the job size factor; 0 makes that factor 0.
- * tres_names: names of what jobs may ask for, as PriorityWeightTRES spells them ("cpu",
+ * tres_names: names of the TRES that jobs may request, as in PriorityWeightTRES ("cpu",
  * "mem", "gres/gpu"), in the order that counts of TRES will have; may be empty.
  * site: receives the site, which is yours to free.
  *
@@ -1982,7 +1981,7 @@ int32_t ft_site_new(uint32_t cpus,
                     ft_site **site);
 
 /**
- * Frees a site. NULL is harmless; freeing one twice is not.
+ * Frees a site. NULL is allowed; freeing a site twice is an error.
  *
  * Threads: no other thread may use the site.
  */
@@ -2022,7 +2021,7 @@ int32_t ft_site_add_partition(ft_site *site,
 FT_MUST_USE int32_t ft_site_add_qos(ft_site *site, uint32_t priority, uint32_t *position);
 
 /**
- * Gives associations a priority of their own, for PriorityWeightAssoc; others have 0.
+ * Sets the priority of associations, for PriorityWeightAssoc; others have 0.
  *
  * ids: associations, in the tree or not (yet). priorities: one per id.
  *
@@ -2038,13 +2037,13 @@ int32_t ft_site_set_assoc_priorities(ft_site *site,
                                      size_t priorities_len);
 
 /**
- * Prices jobs: a million in one call is fine.
+ * Prices jobs, a million or more in one call.
  *
  * The priority of a job is the sum of its factors, each times its weight, plus the site factor,
- * minus nice, cut to an integer in 1..4294967295. A job that is held, priority 0, stays held
+ * minus nice, truncated to an integer in 1..4294967295. A job that is held, priority 0, stays held
  * (unless batch->mode says otherwise), and one with FT_JOB_DIRECT keeps its priority.
  *
- * tree: its last computed factors count; NULL when no job has an association.
+ * tree: the function uses its last computed factors; NULL when no job has an association.
  * priorities: receives one priority per job, in the order of the jobs.
  * terms: receives the weighted terms of each job; (NULL, 0) when they are not wanted.
  * row_size: sizeof(ft_priced).
@@ -2053,8 +2052,7 @@ int32_t ft_site_set_assoc_priorities(ft_site *site,
  * FT_ERR_ENUM; FT_ERR_UNKNOWN_TRES (in PriorityWeightTRES), FT_ERR_NOT_COMPUTED, FT_ERR_RANGE,
  * FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
  * FT_ERR_POISONED. Nothing is written then.
- * Threads: any number may read the same handles at a time: split a queue among them if you
- * like.
+ * Threads: any number may read the same handles at a time; you may split a queue among them.
  */
 FT_MUST_USE
 int32_t ft_jobs_price(const ft_config *config,
@@ -2074,8 +2072,8 @@ int32_t ft_jobs_price(const ft_config *config,
  * Of a job with p partitions and q QOS there are p * q priorities: partition by partition in
  * the order of its list, and QOS by QOS within each. A job without any list has none.
  *
- * offsets: receives, per job, where its priorities start, and behind the last job their
- * total: one more than there are jobs.
+ * offsets: receives, per job, the index of its first priority, and after the last job their
+ * total: one more entry than there are jobs.
  * priorities: receives them, as many as the total; or (NULL, 0) to learn the offsets first.
  * It must be initialised (to 0, or with the last pass's priorities): those of held and
  * FT_JOB_DIRECT jobs stay as they are, and under INCR_ONLY numbers only grow.
@@ -2094,7 +2092,7 @@ int32_t ft_jobs_price_lists(const ft_config *config,
                             size_t priorities_len);
 
 /**
- * Reads the weighted TRES factors of jobs one by one, of which the terms have the sum.
+ * Computes the single weighted TRES factors of jobs; the terms have only their sum.
  *
  * terms: receives one row per job, in the order of the jobs, each with one number per TRES,
  * in the order of the names given to ft_site_new().
@@ -2111,13 +2109,13 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
                            size_t terms_len);
 
 /**
- * Makes a pass: lets time pass, charges runs, computes all factors, prices jobs.
+ * Makes a pass: decays usage, charges runs, computes all factors, prices jobs.
  *
- * This is what a scheduler does every few minutes, in one call and in the right order.
+ * A scheduler makes one every few minutes. The steps are these, in this order.
  * First usage decays to now, and is cleared when a reset is due, as by ft_usage_advance().
  * Then each run is charged what it used since the pass that charged it last, or since its start:
  * until now, or until its end.
- * Then all factors are computed and kept, as by ft_fairshare_compute(), but faster where few runs
+ * Then all factors are computed and stored, as by ft_fairshare_compute(), but faster if few runs
  * were charged since the last pass and nothing else has changed the tree or its usage.
  * Last, jobs are priced with these factors, as by ft_jobs_price().
  *
@@ -2125,19 +2123,19 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
  * ft_state_restore() counts as charged. Give every run to every pass: one that is left out is not
  * charged for that time.
  *
- * Clocks may step back: no time is charged twice, the moment of the usage stays, and a run that
- * began behind the last pass is charged from its start. A run that ended is charged to its end
- * by the next pass that it is given to, and by later ones no more.
+ * The clock may step back: no time is charged twice, the moment of the usage does not change, and
+ * a run that began before the time of the last pass is charged from its start. A run that ended is
+ * charged to its end by the first pass that is given it, and not by later ones.
  *
- * Under compat=slurm all is as Slurm's own plugin does it: where the clock steps back, time is
- * charged again. Without Fair Tree the order of the steps is its own as well: jobs count as
- * standing behind all runs in its list, and a pass that is not after the one before charges
- * nothing and leaves all priorities as they are.
+ * Under compat=slurm everything is computed as by Slurm's own plugin: when the clock steps back,
+ * time is charged again. Without Fair Tree the order of the steps is also that of Slurm's plugin:
+ * jobs count as listed after all runs, and a pass whose time is not after that of the previous one
+ * charges nothing and changes no priority.
  *
- * config: all of it counts.
+ * config: the function uses all settings.
  * site: as for ft_jobs_price(); NULL when there is no batch.
- * input: what to look at.
- * charged: receives what each run was charged, in TRES-seconds that count now; or (NULL, 0),
+ * input: time, runs and jobs.
+ * charged: receives what each run was charged, in TRES-seconds decayed to now; or (NULL, 0),
  * when that is not wanted.
  * priorities: receives one priority per job of the batch; (NULL, 0) without a batch.
  * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
@@ -2161,7 +2159,7 @@ int32_t ft_pass(ft_tree *tree,
 /**
  * Tells how many bytes ft_state_save() writes for this tree.
  *
- * bytes_len: receives the number; it holds until associations are added or removed.
+ * bytes_len: receives the number; it is valid until associations are added or removed.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: any number may read one tree at a time.
@@ -2169,7 +2167,7 @@ int32_t ft_pass(ft_tree *tree,
 FT_MUST_USE int32_t ft_state_size(const ft_tree *tree, size_t *bytes_len);
 
 /**
- * Saves associations, shares, usage, its moment and the last reset into bytes, for you to keep.
+ * Saves associations, shares, usage, its moment and the last reset into bytes of yours.
  *
  * The bytes have a version and a checksum, and are the same on every machine. Factors are not
  * saved: they follow from the rest.
@@ -2185,8 +2183,8 @@ int32_t ft_state_save(const ft_tree *tree,
                       size_t bytes_len);
 
 /**
- * Replaces the tree by a saved one. Its usage is to the last bit what it was; compute factors
- * next. For ft_pass() all runs count as charged until the saved moment.
+ * Replaces the tree by a saved one. Its usage is equal to the last bit; compute factors next.
+ * For ft_pass() all runs count as charged until the saved moment.
  *
  * bytes: as from ft_state_save(), of this version of the format.
  *

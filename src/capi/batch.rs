@@ -47,7 +47,7 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// # Safety
-    /// Handles are live or NULL and nobody changes them; `batch` is NULL or a readable struct
+    /// Handles are live or NULL and no other thread changes them; `batch` is NULL or a readable struct
     /// whose arrays are readable.
     pub(super) unsafe fn new(
         config: *const ConfigHandle,
@@ -303,11 +303,11 @@ impl<'a> Batch<'a> {
         by_id: &[T],
     ) -> bool {
         let rows = &self.jobs[jobs.clone()];
-        // The last blocks prepare nothing that would be of use.
+        // After the last blocks there is nothing to prefetch.
         let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
         let mut found = true;
         block.read(pricer, rows, |at, row| {
-            // Places far apart in memory cost more than all that is calculated with them.
+            // Cache misses of these reads cost more than all arithmetic on the values: prefetch.
             view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
             view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
             let in_table = by_id.get(row.assoc as usize);
@@ -321,8 +321,8 @@ impl<'a> Batch<'a> {
         found
     }
 
-    /// Finds users one by one, where there is more to look at; false where something is wrong with
-    /// one of them.
+    /// Looks users up one by one, for the cases that the table does not cover; false if one of them
+    /// is not valid.
     #[inline(never)]
     fn find_users(&self, rows: &[JobRow], pricer: &Pricer<'_>, block: &mut Block) -> bool {
         rows.iter().enumerate().all(|(at, row)| {
@@ -332,9 +332,8 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Does everything exist that these jobs point at, but for their users and lists? A few
-    /// operations for each job and one decision for all. Only jobs that were found to be sound
-    /// were read before.
+    /// Whether all rows exist that these jobs refer to, except users and lists. A few operations
+    /// per job and one branch for all.
     #[inline(always)]
     fn are_sound(&self, rows: &[JobRow], block: &Block) -> bool {
         let most =
@@ -358,7 +357,7 @@ impl<'a> Batch<'a> {
             && row.flags & !FT_JOB_DIRECT == 0
     }
 
-    /// Do lists lie where the caller's lists are?
+    /// Whether the lists are inside the caller's arrays.
     fn are_within(&self, lists: &ListsRow) -> bool {
         let ends = |start: u32, len: u32, all: usize| {
             len == 0 || u64::from(start) + u64::from(len) <= all as u64

@@ -29,7 +29,7 @@ impl Handle for ConfigHandle {
     type Model = ConfigModel;
 }
 
-/// What stands behind an `ft_config`: valid at all times.
+/// The value of an `ft_config`: valid at all times.
 #[derive(Default)]
 pub struct ConfigModel {
     reader: SlurmConfReader,
@@ -60,9 +60,9 @@ pub unsafe extern "C" fn ft_config_new(config: *mut *mut ConfigHandle) -> i32 {
     })
 }
 
-/// Frees settings. NULL is harmless; freeing them twice is not.
+/// Frees settings. NULL is allowed; freeing settings twice is an error.
 ///
-/// Nothing keeps a reference to them: trees and sites may outlive them.
+/// Trees and sites hold no reference to them and may outlive them.
 /// Threads: no other thread may use the settings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ft_config_free(config: *mut ConfigHandle) {
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn ft_config_free(config: *mut ConfigHandle) {
 /// Changes one setting: ft_config_set(config, "PriorityDecayHalfLife", "7-0").
 ///
 /// `key`: in any case of letters. `value`: as on a line of slurm.conf, without quotes. As in
-/// slurmctld, a word in PriorityFlags that is no flag is passed over, and a half-life of 0 needs
+/// slurmctld, an unknown word in PriorityFlags is ignored, and a half-life of 0 needs
 /// PriorityUsageResetPeriod: set that one first.
 ///
 /// Errors: FT_ERR_CONFIG (ft_last_error() tells the setting, what was found, and what is
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn ft_config_set(
     value: *const c_char,
 ) -> i32 {
     guard::status("ft_config_set", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and terminated strings.
+        // SAFETY: the caller passes a live handle that no other thread uses, and terminated strings.
         let (mut handle, key, value) = unsafe {
             (
                 handle::exclusive(config, "config")?,
@@ -109,8 +109,8 @@ pub unsafe extern "C" fn ft_config_set(
     })
 }
 
-/// Reads the settings that a slurm.conf has, on top of those there are; other lines are passed
-/// over, `include` lines too.
+/// Reads the settings of a slurm.conf and changes these; other lines, also `include` lines, are
+/// ignored.
 ///
 /// `text`: the file's text. `name`: its name, for messages.
 ///
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn ft_config_load(
     name: *const c_char,
 ) -> i32 {
     guard::status("ft_config_load", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, a readable text and a
+        // SAFETY: the caller passes a live handle that no other thread uses, a readable text and a
         // terminated string.
         let (mut handle, text, name) = unsafe {
             (

@@ -8,7 +8,7 @@ use crate::usage::UsageError;
 
 use super::guard;
 
-/// What a call says of itself: 0 is success, everything else is negative.
+/// The result of a call: 0 is success, all other values are negative.
 ///
 /// Numbers are grouped by area with gaps between the groups and are never re-used, so code may
 /// compare with them across versions. ft_status_str() has a sentence for each;
@@ -40,7 +40,7 @@ pub enum Status {
     FT_ERR_HANDLE = -8,
     /// A handle that an earlier FT_ERR_PANIC left half-changed: only free it.
     FT_ERR_POISONED = -9,
-    /// A defect in this library was caught. The program may go on; please report it.
+    /// A defect in this library was caught. The program may continue; please report it.
     FT_ERR_PANIC = -10,
     /// A buffer is too small; the needed length was written.
     FT_ERR_BUFFER = -11,
@@ -66,12 +66,12 @@ pub enum Status {
 
     /// Usage that is negative, infinite or not a number.
     FT_ERR_USAGE = -40,
-    /// A time before the one that the usage is valued at, or a period that ends before it starts.
+    /// A time before the moment of the usage, or a period that ends before it starts.
     FT_ERR_TIME = -41,
     /// A time zone that is neither known to the system nor a POSIX TZ string.
     FT_ERR_TIME_ZONE = -42,
 
-    /// Factors are asked for that were not computed since the tree was last edited.
+    /// Factors were not computed since the tree was last edited.
     FT_ERR_NOT_COMPUTED = -50,
     /// Only users are ranked, but this association is an account.
     FT_ERR_NOT_A_USER = -51,
@@ -84,7 +84,7 @@ pub enum Status {
     /// A TRES that the site does not have.
     FT_ERR_UNKNOWN_TRES = -81,
 
-    /// Saved bytes are cut short, altered, or no saved state at all.
+    /// Saved bytes are truncated or altered, or are not a saved state.
     FT_ERR_STATE_DAMAGED = -100,
     /// Saved by a version whose format this one does not read.
     FT_ERR_STATE_VERSION = -101,
@@ -223,7 +223,7 @@ impl Status {
     }
 }
 
-/// A status and the sentence that explains it, on the way to the guard.
+/// A status and the sentence that explains it, as returned to the guard.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) status: Status,
@@ -274,11 +274,11 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Keeps `sentence` as the last error of this thread; empty after success.
+/// Stores `sentence` as the last error of this thread; empty after success.
 ///
-/// A thread that is being torn down keeps nothing.
+/// Does nothing in a thread that is being torn down.
 pub(super) fn remember(sentence: String) {
-    // C strings end at the first NUL; a name that came with one is told without.
+    // C strings end at the first NUL: NULs in names are removed.
     let sentence = CString::new(sentence.replace('\0', "")).unwrap_or_default();
     let _ = LAST.try_with(|last| last.replace(sentence));
 }

@@ -13,7 +13,7 @@ use super::handle;
 use super::tree::{AssocRow, TreeHandle, TreeModel};
 use super::view::{Out, OutArray, Plain};
 
-/// What decides between two users.
+/// The number that decides between two users.
 #[allow(
     non_camel_case_types,
     reason = "these are the names that C programs use"
@@ -21,13 +21,13 @@ use super::view::{Out, OutArray, Plain};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Basis {
-    /// Fair Tree: the level fairshare of the two sides, at the level where the users part.
+    /// Fair Tree: the level fairshare of the two sides, at the level below their common account.
     FT_BASIS_LEVEL_FS = 0,
     /// Otherwise: the fair-share factors of the users themselves.
     FT_BASIS_FS_FACTOR = 1,
 }
 
-/// One side of a comparison: the user, or the account above it that stands for it.
+/// One side of a comparison: the user, or the account above it that is compared in its place.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SideRow {
@@ -37,7 +37,7 @@ pub struct SideRow {
     pub kind: u32,
     /// Its shares, or FT_SHARES_PARENT.
     pub raw_shares: u32,
-    /// The user that it stands for.
+    /// The user of this side.
     pub user: u32,
     /// As in ft_fairshare, of the association.
     pub norm_shares: f64,
@@ -61,7 +61,7 @@ pub struct ComparisonRow {
     pub basis: u32,
     /// The nearest account above both that shares are taken from.
     pub common: u32,
-    /// How many levels below it the sides stand, from 1 up: those between were tied.
+    /// Levels from that account down to the sides, from 1 up: the levels between were tied.
     pub depth: u32,
     /// The first user's side.
     pub a: SideRow,
@@ -233,8 +233,8 @@ fn note(comparison: &ComparisonRow) -> Option<&'static str> {
 
 /// Explains why one user comes before another, in numbers.
 ///
-/// Under Fair Tree, two users are told apart at the first level below their common account where
-/// level fairshare differs; their accounts stand for them there.
+/// Under Fair Tree, the first level below their common account where level fairshare differs
+/// decides; there the accounts of the users are compared.
 ///
 /// `a`, `b`: ids of users. `comparison`: receives the reason. `row_size`:
 /// sizeof(ft_comparison).
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn ft_explain(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_explain", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::rows(comparison, 1, row_size, "comparison")?;
         let found = compare(model, user(model, a, "a")?, user(model, b, "b")?)?;
@@ -284,7 +284,7 @@ pub unsafe extern "C" fn ft_explain_text(
     text_len: *mut usize,
 ) -> i32 {
     guard::status("ft_explain_text", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::new(text.cast::<u8>(), text_size, "text")?;
         let len = Out::optional(text_len, "text_len")?;

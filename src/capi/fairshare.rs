@@ -1,4 +1,4 @@
-//! Factors of an `ft_tree`: who comes first.
+//! Fair-share factors of an `ft_tree`.
 
 use crate::fairshare::{self, AssocFairshare};
 use crate::tree::{Assoc, AssocKind};
@@ -10,7 +10,7 @@ use super::handle;
 use super::tree::{Kind, TreeHandle};
 use super::view::{OutArray, Plain};
 
-/// One column of ft_fairshare; what sshare calls it stands in brackets.
+/// One column of ft_fairshare; in brackets its name in sshare.
 #[allow(
     non_camel_case_types,
     reason = "these are the names that C programs use"
@@ -32,9 +32,9 @@ pub enum Column {
     FT_COLUMN_FS_FACTOR = 5,
 }
 
-/// What a computation says of one association.
+/// The results of a computation for one association.
 ///
-/// NaN stands for a value that an association does not have: test it with isnan().
+/// A value that an association does not have is NaN: test it with isnan().
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct FairshareRow {
@@ -80,12 +80,13 @@ impl FairshareRow {
     }
 }
 
-/// Computes all factors from shares and usage, and keeps them in the tree.
+/// Computes all factors from shares and usage, and stores them in the tree.
 ///
-/// They stay as they are, also while usage is charged and time passes, until the next
-/// computation or until the tree is edited (ft_tree_load, _add, _set_shares, _move, _remove).
+/// They do not change with charges and with time, only with the next computation; an edit of the
+/// tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
 ///
-/// `config`: PriorityFlags, FairShareDampeningFactor and compat= of PriorityParameters count.
+/// `config`: the function uses PriorityFlags, FairShareDampeningFactor and compat= of
+/// PriorityParameters.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree; the configuration is only read.
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn ft_fairshare_compute(
     config: *const ConfigHandle,
 ) -> i32 {
     guard::status("ft_fairshare_compute", || {
-        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // SAFETY: the caller passes live handles, of which no other thread uses the tree or changes
         // the configuration.
         let (mut handle, config) = unsafe {
             (
@@ -115,7 +116,7 @@ pub unsafe extern "C" fn ft_fairshare_compute(
     })
 }
 
-/// Reads what the last computation says of one association.
+/// Reads the results of the last computation for one association.
 ///
 /// `row`: receives it. `row_size`: sizeof(ft_fairshare).
 ///
@@ -131,7 +132,7 @@ pub unsafe extern "C" fn ft_fairshare_get(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_fairshare_get", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::rows(row, 1, row_size, "row")?;
         let position = model.index_of(id, "id")?.get();
@@ -143,7 +144,7 @@ pub unsafe extern "C" fn ft_fairshare_get(
     })
 }
 
-/// Reads what the last computation says of all associations.
+/// Reads the results of the last computation for all associations.
 ///
 /// `rows`: receives one row per association, in the order of position.
 /// `rows_len`: as from ft_tree_len(). `row_size`: sizeof(ft_fairshare).
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn ft_fairshare_rows(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_fairshare_rows", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::rows(rows, rows_len, row_size, "rows")?;
         let factors = model.factors()?;
@@ -175,8 +176,8 @@ pub unsafe extern "C" fn ft_fairshare_rows(
 /// Reads one column of the last computation for all associations.
 ///
 /// `column`: one of enum ft_column.
-/// `values`: receives one value per association, in the order of position; what NaN means says
-/// ft_fairshare. `values_len`: as from ft_tree_len().
+/// `values`: receives one value per association, in the order of position; see ft_fairshare for the
+/// meaning of NaN. `values_len`: as from ft_tree_len().
 ///
 /// Errors: FT_ERR_ENUM, FT_ERR_NOT_COMPUTED, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN,
 /// FT_ERR_HANDLE, FT_ERR_POISONED.
@@ -190,7 +191,7 @@ pub unsafe extern "C" fn ft_fairshare_column(
     values_len: usize,
 ) -> i32 {
     guard::status("ft_fairshare_column", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::new(values, values_len, "values")?;
         let read = reader(column)?;

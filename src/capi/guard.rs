@@ -1,6 +1,6 @@
 //! The guard around every exported function: no panic reaches the C caller.
 //!
-//! A panic that unwinds into C aborts the process, and the process may be somebody's batch
+//! A panic that unwinds into C aborts the process, and the process may be a site's batch
 //! system. So the whole body of every exported function runs in [`status`] or [`value`].
 
 use std::any::Any;
@@ -45,7 +45,7 @@ fn told(payload: Box<dyn Any + Send>) -> String {
         Err(payload) => match payload.downcast::<&str>() {
             Ok(text) => (*text).to_owned(),
             Err(payload) => {
-                // Dropping a stranger's payload could panic again, outside any guard.
+                // Dropping an unknown payload could panic again, outside any guard.
                 std::mem::forget(payload);
                 "no message".to_owned()
             }

@@ -1,8 +1,8 @@
 //! Opaque handles: one C type, one Rust type, one kind of ownership.
 //!
-//! What C sees as `ft_tree *` is the address of a [`Slot`] on Rust's heap. Its tag tells one kind
-//! of handle from another and from a freed one, as far as memory still tells; its poison flag
-//! tells that a panic interrupted a change.
+//! An `ft_tree *` in C is the address of a [`Slot`] on Rust's heap. Its tag distinguishes the kinds
+//! of handles, and a freed handle as long as its memory is not reused; its poison flag is set when
+//! a panic has interrupted a change.
 
 use std::alloc::Layout;
 
@@ -59,7 +59,7 @@ pub(super) fn new<H: Handle>(model: H::Model) -> *mut H {
 ///
 /// # Safety
 /// `handle` is NULL, or comes from [`new`] and was not freed, or points to at least 8 readable
-/// bytes; nobody changes it while the result lives.
+/// bytes; no other thread changes it while the result lives.
 pub(super) unsafe fn shared<'a, H: Handle>(
     handle: *const H,
     argument: &str,
@@ -75,7 +75,7 @@ pub(super) unsafe fn shared<'a, H: Handle>(
 /// Checks a handle that is to be changed.
 ///
 /// # Safety
-/// As for [`shared`], and nobody else uses it while the result lives.
+/// As for [`shared`], and no other thread uses it while the result lives.
 pub(super) unsafe fn exclusive<'a, H: Handle>(
     handle: *mut H,
     argument: &str,

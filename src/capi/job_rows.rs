@@ -1,4 +1,4 @@
-//! The rows that jobs are priced from and to.
+//! The rows that pricing reads and writes.
 
 use crate::priority::{Priced, Row, TimeLimit, plain_columns};
 
@@ -6,10 +6,10 @@ use super::site::FT_UNLIMITED;
 use super::tree::FT_NONE;
 use super::view::Plain;
 
-/// No time limit was set: the longest time of the partition counts.
+/// No time limit was set: the longest time of the partition is used.
 pub const FT_UNSET: u32 = 0xffff_fffe;
 
-/// ft_job.flags: an administrator set the priority, so it stays.
+/// ft_job.flags: an administrator set the priority, so it is not changed.
 pub const FT_JOB_DIRECT: u32 = 1;
 
 /// The most threads that one call starts.
@@ -24,15 +24,15 @@ pub const FT_THREADS_MAX: u32 = 1024;
 #[repr(u32)]
 pub enum Mode {
     /// In a regular pass over waiting jobs: held jobs stay held, and INCR_ONLY of PriorityFlags
-    /// counts.
+    /// applies.
     FT_MODE_PASS = 0,
     /// When jobs are submitted, changed or released: held jobs get a priority, and INCR_ONLY
-    /// does not count.
+    /// does not apply.
     FT_MODE_SET = 1,
 }
 
-/// A job, as far as priorities care. What few jobs have comes beside it: site factors and lists,
-/// see ft_batch.
+/// The fields of a job that its priority depends on. Fields that few jobs have, site factors and
+/// lists, are in arrays of ft_batch.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct JobRow {
@@ -44,15 +44,15 @@ pub struct JobRow {
     pub partition: u32,
     /// Position of its QOS; FT_NONE for none.
     pub qos: u32,
-    /// CPUs it asks for.
+    /// CPUs that it requests.
     pub cpus: u32,
-    /// Least number of nodes it asks for.
+    /// Minimum number of nodes that it requests.
     pub nodes: u32,
     /// Time limit in minutes, FT_UNLIMITED or FT_UNSET.
     pub time_limit_mins: u32,
     /// Nice value, subtracted.
     pub nice: i32,
-    /// Which row of batch->tres_counts tells its TRES, from 0 up; FT_NONE: unknown.
+    /// The row of batch->tres_counts with its TRES, from 0 up; FT_NONE: unknown.
     pub tres_row: u32,
     /// Its priority now; 0: it is held. 1 for a new job.
     pub priority: u32,
@@ -63,7 +63,7 @@ pub struct JobRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for JobRow {}
 
-/// Of a job that asked for several partitions or several QOS: where its lists are.
+/// The places of the lists of a job that requested several partitions or several QOS.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ListsRow {
@@ -80,8 +80,8 @@ pub struct ListsRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for ListsRow {}
 
-/// Jobs to price, and what comes beside them. The arrays stay yours. What is zero is not there:
-/// set struct_size, job_size and jobs, and what the jobs need.
+/// Jobs to price, and further arrays of their data. The arrays stay yours. A field that is zero is
+/// absent: set struct_size, job_size and jobs, and the fields that the jobs need.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct BatchRow {
@@ -103,25 +103,25 @@ pub struct BatchRow {
     pub lists_len: usize,
     /// sizeof(ft_job_lists), where there are lists.
     pub list_size: usize,
-    /// Positions of partitions: the lists of all jobs, one behind the other. May be (NULL, 0).
+    /// Positions of partitions: the lists of all jobs, concatenated. May be (NULL, 0).
     pub partition_lists: *const u32,
     /// How many there are in all.
     pub partition_lists_len: usize,
-    /// Positions of QOS: the lists of all jobs, one behind the other. May be (NULL, 0).
+    /// Positions of QOS: the lists of all jobs, concatenated. May be (NULL, 0).
     pub qos_lists: *const u32,
     /// How many there are in all.
     pub qos_lists_len: usize,
     /// Rows of counts, one number per TRES in the order of the names given to ft_site_new();
-    /// jobs that ask for the same may share a row. May be (NULL, 0).
+    /// jobs that request the same may share a row. May be (NULL, 0).
     pub tres_counts: *const u64,
     /// How many numbers there are in all: rows times TRES.
     pub tres_counts_len: usize,
-    /// The time, in seconds since 1970, that ages are counted to.
+    /// The time at which the ages are computed, in seconds since 1970.
     pub now: i64,
     /// FT_MODE_PASS or FT_MODE_SET.
     pub mode: u32,
     /// How many threads may share the work, up to FT_THREADS_MAX; 0 or 1: only the caller's.
-    /// Results do not depend on it. Only ft_jobs_price() looks at it.
+    /// Results do not depend on it. Only ft_jobs_price() uses it.
     pub threads: u32,
 }
 
@@ -154,7 +154,7 @@ pub struct PricedRow {
     pub nice: i32,
     /// The priority, 1..4294967295; 0: held.
     pub priority: u32,
-    /// 1 when the sum was above 4294967295 and was cut to that, else 0.
+    /// 1 when the sum was above 4294967295 and the priority is 4294967295, else 0.
     pub overflow: u32,
 }
 
@@ -190,7 +190,7 @@ impl Row for JobRow {
 }
 
 impl JobRow {
-    /// Which row tells its TRES, plus 1; 0 for none.
+    /// The row with its TRES, plus 1; 0 for none.
     #[inline(always)]
     pub(super) fn tres_slot(&self) -> u32 {
         self.tres_row.wrapping_sub(FT_NONE)

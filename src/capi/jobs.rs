@@ -15,13 +15,13 @@ use super::site::SiteHandle;
 use super::tree::TreeHandle;
 use super::view::{self, OutArray};
 
-/// Prices jobs: a million in one call is fine.
+/// Prices jobs, a million or more in one call.
 ///
 /// The priority of a job is the sum of its factors, each times its weight, plus the site factor,
-/// minus nice, cut to an integer in 1..4294967295. A job that is held, priority 0, stays held
+/// minus nice, truncated to an integer in 1..4294967295. A job that is held, priority 0, stays held
 /// (unless batch->mode says otherwise), and one with FT_JOB_DIRECT keeps its priority.
 ///
-/// `tree`: its last computed factors count; NULL when no job has an association.
+/// `tree`: the function uses its last computed factors; NULL when no job has an association.
 /// `priorities`: receives one priority per job, in the order of the jobs.
 /// `terms`: receives the weighted terms of each job; (NULL, 0) when they are not wanted.
 /// `row_size`: sizeof(ft_priced).
@@ -30,8 +30,7 @@ use super::view::{self, OutArray};
 /// FT_ERR_ENUM; FT_ERR_UNKNOWN_TRES (in PriorityWeightTRES), FT_ERR_NOT_COMPUTED, FT_ERR_RANGE,
 /// FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE,
 /// FT_ERR_POISONED. Nothing is written then.
-/// Threads: any number may read the same handles at a time: split a queue among them if you
-/// like.
+/// Threads: any number may read the same handles at a time; you may split a queue among them.
 #[unsafe(no_mangle)]
 #[must_use]
 pub unsafe extern "C" fn ft_jobs_price(
@@ -46,7 +45,7 @@ pub unsafe extern "C" fn ft_jobs_price(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_jobs_price", || {
-        // SAFETY: the caller passes live handles that nobody changes, and a readable batch.
+        // SAFETY: the caller passes live handles that no other thread changes, and a readable batch.
         let mut batch = unsafe { Batch::new(config, site, tree, batch)? };
         let out = OutArray::new(priorities, priorities_len, "priorities")?;
         let terms = OutArray::rows(terms, terms_len, row_size, "terms")?;
@@ -155,8 +154,8 @@ impl Part<'_> {
     }
 }
 
-/// The same instructions for several jobs at a time, where the processor has such: compiled from
-/// the same lines, with the same results to the last bit (multiplication and addition stay two).
+/// The same code compiled for vector instructions, on processors that have them. The results are
+/// the same to the last bit (multiplication and addition are not fused).
 mod wide {
     use super::{Failure, Part, PricedRow};
 
@@ -191,8 +190,8 @@ fn next<T>(parts: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 /// Of a job with p partitions and q QOS there are p * q priorities: partition by partition in
 /// the order of its list, and QOS by QOS within each. A job without any list has none.
 ///
-/// `offsets`: receives, per job, where its priorities start, and behind the last job their
-/// total: one more than there are jobs.
+/// `offsets`: receives, per job, the index of its first priority, and after the last job their
+/// total: one more entry than there are jobs.
 /// `priorities`: receives them, as many as the total; or (NULL, 0) to learn the offsets first.
 /// It must be initialised (to 0, or with the last pass's priorities): those of held and
 /// FT_JOB_DIRECT jobs stay as they are, and under INCR_ONLY numbers only grow.
@@ -212,7 +211,7 @@ pub unsafe extern "C" fn ft_jobs_price_lists(
     priorities_len: usize,
 ) -> i32 {
     guard::status("ft_jobs_price_lists", || {
-        // SAFETY: the caller passes live handles that nobody changes, and a readable batch.
+        // SAFETY: the caller passes live handles that no other thread changes, and a readable batch.
         let batch = unsafe { Batch::new(config, site, tree, batch)? };
         let starts = OutArray::new(offsets, offsets_len, "offsets")?;
         starts.expect_len(batch.len() + 1, "offsets", "offsets")?;
@@ -242,7 +241,7 @@ pub unsafe extern "C" fn ft_jobs_price_lists(
     })
 }
 
-/// Reads the weighted TRES factors of jobs one by one, of which the terms have the sum.
+/// Computes the single weighted TRES factors of jobs; the terms have only their sum.
 ///
 /// `terms`: receives one row per job, in the order of the jobs, each with one number per TRES,
 /// in the order of the names given to ft_site_new().
@@ -260,7 +259,7 @@ pub unsafe extern "C" fn ft_jobs_tres_terms(
     terms_len: usize,
 ) -> i32 {
     guard::status("ft_jobs_tres_terms", || {
-        // SAFETY: the caller passes live handles that nobody changes, and a readable batch.
+        // SAFETY: the caller passes live handles that no other thread changes, and a readable batch.
         let batch = unsafe { Batch::new(config, site, tree, batch)? };
         let out = OutArray::new(terms, terms_len, "terms")?;
         let per_job = batch.tres_len();

@@ -1,10 +1,10 @@
 //! The C ABI over the engine: what `include/fairtree.h` declares.
 //!
-//! How the border works sits in small files: `guard` stops panics, `view` checks the
-//! caller's pointers, `handle` what is opaque to C, `error` tells what went wrong,
-//! `version` which header fits. Then comes one file per C noun. The doc comments of exported
-//! items are the C reader's manual, so they speak C; what each function demands of its caller
-//! stands in the opening comment of the header (`cbindgen.toml`), once.
+//! Small files do the work common to all functions: `guard` stops panics, `view` checks the
+//! caller's pointers, `handle` implements the opaque types, `error` the status codes and messages,
+//! `version` the version of the ABI. Then there is one file per C noun. The doc comments of exported
+//! items are the C reader's manual, so they use C's words; the requirements that all functions have
+//! in common are in the opening comment of the header (`cbindgen.toml`).
 //!
 //! Each function checks its arguments first, then makes one call into safe Rust, and writes its
 //! outputs last and only on success.

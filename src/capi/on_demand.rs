@@ -141,7 +141,7 @@ pub unsafe extern "C" fn ft_on_demand_add_machine(
     reserved_price: u64,
 ) -> i32 {
     guard::status("ft_on_demand_add_machine", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn ft_on_demand_set_paused(
     paused: u32,
 ) -> i32 {
     guard::status("ft_on_demand_set_paused", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn ft_on_demand_limit_account(
     limit: u32,
 ) -> i32 {
     guard::status("ft_on_demand_limit_account", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let account = (account != FT_NONE).then_some(account);
         handle.edit(|queue| queue.limit_account(account, self::limit(limit)));
@@ -230,7 +230,7 @@ pub unsafe extern "C" fn ft_on_demand_reserve(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_reserve", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn ft_on_demand_cancel_reservation(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_cancel_reservation", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.cancel_reservation(reservation, now_micros))?;
         Ok(())
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn ft_on_demand_cancel_reservation(
 #[must_use]
 pub unsafe extern "C" fn ft_on_demand_advance(queue: *mut OnDemandHandle, now_micros: i64) -> i32 {
     guard::status("ft_on_demand_advance", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.advance(now_micros));
         Ok(())
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn ft_on_demand_save(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_save", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(queue, "queue")? };
         let out = OutList::new(bytes, bytes_len, 1, found, "bytes")?;
         let saved = model.save();

@@ -76,7 +76,7 @@ pub unsafe extern "C" fn ft_on_demand_bills(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_bills", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(queue, "queue")? };
         let out = OutList::new(bills, bills_len, row_size, found, "bills")?;
         let owed = model.bills(from_micros..to_micros);
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn ft_on_demand_forget_bills(
     before_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_forget_bills", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.forget_bills(before_micros));
         Ok(())

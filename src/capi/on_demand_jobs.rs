@@ -140,7 +140,7 @@ pub unsafe extern "C" fn ft_on_demand_submit(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_on_demand_submit", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a readable struct.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a readable struct.
         let (mut handle, row) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn ft_on_demand_next(
     job: *mut u64,
 ) -> i32 {
     guard::status("ft_on_demand_next", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn ft_on_demand_start(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_start", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.start(job, now_micros))?;
         Ok(())
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn ft_on_demand_halted(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_halted", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.halted(job, now_micros))?;
         Ok(())
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn ft_on_demand_finish(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_finish", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let (end, code) = ended(end, exit_code)?;
         handle.edit(|queue| queue.finish(job, end, code, executed_micros, now_micros))?;
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn ft_on_demand_cancel(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_on_demand_cancel", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.cancel(job, now_micros))?;
         Ok(())
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn ft_on_demand_positions(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_positions", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -366,7 +366,7 @@ pub unsafe extern "C" fn ft_on_demand_estimate(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_estimate", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn ft_on_demand_take_refused(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_take_refused", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let out = OutList::new(refused, refused_len, row_size, found, "refused")?;
         let rows = handle.edit(|queue| {

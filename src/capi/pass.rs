@@ -28,7 +28,7 @@ use super::view::{self, Out, OutArray, Plain};
 pub struct RunRow {
     /// The association to charge.
     pub assoc: u32,
-    /// A number of the job. Job and start together tell a run from others, of the same job too.
+    /// A number of the job. Job and start together identify a run; a requeued job has several.
     pub job: u32,
     /// When it started, in seconds since 1970, from 1 up.
     pub start: i64,
@@ -36,15 +36,15 @@ pub struct RunRow {
     pub end: i64,
     /// Billable TRES in use throughout, from 0 up: CPUs, for instance.
     pub tres: f64,
-    /// UsageFactor of its QOS, from 0 up: what a second counts for; 1 without QOS.
+    /// UsageFactor of its QOS, from 0 up: the weight of each second; 1 without QOS.
     pub usage_factor: f64,
 }
 
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for RunRow {}
 
-/// What a pass looks at. The arrays stay yours. What is zero is not there: set struct_size and
-/// now, and what there is.
+/// The input of a pass. The arrays stay yours. A field that is zero is absent: set struct_size and
+/// now, and the fields that you need.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct PassRow {
@@ -54,7 +54,7 @@ pub struct PassRow {
     pub run_size: usize,
     /// Now, in seconds since 1970.
     pub now: i64,
-    /// Where midnight is, for PriorityUsageResetPeriod; as for ft_usage_advance().
+    /// Time zone of PriorityUsageResetPeriod; as for ft_usage_advance().
     pub time_zone: *const c_char,
     /// Jobs that run, and those that ended since the last pass, each once. May be (NULL, 0).
     pub runs: *const RunRow,
@@ -67,13 +67,13 @@ pub struct PassRow {
 // SAFETY: numbers, and pointers that are checked before they are followed.
 unsafe impl Plain for PassRow {}
 
-/// Makes a pass: lets time pass, charges runs, computes all factors, prices jobs.
+/// Makes a pass: decays usage, charges runs, computes all factors, prices jobs.
 ///
-/// This is what a scheduler does every few minutes, in one call and in the right order.
+/// A scheduler makes one every few minutes. The steps are these, in this order.
 /// First usage decays to now, and is cleared when a reset is due, as by ft_usage_advance().
 /// Then each run is charged what it used since the pass that charged it last, or since its start:
 /// until now, or until its end.
-/// Then all factors are computed and kept, as by ft_fairshare_compute(), but faster where few runs
+/// Then all factors are computed and stored, as by ft_fairshare_compute(), but faster if few runs
 /// were charged since the last pass and nothing else has changed the tree or its usage.
 /// Last, jobs are priced with these factors, as by ft_jobs_price().
 ///
@@ -81,19 +81,19 @@ unsafe impl Plain for PassRow {}
 /// ft_state_restore() counts as charged. Give every run to every pass: one that is left out is not
 /// charged for that time.
 ///
-/// Clocks may step back: no time is charged twice, the moment of the usage stays, and a run that
-/// began behind the last pass is charged from its start. A run that ended is charged to its end
-/// by the next pass that it is given to, and by later ones no more.
+/// The clock may step back: no time is charged twice, the moment of the usage does not change, and
+/// a run that began before the time of the last pass is charged from its start. A run that ended is
+/// charged to its end by the first pass that is given it, and not by later ones.
 ///
-/// Under compat=slurm all is as Slurm's own plugin does it: where the clock steps back, time is
-/// charged again. Without Fair Tree the order of the steps is its own as well: jobs count as
-/// standing behind all runs in its list, and a pass that is not after the one before charges
-/// nothing and leaves all priorities as they are.
+/// Under compat=slurm everything is computed as by Slurm's own plugin: when the clock steps back,
+/// time is charged again. Without Fair Tree the order of the steps is also that of Slurm's plugin:
+/// jobs count as listed after all runs, and a pass whose time is not after that of the previous one
+/// charges nothing and changes no priority.
 ///
-/// `config`: all of it counts.
+/// `config`: the function uses all settings.
 /// `site`: as for ft_jobs_price(); NULL when there is no batch.
-/// `input`: what to look at.
-/// `charged`: receives what each run was charged, in TRES-seconds that count now; or (NULL, 0),
+/// `input`: time, runs and jobs.
+/// `charged`: receives what each run was charged, in TRES-seconds decayed to now; or (NULL, 0),
 /// when that is not wanted.
 /// `priorities`: receives one priority per job of the batch; (NULL, 0) without a batch.
 /// `was_reset`: receives 1 when usage was cleared, else 0; may be NULL.
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn ft_pass(
     was_reset: *mut i32,
 ) -> i32 {
     guard::status("ft_pass", || {
-        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // SAFETY: the caller passes live handles, of which no other thread uses the tree or changes
         // the configuration, and a readable struct.
         let (mut handle, config, input) = unsafe {
             (
@@ -206,7 +206,7 @@ unsafe fn runs<'a>(input: &PassRow) -> Result<Cow<'a, [RunRow]>, Failure> {
     unsafe { view::rows(input.runs, input.runs_len, input.run_size, "input.runs") }
 }
 
-/// A batch is about this pass.
+/// Checks that a batch has this pass's time and mode.
 fn check_batch(batch: &BatchRow, now: i64) -> Result<(), Failure> {
     if batch.mode != Mode::FT_MODE_PASS as u32 {
         return Err(Failure::new(
@@ -284,7 +284,7 @@ fn run(row: &RunRow, passed: Option<i64>) -> Run {
     }
 }
 
-/// What a pass told.
+/// The results of a pass.
 #[derive(Default)]
 struct Told {
     /// TRES-seconds by run.

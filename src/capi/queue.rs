@@ -363,7 +363,7 @@ pub unsafe extern "C" fn ft_queue_add_machine(
     slots: u32,
 ) -> i32 {
     guard::status("ft_queue_add_machine", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn ft_queue_set_paused(
     paused: u32,
 ) -> i32 {
     guard::status("ft_queue_set_paused", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,

@@ -127,7 +127,7 @@ unsafe impl Plain for QueueJobRow {}
 #[must_use]
 pub unsafe extern "C" fn ft_queue_add_job(queue: *mut QueueHandle, job: *const QueueJobRow) -> i32 {
     guard::status("ft_queue_add_job", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a readable struct.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a readable struct.
         let (mut handle, row) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn ft_queue_next(
     job: *mut u64,
 ) -> i32 {
     guard::status("ft_queue_next", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn ft_queue_next(
 #[must_use]
 pub unsafe extern "C" fn ft_queue_start(queue: *mut QueueHandle, job: u64, now_micros: i64) -> i32 {
     guard::status("ft_queue_start", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.start(job, now_micros))?;
         Ok(())
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn ft_queue_finish(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_queue_finish", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let (end, code) = ended(end, exit_code)?;
         handle.edit(|queue| queue.finish(job, end, code, executed_micros, now_micros))?;
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn ft_queue_requeue(
     now_micros: i64,
 ) -> i32 {
     guard::status("ft_queue_requeue", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let (end, code) = ended(end, exit_code)?;
         handle.edit(|queue| queue.requeue(job, end, code, executed_micros, now_micros))?;
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn ft_queue_requeue(
 #[must_use]
 pub unsafe extern "C" fn ft_queue_cancel(queue: *mut QueueHandle, job: u64) -> i32 {
     guard::status("ft_queue_cancel", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         handle.edit(|queue| queue.cancel(job))?;
         Ok(())

@@ -138,7 +138,7 @@ pub unsafe extern "C" fn ft_queue_position(
     position: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_position", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(queue, "queue")? };
         let out = Out::new(position, "position")?;
         let position = model.position(job)?;
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn ft_queue_positions(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_positions", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn ft_queue_estimate(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_estimate", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a terminated string.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
         let (mut handle, machine) = unsafe {
             (
                 handle::exclusive(queue, "queue")?,
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn ft_queue_standing(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_queue_standing", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(queue, "queue")? };
         let out = OutArray::rows(standing, 1, row_size, "standing")?;
         if handle.get().tree().index_of(assoc).is_none() {
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn ft_queue_save(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_save", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(queue, "queue")? };
         let out = OutList::new(bytes, bytes_len, 1, found, "bytes")?;
         let saved = model.save();

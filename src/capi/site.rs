@@ -17,7 +17,7 @@ pub const FT_UNLIMITED: u32 = 0xffff_ffff;
 /// The largest PriorityJobFactor of a partition.
 pub const FT_JOB_FACTOR_MAX: u32 = 65_533;
 
-/// The tables that jobs point into: the size of the cluster, its TRES, partitions and QOS.
+/// The tables that jobs refer to: the size of the cluster, its TRES, partitions and QOS.
 ///
 /// Partitions and QOS have positions, from 0 up, in the order in which they were added.
 /// Made by ft_site_new(); freed by ft_site_free().
@@ -31,7 +31,7 @@ impl Handle for SiteHandle {
     type Model = SiteModel;
 }
 
-/// What stands behind an `ft_site`.
+/// The value of an `ft_site`.
 #[derive(Default)]
 pub struct SiteModel {
     /// Without lists of jobs and without associations; priorities are not normalised yet.
@@ -81,7 +81,7 @@ fn normalised(priority: u32, largest: u32) -> f64 {
 /// Makes a site without partitions and QOS.
 ///
 /// `cpus`, `nodes`: size of the cluster, for the job size factor; 0 makes that factor 0.
-/// `tres_names`: names of what jobs may ask for, as PriorityWeightTRES spells them ("cpu",
+/// `tres_names`: names of the TRES that jobs may request, as in PriorityWeightTRES ("cpu",
 /// "mem", "gres/gpu"), in the order that counts of TRES will have; may be empty.
 /// `site`: receives the site, which is yours to free.
 ///
@@ -137,7 +137,7 @@ fn refuse_bad_names(names: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Frees a site. NULL is harmless; freeing one twice is not.
+/// Frees a site. NULL is allowed; freeing a site twice is an error.
 ///
 /// Threads: no other thread may use the site.
 #[unsafe(no_mangle)]
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn ft_site_add_partition(
     position: *mut u32,
 ) -> i32 {
     guard::status("ft_site_add_partition", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a readable array.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a readable array.
         let (mut handle, tres) = unsafe {
             (
                 handle::exclusive(site, "site")?,
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn ft_site_add_qos(
     position: *mut u32,
 ) -> i32 {
     guard::status("ft_site_add_qos", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(site, "site")? };
         let out = Out::optional(position, "position")?;
         let number = next_position(handle.get().tables.qos.len())?;
@@ -250,7 +250,7 @@ fn next_position(len: usize) -> Result<u32, Failure> {
         .ok_or_else(|| Failure::new(Status::FT_ERR_LENGTH, "the table is full"))
 }
 
-/// Gives associations a priority of their own, for PriorityWeightAssoc; others have 0.
+/// Sets the priority of associations, for PriorityWeightAssoc; others have 0.
 ///
 /// `ids`: associations, in the tree or not (yet). `priorities`: one per id.
 ///
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn ft_site_set_assoc_priorities(
     priorities_len: usize,
 ) -> i32 {
     guard::status("ft_site_set_assoc_priorities", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and readable arrays.
+        // SAFETY: the caller passes a live handle that no other thread uses, and readable arrays.
         let (mut handle, ids, priorities) = unsafe {
             (
                 handle::exclusive(site, "site")?,

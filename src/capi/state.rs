@@ -61,7 +61,7 @@ fn damaged(why: &str) -> Failure {
     Failure::new(Status::FT_ERR_STATE_DAMAGED, format!("bytes: {why}"))
 }
 
-/// Takes numbers off the front of bytes whose length was checked.
+/// Reads numbers from the front of bytes whose length was checked.
 struct Numbers<'a>(&'a [u8]);
 
 impl Numbers<'_> {
@@ -141,7 +141,7 @@ fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure
 
 /// Tells how many bytes ft_state_save() writes for this tree.
 ///
-/// `bytes_len`: receives the number; it holds until associations are added or removed.
+/// `bytes_len`: receives the number; it is valid until associations are added or removed.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: any number may read one tree at a time.
@@ -149,7 +149,7 @@ fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure
 #[must_use]
 pub unsafe extern "C" fn ft_state_size(tree: *const TreeHandle, bytes_len: *mut usize) -> i32 {
     guard::status("ft_state_size", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = Out::new(bytes_len, "bytes_len")?;
         // SAFETY: the caller passes a writable pointer.
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn ft_state_size(tree: *const TreeHandle, bytes_len: *mut 
     })
 }
 
-/// Saves associations, shares, usage, its moment and the last reset into bytes, for you to keep.
+/// Saves associations, shares, usage, its moment and the last reset into bytes of yours.
 ///
 /// The bytes have a version and a checksum, and are the same on every machine. Factors are not
 /// saved: they follow from the rest.
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn ft_state_save(
     bytes_len: usize,
 ) -> i32 {
     guard::status("ft_state_save", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::new(bytes, bytes_len, "bytes")?;
         out.expect_len(size(model.tree.len()), "bytes to save", "bytes")?;
@@ -185,8 +185,8 @@ pub unsafe extern "C" fn ft_state_save(
     })
 }
 
-/// Replaces the tree by a saved one. Its usage is to the last bit what it was; compute factors
-/// next. For ft_pass() all runs count as charged until the saved moment.
+/// Replaces the tree by a saved one. Its usage is equal to the last bit; compute factors next.
+/// For ft_pass() all runs count as charged until the saved moment.
 ///
 /// `bytes`: as from ft_state_save(), of this version of the format.
 ///
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn ft_state_restore(
     bytes_len: usize,
 ) -> i32 {
     guard::status("ft_state_restore", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and readable bytes.
+        // SAFETY: the caller passes a live handle that no other thread uses, and readable bytes.
         let (mut handle, bytes) = unsafe {
             (
                 handle::exclusive(tree, "tree")?,

@@ -1,4 +1,4 @@
-//! `ft_tree`: who shares with whom.
+//! `ft_tree`: accounts and users, and their shares.
 
 use std::fmt::Display;
 
@@ -23,7 +23,7 @@ pub const FT_NONE: u32 = 0xffff_ffff;
 /// The largest number of shares.
 pub const FT_SHARES_MAX: u32 = 0x7fff_fffe;
 
-/// Instead of a number of shares: share as the parent does (FairShare=parent in Slurm).
+/// Instead of a number of shares: use the parent's shares (FairShare=parent in Slurm).
 pub const FT_SHARES_PARENT: u32 = 0x7fff_ffff;
 
 /// What an association is.
@@ -36,13 +36,13 @@ pub const FT_SHARES_PARENT: u32 = 0x7fff_ffff;
 pub enum Kind {
     /// An account: it may have children.
     FT_ACCOUNT = 0,
-    /// A user in an account: a leaf. Users are what is ranked.
+    /// A user in an account: a leaf. Only users are ranked.
     FT_USER = 1,
 }
 
 /// A tree of accounts and users, their usage, and their factors.
 ///
-/// The usage is valued at a moment that ft_usage_advance() moves on. Associations have an id of
+/// The usage is decayed to a moment, which ft_usage_advance() sets. Associations have an id of
 /// your choice, and a position: their place in the order in which they were added, from 0 up.
 /// Arrays with one entry per association are in the order of position.
 /// Made by ft_tree_new(), ft_tree_clone(); freed by ft_tree_free().
@@ -62,13 +62,13 @@ pub struct TreeModel {
     pub(super) tree: Tree,
     /// Usage, and the ranks of the last pass.
     pub(super) engine: Engine<Resetting<HalfLife>>,
-    /// Until when passes have charged runs.
+    /// High-water mark of the time charged to each run by passes.
     pub(super) charged_until: HighWater,
     /// Dropped when the tree is edited.
     pub(super) factors: Option<Factors>,
 }
 
-/// What a computation gave.
+/// The results of a computation.
 #[derive(Clone)]
 pub(super) struct Factors {
     pub(super) ranking: Ranking,
@@ -78,7 +78,7 @@ pub(super) struct Factors {
 }
 
 impl TreeModel {
-    /// `ledger`: usage of the tree, valued at `moment`. Runs count as charged until then.
+    /// `ledger`: usage of the tree, decayed to `moment`. Runs count as charged until then.
     pub(super) fn new(tree: Tree, ledger: Ledger, moment: i64, last_reset: i64) -> TreeModel {
         let never = Decay::new(0, Compat::Documented);
         let half_life = HalfLife::new(never, ledger, Some(moment));
@@ -101,7 +101,7 @@ impl TreeModel {
         (&mut self.tree, model.model_mut().ledger_mut())
     }
 
-    /// The moment that usage is valued at.
+    /// The moment that usage is decayed to.
     pub(super) fn moment(&self) -> i64 {
         self.engine.model().moment().unwrap_or(0)
     }
@@ -111,14 +111,14 @@ impl TreeModel {
         self.engine.model().schedule().last_reset()
     }
 
-    /// Takes over settings and where midnight is, before time passes.
+    /// Sets configuration and time zone, before usage advances.
     pub(super) fn configure(&mut self, config: &Config, zone: TimeZone) {
         let model = self.engine.settings_mut();
         model.configure(config);
         model.set_zone(zone);
     }
 
-    /// Memory of factors that nobody needs any more. There are none until they are set.
+    /// Takes the memory of the old factors for reuse. The tree has no factors until they are set.
     pub(super) fn take_spare_factors(&mut self) -> (Vec<AssocFairshare>, UserFactors) {
         let spare = self.factors.take();
         spare.map_or_else(Default::default, |old| (old.rows, old.users))
@@ -176,7 +176,7 @@ pub struct AssocRow {
 unsafe impl Plain for AssocRow {}
 
 impl AssocRow {
-    /// The engine's row, checked by itself.
+    /// The engine's row; checks only what the row alone can tell.
     pub(super) fn assoc(self) -> Result<Assoc, Failure> {
         let row = self;
         if row.id == FT_NONE {
@@ -238,8 +238,8 @@ fn shares(id: u32, raw_shares: u32) -> Result<Shares, Failure> {
 
 /// Makes an empty tree.
 ///
-/// `now`: the moment that its usage is valued at, in seconds since 1970; also counts as the
-/// last reset of usage.
+/// `now`: the moment of its usage, in seconds since 1970; also counts as the last reset of
+/// usage.
 /// `tree`: receives the tree, which is yours to free.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN.
@@ -256,8 +256,7 @@ pub unsafe extern "C" fn ft_tree_new(now: i64, tree: *mut *mut TreeHandle) -> i3
     })
 }
 
-/// Makes a second tree that equals the first: to try something out, or to compute on one while
-/// the other serves readers.
+/// Makes a copy of a tree: to try a change, or to compute on one tree while readers use the other.
 ///
 /// `copy`: receives the tree, which is yours to free.
 ///
@@ -267,7 +266,7 @@ pub unsafe extern "C" fn ft_tree_new(now: i64, tree: *mut *mut TreeHandle) -> i3
 #[must_use]
 pub unsafe extern "C" fn ft_tree_clone(tree: *const TreeHandle, copy: *mut *mut TreeHandle) -> i32 {
     guard::status("ft_tree_clone", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = Out::new(copy, "copy")?;
         // SAFETY: the caller passes a writable pointer.
@@ -276,7 +275,7 @@ pub unsafe extern "C" fn ft_tree_clone(tree: *const TreeHandle, copy: *mut *mut 
     })
 }
 
-/// Frees a tree. NULL is harmless; freeing one twice is not.
+/// Frees a tree. NULL is allowed; freeing a tree twice is an error.
 ///
 /// Threads: no other thread may use the tree.
 #[unsafe(no_mangle)]
@@ -287,9 +286,9 @@ pub unsafe extern "C" fn ft_tree_free(tree: *mut TreeHandle) {
     });
 }
 
-/// Replaces all associations by these, in one go; there is no usage afterwards.
+/// Replaces all associations by these; there is no usage afterwards.
 ///
-/// A million rows are fine, and so is any depth.
+/// A million rows are no problem, and the depth is not limited.
 ///
 /// `rows`: in any order, children may come before parents. No rows make an empty tree.
 /// `row_size`: sizeof(ft_assoc).
@@ -308,7 +307,7 @@ pub unsafe extern "C" fn ft_tree_load(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_tree_load", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and readable rows.
+        // SAFETY: the caller passes a live handle that no other thread uses, and readable rows.
         let (mut handle, rows) = unsafe {
             (
                 handle::exclusive(tree, "tree")?,
@@ -344,7 +343,7 @@ pub unsafe extern "C" fn ft_tree_add(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_tree_add", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a readable row.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a readable row.
         let (mut handle, row) = unsafe {
             (
                 handle::exclusive(tree, "tree")?,
@@ -361,7 +360,7 @@ pub unsafe extern "C" fn ft_tree_add(
     })
 }
 
-/// Gives an association other shares.
+/// Changes the shares of an association.
 ///
 /// `raw_shares`: 0..FT_SHARES_MAX, or FT_SHARES_PARENT.
 ///
@@ -376,7 +375,7 @@ pub unsafe extern "C" fn ft_tree_set_shares(
     raw_shares: u32,
 ) -> i32 {
     guard::status("ft_tree_set_shares", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         let shares = shares(id, raw_shares)?;
         handle.edit(|model| {
@@ -387,7 +386,7 @@ pub unsafe extern "C" fn ft_tree_set_shares(
     })
 }
 
-/// Hangs an association with all below it, and their usage, under another account.
+/// Moves an association with all below it, and their usage, to another account.
 ///
 /// Positions stay as they are.
 ///
@@ -399,7 +398,7 @@ pub unsafe extern "C" fn ft_tree_set_shares(
 #[must_use]
 pub unsafe extern "C" fn ft_tree_move(tree: *mut TreeHandle, id: u32, parent: u32) -> i32 {
     guard::status("ft_tree_move", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
             let (tree, ledger) = model.edit_usage();
@@ -412,7 +411,7 @@ pub unsafe extern "C" fn ft_tree_move(tree: *mut TreeHandle, id: u32, parent: u3
 
 /// Removes an association that has no children. Its usage stays with its account.
 ///
-/// Positions behind it move up by one.
+/// The positions after it decrease by one.
 ///
 /// Errors: FT_ERR_UNKNOWN_ID, FT_ERR_HAS_CHILDREN, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
 /// FT_ERR_POISONED. The tree is then unchanged.
@@ -421,7 +420,7 @@ pub unsafe extern "C" fn ft_tree_move(tree: *mut TreeHandle, id: u32, parent: u3
 #[must_use]
 pub unsafe extern "C" fn ft_tree_remove(tree: *mut TreeHandle, id: u32) -> i32 {
     guard::status("ft_tree_remove", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
             let (tree, ledger) = model.edit_usage();
@@ -447,7 +446,7 @@ pub unsafe extern "C" fn ft_tree_len(
     users: *mut usize,
 ) -> i32 {
     guard::status("ft_tree_len", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let (len, users) = (Out::new(len, "len")?, Out::optional(users, "users")?);
         let user_count = users.as_ref().map_or(0, |_| model.tree.user_count());
@@ -464,7 +463,7 @@ pub unsafe extern "C" fn ft_tree_len(
 
 /// Finds the position of an association.
 ///
-/// `position`: receives it; it holds until an association is removed, or the tree is replaced.
+/// `position`: receives it; it is valid until an association is removed, or the tree is replaced.
 ///
 /// Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: any number may read one tree at a time.
@@ -476,7 +475,7 @@ pub unsafe extern "C" fn ft_tree_find(
     position: *mut usize,
 ) -> i32 {
     guard::status("ft_tree_find", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = Out::new(position, "position")?;
         let index = model.index_of(id, "id")?;
@@ -503,7 +502,7 @@ pub unsafe extern "C" fn ft_tree_rows(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_tree_rows", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::rows(rows, rows_len, row_size, "rows")?;
         out.expect_len(model.tree.len(), "associations", "rows")?;

@@ -1,4 +1,4 @@
-//! Usage of an `ft_tree`: what was used, and how it decays.
+//! Usage of an `ft_tree`: charges and decay.
 
 use std::ffi::c_char;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use super::handle;
 use super::tree::{TreeHandle, TreeModel};
 use super::view::{self, Out, OutArray, Plain};
 
-/// Which usage of an association.
+/// The kind of usage of an association.
 #[allow(
     non_camel_case_types,
     reason = "these are the names that C programs use"
@@ -27,9 +27,9 @@ use super::view::{self, Out, OutArray, Plain};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum UsageKind {
-    /// What was charged to the association itself.
+    /// The charges to the association itself.
     FT_USAGE_OWN = 0,
-    /// The same and that of all below it (RawUsage of sshare).
+    /// The charges to the association and to all below it (RawUsage of sshare).
     FT_USAGE_RAW = 1,
 }
 
@@ -84,8 +84,8 @@ fn charge_all(model: &mut TreeModel, charges: &[(AssocIndex, f64)]) -> Result<()
 
 /// Charges associations, and thereby all accounts above them, at the tree's moment.
 ///
-/// `ids`: associations, as often as you like. `tres_seconds`: billable TRES times seconds, from
-/// 0 up, one per id. Either all are charged or, on an error, none. Factors stay as they are
+/// `ids`: associations; an id may be repeated. `tres_seconds`: billable TRES times seconds, from
+/// 0 up, one per id. Either all are charged or, on an error, none. Factors do not change
 /// until ft_fairshare_compute().
 ///
 /// Errors, naming the entry: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_LENGTH (the two lengths
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn ft_usage_charge(
     tres_seconds_len: usize,
 ) -> i32 {
     guard::status("ft_usage_charge", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and readable arrays.
+        // SAFETY: the caller passes a live handle that no other thread uses, and readable arrays.
         let (mut handle, ids, amounts) = unsafe {
             (
                 handle::exclusive(tree, "tree")?,
@@ -124,11 +124,11 @@ pub unsafe extern "C" fn ft_usage_charge(
 ///
 /// With a half-life h, one TRES from `from` to `to` counts the integral of 2^(-(moment - t)/h)
 /// over t, in TRES-seconds; without one (PriorityDecayHalfLife=0) it counts to - from. So it
-/// makes no difference whether a period is charged at once or in pieces, before or after time
-/// passes. Periods after the moment count for more than their seconds, and decay to their due.
+/// makes no difference whether a period is charged at once or in pieces, before or after the moment
+/// advances. Periods after the moment count more than their seconds, and decay to the right amount.
 /// Either all are charged or, on an error, none.
 ///
-/// `config`: its PriorityDecayHalfLife and compat= count.
+/// `config`: the function uses its PriorityDecayHalfLife and compat=.
 /// `uses`: what was used. `row_size`: sizeof(ft_use).
 ///
 /// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RANGE
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn ft_usage_charge_periods(
     row_size: usize,
 ) -> i32 {
     guard::status("ft_usage_charge_periods", || {
-        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // SAFETY: the caller passes live handles, of which no other thread uses the tree or changes
         // the configuration, and readable rows.
         let (mut handle, config, uses) = unsafe {
             (
@@ -196,15 +196,15 @@ fn period_charge(
     Ok((index, charge))
 }
 
-/// Lets time pass: all usage decays to `now`, and is cleared when a reset is due.
+/// Advances the moment: all usage decays to `now`, and is cleared when a reset is due.
 ///
 /// Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
-/// the last reset, all usage is forgotten. Calling it twice with the same `now` changes nothing,
+/// the last reset, all usage is cleared. Calling it twice with the same `now` changes nothing,
 /// but under compat=slurm with MONTHLY, QUARTERLY or YEARLY: there each call makes up for one
 /// reset that was missed, as Slurm's passes do, so that further calls may reset again.
 ///
 /// `now`: seconds since 1970, not before the tree's moment.
-/// `time_zone`: where midnight is, for PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
+/// `time_zone`: the time zone of PriorityUsageResetPeriod: a name ("Europe/Berlin"), a
 /// POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), or NULL for the machine's own.
 /// `was_reset`: receives 1 when usage was cleared, else 0; may be NULL.
 ///
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn ft_usage_advance(
     was_reset: *mut i32,
 ) -> i32 {
     guard::status("ft_usage_advance", || {
-        // SAFETY: the caller passes live handles, of which nobody else uses the tree nor changes
+        // SAFETY: the caller passes live handles, of which no other thread uses the tree or changes
         // the configuration.
         let (mut handle, config) = unsafe {
             (
@@ -285,7 +285,7 @@ pub(super) unsafe fn zone(name: *const c_char, period: ResetPeriod) -> Result<Ti
         })
 }
 
-/// Tells the moment that the usage is valued at, and when it was cleared last.
+/// Reads the moment that the usage is decayed to, and when it was last cleared.
 ///
 /// `moment`, `last_reset`: receive them, in seconds since 1970; either may be NULL.
 ///
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn ft_usage_time(
     last_reset: *mut i64,
 ) -> i32 {
     guard::status("ft_usage_time", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let moment = Out::optional(moment, "moment")?;
         let last_reset = Out::optional(last_reset, "last_reset")?;
@@ -316,9 +316,9 @@ pub unsafe extern "C" fn ft_usage_time(
     })
 }
 
-/// Forgets the usage of an association and of all below it; FT_NONE means of all.
+/// Clears the usage of an association and of all below it; FT_NONE: of all associations.
 ///
-/// The accounts above it lose that usage too.
+/// It is subtracted from the usage of the accounts above.
 ///
 /// Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree.
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn ft_usage_time(
 #[must_use]
 pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
     guard::status("ft_usage_reset", || {
-        // SAFETY: the caller passes a live handle that nobody else uses.
+        // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         if id == super::FT_NONE {
             handle.edit(|model| model.edit_usage().1.reset());
@@ -341,10 +341,11 @@ pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
     })
 }
 
-/// Replaces the usage of all associations, as known from elsewhere, valued at the tree's moment.
+/// Replaces the usage of all associations by values from another source, decayed to the tree's
+/// moment.
 ///
-/// `kind`: FT_USAGE_OWN, and the usage of accounts is summed up; or FT_USAGE_RAW, as sshare
-/// prints it, and what an account used itself is what its children do not explain.
+/// `kind`: FT_USAGE_OWN: the usage of accounts is the sum; or FT_USAGE_RAW, as sshare
+/// prints it: the own usage of an account is its raw usage minus that of its children.
 /// `usage`: TRES-seconds from 0 up, one per association in the order of position.
 ///
 /// Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
@@ -359,7 +360,7 @@ pub unsafe extern "C" fn ft_usage_load(
     usage_len: usize,
 ) -> i32 {
     guard::status("ft_usage_load", || {
-        // SAFETY: the caller passes a live handle that nobody else uses, and a readable array.
+        // SAFETY: the caller passes a live handle that no other thread uses, and a readable array.
         let (mut handle, usage) = unsafe {
             (
                 handle::exclusive(tree, "tree")?,
@@ -385,7 +386,7 @@ pub unsafe extern "C" fn ft_usage_load(
     })
 }
 
-/// Reads the usage of all associations, valued at the tree's moment.
+/// Reads the usage of all associations, decayed to the tree's moment.
 ///
 /// `kind`: FT_USAGE_OWN or FT_USAGE_RAW.
 /// `usage`: receives TRES-seconds, one per association in the order of position.
@@ -403,7 +404,7 @@ pub unsafe extern "C" fn ft_usage_read(
     usage_len: usize,
 ) -> i32 {
     guard::status("ft_usage_read", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile.
+        // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let found = match usage_kind(kind)? {
             UsageKind::FT_USAGE_OWN => model.ledger().own(),

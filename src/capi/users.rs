@@ -1,4 +1,4 @@
-//! Finding the factors of the users that jobs run under, by id, a million times in a call.
+//! Lookup of the factors of the users of jobs, by id, a million times in a call.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,22 @@ use super::tree::{FT_NONE, TreeModel};
 /// A table by id may be this many times as long as the tree.
 const HOLES: usize = 8;
 
-/// In a table of factors, where there is no user.
+/// In a table of factors: no user.
 pub(super) const NOBODY: f64 = -1.0;
 
 /// The same in a table of ranks.
 const NO_RANK: i32 = -1;
 
-/// Fair-share factors of the users of a tree, by id: one read tells the factor and whether there is
+/// Fair-share factors of the users of a tree, by id: one read gives the factor and whether there is
 /// such a user.
 ///
-/// Jobs come in any order, so most of these reads go to memory, and the smaller the table the more
-/// of it is near. Fair Tree's factors are ranks over the number of users: then the table has the
-/// ranks, which are half as long.
+/// Jobs come in any order, so most of these reads miss the caches; a smaller table has fewer misses.
+/// Fair Tree's factors are ranks over the number of users: then the table has the ranks, which are
+/// half as long.
 #[derive(Clone, Default)]
 pub(super) struct UserFactors {
-    /// One of them is empty. The other one ends with a hole for ids beyond it; nothing else is in it
-    /// where ids are so far apart that it would be mostly holes.
+    /// One of them is empty. The last entry of the other is a hole, for ids beyond the table; it is
+    /// the only entry when ids are so sparse that the table would be mostly holes.
     ranks: Vec<i32>,
     factors: Vec<f64>,
     /// What ranks are divided by.
@@ -107,7 +107,7 @@ fn table_len(tree: &Tree, ids: impl Iterator<Item = u32>) -> usize {
     len.unwrap_or(0)
 }
 
-/// Priorities of associations, of which most sites give none.
+/// Priorities of associations; most sites set none.
 #[derive(Default)]
 struct Priorities<'a> {
     given: Option<&'a BTreeMap<u32, u32>>,
@@ -188,8 +188,7 @@ impl<'a> Users<'a> {
         self.priorities.largest != 0
     }
 
-    /// Where to look up factors: what is less than 0, or NaN, [`Users::find`] has to look for
-    /// again.
+    /// The table of factors; for an entry below 0, or NaN, call [`Users::find`].
     #[inline(always)]
     pub(super) fn by_id(&self) -> ById<'a> {
         self.by_id

@@ -31,7 +31,7 @@ unsafe impl Plain for usize {}
 // SAFETY: as above.
 unsafe impl Plain for *const c_char {}
 
-/// Lets the processor fetch a place in memory, where it has an instruction for that.
+/// Prefetches a cache line, on processors with an instruction for it.
 #[inline(always)]
 pub(super) fn prefetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -95,7 +95,7 @@ fn check_array(
 /// An input array; (NULL, 0) is empty.
 ///
 /// # Safety
-/// `pointer` is NULL or points to `len` readable values that nobody changes while the result
+/// `pointer` is NULL or points to `len` readable values that do not change while the result
 /// lives.
 pub(super) unsafe fn slice<'a, T: Plain>(
     pointer: *const T,
@@ -122,7 +122,7 @@ pub(super) unsafe fn slice<'a, T: Plain>(
 /// know must be zero.
 ///
 /// # Safety
-/// `pointer` is NULL or points to `len` readable rows of `row_size` bytes that nobody changes
+/// `pointer` is NULL or points to `len` readable rows of `row_size` bytes that do not change
 /// while the result lives.
 pub(super) unsafe fn rows<'a, T: Plain>(
     pointer: *const T,
@@ -222,7 +222,7 @@ fn utf8<'a>(bytes: &'a [u8], argument: &str) -> Result<&'a str, Failure> {
     })
 }
 
-/// Where one result goes.
+/// The memory for one result.
 pub(super) struct Out<T>(*mut T);
 
 impl<T: Copy> Out<T> {
@@ -248,14 +248,14 @@ impl<T: Copy> Out<T> {
     }
 }
 
-/// Where an array of results goes.
+/// The memory for an array of results.
 pub(super) struct OutArray<T> {
     pointer: *mut T,
     len: usize,
     stride: usize,
 }
 
-// SAFETY: a pointer and two numbers; who writes promises that nobody else uses that entry.
+// SAFETY: a pointer and two numbers; the writer promises that no other thread uses that entry.
 unsafe impl<T: Plain + Sync> Sync for OutArray<T> {}
 
 impl<T: Plain> OutArray<T> {
