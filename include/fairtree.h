@@ -78,8 +78,8 @@
  * from then on. Lack of memory ends the program.
  *
  * Time is an argument: seconds since 1970, as from time(NULL), and for ft_queue_ and
- * ft_on_demand_ microseconds, which then end the name: now_micros. The library never looks at a
- * clock, and reads no file but the system's time zones (ft_usage_advance, ft_pass).
+ * ft_on_demand_ microseconds, with names that end in _micros: now_micros. The library reads no
+ * clock, and no files except the system's time zones (ft_usage_advance, ft_pass).
  */
 
 #ifndef FAIRTREE_H

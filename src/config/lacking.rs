@@ -1,4 +1,4 @@
-//! Settings that are read and checked, but that nobody carries out yet.
+//! Settings that are read and checked, but not implemented yet.
 //!
 //! A setting without effect would be worse than an error: the administrator believes in it. So
 //! what is not carried out is refused, by the list below, and by nothing else; whoever makes a
@@ -12,7 +12,7 @@ use super::{Config, Counts, Expect, Order, Scope, Tiers, UsageModel};
 pub enum Host {
     /// The plugin in slurmctld.
     Plugin,
-    /// The engine by itself: the C library and the command.
+    /// The engine alone: the C library and the command.
     Engine,
 }
 

@@ -7,7 +7,7 @@ use crate::usage::{Charge, Model, Period, Run, UsageError, due};
 /// A job that used resources since the last pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accruing {
-    /// The association that pays.
+    /// The association that is charged.
     pub assoc: AssocIndex,
     /// The job.
     pub run: Run,
@@ -15,7 +15,7 @@ pub struct Accruing {
     pub at_end: bool,
 }
 
-/// A charge that is no number; it changed nothing.
+/// A charge that is NaN or infinite; it changed nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
     /// Position in the accruing jobs.

@@ -1,11 +1,11 @@
-//! What a pass found for one association.
+//! The results of a pass for one association.
 
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::fairshare::AssocFairshare;
 use crate::tree::{AssocIndex, Tree};
 
-/// What a pass found for one association, for a host to publish.
+/// The results of a pass for one association, for a host to publish.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
     /// The association.
@@ -20,13 +20,13 @@ pub struct Found<'a> {
     pub level_fs: Option<Extended>,
     /// As [`AssocFairshare::fs_factor`].
     pub fs_factor: Option<f64>,
-    /// Stock leaves the effective usage to whoever asks for it after the pass; what stands here
-    /// is what they would get now. False but for classic fair share under `compat=slurm`.
+    /// Stock computes the effective usage on demand after the pass; `effective_usage` is the value
+    /// that this would give now. False except for classic fair share under `compat=slurm`.
     pub open: bool,
     pub(super) norm_shares: NormShares<'a>,
 }
 
-/// Where normalised shares come from. Not every host asks, so they are worked out when it does.
+/// The source of normalised shares. Not every host uses them, so they are computed on demand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NormShares<'a> {
     Known(f64),

@@ -1,10 +1,10 @@
 //! Per-run high-water mark of charged time, safe against clocks that step back.
 //!
-//! As a rule all runs of jobs are charged up to the last pass. But a clock that stepped back is
-//! behind the last pass for a while, and what runs then is of two kinds: runs that were there at
-//! that pass are charged up to it, and what the clock shows twice is not charged again; runs that
-//! began since are not. Both may have the same start time, so the runs of the last pass are
-//! remembered.
+//! Usually all runs of jobs are charged up to the last pass. But after the clock stepped back, the
+//! time is before that of the last pass for a while, and there are two kinds of runs: those that ran
+//! at that pass are charged up to it, and the repeated time is not charged again; those that
+//! began since are not charged yet. Both may have the same start time, so the runs of the last pass
+//! are stored.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct HighWater {
     /// The runs of the last pass that was not behind another, ascending. `None`: not known, as
     /// after a start; all that is found then counts as charged up to the last pass.
     runs: Option<Vec<RunKey>>,
-    /// Up to when passes have charged runs that began while the clock was behind.
+    /// High-water marks of runs that began while the clock was behind.
     later: BTreeMap<RunKey, i64>,
     /// The last pass was behind another.
     behind: bool,
@@ -45,13 +45,13 @@ impl HighWater {
         }
     }
 
-    /// The last pass; `None`: there was none. What [`super::Input::last_ran`] asks for.
+    /// The last pass; `None`: there was none. The value of [`super::Input::last_ran`].
     pub fn last_ran(&self) -> Option<i64> {
         self.last_ran
     }
 
     /// The last pass that charged a run, or the start of a run that none has charged; `None`:
-    /// there was no pass. What [`crate::usage::Run::passed`] asks for.
+    /// there was no pass. The value of [`crate::usage::Run::passed`].
     pub fn until(&self, run: RunKey, now: i64) -> Option<i64> {
         let last_ran = self.last_ran?;
         let (_, start_time) = run;
@@ -66,7 +66,7 @@ impl HighWater {
     }
 
     /// A pass at `now` has charged `runs`, in any order; `None`: it does not tell which.
-    /// `last_ran`: what [`super::Outcome::last_ran`] says.
+    /// `last_ran`: the value of [`super::Outcome::last_ran`].
     pub fn commit(&mut self, last_ran: i64, now: i64, runs: Option<Vec<RunKey>>) {
         let before = self.last_ran.replace(last_ran);
         match runs {

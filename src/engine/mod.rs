@@ -5,16 +5,16 @@
 //!
 //! | step | what | by |
 //! |---|---|---|
-//! | advance | usage becomes that of now; all of it by one factor, or some of it by more | [`Model::advance`] |
+//! | advance | usage becomes that of now: all of it changes by one factor, or single amounts change otherwise | [`Model::advance`] |
 //! | charge | running and ended jobs are charged what they used since the last pass, in their order | [`due`], [`Model::charge`] |
-//! | rank | fair share follows usage; where all usage changed by one factor, only levels with charges are sorted again | [`LevelRanks`] |
-//! | publish | factors go to the table that pricing reads, and what was found to the host | [`Host::ranked`] |
+//! | rank | fair share is computed from usage; where all usage changed by one factor, only levels with charges are sorted again | [`LevelRanks`] |
+//! | publish | factors go to the table that pricing reads, and the results to the host | [`Host::ranked`] |
 //! | price | jobs are priced | [`Pricer`] |
 //!
 //! A host with everything in memory calls [`Engine::pass`]. One that holds locks while it writes
 //! calls [`Engine::compute`] for all but the last step, and prices when it can write. A host that
-//! simulates time calls [`Engine::spend`] for the first two steps, and ranks when it wants to know.
-//! Memory is kept from pass to pass.
+//! simulates time calls [`Engine::spend`] for the first two steps, and ranks when it needs ranks.
+//! Memory is reused from pass to pass.
 //!
 //! Stock orders classic fair share differently (`compat=slurm` without Fair Tree): jobs are charged
 //! and priced one after the other; see `stock_classic`.
@@ -25,10 +25,10 @@
 //! | users' effective usage | of usage up to now | of usage when their first job is priced |
 //! | first pass, or the clock stepped back | all steps | nothing at all |
 //!
-//! What was charged until when is kept per run in [`HighWater`], so that nothing is charged twice
-//! where clocks step back.
+//! [`HighWater`] has the high-water mark of charged time of each run, so that nothing is charged
+//! twice when the clock steps back.
 //!
-//! [`queue`] answers machines that ask "what next?", and so does [`on_demand`], with reservations.
+//! [`queue`] selects the next job of a machine; [`on_demand`] does so with reservations.
 //!
 //! Source: `_decay_thread` and `fair_tree_decay` of priority/multifactor.
 //!

@@ -13,7 +13,7 @@ use crate::tree::{AssocIndex, Tree};
 use crate::usage::{Change, Charge, Model, Period, UsageError, model};
 use std::ops::Range;
 
-/// What passes keep from one to the next: the usage model with its usage, and the ranks.
+/// The state that passes keep between them: the usage model with its usage, and the ranks.
 #[derive(Clone, Debug, Default)]
 pub struct Engine<M = Box<dyn Model>> {
     pub(super) model: M,
@@ -25,7 +25,7 @@ pub struct Engine<M = Box<dyn Model>> {
     unpublished: bool,
 }
 
-/// What a pass looks at. Positions are those of the tree.
+/// The input of a pass. Positions are those of the tree.
 #[derive(Debug)]
 pub struct Input<'a> {
     /// Settings.
@@ -62,13 +62,13 @@ impl Input<'_> {
     }
 }
 
-/// Who receives what a pass finds, step by step.
+/// Receiver of the results of a pass, step by step.
 pub trait Host {
     /// An accruing job was charged; `None`: nothing was due. Errors are charges that are no
     /// numbers, which changed nothing.
     fn charged(&mut self, job: usize, charge: Result<Option<Charge>, UsageError>);
 
-    /// What was found for one association; the engine goes through all of them by position.
+    /// The results for one association; the engine calls it for all of them, by position.
     fn ranked(&mut self, found: &Found<'_>);
 
     /// The allocated count of each TRES of an accruing job, for models that keep usage of these.
@@ -78,17 +78,17 @@ pub trait Host {
     }
 }
 
-/// Nobody wants to know.
+/// A host that ignores the results.
 impl Host for () {
     fn charged(&mut self, _job: usize, _charge: Result<Option<Charge>, UsageError>) {}
 
     fn ranked(&mut self, _found: &Found<'_>) {}
 }
 
-/// What a host has to know of a pass.
+/// The outcome of a pass, for the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// What time did to the usage in the host's records; the charges come on top.
+    /// The decay of the usage in the host's records; charges are not included.
     pub change: Change,
     /// What [`Input::last_ran`] is for the next pass. Documented: never earlier than before, so
     /// that no time is charged twice when the clock steps back.
@@ -98,7 +98,7 @@ pub struct Outcome {
     pub prices: bool,
 }
 
-/// Whether [`Engine::compute`] asks for the jobs to price: in the order of stock's classic fair
+/// Whether [`Engine::compute`] needs the jobs to price: in the order of stock's classic fair
 /// share.
 pub fn asks_for_queue(config: &Config) -> bool {
     config.compat.is_slurm() && !config.ranking().keeps_levels()

@@ -1,4 +1,4 @@
-//! Ranks that follow usage from pass to pass.
+//! Ranks, updated from pass to pass.
 
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -6,10 +6,10 @@ use crate::fairshare::{self, Kept, LevelRanks};
 use crate::priority::AssocFactors;
 use crate::tree::{AssocIndex, Shares, Tree};
 
-/// Fair Tree ranks of the last pass, if they are of use to the next.
+/// Fair Tree ranks of the last pass, if the next one can update them.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Ranks {
-    /// Nothing is known, or the ranking keeps nothing.
+    /// No ranks, or the ranking has no incremental computation.
     #[default]
     None,
     /// Sorted levels, and whose behaviour they follow.
@@ -20,10 +20,10 @@ pub(super) enum Ranks {
 }
 
 impl Ranks {
-    /// Follows usage that changed by `factor` where that is one number for all (else 1), and
-    /// besides in the associations `changed`, with repetitions.
+    /// Updates the ranks after all usage decayed by `factor` (1 if there is no common factor), and
+    /// changed otherwise in the associations `changed`, with repetitions.
     ///
-    /// `kept`: under `compat=slurm`, what the host's records keep, one per association; or empty.
+    /// `kept`: under `compat=slurm`, the state of the host's records, one per association; or empty.
     pub(super) fn follow(
         &mut self,
         (compat, tree): (Compat, &Tree),
@@ -89,8 +89,8 @@ impl Ranks {
     }
 }
 
-/// Do the host's records still have other shares than the tree, as after a change from another
-/// ranking?
+/// Whether the host's records still have other shares than the tree, as after a change from
+/// another ranking.
 fn differ(compat: Compat, tree: &Tree, kept: &[Kept]) -> bool {
     compat.is_slurm()
         && tree.indices().zip(kept).any(|(index, kept)| {

@@ -1,10 +1,10 @@
-//! What stock's classic order of a pass needs: `compat=slurm` without Fair Tree.
+//! Stock's order of a pass for classic fair share: `compat=slurm` without Fair Tree.
 //!
 //! Stock computes the effective usage of accounts first, from the usage that the last pass
 //! left; then usage decays; then stock goes once through the job list, charging each job and
 //! pricing it if it waits. A user's effective usage is computed when the first of his jobs is
-//! priced, from usage as it stands at that moment, and stays for the rest of the pass. So what
-//! a job costs its neighbours in this pass depends on its place in the list.
+//! priced, from the usage at that moment, and does not change in the rest of the pass. So the
+//! effect of a job on its neighbours in this pass depends on its place in the list.
 //!
 //! On a first pass, and when the clock stepped back, only the accounts are computed.
 
@@ -22,14 +22,14 @@ pub(super) fn records<'a>(input: &Input<'a>, kept: &'a mut [Kept]) -> Records<'a
     Records::new(input.tree, input.host_math, ranking, compat, kept)
 }
 
-/// The records of a host that keeps none: as if all had been computed from `raw` just before.
+/// Records for a host without any: as if all had been computed from `raw` just before.
 pub(super) fn kept(input: &Input<'_>, raw: &[Extended]) -> Vec<Kept> {
     let (ranking, compat) = (input.config.ranking(), input.config.compat);
     let found = fairshare::compute(ranking, compat, input.tree, raw);
     found.iter().map(Kept::from).collect()
 }
 
-/// The association whose factor pricing this job asks for, if it asks.
+/// The association whose factor the price of this job needs, if it needs one.
 pub(super) fn payer(config: &Config, job: &Job) -> Option<AssocIndex> {
     let held = job.priority == 0;
     let weighs = config.priority_weight_fairshare != 0;

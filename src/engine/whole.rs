@@ -9,7 +9,7 @@ use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
 use crate::tree::Tree;
 use crate::usage::{Charge, Model, UsageError};
 
-/// What [`Engine::pass`] looks at.
+/// The input of [`Engine::pass`].
 #[derive(Clone, Copy, Debug)]
 pub struct PassInput<'a> {
     /// Settings.
@@ -33,7 +33,7 @@ pub struct PassInput<'a> {
     pub now: i64,
 }
 
-/// What a whole pass found.
+/// The results of a whole pass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pass {
     /// For each accruing job what it was charged, `None` where nothing (see
@@ -43,8 +43,8 @@ pub struct Pass {
     pub refused: Vec<Refused>,
     /// Fair share, one per association by position.
     pub fairshare: Vec<AssocFairshare>,
-    /// Associations, by position, whose effective usage stock leaves to whoever asks for it
-    /// after the pass (see [`Found::open`]).
+    /// Associations, by position, whose effective usage stock computes on demand after the pass
+    /// (see [`Found::open`]).
     pub left_open: Vec<bool>,
     /// One per job; `None`: all priorities stay as they are.
     pub priced: Option<Vec<Priced>>,

@@ -41,7 +41,7 @@ impl Ranking {
     }
 }
 
-/// What the rules fill that give each association a factor of its own.
+/// The columns of rules that give each association its own factor.
 pub(super) const COLUMNS: Columns = Columns {
     level_fs: false,
     account_factor: true,
@@ -93,7 +93,7 @@ impl Rule for Classic {
     }
 }
 
-/// Fair share under a classic rule, of any association that is asked for.
+/// Fair share under a classic rule, of single associations on demand.
 pub(crate) struct Numbers<'a> {
     tree: &'a Tree,
     compat: Compat,
@@ -111,7 +111,7 @@ pub(crate) struct Numbers<'a> {
     levels: Vec<LevelRatios>,
 }
 
-/// What the factor is made of.
+/// The numbers that the factor is computed from.
 #[derive(Clone, Copy)]
 struct Standing {
     shares: Extended,
@@ -181,7 +181,7 @@ impl<'a> Numbers<'a> {
                 standing,
                 fs_factor: self.factor(index, standing),
             };
-            // Right below the root nobody asks.
+            // Not used directly below the root.
             if let (Some(rule), Some(_)) = (self.by_level, tree.fs_parent(index)) {
                 self.levels[place] = rule.level(standing.effective_usage, standing.shares, || {
                     usage_of_level(tree, self.compat, &self.usage, index)

@@ -1,8 +1,8 @@
-//! Who comes first: from shares and usage to a fair-share factor per association.
+//! Fair share: computes a factor per association from shares and usage.
 //!
 //! A [`Ranking`] is the rule, one file per rule; the table below lists them. [`compute`] computes
-//! any of them. A [`LevelRanks`] keeps the ranks of Fair Tree from pass to pass and follows what
-//! changed.
+//! any of them. A [`LevelRanks`] stores the ranks of Fair Tree between passes and updates them
+//! incrementally.
 //!
 //! | file | [`Compat::Documented`] | [`Compat::Slurm`] |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | `depth_oblivious` | at one moment | in Slurm's rounding |
 //! | `difference`, `weighted_walk`, `least_used` | exact | not in stock: as documented |
 //!
-//! `stock_records` is for those who follow slurmctld from pass to pass: what its records keep.
+//! `stock_records` is for hosts that follow slurmctld from pass to pass: the state of its records.
 
 #[macro_use]
 mod rule;
@@ -73,7 +73,7 @@ impl Ranking {
         constant!(self, EXPLAINED)
     }
 
-    /// Stock Slurm has it: it may stand beside `compat=slurm`.
+    /// Whether stock Slurm has it: it is allowed with `compat=slurm`.
     pub fn is_in_stock(self) -> bool {
         self.flag().is_some()
     }
@@ -83,12 +83,12 @@ impl Ranking {
         constant!(self, FLAG)
     }
 
-    /// [`LevelRanks`] follows it from pass to pass.
+    /// Whether [`LevelRanks`] can compute it incrementally.
     pub fn keeps_levels(self) -> bool {
         constant!(self, KEEPS_LEVELS)
     }
 
-    /// What normalised shares and effective usage are parts of.
+    /// The whole that normalised shares and effective usage are fractions of.
     pub fn whole(self) -> Whole {
         constant!(self, WHOLE)
     }
@@ -113,7 +113,7 @@ impl Ranking {
         rule!(self, rule => rule.formula())
     }
 
-    /// The factor is a place among all others: a change for one may move many.
+    /// Whether the factor is a rank: a change of one association may change the factor of many.
     pub fn is_ranked(self) -> bool {
         self.formula() == FactorFormula::Rank
     }
@@ -160,7 +160,7 @@ impl fmt::Display for Ranking {
     }
 }
 
-/// What a computation says of one association.
+/// The results of a computation for one association.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AssocFairshare {
     /// Normalised shares, 0..=1. See [`Tree::norm_shares_on_level`] (Fair Tree) and

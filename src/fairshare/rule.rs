@@ -1,9 +1,9 @@
-//! What a ranking is: one rule that turns shares and usage into factors.
+//! Rankings: a ranking is a rule that computes factors from shares and usage.
 //!
 //! A ranking is a small value that implements [`Rule`] in a file of its own, and one line of the
 //! table in [`super`]. From the table follow the type [`Ranking`](super::Ranking), what
-//! `ranking=` accepts, and the list of names. Nobody else matches on rankings: what a caller needs
-//! to know of one is a method here.
+//! `ranking=` accepts, and the list of names. No other code matches on rankings: each property that
+//! a caller needs is a method here.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ use crate::order::Level;
 use crate::tree::AssocIndex;
 use crate::tree::Tree;
 
-/// What normalised shares and effective usage are parts of.
+/// The whole that normalised shares and effective usage are fractions of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Whole {
-    /// What the account above has.
+    /// Shares and usage of the account above.
     #[default]
     Above,
-    /// What the root has.
+    /// Shares and usage of the root.
     Root,
 }
 
@@ -35,7 +35,7 @@ impl Whole {
     }
 }
 
-/// What the effective usage of an association is.
+/// The definition of effective usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectiveUsage {
     /// Its raw usage over that of the account above.
@@ -53,7 +53,7 @@ pub enum EffectiveUsage {
 /// How two associations are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// By level fairshare, on the level where the ways from the root to them part.
+    /// By level fairshare, on the first level below their nearest common account.
     Level,
     /// By the factor that each has for itself.
     Factor,
@@ -84,8 +84,8 @@ pub struct Columns {
     pub entitled: bool,
 }
 
-/// How stock's records of associations get effective usage where this ranking leaves it to
-/// whoever asks.
+/// How stock's records of associations get effective usage where this ranking computes it on
+/// demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StockRecord {
     /// By the rule of `DEPTH_OBLIVIOUS`; else by the classic one.
@@ -94,7 +94,7 @@ pub(crate) struct StockRecord {
     pub(crate) dampening: u16,
 }
 
-/// What a ranking computes from.
+/// The input of a ranking.
 pub(crate) struct Scene<'a, W> {
     pub(crate) tree: &'a Tree,
     /// One per association by position.
@@ -126,7 +126,7 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     /// The word of PriorityFlags that chooses it, empty for the default; `None`: stock Slurm does
     /// not have it, so that it may not stand beside `compat=slurm`.
     const FLAG: Option<&'static str> = None;
-    /// [`LevelRanks`](super::LevelRanks) follows it from pass to pass.
+    /// Whether [`LevelRanks`](super::LevelRanks) can compute it incrementally.
     const KEEPS_LEVELS: bool = false;
     /// What shares and usage are parts of.
     const WHOLE: Whole;
@@ -175,7 +175,8 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
         }
     }
 
-    /// Fair share of all associations by position, in the memory of `spare`, whatever is in it.
+    /// Fair share of all associations by position, in the memory of `spare`, whose content is
+    /// ignored.
     fn compute<W: Workers>(
         &self,
         scene: &Scene<'_, W>,

@@ -1,9 +1,9 @@
 //! Classic and depth-oblivious fair share as slurmctld's records keep it from pass to pass.
 //!
 //! Stock never computes all associations at once. A pass computes the accounts, in the order of
-//! the lists of children, and marks every user as not computed; a user is computed when somebody
-//! asks: the price of his first job, or sshare. Each such computation reads what the records of
-//! the others hold at that moment, however old that is:
+//! the lists of children, and marks every user as not computed; a user is computed on demand, when
+//! his first job is priced, or by sshare. Each such computation reads the records of the others,
+//! even where these are stale:
 //! * effective usage and normalised shares of the account above;
 //! * depth-oblivious: normalised usage of all siblings. One that was never computed counts as
 //!   `NO_VAL`, 4294967294, so that the usage of a level can be billions of times the whole;
@@ -22,22 +22,22 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
-/// What stands in a record that nobody has computed, and is calculated with: `NO_VAL`.
+/// The value of a record that was never computed; stock calculates with it: `NO_VAL`.
 const NOT_COMPUTED: Extended = Extended::from_u64(0xffff_fffe);
 
-/// What slurmctld's record of one association keeps between passes.
+/// The fields of slurmctld's record of one association that last between passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
     /// Normalised shares, 0..=1.
     pub norm_shares: f64,
     /// Raw usage over the root's, 0..=1; `None`: never computed.
     pub norm_usage: Option<Extended>,
-    /// Effective usage, from 0 up; `None`: to be computed when somebody asks.
+    /// Effective usage, from 0 up; `None`: to be computed on demand.
     pub effective_usage: Option<Extended>,
 }
 
 impl From<&AssocFairshare> for Kept {
-    /// The record of an association that was computed a moment ago.
+    /// The record of an association that was just computed.
     fn from(found: &AssocFairshare) -> Kept {
         Kept {
             norm_shares: found.norm_shares,
@@ -96,7 +96,7 @@ impl Standing {
     }
 }
 
-/// The records of a tree, as one pass and those who ask in it change them.
+/// The records of a tree, changed by one pass and by the computations on demand during it.
 pub(crate) struct Records<'a> {
     tree: &'a Tree,
     host: HostMath,
@@ -124,8 +124,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// What a pass begins with: accounts from `raw`, the usage up to now, list by list in their
-    /// order; users are left open.
+    /// The first step of a pass: computes accounts from `raw`, the usage up to now, list by list in
+    /// their order, and marks users as not computed.
     pub(crate) fn begin_pass(&mut self, raw: &[Extended]) {
         let tree = self.tree;
         let mut lists = Vec::from_iter(tree.root());
@@ -143,8 +143,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Pricing asks for the factor of an association: computes it from `raw`, the usage at this
-    /// moment, unless somebody asked before.
+    /// Computes the factor of an association for pricing, from `raw`, the usage at this moment,
+    /// unless this pass has computed it already.
     pub(crate) fn ask(&mut self, index: AssocIndex, raw: &[Extended]) {
         let index = self.payer(index);
         if self.is_open(index) {
@@ -152,12 +152,12 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Has nobody asked for this association since the pass began?
+    /// Whether this association was not computed since the pass began.
     pub(crate) fn is_open(&self, index: AssocIndex) -> bool {
         self.kept[index.get()].effective_usage.is_none()
     }
 
-    /// Fair share of one association; of one that is open, as if somebody asked now.
+    /// Fair share of one association; computed now if it is open.
     pub(crate) fn fairshare(&self, index: AssocIndex, raw: &[Extended]) -> AssocFairshare {
         let (norm_usage, effective_usage) = self.now(index, raw);
         let payer = self.payer(index);
@@ -184,7 +184,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Normalised and effective usage as the record has them, or would if somebody asked now.
+    /// Normalised and effective usage of the record, computed now if it is open.
     fn now(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
         let kept = self.kept[index.get()];
         match kept.effective_usage {

@@ -1,4 +1,4 @@
-//! A binary heap whose comparison looks things up elsewhere.
+//! A binary heap whose comparison reads data outside of its entries.
 
 /// Moves the entry at `at` down until none below it comes before it.
 pub(crate) fn sift_down<T: Copy>(heap: &mut [T], mut at: usize, before: impl Fn(&T, &T) -> bool) {

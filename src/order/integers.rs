@@ -1,18 +1,18 @@
 //! Numbers for hosts that sort jobs by a 32-bit priority, larger first.
 //!
-//! [`renumber`] gives distinct numbers to jobs that stand in an order and changes as few of those
-//! they have as it can. Jobs whose order among themselves stays keep their numbers (a longest
-//! increasing subsequence, with the room that those between need taken into account); the others
-//! go into the gaps. Where a gap is used up, so that jobs which did not move have to make room,
-//! its surroundings are spread out anew, the farther the more there are, so that many newcomers
-//! at one place stay cheap. [`between`] is for one job that comes between two passes.
+//! [`renumber`] gives distinct numbers to jobs in a given order and changes as few of their old
+//! numbers as possible. Jobs whose relative order is unchanged keep their numbers (a longest
+//! increasing subsequence that leaves room for the jobs in between); the others
+//! get numbers in the gaps. When a gap is full, the numbers around it are spread again, over a
+//! range that grows with the number of jobs there, so that many insertions
+//! at one place stay cheap. [`between`] is for one job that is submitted between two passes.
 
 use std::collections::BTreeSet;
 
 /// The largest number given; the smallest is 1, and 0 means held.
 pub const MAX_NUMBER: u32 = 4_000_000_000;
 
-/// Left between two jobs at the ends of the order, where there is room for ever more.
+/// Distance between two new numbers at the ends of the order.
 const SPACING: u64 = 2_048;
 
 /// The number that a job has.
@@ -20,10 +20,10 @@ const SPACING: u64 = 2_048;
 pub enum Number {
     /// A job that waits in this place of the order; 0 when it has none yet.
     Free(u32),
-    /// Set by an administrator: it stays, wherever the job stands in the order, and no other job
-    /// gets it.
+    /// Set by an administrator: it does not change, whatever the place of the job in the order, and
+    /// no other job gets it.
     Fixed(u32),
-    /// A held job, with the number it has: it is to have 0.
+    /// A held job, with its present number: it gets 0.
     Held(u32),
 }
 
@@ -113,7 +113,7 @@ fn renumber_within(order: &[Number], max: u32) -> Vec<Change> {
     }
     let ranked = spread(&had, ranks.len());
     let mut numbers = ranks.numbers();
-    // From the last place on, ranks only grow.
+    // From the last place backwards, ranks only grow.
     for (&place, (had, rank)) in places.iter().zip(had.iter().zip(&ranked)).rev() {
         if *had != Some(*rank) {
             let number = numbers.of(*rank);
@@ -150,7 +150,7 @@ impl Ranks {
     }
 }
 
-/// From growing ranks back to numbers.
+/// Converts growing ranks to numbers.
 struct Numbers<'a> {
     fixed: &'a [u32],
     passed: usize,

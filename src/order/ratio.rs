@@ -116,7 +116,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Of nothing used by somebody entitled to something: below or equal to every other.
+    /// No use, with an entitlement above 0: below or equal to every other ratio.
     pub const ZERO: Ratio = Ratio {
         rounded: 0.0,
         used: 0,

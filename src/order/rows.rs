@@ -2,7 +2,7 @@
 
 use super::ratio::Entitled;
 
-/// Somebody who competes: an association below the root that has shares.
+/// A competitor: an association below the root that has shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Node {
     /// The position of the node above; `None`: the root.

@@ -1,10 +1,10 @@
-//! The factors that come straight out of a table: age, association, fair share, partition, QOS.
+//! The factors that a table lookup gives: age, association, fair share, partition, QOS.
 
 use super::{AssocFactors, Partition, Qos};
 
 /// The factors of a job before they are weighted, each 0..=1 unless a `NO_NORMAL_...` flag makes
-/// it a raw priority. The factor of a weight of 0 is 0: nobody asked for it. TRES factors have a
-/// weight each, so they are not here.
+/// it a raw priority. The factor of a weight of 0 is 0: it is not computed. TRES factors are not
+/// here, because each has its own weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Factors {
     /// Time since the job began to age over `PriorityMaxAge`, at most 1.
@@ -28,7 +28,7 @@ pub(super) struct Age {
     /// The range of times that make a difference; a time outside counts as its nearer end.
     earliest: i64,
     latest: i64,
-    /// The age of who began at `latest`.
+    /// The age of a job that began to age at `latest`.
     least_secs: i64,
     most_secs: i64,
     divisor: f64,
@@ -73,7 +73,7 @@ impl Age {
     /// [`Age::factor`] where it does not wrap.
     #[inline(always)]
     pub(super) fn plain(&self, accrue_time: i64) -> f64 {
-        // Cut rather than compared: which jobs are old is nothing a processor could foresee.
+        // Branch-free minimum: which jobs are old is unpredictable.
         let began = accrue_time.max(self.earliest).min(self.latest);
         self.part(accrue_time, self.least_secs + (self.latest - began))
     }

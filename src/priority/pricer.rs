@@ -310,7 +310,7 @@ impl<'a> Pricer<'a> {
         Some(&counts[start..start + self.site.tres_names.len()])
     }
 
-    /// Whether a weight asks for factors of associations.
+    /// Whether a weight uses factors of associations.
     pub(crate) fn asks_assocs(&self) -> bool {
         self.weights.assoc != 0.0 || self.weights.fairshare != 0.0
     }

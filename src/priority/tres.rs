@@ -1,4 +1,4 @@
-//! The TRES factors: what share of its partition a job asks for, each with its own weight.
+//! The TRES factors: the fraction of its partition that a job requests, each with its own weight.
 //!
 //! factor = count / partition's count, 0 where either is 0 or unknown; under `NO_NORMAL_TRES` the
 //! count itself. Source: Slurm's priority_multifactor.html, "TRES Factors".

@@ -1,19 +1,19 @@
-//! What one job is charged for one period.
+//! The charge of one job for one period.
 //!
-//! A pass asks for every running job what it used since the pass before; the end of a job asks
-//! for the rest. Both are pure functions of a row of numbers.
+//! A pass charges every running job for the time since the previous pass; the end of a job charges
+//! the rest. Both are pure functions of a row of numbers.
 //!
 //! Usage is charged from the last pass (or the job's start) to now (or the job's end). The
-//! *run seconds* are another account: when a job starts, slurmctld adds its whole time limit to
-//! the counters behind `GrpTRESRunMins` and its kin, and what has been used is taken away
-//! again, so that the counter holds what running jobs may still use.
+//! *run seconds* are counted separately: when a job starts, slurmctld adds its whole time limit to
+//! the counters of `GrpTRESRunMins` and similar limits, and each charge subtracts the used part,
+//! so that the counter holds what running jobs may still use.
 //!
 //! | | documented | `compat=slurm` (priority/multifactor) |
 //! |---|---|---|
 //! | decay within the period | exact integral | as if all use came at its start |
 //! | run seconds | telescoping: what is taken away over a job's life is exactly what was added | truncated per pass; a fractional `UsageFactor` leaves a remainder for ever |
 //! | resize | the time before it is charged once; counters end at zero | charged again by the next pass; counters keep a remainder |
-//! | negative billing (negative `TRESBillingWeights`) | usage 0: nobody earns by running | usage is subtracted |
+//! | negative billing (negative `TRESBillingWeights`) | usage 0: a running job never reduces usage | usage is subtracted |
 //! | end of a job that never started (simulations of slurmctld) | nothing used, and all run seconds that its start added are taken | usage charged in 26.05; a pass between the planned start and the simulation leaves run seconds for ever |
 //! | run seconds used before a restart | running and suspended jobs, at most the time limit | running jobs only, without bound |
 //!

@@ -1,7 +1,6 @@
 //! Which ends of runs count (`counts=`).
 //!
-//! A run counts while it runs. When it ends in a way that does not count, what it was charged
-//! is taken back.
+//! A run counts while it runs. When its end does not count, its charges are taken back.
 //!
 //! ```
 //! use fairtree::usage::{EndState, Outcomes};
@@ -85,7 +84,7 @@ impl EndState {
     /// * `state`: base state and flags (`job_state`, or `state` of a job record).
     /// * `preempted`: `preempt_time` is not 0, which alone tells a pre-emption with requeue.
     ///
-    /// `None`: the run goes on (running, suspended, resizing).
+    /// `None`: the run has not ended (running, suspended, resizing).
     pub fn from_slurm(state: u32, preempted: bool) -> Option<EndState> {
         const BASE: u32 = 0xff;
         const REQUEUE: u32 = 1024;

@@ -60,7 +60,7 @@ pub use error::OnDemandError;
 pub use estimate::Estimate;
 use reservation::Reservation;
 
-/// Whoever pays: any number.
+/// The account that is billed: any number.
 pub type AccountId = u32;
 
 /// A job that is submitted.

@@ -57,7 +57,7 @@ impl Queue {
     }
 }
 
-/// A copy that runs on by itself.
+/// A copy of the queue that is simulated forward.
 struct Future {
     queue: Queue,
     /// When what runs ends, and its position.

@@ -27,7 +27,7 @@ pub struct NewJob<'a> {
 /// Where the expected run time of a job comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Proxy {
-    /// It was told.
+    /// It was reported by the caller.
     Expected,
     /// The maximum stands for it.
     Maximum,

@@ -1,4 +1,4 @@
-//! Machines, and what they are told.
+//! Machines, and the decisions for them.
 
 use super::error::QueueError;
 use super::{Micros, Queue};

@@ -1,4 +1,4 @@
-//! The queue: a machine asks, and is told which job is next.
+//! The queue: selects the next job of a machine.
 //!
 //! A [`Queue`] stands over a tree, a way of counting use, a level of competition and an order
 //! ([`Settings`]). Machines have names; a job waits for one machine, and use counts over all.

@@ -157,7 +157,7 @@ impl Windowed {
             .zip(used.tres)
             .filter_map(|(place, count)| place.map(|place| (place, *count)))
             .collect();
-        // Nobody earns by running.
+        // A running job never reduces usage.
         let billing = if used.billing < 0.0 {
             0.0
         } else {

@@ -170,7 +170,7 @@ impl Leaf {
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub leaf: Leaf,
-    /// Where in the tree; `None`: nowhere, it counts for nobody.
+    /// Position in the tree; `None`: not in the tree, its usage does not count.
     pub assoc: Option<AssocIndex>,
     /// Its name, if it is in no tree.
     pub key: Option<LeafKey>,

@@ -57,7 +57,7 @@ impl Sums {
         }
     }
 
-    /// Nobody has used anything; plans stay.
+    /// Clears all usage; plans stay.
     pub(super) fn clear(&mut self) {
         self.places.fill(NOWHERE);
         self.numbers.clear();
