@@ -78,6 +78,8 @@ pub struct Biller<'a> {
     open: HashMap<String, Vec<Part>>,
     lines: BTreeMap<(String, String), Bill>,
     bills: Bills,
+    /// Some number does not fit 128 bits.
+    beyond: bool,
 }
 
 impl<'a> Biller<'a> {
@@ -95,6 +97,7 @@ impl<'a> Biller<'a> {
             period: from.unwrap_or(i64::MIN)..to.unwrap_or(i64::MAX),
             open: HashMap::new(),
             lines: BTreeMap::new(),
+            beyond: false,
             bills: Bills {
                 from,
                 to,
@@ -129,7 +132,7 @@ impl<'a> Biller<'a> {
             partition: run.partition.unwrap_or_default().to_owned(),
             secs,
             // Whole numbers of TRES, as sacct prints them.
-            billing_secs: run.used.billing.max(0.0) as u128 * secs,
+            billing_secs: (run.used.billing.max(0.0) as u128).saturating_mul(secs),
         };
         if run.state.eq_ignore_ascii_case("RESIZING") {
             self.open.entry(run.job.to_owned()).or_default().push(part);
@@ -173,25 +176,33 @@ impl<'a> Biller<'a> {
                 amount: 0,
             });
             line.runs += u64::from(at == last);
-            line.run_secs += part.secs;
-            line.billing_secs += part.billing_secs;
-            line.amount += cost(price, part);
+            match sums(line, part, price) {
+                Some(sums) => [line.run_secs, line.billing_secs, line.amount] = sums,
+                None => self.beyond = true,
+            }
         }
     }
 
-    /// All that was taken.
-    pub fn bills(mut self) -> Bills {
+    /// All that was taken; `None`: a sum does not fit 128 bits.
+    pub fn bills(mut self) -> Option<Bills> {
+        if self.beyond {
+            return None;
+        }
         self.bills.not_ended += self.open.len() as u64;
-        self.bills.total = self.lines.values().map(|line| line.amount).sum();
+        let mut amounts = self.lines.values().map(|line| line.amount);
+        self.bills.total = amounts.try_fold(0, u128::checked_add)?;
         self.bills.bills = self.lines.into_values().collect();
-        self.bills
+        Some(self.bills)
     }
 }
 
-fn cost(price: Price, part: &Part) -> u128 {
-    let run = part.secs.saturating_mul(price.run_second.into());
-    let billing = part
-        .billing_secs
-        .saturating_mul(price.billing_second.into());
-    run.saturating_add(billing)
+/// Seconds, billing TRES times seconds, and amount of a line with one part more.
+fn sums(line: &Bill, part: &Part, price: Price) -> Option<[u128; 3]> {
+    let run = part.secs.checked_mul(price.run_second.into())?;
+    let billing = part.billing_secs.checked_mul(price.billing_second.into())?;
+    Some([
+        line.run_secs.checked_add(part.secs)?,
+        line.billing_secs.checked_add(part.billing_secs)?,
+        line.amount.checked_add(run)?.checked_add(billing)?,
+    ])
 }

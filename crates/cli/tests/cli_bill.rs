@@ -148,6 +148,21 @@ fn partitions_without_a_price_are_told() {
     );
 }
 
+/// 2^63 - 1 for each of 10^16 billing TRES in each of 2^32 - 1 seconds is some 2^148.
+#[test]
+fn sums_beyond_128_bits_are_refused() {
+    let log = run("1", "a", "main", "COMPLETED", "02:00:00", u32::MAX);
+    let log = log.replace("billing=4", "billing=10000000000000000");
+    let prices = "billing_second = 9223372036854775807\n";
+    let ran = bill("beyond", prices, &log, &[]);
+    assert!(
+        ran.code == 2 && ran.err.contains("does not fit 128 bits"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+}
+
 #[test]
 fn what_is_wrong_is_told() {
     let log = run("1", "a", "main", "COMPLETED", "02:00:00", 9);

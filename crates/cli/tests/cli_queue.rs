@@ -348,6 +348,25 @@ fn rule_7_bills() {
     );
 }
 
+/// The longest times and rates that are read: no sum overflows.
+#[test]
+fn the_largest_numbers() {
+    let site = "[machines.m]\nslots = 1000000\n[accounts.a]\n[accounts.b]\n";
+    let mut events = Vec::new();
+    for job in 0..20 {
+        events.push(format!(
+            r#"{{"event":"submit","time":0,"job":{job},"account":"a","machine":"m","expected":9223372036854775807,"rate":4294967295}}"#
+        ));
+    }
+    events.extend((0..10).map(|job| start(job, 0)));
+    events.push(r#"{"event":"estimate","time":253402300799999999}"#.to_owned());
+    events.push(finish(0, 253_402_300_799_999_999, "COMPLETED"));
+    events.push(r#"{"event":"standing","account":"a"}"#.to_owned());
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let found = answers(&play("largest", site, &events, &["--positions"]));
+    assert_eq!(jobs(found.last().unwrap()).len(), 10);
+}
+
 /// A program that waits for each answer before it goes on.
 #[test]
 fn each_event_is_answered_at_once() {

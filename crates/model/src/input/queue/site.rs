@@ -216,7 +216,8 @@ fn read_machine(
             .map(|value| value::whole(text, value, key, range));
         read.transpose()
     };
-    const PRICES: std::ops::RangeInclusive<i64> = 0..=i64::MAX;
+    // So that no sum is beyond 128 bits: a machine runs one such job at a time.
+    const PRICES: std::ops::RangeInclusive<i64> = 0..=1_000_000_000_000_000;
     Ok(MachineRow {
         name: name.to_owned(),
         slots: whole(&machine.slots, "slots", 1..=1_000_000)?
