@@ -108,7 +108,8 @@ impl Gathered {
     fn line(&mut self, line: &str) {
         let begun = line
             .split_once('|')
-            .and_then(|(id, name)| Some((id.trim().parse::<u32>().ok()?, name)));
+            .filter(|(id, _)| id.bytes().all(|byte| byte.is_ascii_digit()))
+            .and_then(|(id, name)| Some((id.parse::<u32>().ok()?, name)));
         if let Some((id, name)) = begun {
             if self.names.insert(id, name.to_owned()).is_some() {
                 self.doubtful.insert(id);
@@ -215,7 +216,9 @@ pub(super) fn for_each(
                 return Err(record.unknown(&why));
             }
             let name = text.find(" JobName=").map(|at| at + " JobName=".len());
-            if name.is_some_and(|at| name_end(names, text, "JobName", at).is_none()) {
+            let ends = |at| name_end(names, text, "JobName", at).is_some();
+            // Without a name it is somebody's text behind a line break.
+            if !names.is_empty() && !name.is_some_and(ends) {
                 return Err(record.unknown("JobName is not the one that squeue told"));
             }
             record.distrust_from(&FREE);
@@ -408,6 +411,10 @@ mod tests {
             (LINE.replace("Nice=-5", "Nice=x"), "Nice \"x\""),
             (LINE.replace("UserId=", "User="), "JobName"),
             (LINE.replace("JobId=4", "JobId=77777"), "told no name"),
+            (
+                LINE.replace("JobName=a Priority=9", "JobState=RUNNING"),
+                "JobName",
+            ),
             (LINE.replace("Command=(null)", "Command=/a\nb"), ""),
         ] {
             for text in [format!("{broken}{other}"), format!("{other}{broken}")] {
@@ -439,8 +446,8 @@ mod tests {
 
     #[test]
     fn names_with_line_breaks_are_whole_and_two_of_a_number_are_none() {
-        let names = read_names("4|a\nb\n5|x\n6|forged\n6|c\n");
-        assert_eq!(names[&4], "a\nb");
+        let names = read_names("4|a\nb\n5 |z\n5|x\n6|forged\n6|c\n");
+        assert_eq!(names[&4], "a\nb\n5 |z");
         assert_eq!(names[&5], "x");
         assert!(!names.contains_key(&6));
     }
