@@ -18,6 +18,37 @@ void shim_assocs_unlock(void)
 	assoc_mgr_unlock(&locks);
 }
 
+typedef struct {
+	const char *const *names;
+	uint32_t *ids;
+	size_t len;
+} named_accounts;
+
+static int find_account(void *arg_assoc, void *arg)
+{
+	const slurmdb_assoc_rec_t *assoc = arg_assoc;
+	named_accounts *named = arg;
+
+	if (assoc->user || !assoc->acct)
+		return 0;
+	for (size_t i = 0; i < named->len; i++) {
+		if (!strcasecmp(assoc->acct, named->names[i]))
+			named->ids[i] = assoc->id;
+	}
+	return 0;
+}
+
+void shim_account_ids(const char *const *names, uint32_t *ids, size_t len)
+{
+	named_accounts named = { .names = names, .ids = ids, .len = len };
+
+	memset(ids, 0, len * sizeof(*ids));
+	shim_assocs_lock();
+	if (assoc_mgr_assoc_list)
+		(void) list_for_each_ro(assoc_mgr_assoc_list, find_account, &named);
+	shim_assocs_unlock();
+}
+
 void *shim_job_fs_assoc(const void *job)
 {
 	slurmdb_assoc_rec_t *assoc = ((const job_record_t *) job)->assoc_ptr;

@@ -24,6 +24,11 @@ typedef struct {
 	bool has_parent_usage_efctv;
 } shim_assoc_usage;
 
+/*
+ * The ids of accounts by name, in any case of letters; 0 where there is none. Takes the read lock
+ * of associations.
+ */
+extern void shim_account_ids(const char *const *names, uint32_t *ids, size_t len);
 /* Read lock of associations, for a hook that comes without. */
 extern void shim_assocs_lock(void);
 extern void shim_assocs_unlock(void);

@@ -43,6 +43,14 @@ macro_rules! setters {
 }
 
 impl ConfigBuilder {
+    /// Starts with these settings.
+    pub(super) fn starting(config: Config) -> ConfigBuilder {
+        ConfigBuilder {
+            config,
+            reset_period_given: false,
+        }
+    }
+
     /// Starts with the settings of `config`, whose half-life may be 0.
     pub(super) fn of(config: Config) -> ConfigBuilder {
         ConfigBuilder {

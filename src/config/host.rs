@@ -1,7 +1,10 @@
 //! The settings as slurmctld holds them: plain numbers and strings.
 
 use super::tres_weights::parse_tres_weights;
-use super::{Config, ConfigError, Host, PriorityFlags, PriorityParameters, ResetPeriod};
+use super::{
+    Config, ConfigBuilder, ConfigError, Host, PolicyFile, PriorityFlags, PriorityParameters,
+    ResetPeriod, ValueError,
+};
 use crate::compat::Release;
 
 /// The priority settings of slurmctld's `slurm_conf`, under its names.
@@ -49,14 +52,45 @@ impl Config {
     /// `FairShareDampeningFactor=0`, which slurmctld accepts; what the plugin does not carry out
     /// yet.
     pub fn from_host(host: &HostConfig<'_>, release: Release) -> Result<Config, ConfigError> {
+        Config::from_host_reading(
+            host,
+            release,
+            |_| Err("no file can be read here".to_owned()),
+        )
+    }
+
+    /// The same with a policy file: `read` gives the text of a file by its path, or why it cannot.
+    ///
+    /// # Errors
+    /// As [`Config::from_host`], those of [`PolicyFile::parse`], a file that cannot be read, and a
+    /// key that stands in both.
+    pub fn from_host_reading(
+        host: &HostConfig<'_>,
+        release: Release,
+        read: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Config, ConfigError> {
         let flags = PriorityFlags::from_bits(host.priority_flags, release)
             .map_err(|error| error.of("PriorityFlags"))?;
         let reset_period = ResetPeriod::from_host(host.priority_reset_period)
             .map_err(|error| error.of("PriorityUsageResetPeriod"))?;
         let tres = parse_tres_weights(host.priority_weight_tres)
             .map_err(|error| error.of("PriorityWeightTRES"))?;
-        let parameters = PriorityParameters::parse(host.priority_params, Some(release))?;
-        Config::builder()
+        let mut parameters = PriorityParameters::parse(host.priority_params, Some(release))?;
+        let mut accounts = Vec::new();
+        if let Some(path) = parameters.policy.take() {
+            let text = read(&path).map_err(|why| {
+                let error = ValueError::new(&path, format!("a file that can be read: {why}"));
+                error.of("PriorityParameters policy")
+            })?;
+            let file = PolicyFile::parse(&text, &path, Some(release))?;
+            parameters = parameters.with(&file.parameters)?;
+            accounts = file.accounts;
+        }
+        let config = Config {
+            accounts,
+            ..Config::default()
+        };
+        ConfigBuilder::starting(config)
             .priority_weight_age(host.priority_weight_age)
             .priority_weight_assoc(host.priority_weight_assoc)
             .priority_weight_fairshare(host.priority_weight_fs)
@@ -152,6 +186,38 @@ mod tests {
             ..Config::default()
         };
         assert_eq!(config.unwrap(), expected);
+    }
+
+    #[test]
+    fn a_policy_file_goes_on() {
+        let host = HostConfig {
+            priority_params: "calc_period=7,policy=/etc/policy.toml",
+            ..DEFAULT
+        };
+        let read = |text: &str| {
+            let text = text.to_owned();
+            Config::from_host_reading(&host, Release::V22_05_8, |path| {
+                assert_eq!(path, "/etc/policy.toml");
+                Ok(text)
+            })
+        };
+        let config = read("ranking = 'least_used:2'\n[accounts.a]\nminutes = 5\n").unwrap();
+        assert_eq!(config.ranking().to_string(), "least_used:2");
+        assert_eq!(config.priority_calc_period_secs, 7);
+        assert_eq!(config.accounts[0].minutes, Some(5));
+        for (text, error) in [
+            ("rank = 'x'", "/etc/policy.toml:1:1: key"),
+            ("[accounts.a]\nminutes = 5", "PriorityParameters minutes"),
+            (
+                "[accounts.a]\nplan = 'half_life'",
+                "PriorityParameters plan",
+            ),
+        ] {
+            let found = read(text).unwrap_err().to_string();
+            assert!(found.starts_with(error), "{found}");
+        }
+        let error = Config::from_host(&host, Release::V22_05_8).unwrap_err();
+        assert_eq!(error.setting, "PriorityParameters policy");
     }
 
     #[test]

@@ -120,9 +120,28 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "policy",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "no file",
         asked: |config| config.parameters.policy.clone(),
+    },
+    Lack {
+        key: "minutes",
+        by: &[Host::Plugin],
+        allowed: "minutes beside ranking=least_used:LEVEL",
+        asked: |config| {
+            let looks = config.ranking().columns().entitled;
+            let given = config.accounts.iter().find(|row| row.minutes.is_some());
+            given.filter(|_| !looks).map(|row| row.account.clone())
+        },
+    },
+    Lack {
+        key: "plan",
+        by: &[Host::Plugin],
+        allowed: "accounts without a usage model of their own",
+        asked: |config| {
+            let given = config.accounts.iter().find(|row| row.plan.is_some());
+            given.map(|row| row.account.clone())
+        },
     },
 ];
 
@@ -172,6 +191,8 @@ mod tests {
                 "expect" => "expect=history",
                 "tiers" => "tiers=qos",
                 "policy" => "policy=/etc/slurm/fairtree.toml",
+                // Of a policy file: the tests of `host` have them.
+                "minutes" | "plan" => continue,
                 other => panic!("no example of {other}"),
             };
             for host in lack.by {

@@ -1,6 +1,7 @@
 //! The associations that compete for the next start, as the nodes of an order.
 
 use crate::extended::Extended;
+use crate::fairshare::Entitlement;
 use crate::order::{Entitled, Node};
 use crate::tree::{AssocIndex, Shares, Tree};
 
@@ -18,20 +19,21 @@ pub struct Contenders {
 
 const NOBODY: u32 = u32::MAX;
 
-/// Units of use in a TRES-second: use is counted in whole units, so that keys are exact.
-const UNITS: f64 = 1024.0;
+/// Use is counted in whole units of 1/1024 TRES-second, so that keys are exact.
+const UNIT_BITS: u32 = 10;
 
 /// Use in units; fractions of a unit are dropped. What is negative or no number is none.
 pub fn units(tres_secs: f64) -> u128 {
-    (tres_secs * UNITS) as u128
+    (tres_secs * f64::from(1 << UNIT_BITS)) as u128
 }
 
 impl Contenders {
-    /// From shares and raw usage, one number per association by position, TRES-seconds.
+    /// From what associations are entitled to and raw usage, one number per association by
+    /// position, TRES-seconds.
     ///
     /// # Panics
     /// At another number of usages.
-    pub fn new(tree: &Tree, raw_usage: &[Extended]) -> Contenders {
+    pub fn new(tree: &Tree, entitlement: &Entitlement, raw_usage: &[Extended]) -> Contenders {
         assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
         let mut made = Contenders {
             nodes: Vec::new(),
@@ -46,13 +48,18 @@ impl Contenders {
                 Shares::Parent => parent,
                 Shares::Raw(shares) => {
                     let parent = Some(parent).filter(|parent| *parent != NOBODY);
-                    let whole = parent.map_or(Entitled::whole(1), |parent| {
+                    let whole = u128::from(entitlement.whole()) << UNIT_BITS;
+                    let above_has = parent.map_or(Entitled::whole(whole), |parent| {
                         made.nodes[parent as usize].entitled
                     });
+                    let entitled = match entitlement.seconds(at) {
+                        Some(seconds) => Entitled::whole(u128::from(seconds) << UNIT_BITS),
+                        None => above_has.part(shares.into(), tree.child_shares(above)),
+                    };
                     made.nodes.push(Node {
                         parent,
                         used: units(raw_usage[at.get()].to_f64()),
-                        entitled: whole.part(shares.into(), tree.child_shares(above)),
+                        entitled,
                     });
                     made.nodes.len() as u32 - 1
                 }
@@ -123,7 +130,7 @@ mod tests {
     fn groups_have_parts_of_their_hub() {
         let tree = tree();
         let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
-        let contenders = Contenders::new(&tree, &usage);
+        let contenders = Contenders::new(&tree, &Entitlement::SHARES, &usage);
         let node = |id| contenders.of(tree.index_of(id));
         assert_eq!((node(6), node(7), node(8)), (node(4), node(5), node(3)));
         let ratio = |id| {
@@ -142,7 +149,7 @@ mod tests {
     #[test]
     fn what_runs_counts_as_if_it_had_run() {
         let tree = tree();
-        let mut contenders = Contenders::new(&tree, &[Extended::ZERO; 8]);
+        let mut contenders = Contenders::new(&tree, &Entitlement::SHARES, &[Extended::ZERO; 8]);
         let user = tree.index_of(7).unwrap();
         contenders.commit(user, units(10.0));
         let jobs = [7, 6, 8].map(|id| Job {
@@ -155,6 +162,19 @@ mod tests {
         assert_eq!(order, [2, 1, 0]);
         let order = interleaved(contenders.nodes(), Level::Leaf, &jobs).unwrap();
         assert_eq!(order, [1, 2, 0]);
+    }
+
+    #[test]
+    fn minutes_stand_instead_of_shares() {
+        let tree = tree();
+        let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
+        let group = tree.index_of(4).unwrap();
+        let entitlement = Entitlement::new(0).with_minutes(group, 2);
+        let contenders = Contenders::new(&tree, &entitlement, &usage);
+        let node = |id| contenders.nodes()[contenders.of(tree.index_of(id)) as usize];
+        assert_eq!(node(6).entitled, Entitled::whole(120 * 1024));
+        assert_eq!(node(6).used, 20 * 1024);
+        assert!(node(7).entitled.is_zero());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::stock_classic;
 use crate::compat::Compat;
 use crate::config::Config;
 use crate::extended::Extended;
-use crate::fairshare::{self, HostMath, Kept, NumbersOf};
+use crate::fairshare::{self, Entitlement, HostMath, Kept, NumbersOf};
 use crate::priority::{AssocFactors, Job};
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::{Change, Charge, Model, Period, UsageError, model};
@@ -23,6 +23,8 @@ pub struct Engine<M = Box<dyn Model>> {
     pub(super) ranks: Ranks,
     /// Everything is to be published, not only what changes.
     unpublished: bool,
+    /// What associations are entitled to, where the ranking looks at it.
+    entitlement: Entitlement,
 }
 
 /// The input of a pass. Positions are those of the tree.
@@ -124,6 +126,15 @@ impl<M: Model> Engine<M> {
             changed: Vec::new(),
             ranks: Ranks::None,
             unpublished: true,
+            entitlement: Entitlement::SHARES,
+        }
+    }
+
+    /// From now on associations are entitled to this instead of shares of one whole, where the
+    /// ranking looks at it; positions are those of the tree.
+    pub fn entitle(&mut self, entitlement: &Entitlement) {
+        if self.entitlement != *entitlement {
+            self.entitlement.clone_from(entitlement);
         }
     }
 
@@ -291,7 +302,7 @@ impl<M: Model> Engine<M> {
             return;
         }
         self.unpublished = true;
-        let ranking = config.ranking();
+        let ranking = (config.ranking(), &self.entitlement);
         let numbers = fairshare::results(input.host_math, ranking, compat, tree, raw);
         for index in tree.indices() {
             let found = numbers.of(index);

@@ -57,8 +57,8 @@ impl Entitlement {
         !self.minutes.is_empty()
     }
 
-    /// The minutes of an association, in seconds.
-    fn seconds(&self, index: AssocIndex) -> Option<u64> {
+    /// The minutes of an association, in seconds; `None`: it has shares.
+    pub fn seconds(&self, index: AssocIndex) -> Option<u64> {
         let found = self.minutes.binary_search_by_key(&index, |row| row.0);
         found.ok().map(|at| self.minutes[at].1 * 60)
     }

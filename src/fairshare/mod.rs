@@ -317,7 +317,7 @@ pub(crate) fn compute_by(
 /// As [`compute_with`], of one association after the other, where the ranking allows it.
 pub(crate) fn results<'a>(
     host: HostMath,
-    ranking: Ranking,
+    (ranking, entitlement): (Ranking, &'a Entitlement),
     compat: Compat,
     tree: &'a Tree,
     raw_usage: &'a [Extended],
@@ -326,7 +326,7 @@ pub(crate) fn results<'a>(
     let scene = Scene {
         tree,
         raw_usage,
-        entitlement: &SHARES,
+        entitlement,
         compat,
         host,
         workers: &Alone,

@@ -41,6 +41,7 @@ pub(in crate::slurm) fn compute(
         ..
     } = work;
     tables.fill(snapshot)?;
+    tables.entitle(settings);
     pending.begin(snapshot);
     if settings.is_stock_classic() {
         // There they decide fair share, too. Else they are taken as they are priced.
@@ -85,6 +86,7 @@ pub(in crate::slurm) fn rank_again(
         ..
     } = work;
     tables.fill(snapshot)?;
+    tables.entitle(settings);
     computed.has_usage = !snapshot.assocs().is_empty();
     if computed.has_usage {
         let tree = Arc::clone(&tables.tree);
@@ -103,6 +105,7 @@ fn engine_tables<'a>(settings: &'a Settings, tables: &'a mut Tables) -> EngineTa
         kept: &mut tables.kept,
         factors: &mut tables.site.assocs,
         host_math: host::math(),
+        entitlement: &tables.entitlement,
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::engine::{Accruing, Engine, Found, Host, Input, Outcome, RunKey};
 use crate::extended::Extended;
-use crate::fairshare::{HostMath, Kept};
+use crate::fairshare::{Entitlement, HostMath, Kept};
 use crate::priority::{AssocFactors, Job};
 use crate::tree::Tree;
 use crate::usage::{Change, Charge, Model, UsageError};
@@ -59,6 +59,8 @@ pub(in crate::slurm) struct EngineTables<'a> {
     /// What pricing reads, by position.
     pub(in crate::slurm) factors: &'a mut [AssocFactors],
     pub(in crate::slurm) host_math: HostMath,
+    /// What associations are entitled to.
+    pub(in crate::slurm) entitlement: &'a Entitlement,
 }
 
 /// What a pass could not reckon with: one line of the log for all of a kind.
@@ -254,6 +256,7 @@ impl<C, F> Computed<C, F> {
             self.engine.invalidate();
         }
         self.engine.configure(tables.config);
+        self.engine.entitle(tables.entitlement);
         let mut complaints = Complaints::default();
         let takes_negative = tables.config.compat.is_slurm();
         let usage = rows.usage().enumerate();

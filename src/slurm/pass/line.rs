@@ -47,9 +47,9 @@ pub(in crate::slurm) fn form(
 ) -> Result<(StandingLine, Vec<u32>), OrderError> {
     let raw = computed.model().raw();
     let mut contenders = if computed.has_usage && raw.len() == tables.tree.len() {
-        Contenders::new(&tables.tree, raw)
+        Contenders::new(&tables.tree, &tables.entitlement, raw)
     } else {
-        Contenders::new(&Tree::default(), &[])
+        Contenders::new(&Tree::default(), &tables.entitlement, &[])
     };
     if config.order() == Order::Interleaved {
         for row in snapshot.accruing() {

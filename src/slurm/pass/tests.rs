@@ -10,7 +10,7 @@ use crate::compat::{Compat, Release};
 use crate::config::{Config, PriorityFlags};
 use crate::engine::{Accruing, Found, RunKey};
 use crate::extended::Extended;
-use crate::fairshare::{self, HostMath, Kept};
+use crate::fairshare::{self, Entitlement, HostMath, Kept, Ranking};
 use crate::priority::{AssocFactors, Job, TimeLimit};
 use crate::slurm::shared::charged_until::ChargedUntil;
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
@@ -45,6 +45,7 @@ struct FakeHost {
     charged_until: ChargedUntil,
     computed: Computed<ChargeRow, FactorsRow>,
     kept: Vec<Kept>,
+    entitlement: Entitlement,
     priced_with: Vec<AssocFactors>,
 }
 
@@ -174,6 +175,7 @@ impl FakeHost {
                 Compat::Documented => Vec::new(),
                 Compat::Slurm(_) => shares.into_iter().map(kept).collect(),
             },
+            entitlement: Entitlement::SHARES,
             priced_with: vec![AssocFactors::default(); tree.len()],
             config,
             tree,
@@ -287,6 +289,7 @@ impl FakeHost {
             kept: &mut self.kept,
             factors: &mut self.priced_with,
             host_math: HostMath::default(),
+            entitlement: &self.entitlement,
         };
         let complaints = computed.compute(rows, tables, moment);
         self.computed = computed;
@@ -378,6 +381,64 @@ fn a_pass_charges_and_ranks() {
         assert_eq!(host.priced_with[5].fs_factor, 1.0);
         assert_eq!(host.charged_until.last_ran(), Some(START + 300));
     }
+}
+
+#[test]
+fn any_ranking_is_published_and_followed() {
+    // By hand: 1,200 TRES-seconds of user 4, 300 of user 6, in accounts of equal shares; user 5 has
+    // half of what account 2 is entitled to, as user 4 has.
+    let half_and_more = |difference: f64| (1.0 + difference) / 2.0;
+    for (ranking, factors) in [
+        ("least_used:1", [1.0 / 3.0, 2.0 / 3.0, 1.0]),
+        ("least_used:leaf", [1.0 / 3.0, 1.0, 2.0 / 3.0]),
+        ("weighted_walk", [1.0 / 3.0, 2.0 / 3.0, 1.0]),
+        (
+            "difference",
+            [0.25 - 0.8, 0.25, 0.5 - 0.2].map(half_and_more),
+        ),
+    ] {
+        let mut config = config(Compat::Documented, 0);
+        config.parameters.ranking = Some(Ranking::parse(ranking).unwrap());
+        let mut host = FakeHost::new(config);
+        host.start(1, 3, 4.0);
+        host.start(2, 5, 1.0);
+        host.now += 300;
+        host.pass();
+        let close = |(a, b): (&f64, f64)| (a - b).abs() < 1e-12;
+        let found = &host.fs_factor[3..];
+        assert!(found.iter().zip(factors).all(close), "{ranking}: {found:?}");
+        assert_eq!(host.priced_with[4].fs_factor, host.fs_factor[4]);
+        // Another one from one pass to the next, and back.
+        let rankings = [host.config.ranking(), Ranking::FAIR_TREE];
+        for next in [1, 0] {
+            host.config.parameters.ranking = Some(rankings[next]);
+            host.pass();
+            let usage = host.usage.iter().map(|usage| Extended::from_f64(*usage));
+            let usage: Vec<_> = usage.map(Option::unwrap).collect();
+            let compat = Compat::Documented;
+            let all = fairshare::compute(rankings[next], compat, &host.tree, &usage);
+            let all: Vec<_> = all.iter().map(|row| row.fs_factor.unwrap_or(0.0)).collect();
+            assert_eq!(host.fs_factor, all, "{ranking}");
+        }
+    }
+}
+
+#[test]
+fn minutes_decide_where_accounts_have_them() {
+    let mut config = config(Compat::Documented, 0);
+    config.parameters.ranking = Some(Ranking::LEAST_USED_LEAF);
+    let mut host = FakeHost::new(config);
+    host.start(1, 3, 4.0);
+    host.start(2, 5, 1.0);
+    host.now += 300;
+    host.pass();
+    assert!(host.fs_factor[3] < host.fs_factor[5]);
+    // User 4: 1,200 of half of 100 minutes; user 6: 300 of one minute.
+    host.entitlement = Entitlement::new(0)
+        .with_minutes(AssocIndex::new(1), 100)
+        .with_minutes(AssocIndex::new(2), 1);
+    host.pass();
+    assert!(host.fs_factor[3] > host.fs_factor[5]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The engine's tables, made from the rows of slurmctld.
 
 use super::snapshot::Snapshot;
-use crate::fairshare::Kept;
+use crate::fairshare::{Entitlement, Kept};
 use crate::priority::{
     AssocFactors, Index, Job, Partition, Pricer, PriorityError, Qos, Site, Span,
 };
@@ -18,6 +18,8 @@ pub(in crate::slurm) struct Tables {
     /// What slurmctld's records keep, by position; under `compat=slurm`.
     pub(in crate::slurm) kept: Vec<Kept>,
     pub(in crate::slurm) site: Site,
+    /// What associations are entitled to.
+    pub(in crate::slurm) entitlement: Entitlement,
     /// Which of slurmctld's TRES have a weight, in a pass.
     pub(in crate::slurm) weighed: Vec<u32>,
     partitions: Vec<(u64, Index)>,
@@ -55,6 +57,26 @@ impl Tables {
         }
         self.fill_site(snapshot);
         Ok(())
+    }
+
+    /// Finds what associations are entitled to: shares of one whole; where the policy gives
+    /// minutes to accounts, these alone count.
+    pub(in crate::slurm) fn entitle(&mut self, settings: &Settings) {
+        let given = settings.config.accounts.iter();
+        let given: Vec<_> = given.filter(|row| row.minutes.is_some()).collect();
+        if given.is_empty() {
+            self.entitlement = Entitlement::SHARES;
+            return;
+        }
+        let ids = host::account_ids(given.iter().map(|row| row.account.as_str()));
+        self.entitlement = Entitlement::new(0);
+        for (row, id) in given.into_iter().zip(ids) {
+            let index = id.and_then(|id| self.tree.index_of(id));
+            if let (Some(index), Some(minutes)) = (index, row.minutes) {
+                let had = std::mem::take(&mut self.entitlement);
+                self.entitlement = had.with_minutes(index, minutes);
+            }
+        }
     }
 
     /// The same without associations: what pricing one job needs. `tres_names`: one per TRES of

@@ -4,7 +4,7 @@ use crate::config::HostConfig;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::priority::TimeLimit;
-use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -238,6 +238,20 @@ pub(in crate::slurm) fn tres_names() -> Vec<String> {
     // SAFETY: `push` gets the vector back and keeps nothing.
     unsafe { ffi::shim_each_tres(Some(push), (&raw mut names).cast()) };
     names
+}
+
+/// The ids of accounts by name, in any case of letters; `None`: slurmctld has no such account.
+/// The caller holds no lock of the association manager.
+pub(in crate::slurm) fn account_ids<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Option<u32>> {
+    // A name with a NUL is nobody's, and neither is the empty one.
+    let names: Vec<CString> = names
+        .map(|name| CString::new(name).unwrap_or_default())
+        .collect();
+    let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    let mut ids = vec![0_u32; names.len()];
+    // SAFETY: as many names as places; both outlive the call.
+    unsafe { ffi::shim_account_ids(pointers.as_ptr(), ids.as_mut_ptr(), ids.len()) };
+    ids.into_iter().map(|id| (id != 0).then_some(id)).collect()
 }
 
 macro_rules! guards {

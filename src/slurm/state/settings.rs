@@ -5,6 +5,7 @@ use crate::compat::Release;
 use crate::config::{Config, HostConfig};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
 use crate::slurm::runtime::log;
+use std::io::Read;
 use std::path::PathBuf;
 
 /// The release that this plugin was built for.
@@ -73,13 +74,15 @@ impl Settings {
 
     fn of(config: &HostConfig<'_>, host: &HostSettings) -> Result<Settings, String> {
         let settings = Settings {
-            config: Config::from_host(config, RELEASE).map_err(|error| error.to_string())?,
+            config: Config::from_host_reading(config, RELEASE, read_policy)
+                .map_err(|error| error.to_string())?,
             flags: u32::from(config.priority_flags),
             min_job_age_secs: host.numbers.min_job_age,
             state_dir: host.state_save_location.clone(),
             has_slurmdbd: host::has_slurmdbd(),
         };
         settings.check_tres()?;
+        settings.check_accounts()?;
         Ok(settings)
     }
 
@@ -97,6 +100,25 @@ impl Settings {
             Some((name, _)) => Err(format!(
                 "PriorityWeightTRES: found \"{name}\", allowed are the site's TRES: {}",
                 names.join(", ")
+            )),
+        }
+    }
+
+    /// Accounts of the policy file that the site does not have. Without associations (slurmctld has
+    /// not heard from its database yet) nothing can be said.
+    fn check_accounts(&self) -> Result<(), String> {
+        let accounts = &self.config.accounts;
+        if accounts.is_empty() || !host::has_root() {
+            return Ok(());
+        }
+        let ids = host::account_ids(accounts.iter().map(|row| row.account.as_str()));
+        let unknown = accounts.iter().zip(ids).find(|(_, id)| id.is_none());
+        match unknown {
+            None => Ok(()),
+            Some((row, _)) => Err(format!(
+                "{}: accounts: found \"{}\", allowed is an account of the site",
+                row.place,
+                row.account.escape_debug()
             )),
         }
     }
@@ -143,6 +165,27 @@ impl Settings {
     pub(in crate::slurm) fn weighs_tres(&self) -> bool {
         !self.config.priority_weight_tres.is_empty()
     }
+}
+
+/// The longest policy file that is read: some ten thousand accounts.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// The text of a policy file.
+fn read_policy(path: &str) -> Result<String, String> {
+    let read = || -> std::io::Result<String> {
+        // A pipe would keep slurmctld waiting.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(std::io::Error::other("it is no regular file"));
+        }
+        let mut text = String::new();
+        let file = std::fs::File::open(path)?;
+        file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(std::io::Error::other("it has more than 4 MiB"));
+        }
+        Ok(text)
+    };
+    read().map_err(|error| error.to_string())
 }
 
 /// What slurmctld has, without the settings that only the plugin checks.

@@ -121,6 +121,7 @@ const CHECKS: &[(&str, Body)] = &[
         numbers::rankings,
     ),
     ("jobs_start_in_their_order", orders::least_used),
+    ("a_policy_file_gives_minutes", orders::by_minutes),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (
         "a_crash_between_passes_loses_no_end",

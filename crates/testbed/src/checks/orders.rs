@@ -1,9 +1,12 @@
 //! Jobs in an order of their own: hubs, groups and projects, least used first.
 
+use std::fs;
+
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Check;
 use super::fixture::{self, CPUS, DEADLINE, NODES, PERIOD, job};
+use super::settings::reconfigure_restarts;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::site::{Account, FairShare, Site};
@@ -155,6 +158,80 @@ pub fn least_used(check: &Check) -> Result<()> {
     })
 }
 
+/// Allocated minutes of the projects.
+const MINUTES: [u64; PROJECTS.len()] = [1, 6, 3, 2];
+
+/// A policy file: its keys count, minutes stand instead of shares, and one that is wrong leaves
+/// the old policy in force.
+pub fn by_minutes(check: &Check) -> Result<()> {
+    check.in_cluster(&plan(check), |cluster| {
+        let id = cluster.submit(&whole(PROJECTS[2], 3))?;
+        fixture::ended(cluster, id)?;
+        fixture::drain_nodes(cluster)?;
+        fixture::next_pass(cluster)?;
+        let mut jobs = Vec::new();
+        for project in SUBMITTED {
+            jobs.push((cluster.submit(&whole(PROJECTS[project], 1))?, project));
+        }
+        check.step("a policy file with minutes");
+        let file = cluster.path().join("etc/policy.toml");
+        let mut text = "ranking = 'least_used:leaf'\norder = 'interleaved'\n".to_owned();
+        for (project, minutes) in PROJECTS.iter().zip(MINUTES) {
+            text += &format!("[accounts.{}]\nminutes = {minutes}\n", project.0);
+        }
+        fs::write(&file, &text)?;
+        let named = format!("calc_period={PERIOD},policy={}", file.display());
+        set(cluster, &named)?;
+        let expected = picked_by_minutes(cluster, &jobs)?;
+        wait::until_true("the order of minutes", DEADLINE, || {
+            Ok(names(&waiting(cluster)?) == expected)
+        })?;
+
+        check.step("an account that is not there");
+        fs::write(&file, format!("{text}[accounts.nobody]\nminutes = 3\n"))?;
+        // The command may report the refusal or not.
+        let _ = cluster.reconfigure();
+        let line = format!("{}:11:11: accounts: found \"nobody\"", file.display());
+        wait::until_true("the refusal is logged", DEADLINE, || {
+            Ok(cluster.slurmctld_log()?.contains(&line))
+        })?;
+        fixture::next_pass(cluster)?;
+        if !reconfigure_restarts(check.release) {
+            ensure_waiting(cluster, &expected)?;
+        }
+
+        check.step("other minutes");
+        fs::write(&file, text.replace("minutes = 6", "minutes = 600"))?;
+        cluster.reconfigure()?;
+        // The second project has hardly used anything of that: all its jobs come early.
+        wait::until_true("other minutes count", DEADLINE, || {
+            let found = names(&waiting(cluster)?);
+            let third = jobs.iter().filter(|(_, project)| *project == 1).nth(2);
+            let third = third.context("three jobs")?.0;
+            let place = found.iter().position(|id| *id == third);
+            Ok(place.is_some_and(|place| place < 6))
+        })
+    })
+}
+
+/// As [`picked`], where all projects compete at once.
+fn picked_by_minutes(cluster: &Cluster, jobs: &[(u32, usize)]) -> Result<Vec<u32>> {
+    let mut used = used(cluster)?;
+    let mut left = jobs.to_vec();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let oldest = (0..PROJECTS.len())
+            .filter_map(|project| left.iter().copied().find(|(_, of)| *of == project));
+        // Minutes divide 6: six times what was used over them is whole.
+        let best = oldest.min_by_key(|job| (used[job.1] * 6 / MINUTES[job.1], job.0));
+        let (id, project) = best.context("a job")?;
+        left.retain(|(other, _)| *other != id);
+        used[project] += EXPECTED;
+        order.push(id);
+    }
+    Ok(order)
+}
+
 /// A job that takes the whole cluster.
 fn whole(
     (account, user, ..): (&'static str, &'static str, usize, u64, u64),
@@ -198,9 +275,8 @@ fn names(found: &[(u32, u32)]) -> Vec<u32> {
     found.iter().map(|(id, _)| *id).collect()
 }
 
-/// Picks the group that used least of what it is entitled to, in it such a project, its oldest
-/// job; charges that; and so on. Whole numbers all the way.
-fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec<u32>> {
+/// Raw usage of each project, CPU-seconds.
+fn used(cluster: &Cluster) -> Result<[u64; PROJECTS.len()]> {
     let sshare = cluster.sshare("Account,User,RawUsage")?;
     let mut used = [0_u64; PROJECTS.len()];
     for (used, project) in used.iter_mut().zip(PROJECTS) {
@@ -211,6 +287,13 @@ fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec
         });
         *used = row.context("a project")?.get("RawUsage")?;
     }
+    Ok(used)
+}
+
+/// Picks the group that used least of what it is entitled to, in it such a project, its oldest
+/// job; charges that; and so on. Whole numbers all the way.
+fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec<u32>> {
+    let mut used = used(cluster)?;
     let mut left = jobs.to_vec();
     let mut order = Vec::new();
     while !left.is_empty() {
