@@ -6,7 +6,8 @@
 //! started anew goes on with them. Any other start refuses what is refused.
 //!
 //! A text: a first line that names the format, `key=value` for each field of [`HostConfig`] under
-//! its name there, and a last line `end`.
+//! its name there, `policy=` the text of the policy file with `\n` for line breaks and `\\` for
+//! backslashes, and a last line `end`.
 
 use super::files;
 use crate::config::HostConfig;
@@ -53,7 +54,24 @@ fields! {
     texts priority_weight_tres priority_params
 }
 
+/// The key of the policy file's text.
+const POLICY: &str = "policy";
+
 impl Accepted {
+    /// The text of the policy file; `None`: there was none.
+    pub(in crate::slurm) fn policy(&self) -> Option<String> {
+        let mut text = String::new();
+        let mut chars = self.0.get(POLICY)?.chars();
+        while let Some(next) = chars.next() {
+            match next {
+                '\\' if chars.next()? == 'n' => text.push('\n'),
+                '\\' => text.push('\\'),
+                other => text.push(other),
+            }
+        }
+        Some(text)
+    }
+
     fn encode(&self) -> String {
         let mut text = format!("{FIRST_LINE}\n");
         for (key, value) in &self.0 {
@@ -74,12 +92,20 @@ impl Accepted {
     }
 }
 
-/// Remembers these settings, unless they are remembered already.
+/// Remembers these settings and the text of their policy file, unless they are remembered already.
 ///
 /// # Errors
 /// Those of the file system, with the name of the file; what was remembered before stays.
-pub(in crate::slurm) fn store(dir: &Path, host: &HostConfig<'_>) -> Result<(), String> {
-    let accepted = Accepted::of(host);
+pub(in crate::slurm) fn store(
+    dir: &Path,
+    host: &HostConfig<'_>,
+    policy: Option<&str>,
+) -> Result<(), String> {
+    let mut accepted = Accepted::of(host);
+    if let Some(text) = policy {
+        let text = text.replace('\\', "\\\\").replace('\n', "\\n");
+        accepted.0.insert(POLICY.to_string(), text);
+    }
     if load(dir).as_ref() == Ok(&accepted) {
         return Ok(());
     }
@@ -126,21 +152,25 @@ mod tests {
     fn what_is_remembered_comes_back() {
         let folder = Folder::new("accepted");
         assert!(load(&folder.0).is_err());
-        store(&folder.0, &HOST).unwrap();
+        store(&folder.0, &HOST, None).unwrap();
         let other = HostConfig {
             priority_params: "",
             ..HOST
         };
-        store(&folder.0, &other).unwrap();
+        store(&folder.0, &other, None).unwrap();
         assert_eq!(load(&folder.0).unwrap().host(), Some(other));
-        store(&folder.0, &HOST).unwrap();
-        assert_eq!(load(&folder.0).unwrap().host(), Some(HOST));
+        assert_eq!(load(&folder.0).unwrap().policy(), None);
+        let policy = "order = 'strict'\n[accounts.\"a\\\\n\"]\r\n\nminutes = 3 # \\n\n";
+        store(&folder.0, &HOST, Some(policy)).unwrap();
+        let accepted = load(&folder.0).unwrap();
+        assert_eq!(accepted.host(), Some(HOST));
+        assert_eq!(accepted.policy().as_deref(), Some(policy));
     }
 
     #[test]
     fn a_damaged_file_is_none() {
         let folder = Folder::new("accepted-damaged");
-        store(&folder.0, &HOST).unwrap();
+        store(&folder.0, &HOST, Some("\n")).unwrap();
         let whole = std::fs::read(folder.0.join(FILE)).unwrap();
         for length in 0..whole.len() {
             folder.write(FILE, &whole[..length]);

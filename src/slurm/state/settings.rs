@@ -1,6 +1,6 @@
 //! slurm.conf's settings, checked.
 
-use super::accepted_settings;
+use super::accepted_settings::{self, Accepted};
 use crate::compat::Release;
 use crate::config::{Config, HostConfig};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
@@ -37,7 +37,7 @@ impl Settings {
     /// A setting that is refused, by name.
     pub(in crate::slurm) fn read(lock: bool) -> Result<Settings, String> {
         let host = host::settings(lock);
-        Settings::of(&host.config(), &host)
+        Settings::of(&host.config(), &host, read_policy)
     }
 
     /// At start: what slurmctld has. If that is refused and a reconfigure has started slurmctld
@@ -48,9 +48,15 @@ impl Settings {
     /// As [`Settings::read`].
     pub(in crate::slurm) fn read_at_start() -> Result<(Settings, Option<String>), String> {
         let host = host::settings(false);
-        let refused = match Settings::of(&host.config(), &host) {
+        let mut policy = None;
+        let read = |path: &str| {
+            let text = read_policy(path)?;
+            policy = Some(text.clone());
+            Ok(text)
+        };
+        let refused = match Settings::of(&host.config(), &host, read) {
             Ok(settings) => {
-                remember(&host);
+                remember(&host, policy.as_deref());
                 return Ok((settings, None));
             }
             Err(refused) if !is_started_by_reconfigure() => return Err(refused),
@@ -61,10 +67,12 @@ impl Settings {
             Ok(accepted) => accepted.host().ok_or("damaged".to_string()),
             Err(error) => Err(error.clone()),
         };
-        match before.and_then(|before| Settings::of(&before, &host)) {
+        let policy = accepted.as_ref().ok().and_then(Accepted::policy);
+        let read = |path: &str| policy.ok_or(format!("{path} is not remembered"));
+        match before.and_then(|before| Settings::of(&before, &host, read)) {
             Ok(settings) => Ok((settings, Some(format!("{refused}; the old settings stay")))),
             Err(why) => {
-                let settings = Settings::of(&without_texts(&host), &host)?;
+                let settings = Settings::of(&without_texts(&host), &host, read_policy)?;
                 let why =
                     format!("{refused}; the old settings are not known ({why}): it is left out");
                 Ok((settings, Some(why)))
@@ -72,9 +80,14 @@ impl Settings {
         }
     }
 
-    fn of(config: &HostConfig<'_>, host: &HostSettings) -> Result<Settings, String> {
+    /// `read`: the text of the policy file, by its path.
+    fn of(
+        config: &HostConfig<'_>,
+        host: &HostSettings,
+        read: impl FnOnce(&str) -> Result<String, String>,
+    ) -> Result<Settings, String> {
         let settings = Settings {
-            config: Config::from_host_reading(config, RELEASE, read_policy)
+            config: Config::from_host_reading(config, RELEASE, read)
                 .map_err(|error| error.to_string())?,
             flags: u32::from(config.priority_flags),
             min_job_age_secs: host.numbers.min_job_age,
@@ -204,11 +217,12 @@ fn is_started_by_reconfigure() -> bool {
 }
 
 /// Keeps accepted settings for the next reconfigure, where that is a start.
-fn remember(host: &HostSettings) {
+fn remember(host: &HostSettings, policy: Option<&str>) {
     if !RELEASE.facts().reconfigure_restarts {
         return;
     }
-    if let Err(error) = accepted_settings::store(&host.state_save_location, &host.config()) {
+    if let Err(error) = accepted_settings::store(&host.state_save_location, &host.config(), policy)
+    {
         log::error(format_args!("the settings are not remembered: {error}"));
     }
 }
