@@ -74,7 +74,7 @@ fn ten_thousand_levels() {
 fn a_tie_reaches_down_ten_thousand_levels() {
     const LEVELS: u32 = 10_000;
     let tree = chain(LEVELS);
-    // Nobody used anything: on each level the user ties with the account, so all tie.
+    // There is no usage: on each level the user ties with the account, so all tie.
     let usage = vec![Extended::ZERO; tree.len()];
     for compat in [Compat::Documented, SLURM] {
         let results = compute(Ranking::FAIR_TREE, compat, &tree, &usage);

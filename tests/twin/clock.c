@@ -261,7 +261,7 @@ uint64_t twin_clock_ticker_cpu_ns(void)
 	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
-/* Announces a sleep; whoever ends it makes the ticker busy again. */
+/* Announces a sleep; the thread that ends it makes the ticker busy again. */
 static void fall_asleep(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			int64_t deadline_ns, bool steady)
 {

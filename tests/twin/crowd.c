@@ -1,7 +1,7 @@
 /*
  * Many at once: the lines between `crowd N` and `together` are played by N
- * threads that wait for nobody, while the plugin makes one pass after the
- * other. Each line takes the locks that slurmctld holds for such a request, so
+ * threads that do not wait for each other, while the plugin makes one pass after
+ * the other. Each line takes the locks that slurmctld holds for such a request, so
  * what a detector of races reports is the plugin's.
  *
  * Lines about the same job are played by the same thread, in their order; those
@@ -23,7 +23,7 @@ typedef struct {
 } crowd_member;
 
 static struct {
-	uint32_t threads; /* 0: nobody is gathered */
+	uint32_t threads; /* 0: no crowd is being gathered */
 	twin_line *lines;
 	uint32_t count, room;
 } crowd;

@@ -4,7 +4,7 @@
  * slurm_xcalloc() is defined here; the executable comes first in symbol lookup,
  * so that the plugin and libslurmfull call this one. The block is made larger
  * than asked for, and its header, which stands before it, is set to the size
- * that was asked for: nobody else sees the difference.
+ * that was requested: no other code sees the difference.
  */
 #include <dlfcn.h>
 

@@ -112,7 +112,7 @@ static int is_same(void *a, void *b)
 	return a == b;
 }
 
-/* The record is overwritten: nobody may look at it any more. */
+/* The record is overwritten: it must not be read any more. */
 void twin_part_delete(const twin_line *line)
 {
 	slurmctld_lock_t locks = { .job = WRITE_LOCK, .node = WRITE_LOCK,

@@ -82,7 +82,7 @@ static void push(uint16_t type, twin_list objects)
 	twin_list updates;
 	slurmdb_update_object_t *update;
 
-	/* Nobody pushes anything without slurmdbd. */
+	/* Without slurmdbd there are no updates. */
 	if (!slurm_with_slurmdbd()) {
 		FREE_NULL_LIST(objects);
 		return;

@@ -20,8 +20,8 @@ pub fn root() -> PathBuf {
         .to_path_buf()
 }
 
-/// Holds a folder of builds, made where it is missing, for this process alone: whoever wants it
-/// meanwhile waits. It is free again when the value is dropped, or the process ends.
+/// Locks a folder of builds, which is made if missing, for this process: other processes wait.
+/// The lock is released when the value is dropped, or the process ends.
 ///
 /// # Errors
 /// The folder or the file of the lock in it cannot be made.

@@ -13,7 +13,7 @@ use fairtree::usage::{EndState, Outcomes};
 use fairtree_model::input::prices::{Price, Prices};
 use fairtree_model::input::sacct::RunRecord;
 
-/// Ends that are nobody's fault but the site's, and are followed by another run.
+/// Ends that the site causes, not the user, and that are followed by another run.
 const LEFT_OUT: [EndState; 4] = [
     EndState::Preempted,
     EndState::Requeued,

@@ -378,7 +378,7 @@ pub fn accrues(conf: &Conf, faults: &Faults, job: &Job) -> bool {
     !job.is_pending() || (conf.has(flag::CALCULATE_RUNNING) && faults.has(Fault::PendingWall))
 }
 
-/// Whether the end of a job is for a pass to find: nobody reports it without limits.
+/// Whether a pass must find the end of a job itself: without limits slurmctld does not report it.
 pub fn ended_unreported(conf: &Conf, job: &Job) -> bool {
     let ended = job.is_finished() || job.is_completing();
     !conf.limits && ended && job.end_time_exp.is_some() && job.start != 0 && job.assoc != 0

@@ -2,7 +2,7 @@
 //!
 //! Documented (classic_fair_share.shtml; `DEPTH_OBLIVIOUS` of slurm.conf(5)): all associations at
 //! one moment. The stock plugin computes accounts at the start of a pass, from usage as the last
-//! one left it, and users whenever somebody asks.
+//! one left it, and users on demand.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -239,7 +239,7 @@ pub fn shares_norm(records: &Records, id: u32) -> Fraction {
     let parent = assoc.fs_parent;
     if records.conf.has(flag::FAIR_TREE) {
         if id == root || (assoc.on_parent() && parent == root) {
-            // Nobody shares with the root: its level's shares are unset.
+            // The root has no siblings: the shares of its level are unset.
             let root = &records.assocs[&root];
             return whole(root.shares_raw) / whole(root.level_shares);
         }
@@ -260,13 +260,13 @@ pub fn shares_norm(records: &Records, id: u32) -> Fraction {
 
 // ---- stock: the records, one after the other ------------------------------------------------
 
-/// Has nobody computed this effective usage since the last pass?
+/// Whether this effective usage was not computed since the last pass.
 pub fn is_open(assoc: &Assoc) -> bool {
     let value = finite(&assoc.usage_efctv);
     (value - no_val()).abs() < exact(0.000_01)
 }
 
-/// Stock's answer to whoever asks: the records of this moment, whatever they are from.
+/// Stock's result on demand: computed from the present records, even where these are stale.
 pub fn ask(records: &mut Records, faults: &Faults, id: u32) {
     let Some(assoc) = records.assocs.get(&id).cloned() else {
         return;

@@ -59,7 +59,7 @@ faults! {
     DecayAtStart = "use-at-start", "use of a period decays as if all came at its start";
     /// Ends of jobs go by the half-life of the last pass.
     StaleHalfLife = "end-by-old-half-life", "ends of jobs are charged by the half-life before the reconfigure";
-    /// Without limits nobody charges the rest of an ended job.
+    /// Without limits the rest of an ended job is not charged.
     EndLost = "usage-before-end", "usage between the last pass and a job's end is lost";
     /// Time before a resize is charged again.
     ResizeTwice = "resize-usage", "time before a resize is charged twice";
@@ -95,7 +95,7 @@ faults! {
     NoDatabase = "no-slurmdbd-age", "without slurmdbd no age factor, no passes";
 }
 
-/// A set of faults that is asked, and remembers what it was asked for.
+/// A set of faults that records which of them were queried.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     on: u64,

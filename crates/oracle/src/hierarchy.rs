@@ -1,5 +1,5 @@
-//! Associations with shares and usage, and what each algorithm makes of them: for whoever has no
-//! trace of a plugin, but a tree of its own.
+//! Associations with shares and usage, and the results of each algorithm for them: for callers with
+//! a tree of their own instead of a trace of a plugin.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,14 +1,14 @@
-//! What each call into a plugin must leave, computed anew in exact fractions.
+//! The expected result of each call into a plugin, computed in exact fractions.
 //!
-//! Two plugins that play one life differ in every number that follows from a first difference. So
-//! lives are not compared at their ends but call by call: from the records that a plugin found,
-//! and from what it remembers, the oracle computes what it must leave. Ours must leave what is
-//! documented. The stock plugin must leave that with some of its known faults; the smallest
-//! set that explains a call names what happened there. Both begin a life with the same records,
-//! and slurmctld's own doings in between are the same functions for both: where every call of
+//! When two plugins run the same life, every number that follows from a first difference differs. So
+//! lives are compared call by call, not at their ends: from the records before the call, and from
+//! the plugin's state, the oracle computes the records after it. Ours must give the documented
+//! values. The stock plugin must give these with some of its known faults; the smallest
+//! set that gives the observed values explains the call. Both begin a life with the same records,
+//! and slurmctld's own functions between the calls are the same for both: if every call of
 //! both is explained, every difference between them is, and the first fault that acted is the cause.
 //!
-//! The fractions share no code with the engine. What an association or a job is, the trace tells.
+//! The fractions share no code with the engine. Associations and jobs are read from the trace.
 
 mod attribute;
 mod charge;

@@ -1,4 +1,4 @@
-//! Text in columns as wide as their widest cell, or as narrow as the terminal asks for.
+//! Text in columns as wide as their widest cell, or as narrow as the terminal requires.
 
 use std::io::{self, Write};
 

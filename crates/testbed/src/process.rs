@@ -1,7 +1,7 @@
 //! Processes by identity: number, time of start and a mark in their environment.
 //!
-//! A process number alone may have been given to somebody else's process since it was written
-//! down. Nothing here signals a process that cannot show that it is ours.
+//! A process number alone may have been reused for another process since it was recorded.
+//! A process is signalled only when its identity shows that this program has started it.
 
 use std::fs::{self, File};
 use std::io;
@@ -44,7 +44,7 @@ impl Identity {
     /// Sends a signal if it still runs.
     pub fn signal(self, signal: Signal) {
         if self.is_alive() {
-            // It may end in this instant: then there is nobody to signal, which is as well.
+            // It may have ended since the check: then the signal fails, which is no error.
             let _ = kill(Pid::from_raw(self.pid), signal);
         }
     }

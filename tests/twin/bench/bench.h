@@ -22,7 +22,7 @@ void bench_memory_scatter(uint32_t slots, uint64_t seed);
 void bench_memory_together(void);
 
 typedef struct {
-	uint64_t calls;	    /* of malloc and the like, whoever made them */
+	uint64_t calls;	    /* of malloc and the like, by any caller */
 	uint64_t owned;	    /* bytes that the plugin's code has allocated */
 	uint64_t owned_most;
 } bench_memory;

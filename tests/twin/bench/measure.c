@@ -1,6 +1,6 @@
 /*
  * The bench host's events. Each prints one line of words when it is done, so
- * that whoever drives several hosts knows that this one rests.
+ * that the program that drives several hosts knows that this one is idle.
  *
  * `count`            the plugin's own memory counts from here on; before boot
  * `queue_up N ...`   jobs, see crowd.c
@@ -9,7 +9,7 @@
  * `time_set N`       the priority of N jobs, one by one, as at submission
  * `time_sprio`       the list behind sprio
  * `memory`           what the plugin holds
- * `time_memory`      what the machine's memory does at best
+ * `time_memory`      the best times of the machine's memory
  * `serve`            plays what comes from the standard input, to its end
  */
 #include <unistd.h>

@@ -1,7 +1,7 @@
 //! The test programs of the test bed (`crates/testbed/tests`), which need Slurm.
 //!
-//! They are built before anything runs, and started without cargo: beside them cargo is busy with
-//! other things, and whoever asked it would wait for those.
+//! They are built before anything runs, and started without cargo: meanwhile cargo builds other
+//! packages, and a second cargo command would wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, IsTerminal as _};

@@ -14,7 +14,7 @@ pub(super) fn key(row: &Row) -> Key<'_> {
     )
 }
 
-/// What people call it: `physics`, `alice@physics`, `alice@physics in gpu`.
+/// Its name in reports: `physics`, `alice@physics`, `alice@physics in gpu`.
 pub(super) fn name(row: &Row) -> String {
     let (account, user, partition) = key(row);
     match (user, partition) {

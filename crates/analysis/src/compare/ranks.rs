@@ -13,7 +13,7 @@ use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree_model::input::sshare::{Column, Link, Listing, Row, RowKind, links};
 
-/// Names told of those who changed places with somebody.
+/// Number of names shown of associations that changed places.
 const SHOWN: usize = 3;
 
 /// Two listings, ready to be asked.
@@ -114,7 +114,7 @@ impl<'a> Ranks<'a> {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// Who changed places with the row or one above it, at the highest level where somebody did.
+    /// The associations that changed places with the row or one above it, at the highest such level.
     fn places(&self, new: usize) -> Option<String> {
         self.after.path(new).into_iter().find_map(|step| {
             let old = *self.before.at.get(&key(&self.after.rows[step]))?;

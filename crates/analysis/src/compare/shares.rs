@@ -67,7 +67,7 @@ fn passed(earlier: &HashMap<Key<'_>, &Row>, after: &Listing) -> Vec<Change> {
     let level_fs = |at: usize| after.rows[at].level_fs.map(|printed| printed.value);
     let mut changes = Vec::new();
     for (parent, level) in levels.iter_mut().enumerate() {
-        // New rows passed nobody, and do not hide who did.
+        // New rows have passed no other row, and must not hide those that have.
         let was_there = |at: usize| earlier.contains_key(&key(&after.rows[at]));
         level.retain(|&at| level_fs(at).is_some() && was_there(at));
         level.sort_by(|&a, &b| number(level_fs(b)).total_cmp(&number(level_fs(a))));

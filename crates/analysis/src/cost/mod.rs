@@ -42,7 +42,7 @@ pub struct Request {
 /// A user or an account above, when the job ends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// What people call it.
+    /// Its name in reports.
     pub name: String,
     /// True for the user.
     pub is_user: bool,

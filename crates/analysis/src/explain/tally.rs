@@ -1,7 +1,7 @@
-//! Fair Tree ranks counted in passing, for a first guess.
+//! Approximate Fair Tree ranks, as a first guess.
 //!
-//! On each level of the way to a user, whoever has more shares per usage comes first with all its
-//! users. Counted in `f64`, without regard to ties: a guess, which the engine then judges.
+//! On each level of the path to a user, the association with more shares per usage comes first with
+//! all its users. Computed in `f64`, without regard to ties: a guess, which the engine then checks.
 
 use super::RankedSite;
 use super::path::chain;

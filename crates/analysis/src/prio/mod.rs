@@ -72,7 +72,7 @@ pub struct PrioRow {
 }
 
 impl PrioRow {
-    /// What people call it: `job 7 in main`.
+    /// Its name in reports: `job 7 in main`.
     pub fn name(&self) -> String {
         let mut name = match self.job_id {
             Some(id) => format!("job {id}"),

@@ -19,7 +19,7 @@ pub(super) struct Doubt {
     /// The place depends on what was cut off.
     pub(super) cut: bool,
     /// An account above ties, or may tie, with a sibling. Slurm's own plugin may then give the
-    /// factor of whoever comes before these two (docs/parity.md, `empty-first-account`).
+    /// factor of the user that comes before these two (docs/parity.md, `empty-first-account`).
     pub(super) below_tie: bool,
 }
 

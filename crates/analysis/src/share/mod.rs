@@ -98,7 +98,7 @@ pub struct ShareRow {
 }
 
 impl ShareRow {
-    /// The name that people use: `alice@physics` for a user, `physics` for an account.
+    /// Its name in reports: `alice@physics` for a user, `physics` for an account.
     pub fn name(&self) -> String {
         let account = self.account.as_deref().unwrap_or("?");
         match (&self.user, self.kind) {

@@ -43,7 +43,7 @@ impl Move {
 /// An account or a user before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AssocMove {
-    /// What people call it.
+    /// Its name in reports.
     pub name: String,
     /// True for a user, false for an account.
     pub is_user: bool,

@@ -149,7 +149,7 @@ fn half_life_minutes(site: &Site<'_>) -> Vec<Hit> {
     let time = duration(secs);
     vec![Hit::new(
         setting.value_spot(),
-        format!("a lone number is minutes: half of all usage is forgotten after {time}"),
+        format!("a lone number is minutes: half of all usage has decayed after {time}"),
         format!("write PriorityDecayHalfLife={days}-0 if days are meant"),
     )]
 }
@@ -163,7 +163,7 @@ fn half_life_short(site: &Site<'_>) -> Vec<Hit> {
             let time = duration(secs);
             Hit::new(
                 setting.value_spot(),
-                format!("half of all usage is forgotten after {time}, before most jobs end"),
+                format!("half of all usage has decayed after {time}, before most jobs end"),
                 "take a half-life of days, such as 7-0",
             )
         })

@@ -66,7 +66,7 @@ pub(super) fn document<'a>(
         algorithm: timeline.latest.ranking.name(),
         compat: compat(timeline.latest.compat),
         half_life_secs: timeline.half_life_secs,
-        // A report without a past has one moment, and nobody knows which.
+        // A report without a past has one time, which is unknown.
         times: if timeline.times.len() > 1 {
             &timeline.times
         } else {

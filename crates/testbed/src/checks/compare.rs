@@ -14,7 +14,7 @@ pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
     let mut wrong = Vec::new();
     let rows = model.tree.rows().iter().zip(&model.fairshare);
     for (at, (printed, (assoc, computed))) in sshare.rows().iter().zip(rows).enumerate() {
-        // The root shares with nobody; what is printed for it is decoration.
+        // The root has no siblings; the value printed for it has no meaning.
         if assoc.parent.is_none() {
             continue;
         }

@@ -107,7 +107,7 @@ pub fn site() -> Site {
     }
 }
 
-/// Two accounts that nobody uses and that tie: each with a user of one share and one of none.
+/// Two accounts without usage, which tie: each with a user of one share and one of none.
 pub fn with_tied_accounts(mut plan: Plan) -> Plan {
     for (name, users) in [("tie1", ["fay", "gil"]), ("tie2", ["hal", "ivy"])] {
         plan.site.accounts.push(Account {
@@ -205,7 +205,7 @@ pub fn last_pass(cluster: &Cluster) -> i64 {
 pub fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
     let file = cluster.state_file("job_state");
     let called = SystemTime::now();
-    // A change that asks for a new file even if the last one has been written.
+    // A change that makes slurmctld write a new file even if the last one has been written.
     let mut held = job("bob", "left", 60);
     held.options.push("--hold".to_owned());
     cluster.submit(&held)?;

@@ -97,7 +97,7 @@ fn run(check: &Check, cluster: &mut Cluster, line: &str) -> Result<()> {
     expect(cluster, line, &ran)
 }
 
-/// The line with the cluster's own people and files.
+/// The line with the cluster's own users and files.
 fn translated(check: &Check, cluster: &Cluster, line: &str) -> Result<String> {
     let mut line = line.to_owned();
     for person in PEOPLE {

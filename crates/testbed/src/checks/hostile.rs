@@ -17,7 +17,7 @@ use crate::cluster::conf::PriorityType;
 /// What each text has, so that it is found where it must not be.
 const MARK: &str = "secretword";
 
-/// Texts that users may write; `victim` is the number of a job of somebody else.
+/// Texts that users may write; `victim` is the number of another user's job.
 fn texts(victim: u32, user: &str) -> Vec<String> {
     let record = format!(
         "JobId={victim} JobName=wrap UserId={user}(1) GroupId=g(1) MCS_label=N/A Priority=1 Nice=0 \

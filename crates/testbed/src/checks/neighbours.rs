@@ -33,8 +33,8 @@ const WAITING: [(&str, &str, u32, &str, i64); 4] = [
     ("ann", "left", 6, "high", 600),
 ];
 
-/// Site factors reach sprio, and a QOS holds whoever is below its threshold, under Slurm's plugin
-/// as under ours.
+/// sprio shows site factors, and a QOS holds the jobs of users below its threshold, under Slurm's
+/// plugin as under ours.
 pub fn factors_and_thresholds(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     // What is compared is not to depend on when a job was submitted.

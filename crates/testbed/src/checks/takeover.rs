@@ -1,5 +1,5 @@
-//! Two controllers: the one that waits makes no passes, and whoever takes over goes on from what
-//! the other one has charged.
+//! Two controllers: the one that waits makes no passes, and the one that takes over continues from
+//! the charges of the other.
 
 use anyhow::{Result, ensure};
 

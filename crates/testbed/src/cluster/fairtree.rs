@@ -30,8 +30,8 @@ static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// Builds the command where that has not been done yet, and says where it is.
 ///
-/// A copy: in `make test` cargo builds other things beside the clusters, and whoever asked it
-/// again would wait for that ([`PREPARED`]).
+/// A copy: in `make test` cargo builds other packages while clusters run, and a second cargo
+/// command would wait for that ([`PREPARED`]).
 ///
 /// # Errors
 /// It does not build.

@@ -42,7 +42,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The first folder that nobody uses, empty.
+    /// The first folder that is not in use, emptied.
     pub fn claim() -> Result<Folder> {
         for number in 1..=MOST {
             let Some(lock) = lock(number)? else { continue };
@@ -196,8 +196,8 @@ impl Guard {
     }
 }
 
-/// Stands guard, where this program's arguments tell it to; whoever starts a cluster asks this
-/// before anything else.
+/// Runs as the guard process if this program's arguments say so; a program that starts clusters
+/// calls this before anything else.
 pub fn guard_of_arguments() -> Option<Result<()>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let (words, folder) = arguments.split_at_checked(GUARD.len())?;
@@ -218,8 +218,8 @@ fn stand_guard(path: &Path) -> Result<()> {
         .to_str()
         .and_then(|text| text.strip_prefix(PREFIX)?.parse().ok())
         .context("the path of a cluster's folder")?;
-    // The end of the pipe may be seen an instant before the dying process has let go of its lock.
-    // Whoever holds it much longer is another run, which has cleared the folder.
+    // The end of the pipe may be seen shortly before the dying process releases its lock.
+    // A process that holds it much longer is another run, which has cleared the folder.
     let start = Instant::now();
     while start.elapsed() < LETTING_GO {
         match lock(number)? {

@@ -16,7 +16,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// A block of ports that nobody listens on.
+    /// A block of ports without a listener.
     ///
     /// `number`: that of the cluster's folder; different clusters begin their search apart.
     pub fn choose(number: u32, nodes: usize) -> Result<Ports> {

@@ -85,7 +85,7 @@ impl Cluster {
             &data,
         ]);
         command.args(["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=64M"]);
-        // What slurmdbd asks for, and no flush to disk for data that is thrown away.
+        // The settings that slurmdbd requires, and no flush to disk, because the data is temporary.
         command.args([
             "--innodb-lock-wait-timeout=900",
             "--innodb-flush-log-at-trx-commit=0",
@@ -301,7 +301,7 @@ impl Cluster {
     }
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes, for a key.
 pub(super) fn random_bytes(count: usize) -> Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = vec![0; count];

@@ -82,7 +82,7 @@ impl Site {
             ])?;
         }
         if !self.qos.is_empty() {
-            // Whoever is added below root from now on may use them.
+            // Associations that are added below root from now on may use them.
             let names: Vec<_> = self.qos.iter().map(|qos| qos.name).collect();
             let all = format!("qos=normal,{}", names.join(","));
             sacctmgr(&[

@@ -42,7 +42,7 @@ pub fn life(seed: u64, release: &Release) -> Life {
     crowds
 }
 
-/// What slurmctld does while nobody else is there: it starts, and newer releases start to read
+/// What slurmctld does without other threads: it starts, and newer releases restart to read
 /// slurm.conf again.
 fn for_nobody_else(release: &Release) -> Vec<String> {
     let mut verbs = vec!["restart", "crash", "crash_in_pass", "quiet", "loud"];

@@ -27,7 +27,7 @@ const SHORT: RangeInclusive<u64> = 1..=3;
 /// The two detectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Detector {
-    /// Valgrind: invalid reads and writes, use of what nobody has written, leaks.
+    /// Valgrind: invalid reads and writes, use of uninitialised memory, leaks.
     Memory,
     /// ThreadSanitizer: two threads at the same place without order.
     Races,

@@ -42,7 +42,7 @@ pub const DEEDS: [(u32, &str, Deed); 13] = [
     (16, "ask", ask),
 ];
 
-/// Jobs remembered for later deeds.
+/// Jobs stored for later requests.
 const REMEMBERED: usize = 100;
 
 /// The cluster, and what the clients know of each other.

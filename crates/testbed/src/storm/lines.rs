@@ -32,7 +32,7 @@ pub fn is_ours(shape: &str) -> bool {
     shape.contains("priority/fairtree") && !shape.contains(SAID_BY_STOCK)
 }
 
-/// Says nothing about a priority plugin, whoever logs it.
+/// Whether a line is not about a priority plugin.
 pub fn is_harmless(shape: &str) -> bool {
     is_of_the_network(shape)
         || is_of_the_machine(shape)

@@ -56,7 +56,7 @@ struct Aftermath {
     shapes: BTreeSet<String>,
 }
 
-/// A seed that nobody has used before.
+/// A new seed.
 ///
 /// # Errors
 /// A clock before 1970.
@@ -167,7 +167,7 @@ impl Storm {
             ("PriorityWeightPartition", "5000"),
             ("PriorityWeightQOS", "11000"),
             ("PriorityWeightTRES", "cpu=1300"),
-            // Ended jobs are forgotten soon, so that their number comes to rest.
+            // Ended jobs are purged soon, so that their number stays constant.
             ("MinJobAge", "5"),
         ]
         .map(|(key, value)| (key, value.to_owned()))
@@ -215,7 +215,7 @@ fn judge(stock: &Aftermath, ours: &Aftermath) -> Result<()> {
     ours.record.compare(&stock.record)
 }
 
-/// Ends all jobs and waits until slurmctld has forgotten them.
+/// Ends all jobs and waits until slurmctld has purged them.
 fn calm(cluster: &Cluster) -> Result<()> {
     wait::until_true("no job is left", DEADLINE, || {
         for state in ["pending", "running", "suspended"] {

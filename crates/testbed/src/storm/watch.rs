@@ -57,7 +57,7 @@ impl Watch {
         let number = |key: &str| -> Result<u64> {
             let line = text.lines().find_map(|line| line.strip_prefix(key));
             let number = line.and_then(|rest| rest.split_whitespace().next());
-            // A dead process that nobody has waited for has no memory.
+            // A zombie process has no memory.
             let number = number.with_context(|| format!("slurmctld has ended: no {key}"))?;
             Ok(number.parse()?)
         };

@@ -1,6 +1,6 @@
 //! The sample of lives that `make test` plays, as tests: the faults of stock; for `compat=slurm` some
-//! seeds that are always the same, and others that nobody has played before; for the documented
-//! behaviour the former only; and every event at every point of a pass.
+//! fixed seeds, and new ones; for the documented behaviour the fixed ones only; and every event at
+//! every point of a pass.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;

@@ -5,8 +5,8 @@ use xtask::interrupt::{self, Interrupted};
 use super::compare::{Difference, Outcome, Pair, compare};
 use super::life::Life;
 
-/// Drops lines, then words, for as long as a difference is left in nothing but fields that differed
-/// at first; another difference than the one that was found helps nobody.
+/// Drops lines, then words, as long as the only fields that differ are among those that differed
+/// at first, so that the difference stays the same one.
 /// Returns the smallest life found and its difference.
 pub fn shrink(
     pair: &Pair<'_>,

@@ -128,7 +128,7 @@ const HEIRS: [(&str, Option<(&str, &str)>); 4] = [
 /// What no association below an account explains is what removed ones left to it.
 ///
 /// Before slurmdbd goes away, because once it is back slurmctld itself, whichever plugin it runs,
-/// counts the usage of the root twice, and forgets with its next start what accounts have kept.
+/// counts the usage of the root twice, and loses with its next start the usage of removed users.
 pub fn ensure_heritage(life: &Life, ledger: &Ledger) -> Result<()> {
     let sshare = life.cluster.sshare("Account,User,RawUsage")?;
     for (account, removed) in HEIRS {

@@ -162,7 +162,7 @@ fn same(check: &Check, plan: fn(&Check, Under) -> Plan, script: Script) -> Resul
     Ok(())
 }
 
-/// How often a life is begun anew because slurmctld forgot its state.
+/// How often a life is restarted because slurmctld lost its state.
 const ATTEMPTS: usize = 3;
 
 /// slurmctld's own words, under any plugin, when it stops without saving jobs and usage because a

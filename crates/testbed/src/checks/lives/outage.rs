@@ -1,5 +1,5 @@
 //! slurmdbd goes away and comes back; slurmctld is told to reconfigure while jobs come and go;
-//! usage is forgotten.
+//! usage is lost.
 
 use anyhow::{Result, ensure};
 

@@ -18,7 +18,7 @@ pub const CPUS: u32 = 32;
 /// The clusters of jobs and limits.
 pub fn with_limits(check: &Check, under: Under) -> Plan {
     let mut plan = plan(check, under);
-    // Whoever may start is not to wait for anything but passes.
+    // Jobs that are allowed to start must wait for nothing but passes.
     let scheduler = "sched_interval=1,bf_interval=1".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
     // Each is used by a scene: between accounts that tie, stock goes by the order of its lists.
