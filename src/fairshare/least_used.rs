@@ -74,7 +74,10 @@ impl Rule for LeastUsed {
     }
 
     fn level(&self) -> Option<Level> {
-        Some(self.level.map_or(Level::Leaf, |level| Level::Depth(level.get())))
+        Some(
+            self.level
+                .map_or(Level::Leaf, |level| Level::Depth(level.get())),
+        )
     }
 
     fn places(&self, tree: &Tree) -> usize {
