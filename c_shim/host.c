@@ -186,19 +186,3 @@ void shim_usage_unlock(void)
 
 	assoc_mgr_unlock(&locks);
 }
-
-/* slurmctld takes the file lock for writing where it saves usage, and nowhere else. */
-void shim_usage_lock_unsaved(void)
-{
-	assoc_mgr_lock_t locks = { .assoc = WRITE_LOCK, .file = WRITE_LOCK, .qos = WRITE_LOCK,
-				   .tres = READ_LOCK };
-
-	assoc_mgr_lock(&locks);
-}
-
-void shim_unsaved_unlock(void)
-{
-	assoc_mgr_lock_t locks = { .file = WRITE_LOCK };
-
-	assoc_mgr_unlock(&locks);
-}

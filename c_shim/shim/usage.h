@@ -87,10 +87,6 @@ typedef enum {
 extern void shim_usage_lock(void);
 extern void shim_usage_unlock(void);
 
-/* The same, and what keeps slurmctld from saving usage; the latter is released on its own. */
-extern void shim_usage_lock_unsaved(void);
-extern void shim_unsaved_unlock(void);
-
 /* The rest of this part needs the usage lock. */
 
 /* Finds the records of a snapshot's associations and QOS; those that are gone become NULL. */

@@ -96,6 +96,8 @@ bool twin_clock_pass(void);
 unsigned twin_clock_elapse(int64_t seconds);
 /* Whether the calling thread is the plugin's. */
 bool twin_clock_is_ticker(void);
+/* Whether it is the one that the plugin's thread saves with. */
+bool twin_clock_is_saver(void);
 /* A look at the steady clock takes the plugin's thread so long. */
 void twin_clock_look(int64_t nanoseconds);
 /*

@@ -79,7 +79,8 @@ void twin_state_keep_in_pass(void)
 
 static void plugin_writes(void)
 {
-	if (!dies_while_writing || !twin_clock_is_ticker())
+	if (!dies_while_writing ||
+	    !(twin_clock_is_ticker() || twin_clock_is_saver()))
 		return;
 	dies_while_writing = false;
 	/* Its own thread would wait for the plugin's; then the daemon dies first. */

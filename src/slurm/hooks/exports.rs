@@ -14,6 +14,7 @@ use crate::slurm::runtime::log;
 use crate::slurm::runtime::plugin_instance;
 use crate::slurm::runtime::sync::Arc;
 use crate::slurm::shared::plugin::{self, Plugin};
+use crate::slurm::state::saver::{self, Job};
 use crate::slurm::state::{self, Stamp, StoredUsage};
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
@@ -104,9 +105,13 @@ pub extern "C" fn fini() -> c_int {
         let Some(plugin) = plugin::take() else {
             return;
         };
+        plugin.saver.wait_no_more();
         plugin.thread.stop();
         let_hooks_end(&plugin);
-        save_last(&plugin);
+        // A disk that hangs is left alone: slurmctld's own dump counts then, which was before.
+        if let Err(error) = plugin.saver.finish(last_state(&plugin), saver::BOUND) {
+            log::error(format_args!("state is not saved: {error}"));
+        }
         host::site_fini();
         guard::restore();
     });
@@ -127,37 +132,31 @@ fn let_hooks_end(plugin: &Arc<Plugin>) {
 }
 
 /// slurmctld has saved usage by now, in a text that cuts it short; ours is exact.
-fn save_last(plugin: &Plugin) {
+fn last_state(plugin: &Plugin) -> Option<Job> {
     let settings = plugin.settings();
     if !settings.has_slurmdbd || !host::has_root() {
-        return;
+        return None;
     }
     let mut stored = StoredUsage::default();
     let stamp = {
         let lock = UsageLock::lock();
         let shared = plugin.shared.lock();
         // Without a pass, or with usage still to be put back, the files are right as they are.
-        let Some(last_ran) = shared
+        let last_ran = shared
             .charged_until
             .last_ran()
-            .filter(|_| !shared.is_restoring())
-        else {
-            return;
-        };
+            .filter(|_| !shared.is_restoring())?;
         let last_reset = shared.resets.last_reset();
         drop(shared);
         stored.begin(&lock, 0);
         stored.take_assocs(&lock);
         stored.take_qos(&lock);
-        Stamp::new(host::now(), last_ran, last_ran, last_reset)
+        let now = host::now();
+        // The next slurmctld may make a pass at once.
+        Stamp::new(now, last_ran, last_reset, now)
     };
-    let stored = match stored.image(stamp) {
-        Some(image) => state::store(&settings.state_dir, &image),
-        None => Err("no memory".to_string()),
-    };
-    if let Err(error) = stored {
-        log::error(format_args!("state is not saved: {error}"));
-    }
+    let dir = settings.state_dir.clone();
+    Some(state::saving(stored, stamp, dir, plugin.saved.clone()))
 }
 
 /// Called when slurmctld is ready for passes.

@@ -8,11 +8,10 @@ use super::workspace::Workspace;
 use crate::priority::PriorityError;
 use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};
-use crate::slurm::runtime::host::{
-    self, JobsLock, JobsReadLock, NONE, UnsavedLock, UsageLock, ffi,
-};
-use crate::slurm::runtime::log;
+use crate::slurm::runtime::host::{self, JobsLock, JobsReadLock, NONE, UsageLock, ffi};
+use crate::slurm::runtime::{log, thread};
 use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::state::Stamp;
 use crate::slurm::state::settings::Settings;
 use crate::tree::AssocIndex;
 use crate::usage::{Change, Model, Quantity};
@@ -23,12 +22,8 @@ use std::time::{Duration, Instant};
 /// What is to be saved of an applied pass.
 #[derive(Default)]
 pub(in crate::slurm) struct Applied {
-    /// Times of the pass before and of the last reset; `None`: usage is not to be saved.
-    pub(in crate::slurm) times: Option<(i64, i64)>,
-    /// Were slurmctld to save usage before we do, a crash in between would leave the usage of this
-    /// pass with the time of the last one: the period would be charged again. Stock has that
-    /// fault, so `compat=slurm` leaves this out.
-    pub(in crate::slurm) unsaved: Option<UnsavedLock>,
+    /// Of what time the usage in the workspace is; `None`: usage is not to be saved.
+    pub(in crate::slurm) stamp: Option<Stamp>,
     /// Associations were not what the pass began with: they have been copied, and are to be ranked
     /// once more.
     pub(in crate::slurm) again: bool,
@@ -42,12 +37,13 @@ pub(in crate::slurm) fn reset(_lock: &UsageLock) {
 
 /// Lets usage decay, adds the charges, publishes the factors, and moves `last_ran`: all in one
 /// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone. On the
-/// way all usage is written down.
+/// way all usage is written down. `next`: when the next pass is due, on the monotonic clock.
 pub(in crate::slurm) fn usage(
     plugin: &Plugin,
     settings: &Settings,
     work: &mut Workspace,
     moment: &Moment,
+    next: Duration,
 ) -> Result<Applied, SnapshotError> {
     plugin.fault.inject("apply");
     let Workspace {
@@ -63,12 +59,10 @@ pub(in crate::slurm) fn usage(
         }
         return Ok(Applied::default());
     }
-    let (lock, unsaved) = if settings.config.compat.is_slurm() {
-        (UsageLock::lock(), None)
-    } else {
-        let (lock, unsaved) = UsageLock::lock_unsaved();
-        (lock, Some(unsaved))
-    };
+    if let Some(spare) = plugin.saved.spare.lock().take() {
+        *stored = spare;
+    }
+    let lock = UsageLock::lock();
     let mut shared = plugin.shared.lock();
     for charge in &mut computed.charges {
         // A job that ended (or was resized) since the snapshot was charged then, to its end.
@@ -98,9 +92,14 @@ pub(in crate::slurm) fn usage(
     let runs = computed.runs.take();
     let last_ran = computed.outcome.last_ran;
     shared.charged_until.commit(last_ran, moment.now, runs);
+    // Not later: ends of jobs that are charged from now on are not in it.
+    let now = host::now();
+    let next_pass = now.saturating_add(whole_secs(next.saturating_sub(thread::monotonic())));
     let last_reset = shared.resets.last_reset();
+    let stamp = Stamp::new(now, last_ran, last_reset, next_pass);
     drop(shared);
     drop(lock);
+    plugin.announce(next_pass);
 
     if !again {
         let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
@@ -112,10 +111,13 @@ pub(in crate::slurm) fn usage(
         ));
     }
     Ok(Applied {
-        times: Some((moment.last_ran.unwrap_or(0), last_reset)),
-        unsaved,
+        stamp: Some(stamp),
         again,
     })
+}
+
+fn whole_secs(time: Duration) -> i64 {
+    i64::try_from(time.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// What a usage model does to slurmctld's records before jobs are charged.

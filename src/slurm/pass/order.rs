@@ -13,26 +13,32 @@ use crate::slurm::runtime::host::{self, SnapshotLock, UsageLock, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::runtime::thread;
 use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::state::saver::Job;
 use crate::slurm::state::settings::Settings;
-use crate::slurm::state::{self, Stamp, Times};
+use crate::slurm::state::{self, Times};
 use jiff::tz::TimeZone;
+use std::time::Duration;
 
-/// One pass. On error nothing has changed.
-pub(in crate::slurm) fn pass(plugin: &Plugin, work: &mut Workspace) -> Result<(), PassError> {
+/// One pass. `next`: when the next one is due, on the monotonic clock. On error nothing has
+/// changed, or usage has, and that is saved.
+pub(in crate::slurm) fn pass(
+    plugin: &Plugin,
+    work: &mut Workspace,
+    next: Duration,
+) -> Result<(), PassError> {
     let settings = plugin.settings();
+    withdraw_announced(plugin, &settings);
     begin(plugin, &settings);
 
     let moment = snapshot(plugin, &settings, work)?;
     compute::compute(plugin, &settings, work, &moment)?;
-    let applied = apply::usage(plugin, &settings, work, &moment)?;
+    let applied = apply::usage(plugin, &settings, work, &moment, next)?;
     let again = applied.again;
-    save(plugin, &settings, work, applied);
-    if again {
-        rank_again(plugin, &settings, work, &moment)?;
-    }
-    stand_in_line(plugin, &settings, work, &moment);
-    apply::factors(plugin, &settings, work, &moment).map_err(ComputeError::from)?;
-    apply::priorities(plugin, &settings, work);
+    let unsaved = unsaved(plugin, &settings, work, applied);
+    let priced = price(plugin, &settings, work, &moment, again);
+    // Nobody waits for the disk but this thread.
+    unsaved.save();
+    priced?;
 
     log::debug(format_args!(
         "pass over {} associations, {} charged jobs, {} waiting jobs",
@@ -181,38 +187,94 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     }
 }
 
-fn save(plugin: &Plugin, settings: &Settings, work: &Workspace, applied: Applied) {
-    plugin.fault.inject("state");
-    let Applied { times, unsaved, .. } = applied;
-    let stored = match times {
+fn price(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    moment: &Moment,
+    again: bool,
+) -> Result<(), PassError> {
+    if again {
+        rank_again(plugin, settings, work, moment)?;
+    }
+    stand_in_line(plugin, settings, work, moment);
+    apply::factors(plugin, settings, work, moment).map_err(ComputeError::from)?;
+    apply::priorities(plugin, settings, work);
+    Ok(())
+}
+
+/// Where this pass comes before the time that the state on disk says of it, as after a start or a
+/// step of the clock, that is written down first: else usage that slurmctld dumps from now on could
+/// be taken for usage of the pass before. That is of no use to `compat=slurm`, which reads no state
+/// of ours.
+fn withdraw_announced(plugin: &Plugin, settings: &Settings) {
+    let now = host::now();
+    if settings.config.compat.is_slurm() || !plugin.is_before_announced(now) {
+        return;
+    }
+    let dir = settings.state_dir.clone();
+    let job: Job = Box::new(move |wanted| state::advance_next_pass(&dir, now, wanted));
+    match plugin.saver.save(job) {
+        Ok(()) => plugin.withdraw_announced(now),
+        // The state of this pass will do away with it; a disk that stays bad is told of then.
+        Err(error) => log::verbose(format_args!("the time of this pass is not saved: {error}")),
+    }
+}
+
+/// What is still to be saved of a pass. Dropped by a panic, it is saved without a line in the log.
+struct Unsaved<'a> {
+    plugin: &'a Plugin,
+    job: Option<Job>,
+}
+
+fn unsaved<'a>(
+    plugin: &'a Plugin,
+    settings: &Settings,
+    work: &mut Workspace,
+    applied: Applied,
+) -> Unsaved<'a> {
+    let dir = settings.state_dir.clone();
+    let job = match applied.stamp {
+        Some(stamp) => {
+            let stored = std::mem::take(&mut work.stored);
+            Some(state::saving(stored, stamp, dir, plugin.saved.clone()))
+        }
         None if settings.counts_passes_only() => {
             let shared = plugin.shared.lock();
-            let last_ran = shared.charged_until.last_ran().unwrap_or(0);
-            let last_reset = shared.resets.last_reset();
-            drop(shared);
-            state::store_times(
-                &settings.state_dir,
-                Times {
-                    last_ran,
-                    last_reset,
-                },
+            let times = Times {
+                last_ran: shared.charged_until.last_ran().unwrap_or(0),
+                last_reset: shared.resets.last_reset(),
+            };
+            Some(
+                Box::new(move |wanted: &dyn Fn() -> bool| state::store_times(&dir, times, wanted))
+                    as Job,
             )
         }
-        None => return,
-        Some((previous, last_reset)) => {
-            let last_ran = work.computed.outcome.last_ran;
-            let stamp = Stamp::new(host::now(), last_ran, previous, last_reset);
-            match work.stored.image(stamp) {
-                Some(image) => state::store(&settings.state_dir, &image),
-                None => Err("no memory".to_string()),
-            }
-        }
+        None => None,
     };
-    // Now both are on disk, the usage and its time, or neither.
-    drop(unsaved);
-    match plugin.saving.lock().pass(stored, thread::monotonic()) {
-        None => (),
-        Some(state::Line::Error(line)) => log::error(line),
-        Some(state::Line::Info(line)) => log::info(line),
+    Unsaved { plugin, job }
+}
+
+impl Unsaved<'_> {
+    /// Saves it, and waits for a slow disk no longer than a bound.
+    fn save(mut self) {
+        self.plugin.fault.inject("state");
+        let Some(job) = self.job.take() else {
+            return;
+        };
+        let saved = self.plugin.saver.save(job);
+        match self.plugin.saving.lock().pass(saved, thread::monotonic()) {
+            None => (),
+            Some(state::Line::Error(line)) => log::error(line),
+            Some(state::Line::Info(line)) => log::info(line),
+        }
+    }
+}
+
+impl Drop for Unsaved<'_> {
+    fn drop(&mut self) {
+        if let Some(job) = self.job.take() {
+            let _ = self.plugin.saver.save(job);
+        }
     }
 }

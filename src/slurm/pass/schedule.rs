@@ -15,6 +15,7 @@ static PASS: Hook = Hook::new("pass");
 pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     let mut work = Workspace::default();
     let mut deadline = thread::monotonic();
+    PASS.run(|| plugin.remember_settings());
     PASS.run(|| run_secs::take_consumed(plugin, &plugin.settings()));
     PASS.run(|| {
         if let Err(error) = crash_recovery::charge_again(plugin, &mut work.snapshot) {
@@ -24,8 +25,9 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     while !plugin.thread.stopping() {
         PASS.forget();
         before_each();
+        let period = period(plugin);
         let ended = PASS.run(|| {
-            if let Err(error) = pass(plugin, &mut work) {
+            if let Err(error) = pass(plugin, &mut work, deadline + period) {
                 log::error(format_args!("{error}; priorities stay as they are"));
             }
         });
@@ -36,11 +38,13 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
         if plugin.settings().passes_once() {
             return;
         }
-        let period = plugin.settings().config.priority_calc_period_secs;
-        let period = Duration::from_secs(period.into());
-        deadline = thread::next_deadline(deadline, period, thread::monotonic());
+        deadline = thread::next_deadline(deadline, self::period(plugin), thread::monotonic());
         wait(plugin, &mut work, deadline);
     }
+}
+
+fn period(plugin: &Plugin) -> Duration {
+    Duration::from_secs(plugin.settings().config.priority_calc_period_secs.into())
 }
 
 /// Waits for the next pass; where ends of jobs are not reported, looks for them before slurmctld

@@ -294,27 +294,6 @@ guards! {
     UsageLock = shim_usage_lock, shim_usage_unlock;
 }
 
-impl UsageLock {
-    /// The usage lock, and another that keeps slurmctld from saving usage until it is dropped.
-    /// While slurmctld waits for that one it holds read locks: keep it for one write of our state
-    /// and ask for no lock meanwhile.
-    pub(in crate::slurm) fn lock_unsaved() -> (UsageLock, UnsavedLock) {
-        // SAFETY: as for the other guards; each of the two is released once, by its own Drop.
-        unsafe { ffi::shim_usage_lock_unsaved() };
-        (UsageLock(PhantomData), UnsavedLock(PhantomData))
-    }
-}
-
-/// Keeps slurmctld from saving usage (see [`UsageLock::lock_unsaved`]).
-pub(in crate::slurm) struct UnsavedLock(PhantomData<*const ()>);
-
-impl Drop for UnsavedLock {
-    fn drop(&mut self) {
-        // SAFETY: `lock_unsaved` took it in this thread: the guard cannot be sent.
-        unsafe { ffi::shim_unsaved_unlock() }
-    }
-}
-
 /// Prefetches the cache line that a value begins in, into L1.
 #[inline(always)]
 pub(in crate::slurm) fn prefetch<T>(at: &T) {

@@ -13,9 +13,12 @@ use crate::slurm::runtime::log;
 use crate::slurm::runtime::plugin_instance::PluginInstance;
 use crate::slurm::runtime::sync::{Arc, Mutex, RwLock};
 use crate::slurm::runtime::thread::{ClockWatch, Thread};
-use crate::slurm::state::settings::{RELEASE, Settings};
-use crate::slurm::state::{self, SaveAlerts, State};
+use crate::slurm::state::accepted_settings::{self, Accepted};
+use crate::slurm::state::saver::{Job, Saver};
+use crate::slurm::state::settings::{AtStart, RELEASE, Settings};
+use crate::slurm::state::{self, SaveAlerts, Saved, State};
 use crate::usage::{Decay, ResetSchedule};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Set by init, emptied by fini: slurmctld may go through both several times in one process.
 static PLUGIN: PluginInstance<Plugin> = PluginInstance::new();
@@ -37,6 +40,13 @@ pub(in crate::slurm) struct Plugin {
     pub(in crate::slurm) thread: Thread,
     pub(in crate::slurm) clock: ClockWatch,
     pub(in crate::slurm) saving: Mutex<SaveAlerts>,
+    pub(in crate::slurm) saver: Saver,
+    pub(in crate::slurm) saved: Arc<Saved>,
+    /// Settings that are still to be remembered.
+    accepted: Mutex<Option<Accepted>>,
+    /// Some state on disk, or about to get there, may say that no pass changes usage before this
+    /// time.
+    announced: AtomicI64,
 }
 
 /// What changes with passes and ends of jobs. Its mutex is a leaf.
@@ -65,7 +75,11 @@ impl Shared {
 
 impl Plugin {
     fn start() -> Result<Plugin, String> {
-        let (settings, refused) = Settings::read_at_start()?;
+        let AtStart {
+            settings,
+            refused,
+            accepted,
+        } = Settings::read_at_start()?;
         if let Some(refused) = refused {
             log::error(refused);
         }
@@ -108,6 +122,10 @@ impl Plugin {
             thread: Thread::default(),
             clock: ClockWatch::default(),
             saving: Mutex::default(),
+            saver: Saver::default(),
+            saved: Arc::new(Saved::new(found.last_ran)),
+            accepted: Mutex::new(accepted),
+            announced: AtomicI64::new(found.next_pass.unwrap_or(i64::MIN)),
         })
     }
 
@@ -133,6 +151,34 @@ impl Plugin {
             }
             Err(error) => log::error(format_args!("{error}; the old settings stay")),
         }
+    }
+
+    /// Remembers accepted settings, once. Not in init, which may be called under all of slurmctld's
+    /// locks.
+    pub(in crate::slurm) fn remember_settings(&self) {
+        let Some(accepted) = self.accepted.lock().take() else {
+            return;
+        };
+        let dir = self.settings().state_dir.clone();
+        let store: Job = Box::new(move |wanted| accepted_settings::store(&dir, &accepted, wanted));
+        if let Err(error) = self.saver.save(store) {
+            log::error(format_args!("the settings are not remembered: {error}"));
+        }
+    }
+
+    /// State is about to be saved that says of no pass before this time.
+    pub(in crate::slurm) fn announce(&self, next_pass: i64) {
+        self.announced.fetch_max(next_pass, Ordering::Relaxed);
+    }
+
+    /// Some state that was saved says that there is no pass at `now`.
+    pub(in crate::slurm) fn is_before_announced(&self, now: i64) -> bool {
+        now < self.announced.load(Ordering::Relaxed)
+    }
+
+    /// Nothing on disk says so any more.
+    pub(in crate::slurm) fn withdraw_announced(&self, now: i64) {
+        self.announced.store(now, Ordering::Relaxed);
     }
 
     /// Memory to look at one job with; comes back through [`Plugin::give_back`].

@@ -9,7 +9,7 @@
 //! its name there, `policy=` the text of the policy file with `\n` for line breaks and `\\` for
 //! backslashes, and a last line `end`.
 
-use super::files;
+use super::files::{self, Replacement};
 use crate::config::HostConfig;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -72,6 +72,16 @@ impl Accepted {
         Some(text)
     }
 
+    /// What slurmctld has, and the text of its policy file.
+    pub(in crate::slurm) fn with(host: &HostConfig<'_>, policy: Option<&str>) -> Accepted {
+        let mut accepted = Accepted::of(host);
+        if let Some(text) = policy {
+            let text = text.replace('\\', "\\\\").replace('\n', "\\n");
+            accepted.0.insert(POLICY.to_string(), text);
+        }
+        accepted
+    }
+
     fn encode(&self) -> String {
         let mut text = format!("{FIRST_LINE}\n");
         for (key, value) in &self.0 {
@@ -92,25 +102,25 @@ impl Accepted {
     }
 }
 
-/// Remembers these settings and the text of their policy file, unless they are remembered already.
+/// Remembers these settings, unless they are remembered already. `wanted`: see [`files::replace`].
 ///
 /// # Errors
 /// Those of the file system, with the name of the file; what was remembered before stays.
 pub(in crate::slurm) fn store(
     dir: &Path,
-    host: &HostConfig<'_>,
-    policy: Option<&str>,
+    accepted: &Accepted,
+    wanted: &dyn Fn() -> bool,
 ) -> Result<(), String> {
-    let mut accepted = Accepted::of(host);
-    if let Some(text) = policy {
-        let text = text.replace('\\', "\\\\").replace('\n', "\\n");
-        accepted.0.insert(POLICY.to_string(), text);
-    }
-    if load(dir).as_ref() == Ok(&accepted) {
+    if load(dir).as_ref() == Ok(accepted) {
         return Ok(());
     }
-    files::replace(dir, FILE, None, &[accepted.encode().as_bytes()])
-        .map_err(|error| format!("{}: {error}", dir.join(FILE).display()))
+    let text = accepted.encode();
+    let file = Replacement {
+        name: FILE,
+        old: None,
+        pieces: &[text.as_bytes()],
+    };
+    files::replace(dir, &[file], wanted)
 }
 
 /// What was remembered.
@@ -148,20 +158,24 @@ mod tests {
         priority_params: "calc_period=60,compat=documented",
     };
 
+    fn remember(folder: &Folder, host: &HostConfig<'_>, policy: Option<&str>) {
+        store(&folder.0, &Accepted::with(host, policy), &|| true).unwrap();
+    }
+
     #[test]
     fn what_is_remembered_comes_back() {
         let folder = Folder::new("accepted");
         assert!(load(&folder.0).is_err());
-        store(&folder.0, &HOST, None).unwrap();
+        remember(&folder, &HOST, None);
         let other = HostConfig {
             priority_params: "",
             ..HOST
         };
-        store(&folder.0, &other, None).unwrap();
+        remember(&folder, &other, None);
         assert_eq!(load(&folder.0).unwrap().host(), Some(other));
         assert_eq!(load(&folder.0).unwrap().policy(), None);
         let policy = "order = 'strict'\n[accounts.\"a\\\\n\"]\r\n\nminutes = 3 # \\n\n";
-        store(&folder.0, &HOST, Some(policy)).unwrap();
+        remember(&folder, &HOST, Some(policy));
         let accepted = load(&folder.0).unwrap();
         assert_eq!(accepted.host(), Some(HOST));
         assert_eq!(accepted.policy().as_deref(), Some(policy));
@@ -170,7 +184,7 @@ mod tests {
     #[test]
     fn a_damaged_file_is_none() {
         let folder = Folder::new("accepted-damaged");
-        store(&folder.0, &HOST, Some("\n")).unwrap();
+        remember(&folder, &HOST, Some("\n"));
         let whole = std::fs::read(folder.0.join(FILE)).unwrap();
         for length in 0..whole.len() {
             folder.write(FILE, &whole[..length]);

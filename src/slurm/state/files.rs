@@ -1,34 +1,71 @@
-//! Replacing a file so that there is always a whole one.
+//! Replacing files so that there is always a whole one of each.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Puts `pieces`, one after the other, in place of the file `name`: after this, or after any crash, the file is either
-/// the old one or the new one, and on disk. The old one stays under the name `old`, if there is one
-/// and the file system has links.
+/// A file that is to be replaced.
+pub(super) struct Replacement<'a> {
+    pub(super) name: &'a str,
+    /// The name that the file of before is kept under, if there is one and the file system has
+    /// links.
+    pub(super) old: Option<String>,
+    /// What it is to hold, one after the other.
+    pub(super) pieces: &'a [&'a [u8]],
+}
+
+/// Puts new files in place of old ones: after this, or after any crash, each of them is either the
+/// old one or the new one, and on disk. They are replaced in this order, once all new ones are on
+/// disk. One sync a file, and one of the folder.
+///
+/// `wanted` is asked last, right before the first file is replaced: when it says no, nothing is.
 ///
 /// # Errors
-/// Those of the file system; the old file stays, no other one is left behind.
+/// Those of the file system, with the name of the file; old files that were not replaced stay, and
+/// no other ones are left behind.
 pub(super) fn replace(
     dir: &Path,
-    name: &str,
-    old: Option<&str>,
-    pieces: &[&[u8]],
-) -> io::Result<()> {
-    let temporary = dir.join(format!("{name}.new"));
-    let written = write(&temporary, pieces).and_then(|()| {
-        if let Some(old) = old {
-            keep(&dir.join(name), &dir.join(old));
+    files: &[Replacement<'_>],
+    wanted: &dyn Fn() -> bool,
+) -> Result<(), String> {
+    let replaced = try_replace(dir, files, wanted);
+    if replaced.is_err() {
+        for file in files {
+            let _ = fs::remove_file(temporary(dir, file));
         }
-        fs::rename(&temporary, dir.join(name))
-    });
-    if let Err(error) = written {
-        let _ = fs::remove_file(&temporary);
-        return Err(error);
     }
-    File::open(dir)?.sync_all()
+    replaced
+}
+
+fn try_replace(
+    dir: &Path,
+    files: &[Replacement<'_>],
+    wanted: &dyn Fn() -> bool,
+) -> Result<(), String> {
+    let named = |file: &Replacement<'_>, error: io::Error| {
+        format!("{}: {error}", dir.join(file.name).display())
+    };
+    for file in files {
+        write(&temporary(dir, file), file.pieces).map_err(|error| named(file, error))?;
+    }
+    if !wanted() {
+        return Err("nobody waits for it any more".to_string());
+    }
+    for file in files {
+        let path = dir.join(file.name);
+        if let Some(old) = &file.old {
+            keep(&path, &dir.join(old));
+        }
+        fs::rename(temporary(dir, file), &path).map_err(|error| named(file, error))?;
+    }
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(|error| format!("{}: {error}", dir.display()))
+}
+
+fn temporary(dir: &Path, file: &Replacement<'_>) -> PathBuf {
+    dir.join(format!("{}.new", file.name))
 }
 
 /// Without the old file all is as well as without this function: not worth an error.
@@ -39,11 +76,12 @@ fn keep(file: &Path, old: &Path) {
     }
 }
 
+/// A new file of the owner's alone, whatever had its name before: a link is not followed.
 fn write(path: &Path, pieces: &[&[u8]]) -> io::Result<()> {
+    let _ = fs::remove_file(path);
     let mut file = OpenOptions::new()
         .write(true)
-        .create(true)
-        .truncate(true)
+        .create_new(true)
         .mode(0o600)
         .open(path)?;
     for piece in pieces {

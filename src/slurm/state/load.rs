@@ -8,7 +8,7 @@
 
 use super::state_file::State;
 use super::times::{OWN_FILE, SLURM_FILE, Times, old};
-use super::usage_dump::{self, ASSOC_FILE as DUMP_FILE};
+use super::usage_dump::{self, ASSOC_FILE as DUMP_FILE, DumpTime};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -24,6 +24,8 @@ pub(in crate::slurm) struct Loaded {
     /// When the usage that counts was written down: the state's or that of slurmctld's dump.
     /// What was charged later is not in it.
     pub(in crate::slurm) usage_as_of: Option<i64>,
+    /// Our file on disk says that no pass changes usage before this time: see [`State::next_pass`].
+    pub(in crate::slurm) next_pass: Option<i64>,
     /// For the administrator, as errors.
     pub(in crate::slurm) complaints: Vec<String>,
     /// For the curious.
@@ -52,25 +54,22 @@ pub(in crate::slurm) fn load(dir: &Path, own: bool) -> Loaded {
     } else {
         None
     };
-    let state = own
-        .then(|| load_own(dir, passes, dump, &mut loaded))
-        .flatten();
+    let found = own.then(|| load_own(dir, passes, dump, &mut loaded));
+    let (own_times, state) = found.flatten().unzip();
+    let state: Option<State> = state.flatten();
     let instead = match &state {
         Some(_) => format!("usage is taken from {OWN_FILE}"),
         None => "usage is what slurmctld could read".to_string(),
     };
     let lines = damages.iter().map(|damage| format!("{damage}; {instead}"));
     loaded.complaints.extend(lines);
-    let times = match &state {
-        Some(state) => Some(state.times()),
-        None => passes.last.or(passes.before),
-    };
+    let times = own_times.or(passes.last).or(passes.before);
     let known = |time: i64| (time != 0).then_some(time);
     loaded.last_ran = times.and_then(|times| known(times.last_ran));
     loaded.last_reset = times.and_then(|times| known(times.last_reset));
     loaded.usage_as_of = match &state {
         Some(state) => Some(state.written_at),
-        None => dump,
+        None => dump.map(|dump| dump.written),
     };
     loaded.saved = state;
     loaded
@@ -110,13 +109,25 @@ fn load_times(dir: &Path, name: &str, loaded: &mut Loaded) -> Option<Times> {
     }
 }
 
-/// Our file, or the one of the pass before where it is damaged, if it counts.
+/// The times of our file, or of the one of the pass before where it is damaged, if they count: of
+/// Slurm's files one may be behind. And the usage in it, unless that of slurmctld's is newer.
 /// `dump`: when slurmctld wrote its own files; `None` where they are none or damaged.
-fn load_own(dir: &Path, passes: Passes, dump: Option<i64>, loaded: &mut Loaded) -> Option<State> {
+fn load_own(
+    dir: &Path,
+    passes: Passes,
+    dump: Option<DumpTime>,
+    loaded: &mut Loaded,
+) -> Option<(Times, Option<State>)> {
     let damage = match read_own(dir, OWN_FILE)? {
         Ok(state) => {
-            let counts = belongs(&state, passes, loaded) && is_newer(dir, &state, dump, loaded);
-            return counts.then_some(state);
+            if !belongs(&state, passes, loaded) {
+                return None;
+            }
+            loaded.next_pass = Some(state.next_pass);
+            // No other pass had changed usage when slurmctld wrote its own files.
+            let same_pass = dump.is_some_and(|dump| dump.header < state.next_pass);
+            let counts = !same_pass || is_newer(dir, &state, dump, loaded);
+            return Some((state.times(), counts.then_some(state)));
         }
         Err(damage) => damage,
     };
@@ -135,7 +146,7 @@ fn load_own(dir: &Path, passes: Passes, dump: Option<i64>, loaded: &mut Loaded) 
     loaded.complaints.push(format!(
         "{OWN_FILE} is damaged ({damage}); {fate}; {instead}"
     ));
-    before
+    before.map(|state| (state.times(), Some(state)))
 }
 
 /// `None`: there is no such file.
@@ -183,8 +194,8 @@ fn is_superseded(state: &State, passes: Passes) -> bool {
 }
 
 /// Is it newer than slurmctld's own files?
-fn is_newer(dir: &Path, state: &State, dump: Option<i64>, loaded: &mut Loaded) -> bool {
-    let Some(dumped_at) = dump else {
+fn is_newer(dir: &Path, state: &State, dump: Option<DumpTime>, loaded: &mut Loaded) -> bool {
+    let Some(dumped_at) = dump.map(|dump| dump.written) else {
         return true;
     };
     let newer = if state.written_at == dumped_at {

@@ -10,15 +10,26 @@
 //!
 //! slurmctld's dump and the time of the last pass are not written together, so that after a crash
 //! they may not belong to each other: usage of a period is lost, or charged again. Our file holds
-//! both. At start it is taken if it belongs to the last pass and is newer than the dump; after
-//! another plugin has made passes, or after an orderly stop of slurmctld with a later dump, it is
-//! not. A damaged file of ours is set aside, and the one of the pass before counts (see `load`).
+//! both. At start it is taken if it belongs to the last pass, unless the dump is newer and surely of
+//! the same pass; after another plugin has made passes it is not.
+//!
+//! Nobody waits for the disk: usage of a pass is written by a thread of its own (see [`saver`]), and
+//! slurmctld may dump usage before that is done. So our file says until when no other pass changes
+//! usage (`next_pass`). What was dumped before that time is of its pass. A dump of a later time may
+//! be of a pass whose file did not get to the disk: then it does not count, and jobs are charged from
+//! the pass of our file on. That file was on disk before the next pass, or, where the disk was too
+//! slow, the one before it still says of an earlier time that it is the last that is known of. A
+//! pass that comes earlier than announced, after a start or a step of the clock, writes that down
+//! first ([`advance_next_pass`]).
+//!
+//! A damaged file of ours is set aside, and the one of the pass before counts (see `load`).
 
 pub(super) mod accepted_settings;
 mod files;
 mod load;
 mod save;
 mod save_alerts;
+pub(super) mod saver;
 #[cfg(feature = "slurm")]
 pub(super) mod settings;
 mod state_file;
@@ -30,6 +41,9 @@ mod usage_dump;
 #[cfg(feature = "slurm")]
 pub(super) use load::Loaded;
 pub(super) use load::load;
+#[cfg(any(feature = "slurm", test))]
+pub(super) use save::advance_next_pass;
+#[cfg(test)]
 pub(super) use save::store;
 #[cfg(feature = "slurm")]
 pub(super) use save::store_times;
@@ -39,7 +53,7 @@ pub(super) use save_alerts::{Line, SaveAlerts};
 pub(super) use state_file::Stamp;
 pub(super) use state_file::State;
 #[cfg(feature = "slurm")]
-pub(super) use stored_usage::StoredUsage;
+pub(super) use stored_usage::{Saved, StoredUsage, saving};
 #[cfg(feature = "slurm")]
 pub(super) use times::{OWN_FILE, Times};
 

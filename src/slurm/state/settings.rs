@@ -4,7 +4,6 @@ use super::accepted_settings::{self, Accepted};
 use crate::compat::Release;
 use crate::config::{Config, HostConfig};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
-use crate::slurm::runtime::log;
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -29,6 +28,15 @@ pub(in crate::slurm) struct Settings {
     pub(in crate::slurm) has_slurmdbd: bool,
 }
 
+/// Settings at start.
+pub(in crate::slurm) struct AtStart {
+    pub(in crate::slurm) settings: Settings,
+    /// Why they are not slurmctld's of now.
+    pub(in crate::slurm) refused: Option<String>,
+    /// To be kept for the next reconfigure, where that is a start.
+    pub(in crate::slurm) accepted: Option<Accepted>,
+}
+
 impl Settings {
     /// What slurmctld has. `lock`: take the configuration read lock, because the caller came
     /// without locks.
@@ -41,12 +49,11 @@ impl Settings {
     }
 
     /// At start: what slurmctld has. If that is refused and a reconfigure has started slurmctld
-    /// anew, what was accepted before: nothing of ours ends a slurmctld that runs. The second is
-    /// then why.
+    /// anew, what was accepted before: nothing of ours ends a slurmctld that runs.
     ///
     /// # Errors
     /// As [`Settings::read`].
-    pub(in crate::slurm) fn read_at_start() -> Result<(Settings, Option<String>), String> {
+    pub(in crate::slurm) fn read_at_start() -> Result<AtStart, String> {
         let host = host::settings(false);
         let mut policy = None;
         let read = |path: &str| {
@@ -56,8 +63,11 @@ impl Settings {
         };
         let refused = match Settings::of(&host.config(), &host, read) {
             Ok(settings) => {
-                remember(&host, policy.as_deref());
-                return Ok((settings, None));
+                return Ok(AtStart {
+                    settings,
+                    refused: None,
+                    accepted: to_remember(&host, policy.as_deref()),
+                });
             }
             Err(refused) if !is_started_by_reconfigure() => return Err(refused),
             Err(refused) => refused,
@@ -69,15 +79,21 @@ impl Settings {
         };
         let policy = accepted.as_ref().ok().and_then(Accepted::policy);
         let read = |path: &str| policy.ok_or(format!("{path} is not remembered"));
-        match before.and_then(|before| Settings::of(&before, &host, read)) {
-            Ok(settings) => Ok((settings, Some(format!("{refused}; the old settings stay")))),
+        let before = before.and_then(|before| Settings::of(&before, &host, read));
+        let (settings, refused) = match before {
+            Ok(settings) => (settings, format!("{refused}; the old settings stay")),
             Err(why) => {
                 let settings = Settings::of(&without_texts(&host), &host, read_policy)?;
                 let why =
                     format!("{refused}; the old settings are not known ({why}): it is left out");
-                Ok((settings, Some(why)))
+                (settings, why)
             }
-        }
+        };
+        Ok(AtStart {
+            settings,
+            refused: Some(refused),
+            accepted: None,
+        })
     }
 
     /// `read`: the text of the policy file, by its path.
@@ -216,13 +232,10 @@ fn is_started_by_reconfigure() -> bool {
     std::env::var_os("SLURMCTLD_RECONF").is_some()
 }
 
-/// Keeps accepted settings for the next reconfigure, where that is a start.
-fn remember(host: &HostSettings, policy: Option<&str>) {
-    if !RELEASE.facts().reconfigure_restarts {
-        return;
-    }
-    if let Err(error) = accepted_settings::store(&host.state_save_location, &host.config(), policy)
-    {
-        log::error(format_args!("the settings are not remembered: {error}"));
-    }
+/// Accepted settings, if this release starts slurmctld anew for a reconfigure.
+fn to_remember(host: &HostSettings, policy: Option<&str>) -> Option<Accepted> {
+    RELEASE
+        .facts()
+        .reconfigure_restarts
+        .then(|| Accepted::with(&host.config(), policy))
 }

@@ -5,22 +5,26 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
-//! | 4 | version of the format, 3 |
+//! | 4 | version of the format, 4 |
 //! | 4 | CRC-32 of the payload |
 //! | 8 | length of the payload |
-//! | payload | written_at, last_ran, previous_ran, last_reset (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these |
+//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these |
 //!
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
 //! TRES behind the last used one may be left out, and so may records without any usage; each id
 //! has one record, in any order.
 //!
-//! In version 2 records ascended by id. It is read as well.
+//! In version 3 there was no next_pass: slurmctld's dump waited until the file was written, so that
+//! any later one was of the same pass. In version 2, moreover, records ascended by id. Both are read
+//! as well.
 
 use super::times::Times;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The first with `next_pass`.
+const WITH_NEXT_PASS: u32 = 4;
 /// The oldest that is still read.
 const OLDEST: u32 = 2;
 
@@ -45,13 +49,16 @@ pub(in crate::slurm) struct Record {
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::slurm) struct State {
-    /// When it was written, seconds since 1970; not before `last_ran`.
+    /// When this usage was slurmctld's, seconds since 1970; not before `last_ran`.
     pub(in crate::slurm) written_at: i64,
     /// The pass that this is the usage of.
     pub(in crate::slurm) last_ran: i64,
-    /// The pass before that.
+    /// The last pass before that whose state was saved: Slurm's file is of it until it is replaced.
     pub(in crate::slurm) previous_ran: i64,
     pub(in crate::slurm) last_reset: i64,
+    /// No other pass changes usage before this time, so that what slurmctld dumps from
+    /// `written_at` until then is usage of this pass, too. Of what it dumps later nobody knows.
+    pub(in crate::slurm) next_pass: i64,
     /// Ids of the TRES, in the order of every record's.
     pub(in crate::slurm) tres_ids: Vec<u32>,
     /// Users, and what removed users left in accounts.
@@ -128,17 +135,21 @@ impl State {
             return Err(Damage::Checksum);
         }
         let mut reader = Reader(payload);
-        State::read(&mut reader)
+        State::read(&mut reader, version)
             .filter(|_| reader.0.is_empty())
             .ok_or(Damage::Records)
     }
 
-    fn read(reader: &mut Reader) -> Option<State> {
+    fn read(reader: &mut Reader, version: u32) -> Option<State> {
         let mut state = State {
             written_at: reader.i64()?,
             last_ran: reader.i64()?,
             previous_ran: reader.i64()?,
             last_reset: reader.i64()?,
+            next_pass: match version {
+                WITH_NEXT_PASS.. => reader.i64()?,
+                _ => i64::MAX,
+            },
             ..State::default()
         };
         for _ in 0..reader.u32()? {
@@ -148,33 +159,58 @@ impl State {
         state.qos = reader.records(&mut state.tres)?;
         Some(state)
     }
+
+    /// The file of this state, with records in the writers' memory. `None` if that did not suffice.
+    pub(in crate::slurm) fn image<'a>(
+        &self,
+        assocs: &'a mut RecordWriter,
+        qos: &'a mut RecordWriter,
+    ) -> Option<Image<'a>> {
+        self.write(&self.assocs, assocs);
+        self.write(&self.qos, qos);
+        let stamp = Stamp {
+            written_at: self.written_at,
+            last_ran: self.last_ran,
+            previous_ran: self.previous_ran,
+            last_reset: self.last_reset,
+            next_pass: self.next_pass,
+        };
+        let (assocs, qos) = (assocs.records()?, qos.records()?);
+        Some(Image::new(stamp, &self.tres_ids, assocs, qos))
+    }
+
+    fn write(&self, records: &[Record], writer: &mut RecordWriter) {
+        writer.clear(records.len());
+        for record in records {
+            let tres = self.tres[record.tres..record.tres + record.tres_len].iter();
+            writer.append(record.id, record.usage_raw, record.wall, tres.copied());
+        }
+    }
 }
 
-/// The times of a file.
+/// The times of a file: see [`State`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::slurm) struct Stamp {
     pub(in crate::slurm) written_at: i64,
     pub(in crate::slurm) last_ran: i64,
     pub(in crate::slurm) previous_ran: i64,
     pub(in crate::slurm) last_reset: i64,
+    pub(in crate::slurm) next_pass: i64,
 }
 
 impl Stamp {
-    /// Usage of the pass at `last_ran`, written down at `now`.
+    /// Usage of the pass at `last_ran`, as it is at `now`, where the next pass is not before
+    /// `next_pass`. The pass before is known when the file is written.
     #[cfg(feature = "slurm")]
-    pub(in crate::slurm) fn new(
-        now: i64,
-        last_ran: i64,
-        previous_ran: i64,
-        last_reset: i64,
-    ) -> Stamp {
+    pub(in crate::slurm) fn new(now: i64, last_ran: i64, last_reset: i64, next_pass: i64) -> Stamp {
         Stamp {
             // All usage up to the last pass is in it, also where the clock has stepped back since:
             // an older dump of slurmctld must not seem to be newer.
             written_at: now.max(last_ran),
             last_ran,
-            previous_ran,
+            previous_ran: 0,
             last_reset,
+            next_pass,
         }
     }
 }
@@ -286,6 +322,7 @@ impl<'a> Image<'a> {
             stamp.last_ran,
             stamp.previous_ran,
             stamp.last_reset,
+            stamp.next_pass,
         ] {
             front.extend_from_slice(&time.to_le_bytes());
         }

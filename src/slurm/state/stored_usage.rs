@@ -1,8 +1,13 @@
 //! Usage between slurmctld's records and the plugin's own file.
 
+use super::save;
+use super::saver::Job;
 use super::state_file::{Image, Number, Record, RecordWriter, Stamp, State};
 use crate::slurm::runtime::host::{UsageLock, ffi};
+use crate::slurm::runtime::sync::{Arc, Mutex};
 use std::ffi::c_void;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Usage as slurmctld has it at one moment, in the form of the file. Memory is kept from one use
 /// to the next.
@@ -61,6 +66,49 @@ impl StoredUsage {
         let (assocs, qos) = (self.assocs.records()?, self.qos.records()?);
         Some(Image::new(stamp, &self.tres_ids, assocs, qos))
     }
+}
+
+/// What goes to and fro between passes and the thread that saves.
+#[derive(Default)]
+pub(in crate::slurm) struct Saved {
+    /// Memory for the next usage to be saved.
+    pub(in crate::slurm) spare: Mutex<Option<StoredUsage>>,
+    /// The last pass that both files are of.
+    last_ran: AtomicI64,
+}
+
+impl Saved {
+    /// After a start; `last_ran`: the last pass by the files.
+    pub(in crate::slurm) fn new(last_ran: Option<i64>) -> Saved {
+        Saved {
+            spare: Mutex::default(),
+            last_ran: AtomicI64::new(last_ran.unwrap_or(0)),
+        }
+    }
+}
+
+/// Saves this usage in the folder `dir`.
+pub(in crate::slurm) fn saving(
+    stored: StoredUsage,
+    stamp: Stamp,
+    dir: PathBuf,
+    saved: Arc<Saved>,
+) -> Job {
+    Box::new(move |wanted| {
+        let stamp = Stamp {
+            previous_ran: saved.last_ran.load(Ordering::Relaxed),
+            ..stamp
+        };
+        let result = match stored.image(stamp) {
+            Some(image) => save::store(&dir, &image, wanted),
+            None => Err("no memory".to_string()),
+        };
+        if result.is_ok() {
+            saved.last_ran.store(stamp.last_ran, Ordering::Relaxed);
+        }
+        *saved.spare.lock() = Some(stored);
+        result
+    })
 }
 
 impl State {

@@ -53,6 +53,7 @@ fn state() -> State {
         last_ran: 1_990,
         previous_ran: 1_690,
         last_reset: 7,
+        next_pass: 2_290,
         tres_ids: vec![1, 2],
         assocs: vec![
             record(3, ONE, 0.5, 0, 2),
@@ -129,6 +130,7 @@ fn with_image<T>(state: &State, does: impl FnOnce(&Image<'_>) -> T) -> T {
         last_ran: state.last_ran,
         previous_ran: state.previous_ran,
         last_reset: state.last_reset,
+        next_pass: state.next_pass,
     };
     let assocs = encode_records(state, &state.assocs);
     let qos = encode_records(state, &state.qos);
@@ -151,7 +153,7 @@ impl State {
 }
 
 fn store(dir: &Path, state: &State) -> Result<(), String> {
-    with_image(state, |image| super::store(dir, image))
+    with_image(state, |image| super::store(dir, image, &|| true))
 }
 
 /// slurmctld's own files, of nothing.
@@ -182,11 +184,23 @@ fn records_come_in_any_order_but_once() {
 }
 
 #[test]
-fn the_version_before_is_read() {
+fn the_versions_before_are_read() {
+    // They had no next_pass: eight bytes less of the payload, at 24 + 4 * 8.
     let mut bytes = state().encode();
-    bytes[8] = 2;
-    assert_eq!(State::decode(&bytes), Ok(state()));
-    for other in [1, 4] {
+    bytes.drain(56..64);
+    let length = bytes.len() as u64 - 24;
+    bytes[16..24].copy_from_slice(&length.to_le_bytes());
+    let checksum = crc32fast::hash(&bytes[24..]);
+    bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+    let before = State {
+        next_pass: i64::MAX,
+        ..state()
+    };
+    for version in [2, 3] {
+        bytes[8] = version;
+        assert_eq!(State::decode(&bytes), Ok(before.clone()));
+    }
+    for other in [1, 5] {
         bytes[8] = other;
         assert_eq!(
             State::decode(&bytes),
@@ -257,6 +271,7 @@ fn our_state_counts_while_it_is_the_newest() {
     store(&folder.0, &state()).unwrap();
     write_dump(&folder, 1_999);
     let found = load(&folder.0, true);
+    assert_eq!(found.next_pass, Some(2_290));
     assert_eq!(found.last_ran, Some(1_990));
     assert_eq!(found.last_reset, Some(7));
     assert_eq!(found.saved, Some(state()));
@@ -484,4 +499,128 @@ fn a_failed_write_leaves_the_old_file() {
     assert!(store(&folder.0, &later).unwrap_err().contains(OWN_FILE));
     assert_eq!(load(&folder.0, true).last_ran, Some(1_990));
     assert!(store(Path::new("/dev/null"), &state()).is_err());
+}
+
+/// slurmctld's disk while passes go on, step by step, as a crash after each step finds it.
+#[test]
+fn a_dump_of_a_pass_that_did_not_get_to_the_disk_does_not_count() {
+    let folder = Folder::new("dump-late");
+    // Dumped from the pass at 1,990 on, until the next one that was announced: of that pass.
+    store(&folder.0, &state()).unwrap();
+    for dumped_at in [2_001, 2_289] {
+        write_dump(&folder, dumped_at);
+        let found = load(&folder.0, true);
+        assert_eq!((found.last_ran, found.saved), (Some(1_990), None));
+        assert_eq!(found.usage_as_of, Some(dumped_at));
+    }
+    // From then on usage may be that of the next pass, which is not on disk: charged once more
+    // from 1,990 on it would count twice.
+    for dumped_at in [2_290, 2_300, 9_000] {
+        write_dump(&folder, dumped_at);
+        let found = load(&folder.0, true);
+        assert_eq!((found.last_ran, found.saved), (Some(1_990), Some(state())));
+        assert_eq!(found.usage_as_of, Some(2_000));
+    }
+    // That pass gets to the disk: the dump is of that one.
+    let next = State {
+        written_at: 2_295,
+        last_ran: 2_290,
+        previous_ran: 1_990,
+        next_pass: 2_590,
+        ..state()
+    };
+    store(&folder.0, &next).unwrap();
+    write_dump(&folder, 2_300);
+    let found = load(&folder.0, true);
+    assert_eq!((found.last_ran, found.saved), (Some(2_290), None));
+    assert_eq!(found.usage_as_of, Some(2_300));
+    // One that had waited for the disk longer than the pass after it.
+    write_dump(&folder, 2_600);
+    assert_eq!(load(&folder.0, true).saved, Some(next));
+}
+
+#[test]
+fn a_pass_that_comes_early_is_written_down_first() {
+    let folder = Folder::new("early");
+    let always = || true;
+    // Nothing to write it into.
+    advance_next_pass(&folder.0, 2_100, &always).unwrap();
+    assert!(!folder.0.join(OWN_FILE).exists());
+    two_passes(&folder);
+    let before = fs::read(folder.0.join("priority_fairtree_state.old")).unwrap();
+    // What was dumped before the early pass is of the last one still, what comes later is not.
+    advance_next_pass(&folder.0, 2_100, &always).unwrap();
+    write_dump(&folder, 2_099);
+    let found = load(&folder.0, true);
+    assert_eq!(
+        (found.last_ran, found.next_pass),
+        (Some(1_990), Some(2_100))
+    );
+    assert_eq!(found.saved, None);
+    write_dump(&folder, 2_100);
+    let early = State {
+        next_pass: 2_100,
+        ..state()
+    };
+    assert_eq!(load(&folder.0, true).saved, Some(early.clone()));
+    // It is never put off again, and all else stays.
+    advance_next_pass(&folder.0, 2_200, &always).unwrap();
+    assert_eq!(load(&folder.0, true).saved, Some(early));
+    let old = fs::read(folder.0.join("priority_fairtree_state.old")).unwrap();
+    assert_eq!(old, before);
+    folder.write(OWN_FILE, b"FAIRTREEgarbage");
+    advance_next_pass(&folder.0, 2_050, &always).unwrap();
+    assert_eq!(
+        fs::read(folder.0.join(OWN_FILE)).unwrap(),
+        b"FAIRTREEgarbage"
+    );
+}
+
+#[test]
+fn what_nobody_wants_any_more_is_not_replaced() {
+    let folder = Folder::new("unwanted");
+    store(&folder.0, &state()).unwrap();
+    let later = State {
+        last_ran: 3_000,
+        ..state()
+    };
+    let refused = with_image(&later, |image| super::store(&folder.0, image, &|| false));
+    assert!(refused.is_err());
+    assert_eq!(load(&folder.0, true).saved, Some(state()));
+    let mut names: Vec<_> = fs::read_dir(&folder.0)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, [OWN_FILE, SLURM_FILE]);
+}
+
+#[test]
+fn a_link_in_place_of_a_new_file_is_not_followed() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new("link");
+    folder.write("precious", b"precious");
+    for name in [OWN_FILE, SLURM_FILE] {
+        let new = folder.0.join(format!("{name}.new"));
+        symlink(folder.0.join("precious"), new).unwrap();
+    }
+    store(&folder.0, &state()).unwrap();
+    assert_eq!(fs::read(folder.0.join("precious")).unwrap(), b"precious");
+    for name in [OWN_FILE, SLURM_FILE] {
+        let data = fs::symlink_metadata(folder.0.join(name)).unwrap();
+        assert!(data.is_file());
+        assert_eq!(data.permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_dump_of_the_last_pass_has_its_time_where_slurms_file_is_behind() {
+    let folder = Folder::new("dump-behind");
+    let [before, last] = two_passes(&folder);
+    folder.write(SLURM_FILE, &before.times().encode());
+    write_dump(&folder, 2_001);
+    let found = load(&folder.0, true);
+    assert_eq!((found.last_ran, &found.saved), (Some(last.last_ran), &None));
+    assert_eq!(found.usage_as_of, Some(2_001));
+    assert!(found.complaints.is_empty());
 }

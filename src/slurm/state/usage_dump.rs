@@ -53,16 +53,29 @@ fn is_absence(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// When the usage of associations was written, by its header. Not later than the file: the header
-/// may be damaged, too.
-pub(super) fn time(dir: &Path) -> Option<i64> {
+/// When the usage of associations was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DumpTime {
+    /// By its header: slurmctld's clock right before it packed the usage, under the lock that keeps
+    /// passes from changing it.
+    pub(super) header: i64,
+    /// The same, but not later than the file: the header may be damaged, too.
+    pub(super) written: i64,
+}
+
+/// When the usage of associations was written. `None`: there is no such file, or not even a header.
+pub(super) fn time(dir: &Path) -> Option<DumpTime> {
     let path = dir.join(ASSOC_FILE);
     let bytes = fs::read(&path).ok()?;
     let header = bytes.get(2..)?.first_chunk()?;
+    let header = i64::from_be_bytes(*header);
     let modified = fs::metadata(&path).and_then(|data| data.modified()).ok()?;
     let written = modified.duration_since(UNIX_EPOCH).ok()?;
     let written = i64::try_from(written.as_secs()).ok()?;
-    Some(i64::from_be_bytes(*header).min(written))
+    Some(DumpTime {
+        header,
+        written: header.min(written),
+    })
 }
 
 /// # Errors

@@ -17,6 +17,7 @@ mod neighbours;
 mod numbers;
 mod orders;
 pub mod settings;
+mod slow_disk;
 mod steady;
 mod takeover;
 mod teardown;
@@ -150,6 +151,11 @@ const CHECKS: &[(&str, Body)] = &[
     ("a_fault_leaves_slurmctld_running", fault::survives),
     ("a_backup_that_takes_over_goes_on", takeover::goes_on),
     ("a_bad_disk_loses_no_usage", disk::bad),
+    ("nobody_waits_for_a_slow_disk", slow_disk::slow),
+    (
+        "a_disk_that_fails_at_random_loses_no_usage",
+        slow_disk::random_errors,
+    ),
     ("a_clock_that_steps_by_days_charges_once", clock::steps),
     (
         "site_factors_and_usage_thresholds_are_stocks",

@@ -15,6 +15,7 @@ mod ports;
 mod services;
 pub mod site;
 mod site_factor;
+mod slow_disk;
 pub mod systemd;
 pub mod table;
 pub mod users;

@@ -1,0 +1,291 @@
+//! The thread that writes to disk, so that nobody else has to wait for a disk that is slow or hangs.
+//!
+//! Whoever has something to save hands it over and waits for [`BOUND`] at most. What is handed over
+//! while the thread is still at work waits; if more comes, only the last counts. When the plugin ends
+//! while the disk hangs, the thread is left alone: it owns all that it uses, its code stays in memory
+//! (the plugin is never unmapped), and it replaces no file any more.
+
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How long anyone waits for the disk.
+pub(in crate::slurm) const BOUND: Duration = Duration::from_secs(5);
+
+/// What is to be done. Its argument says whether anyone wants it still; asked right before files are
+/// replaced.
+pub(in crate::slurm) type Job = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<(), String> + Send>;
+
+/// Held while files are written: slurmctld may end the plugin and start it anew in one process, and
+/// a thread that was left alone must be done before another one writes the same files.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Hands jobs to a thread of its own.
+#[derive(Default)]
+pub(in crate::slurm) struct Saver {
+    desk: Arc<Desk>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Desk {
+    work: Mutex<Work>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Work {
+    /// Not begun yet, with its number.
+    waiting: Option<(u64, Job)>,
+    /// The thread is at work.
+    busy: bool,
+    /// How many jobs were handed over: the number of the last one.
+    handed: u64,
+    /// The number of the last job that is done, and how it ended.
+    done: u64,
+    ended: Option<Result<(), String>>,
+    /// Passes wait no more: the plugin is about to end.
+    ending: bool,
+    /// The thread is to end.
+    over: bool,
+}
+
+impl Saver {
+    /// Hands a job over and waits until it is done; not at all while the disk is still busy with
+    /// another one, which somebody has waited for.
+    ///
+    /// # Errors
+    /// What the job ends with, or that it is not done yet. It goes on then.
+    pub(in crate::slurm) fn save(&self, job: Job) -> Result<(), String> {
+        let (number, was_busy) = self.hand_over(job)?;
+        if was_busy {
+            return Err("the disk is still busy with what was to be saved before".to_string());
+        }
+        self.wait(number, BOUND, |work| work.ending)
+    }
+
+    /// From now on nobody waits in [`Saver::save`].
+    pub(in crate::slurm) fn wait_no_more(&self) {
+        self.desk.work.lock().ending = true;
+        self.desk.changed.notify_all();
+    }
+
+    /// Hands the last job over, if there is one more, waits until all is done, for `bound` at most, and ends the thread, or
+    /// leaves it alone if it is still at work: then nothing is replaced any more.
+    ///
+    /// # Errors
+    /// As [`Saver::save`].
+    pub(in crate::slurm) fn finish(&self, job: Option<Job>, bound: Duration) -> Result<(), String> {
+        let saved = match job {
+            None => {
+                // What went wrong before has been told.
+                let last = self.desk.work.lock().handed;
+                let _ = self.wait(last, bound, |_| false);
+                Ok(())
+            }
+            Some(job) => self
+                .hand_over(job)
+                .and_then(|(number, _)| self.wait(number, bound, |_| false)),
+        };
+        let idle = {
+            let mut work = self.desk.work.lock();
+            work.over = true;
+            work.waiting = None;
+            !work.busy
+        };
+        self.desk.changed.notify_all();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread.filter(|_| idle) {
+            // Its jobs run inside a guard.
+            let _ = thread.join();
+        }
+        saved
+    }
+
+    /// The job's number, and whether another one was there before.
+    fn hand_over(&self, job: Job) -> Result<(u64, bool), String> {
+        self.start()
+            .map_err(|error| format!("no thread to save with: {error}"))?;
+        let mut work = self.desk.work.lock();
+        let was_busy = work.busy || work.waiting.is_some();
+        work.handed += 1;
+        work.waiting = Some((work.handed, job));
+        self.desk.changed.notify_all();
+        Ok((work.handed, was_busy))
+    }
+
+    fn start(&self) -> std::io::Result<()> {
+        let mut thread = self.thread.lock();
+        if thread.is_none() {
+            let desk = Arc::clone(&self.desk);
+            let name = "fairtree-save".to_string();
+            *thread = Some(
+                thread::Builder::new()
+                    .name(name)
+                    .spawn(move || desk.run())?,
+            );
+        }
+        Ok(())
+    }
+
+    fn wait(
+        &self,
+        number: u64,
+        bound: Duration,
+        enough: impl Fn(&Work) -> bool,
+    ) -> Result<(), String> {
+        let until = Instant::now() + bound;
+        let mut work = self.desk.work.lock();
+        while work.done < number && !enough(&work) && Instant::now() < until {
+            self.desk.changed.wait_until(&mut work, until);
+        }
+        if work.done < number {
+            return Err(format!("not on disk after {} s", bound.as_secs()));
+        }
+        work.ended.clone().unwrap_or(Ok(()))
+    }
+}
+
+impl Desk {
+    fn run(&self) {
+        let mut work = self.work.lock();
+        loop {
+            if work.over {
+                return;
+            }
+            let Some((number, job)) = work.waiting.take() else {
+                self.changed.wait(&mut work);
+                continue;
+            };
+            work.busy = true;
+            drop(work);
+            let ended = self.write(job);
+            work = self.work.lock();
+            work.busy = false;
+            work.done = number;
+            work.ended = Some(ended);
+            self.changed.notify_all();
+        }
+    }
+
+    fn write(&self, job: Job) -> Result<(), String> {
+        let _alone = WRITING.lock();
+        let wanted = || !self.work.lock().over;
+        let job = std::panic::AssertUnwindSafe(|| job(&wanted));
+        std::panic::catch_unwind(job).unwrap_or_else(|_| Err("internal error".to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::mpsc::{Receiver, channel};
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    /// These tests have jobs that hang, and jobs of all savers are done one at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// A job that hangs until it is told to go on; then it notes its number if it is wanted.
+    fn hanging(go_on: Receiver<()>, saved: &Arc<AtomicU32>, number: u32) -> Job {
+        let saved = Arc::clone(saved);
+        Box::new(move |wanted| {
+            let _ = go_on.recv();
+            if !wanted() {
+                return Err("unwanted".to_string());
+            }
+            saved.store(number, Ordering::SeqCst);
+            Ok(())
+        })
+    }
+
+    fn note(saved: &Arc<AtomicU32>, number: u32) -> Job {
+        let saved = Arc::clone(saved);
+        Box::new(move |_| {
+            saved.store(number, Ordering::SeqCst);
+            Ok(())
+        })
+    }
+
+    fn is_idle(saver: &Saver) -> bool {
+        let work = saver.desk.work.lock();
+        !work.busy && work.waiting.is_none()
+    }
+
+    #[test]
+    fn what_a_job_ends_with_is_returned() {
+        let _alone = ALONE.lock();
+        let saver = Saver::default();
+        assert_eq!(saver.save(Box::new(|_| Ok(()))), Ok(()));
+        let full = || Err("disk full".to_string());
+        assert_eq!(saver.save(Box::new(move |_| full())), full());
+        let panics: Job = Box::new(|_| panic!("a test"));
+        assert!(saver.save(panics).is_err());
+        assert_eq!(saver.finish(Some(Box::new(|_| Ok(()))), BOUND), Ok(()));
+        assert!(saver.thread.lock().is_none());
+    }
+
+    #[test]
+    fn the_last_of_what_waits_for_a_slow_disk_is_saved() {
+        let _alone = ALONE.lock();
+        let saver = Saver::default();
+        let saved = Arc::new(AtomicU32::new(0));
+        let (disk, go_on) = channel();
+        saver.hand_over(hanging(go_on, &saved, 1)).unwrap();
+        while !saver.desk.work.lock().busy {
+            thread::yield_now();
+        }
+        for number in 2..=4 {
+            let told = saver.save(note(&saved, number)).unwrap_err();
+            assert!(told.contains("busy"), "{told}");
+        }
+        assert_eq!(saved.load(Ordering::SeqCst), 0);
+        disk.send(()).unwrap();
+        while !is_idle(&saver) {
+            thread::yield_now();
+        }
+        assert_eq!(saved.load(Ordering::SeqCst), 4);
+        assert_eq!(saver.desk.work.lock().done, 4);
+        assert_eq!(saver.finish(None, SHORT), Ok(()));
+    }
+
+    #[test]
+    fn nothing_is_replaced_after_the_end() {
+        let _alone = ALONE.lock();
+        let saver = Saver::default();
+        let saved = Arc::new(AtomicU32::new(0));
+        let (disk, go_on) = channel();
+        saver.hand_over(hanging(go_on, &saved, 1)).unwrap();
+        let desk = Arc::clone(&saver.desk);
+        while !desk.work.lock().busy {
+            thread::yield_now();
+        }
+        let told = saver.finish(Some(note(&saved, 2)), SHORT).unwrap_err();
+        assert!(told.contains("not on disk"), "{told}");
+        // One that comes afterwards, in the same process, waits for the one that was left alone.
+        let next = Saver::default();
+        next.hand_over(note(&saved, 3)).unwrap();
+        disk.send(()).unwrap();
+        while !is_idle(&next) {
+            thread::yield_now();
+        }
+        assert!(matches!(&desk.work.lock().ended, Some(Err(_))));
+        assert_eq!(saved.load(Ordering::SeqCst), 3);
+        next.finish(None, SHORT).unwrap();
+    }
+
+    #[test]
+    fn passes_do_not_wait_while_the_plugin_ends() {
+        let _alone = ALONE.lock();
+        let saver = Saver::default();
+        let saved = Arc::new(AtomicU32::new(0));
+        let (disk, go_on) = channel();
+        saver.wait_no_more();
+        assert!(saver.save(hanging(go_on, &saved, 1)).is_err());
+        disk.send(()).unwrap();
+        assert_eq!(saver.finish(Some(note(&saved, 2)), BOUND), Ok(()));
+        assert_eq!(saved.load(Ordering::SeqCst), 2);
+    }
+}
