@@ -69,7 +69,7 @@ extern void host_copy_partition(shim_snapshot *snapshot, const shim_want *want,
 extern uint32_t host_copy_tres(shim_snapshot *snapshot, const shim_want *want,
 			       const uint64_t *counts);
 
-/* Numbers in a run of TRES counts: of those that `want` (NULL: nobody) weighs, else of all. */
+/* Numbers in a run of TRES counts: of those that `want` (NULL: none) weighs, else of all. */
 static inline size_t host_weighed_len(const shim_snapshot *snapshot, const shim_want *want)
 {
 	return want && want->weighed ? want->weighed_len : snapshot->tres_count;

@@ -181,8 +181,8 @@ void shim_snapshot_waiting_job(shim_snapshot *snapshot, const shim_want *want, c
 {
 	const job_record_t *job = arg;
 	/*
-	 * sprio's hook comes with the QOS lock, after which nobody may ask for that of associations:
-	 * who holds that one for writing may be waiting for the QOS lock.
+	 * sprio's hook is called with the QOS lock held; that of associations must not be taken after
+	 * it: a thread that holds it for writing may be waiting for the QOS lock.
 	 */
 	assoc_mgr_lock_t locks = { .assoc = want->assocs ? READ_LOCK : NO_LOCK,
 				   .qos = READ_LOCK,

@@ -1321,11 +1321,11 @@ typedef struct {
      */
     int64_t nice;
     /**
-     * How long it is expected to run; 0: nobody knows.
+     * How long it is expected to run; 0: unknown.
      */
     uint64_t expected_micros;
     /**
-     * How long it may run at most, which stands for the expected time where nobody knows that;
+     * How long it may run at most, which is used if the expected time is unknown;
      * 0: no limit. One of the two must be there.
      */
     uint64_t limit_micros;
@@ -2418,7 +2418,7 @@ int32_t ft_queue_positions(ft_queue *queue,
 /**
  * Foretells when the jobs that wait for a machine will start, in this order.
  *
- * All machines run on, each job for its expected time, or for its maximum where nobody knows,
+ * All machines run on, each job for its expected time, or for its maximum if that is unknown,
  * and nothing comes; the row says which of the two was used. A job that has run longer than that
  * already ends now. Every run ends well. Machines that become idle at one moment choose one after
  * the other, as they were added.

@@ -20,7 +20,7 @@ typedef struct {
 	bool shares_from_parent;
 	bool has_parent; /* that its shares are taken from */
 	bool below_root; /* and that is the root */
-	bool has_usage_efctv;	     /* else to be computed when somebody asks */
+	bool has_usage_efctv;	     /* else to be computed on demand */
 	bool has_parent_usage_efctv;
 } shim_assoc_usage;
 

@@ -76,7 +76,7 @@ extern void shim_factors_find(const shim_snapshot *snapshot, const shim_price *p
 			      size_t len);
 /*
  * Writes the factors of the jobs that were found. Both need the read lock of jobs, in one hold;
- * under it nobody else reads or writes factors but the hooks of the plugin.
+ * under it only the hooks of the plugin read or write factors.
  */
 extern void shim_factors_write(void *const *jobs, const shim_factor_columns *factors, size_t len);
 /* Writes factors and variants of `job`, not its priority. Needs the job write lock. */

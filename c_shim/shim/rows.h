@@ -24,7 +24,7 @@ typedef struct {
 	double shares_norm;
 	double fs_factor; /* as published last */
 	bool has_usage_norm; /* else never computed */
-	bool has_usage_efctv; /* else to be computed when somebody asks */
+	bool has_usage_efctv; /* else to be computed on demand */
 } shim_assoc_recorded;
 
 /* Where an association stands: `row` in the array of associations. */

@@ -293,7 +293,7 @@ pub unsafe extern "C" fn ft_queue_new(
     queue: *mut *mut QueueHandle,
 ) -> i32 {
     guard::status("ft_queue_new", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile, and readable
+        // SAFETY: the caller passes a live handle that no other thread changes, and readable
         // settings.
         let (model, settings) =
             unsafe { (handle::shared(tree, "tree")?, read_settings(settings)?) };
@@ -334,7 +334,7 @@ pub unsafe extern "C" fn ft_queue_change(
     settings: *const QueueSettingsRow,
 ) -> i32 {
     guard::status("ft_queue_change", || {
-        // SAFETY: the caller passes live handles, of which nobody else uses the queue nor changes
+        // SAFETY: the caller passes live handles, of which no other thread uses the queue or changes
         // the tree, and readable settings.
         let (mut handle, model, settings) = unsafe {
             (

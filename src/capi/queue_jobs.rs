@@ -105,9 +105,9 @@ pub struct QueueJobRow {
     pub submit_micros: i64,
     /// Added by the user to come later among the jobs of the same leaf.
     pub nice: i64,
-    /// How long it is expected to run; 0: nobody knows.
+    /// How long it is expected to run; 0: unknown.
     pub expected_micros: u64,
-    /// How long it may run at most, which stands for the expected time where nobody knows that;
+    /// How long it may run at most, which is used if the expected time is unknown;
     /// 0: no limit. One of the two must be there.
     pub limit_micros: u64,
 }

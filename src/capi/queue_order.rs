@@ -104,7 +104,7 @@ pub unsafe extern "C" fn ft_queue_waiting(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_waiting", || {
-        // SAFETY: the caller passes a live handle that nobody changes meanwhile, and a terminated
+        // SAFETY: the caller passes a live handle that no other thread changes, and a terminated
         // string.
         let (model, machine) = unsafe {
             (
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn ft_queue_positions(
 
 /// Foretells when the jobs that wait for a machine will start, in this order.
 ///
-/// All machines run on, each job for its expected time, or for its maximum where nobody knows,
+/// All machines run on, each job for its expected time, or for its maximum if that is unknown,
 /// and nothing comes; the row says which of the two was used. A job that has run longer than that
 /// already ends now. Every run ends well. Machines that become idle at one moment choose one after
 /// the other, as they were added.

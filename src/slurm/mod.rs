@@ -22,7 +22,7 @@
 //! Each folder uses only those below it in this list.
 //!
 //! Locks. slurmctld's come first and in its own order: jobs (with nodes and partitions), then
-//! association manager. The plugin's own mutexes are leaves: whoever holds one asks for no lock
+//! association manager. The plugin's own mutexes are leaves: a thread that holds one takes no lock
 //! of slurmctld; only that of `Plugin::factors` stands between jobs and the association manager.
 //! Usage in slurmctld's records is always valued at `last_ran`, the time of the last pass; the end
 //! of a job is charged as valued then, too. So whatever happens

@@ -93,7 +93,7 @@ pub enum QueueError {
         /// Its id.
         job: u64,
     },
-    /// A job of which nobody knows how long it runs.
+    /// A job without an expected and a maximum run time.
     #[error("job {job} has neither an expected nor a maximum run time")]
     NoLength {
         /// Its id.

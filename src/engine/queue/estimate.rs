@@ -20,7 +20,7 @@ pub struct Estimate {
 
 impl Queue {
     /// When the jobs that wait for a machine will start, in this order: all machines run on, each
-    /// job for its expected time, or its maximum where nobody knows, and nothing comes. A job that
+    /// job for its expected time, or its maximum if that is unknown, and no job arrives. A job that
     /// has run longer than that already ends now. Every run ends well. Machines that become idle at
     /// one moment choose one after the other, as they were added.
     ///

@@ -28,7 +28,7 @@ pub extern "C" fn priority_p_calc_fs_factor(arguments: LongDoubles) -> f64 {
                     plugin.fault.inject("calc_fs_factor");
                     plugin.settings().config.fair_share_dampening_factor
                 }
-                // In sshare, where nobody changes the configuration.
+                // In sshare, where the configuration does not change.
                 None => host::settings(false).numbers.fs_dampening_factor,
             };
             let number = |halves: [u64; 2]| Extended::from_x87(halves[0], halves[1] as u16);

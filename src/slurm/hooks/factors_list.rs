@@ -58,7 +58,7 @@ pub(in crate::slurm) unsafe fn list(
         let _factors = plugin.factors.read();
         // SAFETY: reads settings of slurmctld and what it knows of the user.
         wanted.sees_all = unsafe { ffi::shim_may_see_all(user_id) };
-        // SAFETY: the rows are ours; `each` gets `wanted` back and nobody else uses it meanwhile.
+        // SAFETY: the rows are ours; `each` gets `wanted` back, and no other thread uses it during the call.
         unsafe {
             ffi::shim_each_listed(
                 settings.config.priority_flags.accrue_always,

@@ -64,7 +64,7 @@ fn standing(usage: &ffi::shim_assoc_usage) -> Standing {
 }
 
 /// The factor of a job's association as its records have it; effective usage is computed now if
-/// nobody has asked for it before. `None`: the job has no association.
+/// it was not computed before. `None`: the job has no association.
 ///
 /// # Safety
 /// `job` is slurmctld's job record; the caller holds the job lock.

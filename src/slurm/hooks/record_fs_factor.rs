@@ -47,7 +47,7 @@ pub(in crate::slurm) unsafe fn write(settings: &Settings, assoc: *mut c_void) {
     }
 }
 
-/// The factor that a job's association keeps, computed now if nobody has asked for it since the
+/// The factor that a job's association keeps, computed now if it was not computed since the
 /// last pass. `None`: the job has no association.
 ///
 /// # Safety

@@ -291,7 +291,7 @@ fn factors_at_once(len: usize) -> usize {
     (len / 36).clamp(2_048, 32_768)
 }
 
-/// Prices all jobs and writes how their priorities come about. Nobody reads that but sprio's hook,
+/// Prices all jobs and writes how their priorities come about. Only sprio's hook reads that,
 /// which `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
 pub(in crate::slurm) fn factors(
     plugin: &Plugin,

@@ -97,7 +97,7 @@ pub(in crate::slurm) struct Computed<C, F> {
     pub(in crate::slurm) charges: Vec<C>,
     /// All runs that are there, charged or not; `None` under `compat=slurm`.
     pub(in crate::slurm) runs: Option<Vec<RunKey>>,
-    /// Ends that nobody reported.
+    /// Ends that were not reported.
     pub(in crate::slurm) ends: Vec<RunKey>,
     /// Jobs whose billing was worked out anew.
     pub(in crate::slurm) billables: Vec<(RunKey, f64)>,
@@ -209,8 +209,8 @@ impl<C, F> Computed<C, F> {
         publisher.finish()
     }
 
-    /// Ranks the associations that `rows` has by now. No time passes and nobody is charged: that
-    /// was done, and what the next pass starts from stays.
+    /// Ranks the associations that `rows` has now, without decay and charges: these were made, and
+    /// the state from which the next pass starts does not change.
     pub(in crate::slurm) fn rank_again(
         &mut self,
         rows: &impl Rows<Charge = C, Factors = F>,

@@ -90,7 +90,7 @@ macro_rules! rows {
             if rows.len == 0 {
                 return &[];
             }
-            // SAFETY: the shim keeps `len` initialised elements at `at`, which nobody else has;
+            // SAFETY: the shim keeps `len` initialised elements at `at`, which no other thread has;
             // it changes them only in calls that borrow the snapshot mutably.
             unsafe { std::slice::from_raw_parts(rows.at, rows.len) }
         }
@@ -300,7 +300,7 @@ impl Snapshot {
         // SAFETY: the snapshot is ours, and the usage lock is held; rows that the shim finds are
         // those of the snapshot's associations, of which there are as many factors and changes;
         // charges that it comes to are among these (just checked), and `tres` is as for `charge`.
-        // `context` is what `sink` takes, and nobody else uses it meanwhile.
+        // `context` is what `sink` takes, and no other thread uses it during the call.
         let underflows = unsafe {
             ffi::shim_usage_renew(
                 &mut self.0,

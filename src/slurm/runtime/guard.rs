@@ -69,7 +69,7 @@ fn describe(payload: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// Makes panics silent but for the line in slurmctld's log. The plugin has a standard library of
-/// its own, so that nobody else's panics are concerned.
+/// its own, so that panics of other code are not affected.
 pub(in crate::slurm) fn silence() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(

@@ -243,7 +243,7 @@ pub(in crate::slurm) fn tres_names() -> Vec<String> {
 /// The ids of accounts by name, in any case of letters; `None`: slurmctld has no such account.
 /// The caller holds no lock of the association manager.
 pub(in crate::slurm) fn account_ids<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Option<u32>> {
-    // A name with a NUL is nobody's, and neither is the empty one.
+    // No user has a name with a NUL, or the empty one.
     let names: Vec<CString> = names
         .map(|name| CString::new(name).unwrap_or_default())
         .collect();

@@ -33,7 +33,7 @@ impl InterruptibleWait {
     fn ready(&self) {
         self.monotonic.call_once(|| {
             let mut attributes = MaybeUninit::uninit();
-            // SAFETY: nobody waits yet, and `call_once` keeps others out; attributes are
+            // SAFETY: no thread waits yet, and `call_once` keeps others out; attributes are
             // initialised before use. It lives in the plugin's Arc and does not move.
             unsafe {
                 libc::pthread_condattr_init(attributes.as_mut_ptr());
@@ -80,7 +80,7 @@ impl InterruptibleWait {
 
 impl Drop for InterruptibleWait {
     fn drop(&mut self) {
-        // SAFETY: nobody waits any more: a waiter holds a reference.
+        // SAFETY: no thread waits any more: a waiter holds a reference.
         unsafe {
             libc::pthread_cond_destroy(self.condition.get());
             libc::pthread_mutex_destroy(self.mutex.get());

@@ -66,7 +66,7 @@ fn log_line(at: Level, message: &CStr) {
     unsafe { ffi::shim_log(level(at), message.as_ptr()) }
 }
 
-/// No line is longer, in characters: what is quoted in one is somebody's.
+/// The longest line, in characters: lines may quote text of users.
 const MOST_CHARS: usize = 2000;
 
 fn write(level: Level, message: &dyn Display) {

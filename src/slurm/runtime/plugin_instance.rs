@@ -38,13 +38,13 @@ impl<T> PluginInstance<T> {
         self.0.lock().get().cloned()
     }
 
-    /// Empties the slot: nobody gets the value any more.
+    /// Empties the slot: the value cannot be taken any more.
     pub(in crate::slurm) fn take(&self) -> Option<Arc<T>> {
         self.0.lock().take()
     }
 }
 
-/// Waits until nobody else has a value that was taken out of its slot. `pause` returns false to
+/// Waits until no other thread has a value that was taken out of its slot. `pause` returns false to
 /// give up.
 pub(in crate::slurm) fn wait_until_unused<T>(value: &Arc<T>, mut pause: impl FnMut() -> bool) {
     while Arc::strong_count(value) > 1 && pause() {}

@@ -42,7 +42,7 @@ impl ChargedUntil {
         self.since_pass.pass(last_ran.min(now));
     }
 
-    /// A pass at `now` that charges nobody: there is nothing to charge.
+    /// A pass at `now` without charges.
     pub(in crate::slurm) fn touch(&mut self, now: i64) {
         self.passes.touch(now);
     }

@@ -148,7 +148,7 @@ impl PublishedFactors {
             .filter_map(|assoc| self.tree.index_of(assoc.id))
             .find_map(|index| self.range(index))
             .map(|(worst, best)| if unentitled { worst } else { best })
-            // Nobody has a factor: the first user of a site is its best and its worst.
+            // No user has a factor: the first user of a site is its best and its worst.
             .or(Some(1.0))
     }
 }

@@ -1,8 +1,8 @@
 //! Models of what hooks and the plugin's thread do beside each other, run by loom in every order.
 //!
 //! What is under test is the real thing: [`Thread`], [`PluginInstance`], [`ChargesSincePass`], the locks of `sync` and
-//! the engine's `charge`. slurmctld is played here: its locks of jobs and of usage, one job, one
-//! counter of usage, and a clock that moves whenever somebody looks at it. The steps of a pass and
+//! the engine's `charge`. slurmctld is simulated here: its locks of jobs and of usage, one job, one
+//! counter of usage, and a clock that advances whenever it is read. The steps of a pass and
 //! of the hook are those of `pass`, `compute`, `apply` and `charge`.
 
 use super::charges_since_pass::ChargesSincePass;
@@ -48,7 +48,7 @@ fn a_stop_beside_a_start_leaves_no_thread() {
         };
         thread.stop();
         starter.join().unwrap();
-        // Whoever came first: nothing sleeps on. loom reports a thread that does.
+        // In every order no thread sleeps on: loom reports one that does.
     });
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Our file has a checksum, Slurm's have none. So where ours is whole, its times and its usage
 //! count, unless another plugin has made passes since. That one leaves the times of the pass
-//! before as `priority_last_decay_ran.old`, and so do we: whoever wrote last, the two files tell
+//! before as `priority_last_decay_ran.old`, and so do we: whichever plugin wrote last, the two files tell
 //! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
 //! are then charged from that pass on, and nothing is lost.
 

@@ -21,7 +21,7 @@ pub(in crate::slurm) struct StoredUsage {
 
 /// Takes usage rows from the shim: appends each to the [`RecordWriter`] that `context` points to.
 extern "C" fn append(context: *mut c_void, row: *const ffi::shim_usage_row) {
-    // SAFETY: `context` is a `RecordWriter` that nobody else uses during the call of the shim that
+    // SAFETY: `context` is a `RecordWriter` that no other thread uses during the call of the shim that
     // it was handed to; the row and its numbers are valid for this call.
     unsafe {
         let row = &*row;
