@@ -17,7 +17,10 @@ use super::view::{self, Out};
 /// PriorityWeightJobSize, PriorityWeightPartition, PriorityWeightQOS and PriorityWeightTRES; the
 /// manual page slurm.conf(5) describes them. PriorityParameters has the keys compat=documented
 /// (the default) or compat=slurm:24.11.5 (compute as that release does, with its defects),
-/// calc_period=SECONDS and max_lock_ms=MILLISECONDS.
+/// ranking=NAME (fair_tree, classic, depth_oblivious, difference, weighted_walk,
+/// least_used:LEVEL or least_used:leaf; without it PriorityFlags choose), calc_period=SECONDS and
+/// max_lock_ms=MILLISECONDS. What no function here follows is refused by name with
+/// FT_ERR_CONFIG, as usage=window:28-0 and order=strict are: for those there is ft_queue.
 /// Made by ft_config_new(); freed by ft_config_free().
 pub struct ConfigHandle {
     _opaque: [u8; 0],

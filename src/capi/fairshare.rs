@@ -53,9 +53,10 @@ pub struct FairshareRow {
     /// Otherwise as PriorityFlags defines it, from 0 up.
     pub effective_usage: f64,
     /// Shares over usage, 0..infinity (HUGE_VAL, when nothing was used). NaN for the root, for
-    /// accounts that share as their parent does, and without Fair Tree.
+    /// accounts that share as their parent does, and in rankings that have none.
     pub level_fs: f64,
-    /// Fair-share factor, 0..1: larger goes first. NaN for accounts under Fair Tree.
+    /// Fair-share factor, 0..1: larger goes first. NaN for accounts where only users are ranked,
+    /// as under Fair Tree.
     pub fs_factor: f64,
 }
 
@@ -85,8 +86,8 @@ impl FairshareRow {
 /// They do not change with charges and with time, only with the next computation; an edit of the
 /// tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
 ///
-/// `config`: the function uses PriorityFlags, FairShareDampeningFactor and compat= of
-/// PriorityParameters.
+/// `config`: the function uses PriorityFlags, FairShareDampeningFactor, and ranking= and compat=
+/// of PriorityParameters.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree; the configuration is only read.
