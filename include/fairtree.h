@@ -6,8 +6,13 @@
  *
  * What it is for
  * --------------
- * A machine is shared by accounts and their users. Each has shares: its entitlement. Each has
- * usage: its recent use. This library computes the order of users and jobs. A program
+ * Machines are shared by accounts and their users. Each has shares: its entitlement. Each has
+ * usage: its recent use. This library computes the order of users and jobs. Four kinds of site
+ * follow, each with a short program; examples/c/ has complete ones.
+ *
+ * A Slurm site
+ * ------------
+ * Jobs have priorities, and one term of them is a fair-share factor. A program
  *
  *   1. builds a tree of associations: accounts, and users in accounts, with shares
  *      (ft_tree_new, ft_tree_load, ft_tree_add);
@@ -45,6 +50,100 @@
  *         printf("anna %.2f bert %.2f\n", factors[3], factors[4]);  // anna 1.00 bert 0.50
  *     ft_config_free(config);
  *     ft_tree_free(tree);
+ *
+ * Hubs, groups and projects
+ * -------------------------
+ * A cloud gives shares to hubs, a hub to its groups, a group to its projects. Jobs have no
+ * priorities: a machine asks which one is next (ft_queue_next), and it is the oldest job of the
+ * project that has used least of what it is entitled to, in the group that has. Use is what was
+ * executed in the last 28 days; runs that did not end well cost nothing. Users see the place of
+ * their jobs (ft_queue_positions) and when they will start (ft_queue_estimate). A restart loses
+ * nothing (ft_queue_save, ft_queue_restore).
+ *
+ *     ft_tree *tree = NULL;
+ *     ft_queue *queue = NULL;
+ *     const ft_assoc rows[] = {
+ *         {1, FT_NONE, 1, FT_ACCOUNT},
+ *         {2, 1, 3, FT_ACCOUNT}, {3, 1, 2, FT_ACCOUNT},     // hubs A and B
+ *         {4, 2, 1, FT_ACCOUNT}, {5, 3, 1, FT_ACCOUNT},     // a group of each
+ *         {6, 4, 1, FT_ACCOUNT}, {7, 5, 1, FT_ACCOUNT},     // a project of each
+ *     };
+ *     const ft_queue_settings settings = {sizeof settings, 2, FT_CHOICE_INTERLEAVED,
+ *         FT_COUNTING_WINDOW, 0, INT64_C(28) * 86400000000, 1, "COMPLETED", NULL, 0, 0};
+ *     const ft_queue_job one = {sizeof one, 100, 6, 1, "ion", 0, 0, 60000000, 0};
+ *     const ft_queue_job two = {sizeof two, 101, 6, 1, "ion", 1, 0, 60000000, 0};
+ *     const ft_queue_job other = {sizeof other, 102, 7, 1, "ion", 2, 0, 60000000, 0};
+ *     uint32_t what;
+ *     uint64_t job;
+ *     if (ft_tree_new(0, &tree) || ft_tree_load(tree, rows, 7, sizeof rows[0])
+ *         || ft_queue_new(tree, &settings, 0, &queue) || ft_queue_add_machine(queue, "ion", 1)
+ *         || ft_queue_add_job(queue, &one) || ft_queue_add_job(queue, &two)
+ *         || ft_queue_add_job(queue, &other) || ft_queue_start(queue, 100, 10)
+ *         || ft_queue_finish(queue, 100, FT_END_COMPLETED, 0, 50000000, 50000010)
+ *         || ft_queue_next(queue, "ion", 50000010, &what, &job) || what != FT_NEXT_JOB)
+ *         fprintf(stderr, "%s\n", ft_last_error());
+ *     else
+ *         printf("next is %u\n", (unsigned)job);  // next is 102
+ *     ft_queue_free(queue);
+ *     ft_tree_free(tree);
+ *
+ * Instances
+ * ---------
+ * Customers buy instances, each with minutes of its own instead of shares, below accounts and
+ * child accounts. All instances compete with each other: with twice the minutes one runs twice
+ * the work. A flex plan counts all that it used since it was bought against all its minutes, and
+ * stands beside those that count the last 28 days (FT_COUNTING_SINCE).
+ *
+ *     ft_tree *tree = NULL;
+ *     ft_queue *queue = NULL;
+ *     const ft_assoc rows[] = {
+ *         {1, FT_NONE, 1, FT_ACCOUNT}, {2, 1, 1, FT_ACCOUNT},   // a customer
+ *         {3, 2, 1, FT_ACCOUNT}, {4, 2, 1, FT_ACCOUNT},         // an instance, a flex plan
+ *     };
+ *     const ft_queue_account plans[] = {
+ *         {3, 1, 400, FT_COUNTING_INHERITED, 0, 0},
+ *         {4, 1, 100, FT_COUNTING_SINCE, 0, 0},
+ *     };
+ *     const ft_queue_settings settings = {sizeof settings, FT_LEVEL_LEAVES,
+ *         FT_CHOICE_INTERLEAVED, FT_COUNTING_WINDOW, 0, INT64_C(28) * 86400000000, 1, NULL,
+ *         plans, 2, sizeof plans[0]};
+ *     const ft_queue_job job = {sizeof job, 100, 4, 1, "ion", 0, 0, 60000000, 0};
+ *     ft_standing flex;
+ *     if (ft_tree_new(0, &tree) || ft_tree_load(tree, rows, 4, sizeof rows[0])
+ *         || ft_queue_new(tree, &settings, 0, &queue) || ft_queue_add_machine(queue, "ion", 1)
+ *         || ft_queue_add_job(queue, &job) || ft_queue_start(queue, 100, 0)
+ *         || ft_queue_finish(queue, 100, FT_END_COMPLETED, 0, 300000000, 300000000)
+ *         || ft_queue_standing(queue, 4, 300000000, &flex, sizeof flex))
+ *         fprintf(stderr, "%s\n", ft_last_error());
+ *     else
+ *         printf("used %.2f of the plan\n", flex.ratio);  // used 0.05 of the plan
+ *     ft_queue_free(queue);
+ *     ft_tree_free(tree);
+ *
+ * On demand
+ * ---------
+ * No shares: the oldest job is next, and who reserved the machine goes first while the reservation
+ * runs. What runs then on demand is halted, goes back to its place and costs nothing. Queues have
+ * limits. Bills are exact: a microsecond of execution and a second of reservation have prices.
+ *
+ *     ft_on_demand *queue = NULL;
+ *     const ft_on_demand_job job = {sizeof job, 100, 8, 0, "ion", NULL, 0, 500};
+ *     ft_submitted submitted;
+ *     ft_bill bills[2];
+ *     size_t found;
+ *     if (ft_on_demand_new("COMPLETED", 0, &queue)
+ *         || ft_on_demand_add_machine(queue, "ion", 10, 3, 1000)
+ *         || ft_on_demand_reserve(queue, 1, "ion", 7, 5000000, 9000000, 0)
+ *         || ft_on_demand_submit(queue, &job, 0, &submitted, sizeof submitted)
+ *         || ft_on_demand_start(queue, 100, 0)
+ *         || ft_on_demand_finish(queue, 100, FT_END_COMPLETED, 0, 400, 500)
+ *         || ft_on_demand_advance(queue, 10000000)
+ *         || ft_on_demand_bills(queue, 0, 10000000, bills, 2, sizeof bills[0], &found))
+ *         fprintf(stderr, "%s\n", ft_last_error());
+ *     else
+ *         printf("%u and %u\n", (unsigned)bills[0].amount, (unsigned)bills[1].amount);
+ *                                                                      // 4000 and 1200
+ *     ft_on_demand_free(queue);
  *
  * Rules that hold for every function
  * ----------------------------------
@@ -713,7 +812,10 @@ typedef uint32_t ft_limit;
  * PriorityWeightJobSize, PriorityWeightPartition, PriorityWeightQOS and PriorityWeightTRES; the
  * manual page slurm.conf(5) describes them. PriorityParameters has the keys compat=documented
  * (the default) or compat=slurm:24.11.5 (compute as that release does, with its defects),
- * calc_period=SECONDS and max_lock_ms=MILLISECONDS.
+ * ranking=NAME (fair_tree, classic, depth_oblivious, difference, weighted_walk,
+ * least_used:LEVEL or least_used:leaf; without it PriorityFlags choose), calc_period=SECONDS and
+ * max_lock_ms=MILLISECONDS. What no function here follows is refused by name with
+ * FT_ERR_CONFIG, as usage=window:28-0 and order=strict are: for those there is ft_queue.
  * Made by ft_config_new(); freed by ft_config_free().
  */
 typedef struct ft_config ft_config;
@@ -850,11 +952,12 @@ typedef struct {
     double effective_usage;
     /**
      * Shares over usage, 0..infinity (HUGE_VAL, when nothing was used). NaN for the root, for
-     * accounts that share as their parent does, and without Fair Tree.
+     * accounts that share as their parent does, and in rankings that have none.
      */
     double level_fs;
     /**
-     * Fair-share factor, 0..1: larger goes first. NaN for accounts under Fair Tree.
+     * Fair-share factor, 0..1: larger goes first. NaN for accounts where only users are ranked,
+     * as under Fair Tree.
      */
     double fs_factor;
 } ft_fairshare;
@@ -1862,8 +1965,8 @@ int32_t ft_usage_read(const ft_tree *tree,
  * They do not change with charges and with time, only with the next computation; an edit of the
  * tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
  *
- * config: the function uses PriorityFlags, FairShareDampeningFactor and compat= of
- * PriorityParameters.
+ * config: the function uses PriorityFlags, FairShareDampeningFactor, and ranking= and compat=
+ * of PriorityParameters.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree; the configuration is only read.

@@ -40,9 +40,12 @@ bills
   account 16, machine 0: executed 100000000 us, reserved 1800 s, owes 301800000
 ";
 
+/// Projects with their shares of the group.
+type Projects = &'static [(u64, u64)];
+
 /// Shares of the cloud in percent, and the projects with their shares of the group. By hand: Hub A
 /// has 60 of 100, Group 1 of it 3 of 5, so 36; Group 2 has 24; Hub B's two have 20 each.
-const GROUPS: [(&str, u64, &[(u64, u64)]); 4] = [
+const GROUPS: [(&str, u64, Projects); 4] = [
     ("A1", 36, &[(0, 1), (1, 2)]),
     ("A2", 24, &[(2, 1), (3, 1)]),
     ("B1", 20, &[(4, 1)]),
@@ -144,9 +147,9 @@ impl Naive {
             running.map_or(0, |(job, start)| self.now.max(start + expected(job)))
         });
         while future.waiting.iter().any(|job| machine(*job) == at) {
-            for other in 0..2 {
+            for (other, end) in ends.iter_mut().enumerate() {
                 if let Some(job) = future.start(other) {
-                    ends[other] = future.now + expected(job);
+                    *end = future.now + expected(job);
                     if other == at {
                         starts.push((job, future.now - self.now));
                     }
@@ -154,9 +157,9 @@ impl Naive {
             }
             let busy = (0..2).filter(|other| future.running[*other].is_some());
             future.now = busy.map(|other| ends[other]).min().expect("one runs");
-            for other in 0..2 {
+            for (other, end) in ends.iter().enumerate() {
                 if let Some((job, start)) = future.running[other]
-                    && ends[other] == future.now
+                    && *end == future.now
                 {
                     future.running[other] = None;
                     future.runs.push((job % 7, start, future.now));
@@ -184,10 +187,10 @@ impl Naive {
                 "  {name} used {used} min, used over entitled {ratio:.6}"
             );
         }
-        for at in 0..2 {
+        for (at, name) in MACHINES.iter().enumerate() {
             let (order, starts) = (self.positions(at), self.estimates(at));
             let (step, last) = (1 + order.len() / 4, order[order.len() - 1]);
-            let _ = write!(text, "  {}: {} wait, places", MACHINES[at], order.len());
+            let _ = write!(text, "  {name}: {} wait, places", order.len());
             for job in order.iter().step_by(step) {
                 let _ = write!(text, " {job}");
             }

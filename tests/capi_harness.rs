@@ -97,37 +97,53 @@ fn it_is_clean_under_address_sanitizer() {
     assert_prints_what_is_expected(&mut command);
 }
 
-/// The program in the opening comment of the header: indented lines, the printed line behind it.
-#[test]
-fn the_example_in_the_header_prints_what_it_says() {
+/// The programs in the opening comment of the header: each begins with the declaration of a handle
+/// and ends where the indented lines do.
+fn programs_of_the_header() -> Vec<String> {
     let header = std::fs::read_to_string(capi_common::crate_dir().join("include/fairtree.h"));
     let header = header.expect("the header");
-    let lines = header
-        .lines()
-        .filter_map(|line| line.strip_prefix(" *     "));
-    let body: Vec<&str> = lines
-        .skip_while(|line| !line.starts_with("ft_tree *tree"))
-        .collect();
-    assert!(body.len() >= 20, "the example was not found");
-    let print = body.iter().find(|line| line.contains("printf(\"anna"));
-    let promise = print.and_then(|line| line.split("// anna ").nth(1));
-    let promise = format!(
-        "anna {}\n",
-        promise.expect("the example says what it prints")
-    );
+    let comment = header.split("*/").next().expect("an opening comment");
+    let mut programs: Vec<String> = Vec::new();
+    let mut inside = false;
+    for line in comment.lines() {
+        let code = line.strip_prefix(" *     ");
+        if !inside && code.is_some_and(|code| code.starts_with("ft_")) {
+            programs.push(String::new());
+        }
+        let begun = inside || code.is_some_and(|code| code.starts_with("ft_"));
+        inside = begun && code.is_some();
+        if let (true, Some(code), Some(program)) = (inside, code, programs.last_mut()) {
+            *program += code;
+            *program += "\n";
+        }
+    }
+    programs
+}
 
+/// What a program says that it prints: the comment on or below its last `printf`.
+fn promise(program: &str) -> String {
+    let printed = program.split("printf(\"").last().expect("it prints");
+    let promise = printed.split("// ").nth(1).expect("it says what");
+    format!("{}\n", promise.lines().next().unwrap_or_default())
+}
+
+#[test]
+fn the_programs_in_the_header_print_what_they_say() {
+    let programs = programs_of_the_header();
+    assert_eq!(programs.len(), 4, "one for each kind of site");
     let library = Library::build();
-    let source = library.dir().join("example.c");
-    let text = format!(
-        "#include <fairtree.h>\n#include <stdio.h>\nint main(void)\n{{\n{}\nreturn 0;\n}}\n",
-        body.join("\n")
-    );
-    std::fs::write(&source, text).expect("the folder is writable");
-    let source = source.to_str().expect("UTF-8").to_owned();
-    for standard in ["-std=c11", "-std=c++17"] {
-        let program = library.compile(&[&source], standard, &[]);
-        let printed = run(&mut library.command(program)).stdout;
-        assert_eq!(String::from_utf8_lossy(&printed), promise);
+    for (number, body) in programs.iter().enumerate() {
+        let source = library.dir().join(format!("example{number}.c"));
+        let text = format!(
+            "#include <fairtree.h>\n#include <stdio.h>\nint main(void)\n{{\n{body}\nreturn 0;\n}}\n"
+        );
+        std::fs::write(&source, text).expect("the folder is writable");
+        let source = source.to_str().expect("UTF-8").to_owned();
+        for standard in ["-std=c11", "-std=c++17"] {
+            let program = library.compile(&[&source], standard, &[]);
+            let printed = run(&mut library.command(program)).stdout;
+            assert_eq!(String::from_utf8_lossy(&printed), promise(body));
+        }
     }
 }
 
