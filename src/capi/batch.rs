@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::priority::{
-    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Row, Site, Span, When,
+    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Site, Span, When,
 };
 
 use super::config::ConfigHandle;
@@ -238,7 +238,7 @@ impl<'a> Batch<'a> {
         for jobs in self.blocks(jobs) {
             self.look_up(jobs.clone(), pricer, &mut block)?;
             let rows = &self.jobs[jobs.clone()];
-            block.fill(pricer, rows, self.when);
+            block.fill(pricer, rows, |row| self.plain(row), self.when);
             each(jobs.start, rows, &block);
         }
         Ok(())
@@ -252,7 +252,7 @@ impl<'a> Batch<'a> {
     ) -> Result<(), Failure> {
         self.for_each(0..self.len(), pricer, |first, rows, block| {
             for (at, row) in rows.iter().enumerate() {
-                each(&self.job(first + at), block.priced(at, row));
+                each(&self.job(first + at), block.priced(at, &self.plain(row)));
             }
         })
     }
@@ -306,18 +306,23 @@ impl<'a> Batch<'a> {
         // After the last blocks there is nothing to prefetch.
         let next = self.jobs.get(jobs.end..jobs.end + BLOCK).unwrap_or(rows);
         let mut found = true;
-        block.read(pricer, rows, |at, row| {
-            // Cache misses of these reads cost more than all arithmetic on the values: prefetch.
-            view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
-            view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
-            let in_table = by_id.get(row.assoc as usize);
-            let fs_factor = in_table.map_or(NOBODY, |found| (*found).into());
-            found &= fs_factor >= 0.0;
-            AssocFactors {
-                fs_factor,
-                ..AssocFactors::default()
-            }
-        });
+        block.read(
+            pricer,
+            rows,
+            |row| self.plain(row),
+            |at, row| {
+                // Cache misses of these reads cost more than all arithmetic on the values: prefetch.
+                view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
+                view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
+                let in_table = by_id.get(row.assoc as usize);
+                let fs_factor = in_table.map_or(NOBODY, |found| (*found).into());
+                found &= fs_factor >= 0.0;
+                AssocFactors {
+                    fs_factor,
+                    ..AssocFactors::default()
+                }
+            },
+        );
         found
     }
 
@@ -351,8 +356,9 @@ impl<'a> Batch<'a> {
 
     /// The same for one job.
     fn is_sound(&self, row: &JobRow) -> bool {
-        row.partition_slot() as usize <= self.tables.partitions.len()
-            && row.qos_slot() as usize <= self.tables.qos.len()
+        let Job { partition, qos, .. } = self.plain(row);
+        Index::slot(partition) as usize <= self.tables.partitions.len()
+            && Index::slot(qos) as usize <= self.tables.qos.len()
             && row.tres_slot() as usize <= self.tres_rows
             && row.flags & !FT_JOB_DIRECT == 0
     }
@@ -419,13 +425,10 @@ impl<'a> Batch<'a> {
     /// The engine's row of the job with this number, which is sound; its user comes beside it.
     fn job(&self, number: usize) -> Job {
         let row = &self.jobs[number];
-        let index = |position: u32| (position != FT_NONE).then(|| Index::new(position as usize));
-        let tres = row.tres(self.tres_len()).map(Index::new);
         let lists = self.lists.get(number);
         Job {
-            assoc: None,
-            partition: index(row.partition),
-            qos: index(row.qos),
+            // A number for messages only.
+            id: u32::try_from(number).unwrap_or(u32::MAX),
             partitions: lists.map_or(Span::default(), |lists| Span {
                 start: lists.partitions_start,
                 len: lists.partitions_len,
@@ -434,18 +437,15 @@ impl<'a> Batch<'a> {
                 start: lists.qos_start,
                 len: lists.qos_len,
             }),
-            accrue_time: row.accrue_time,
-            cpus: row.cpus,
-            nodes: row.nodes,
-            time_limit: row.time_limit(),
-            nice: row.nice,
             site_factor: self.site_factors.get(number).copied().unwrap_or(0),
-            tres,
-            priority: row.priority,
-            direct: row.direct(),
-            // A number for messages only.
-            ..Job::new(u32::try_from(number).unwrap_or(u32::MAX))
+            ..self.plain(row)
         }
+    }
+
+    /// The engine's row of a job, without what comes beside it.
+    #[inline(always)]
+    pub(super) fn plain(&self, row: &JobRow) -> Job {
+        row.job(self.tres_len())
     }
 }
 

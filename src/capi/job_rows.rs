@@ -1,6 +1,6 @@
 //! The rows that pricing reads and writes.
 
-use crate::priority::{Priced, Row, TimeLimit, plain_columns};
+use crate::priority::{Index, Job, Priced, TimeLimit};
 
 use super::site::FT_UNLIMITED;
 use super::tree::FT_NONE;
@@ -161,40 +161,46 @@ pub struct PricedRow {
 // SAFETY: numbers only, no padding.
 unsafe impl Plain for PricedRow {}
 
-impl Row for JobRow {
-    plain_columns!();
+impl JobRow {
+    /// As the engine's row, where there are counts of `tres_len` TRES; what comes beside it is left
+    /// out: association, lists, site factor.
     #[inline(always)]
-    fn time_limit(&self) -> TimeLimit {
-        match self.time_limit_mins {
-            FT_UNSET => TimeLimit::Unset,
-            FT_UNLIMITED => TimeLimit::Unlimited,
-            minutes => TimeLimit::Minutes(minutes),
+    pub(super) fn job(&self, tres_len: usize) -> Job {
+        let tres = match self.tres_row {
+            FT_NONE => None,
+            // Of a sound row it fits; others are not priced.
+            row => Index::from_slot(row.wrapping_mul(tres_len as u32).wrapping_add(1)),
+        };
+        Job {
+            partition: Index::from_slot(slot(self.partition)),
+            qos: Index::from_slot(slot(self.qos)),
+            accrue_time: self.accrue_time,
+            cpus: self.cpus,
+            nodes: self.nodes,
+            time_limit: match self.time_limit_mins {
+                FT_UNSET => TimeLimit::Unset,
+                FT_UNLIMITED => TimeLimit::Unlimited,
+                minutes => TimeLimit::Minutes(minutes),
+            },
+            nice: self.nice,
+            tres,
+            priority: self.priority,
+            direct: self.flags & FT_JOB_DIRECT != 0,
+            ..Job::new(0)
         }
     }
-    #[inline(always)]
-    fn partition_slot(&self) -> u32 {
-        self.partition.wrapping_sub(FT_NONE)
-    }
-    #[inline(always)]
-    fn qos_slot(&self) -> u32 {
-        self.qos.wrapping_sub(FT_NONE)
-    }
-    #[inline(always)]
-    fn tres(&self, len: usize) -> Option<usize> {
-        (self.tres_row != FT_NONE).then_some(self.tres_row as usize * len)
-    }
-    #[inline(always)]
-    fn direct(&self) -> bool {
-        self.flags & FT_JOB_DIRECT != 0
-    }
-}
 
-impl JobRow {
     /// The row with its TRES, plus 1; 0 for none.
     #[inline(always)]
     pub(super) fn tres_slot(&self) -> u32 {
-        self.tres_row.wrapping_sub(FT_NONE)
+        slot(self.tres_row)
     }
+}
+
+/// A position plus 1; 0 for none.
+#[inline(always)]
+fn slot(position: u32) -> u32 {
+    position.wrapping_sub(FT_NONE)
 }
 
 impl From<&Priced> for PricedRow {

@@ -148,7 +148,10 @@ impl Part<'_> {
                 here.copy_from_slice(&block.priorities()[..rows.len()]);
                 let rows = if self.wants_terms { rows } else { &[] };
                 for (at, row) in rows.iter().enumerate() {
-                    write(number + at, PricedRow::from(&block.priced(at, row)));
+                    write(
+                        number + at,
+                        PricedRow::from(&block.priced(at, &self.batch.plain(row))),
+                    );
                 }
             })
     }

@@ -4,90 +4,16 @@
 //! arrays of a length known beforehand. What a factor depends on is then decided once per block
 //! rather than once per job, and the processor calculates for several jobs at once. Every number
 //! is that of [`Pricer::price`], to the last bit: the same operations in the same order.
+//!
+//! A host's rows have a layout of their own (C structures). It hands over how one of them becomes a
+//! [`Job`]; inlined here, only the columns that a loop asks for are read, and no [`Job`] is made.
 
 use super::factors;
 use super::priced::settled;
-use super::{AssocFactors, Index, Job, Priced, Pricer, TimeLimit};
+use super::{AssocFactors, Index, Job, Priced, Pricer};
 
 /// So many jobs are a block: their columns fit into the innermost cache.
 pub(crate) const BLOCK: usize = 64;
-
-/// A job of which only those columns are read that count; the factors of its association and its
-/// site factor come beside it ([`Block::read`], [`Block::site_factors`]).
-pub(crate) trait Row {
-    /// As [`Job::accrue_time`].
-    fn accrue_time(&self) -> i64;
-    /// As [`Job::cpus`].
-    fn cpus(&self) -> u32;
-    /// As [`Job::nodes`].
-    fn nodes(&self) -> u32;
-    /// As [`Job::time_limit`].
-    fn time_limit(&self) -> TimeLimit;
-    /// Position of its partition plus 1; 0 for none.
-    fn partition_slot(&self) -> u32;
-    /// Position of its QOS plus 1; 0 for none.
-    fn qos_slot(&self) -> u32;
-    /// Where its TRES counts start (see [`Job::tres`]), of `len` numbers each.
-    fn tres(&self, len: usize) -> Option<usize>;
-    /// As [`Job::nice`].
-    fn nice(&self) -> i32;
-    /// As [`Job::priority`].
-    fn priority(&self) -> u32;
-    /// As [`Job::direct`].
-    fn direct(&self) -> bool;
-}
-
-/// The columns of [`Row`] that every row has as a field of the same name and type.
-macro_rules! plain_columns {
-    () => {
-        #[inline(always)]
-        fn accrue_time(&self) -> i64 {
-            self.accrue_time
-        }
-        #[inline(always)]
-        fn cpus(&self) -> u32 {
-            self.cpus
-        }
-        #[inline(always)]
-        fn nodes(&self) -> u32 {
-            self.nodes
-        }
-        #[inline(always)]
-        fn nice(&self) -> i32 {
-            self.nice
-        }
-        #[inline(always)]
-        fn priority(&self) -> u32 {
-            self.priority
-        }
-    };
-}
-#[cfg(any(feature = "capi", feature = "slurm"))]
-pub(crate) use plain_columns;
-
-impl Row for Job {
-    plain_columns!();
-    #[inline(always)]
-    fn time_limit(&self) -> TimeLimit {
-        self.time_limit
-    }
-    #[inline(always)]
-    fn partition_slot(&self) -> u32 {
-        Index::slot(self.partition)
-    }
-    #[inline(always)]
-    fn qos_slot(&self) -> u32 {
-        Index::slot(self.qos)
-    }
-    #[inline(always)]
-    fn tres(&self, _len: usize) -> Option<usize> {
-        self.tres.map(Index::get)
-    }
-    #[inline(always)]
-    fn direct(&self) -> bool {
-        self.direct
-    }
-}
 
 /// When jobs are priced: in a pass, or when slurmctld asks for a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,16 +57,16 @@ pub(crate) struct Block {
     pub(crate) fs_factors: Column<f64>,
     /// As [`Job::site_factor`]; 0 at first.
     pub(crate) site_factors: Column<i32>,
-    /// As [`Row::partition_slot`].
+    /// Position of the partition plus 1; 0 for none.
     pub(crate) partitions: Column<u32>,
-    /// As [`Row::qos_slot`].
+    /// Position of the QOS plus 1; 0 for none.
     pub(crate) qos_slots: Column<u32>,
     assoc_factors: Column<f64>,
     accrue_times: Column<i64>,
     cpus: Column<u32>,
     nodes: Column<u32>,
     nice: Column<i32>,
-    /// Whether a job has a priority that may stay: [`Row::direct`], or held.
+    /// Whether a job has a priority that may stay: [`Job::direct`], or held.
     has_special: bool,
     age: Column<f64>,
     assoc: Column<f64>,
@@ -181,38 +107,42 @@ impl Default for Block {
 
 impl Block {
     /// Copies the columns that every job has. `assoc` is called once for each job, in their order,
-    /// with its number in the block, and tells the factors of its association.
+    /// with its number in the block, and tells the factors of its association; `job` is what a row
+    /// says, of which neither association nor site factor is looked at.
     #[inline(always)]
-    pub(crate) fn read<R: Row>(
+    pub(crate) fn read<R>(
         &mut self,
         pricer: &Pricer<'_>,
         rows: &[R],
+        job: impl Fn(&R) -> Job,
         assoc: impl FnMut(usize, &R) -> AssocFactors,
     ) {
         // A constant length lets the loop go without checks; the last block is shorter.
         match <&[R; BLOCK]>::try_from(rows) {
-            Ok(rows) => self.read_rows(pricer, rows, assoc),
-            Err(_) => self.read_rows(pricer, &rows[..rows.len().min(BLOCK)], assoc),
+            Ok(rows) => self.read_rows(pricer, rows, job, assoc),
+            Err(_) => self.read_rows(pricer, &rows[..rows.len().min(BLOCK)], job, assoc),
         }
     }
 
     #[inline(always)]
-    fn read_rows<R: Row>(
+    fn read_rows<R>(
         &mut self,
         pricer: &Pricer<'_>,
         rows: &[R],
+        job: impl Fn(&R) -> Job,
         mut assoc: impl FnMut(usize, &R) -> AssocFactors,
     ) {
         let (mut direct, mut least) = (false, u32::MAX);
         for (at, row) in rows.iter().enumerate() {
-            self.accrue_times[at] = row.accrue_time();
-            self.cpus[at] = row.cpus();
-            self.nodes[at] = row.nodes();
-            self.partitions[at] = row.partition_slot();
-            self.qos_slots[at] = row.qos_slot();
-            self.nice[at] = row.nice();
-            direct |= row.direct();
-            least = least.min(row.priority());
+            let job = job(row);
+            self.accrue_times[at] = job.accrue_time;
+            self.cpus[at] = job.cpus;
+            self.nodes[at] = job.nodes;
+            self.partitions[at] = Index::slot(job.partition);
+            self.qos_slots[at] = Index::slot(job.qos);
+            self.nice[at] = job.nice;
+            direct |= job.direct;
+            least = least.min(job.priority);
             self.set_assoc(pricer, at, &assoc(at, row));
         }
         self.has_special = direct | (least == 0);
@@ -225,15 +155,21 @@ impl Block {
         self.assoc_factors[at] = factors::assoc(assoc, !pricer.flags.no_normal_assoc);
     }
 
-    /// Prices the jobs that were read, `rows`.
+    /// Prices the jobs that were read, `rows`; `job` as there.
     #[inline(always)]
-    pub(crate) fn fill<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R], when: When) {
+    pub(crate) fn fill<R>(
+        &mut self,
+        pricer: &Pricer<'_>,
+        rows: &[R],
+        job: impl Fn(&R) -> Job,
+        when: When,
+    ) {
         self.when = when;
-        self.fill_terms(pricer, rows);
+        self.fill_terms(pricer, rows, &job);
         self.settle();
         let incr_only = when == When::Pass && pricer.flags.incr_only;
         if incr_only || self.has_special {
-            self.keep(rows, incr_only);
+            self.keep(rows, job, incr_only);
         }
     }
 
@@ -265,11 +201,11 @@ impl Block {
         }
     }
 
-    /// The price of the job at `at`, which is `row`.
+    /// The price of the job at `at`, which is `job`.
     #[inline(always)]
-    pub(crate) fn priced<R: Row>(&self, at: usize, row: &R) -> Priced {
+    pub(crate) fn priced(&self, at: usize, job: &Job) -> Priced {
         let priority = self.priority[at];
-        if self.has_special && self.stays(row) {
+        if self.has_special && self.stays(job) {
             return Priced {
                 priority,
                 ..Priced::default()
@@ -291,7 +227,7 @@ impl Block {
     }
 
     #[inline(always)]
-    fn fill_terms<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R]) {
+    fn fill_terms<R>(&mut self, pricer: &Pricer<'_>, rows: &[R], job: &impl Fn(&R) -> Job) {
         let weights = &pricer.weights;
         // Where a weight is 0 the column is never written, and stays 0.
         if weights.age != 0.0 {
@@ -308,7 +244,7 @@ impl Block {
             }
         }
         if weights.job_size != 0.0 {
-            self.fill_sizes(pricer, rows);
+            self.fill_sizes(pricer, rows, job);
         }
         let (partition_terms, qos_terms) = (&pricer.partition_terms[..], &pricer.qos_terms[..]);
         for at in 0..BLOCK {
@@ -316,9 +252,9 @@ impl Block {
             self.qos[at] = qos_terms[self.qos_slots[at] as usize];
         }
         if pricer.weighs_tres() {
-            let len = pricer.site.tres_names.len();
             for (at, row) in rows.iter().enumerate() {
-                self.tres[at] = pricer.tres_at(row.tres(len), self.partitions[at] as usize);
+                let start = job(row).tres.map(Index::get);
+                self.tres[at] = pricer.tres_at(start, self.partitions[at] as usize);
             }
         }
     }
@@ -335,7 +271,7 @@ impl Block {
     }
 
     #[inline(always)]
-    fn fill_sizes<R: Row>(&mut self, pricer: &Pricer<'_>, rows: &[R]) {
+    fn fill_sizes<R>(&mut self, pricer: &Pricer<'_>, rows: &[R], job: &impl Fn(&R) -> Job) {
         let (size, weight) = (&pricer.size, pricer.weights.job_size);
         if size.is_plain() {
             for at in 0..BLOCK {
@@ -345,7 +281,8 @@ impl Block {
         }
         for (at, row) in rows.iter().enumerate() {
             let max_time_mins = || pricer.max_time_mins(self.partitions[at] as usize);
-            let factor = size.factor(row.nodes(), row.cpus(), row.time_limit(), max_time_mins);
+            let job = job(row);
+            let factor = size.factor(job.nodes, job.cpus, job.time_limit, max_time_mins);
             self.job_size[at] = factor * weight;
         }
     }
@@ -373,11 +310,12 @@ impl Block {
 
     /// Puts back the priorities that stay, and those that only grow.
     #[cold]
-    fn keep<R: Row>(&mut self, rows: &[R], incr_only: bool) {
+    fn keep<R>(&mut self, rows: &[R], job: impl Fn(&R) -> Job, incr_only: bool) {
         for (at, row) in rows.iter().enumerate() {
-            let grows = !incr_only || self.priority[at] >= row.priority();
-            if self.stays(row) || !grows {
-                self.priority[at] = row.priority();
+            let job = job(row);
+            let grows = !incr_only || self.priority[at] >= job.priority;
+            if self.stays(&job) || !grows {
+                self.priority[at] = job.priority;
             }
         }
     }
@@ -385,18 +323,18 @@ impl Block {
     /// Whether a job keeps its priority, so that its terms are 0: an administrator's, and in a
     /// pass that of a held job.
     #[inline(always)]
-    fn stays<R: Row>(&self, row: &R) -> bool {
-        match row.priority() {
+    fn stays(&self, job: &Job) -> bool {
+        match job.priority {
             0 => self.when == When::Pass,
-            _ => row.direct(),
+            _ => job.direct,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Site;
     use super::super::samples::{NOW, config, job, site};
+    use super::super::{Site, TimeLimit};
     use super::*;
     use crate::compat::{Compat, Release};
     use crate::config::{Config, PriorityFlags};
@@ -465,14 +403,19 @@ mod tests {
             }
             let mut block = Block::default();
             for jobs in jobs.chunks(BLOCK) {
-                block.read(&pricer, jobs, |_, job| {
-                    let assoc = job.assoc.map(|assoc| site.assocs[assoc.get()]);
-                    assoc.unwrap_or_default()
-                });
+                block.read(
+                    &pricer,
+                    jobs,
+                    |job| *job,
+                    |_, job| {
+                        let assoc = job.assoc.map(|assoc| site.assocs[assoc.get()]);
+                        assoc.unwrap_or_default()
+                    },
+                );
                 for (at, job) in jobs.iter().enumerate() {
                     block.site_factors[at] = job.site_factor;
                 }
-                block.fill(&pricer, jobs, When::Set);
+                block.fill(&pricer, jobs, |job| *job, When::Set);
                 for (at, job) in jobs.iter().enumerate() {
                     let (priced, alone) = (block.priced(at, job), pricer.price_set(job));
                     assert_eq!(format!("{priced:?}"), format!("{alone:?}"), "{job:?}");

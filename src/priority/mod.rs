@@ -45,7 +45,7 @@ mod samples;
 #[cfg(feature = "slurm")]
 pub(crate) use block::Terms;
 #[cfg(any(feature = "capi", feature = "slurm"))]
-pub(crate) use block::{BLOCK, Block, Row, When, plain_columns};
+pub(crate) use block::{BLOCK, Block, When};
 pub use error::PriorityError;
 pub use factors::Factors;
 pub use priced::Priced;

@@ -184,11 +184,11 @@ impl<'a> Pricer<'a> {
         for (jobs, out) in jobs.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
             // Rows of associations lie far apart in memory. Fetching those of many jobs in one go
             // lets the processor wait for all of them at once.
-            block.read(self, jobs, |_, job| self.assoc(job));
+            block.read(self, jobs, |job| *job, |_, job| self.assoc(job));
             for (at, job) in jobs.iter().enumerate() {
                 block.site_factors[at] = job.site_factor;
             }
-            block.fill(self, jobs, When::Pass);
+            block.fill(self, jobs, |job| *job, When::Pass);
             for (at, (job, priced)) in jobs.iter().zip(out).enumerate() {
                 *priced = block.priced(at, job);
             }

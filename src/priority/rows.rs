@@ -23,9 +23,18 @@ impl Index {
     pub fn get(self) -> usize {
         self.0.get() as usize - 1
     }
+    /// The other way round from [`Index::slot`]: the position `slot` - 1, none for 0.
+    #[cfg_attr(
+        not(any(feature = "capi", feature = "slurm")),
+        allow(dead_code, reason = "only hosts have such rows")
+    )]
+    #[inline(always)]
+    pub(crate) fn from_slot(slot: u32) -> Option<Index> {
+        std::num::NonZeroU32::new(slot).map(Index)
+    }
     /// The position plus 1; 0 for none.
     #[inline(always)]
-    pub(super) fn slot(index: Option<Index>) -> u32 {
+    pub(crate) fn slot(index: Option<Index>) -> u32 {
         index.map_or(0, |index| index.0.get())
     }
 }

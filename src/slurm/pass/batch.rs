@@ -1,40 +1,9 @@
 //! Some waiting jobs priced together, straight from the rows of a snapshot.
 
-use crate::priority::{
-    AssocFactors, BLOCK, Block, Priced, Pricer, Row, Terms, TimeLimit, When, plain_columns,
-};
+use crate::priority::{AssocFactors, BLOCK, Block, Job, Priced, Pricer, Terms, When};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
-use crate::slurm::runtime::host::{NONE, ffi};
-
-/// The slot that stands for no row is the first one.
-fn slot(row: u32) -> u32 {
-    row.wrapping_sub(NONE)
-}
-
-impl Row for &ffi::shim_waiting {
-    plain_columns!();
-    #[inline(always)]
-    fn time_limit(&self) -> TimeLimit {
-        self.limit()
-    }
-    #[inline(always)]
-    fn partition_slot(&self) -> u32 {
-        slot(self.partition)
-    }
-    #[inline(always)]
-    fn qos_slot(&self) -> u32 {
-        slot(self.qos)
-    }
-    #[inline(always)]
-    fn tres(&self, _len: usize) -> Option<usize> {
-        (self.tres != NONE).then_some(self.tres as usize)
-    }
-    #[inline(always)]
-    fn direct(&self) -> bool {
-        self.is(ffi::SHIM_DIRECT)
-    }
-}
+use crate::slurm::runtime::host::ffi;
 
 /// A block of waiting jobs with their prices, then the next.
 pub(in crate::slurm) struct Batch<'a> {
@@ -76,14 +45,14 @@ impl<'a> Batch<'a> {
         let rows = jobs.iter().map(|job| &self.waiting[job.row as usize]);
         self.rows.clear();
         self.rows.extend(rows);
-        self.block.read(self.pricer, &self.rows, |at, _| {
+        self.block.read(self.pricer, &self.rows, plain, |at, _| {
             let assoc = self.assocs.get(jobs[at].assoc as usize);
             assoc.copied().unwrap_or_default()
         });
         for (site_factor, row) in self.block.site_factors.iter_mut().zip(&self.rows) {
             *site_factor = row.site_factor;
         }
-        self.block.fill(self.pricer, &self.rows, When::Pass);
+        self.block.fill(self.pricer, &self.rows, plain, When::Pass);
     }
 
     /// The jobs' rows and priorities.
@@ -96,7 +65,7 @@ impl<'a> Batch<'a> {
 
     /// How the priority of the job at `at` came about.
     pub(in crate::slurm) fn priced(&self, at: usize) -> Priced {
-        self.block.priced(at, &self.rows[at])
+        self.block.priced(at, &plain(&self.rows[at]))
     }
 
     /// The jobs' rows.
@@ -108,4 +77,10 @@ impl<'a> Batch<'a> {
     pub(in crate::slurm) fn terms(&self) -> Terms<'_> {
         self.block.terms()
     }
+}
+
+/// What a row says by itself.
+#[inline(always)]
+fn plain(row: &&ffi::shim_waiting) -> Job {
+    Tables::plain_job(row)
 }

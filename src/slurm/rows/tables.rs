@@ -209,12 +209,19 @@ impl Tables {
         let lists = snapshot.lists().get(row.lists as usize);
         let (partitions, qos_list) = lists.map_or_else(Default::default, spans);
         Job {
-            id: row.job_id,
             assoc,
-            partition: index(row.partition),
-            qos: index(row.qos),
             partitions,
             qos_list,
+            ..Tables::plain_job(row)
+        }
+    }
+
+    /// The same without association and lists, which the row alone does not tell.
+    #[inline(always)]
+    pub(in crate::slurm) fn plain_job(row: &ffi::shim_waiting) -> Job {
+        Job {
+            partition: index(row.partition),
+            qos: index(row.qos),
             accrue_time: row.accrue_time,
             cpus: row.cpus,
             nodes: row.nodes,
@@ -224,6 +231,7 @@ impl Tables {
             tres: index(row.tres),
             priority: row.priority,
             direct: row.is(ffi::SHIM_DIRECT),
+            ..Job::new(row.job_id)
         }
     }
 }
@@ -254,8 +262,9 @@ fn recorded(row: &ffi::shim_assoc_recorded) -> Kept {
     }
 }
 
+#[inline(always)]
 fn index(row: u32) -> Option<Index> {
-    (row != NONE).then(|| Index::new(row as usize))
+    Index::from_slot(row.wrapping_sub(NONE))
 }
 
 /// Lists of partitions and QOS of a job.
