@@ -17,13 +17,13 @@
 //! What an association has follows from what its account has: [`Numbers`] keeps the numbers of
 //! accounts alone, as users are many.
 
+use super::quirks::Quirks;
 use super::depth_oblivious::{Formula, LevelRatios, usage_of_level};
 use super::host::PowerOfTwo;
 use super::rule::{
     Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
 };
 use super::{AssocFairshare, Ranking, Usage, Workers};
-use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 
@@ -96,7 +96,7 @@ impl Rule for Classic {
 /// Fair share under a classic rule, of single associations on demand.
 pub(crate) struct Numbers<'a> {
     tree: &'a Tree,
-    compat: Compat,
+    quirks: Quirks,
     usage: Usage<'a>,
     /// Effective usage of `DEPTH_OBLIVIOUS`.
     by_level: Option<Formula>,
@@ -140,14 +140,15 @@ impl<'a> Numbers<'a> {
         by_level: Option<Formula>,
     ) -> Numbers<'a> {
         let (tree, compat) = (scene.tree, scene.compat);
+        let quirks = Quirks::of(compat);
         let mut found = Numbers {
             tree,
-            compat,
+            quirks,
             usage: scene.usage(),
             by_level,
             dampening: Extended::from(u32::from(dampening.max(1))),
             power: scene.host.power(compat),
-            norm_shares: if compat.is_slurm() {
+            norm_shares: if quirks.shares_upwards {
                 tree.norm_shares_on_path(compat)
             } else {
                 Vec::new()
@@ -184,7 +185,7 @@ impl<'a> Numbers<'a> {
             // Not used directly below the root.
             if let (Some(rule), Some(_)) = (self.by_level, tree.fs_parent(index)) {
                 self.levels[place] = rule.level(standing.effective_usage, standing.shares, || {
-                    usage_of_level(tree, self.compat, &self.usage, index)
+                    usage_of_level(tree, self.quirks, &self.usage, index)
                 });
             }
         }
@@ -198,25 +199,25 @@ impl<'a> Numbers<'a> {
     /// The numbers of one association; those of the accounts above it are there. `own`: its
     /// normalised usage.
     fn standing(&self, index: AssocIndex, own: Extended) -> Standing {
-        let slurm = self.compat.is_slurm();
+        let quirks = self.quirks;
         let norm_shares = self.norm_shares.get(index.get());
         let shares = norm_shares.and_then(|shares| Extended::from_f64(*shares));
         let Some(parent) = self.tree.fs_parent(index) else {
             return Standing {
                 shares: shares.unwrap_or(Extended::ONE),
-                effective_usage: if slurm { Extended::ONE } else { own },
+                effective_usage: if quirks.root_uses_all { Extended::ONE } else { own },
             };
         };
         let above = self.account(parent).standing;
         let has_shares = self.tree.rows()[index.get()].shares != Shares::Parent;
-        let part = match self.compat {
-            Compat::Documented => self.tree.part_of_level(index),
-            Compat::Slurm(_) => None,
+        let part = match quirks.shares_upwards {
+            false => self.tree.part_of_level(index),
+            true => None,
         };
         let shares =
             shares.unwrap_or_else(|| part.map_or(above.shares, |part| above.shares * part));
         let below_root = self.tree.fs_parent(parent).is_none();
-        let effective_usage = if below_root && (has_shares || slurm) {
+        let effective_usage = if below_root && (has_shares || quirks.own_usage_below_root) {
             own
         } else if !has_shares {
             above.effective_usage
@@ -243,7 +244,7 @@ impl<'a> Numbers<'a> {
     ) -> Extended {
         let level = self.tree.level_shares(index).unwrap_or(0);
         // Slurm adds the shares of a level in 32 bits.
-        let level = if self.compat.is_slurm() {
+        let level = if self.quirks.level_shares_wrap {
             u64::from(level as u32)
         } else {
             level

@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 
+use super::quirks::Quirks;
 use super::classic::{self, Numbers};
 use super::host::HostMath;
 use super::rule::{
@@ -38,8 +39,8 @@ impl Ranking {
 
 impl DepthOblivious {
     fn numbers<'a, W>(&self, scene: &Scene<'a, W>) -> Numbers<'a> {
-        let (compat, host) = (scene.compat, scene.host);
-        Numbers::new(scene, self.dampening, Some(Formula { compat, host }))
+        let rule = Formula::new(scene.compat, scene.host);
+        Numbers::new(scene, self.dampening, Some(rule))
     }
 }
 
@@ -94,22 +95,20 @@ const STEEPNESS: u64 = 5;
 /// Normalised usage of all children with shares of their own.
 pub(super) fn usage_of_level(
     tree: &Tree,
-    compat: Compat,
+    quirks: Quirks,
     usage: &Usage<'_>,
     parent: AssocIndex,
 ) -> Extended {
     let children = tree.fs_children(parent).iter();
     let with_shares = children.filter(|c| tree.rows()[c.get()].shares != Shares::Parent);
     let usages = with_shares.map(|c| usage.norm(*c));
-    match compat {
-        Compat::Slurm(_) => usages.sum(),
-        Compat::Documented => {
-            // Rounded sums depend on their order; this one not on the order of rows.
-            let mut usages: Vec<Extended> = usages.collect();
-            usages.sort_unstable();
-            usages.into_iter().sum()
-        }
+    if quirks.sums_in_row_order {
+        return usages.sum();
     }
+    // Rounded sums depend on their order; this one not on the order of rows.
+    let mut usages: Vec<Extended> = usages.collect();
+    usages.sort_unstable();
+    usages.into_iter().sum()
 }
 
 /// What all children of one account have in common.
@@ -135,11 +134,18 @@ impl LevelRatios {
 /// The formula, with the functions that it calls.
 #[derive(Clone, Copy)]
 pub(super) struct Formula {
-    pub(super) compat: Compat,
-    pub(super) host: HostMath,
+    quirks: Quirks,
+    host: HostMath,
 }
 
 impl Formula {
+    pub(super) fn new(compat: Compat, host: HostMath) -> Formula {
+        Formula {
+            quirks: Quirks::of(compat),
+            host,
+        }
+    }
+
     /// From effective usage and normalised shares of the parent, and the normalised usage of all
     /// its children with shares of their own, which is asked for only where it matters.
     pub(super) fn level(
@@ -152,9 +158,9 @@ impl Formula {
         if shares.is_zero() || ratio.is_zero() {
             return LevelRatios::NONE;
         }
-        let log = match self.compat {
-            Compat::Documented => ratio.ln(),
-            Compat::Slurm(_) => (self.host.logl)(ratio),
+        let log = match self.quirks.host_math {
+            false => ratio.ln(),
+            true => (self.host.logl)(ratio),
         };
         let steep = Extended::from(STEEPNESS) * log;
         LevelRatios {
@@ -184,14 +190,15 @@ impl Formula {
     }
 
     fn power(&self, base: Extended, exponent: Extended) -> Extended {
-        match self.compat {
-            Compat::Documented if exponent == Extended::ONE => base,
-            Compat::Documented => base.pow(exponent),
-            Compat::Slurm(_) => {
-                let power = (self.host.pow)(base.to_f64(), exponent.to_f64());
-                // A lent function could give NaN.
-                Extended::from_f64(power).unwrap_or(Extended::ZERO)
-            }
+        if self.quirks.host_math {
+            let power = (self.host.pow)(base.to_f64(), exponent.to_f64());
+            // A lent function could give NaN.
+            return Extended::from_f64(power).unwrap_or(Extended::ZERO);
+        }
+        if exponent == Extended::ONE {
+            base
+        } else {
+            base.pow(exponent)
         }
     }
 }

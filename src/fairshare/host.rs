@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use super::quirks::Quirks;
 use crate::compat::Compat;
 use crate::extended::Extended;
 
@@ -56,7 +57,7 @@ impl PowerOfTwo {
 impl HostMath {
     pub(super) fn power(self, compat: Compat) -> PowerOfTwo {
         PowerOfTwo {
-            pow: compat.is_slurm().then_some(self.pow),
+            pow: Quirks::of(compat).host_math.then_some(self.pow),
         }
     }
 }

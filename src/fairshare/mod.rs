@@ -23,6 +23,7 @@ mod level_ranks;
 mod numbers;
 mod places;
 mod product;
+mod quirks;
 pub(crate) mod stock_records;
 mod stock_tree;
 mod usage;

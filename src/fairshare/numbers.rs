@@ -1,5 +1,6 @@
 //! The numbers behind the factor of one association, without those of all others.
 
+use super::quirks::Quirks;
 use super::usage::{at_most_one, part_of, sound};
 use super::{fair_tree, stock_tree};
 use crate::compat::Compat;
@@ -19,7 +20,7 @@ pub struct FairTreeNumbers {
 
 /// Finds the numbers of one association after the other.
 pub(crate) struct NumbersOf<'a> {
-    compat: Compat,
+    quirks: Quirks,
     tree: &'a Tree,
     raw_usage: &'a [Extended],
     /// The root's usage.
@@ -35,9 +36,10 @@ pub(crate) struct NumbersOf<'a> {
 impl<'a> NumbersOf<'a> {
     /// `raw_usage`: one per association by position, as for [`super::compute`].
     pub(crate) fn new(compat: Compat, tree: &'a Tree, raw_usage: &'a [Extended]) -> Self {
-        let usage = |root: AssocIndex| read(compat, raw_usage[root.get()]);
+        let quirks = Quirks::of(compat);
+        let usage = |root: AssocIndex| read(quirks, raw_usage[root.get()]);
         NumbersOf {
-            compat,
+            quirks,
             tree,
             raw_usage,
             total: Divisor::new(tree.root().map_or(Extended::ZERO, usage)),
@@ -50,12 +52,12 @@ impl<'a> NumbersOf<'a> {
     /// `norm_shares`: those of the association, for `compat=slurm` alone.
     #[inline]
     pub(crate) fn of(&mut self, index: AssocIndex, norm_shares: f64) -> FairTreeNumbers {
-        let used = read(self.compat, self.raw_usage[index.get()]);
+        let used = read(self.quirks, self.raw_usage[index.get()]);
         let norm_usage = at_most_one(part_of(used, &self.total));
         let Some(parent) = self.tree.fs_parent(index) else {
             return FairTreeNumbers {
                 norm_usage,
-                effective_usage: if self.compat.is_slurm() {
+                effective_usage: if self.quirks.root_uses_all {
                     Extended::ONE
                 } else {
                     norm_usage
@@ -70,7 +72,7 @@ impl<'a> NumbersOf<'a> {
         FairTreeNumbers {
             norm_usage,
             effective_usage: part_of(used, &self.level_total),
-            level_fs: if self.compat.is_slurm() {
+            level_fs: if self.quirks.rounds_level_fs {
                 stock_tree::level(self.tree, index, norm_shares, used, total)
             } else {
                 let level = fair_tree::level_within(self.tree, (index, used), (shares, total));
@@ -82,14 +84,14 @@ impl<'a> NumbersOf<'a> {
     fn go_to(&mut self, parent: AssocIndex) {
         self.parent = Some(parent);
         self.level_shares = self.tree.child_shares(parent);
-        self.level_total = Divisor::new(read(self.compat, self.raw_usage[parent.get()]));
+        self.level_total = Divisor::new(read(self.quirks, self.raw_usage[parent.get()]));
     }
 }
 
 /// Stock reckons with usage below zero.
 #[inline]
-fn read(compat: Compat, usage: Extended) -> Extended {
-    if compat.is_slurm() {
+fn read(quirks: Quirks, usage: Extended) -> Extended {
+    if quirks.negative_usage {
         usage
     } else {
         sound(usage)

@@ -82,7 +82,7 @@ impl Standing {
         match (self.shares, by_level) {
             (Shares::Parent, _) => effective_above,
             (Shares::Raw(_), true) => {
-                let rule = Formula { compat, host };
+                let rule = Formula::new(compat, host);
                 let shares_above = extended(above.norm_shares);
                 let level = rule.level(effective_above, shares_above, usage_of_level);
                 rule.effective_usage(norm_usage, extended(self.norm_shares), level)

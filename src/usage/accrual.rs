@@ -23,6 +23,7 @@
 
 use crate::compat::Compat;
 use crate::extended::Extended;
+use crate::usage::quirks::Quirks;
 use crate::usage::run::scaled;
 use crate::usage::{Decay, Period, Phase, Run, RunState, Use};
 
@@ -38,9 +39,9 @@ pub struct Amounts {
 impl Amounts {
     /// Of use that counts for `secs` seconds. Slurm multiplies in this order; only there can
     /// negative billing be a refund.
-    pub(crate) fn of(secs: f64, used: &Use<'_>, compat: Compat) -> Amounts {
+    pub(crate) fn of(secs: f64, used: &Use<'_>, quirks: Quirks) -> Amounts {
         let usage = secs * used.billing * used.factor;
-        let refund = usage < 0.0 && !compat.is_slurm();
+        let refund = usage < 0.0 && !quirks.refunds;
         Amounts {
             wall_secs: secs * used.factor,
             usage: if refund { 0.0 } else { usage },
@@ -91,7 +92,7 @@ pub fn accrues(compat: Compat, calculate_running: bool, state: RunState, start_t
     if state.phase == Phase::Finished || state.completing || state.powering_up || start_time == 0 {
         return false;
     }
-    state.phase != Phase::Pending || (compat.is_slurm() && calculate_running)
+    state.phase != Phase::Pending || (Quirks::of(compat).charges_pending && calculate_running)
 }
 
 /// What a job is charged for `period`; with `at_end`, for all that was not charged yet.
@@ -125,7 +126,7 @@ pub fn charge(decay: &Decay, run: &Run, period: &Period, at_end: bool) -> Option
     let compat = decay.compat();
     let due = due(compat, run, period, at_end)?;
     let secs = decay.weight(due.from, due.to, period.valued_at);
-    let counted = Amounts::of(secs, &due.used(run, &[]), compat);
+    let counted = Amounts::of(secs, &due.used(run, &[]), Quirks::of(compat));
     Some(due.charge(run, counted, compat))
 }
 
@@ -157,7 +158,7 @@ impl Due {
         let secs = self.to.saturating_sub(self.from).max(0) as f64;
         Charge {
             decayed: counted,
-            undecayed: Amounts::of(secs, &self.used(run, &[]), compat),
+            undecayed: Amounts::of(secs, &self.used(run, &[]), Quirks::of(compat)),
             run_secs: self.run_secs,
         }
     }
@@ -172,19 +173,16 @@ pub fn due(compat: Compat, run: &Run, period: &Period, at_end: bool) -> Option<D
         to = to.min(run.end_time);
     }
     let passed = period.last_ran.unwrap_or(0).max(run.start_time);
-    let (from, run_secs) = match compat {
-        Compat::Slurm(_) => {
-            let secs = slurm_run_secs(run, passed, to, end_time_exp);
-            (passed, scaled(secs, run.factor()))
+    let (from, run_secs) = if Quirks::of(compat).truncates_per_pass {
+        let secs = slurm_run_secs(run, passed, to, end_time_exp);
+        (passed, scaled(secs, run.factor()))
+    } else {
+        if run.start_time <= 0 {
+            return None;
         }
-        Compat::Documented => {
-            if run.start_time <= 0 {
-                return None;
-            }
-            let passed = run.passed.unwrap_or(passed).max(run.start_time);
-            let from = passed.max(run.charged_until.unwrap_or(passed));
-            (from, documented_run_secs(run, passed, to, at_end))
-        }
+        let passed = run.passed.unwrap_or(passed).max(run.start_time);
+        let from = passed.max(run.charged_until.unwrap_or(passed));
+        (from, documented_run_secs(run, passed, to, at_end))
     };
     Some(Due { from, to, run_secs })
 }
@@ -248,21 +246,17 @@ impl Consumed {
 /// `last_ran`: the last pass before the restart; `None`: not known.
 pub fn consumed_at_start(compat: Compat, run: &Run, last_ran: Option<i64>) -> Option<Consumed> {
     run.end_time_exp?;
-    match compat {
-        Compat::Slurm(_) => {
-            let last_ran = last_ran.unwrap_or(0);
-            if run.state.phase != Phase::Running || run.start_time > last_ran {
-                return None;
-            }
-            let secs = last_ran.saturating_sub(run.start_time) as f64;
-            Some(Consumed::Scaled(run.factor() * secs))
+    if Quirks::of(compat).scales_consumed {
+        let last_ran = last_ran.unwrap_or(0);
+        if run.state.phase != Phase::Running || run.start_time > last_ran {
+            return None;
         }
-        Compat::Documented => {
-            let counted = matches!(run.state.phase, Phase::Running | Phase::Suspended);
-            let secs = run.run_secs_until(run.passed.or(last_ran)?);
-            (counted && run.start_time > 0 && secs > 0).then_some(Consumed::Whole(secs))
-        }
+        let secs = last_ran.saturating_sub(run.start_time) as f64;
+        return Some(Consumed::Scaled(run.factor() * secs));
     }
+    let counted = matches!(run.state.phase, Phase::Running | Phase::Suspended);
+    let secs = run.run_secs_until(run.passed.or(last_ran)?);
+    (counted && run.start_time > 0 && secs > 0).then_some(Consumed::Whole(secs))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The half-life: how much of old usage is left, and what use over a period counts.
 
+use super::quirks::Quirks;
 use crate::compat::Compat;
 use crate::extended::Extended;
 
@@ -18,6 +19,7 @@ use crate::extended::Extended;
 pub struct Decay {
     half_life_secs: u32,
     compat: Compat,
+    quirks: Quirks,
 }
 
 impl Decay {
@@ -34,6 +36,7 @@ impl Decay {
         Decay {
             half_life_secs,
             compat,
+            quirks: Quirks::of(compat),
         }
     }
 
@@ -47,10 +50,14 @@ impl Decay {
         self.compat
     }
 
+    pub(crate) const fn quirks(&self) -> Quirks {
+        self.quirks
+    }
+
     /// True when time changes nothing.
     pub const fn is_none(&self) -> bool {
         self.half_life_secs == 0
-            || (!self.compat.is_slurm() && self.half_life_secs == Self::INFINITE_SECS)
+            || (!self.quirks.infinity_ends && self.half_life_secs == Self::INFINITE_SECS)
     }
 
     /// What is left of 1 after `secs` seconds, 0..=1; 1 for `secs <= 0`.
@@ -70,10 +77,10 @@ impl Decay {
         if self.is_none() || secs <= 0 {
             return 1.0;
         }
-        match self.compat {
-            Compat::Documented => self.half_lives(secs.saturating_neg()).exp2().to_f64(),
-            Compat::Slurm(_) => self.slurm_power(secs as f64).max(f64::MIN_POSITIVE),
+        if self.quirks.approximates_half_life {
+            return self.slurm_power(secs as f64).max(f64::MIN_POSITIVE);
         }
+        self.half_lives(secs.saturating_neg()).exp2().to_f64()
     }
 
     /// What one unit in use from `from` to `to` (seconds) counts when valued at `valued_at`.
@@ -102,18 +109,16 @@ impl Decay {
         if self.is_none() {
             return secs as f64;
         }
-        match self.compat {
-            Compat::Documented => {
-                let at_end = self.weight_at_end(secs);
-                if to == valued_at {
-                    return at_end.to_f64();
-                }
-                let doublings = self.half_lives(to.saturating_sub(valued_at));
-                let doublings = doublings.min(Extended::from(Self::MAX_DOUBLINGS));
-                (at_end * doublings.exp2()).to_f64()
-            }
-            Compat::Slurm(_) => secs as f64 * self.slurm_power(secs as f64),
+        if self.quirks.approximates_half_life {
+            return secs as f64 * self.slurm_power(secs as f64);
         }
+        let at_end = self.weight_at_end(secs);
+        if to == valued_at {
+            return at_end.to_f64();
+        }
+        let doublings = self.half_lives(to.saturating_sub(valued_at));
+        let doublings = doublings.min(Extended::from(Self::MAX_DOUBLINGS));
+        (at_end * doublings.exp2()).to_f64()
     }
 
     /// A time in half-lives.

@@ -35,6 +35,7 @@ mod decay;
 mod ledger;
 pub mod model;
 mod outcome;
+mod quirks;
 mod reset;
 mod run;
 mod total;

@@ -15,6 +15,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
+use super::quirks::Quirks;
 use crate::compat::Compat;
 use crate::config::ResetPeriod;
 
@@ -93,7 +94,7 @@ impl ResetSchedule {
                 }
                 due
             }
-            _ if self.compat.is_slurm() => self.take_due_slurm(now, zone),
+            _ if Quirks::of(self.compat).resets_by_seconds => self.take_due_slurm(now, zone),
             _ => match period_start(self.period, now, zone) {
                 Some(start) if start > self.last_reset => {
                     self.last_reset = start;
@@ -133,16 +134,14 @@ pub fn next_reset(
     now: i64,
     zone: &TimeZone,
 ) -> Option<i64> {
-    match compat {
-        Compat::Documented => {
-            let first = period_end(period, last_reset, zone)?;
-            if first > now {
-                Some(first)
-            } else {
-                period_end(period, now, zone)
-            }
-        }
-        Compat::Slurm(_) => slurm_next_reset(period, last_reset, now, zone),
+    if Quirks::of(compat).resets_by_seconds {
+        return slurm_next_reset(period, last_reset, now, zone);
+    }
+    let first = period_end(period, last_reset, zone)?;
+    if first > now {
+        Some(first)
+    } else {
+        period_end(period, now, zone)
     }
 }
 

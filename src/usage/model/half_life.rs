@@ -121,7 +121,7 @@ impl Model for HalfLife {
         self.factor = self.decay().factor(passed);
         self.ledger.decay(self.factor);
         self.moment = match self.moment {
-            Some(moment) if !self.decay().compat().is_slurm() => Some(moment.max(now)),
+            Some(moment) if !self.decay().quirks().follows_clock_back => Some(moment.max(now)),
             _ => Some(now),
         };
         Change::Factor(self.factor)
@@ -130,7 +130,7 @@ impl Model for HalfLife {
     fn weigh(&mut self, used: &Use<'_>) -> Amounts {
         let valued_at = self.moment.unwrap_or(used.to);
         let secs = self.weights.weight(used.from, used.to, valued_at);
-        Amounts::of(secs, used, self.decay().compat())
+        Amounts::of(secs, used, self.decay().quirks())
     }
 
     fn charge(

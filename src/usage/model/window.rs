@@ -5,10 +5,10 @@
 //! quantity. Its plans tell node by node which of the two counts.
 
 use super::{Change, Model, Quantity, Step, Use};
-use crate::compat::Compat;
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
+use crate::usage::quirks::Quirks;
 use crate::usage::window::{Changed, Column, Rate, Window, WindowError, WindowLedger};
 use crate::usage::{Amounts, UsageError};
 
@@ -203,7 +203,7 @@ impl Model for Windowed {
             true => self.ledger.weigh_secs(used.from, used.to, plan),
             false => 0.0,
         };
-        Amounts::of(secs, used, Compat::Documented)
+        Amounts::of(secs, used, Quirks::default())
     }
 
     fn charge(
