@@ -28,7 +28,7 @@ pub(in crate::slurm) fn charge_again(
     let (Some(as_of), Some(last_ran)) = (as_of, last_ran) else {
         return Ok(());
     };
-    if settings.config.compat.is_slurm() || !settings.has_slurmdbd || !host::has_root() {
+    if settings.quirks.misses_unreported_ends || !settings.has_slurmdbd || !host::has_root() {
         return Ok(());
     }
     let want = ffi::shim_want {

@@ -39,7 +39,7 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let passed = shared.passes_charged_until(&row, now);
     let run = run_of(&row, usage_factor(snapshot), until, passed);
     let period = Period::between_passes(shared.charged_until.last_ran(), now);
-    let decay = if settings.config.compat.is_slurm() {
+    let decay = if settings.quirks.values_ends_as_last_pass {
         shared.decay
     } else {
         engine::decay(&settings.config)

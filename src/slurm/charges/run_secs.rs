@@ -92,7 +92,7 @@ fn take_consumed_of(
         return 0;
     };
     let assoc = snapshot.assoc_row(row.assoc_id);
-    if assoc.is_none() && !settings.config.compat.is_slurm() {
+    if assoc.is_none() && !settings.quirks.takes_run_secs_of_gone {
         // slurmctld has added nothing for a job whose association is gone.
         return 0;
     }

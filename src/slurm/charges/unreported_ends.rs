@@ -20,7 +20,7 @@ pub(in crate::slurm) fn ended_unreported(
     snapshot: &Snapshot,
     row: &ffi::shim_accruing,
 ) -> bool {
-    !settings.config.compat.is_slurm()
+    !settings.quirks.misses_unreported_ends
         && !snapshot.enforces_limits()
         && !row.already_charged
         && (row.finished || row.completing)
@@ -28,7 +28,7 @@ pub(in crate::slurm) fn ended_unreported(
 
 /// How often to look between passes; `None`: passes suffice.
 pub(in crate::slurm) fn interval(settings: &Settings) -> Option<Duration> {
-    let unreported = !settings.config.compat.is_slurm() && !host::enforces_limits();
+    let unreported = !settings.quirks.misses_unreported_ends && !host::enforces_limits();
     let often = Duration::from_secs(settings.min_job_age_secs.into()) / 2;
     let period = Duration::from_secs(settings.config.priority_calc_period_secs.into());
     let needed = unreported && settings.has_slurmdbd && !often.is_zero() && often < period;

@@ -220,7 +220,7 @@ pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
             run_secs::after_reconfigure(
                 &plugin,
                 &settings,
-                both[0] != both[1] && !settings.config.compat.is_slurm(),
+                both[0] != both[1] && !settings.quirks.keeps_run_secs,
             );
         }
         host::site_reconfig();

@@ -197,7 +197,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
         }
         stock_tres_again(settings, &pricer, (snapshot, tables), &job, variant, again);
         let mut terms = terms(&pricer, &job, variant, tres);
-        if settings.config.compat.is_slurm() && has_no_priority(tables, variant) {
+        if settings.quirks.keeps_term_of_first_qos && has_no_priority(tables, variant) {
             // There the row keeps what the job's first QOS gave it.
             terms.1 = None;
         }
@@ -234,7 +234,7 @@ fn stock_tres_again(
     again: &mut [f64],
 ) {
     let config = &settings.config;
-    if !config.compat.is_slurm() || config.priority_flags.no_normal_tres {
+    if !settings.quirks.weighs_tres_again || config.priority_flags.no_normal_tres {
         return;
     }
     pricer.tres_weights(again);

@@ -41,7 +41,7 @@ pub(in crate::slurm) unsafe fn set(plugin: &Plugin, job: *mut c_void) -> Result<
     unsafe { ffi::shim_site_set(job) }
     let mut scratch = plugin.scratch();
     // Found while the rest is on its way.
-    scratch.published = match settings.config.compat.is_slurm() {
+    scratch.published = match settings.quirks.reads_records {
         true => None,
         false => plugin
             .published
@@ -81,7 +81,7 @@ unsafe fn set_with(
     } = scratch;
     let keeps = row.direct && row.priority != 0;
     let asks = !keeps && settings.config.priority_weight_fairshare != 0 && settings.has_slurmdbd;
-    if asks && settings.config.compat.is_slurm() {
+    if asks && settings.quirks.reads_records {
         // SAFETY: the caller's promise.
         let classic = unsafe { recorded_factor(settings, job) };
         if let (Some(assoc), Some(classic)) = (tables.site.assocs.first_mut(), classic) {
@@ -165,10 +165,10 @@ unsafe fn one_job(
         ..
     } = scratch;
     chain.clear();
-    let compat = settings.config.compat;
+    let reads_records = settings.quirks.reads_records;
     let mut want = ffi::shim_want {
         assocs: true,
-        recorded: compat.is_slurm(),
+        recorded: reads_records,
         variants: settings.config.priority_flags.incr_only,
         priority_norms: settings.config.priority_weight_assoc != 0,
         waiting_tres: settings.weighs_tres(),
@@ -181,7 +181,7 @@ unsafe fn one_job(
     let own = snapshot.assocs().first().copied();
     let own = own.filter(|_| settings.has_slurmdbd);
     let mut fs_factor = None;
-    if let (Some(own), false) = (&own, compat.is_slurm()) {
+    if let (Some(own), false) = (&own, reads_records) {
         fs_factor = match *published {
             Some((id, factor)) if id == own.id => Some(factor),
             _ => plugin.published.read().factor_of(own.id),

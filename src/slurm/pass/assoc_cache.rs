@@ -47,7 +47,7 @@ pub(in crate::slurm) fn wanted_assocs(settings: &Settings) -> ffi::shim_want {
     ffi::shim_want {
         assocs: true,
         cache_assocs: settings.caches_assocs(),
-        recorded: settings.config.compat.is_slurm(),
+        recorded: settings.quirks.reads_records,
         priority_norms: settings.config.priority_weight_assoc != 0,
         ..Default::default()
     }

@@ -8,6 +8,7 @@ use crate::engine::{Accruing, Engine, Found, Host, Input, Outcome, RunKey};
 use crate::extended::Extended;
 use crate::fairshare::{Entitlement, HostMath, Kept};
 use crate::priority::{AssocFactors, Job};
+use crate::slurm::state::quirks::Quirks;
 use crate::tree::Tree;
 use crate::usage::{Change, Charge, Model, UsageError};
 use std::sync::Arc;
@@ -176,7 +177,7 @@ impl<C, F> Computed<C, F> {
             let row = u32::try_from(job).unwrap_or(u32::MAX);
             self.accruing_rows.push(row);
         }
-        if !config.compat.is_slurm() {
+        if !Quirks::of(config.compat).keeps_no_runs {
             let jobs = (0..rows.job_count()).filter(|job| rows.has_begun(*job));
             let mut runs: Vec<RunKey> = Vec::with_capacity(rows.job_count());
             runs.extend(jobs.map(|job| rows.run(job)));
@@ -258,7 +259,7 @@ impl<C, F> Computed<C, F> {
         self.engine.configure(tables.config);
         self.engine.entitle(tables.entitlement);
         let mut complaints = Complaints::default();
-        let takes_negative = tables.config.compat.is_slurm();
+        let takes_negative = Quirks::of(tables.config.compat).negative_usage;
         let usage = rows.usage().enumerate();
         let usage = usage.map(|(position, usage)| match usage {
             Some(usage) if takes_negative || !usage.is_negative() => usage,

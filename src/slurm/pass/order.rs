@@ -74,7 +74,7 @@ fn begin(plugin: &Plugin, settings: &Settings) {
     }
     // As the stock plugin, not on a first pass. Stock also leaves them after the clock stepped
     // back, for one pass; ours may then be without time to charge for long.
-    let passes = |last_ran| now > last_ran || !settings.config.compat.is_slurm();
+    let passes = |last_ran| now > last_ran || !settings.quirks.ignores_clock_back;
     if last_ran.is_some_and(passes) {
         host::site_update();
     }
@@ -209,7 +209,7 @@ fn price(
 /// of ours.
 fn withdraw_announced(plugin: &Plugin, settings: &Settings) {
     let now = host::now();
-    if settings.config.compat.is_slurm() || !plugin.is_before_announced(now) {
+    if settings.quirks.has_no_state_file || !plugin.is_before_announced(now) {
         return;
     }
     let dir = settings.state_dir.clone();

@@ -57,7 +57,7 @@ fn passed_over(settings: &Settings, row: &ffi::shim_waiting) -> bool {
         row.is(ffi::SHIM_ENDED) || (charges && charged)
     } else {
         // What has ended for good needs no priority any more.
-        !settings.config.compat.is_slurm() && row.is(ffi::SHIM_ENDED) && !row.is(ffi::SHIM_PENDING)
+        !settings.quirks.prices_ended && row.is(ffi::SHIM_ENDED) && !row.is(ffi::SHIM_PENDING)
     }
 }
 

@@ -90,7 +90,7 @@ impl Plugin {
             // There stock notes when passes ran, and never reads it.
             state::Loaded::default()
         } else {
-            state::load(&settings.state_dir, !settings.config.compat.is_slurm())
+            state::load(&settings.state_dir, !settings.quirks.has_no_state_file)
         };
         for line in &found.complaints {
             log::error(line);
@@ -142,7 +142,7 @@ impl Plugin {
                 shared
                     .resets
                     .set_period(config.priority_usage_reset_period, config.compat);
-                if config.compat.is_slurm() {
+                if settings.quirks.resets_again {
                     // Stock resets again (RESET NOW) after whatever made it look at settings.
                     shared.resets.arm();
                 }

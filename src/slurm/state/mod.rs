@@ -27,6 +27,7 @@
 pub(super) mod accepted_settings;
 mod files;
 mod load;
+pub(super) mod quirks;
 mod save;
 mod save_alerts;
 pub(super) mod saver;

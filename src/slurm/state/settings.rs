@@ -1,6 +1,7 @@
 //! slurm.conf's settings, checked.
 
 use super::accepted_settings::{self, Accepted};
+use super::quirks::Quirks;
 use crate::compat::Release;
 use crate::config::{Config, HostConfig};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
@@ -18,6 +19,8 @@ pub(in crate::slurm) const RELEASE: Release = Release::new(
 #[derive(Clone, Debug)]
 pub(in crate::slurm) struct Settings {
     pub(in crate::slurm) config: Config,
+    /// Those of `config.compat`.
+    pub(in crate::slurm) quirks: Quirks,
     /// `PriorityFlags` as slurmctld's own functions take them.
     pub(in crate::slurm) flags: u32,
     /// `StateSaveLocation`.
@@ -102,9 +105,11 @@ impl Settings {
         host: &HostSettings,
         read: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<Settings, String> {
+        let checked =
+            Config::from_host_reading(config, RELEASE, read).map_err(|error| error.to_string())?;
         let settings = Settings {
-            config: Config::from_host_reading(config, RELEASE, read)
-                .map_err(|error| error.to_string())?,
+            quirks: Quirks::of(checked.compat),
+            config: checked,
             flags: u32::from(config.priority_flags),
             min_job_age_secs: host.numbers.min_job_age,
             state_dir: host.state_save_location.clone(),
@@ -155,7 +160,7 @@ impl Settings {
     /// Without slurmdbd stock starts with neither age nor fair share, although age could be had;
     /// a reconfigure brings it back.
     pub(in crate::slurm) fn at_start(mut self) -> Settings {
-        if self.config.compat.is_slurm() && !self.has_slurmdbd {
+        if self.quirks.forgets_weights_at_start && !self.has_slurmdbd {
             self.config.priority_weight_age = 0;
             self.config.priority_weight_fairshare = 0;
         }
@@ -170,24 +175,26 @@ impl Settings {
     /// True where stock's order of things decides fair share: outside Fair Tree, under
     /// `compat=slurm`.
     pub(in crate::slurm) fn is_stock_classic(&self) -> bool {
-        self.config.compat.is_slurm() && !self.is_fair_tree()
+        self.quirks.reads_records && !self.is_fair_tree()
     }
 
     /// True where a pass may begin with the associations as the last one left them. Under
     /// `compat=slurm` it reads more of them than usage.
     pub(in crate::slurm) fn caches_assocs(&self) -> bool {
-        self.is_fair_tree() && !self.config.compat.is_slurm() && self.has_slurmdbd
+        self.is_fair_tree() && !self.quirks.reads_records && self.has_slurmdbd
     }
 
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.
     pub(in crate::slurm) fn passes_once(&self) -> bool {
-        cfg!(not(slurm_has_thread_start)) && self.config.compat.is_slurm() && !self.has_slurmdbd
+        cfg!(not(slurm_has_thread_start))
+            && self.quirks.needs_slurmdbd_to_pass
+            && !self.has_slurmdbd
     }
 
     /// True where stock makes passes without usage and notes their time: its newer releases
     /// without slurmdbd.
     pub(in crate::slurm) fn counts_passes_only(&self) -> bool {
-        cfg!(slurm_has_thread_start) && self.config.compat.is_slurm() && !self.has_slurmdbd
+        cfg!(slurm_has_thread_start) && self.quirks.needs_slurmdbd_to_pass && !self.has_slurmdbd
     }
 
     /// True when TRES counts of waiting jobs matter.
