@@ -32,7 +32,7 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
     };
     let timeline = timeline(args, &own)?;
     let drawn = draw(args, format, &timeline)?;
-    match &args.output {
+    match args.file_to_write() {
         Some(path) => {
             let failed = |error| Failure::File(path.display().to_string(), error);
             replace(path, SHARED, &drawn).map_err(failed)?;
@@ -88,7 +88,7 @@ impl Own {
 }
 
 fn format(args: &ChartArgs) -> Result<ChartFormat, Failure> {
-    let ending = args.output.as_deref().and_then(Path::extension);
+    let ending = args.file_to_write().and_then(Path::extension);
     let by_name = match ending
         .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
         .as_deref()
@@ -99,7 +99,7 @@ fn format(args: &ChartArgs) -> Result<ChartFormat, Failure> {
         _ => ChartFormat::Html,
     };
     let format = args.format.unwrap_or(by_name);
-    if format == ChartFormat::Png && args.output.is_none() && stdout().is_terminal() {
+    if format == ChartFormat::Png && args.file_to_write().is_none() && stdout().is_terminal() {
         return Err(Failure::Usage(
             "a PNG picture is nothing for a terminal: -o FILE".into(),
         ));

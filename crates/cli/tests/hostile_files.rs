@@ -134,6 +134,9 @@ fn names_steer_no_terminal_and_pictures_are_xml() {
             assert_eq!(odd, None, "{args:?}: {said}");
         }
     }
+    let (code, out, _) = ran(&["chart", "-o", "-", file]);
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("<!DOCTYPE html>"), "{out}");
     for kind in ["svg", "png", "html"] {
         let to = folder.path().join(format!("x.{kind}"));
         let to = to.to_str().expect("UTF-8");

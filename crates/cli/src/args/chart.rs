@@ -1,6 +1,6 @@
 //! The arguments of `fairtree chart`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -16,7 +16,7 @@ pub struct ChartArgs {
     /// All captures in a folder, or Slurm itself.
     #[command(flatten)]
     pub live: LiveArgs,
-    /// The file to write; otherwise standard output
+    /// The file to write; `-` or nothing writes to standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What to write; otherwise what the name of the file ends in, or else html
@@ -55,6 +55,15 @@ pub struct ChartArgs {
     /// The format of the input, instead of what its content looks like
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub input_format: Option<FormatName>,
+}
+
+impl ChartArgs {
+    /// The file to write; `None`: standard output.
+    pub fn file_to_write(&self) -> Option<&Path> {
+        self.output
+            .as_deref()
+            .filter(|path| *path != Path::new("-"))
+    }
 }
 
 /// What `fairtree chart` writes.
