@@ -17,9 +17,9 @@
 //! What an association has follows from what its account has: [`Numbers`] keeps the numbers of
 //! accounts alone, as users are many.
 
-use super::quirks::Quirks;
 use super::depth_oblivious::{Formula, LevelRatios, usage_of_level};
 use super::host::PowerOfTwo;
+use super::quirks::Quirks;
 use super::rule::{
     Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
 };
@@ -205,7 +205,11 @@ impl<'a> Numbers<'a> {
         let Some(parent) = self.tree.fs_parent(index) else {
             return Standing {
                 shares: shares.unwrap_or(Extended::ONE),
-                effective_usage: if quirks.root_uses_all { Extended::ONE } else { own },
+                effective_usage: if quirks.root_uses_all {
+                    Extended::ONE
+                } else {
+                    own
+                },
             };
         };
         let above = self.account(parent).standing;

@@ -12,9 +12,9 @@
 
 use std::cmp::Ordering;
 
-use super::quirks::Quirks;
 use super::classic::{self, Numbers};
 use super::host::HostMath;
+use super::quirks::Quirks;
 use super::rule::{
     Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
 };

@@ -73,7 +73,19 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         title: "tests: Rust, C programs, header, command",
-        arguments: &["test", "--workspace", "--no-fail-fast"],
+        arguments: &[
+            "test",
+            "--workspace",
+            "--no-fail-fast",
+            "--lib",
+            "--bins",
+            "--tests",
+        ],
+    },
+    Section {
+        // By a call of its own, which looks anew whether the libraries are those of the workspace.
+        title: "examples in the documentation of the Rust code",
+        arguments: &["test", "--workspace", "--no-fail-fast", "--doc"],
     },
     Section {
         title: "instructions of the engine, against their records",
