@@ -83,7 +83,7 @@ const SECTIONS: &[Section] = &[
         ],
     },
     Section {
-        // By a call of its own, which looks anew whether the libraries are those of the workspace.
+        // Tests of the C ABI build the library alone, which replaces it; this call builds it again.
         title: "examples in the documentation of the Rust code",
         arguments: &["test", "--workspace", "--no-fail-fast", "--doc"],
     },
