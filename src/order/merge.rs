@@ -109,9 +109,8 @@ pub(super) fn check<'a>(
         return Err(OrderError::TooManyRows { rows, limit });
     }
     for (node, row) in (0..).zip(nodes) {
-        if let Some(parent) = row.parent
-            && parent as usize >= nodes.len()
-        {
+        let unknown = |parent: &u32| *parent as usize >= nodes.len();
+        if let Some(parent) = row.parent.filter(unknown) {
             let nodes = nodes.len();
             return Err(OrderError::UnknownParent {
                 node,
@@ -137,9 +136,7 @@ pub(crate) fn depths(nodes: &[Node]) -> Result<Vec<u32>, OrderError> {
     let mut path = Vec::new();
     for node in 0..nodes.len() {
         let mut above = Some(node as u32);
-        while let Some(at) = above
-            && depths[at as usize] == 0
-        {
+        while let Some(at) = above.filter(|at| depths[*at as usize] == 0) {
             if path.len() == nodes.len() {
                 return Err(OrderError::Cycle { node: node as u32 });
             }

@@ -118,8 +118,7 @@ impl OnDemand {
     /// a moment does so first.
     pub fn advance(&mut self, now: Micros) {
         self.now = self.now.max(now);
-        while let Some(&(end, reservation)) = self.ends.first()
-            && end <= self.now
+        while let Some(&(end, reservation)) = self.ends.first().filter(|first| first.0 <= self.now)
         {
             let ended = self.reservations[&reservation];
             self.drop_reservation(reservation, &ended);

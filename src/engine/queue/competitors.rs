@@ -130,11 +130,12 @@ fn check(settings: &Settings) -> Result<(), QueueError> {
         .iter()
         .filter_map(|(_, rule)| rule.counted);
     for counted in rules.chain([settings.counted]) {
-        if let Counted::Window(length) = counted
-            && length <= 0
-        {
-            let value = format!("{length} microseconds");
-            return refuse("the window", value, "longer than 0");
+        match counted {
+            Counted::Window(length) if length <= 0 => {
+                let value = format!("{length} microseconds");
+                return refuse("the window", value, "longer than 0");
+            }
+            _ => {}
         }
     }
     Ok(())

@@ -95,9 +95,7 @@ impl Future {
         let Some(Reverse((now, _))) = self.ends.peek().copied() else {
             return;
         };
-        while let Some(&Reverse((end, at))) = self.ends.peek()
-            && end == now
-        {
+        while let Some(&Reverse((_, at))) = self.ends.peek().filter(|next| next.0.0 == now) {
             self.ends.pop();
             let job = self.queue.job(at);
             self.idle.insert(job.machine);

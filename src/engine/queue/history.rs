@@ -142,9 +142,8 @@ impl History {
         let Some(runs) = Arc::get_mut(&mut self.runs) else {
             return;
         };
-        while let Some(first) = runs.first_entry()
-            && last.is_none_or(|last| first.get().end <= last)
-        {
+        let is_over = |end| last.is_none_or(|last| end <= last);
+        while let Some(first) = runs.first_entry().filter(|first| is_over(first.get().end)) {
             first.remove();
         }
     }

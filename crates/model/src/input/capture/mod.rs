@@ -95,10 +95,9 @@ pub fn take(sources: &[Source], limit: Duration) -> Result<Taken, Box<CommandErr
 fn in_turn(sources: &[Source]) -> Vec<Source> {
     let mut sources = sources.to_vec();
     let of = |source| sources.iter().position(|known| *known == source);
-    if let (Some(names), Some(jobs)) = (of(Source::Names), of(Source::Jobs))
-        && names < jobs
-    {
-        sources.swap(names, jobs);
+    match (of(Source::Names), of(Source::Jobs)) {
+        (Some(names), Some(jobs)) if names < jobs => sources.swap(names, jobs),
+        _ => {}
     }
     sources
 }

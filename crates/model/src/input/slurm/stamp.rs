@@ -327,14 +327,19 @@ impl<'a> Head<'a> {
         }
         // A job that squeue did not tell of, or under another name. Its name ends at the last
         // ` UserId=` if nothing behind that is free, and nothing else may be its beginning.
-        if let [at] = maybe[..]
-            && let Some((id, rest)) = identity(&region[at..])
-            && !rest.contains(" WCKey=")
-            && memmem::find_iter(rest.as_bytes(), b" MCS_label=").count() == 1
-            && let Some(end) = rest.rfind(" UserId=")
-            && let Some(head) = Head::with(id, end, rest, &rest[end..])
-        {
-            return (at, Ok(head));
+        let only = |at: usize| {
+            let (id, rest) = identity(&region[at..])?;
+            let labels = memmem::find_iter(rest.as_bytes(), b" MCS_label=").count();
+            if rest.contains(" WCKey=") || labels != 1 {
+                return None;
+            }
+            let end = rest.rfind(" UserId=")?;
+            Head::with(id, end, rest, &rest[end..])
+        };
+        if let [at] = maybe[..] {
+            if let Some(head) = only(at) {
+                return (at, Ok(head));
+            }
         }
         let start = maybe.first().or(places.first()).copied().unwrap_or(0);
         (start, Err(UNCERTAIN))
