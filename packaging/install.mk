@@ -1,5 +1,6 @@
 # `make install PREFIX=/usr/local DESTDIR=`: library, header, pkg-config file, command, manual
-# pages and completions. `make uninstall` with the same variables takes them away again.
+# pages, completions and systemd units (which start nothing until they are enabled). `make uninstall`
+# with the same variables takes them away again.
 #
 # Works alone, from the folder above: make -f packaging/install.mk install
 
@@ -12,6 +13,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 # cargo's profile: `release`, or `dev` to see quickly whether installing works.
 PROFILE ?= release
 
@@ -31,6 +33,8 @@ PKGCONFIG = $(DESTDIR)$(LIBDIR)/pkgconfig/fairtree.pc
 HEADER = $(DESTDIR)$(INCLUDEDIR)/fairtree.h
 BASH_COMPLETION = $(DESTDIR)$(DATADIR)/bash-completion/completions/fairtree
 ZSH_COMPLETION = $(DESTDIR)$(DATADIR)/zsh/site-functions/_fairtree
+SERVICE = $(DESTDIR)$(UNITDIR)/fairtree-ledger@.service
+TIMER = $(DESTDIR)$(UNITDIR)/fairtree-ledger@.timer
 FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fairtree.fish
 
 .PHONY: install install-lib install-command uninstall
@@ -52,21 +56,24 @@ install-lib: ## install only library, header and pkg-config file
 	    packaging/fairtree.pc.in > $(PKGCONFIG)
 	chmod 644 $(PKGCONFIG)
 
-install-command: ## install only the command, its manual pages and completions
+install-command: ## install only the command, its manual pages, completions and units
 	$(CARGO) build --package fairtree-cli $(CARGO_ARGS)/bin
 	rm -rf $(BUILD)/man $(BUILD)/completions
 	$(BIN_BUILT)/fairtree generate man $(BUILD)/man
 	$(BIN_BUILT)/fairtree generate completions $(BUILD)/completions
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(dir $(BASH_COMPLETION)) \
-	    $(dir $(ZSH_COMPLETION)) $(dir $(FISH_COMPLETION))
+	    $(dir $(ZSH_COMPLETION)) $(dir $(FISH_COMPLETION)) $(dir $(SERVICE))
 	$(INSTALL) -m 755 $(BIN_BUILT)/fairtree $(DESTDIR)$(BINDIR)/fairtree
 	$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(MANDIR)/man1/
 	$(INSTALL) -m 644 $(BUILD)/completions/fairtree.bash $(BASH_COMPLETION)
 	$(INSTALL) -m 644 $(BUILD)/completions/_fairtree $(ZSH_COMPLETION)
 	$(INSTALL) -m 644 $(BUILD)/completions/fairtree.fish $(FISH_COMPLETION)
+	sed -e 's|@BINDIR@|$(BINDIR)|' packaging/fairtree-ledger@.service.in > $(SERVICE)
+	chmod 644 $(SERVICE)
+	$(INSTALL) -m 644 packaging/fairtree-ledger@.timer $(TIMER)
 
 uninstall: ## remove what `make install` put there, given the same variables
 	rm -f $(SHARED) $(SHARED).* $(DESTDIR)$(LIBDIR)/libfairtree.a $(PKGCONFIG) $(HEADER) \
 	    $(DESTDIR)$(BINDIR)/fairtree $(DESTDIR)$(MANDIR)/man1/fairtree.1 \
 	    $(DESTDIR)$(MANDIR)/man1/fairtree-*.1 $(BASH_COMPLETION) $(ZSH_COMPLETION) \
-	    $(FISH_COMPLETION)
+	    $(FISH_COMPLETION) $(SERVICE) $(TIMER)

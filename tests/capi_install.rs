@@ -158,6 +158,12 @@ fn the_command_comes_with_its_manual_and_completions() {
             "complete -c fairtree",
         ),
         ("include/fairtree.h", "#define FAIRTREE_H"),
+        ("share/man/man1/fairtree-ledger-fill.1", "accounting"),
+        (
+            "lib/systemd/system/fairtree-ledger@.service",
+            "ExecStart=/opt/fairtree/bin/fairtree --quiet ledger %i",
+        ),
+        ("lib/systemd/system/fairtree-ledger@.timer", "OnCalendar="),
     ] {
         let text = fs::read_to_string(installation.path(file)).expect(file);
         assert!(text.contains(contains), "{file}");

@@ -9,6 +9,7 @@
 //! | [`cost`] | what would a job be billed, and what does that do to fair share |
 //! | [`compare`] | what changed between two moments, and why |
 //! | [`bill`] | what is to be paid for runs that sacct lists |
+//! | [`ledger`] | what was used when by the accounting database, and which times ledger files cover |
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
 //! | [`history`] | what was used over time, and what does the engine make of it |
 //!
@@ -19,6 +20,7 @@ pub mod compare;
 pub mod cost;
 pub mod explain;
 pub mod history;
+pub mod ledger;
 pub mod prio;
 pub mod queue;
 pub mod share;

@@ -6,6 +6,7 @@ mod chart;
 mod compare;
 mod cost;
 mod explain;
+mod ledger;
 mod live;
 mod prio;
 mod queue;
@@ -17,6 +18,7 @@ pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
 pub use cost::CostArgs;
 pub use explain::ExplainArgs;
+pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
 pub use prio::PrioArgs;
 pub use queue::QueueArgs;
@@ -103,6 +105,9 @@ pub enum Command {
     /// Add up what is to be paid for the runs that sacct lists
     #[command(long_about = bill::BILL_ABOUT)]
     Bill(BillArgs),
+    /// Fill ledgers of past use from the accounting database, and tell which times they cover
+    #[command(long_about = ledger::LEDGER_ABOUT)]
+    Ledger(LedgerArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),

@@ -69,7 +69,7 @@ pub(super) fn run(args: &BillArgs, messages: &Messages) -> Result<Outcome, Failu
 }
 
 /// Seconds since 1970; a time without offset is UTC, a date its first moment.
-fn moment(option: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
+pub(super) fn moment(option: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
     let Some(text) = text else {
         return Ok(None);
     };
@@ -85,6 +85,6 @@ fn moment(option: &str, text: Option<&str>) -> Result<Option<i64>, Failure> {
     Ok(Some(found.as_second()))
 }
 
-fn refused(option: &str, found: &str, allowed: &str) -> Failure {
+pub(super) fn refused(option: &str, found: &str, allowed: &str) -> Failure {
     Failure::Usage(format!("{option}: found {found:?}, allowed is {allowed}"))
 }

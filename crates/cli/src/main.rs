@@ -15,6 +15,7 @@ mod cost;
 mod explain;
 mod generate;
 mod input;
+mod ledger;
 mod lint;
 mod message;
 mod open;
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         Command::Chart(args) => chart::run(args, &messages),
         Command::Queue(args) => queue::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),
+        Command::Ledger(args) => ledger::run(args, &messages),
         Command::Generate(args) => generate::run(args),
     };
     for name in input::cut_off() {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
@@ -22,6 +22,19 @@ pub const PRIVATE: u32 = 0o600;
 /// # Errors
 /// Those of the file system.
 pub fn replace(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
+    replace_for(path, mode, None, bytes)
+}
+
+/// As [`replace`]; the file belongs to this user and group, where they are given.
+///
+/// # Errors
+/// Those of the file system; an owner that this process may not give.
+pub fn replace_for(
+    path: &Path,
+    mode: u32,
+    owner: Option<(u32, u32)>,
+    bytes: &[u8],
+) -> io::Result<()> {
     // The file that a link leads to, not the link.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(path).ok();
@@ -42,6 +55,9 @@ pub fn replace(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
         if let Some(before) = before {
             let mode = before.permissions().mode() & 0o777;
             fs::set_permissions(&making, Permissions::from_mode(mode))?;
+        }
+        if let Some((user, group)) = owner {
+            chown(&making, Some(user), Some(group))?;
         }
         fs::rename(&making, path)
     });

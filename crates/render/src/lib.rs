@@ -8,6 +8,7 @@
 //! | [`what_if`] | who moves |
 //! | [`cost`] | what a job costs |
 //! | [`bill`] | what is to be paid |
+//! | [`ledger`] | which times ledger files cover |
 //! | [`queue`] | which job is next |
 //! | [`compare`] | what changed |
 //! | [`chart`] | pictures of shares and use: a tree, and both over time |
@@ -22,6 +23,7 @@ pub mod compare;
 pub mod cost;
 pub mod explain;
 mod figures;
+pub mod ledger;
 pub mod prio;
 pub mod queue;
 pub mod share;

@@ -60,7 +60,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 11, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 12, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -87,7 +87,7 @@ fn every_subcommand_has_examples_and_each_works() {
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 11] = [
+    let calls: [(&str, &[(i32, &str)]); 12] = [
         (
             "share",
             &[
@@ -209,6 +209,20 @@ fn exit_codes_are_those_that_the_help_states() {
                 ),
             ],
         ),
+        (
+            "ledger",
+            &[
+                (0, "ledger show --dir ledgers"),
+                (0, "ledger check --dir ledgers --files"),
+                (
+                    1,
+                    "mkdir d; echo x > d/priority_fairtree_ledger; fairtree ledger check --files --dir d",
+                ),
+                (2, "ledger show --dir absent"),
+                (2, "ledger fill --dir ledgers --from accounting.txt"),
+                (2, "ledger show --dir ledgers > /dev/full"),
+            ],
+        ),
     ];
     let known: Vec<&str> = calls.iter().map(|(name, _)| *name).collect();
     let mut listed = subcommands();
@@ -276,6 +290,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "capture --list week",
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
         "bill -p examples/prices.toml --json sacct.txt",
+        "ledger show --dir ledgers --json",
         "lint --rules",
         "--help",
         "share --help",

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::command::{CLUSTER, checkout};
+use fairtree::usage::window::{Columns, History, LeafKey, OWN_FILE, RunId};
 
 /// Such a folder; it goes with the value.
 pub struct Sandbox {
@@ -122,6 +123,7 @@ impl Sandbox {
             ("tests/compare/after.txt", "tests/compare/after.txt"),
             ("tests/compare/before.txt", "before"),
             ("tests/workloads/sacct-24.11.5.txt", "sacct.txt"),
+            ("tests/workloads/accounting.txt", "accounting.txt"),
         ] {
             let target = sandbox.path(to);
             fs::create_dir_all(target.parent().expect("a folder")).expect("made");
@@ -130,6 +132,8 @@ impl Sandbox {
         let log = "; UnixStartTime: 0\n1 0 0 60 1 -1 -1 1 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
         fs::write(sandbox.path("log.swf"), log).expect("written");
         sandbox.run("gzip log.swf", &[]);
+        fs::create_dir(sandbox.path("ledgers")).expect("a folder");
+        fs::write(sandbox.path("ledgers").join(OWN_FILE), plugins_ledger()).expect("written");
         sandbox.commands();
         sandbox
     }
@@ -190,6 +194,33 @@ impl Sandbox {
             .output()
             .expect("a shell")
     }
+}
+
+/// What the plugin has seen of `accounting.txt`, from its first pass at noon of the first day on:
+/// job 103 up to its last pass, at 10 o'clock of the second one.
+fn plugins_ledger() -> Vec<u8> {
+    // 2024-11-21 00:00 UTC, by date(1).
+    const DAY: i64 = 1_732_147_200;
+    let columns = Columns::new(["cpu", "mem", "node"]).expect("three names");
+    let rate = columns.rate(2.0, 1.0, &[(0, 2), (1, 4096), (2, 1)]);
+    let last_pass = DAY + 10 * 3600;
+    let ledger = History::new("fairtree", 3600, columns, &[], last_pass);
+    let mut ledger = ledger.expect("a ledger");
+    let (start, carol) = (DAY + 9 * 3600, LeafKey::new("biology", "carol", ""));
+    let run = RunId {
+        job: 103,
+        run: start,
+    };
+    let charged = ledger.charge(
+        &carol.expect("a name"),
+        Some(run),
+        start,
+        last_pass,
+        &rate.expect("a rate"),
+    );
+    charged.expect("it is the first charge");
+    ledger.cover(DAY - 12 * 3600, last_pass).expect("covered");
+    ledger.save()
 }
 
 fn copy(from: &Path, to: &Path) {

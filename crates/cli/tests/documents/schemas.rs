@@ -9,7 +9,7 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 11] = [
+const PAGES: [(&str, &str, &[&str]); 12] = [
     (
         "docs/share-json.md",
         "fairtree.share/1",
@@ -90,6 +90,14 @@ const PAGES: [(&str, &str, &[&str]); 11] = [
             "bill --prices examples/prices.toml --json sacct.txt",
             "sed -e '2s/COMPLETED/NODE_FAIL/' -e '4s/COMPLETED/CANCELLED/' sacct.txt | \
              fairtree bill --prices examples/prices.toml --counts COMPLETED --json",
+        ],
+    ),
+    (
+        "docs/ledger.md",
+        "fairtree.ledger/1",
+        &[
+            "ledger show --dir ledgers --json",
+            "ledger check --dir ledgers --from accounting.txt --json",
         ],
     ),
     ("docs/capture.md", "fairtree.capture/1", &[]),

@@ -46,8 +46,8 @@ fn manual_pages_name_every_option_and_render_without_a_warning() {
     let names = files(&pages);
     assert_eq!(
         names.len(),
-        12,
-        "one each, and the command's own: {names:?}"
+        17,
+        "one each, with the actions of ledger, and the command's own: {names:?}"
     );
     assert!(
         !names.iter().any(|name| name.contains("generate")),
@@ -72,8 +72,9 @@ fn manual_pages_name_every_option_and_render_without_a_warning() {
         let text = String::from_utf8_lossy(&shown.stdout).replace('\u{2010}', "-");
         let subcommand = name.trim_start_matches("fairtree").trim_end_matches(".1");
         let subcommand = subcommand.trim_start_matches('-');
-        let help = match subcommand {
-            "" => fairtree(&["--help"], b"").out,
+        let help = match (subcommand, subcommand.strip_prefix("ledger-")) {
+            ("", _) => fairtree(&["--help"], b"").out,
+            (_, Some(action)) => fairtree(&["ledger", action, "--help"], b"").out,
             _ => fairtree(&[subcommand, "--help"], b"").out,
         };
         for option in long_options(&help) {

@@ -97,7 +97,7 @@ pub enum CommandError {
 
 impl CommandError {
     /// An answer that its reader refused.
-    pub(super) fn unexpected(command: &[&str], error: InputError) -> CommandError {
+    pub(in crate::input) fn unexpected(command: &[&str], error: InputError) -> CommandError {
         CommandError::Unexpected {
             command: command.join(" "),
             error: Box::new(error),
@@ -123,7 +123,10 @@ pub struct Answered {
 }
 
 /// Settings of the caller that would change what the commands print.
-const FORGOTTEN: [&str; 6] = [
+const FORGOTTEN: [&str; 9] = [
+    "SACCT_FEDERATION",
+    "SACCT_FORMAT",
+    "SACCT_LOCAL",
     "SPRIO_FORMAT",
     "SPRIO_FEDERATION",
     "SPRIO_LOCAL",
@@ -261,7 +264,7 @@ impl<'a> Ask<'a> {
         ];
         if says(&unreachable) {
             let daemon = match self.command[0] {
-                "sacctmgr" => "slurmdbd",
+                "sacct" | "sacctmgr" => "slurmdbd",
                 _ => "slurmctld",
             };
             return CommandError::Down {

@@ -14,10 +14,16 @@
 //!
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a
 //! row is read where the values of the other columns leave one reading only.
+//!
+//! [`ask`] asks the accounting database for what a ledger needs, and [`read_accounted`] reads that.
 
+mod accounted;
 mod align;
+mod ask;
 mod columns;
 mod reader;
 
+pub use accounted::{Accounted, COLUMNS, Found, Progress, read_accounted};
+pub use ask::{ClusterRow, Clusters, Slices, ask, ask_clusters};
 pub use columns::{begins, is_record};
 pub use reader::{Options, RunRecord, read, read_runs};

@@ -108,6 +108,13 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
     Ok(settings)
 }
 
+/// What the answer says of one key; `None`: nothing.
+pub fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let mut pairs = text.lines().filter_map(pair);
+    let (_, value) = pairs.find(|(known, _)| *known == key)?;
+    (!value.is_empty() && value != "(null)").then_some(value)
+}
+
 /// `Key   = value`.
 fn pair(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once('=')?;

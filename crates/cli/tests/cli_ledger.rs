@@ -1,0 +1,548 @@
+//! `fairtree ledger` from outside. Expected values: hand calculation, and a naive model that adds up
+//! run by run.
+
+mod command;
+#[path = "command/slurm.rs"]
+mod slurm;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use command::{Ran, fairtree, folder};
+use fairtree::usage::window::{Columns, History, LeafKey, OWN_FILE};
+use serde_json::Value;
+
+const OWN: &str = "priority_fairtree_history-own";
+const GPU: &str = "priority_fairtree_history-cluster-gpu";
+
+/// 2024-11-20 00:00 UTC, by date(1).
+const DAY: i64 = 1_732_060_800;
+const HOUR: i64 = 3600;
+
+/// A record with billing 2: moments as seconds since 1970; `end` 0: it runs.
+fn record(
+    cluster: &str,
+    job: u32,
+    user: &str,
+    state: &str,
+    start: i64,
+    end: i64,
+    secs: i64,
+) -> String {
+    let end = match end {
+        0 => "Unknown".to_owned(),
+        end => end.to_string(),
+    };
+    format!(
+        "{cluster}|{job}|phys|{user}|{state}|12:0|{start}|{start}|{end}|{secs}|00:00:00|60|billing=2,cpu=4\n"
+    )
+}
+
+fn ledger(dir: &Path, args: &[&str], input: &str) -> Ran {
+    let dir = dir.display().to_string();
+    let place = ["--dir", &dir, "--cluster", "hpc"];
+    fairtree(&[&["ledger"], args, &place].concat(), input.as_bytes())
+}
+
+fn well(ran: Ran) -> String {
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    ran.out
+}
+
+/// `fill` or `sync` from standard input, since [`DAY`].
+fn from_text(dir: &Path, action: &str, text: &str) -> String {
+    well(ledger(
+        dir,
+        &[action, "--since", "2024-11-20", "--from", "-"],
+        text,
+    ))
+}
+
+fn json(dir: &Path) -> Value {
+    let text = well(ledger(dir, &["show", "--json", "--now", "2024-11-22"], ""));
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Billing TRES times seconds per file.
+fn sums(dir: &Path) -> BTreeMap<String, u64> {
+    let json = json(dir);
+    let files = json["files"].as_array().expect("files").iter();
+    let sum = |file: &Value| {
+        let name = file["file"].as_str().expect("a name").to_owned();
+        (
+            name,
+            file["billing_secs"].as_f64().expect("a number") as u64,
+        )
+    };
+    files.map(sum).collect()
+}
+
+/// The plugin's file: cluster hpc, covered from and to these hours of the day.
+fn plugin(dir: &Path, covered: &[(i64, i64)]) {
+    let last = covered.last().expect("a time").1;
+    let columns = Columns::default();
+    let as_of = DAY + last * HOUR;
+    let mut history = History::new("hpc", 3600, columns, &[], as_of).expect("a ledger");
+    for (from, to) in covered {
+        let (from, to) = (DAY + from * HOUR, DAY + to * HOUR);
+        history.cover(from, to).expect("covered");
+    }
+    fs::write(dir.join(OWN_FILE), history.save()).expect("written");
+}
+
+/// Of the own cluster what ended outside of the covered times, clipped to these; of the other one all,
+/// what runs no longer than its limit of an hour.
+#[test]
+fn each_second_counts_once_in_any_order() {
+    let at = |hour: i64| DAY + hour * HOUR;
+    let text = [
+        record("hpc", 1, "ann", "COMPLETED", at(1), at(3), 2 * HOUR),
+        // Over the beginning of the covered time: the plugin saw it.
+        record("hpc", 2, "ann", "COMPLETED", at(5), at(8), 3 * HOUR),
+        // Over its end, and ended in the gap: of it what is behind.
+        record("hpc", 3, "bob", "FAILED", at(9), at(12), 3 * HOUR),
+        record("hpc", 4, "bob", "RUNNING", at(11), 0, 4 * HOUR),
+        // After the plugin's last pass.
+        record("hpc", 5, "ann", "COMPLETED", at(14), at(15), HOUR),
+        record("gpu", 1, "ann", "COMPLETED", at(2), at(4), 2 * HOUR),
+        record("gpu", 2, "cyd", "RUNNING", at(12), 0, 3 * HOUR),
+    ]
+    .concat();
+    let orders: [&[&str]; 5] = [
+        &["fill", "sync"],
+        &["sync", "fill"],
+        &["fill", "sync", "fill"],
+        &["sync", "fill", "fill", "sync"],
+        &["fill", "fill", "sync", "sync"],
+    ];
+    let mut files = None;
+    for (nth, order) in orders.into_iter().enumerate() {
+        let dir = folder(&format!("ledger-order-{nth}"));
+        plugin(&dir, &[(6, 10), (13, 14)]);
+        for action in order {
+            from_text(&dir, action, &text);
+        }
+        // Job 1 two hours; of job 3 the two hours behind 10 o'clock.
+        let sums = sums(&dir);
+        let hour = 2 * HOUR as u64;
+        assert_eq!((sums[OWN], sums[GPU]), (4 * hour, 3 * hour), "{order:?}");
+        let read = |name: &str| fs::read(dir.join(name)).expect("a file");
+        let found = (read(OWN), read(GPU));
+        assert_eq!(
+            *files.get_or_insert_with(|| found.clone()),
+            found,
+            "{order:?}"
+        );
+        let checked = ledger(&dir, &["check", "--files"], "");
+        assert_eq!(
+            (checked.code, checked.out.as_str()),
+            (0, "Nothing is wrong.\n")
+        );
+    }
+}
+
+#[test]
+fn all_times_are_told_with_who_covers_them() {
+    let dir = folder("ledger-times");
+    plugin(&dir, &[(6, 10), (13, 14)]);
+    let text = record("gpu", 1, "ann", "COMPLETED", DAY, DAY + HOUR, HOUR);
+    from_text(
+        &dir,
+        "fill",
+        &record("hpc", 1, "ann", "COMPLETED", DAY, DAY + 20 * HOUR, HOUR),
+    );
+    from_text(&dir, "sync", &text);
+    let json = json(&dir);
+    let times = json["times"].as_array().expect("times").iter();
+    let hour = |time: &Value| (time.as_i64().expect("a time") - DAY) / HOUR;
+    let times: Vec<_> = times
+        .map(|time| {
+            let by = time["by"].as_str().map(str::to_owned);
+            let cluster = time["cluster"].as_str().expect("a name").to_owned();
+            (cluster, hour(&time["from"]), hour(&time["to"]), by)
+        })
+        .collect();
+    let of = |cluster: &str, from, to, by: Option<&str>| {
+        (cluster.to_owned(), from, to, by.map(str::to_owned))
+    };
+    let expected = [
+        of("gpu", 0, 1, Some(GPU)),
+        of("gpu", 1, 48, None),
+        of("hpc", 0, 6, Some(OWN)),
+        of("hpc", 6, 10, Some(OWN_FILE)),
+        of("hpc", 10, 13, Some(OWN)),
+        of("hpc", 13, 14, Some(OWN_FILE)),
+        of("hpc", 14, 48, None),
+    ];
+    assert_eq!(times, expected);
+    let source = &json["files"][1]["sources"][0];
+    assert_eq!(source["cluster"], "hpc");
+    let text = well(ledger(&dir, &["show", "--now", "2024-11-22"], ""));
+    assert!(text.contains("1-10:00:00"), "{text}");
+    assert!(text.contains("nobody"), "{text}");
+}
+
+#[test]
+fn the_policy_says_which_ends_count() {
+    let dir = folder("ledger-counts");
+    let policy = dir.join("policy.toml");
+    fs::write(
+        &policy,
+        "usage = 'window:7-0'\ncounts = ['COMPLETED', 'FAILED:12']\n",
+    )
+    .expect("written");
+    let policy = policy.display().to_string();
+    let text = [
+        record("hpc", 1, "ann", "COMPLETED", DAY, DAY + 10, 10),
+        record("hpc", 2, "ann", "FAILED", DAY, DAY + 100, 100),
+        record("hpc", 3, "ann", "CANCELLED by 7", DAY, DAY + 1000, 1000),
+    ]
+    .concat();
+    let args = [
+        "fill",
+        "--since",
+        "2024-11-20",
+        "--policy",
+        &policy,
+        "--from",
+        "-",
+    ];
+    let out = well(ledger(&dir, &args, &text));
+    assert!(
+        out.ends_with(": 2 runs of 1 leaf; 1 more do not count\n"),
+        "{out}"
+    );
+    assert_eq!(sums(&dir)[OWN], 220);
+}
+
+#[test]
+fn broken_records_are_told_and_the_others_count() {
+    let dir = folder("ledger-broken");
+    let good = record("hpc", 1, "ann", "COMPLETED", DAY, DAY + 10, 10);
+    let broken = record("hpc", 2, "ann", "COMPLETED", DAY, DAY - 10, 10);
+    let text = format!("{good}{broken}half a line\n{}", good.replace("|1|", "|3|"));
+    let args = ["fill", "--since", "2024-11-20", "--from", "-"];
+    let ran = ledger(&dir, &args, &text);
+    assert!(ran.err.contains("standard input:2: end "), "{}", ran.err);
+    assert!(ran.err.contains("standard input:3: 1 cells"), "{}", ran.err);
+    well(ran);
+    assert_eq!(sums(&dir)[OWN], 40);
+}
+
+#[test]
+fn what_is_wrong_with_files_is_found() {
+    let dir = folder("ledger-wrong");
+    let text = [
+        record("hpc", 1, "ann", "COMPLETED", DAY, DAY + HOUR, HOUR),
+        record("gpu", 1, "ann", "COMPLETED", DAY, DAY + HOUR, HOUR),
+    ]
+    .concat();
+    from_text(&dir, "fill", &text);
+    from_text(&dir, "sync", &text);
+    let found = |args: &[&str], input: &str, words: &str| {
+        let ran = ledger(&dir, &[&["check"], args].concat(), input);
+        assert!(
+            ran.code == 1 && ran.out.contains(words),
+            "{words}: {}{}",
+            ran.out,
+            ran.err
+        );
+    };
+    // The sums of sacct: a run more.
+    let more = format!(
+        "{text}{}",
+        record("hpc", 2, "bob", "COMPLETED", DAY, DAY + 60, 60)
+    );
+    found(
+        &["--from", "-"],
+        &more,
+        "differ from those of sacct by 120 of 7320",
+    );
+    let same = ledger(&dir, &["check", "--from", "-", "--json"], &text);
+    let same: Value = serde_json::from_str(&well(same)).expect("JSON");
+    assert_eq!(
+        (&same["sums"][0]["ledger_secs"], &same["sums"][0]["differ"]),
+        (&7200.0.into(), &0.into())
+    );
+    // A bit that has changed.
+    let file = dir.join(GPU);
+    let whole = fs::read(&file).expect("a file");
+    let mut damaged = whole.clone();
+    damaged[20] ^= 1;
+    fs::write(&file, &damaged).expect("written");
+    found(&["--files"], "", "checksum");
+    // Another format.
+    damaged = whole.clone();
+    damaged[8] = 9;
+    fs::write(&file, &damaged).expect("written");
+    found(&["--files"], "", "format 9");
+    // The wrong cluster.
+    fs::write(dir.join("priority_fairtree_history-cluster-other"), &whole).expect("written");
+    fs::write(&file, &whole).expect("written");
+    found(
+        &["--files"],
+        "",
+        "holds use of cluster \"gpu\"; allowed is \"other\" alone",
+    );
+    found(&["--files"], "", "counts twice");
+    // Both of the plugin and filled in.
+    plugin(&dir, &[(0, 2)]);
+    found(
+        &["--files"],
+        "",
+        "as priority_fairtree_ledger does: that counts twice",
+    );
+    found(&["--files", "--now", "2024-11-20"], "", "s to come");
+    // Which `fill` repairs.
+    from_text(&dir, "fill", &text);
+    fs::remove_file(dir.join("priority_fairtree_history-cluster-other")).expect("removed");
+    well(ledger(&dir, &["check", "--files"], ""));
+}
+
+#[test]
+fn without_knowing_what_is_covered_nothing_is_filled_in() {
+    let dir = folder("ledger-refused");
+    fs::write(dir.join(OWN_FILE), "FTLEDGER").expect("written");
+    let text = record("hpc", 1, "ann", "COMPLETED", DAY, DAY + HOUR, HOUR);
+    let args = ["fill", "--since", "2024-11-20", "--from", "-"];
+    let ran = ledger(&dir, &args, &text);
+    assert!(
+        ran.code == 2 && ran.err.contains("what it covers is not known"),
+        "{}",
+        ran.err
+    );
+    assert!(!dir.join(OWN).exists());
+    plugin(&dir, &[(0, 1)]);
+    let place = dir.display().to_string();
+    let other = [
+        "ledger",
+        "fill",
+        "--dir",
+        &place,
+        "--cluster",
+        "gpu",
+        "--since",
+        "2024-11-20",
+        "--from",
+        "-",
+    ];
+    let ran = fairtree(&other, text.as_bytes());
+    assert!(
+        ran.code == 2 && ran.err.contains("holds use of cluster \"hpc\""),
+        "{}",
+        ran.err
+    );
+    for (args, words) in [
+        (&["fill", "--from", "-"][..], "--since"),
+        (
+            &["fill", "--since", "today", "--from", "-"],
+            "--since: found \"today\"",
+        ),
+        (
+            &[
+                "fill",
+                "--since",
+                "2024-11-20",
+                "--until",
+                "2024-11-19",
+                "--from",
+                "-",
+            ],
+            "a time after --since",
+        ),
+        (&["show", "--now", "noon"], "--now: found \"noon\""),
+    ] {
+        let ran = ledger(&dir, args, &text);
+        assert!(
+            ran.code == 2 && ran.err.contains(words),
+            "{words}: {}",
+            ran.err
+        );
+    }
+}
+
+/// A site of which scripts answer: `sacct` prints a file, and what it was asked goes into another.
+struct Site {
+    bin: PathBuf,
+    dir: PathBuf,
+    records: PathBuf,
+    asked: PathBuf,
+    clusters: PathBuf,
+}
+
+impl Site {
+    fn new(name: &str) -> Site {
+        let folder = folder(name);
+        let dir = folder.join("state");
+        fs::create_dir(&dir).expect("a folder");
+        let (records, asked) = (folder.join("records"), folder.join("asked"));
+        let clusters = folder.join("clusters");
+        let config = format!(
+            "StateSaveLocation = {}\nClusterName = hpc\nPriorityParameters = \
+             usage=window:2-0,scope=all_clusters",
+            dir.display()
+        );
+        let sacct = format!(
+            "echo \"$*\" >> '{}'; exec cat '{}'",
+            asked.display(),
+            records.display()
+        );
+        let bin = slurm::commands(
+            &folder,
+            &[
+                ("scontrol", &format!("echo '{config}'")),
+                ("sacctmgr", &format!("exec cat '{}'", clusters.display())),
+                ("sshare", &sacct),
+            ],
+        );
+        fs::rename(bin.join("sshare"), bin.join("sacct")).expect("renamed");
+        fs::write(&clusters, "hpc|10.0.0.1\ngpu|10.0.0.2\n").expect("written");
+        Site {
+            bin,
+            dir,
+            records,
+            asked,
+            clusters,
+        }
+    }
+
+    fn run(&self, action: &str) -> (i32, String, String) {
+        let ran = slurm::fairtree(&["ledger", action], Some(&self.bin), false);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            ran.status.code().expect("no signal"),
+            text(&ran.stdout),
+            text(&ran.stderr),
+        )
+    }
+
+    fn history(&self, name: &str) -> History {
+        let bytes = fs::read(self.dir.join(name)).expect("a file");
+        History::load(&bytes).expect("a ledger")
+    }
+
+    /// Billing TRES times seconds of a user.
+    fn used(&self, name: &str, user: &str) -> f64 {
+        let history = self.history(name);
+        let leaf = LeafKey::new("phys", user, "").expect("a name");
+        let column = fairtree::usage::window::Column::Billing;
+        let used = history.used(&leaf, 0, now() / HOUR * HOUR + HOUR, column);
+        used.expect("a time").to_f64()
+    }
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.expect("after 1970").as_secs() as i64
+}
+
+#[test]
+fn sacct_is_asked_in_slices_for_what_the_policy_needs() {
+    let site = Site::new("ledger-live");
+    let start = now() - 10 * HOUR;
+    // Each answer has all, as if every run were in every slice.
+    let text = [
+        record("hpc", 1, "ann", "COMPLETED", start, start + 100, 100),
+        record("hpc", 2, "bob", "RUNNING", start, 0, 10 * HOUR),
+        record("gpu", 1, "ann", "COMPLETED", start, start + 100, 100),
+        record("gpu", 2, "bob", "RUNNING", start, 0, 10 * HOUR),
+    ]
+    .concat();
+    fs::write(&site.records, text).expect("written");
+    let (code, out, err) = site.run("fill");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let asked = fs::read_to_string(&site.asked).expect("questions");
+    let first = asked.lines().next().expect("a question");
+    assert!(
+        first.starts_with("-a -X -D -P -n -M hpc -S 20") && first.contains(" -E 20"),
+        "{first}"
+    );
+    assert!(
+        first.ends_with(
+            " --format=cluster,jobidraw,account,user,state,exitcode,submit,start,end,elapsedraw,\
+             suspended,timelimitraw,alloctres"
+        ),
+        "{first}"
+    );
+    // Two days: 6, 12, 24 and the rest; from a whole hour on.
+    assert_eq!(asked.lines().count(), 4, "{asked}");
+    assert!(first.contains(":00:00 -E"), "{first}");
+    // What runs is the plugin's to charge.
+    assert_eq!((site.used(OWN, "ann"), site.used(OWN, "bob")), (200.0, 0.0));
+    let (code, out, err) = site.run("sync");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let asked = fs::read_to_string(&site.asked).expect("questions");
+    assert!(
+        asked
+            .lines()
+            .last()
+            .expect("a question")
+            .contains("-n -L -S"),
+        "{asked}"
+    );
+    // The limit is an hour.
+    assert_eq!(
+        (site.used(GPU, "ann"), site.used(GPU, "bob")),
+        (200.0, 7200.0)
+    );
+    assert_eq!(site.history(GPU).open_runs(), 1);
+    let (code, out, _) = site.run("check");
+    assert_eq!(code, 0, "{out}");
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_keeps_what_is_known() {
+    let site = Site::new("ledger-silent");
+    let start = now() - 20 * HOUR;
+    let gpu = |end: i64| {
+        let running =
+            record("gpu", 2, "bob", "RUNNING", start, 0, 20 * HOUR).replace("|60|", "|UNLIMITED|");
+        running + &record("gpu", 1, "ann", "COMPLETED", start, end, end - start)
+    };
+    fs::write(&site.records, gpu(start + 2 * HOUR)).expect("written");
+    fs::write(&site.clusters, "hpc|10.0.0.1\ngpu|\n").expect("written");
+    let (code, out, err) = site.run("sync");
+    assert!(
+        code == 0 && err.contains("gpu is not connected"),
+        "{out}{err}"
+    );
+    // Its last word is the end of job 1.
+    assert_eq!(site.used(GPU, "bob"), 2.0 * 2.0 * HOUR as f64);
+    assert_eq!(site.history(GPU).sources()[0].as_of, start + 2 * HOUR);
+    // The database answers nobody: all is as before.
+    let before = fs::read(site.dir.join(GPU)).expect("a file");
+    let sacct = "#!/bin/sh\necho 'sacct: error: failed to open persistent connection to \
+                 host:localhost:6819: Connection refused' >&2; exit 1\n";
+    let working = fs::read(site.bin.join("sacct")).expect("a script");
+    fs::write(site.bin.join("sacct"), sacct).expect("written");
+    for action in ["sync", "fill", "check"] {
+        let (code, out, err) = site.run(action);
+        assert!(
+            code == 2 && out.is_empty() && err.contains("slurmdbd cannot be reached"),
+            "{action}: {out}{err}"
+        );
+    }
+    assert_eq!(fs::read(site.dir.join(GPU)).expect("a file"), before);
+    assert!(!site.dir.join(OWN).exists());
+    // It is back, and had gone on.
+    fs::write(site.bin.join("sacct"), working).expect("written");
+    fs::write(&site.clusters, "hpc|10.0.0.1\ngpu|10.0.0.2\n").expect("written");
+    let (code, out, err) = site.run("sync");
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert_eq!(site.used(GPU, "bob"), 2.0 * 20.0 * HOUR as f64);
+    // The last word stays known, also where records say less.
+    fs::write(&site.clusters, "hpc|10.0.0.1\ngpu|\n").expect("written");
+    let as_of = site.history(GPU).sources()[0].as_of;
+    site.run("sync");
+    assert_eq!(site.history(GPU).sources()[0].as_of, as_of);
+    // A cluster that is no more keeps its file.
+    fs::write(&site.clusters, "hpc|10.0.0.1\n").expect("written");
+    let (code, out, err) = site.run("sync");
+    assert!(
+        code == 0 && err.contains("the file stays as it is"),
+        "{out}{err}"
+    );
+    assert!(site.dir.join(GPU).exists());
+}

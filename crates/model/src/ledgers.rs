@@ -1,0 +1,266 @@
+//! The ledger files of a folder: what the plugin and `fairtree ledger` have written.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use fairtree::usage::window::{History, OWN_FILE, QOS_FILE, label_of_file, source_file};
+
+use crate::output;
+
+/// The largest file that is read, in bytes.
+pub const MAX_LEDGER_BYTES: u64 = 4 << 30;
+
+/// A ledger file, by whose use it holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LedgerFile {
+    /// What the plugin of a cluster has seen itself.
+    Plugin,
+    /// The same by QOS.
+    PluginQos,
+    /// What the accounting database tells of the same cluster, for times that the plugin does not
+    /// cover.
+    History,
+    /// What the accounting database tells of another cluster.
+    Cluster(String),
+    /// What somebody else has written, by its label.
+    Other(String),
+}
+
+/// Label of [`LedgerFile::History`], and what is before a cluster's name.
+const HISTORY: &str = "own";
+const CLUSTER: &str = "cluster-";
+
+impl LedgerFile {
+    /// The name of the file; `None`: a cluster's name is empty or too long.
+    ///
+    /// ```
+    /// use fairtree_model::ledgers::LedgerFile;
+    /// let file = LedgerFile::Cluster("gpu.2".into());
+    /// let name = file.name().unwrap();
+    /// assert_eq!(name, "priority_fairtree_history-cluster-gpu_2E2");
+    /// assert_eq!(LedgerFile::from_name(&name), Some(file));
+    /// ```
+    pub fn name(&self) -> Option<String> {
+        match self {
+            LedgerFile::Plugin => Some(OWN_FILE.to_owned()),
+            LedgerFile::PluginQos => Some(QOS_FILE.to_owned()),
+            LedgerFile::History => source_file(HISTORY),
+            LedgerFile::Cluster(name) if name.is_empty() => None,
+            LedgerFile::Cluster(name) => source_file(&format!("{CLUSTER}{}", encoded(name))),
+            LedgerFile::Other(label) => source_file(label),
+        }
+    }
+
+    /// The ledger file of that name; `None`: it is none.
+    pub fn from_name(name: &str) -> Option<LedgerFile> {
+        if name == OWN_FILE {
+            return Some(LedgerFile::Plugin);
+        } else if name == QOS_FILE {
+            return Some(LedgerFile::PluginQos);
+        }
+        let label = label_of_file(name)?;
+        if label == HISTORY {
+            return Some(LedgerFile::History);
+        }
+        let cluster = label.strip_prefix(CLUSTER).and_then(decoded);
+        // One way to write a name: two files of the same cluster would count twice.
+        let cluster = cluster.filter(|cluster| encoded(cluster) == label[CLUSTER.len()..]);
+        Some(match cluster {
+            Some(cluster) => LedgerFile::Cluster(cluster),
+            None => LedgerFile::Other(label.to_owned()),
+        })
+    }
+
+    /// Who wrote it, in a word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            LedgerFile::Plugin => "plugin",
+            LedgerFile::PluginQos => "plugin, by QOS",
+            LedgerFile::History => "history",
+            LedgerFile::Cluster(_) => "other cluster",
+            LedgerFile::Other(_) => "other source",
+        }
+    }
+}
+
+impl fmt::Display for LedgerFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name().unwrap_or_default())
+    }
+}
+
+/// A cluster's name as part of a label: letters, digits, `-` and `_` as they are; other bytes, and
+/// a `_` that could be taken for such a byte, as `_` and two digits.
+fn encoded(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let is_digit = |at: usize| {
+        let byte = bytes.get(at);
+        byte.is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'))
+    };
+    let mut label = String::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        let plain = byte.is_ascii_alphanumeric()
+            || *byte == b'-'
+            || *byte == b'_' && !(is_digit(at + 1) && is_digit(at + 2));
+        match plain {
+            true => label.push(char::from(*byte)),
+            false => label.push_str(&format!("_{byte:02X}")),
+        }
+    }
+    label
+}
+
+fn decoded(label: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = label.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind
+            .get(..2)
+            .and_then(|two| std::str::from_utf8(two).ok());
+        let digits = digits.filter(|two| {
+            let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
+            *first == b'_' && two.bytes().all(is_digit)
+        });
+        match digits.and_then(|two| u8::from_str_radix(two, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|name| !name.is_empty())
+}
+
+/// A ledger file of a folder.
+#[derive(Debug)]
+pub struct StoredLedger {
+    /// Whose use it holds.
+    pub file: LedgerFile,
+    /// Its length.
+    pub bytes: u64,
+    /// What it holds, or why that is not known.
+    pub history: Result<History, String>,
+}
+
+/// Reads all ledger files of a folder, in the order of [`LedgerFile`].
+///
+/// # Errors
+/// A folder that cannot be read. A file that cannot be read, or is damaged, is told with the file.
+pub fn read_folder(folder: &Path) -> io::Result<Vec<StoredLedger>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if let Some(file) = name.to_str().and_then(LedgerFile::from_name) {
+            found.push(read(&entry.path(), file));
+        }
+    }
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(found)
+}
+
+fn read(path: &Path, file: LedgerFile) -> StoredLedger {
+    let bytes = read_bytes(path);
+    let len = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+    let history = bytes
+        .map_err(|error| error.to_string())
+        .and_then(|bytes| History::load(&bytes).map_err(|error| error.to_string()));
+    StoredLedger {
+        file,
+        bytes: len,
+        history,
+    }
+}
+
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_LEDGER_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > MAX_LEDGER_BYTES {
+        true => Err(io::Error::other("it is longer than 4 GiB")),
+        false => Ok(bytes),
+    }
+}
+
+/// Puts a history in place of the file of before, or makes it: whole or not at all. Where root
+/// writes, it belongs to whom the folder belongs to, so that slurmctld can read it.
+///
+/// # Errors
+/// Those of the file system; a cluster that no file can be named for.
+pub fn write(folder: &Path, file: &LedgerFile, history: &History) -> io::Result<()> {
+    let name = file.name().ok_or_else(|| {
+        let why = "the name of the cluster is empty, or too long for that of a file";
+        io::Error::new(io::ErrorKind::InvalidInput, why)
+    })?;
+    let owner = fs::metadata(folder)?;
+    let owner = Some((owner.uid(), owner.gid())).filter(|_| nix::unistd::geteuid().is_root());
+    let path = folder.join(name);
+    output::replace_for(&path, output::PRIVATE, owner, &history.save())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairtree::usage::window::Columns;
+
+    #[test]
+    fn names_lead_back_to_their_file() {
+        for cluster in ["gpu", "my_cluster", "a_2E", "a.b", "_", "__2E", "ä/b", "-x"] {
+            let file = LedgerFile::Cluster(cluster.to_owned());
+            let name = file.name().expect("a name");
+            assert_eq!(LedgerFile::from_name(&name), Some(file), "{name}");
+        }
+        assert_eq!(
+            LedgerFile::from_name("priority_fairtree_history-cluster-a_61"),
+            Some(LedgerFile::Other("cluster-a_61".to_owned()))
+        );
+        for name in [
+            "priority_fairtree_ledger.old",
+            "priority_fairtree_history-",
+            ".priority_fairtree_history-own.7.new",
+            "assoc_usage",
+        ] {
+            assert_eq!(LedgerFile::from_name(name), None, "{name}");
+        }
+        for cluster in [String::new(), "x".repeat(300)] {
+            assert_eq!(LedgerFile::Cluster(cluster).name(), None);
+        }
+    }
+
+    #[test]
+    fn a_folder_has_what_was_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let history = History::new("hpc", 60, Columns::default(), &[], 1000).expect("a history");
+        let other = LedgerFile::Cluster("gpu".into());
+        write(folder.path(), &other, &history).expect("written");
+        write(folder.path(), &LedgerFile::History, &history).expect("written");
+        fs::write(folder.path().join("assoc_usage"), "x").expect("written");
+        let plugin = folder.path().join(OWN_FILE);
+        fs::write(&plugin, "FTLEDGER").expect("written");
+        let found = read_folder(folder.path()).expect("read");
+        let files: Vec<_> = found.iter().map(|stored| stored.file.clone()).collect();
+        assert_eq!(files, [LedgerFile::Plugin, LedgerFile::History, other]);
+        let error = found[0].history.as_ref().expect_err("damaged");
+        assert_eq!(error, "byte 8: the bytes end here");
+        assert_eq!(found[1].history.as_ref().expect("a history"), &history);
+        assert_eq!(found[1].bytes, history.save().len() as u64);
+        fs::remove_file(&plugin).expect("removed");
+        fs::create_dir(&plugin).expect("a folder");
+        let found = read_folder(folder.path()).expect("read");
+        let error = found[0].history.as_ref().expect_err("a folder");
+        assert_eq!(error, "it is no regular file");
+    }
+}
