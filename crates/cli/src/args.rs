@@ -269,6 +269,10 @@ pub struct LintArgs {
     /// The site's Slurm release, as 24.11.5, for what differs between releases
     #[arg(long, value_name = "RELEASE")]
     pub release: Option<String>,
+    /// The site's accounts, to check minutes of a policy file: the output of sshare, a site in TOML,
+    /// or a file of sacctmgr dump
+    #[arg(long, value_name = "FILE")]
+    pub accounts: Option<PathBuf>,
     /// Leave out the findings of these rules
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     pub allow: Vec<String>,

@@ -1,9 +1,11 @@
 //! `fairtree lint`.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write, stdin, stdout};
 use std::path::Path;
 
-use super::args::LintArgs;
+use super::args::{LintArgs, LiveArgs};
+use super::cluster::Where;
 use super::message::Messages;
 use super::{Failure, Outcome, open, told};
 use fairtree::compat::{Compat, Release};
@@ -51,11 +53,30 @@ fn options(args: &LintArgs) -> Result<Options, Failure> {
     let mut options = Options::default();
     options.users = args.users;
     options.release = args.release.as_deref().map(release).transpose()?;
+    options.accounts = args.accounts.as_deref().map(accounts).transpose()?;
     for rule in &args.allow {
         let allowed = options.allow(rule);
         allowed.map_err(|error| Failure::Usage(format!("--allow: {error}")))?;
     }
     Ok(options)
+}
+
+/// The account above each account, in lower case.
+fn accounts(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let reader = Where {
+        live: &LiveArgs {
+            from: None,
+            time_limit: 60,
+        },
+        file: Some(path),
+        compat: None,
+        format: None,
+    };
+    let cluster = reader.without_jobs()?;
+    let name = |index| cluster.name(index).account.to_ascii_lowercase();
+    let accounts = cluster.tree.indices().filter(|at| !cluster.is_user(*at));
+    let pair = |at| Some((name(at), name(cluster.tree.parent(at)?)));
+    Ok(accounts.filter_map(pair).collect())
 }
 
 fn release(text: &str) -> Result<Release, Failure> {

@@ -57,7 +57,7 @@ pub fn run_with(
     fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
 ) -> Report {
     let document = Document::read(text, name, fetch);
-    let site = Site::new(&document, options);
+    let site = Site::new(&document, options, fetch);
     let mut findings = Findings::default();
     let wanted = Rule::all().filter(|rule| options.wants(rule) && site.is_in(rule.scope));
     for rule in wanted {

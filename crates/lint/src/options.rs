@@ -1,5 +1,7 @@
 //! What the caller knows of a site that its files do not say.
 
+use std::collections::BTreeMap;
+
 use fairtree::compat::Release;
 
 use super::rule::Rule;
@@ -25,6 +27,8 @@ pub struct Options {
     pub users: Option<u32>,
     /// The site's release; `None`: not known, and findings name the releases they hold for.
     pub release: Option<Release>,
+    /// The account above each account, in lower case; `None`: not known.
+    pub accounts: Option<BTreeMap<String, String>>,
     allowed: Vec<&'static str>,
 }
 

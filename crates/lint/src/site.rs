@@ -3,7 +3,9 @@
 use super::options::Options;
 use super::rule::Scope;
 use fairtree::compat::Release;
-use fairtree::config::{Config, PriorityFlags, PriorityParameters, ResetPeriod};
+use fairtree::config::{
+    Config, ConfigError, Include, PolicyFile, PriorityFlags, PriorityParameters, ResetPeriod,
+};
 use fairtree::config::{number, time, tres_weights};
 use fairtree_model::input::slurm::document::{Document, Setting};
 
@@ -42,6 +44,9 @@ pub(super) struct Site<'a> {
     pub(super) config: Config,
     /// All but `DEFAULT`.
     pub(super) partitions: Vec<Partition>,
+    /// The policy file, or why it is refused; its keys and accounts are in `config`. `None`:
+    /// there is none, or it cannot be read here.
+    pub(super) policy: Option<Result<PolicyFile, ConfigError>>,
 }
 
 /// Where a weight is in [`Config`].
@@ -62,13 +67,26 @@ pub(super) const WEIGHTS: [(&str, Field); 6] = [
 ];
 
 impl<'a> Site<'a> {
-    pub(super) fn new(document: &'a Document, options: &'a Options) -> Site<'a> {
+    /// `fetch`: the text of a policy file, or why there is none.
+    pub(super) fn new(
+        document: &'a Document,
+        options: &'a Options,
+        fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
+    ) -> Site<'a> {
+        let mut config = config(document);
+        let policy = policy(document, &config, fetch);
+        if let Some(Ok((parameters, file))) = &policy {
+            config.parameters = parameters.clone();
+            config.accounts.clone_from(&file.accounts);
+        }
+        let policy = policy.map(|read| read.map(|(_, file)| file));
         Site {
             document,
             options,
             plugin: plugin(document, options.release),
-            config: config(document),
+            config,
             partitions: partitions(document),
+            policy,
         }
     }
 
@@ -221,6 +239,28 @@ fn plugin(document: &Document, release: Option<Release>) -> Plugin {
     }
 }
 
+/// The policy file that PriorityParameters names, and the keys of both.
+fn policy(
+    document: &Document,
+    config: &Config,
+    fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
+) -> Option<Result<(PriorityParameters, PolicyFile), ConfigError>> {
+    let setting = document.last("PriorityParameters")?;
+    let file = config.policy_file()?;
+    let include = Include {
+        file: file.to_owned(),
+        place: document.place(&setting.value_spot()),
+    };
+    let text = fetch(&include).ok()?;
+    let parse = || {
+        let read = PolicyFile::parse(&text, file, None)?;
+        let mut own = config.parameters.clone();
+        own.policy = None;
+        Ok((own.with(&read.parameters)?, read))
+    };
+    Some(parse())
+}
+
 fn config(document: &Document) -> Config {
     let mut config = Config::default();
     let value = |key: &str| {
@@ -316,7 +356,7 @@ mod tests {
     fn with<T>(text: &str, ask: impl FnOnce(&Site<'_>) -> T) -> T {
         let mut fetch = |_: &fairtree::config::Include| Err(String::new());
         let document = Document::read(text, "slurm.conf", &mut fetch);
-        ask(&Site::new(&document, &Options::default()))
+        ask(&Site::new(&document, &Options::default(), &mut fetch))
     }
 
     // Source: slurm.conf(5), "PartitionName": DEFAULT holds for the lines after it.

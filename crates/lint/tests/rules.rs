@@ -50,11 +50,26 @@ fn options(text: &str) -> Options {
     let mut options = Options::default();
     options.release = release;
     options.users = head(text, "users").map(|users| users.parse().expect("a number"));
+    options.accounts = head(text, "accounts").map(|accounts| {
+        let pairs = accounts.split_whitespace();
+        let pair = |text: &str| {
+            let (account, above) = text.split_once('<').expect("account<above");
+            (account.to_owned(), above.to_owned())
+        };
+        pairs.map(pair).collect()
+    });
     options
 }
 
+/// Included files are missing; of policies those of the corpus are there.
 fn check(name: &str, text: &str) -> Report {
-    let mut fetch = |_: &Include| Err("no such file".to_string());
+    let policies = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/policies");
+    let mut fetch = |include: &Include| {
+        let file = include.file.strip_prefix("/etc/slurm/");
+        let file = file.filter(|file| file.ends_with(".toml"));
+        let text = file.and_then(|file| fs::read_to_string(policies.join(file)).ok());
+        text.ok_or_else(|| "no such file".to_string())
+    };
     run_with(text, name, &options(text), &mut fetch)
 }
 

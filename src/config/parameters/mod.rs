@@ -105,7 +105,7 @@ impl PriorityParameters {
     ///
     /// # Errors
     /// A key that both give.
-    pub(super) fn with(self, file: &PriorityParameters) -> Result<PriorityParameters, ConfigError> {
+    pub fn with(self, file: &PriorityParameters) -> Result<PriorityParameters, ConfigError> {
         match self.given_twice(file) {
             None => Ok(self.or(file.clone())),
             Some(key) => {

@@ -7,6 +7,7 @@ mod flags;
 mod lines;
 mod partitions;
 mod plugin;
+mod policy;
 mod usage;
 mod values;
 mod weights;
@@ -34,10 +35,11 @@ impl Hit {
 }
 
 /// Every group, in the order of the rules.
-pub(super) static GROUPS: [&[Rule]; 10] = [
+pub(super) static GROUPS: [&[Rule]; 11] = [
     &values::RULES,
     &lines::RULES,
     &plugin::RULES,
+    &policy::RULES,
     &flags::RULES,
     &weights::RULES,
     &accounting::RULES,

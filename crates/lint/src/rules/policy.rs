@@ -1,0 +1,210 @@
+//! Policies: usage in a window, orders, minutes of accounts, and the file that has them.
+
+use std::collections::BTreeMap;
+
+use super::{Hit, Rule, duration, entries};
+use crate::rule::{Scope, Severity};
+use crate::site::{Plugin, Site};
+use fairtree::config::{Order, UsageModel};
+use fairtree_model::input::slurm::document::Spot;
+
+pub(super) static RULES: [Rule; 5] = [
+    Rule {
+        id: "bad-policy",
+        severity: Severity::Error,
+        summary: "a policy file that the plugin refuses",
+        source: "fairtree's policy file, docs/administrator.md",
+        scope: Scope::Always,
+        check: bad_policy,
+    },
+    Rule {
+        id: "window-short",
+        severity: Severity::Error,
+        summary: "a window that is shorter than a bucket of its ledger",
+        source: "fairtree's keys usage and resolution of PriorityParameters",
+        scope: Scope::Always,
+        check: window_short,
+    },
+    Rule {
+        id: "order-backfill",
+        severity: Severity::Warning,
+        summary: "an order of jobs under a scheduler that does not keep it",
+        source: "slurm.conf(5), \"SchedulerType\": sched/backfill, the default, starts lower-priority \
+                 jobs where that does not delay higher ones' expected start",
+        scope: Scope::Always,
+        check: order_backfill,
+    },
+    Rule {
+        id: "limits-in-window",
+        severity: Severity::Note,
+        summary: "limits of minutes beside usage in a window, where they are limits in that window",
+        source: "sacctmgr(1), \"GrpTRESMins\" and \"GrpWall\": compared with the usage that decays; with \
+                 usage=window that is the window's",
+        scope: Scope::Always,
+        check: limits_in_window,
+    },
+    Rule {
+        id: "minutes-beyond-parent",
+        severity: Severity::Warning,
+        summary: "minutes given out beyond those of the account above",
+        source: "fairtree's policy file, docs/administrator.md; the accounts are those of --accounts",
+        scope: Scope::Always,
+        check: minutes_beyond_parent,
+    },
+];
+
+/// Where a key of the policy is given: in PriorityParameters, or in the file named there.
+fn spot_of(site: &Site<'_>, key: &str) -> Option<Spot> {
+    let setting = site.last("PriorityParameters")?;
+    let given = entries(&setting.value.text);
+    let find = |key: &str| {
+        given.iter().find(|(_, entry)| {
+            let name = entry.split('=').next().unwrap_or_default();
+            name.trim().eq_ignore_ascii_case(key)
+        })
+    };
+    let found = find(key).or_else(|| find("policy"));
+    Some(match found {
+        Some((offset, entry)) => {
+            let blanks = entry.chars().take_while(|c| c.is_whitespace()).count();
+            setting.value_part(offset + blanks, entry.trim().chars().count())
+        }
+        None => setting.value_spot(),
+    })
+}
+
+/// One hit at a key of the policy, under the plugin that reads it.
+fn hit(
+    site: &Site<'_>,
+    key: &str,
+    reason: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Vec<Hit> {
+    let spot = spot_of(site, key).filter(|_| site.plugin == Plugin::Fairtree);
+    spot.map(|spot| Hit::new(spot, reason, remedy))
+        .into_iter()
+        .collect()
+}
+
+fn bad_policy(site: &Site<'_>) -> Vec<Hit> {
+    let Some(Err(error)) = &site.policy else {
+        return Vec::new();
+    };
+    let place = error.place.as_ref();
+    let place = place.map_or(String::new(), |place| format!("{place}: "));
+    let value = error.value.escape_debug();
+    hit(
+        site,
+        "policy",
+        format!("{place}{} does not take \"{value}\"", error.setting),
+        format!("allowed is {}", error.allowed),
+    )
+}
+
+/// The usage models of the policy, with whose they are.
+fn models<'a>(site: &'a Site<'_>) -> impl Iterator<Item = (Option<&'a str>, UsageModel)> {
+    let accounts = site.config.accounts.iter();
+    let plans = accounts.filter_map(|row| Some((Some(row.account.as_str()), row.plan?)));
+    [(None, site.config.usage())].into_iter().chain(plans)
+}
+
+fn window_short(site: &Site<'_>) -> Vec<Hit> {
+    let resolution = site.config.resolution_secs();
+    let mut hits = Vec::new();
+    for (account, model) in models(site) {
+        let UsageModel::Window { length_secs } = model else {
+            continue;
+        };
+        if length_secs < resolution {
+            let whose = account.map_or(String::new(), |account| format!(" of account {account}"));
+            hits.extend(hit(
+                site,
+                if account.is_some() { "policy" } else { "usage" },
+                format!(
+                    "the window{whose} has {length_secs} s, and a bucket of the ledger {resolution} s"
+                ),
+                "take a longer window, or a shorter resolution, such as resolution=1",
+            ));
+        }
+    }
+    hits
+}
+
+fn order_backfill(site: &Site<'_>) -> Vec<Hit> {
+    let scheduler = site.last("SchedulerType").map(|it| it.value.text.as_str());
+    let keeps = scheduler.is_some_and(|text| text.eq_ignore_ascii_case("sched/builtin"));
+    let known = scheduler.is_some() || site.is_whole();
+    if site.config.order() == Order::Weighted || keeps || !known {
+        return Vec::new();
+    }
+    let scheduler = scheduler
+        .unwrap_or("sched/backfill, the default,")
+        .escape_debug();
+    hit(
+        site,
+        "order",
+        format!(
+            "{scheduler} starts jobs behind others that do not fit yet: with unknown run times \
+             that is not this order"
+        ),
+        "set SchedulerType=sched/builtin where the order must be kept, or order=weighted",
+    )
+}
+
+fn limits_in_window(site: &Site<'_>) -> Vec<Hit> {
+    let model = models(site).find(|(_, model)| *model != UsageModel::HalfLife);
+    let Some((_, model)) = model.filter(|_| site.enforces_limits()) else {
+        return Vec::new();
+    };
+    let time = match model {
+        UsageModel::Window { length_secs } => format!("within {}", duration(length_secs)),
+        _ => "since the date".to_owned(),
+    };
+    hit(
+        site,
+        "usage",
+        format!(
+            "GrpTRESMins and GrpWall of associations and QOS count what was used {time}, not what \
+             has not decayed yet"
+        ),
+        "check these limits: sacctmgr show assoc format=account,user,grptresmins,grpwall",
+    )
+}
+
+fn minutes_beyond_parent(site: &Site<'_>) -> Vec<Hit> {
+    let Some(above) = &site.options.accounts else {
+        return Vec::new();
+    };
+    let minutes: BTreeMap<String, u64> = site
+        .config
+        .accounts
+        .iter()
+        .filter_map(|row| Some((row.account.to_ascii_lowercase(), row.minutes?)))
+        .collect();
+    let mut given_out: BTreeMap<&str, u128> = BTreeMap::new();
+    for (account, own) in &minutes {
+        // The nearest account above with minutes; a chain is not longer than all there are.
+        let mut at = account.as_str();
+        for _ in 0..above.len() {
+            let Some(next) = above.get(at) else { break };
+            at = next;
+            if minutes.contains_key(at) {
+                *given_out.entry(at).or_default() += u128::from(*own);
+                break;
+            }
+        }
+    }
+    let mut hits = Vec::new();
+    for (account, sum) in given_out {
+        let own = minutes[account];
+        if sum > own.into() {
+            hits.extend(hit(
+                site,
+                "policy",
+                format!("account {account} has {own} minutes, and accounts below it have {sum}"),
+                format!("give {account} at least {sum} minutes, or those below it fewer"),
+            ));
+        }
+    }
+    hits
+}
