@@ -40,6 +40,8 @@ pub struct Bills {
     pub outside: u64,
     /// Runs in partitions without a price.
     pub without_price: u64,
+    /// Records that could not be read.
+    pub unreadable: u64,
 }
 
 /// What an account owes for a partition.
@@ -107,6 +109,7 @@ impl<'a> Biller<'a> {
                 not_ended: 0,
                 outside: 0,
                 without_price: 0,
+                unreadable: 0,
             },
         }
     }

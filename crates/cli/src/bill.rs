@@ -52,11 +52,12 @@ pub(super) fn run(args: &BillArgs, messages: &Messages) -> Result<Outcome, Failu
              the column ExitCode: sacct -o ...,ExitCode"
         )));
     }
-    let bills = biller.bills().ok_or_else(|| {
+    let mut bills = biller.bills().ok_or_else(|| {
         Failure::Usage(format!(
             "{name}: the sum does not fit 128 bits: prices are too high, or times too long"
         ))
     })?;
+    bills.unreadable = summary.unreadable;
     let mut out = BufWriter::new(stdout().lock());
     match args.json {
         true => to_json(&mut out, &name, &bills)?,

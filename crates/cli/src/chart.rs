@@ -69,17 +69,16 @@ impl Own {
                 ))
             }
             Input::Listing(listing, settings) => {
-                let asked = settings.is_some();
-                let (ranking, compat) = match settings.map(|beside| beside.config) {
-                    Some(config) => (config.ranking(), config.compat),
+                let (ranking, compat) = match &settings {
+                    Some(beside) => (beside.config.ranking(), beside.config.compat),
                     None => (ranking_of(&listing), Compat::default()),
                 };
                 let compat = self.compat.unwrap_or(compat);
                 let mut report = from_listing(&listing, self.ranking(ranking), compat)?;
                 settle(&listing, &mut report)?;
-                if asked {
-                    // Of all associations.
-                    report.assumptions.clear();
+                if let Some(beside) = settings {
+                    // Of all associations, but for what cannot be read.
+                    report.assumptions = beside.left_out;
                 }
                 Ok(report)
             }

@@ -73,7 +73,10 @@ impl Where<'_> {
             Input::Queue(queue) => Err(no_shares(&queue)),
             Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
             Input::Listing(listing, beside) => {
-                let settings = beside.map(|beside| beside.config);
+                let (settings, left_out) = match beside {
+                    Some(beside) => (Some(beside.config), beside.left_out),
+                    None => (None, Vec::new()),
+                };
                 let (ranking, own) = match &settings {
                     Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),
@@ -81,7 +84,9 @@ impl Where<'_> {
                 let listed = Listed::new(&listing, ranking)?;
                 let compat = compat.unwrap_or(own);
                 let cluster = Cluster::from_listed(&listed, compat, settings);
-                cluster.map_err(|why| incomplete(&listing, &why))
+                let mut cluster = cluster.map_err(|why| incomplete(&listing, &why))?;
+                cluster.assumptions.extend(left_out);
+                Ok(cluster)
             }
         }
     }

@@ -4,23 +4,29 @@ use std::io::{self, BufWriter, Read, Write, stdout};
 use std::path::Path;
 
 use super::args::CompareArgs;
+use super::message::Messages;
 use super::{Failure, Outcome, open as files, told};
 use fairtree_analysis::compare::{queue, shares};
 use fairtree_analysis::prio::{PrioReport, from_queue};
 use fairtree_model::input::capture::open;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::sshare::Listing;
-use fairtree_model::input::{InputError, Problem, sprio, sshare, stream};
+use fairtree_model::input::{InputError, LeftOut, Problem, sprio, sshare, stream};
 use fairtree_render::compare::to_json;
 
 /// Reads both, compares, prints.
-pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
+pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Failure> {
     if args.before == Path::new("-") && args.after == Path::new("-") {
         return Err(Failure::Usage(
             "only one of the two can be standard input".into(),
         ));
     }
     let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let left_out = [&before, &after].map(|side| side.left.notes());
+    left_out
+        .iter()
+        .flatten()
+        .for_each(|note| messages.note(note));
     let mut changes = Vec::new();
     let mut compared = Vec::new();
     let both_shares = before.shares.as_ref().zip(after.shares.as_ref());
@@ -61,6 +67,8 @@ pub(super) fn run(args: &CompareArgs) -> Result<Outcome, Failure> {
 struct Side {
     shares: Option<Listing>,
     queue: Option<PrioReport>,
+    /// Records of a capture that cannot be read.
+    left: LeftOut,
 }
 
 /// The longest text that is compared, in bytes: a listing of a million rows has less.
@@ -131,10 +139,12 @@ fn capture(folder: &Path) -> Result<Side, Failure> {
     let stored = open(folder)?;
     let mut side = Side::default();
     if let Some(answer) = stored.answers.get(&Source::Shares) {
-        side.shares = Some(sshare::read(&answer.name, answer.text.as_bytes())?);
+        let text = answer.text.as_bytes();
+        side.shares = Some(sshare::read_answer(&answer.name, text, &mut side.left)?);
     }
     if let Some(answer) = stored.answers.get(&Source::Priorities) {
-        let queue = sprio::read(&answer.name, answer.text.as_bytes())?;
+        let text = answer.text.as_bytes();
+        let queue = sprio::read_answer(&answer.name, text, &mut side.left)?;
         side.queue = Some(single(&answer.name, &queue)?);
     }
     Ok(side)

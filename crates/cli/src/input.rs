@@ -19,7 +19,9 @@ use fairtree_model::input::slurm::{config, dump};
 use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::stream::{self, Stream};
-use fairtree_model::input::{Format, InputError, Problem, is_site, sacct, site, sprio, sshare};
+use fairtree_model::input::{
+    Format, InputError, LeftOut, Problem, is_site, sacct, site, sprio, sshare,
+};
 
 /// An input, read.
 pub(super) enum Input {
@@ -37,6 +39,8 @@ pub(super) struct Beside {
     pub config: Config,
     /// Who asked: whose rows sshare shows unless told otherwise. `None` where that is not known.
     pub user: Option<String>,
+    /// A sentence for each record that could not be read.
+    pub left_out: Vec<String>,
 }
 
 /// Why the output of sprio does not do where shares are asked for.
@@ -142,11 +146,17 @@ pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, F
     };
     let get = |source| answers.get(&source).ok_or_else(|| missing(source));
     let (settings, shares) = (get(Source::Config)?, get(Source::Shares)?);
-    let settings = config::read(&settings.name, &settings.text)?;
-    let mut listing = sshare::read(&shares.name, shares.text.as_bytes())?;
+    let mut left = LeftOut::default();
+    let settings = config::read(&settings.name, &settings.text, &mut left)?;
+    let mut listing = sshare::read_answer(&shares.name, shares.text.as_bytes(), &mut left)?;
     listing.cluster = listing.cluster.or(settings.cluster);
     let config = settings.config;
-    let beside = Box::new(Beside { config, user });
+    let left_out = left.notes();
+    let beside = Box::new(Beside {
+        config,
+        user,
+        left_out,
+    });
     Ok(Input::Listing(listing, Some(beside)))
 }
 

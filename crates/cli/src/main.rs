@@ -88,7 +88,7 @@ fn main() -> ExitCode {
         Command::Lint(args) => lint::run(args, &messages),
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),
-        Command::Compare(args) => compare::run(args),
+        Command::Compare(args) => compare::run(args, &messages),
         Command::Chart(args) => chart::run(args, &messages),
         Command::Queue(args) => queue::run(args, &messages),
         Command::Bill(args) => bill::run(args, &messages),

@@ -57,9 +57,9 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
                 return compare(&listing, &report, &mut out, messages);
             }
             settle(&listing, &mut report)?;
-            if beside.is_some() {
-                // What Slurm was asked for here is all of it.
-                report.assumptions.clear();
+            if let Some(beside) = &beside {
+                // What Slurm was asked for here is all of it, but for what cannot be read.
+                report.assumptions.clone_from(&beside.left_out);
             }
             let asker = beside.and_then(|beside| beside.user);
             show(args, fields, &report, asker, &mut out, messages)?;

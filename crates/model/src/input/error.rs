@@ -82,10 +82,11 @@ impl InputError {
         self
     }
 
-    /// The same error at a column (from 1) of its line.
+    /// The same error at a column (from 1) of its line; 0, which some parsers tell at the end of a
+    /// line, is its first.
     #[must_use]
     pub fn at_column(mut self, column: usize) -> InputError {
-        self.column = Some(column);
+        self.column = Some(column.max(1));
         self
     }
 
@@ -176,6 +177,13 @@ mod tests {
             "site.toml:12:10: RawShares \"-5\" is not allowed: allowed is a whole number\n\
              12 | shares = -5\n   |          ^\nhint: do"
         );
+    }
+
+    // JSON that ends right behind a line break: found by the fuzz target `queue`.
+    #[test]
+    fn a_column_before_the_first_is_the_first() {
+        let explained = error().at_line(1, "{").at_column(0).explained();
+        assert!(explained.contains("\n1 | {\n  | ^\n"), "{explained}");
     }
 
     #[test]

@@ -36,6 +36,24 @@ pub(super) fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(replaced).collect())
 }
 
+/// The most rows of a listing, and records of an answer, that are kept.
+#[cfg(not(test))]
+pub const MAX_ROWS: usize = 8_000_000;
+/// As many as a test can make.
+#[cfg(test)]
+pub const MAX_ROWS: usize = 20_000;
+
+/// Refuses one row more where there are `rows`; `line` is its number.
+pub(super) fn one_more(file: &str, rows: usize, line: usize) -> Result<(), InputError> {
+    if rows < MAX_ROWS {
+        return Ok(());
+    }
+    let why = format!("has more than {MAX_ROWS} rows");
+    let mut error = InputError::new(file, Problem::Structure(why));
+    error.line = Some(line);
+    Err(error)
+}
+
 /// The longest line that is taken, in bytes.
 pub const MAX_LINE_BYTES: u64 = 16 << 20;
 
@@ -124,5 +142,39 @@ mod tests {
         let error = lines.next().unwrap_err();
         assert_eq!(error.line, Some(1));
         assert!(error.to_string().contains("16777216 bytes"), "{error}");
+    }
+
+    #[test]
+    fn more_rows_than_are_kept_are_refused() {
+        use super::super::slurm::job;
+        use super::super::{LeftOut, sprio, sshare};
+        let many = |head: &str, row: &dyn Fn(usize) -> String, rows: usize| -> Vec<u8> {
+            let rows: String = (0..rows).map(row).collect();
+            format!("{head}{rows}").into_bytes()
+        };
+        let share = |at: usize| format!("a{at}|1\n");
+        let priority = |at: usize| format!("{at}|1\n");
+        let job = |at: usize| {
+            format!(
+                "JobId={at} JobName=x UserId=a(1) Priority=1 Nice=0 JobState=PENDING TimeLimit=00:01:00 \
+                 SubmitTime=2026-11-21T10:04:14 AccrueTime=Unknown NumNodes=1 NumCPUs=1\n"
+            )
+        };
+        for more in [false, true] {
+            let rows = MAX_ROWS + usize::from(more);
+            let text = many("Account|RawShares\n", &share, rows);
+            let listing = sshare::read("f", &text[..]).map(drop);
+            let text = many("JOBID|AGE\n", &priority, rows);
+            let queue = sprio::read("f", &text[..]).map(drop);
+            let text = many("", &job, rows);
+            let left = &mut LeftOut::refusing();
+            let jobs = job::read_stream("f", &text[..], &job::Names::new(), left).map(drop);
+            for read in [listing, queue, jobs] {
+                match read {
+                    Ok(()) => assert!(!more),
+                    Err(error) => assert!(more && error.to_string().contains("rows"), "{error}"),
+                }
+            }
+        }
     }
 }

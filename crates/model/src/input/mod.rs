@@ -14,9 +14,9 @@
 //!
 //! [`stream`] unpacks what is in gzip. Every reader takes a stream and the name to use in messages, and answers with rows or with an
 //! [`InputError`] that names the place, the value, what is allowed and a way out. A reader never
-//! answers with part of a file that it did not understand; of the answers of a cluster, into which
-//! every user can put text, it leaves out the record that it cannot read and says so
-//! ([`left_out`]).
+//! answers with part of a file that it did not understand; of the answers of a cluster and of listings of
+//! sacct, into which every user can put text, it leaves out the record that it cannot read and says
+//! so ([`left_out`]).
 
 pub mod capture;
 pub mod error;
@@ -37,3 +37,4 @@ pub mod workload;
 pub use error::{InputError, Problem};
 pub use format::{Format, is_site};
 pub use left_out::LeftOut;
+pub use lines::{MAX_LINE_BYTES, MAX_ROWS};

@@ -1,6 +1,8 @@
 //! Streams, compressed or not, with a look at their beginning.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::rc::Rc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -18,20 +20,30 @@ pub struct Stream<'a> {
     pub input: Box<dyn BufRead + 'a>,
 }
 
+/// What a stream in gzip may unpack to, however small it is, in bytes; and how many bytes more for
+/// each of its own. Listings and logs unpack to 5 to 15 times their size, JSON to 50 times.
+pub const MAX_UNPACKED_BYTES: (u64, u64) = (16 << 20, 32);
+
+/// Lines that a stream in gzip may unpack to, however small it is; and of how many of its own bytes
+/// each further one must be. Rows of listings and logs take 10 bytes and more. JSON has its lines
+/// for looks, and is not counted.
+pub const MAX_UNPACKED_LINES: (u64, u64) = (65_536, 8);
+
 /// Opens a stream; one in gzip is unpacked on the way, whatever its name. A byte order mark of
 /// UTF-8 at its beginning is taken away.
 ///
 /// # Errors
-/// Those of reading, and those of unpacking: a stream that is cut off, or damaged.
+/// Those of reading, and those of unpacking: a stream that is cut off, or damaged, or unpacks to
+/// more than its size allows.
 pub fn open<'a>(mut raw: impl Read + 'a) -> io::Result<Stream<'a>> {
     let mut magic = Vec::with_capacity(2);
     raw.by_ref().take(2).read_to_end(&mut magic)?;
     let packed = magic == [0x1f, 0x8b];
-    let whole = BufReader::with_capacity(HEAD_BYTES, Cursor::new(magic).chain(raw));
+    let whole = Cursor::new(magic).chain(raw);
     if packed {
-        with_head(Unpacked(MultiGzDecoder::new(whole)))
+        with_head(Unpacked::new(whole))
     } else {
-        with_head(whole)
+        with_head(BufReader::with_capacity(HEAD_BYTES, whole))
     }
 }
 
@@ -51,12 +63,79 @@ fn with_head<'a>(mut plain: impl Read + 'a) -> io::Result<Stream<'a>> {
     })
 }
 
-/// Says of an error that it is one of unpacking.
-struct Unpacked<R>(MultiGzDecoder<R>);
+/// A stream that counts what is read of it.
+struct Counted<R> {
+    input: R,
+    count: Rc<Cell<u64>>,
+}
 
-impl<R: BufRead> Read for Unpacked<R> {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer).map_err(|error| {
+        let count = self.input.read(buffer)?;
+        self.count.set(self.count.get() + count as u64);
+        Ok(count)
+    }
+}
+
+/// Unpacks as much as [`MAX_UNPACKED_BYTES`] and [`MAX_UNPACKED_LINES`] allow, and says of an error
+/// that it is one of unpacking.
+struct Unpacked<R: Read> {
+    input: MultiGzDecoder<BufReader<Counted<R>>>,
+    packed: Rc<Cell<u64>>,
+    bytes: u64,
+    /// `None`: they do not count.
+    lines: Option<u64>,
+}
+
+impl<R: Read> Unpacked<R> {
+    fn new(input: R) -> Unpacked<R> {
+        let packed = Rc::new(Cell::new(0));
+        let count = Rc::clone(&packed);
+        let counted = BufReader::with_capacity(HEAD_BYTES, Counted { input, count });
+        Unpacked {
+            input: MultiGzDecoder::new(counted),
+            packed,
+            bytes: 0,
+            lines: Some(0),
+        }
+    }
+
+    /// Adds what was unpacked.
+    fn check(&mut self, unpacked: &[u8]) -> io::Result<()> {
+        if self.bytes == 0 && unpacked.trim_ascii_start().starts_with(b"{") {
+            self.lines = None;
+        }
+        self.bytes += unpacked.len() as u64;
+        let packed = self.packed.get();
+        let most = MAX_UNPACKED_BYTES.0 + packed.saturating_mul(MAX_UNPACKED_BYTES.1);
+        if self.bytes > most {
+            let [floor, times] = [MAX_UNPACKED_BYTES.0, MAX_UNPACKED_BYTES.1];
+            return Err(bomb(&format!("{floor} bytes and {times} times its size")));
+        }
+        if let Some(lines) = &mut self.lines {
+            *lines += unpacked.iter().filter(|byte| **byte == b'\n').count() as u64;
+            if *lines > MAX_UNPACKED_LINES.0 + packed / MAX_UNPACKED_LINES.1 {
+                let [floor, bytes] = [MAX_UNPACKED_LINES.0, MAX_UNPACKED_LINES.1];
+                let why = format!("{floor} lines and one for each {bytes} bytes of its size");
+                return Err(bomb(&why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a stream that unpacks to more than `most` is not unpacked further.
+fn bomb(most: &str) -> io::Error {
+    let why = format!(
+        "the gzip file unpacks to more than {most}: if it is what it should be, unpack it first \
+         (gunzip -c)"
+    );
+    io::Error::other(why)
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer).map_err(|error| {
             let why = match error.kind() {
                 io::ErrorKind::UnexpectedEof => "the gzip file is cut off".to_owned(),
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
@@ -65,7 +144,9 @@ impl<R: BufRead> Read for Unpacked<R> {
                 _ => return error,
             };
             io::Error::new(error.kind(), why)
-        })
+        })?;
+        self.check(&buffer[..count])?;
+        Ok(count)
     }
 }
 
@@ -125,5 +206,31 @@ mod tests {
         let last = damaged.len() - 5;
         damaged[last] ^= 0xff;
         assert!(read(&damaged).unwrap_err().to_string().contains("damaged"));
+    }
+
+    #[test]
+    fn what_unpacks_to_far_more_than_its_size_is_refused() {
+        let refused = |bytes: &[u8], what: &str| {
+            let error = read(&packed(bytes)).map(drop).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        };
+        refused(&vec![b'x'; 24 << 20], "16777216 bytes and 32 times");
+        refused(
+            &b"x\n".repeat(70_000),
+            "65536 lines and one for each 8 bytes",
+        );
+        // Many bytes that do not repeat, many lines of JSON.
+        let mut state = 1_u32;
+        let noise = (0..17 << 20).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        });
+        let noise: Vec<u8> = noise.collect();
+        assert!(read(&packed(&noise)).unwrap().1 == noise);
+        let json = [&b"{"[..], &b"\n".repeat(70_000), b"}"].concat();
+        assert!(read(&packed(&json)).unwrap().1 == json);
+        // What is not packed is as long as it is.
+        let lines = b"x\n".repeat(70_000);
+        assert!(read(&lines).unwrap().1 == lines);
     }
 }

@@ -27,6 +27,8 @@ pub struct Summary {
     pub jobs: u64,
     /// Jobs that used nothing: never started, ended as they started, no processors.
     pub idle: u64,
+    /// Records that could not be read and are left out; the notes say which and why.
+    pub unreadable: u64,
     /// What a reader of the numbers should know, in sentences.
     pub notes: Vec<String>,
 }

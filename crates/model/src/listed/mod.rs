@@ -215,7 +215,8 @@ impl<'a> Listed<'a> {
     }
 
     /// The site, one association per row and in the order of the rows, numbered from 1. Usage is in
-    /// whole TRES-seconds, as sshare prints it.
+    /// whole TRES-seconds, as sshare prints it. Where rows could not be read, which is told, the site
+    /// is that of the others.
     ///
     /// # Errors
     /// A sentence on what is missing: every association, with its shares and its usage, and ranks
@@ -228,7 +229,8 @@ impl<'a> Listed<'a> {
             Column::FairShare,
         ];
         let all = 0..self.listing.rows.len();
-        for row in all.clone() {
+        let told = self.listing.rows_left_out > 0;
+        for row in all.clone().filter(|_| !told) {
             for column in NEEDED {
                 if let Some(why) = self.why_unknown(column, row) {
                     let name = self.name(row);

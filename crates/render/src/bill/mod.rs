@@ -71,6 +71,7 @@ pub fn notes(bills: &Bills) -> Vec<String> {
         (bills.not_ended, "that had not ended"),
         (bills.outside, "that ended outside of the period"),
         (bills.without_price, "in partitions without a price"),
+        (bills.unreadable, "whose records cannot be read"),
     ] {
         if count > 0 {
             notes.push(format!("not billed: {} {why}", runs(count)));

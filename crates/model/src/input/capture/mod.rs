@@ -84,7 +84,7 @@ pub fn take(sources: &[Source], limit: Duration) -> Result<Taken, Box<CommandErr
         }
     }
     if let Some(answer) = taken.answers.get(&Source::Config) {
-        let settings = config::read(&answer.name, &answer.text);
+        let settings = config::read(&answer.name, &answer.text, &mut LeftOut::default());
         taken.manifest.describe(settings.ok().as_ref());
     }
     Ok(taken)

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use super::align::align;
 use super::columns::{self, Kind};
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, MAX_LINE_BYTES};
 use crate::input::slurm::count;
 use crate::input::slurm::time::{moment, span};
@@ -20,12 +21,12 @@ pub struct Options<'a> {
 }
 
 /// Reads a log and hands each job that used something to `each`; `file` names the stream in
-/// messages.
+/// messages. A record that cannot be read is left out and told in a note: one with fewer cells than
+/// columns, with more than one reading, or with a cell that sacct would not print.
 ///
 /// # Errors
-/// A stream that breaks; no header and no columns told; a column that is missing; a record with fewer
-/// cells than columns, or with more than one reading; a cell that sacct would not print; records of
-/// two clusters and none chosen.
+/// A stream that breaks; no header and no columns told; a column that is missing; no record that can
+/// be read where there are some; records of two clusters and none chosen.
 pub fn read<'a>(
     file: &'a str,
     input: impl BufRead,
@@ -52,10 +53,11 @@ pub struct RunRecord<'a> {
     pub elapsed_secs: u64,
 }
 
-/// As [`read`], with all of each run; needs the columns State and Elapsed (or ElapsedRaw), too.
+/// As [`read`], with all of each run; needs the columns State and Elapsed (or ElapsedRaw), too. No
+/// record here can be one that somebody wrote into a name.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`]; columns that hold what users write, as JobName.
 pub fn read_runs<'a>(
     file: &'a str,
     input: impl BufRead,
@@ -82,6 +84,7 @@ fn read_rows<'a>(
         },
         text: String::new(),
         first: 0,
+        pending: None,
         wanted_cluster: options.cluster,
     };
     if options.columns.is_none() {
@@ -91,11 +94,31 @@ fn read_rows<'a>(
         let missing = records.header.find_runs();
         missing.map_err(|why| InputError::new(file, Problem::Structure(why)).hint(RUNS_HINT))?;
     }
+    let free = records.header.free();
     let mut summary = Summary::default();
-    let mut kept = Kept::default();
-    while records.advance()? {
-        records.job(&mut summary, &mut kept, each)?;
+    if !free.is_empty() {
+        let why = format!(
+            "users write what stands in {}, where a line break can make a record that looks like \
+             another job's",
+            free.join(", ")
+        );
+        if runs {
+            return Err(InputError::new(file, Problem::Structure(why)).hint(RUNS_HINT));
+        }
+        summary.notes.push(format!("{why}; {HINT}"));
     }
+    let mut kept = Kept::default();
+    let mut left = LeftOut::default();
+    while records.advance(&mut left)? {
+        left.keep(records.job(&mut summary, &mut kept, each))?;
+        if let Some(error) = kept.two_clusters {
+            return Err(error);
+        }
+    }
+    let read = summary.jobs + summary.idle + kept.steps;
+    left.any_read(usize::try_from(read).unwrap_or(usize::MAX), 0)?;
+    summary.unreadable = left.count() as u64;
+    summary.notes.extend(left.notes());
     summary.machine = kept.cluster;
     if kept.by_processors > 0 {
         summary.notes.push(format!(
@@ -128,6 +151,9 @@ struct Kept {
     cluster: Option<String>,
     by_processors: u64,
     backwards: u64,
+    steps: u64,
+    /// The first record of another cluster.
+    two_clusters: Option<InputError>,
 }
 
 /// Where the columns are.
@@ -224,6 +250,13 @@ impl Header {
         ))
     }
 
+    /// The columns that hold what users write.
+    fn free(&self) -> Vec<&str> {
+        let both = self.names.iter().zip(&self.kinds);
+        let free = both.filter(|(_, kind)| **kind == Kind::Free);
+        free.map(|(name, _)| name.as_str()).collect()
+    }
+
     /// The columns that count, which must be known for certain. Of the cluster alone one reading
     /// among several will do.
     fn wanted(&self) -> impl Iterator<Item = usize> {
@@ -253,6 +286,8 @@ struct Records<'f, R> {
     text: String,
     /// Its first line.
     first: usize,
+    /// A line that was read ahead, and its number.
+    pending: Option<(usize, String)>,
     /// The only cluster whose jobs count.
     wanted_cluster: Option<&'f str>,
 }
@@ -285,6 +320,12 @@ impl<R: BufRead> Records<'_, R> {
 
     /// Reads the next line that says anything into the record.
     fn next_line(&mut self) -> Result<bool, InputError> {
+        if let Some((number, line)) = self.pending.take() {
+            if !line.trim().is_empty() {
+                (self.first, self.text) = (number, line);
+                return Ok(true);
+            }
+        }
         self.text.clear();
         while let Some(line) = self.lines.next()? {
             if !line.trim().is_empty() {
@@ -296,29 +337,50 @@ impl<R: BufRead> Records<'_, R> {
         Ok(false)
     }
 
-    /// Reads the next record, over as many lines as it has.
-    fn advance(&mut self) -> Result<bool, InputError> {
-        if !self.next_line()? {
-            return Ok(false);
+    /// Reads the next record, over as many lines as it has. One whose end is not there goes to
+    /// `left`.
+    fn advance(&mut self, left: &mut LeftOut) -> Result<bool, InputError> {
+        while self.next_line()? {
+            match self.complete()? {
+                None => return Ok(true),
+                Some(error) => left.keep::<()>(Err(error))?,
+            };
         }
+        Ok(false)
+    }
+
+    /// Adds the lines that the record goes on in; what is wrong with it when there is no such line.
+    fn complete(&mut self) -> Result<Option<InputError>, InputError> {
         let due = self.header.names.len() + usize::from(self.header.bar_after);
+        // Only what users write goes over several lines.
+        let may_go_on = self.header.kinds.contains(&Kind::Free);
         while cells_in(&self.text) < due {
             let short = cells_in(&self.text);
-            let more = self.lines.next()?.map(std::borrow::Cow::into_owned);
-            // A line that is a record of its own does not continue another.
-            let Some(line) = more.filter(|line| cells_in(line) < due) else {
-                let why = format!("{short} cells between |, where the header has {due}");
-                return Err(self
-                    .error(why)
-                    .hint("is the file cut off, or put together from two?"));
+            let more = match may_go_on {
+                true => self.lines.next()?.map(std::borrow::Cow::into_owned),
+                false => None,
             };
-            self.text.push('\n');
-            self.text.push_str(&line);
+            // A line that is a record of its own does not continue another.
+            match more {
+                Some(line) if cells_in(&line) < due => {
+                    self.text.push('\n');
+                    self.text.push_str(&line);
+                }
+                more => {
+                    self.pending = more.map(|line| (self.lines.number, line));
+                    let why = format!("{short} cells between |, where the header has {due}");
+                    let error = self.error(why);
+                    return Ok(Some(
+                        error.hint("is the file cut off, or put together from two?"),
+                    ));
+                }
+            }
             if self.text.len() as u64 > MAX_LINE_BYTES {
-                return Err(self.error(format!("a record of more than {MAX_LINE_BYTES} bytes")));
+                let why = format!("a record of more than {MAX_LINE_BYTES} bytes");
+                return Ok(Some(self.error(why)));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// The cells of the record, one per column.
@@ -387,6 +449,7 @@ impl<R: BufRead> Records<'_, R> {
             None => said(header.user).is_none(),
         };
         if step {
+            kept.steps += 1;
             return Ok(());
         }
         if let Some(cluster) = said(header.cluster) {
@@ -397,9 +460,10 @@ impl<R: BufRead> Records<'_, R> {
                 None => kept.cluster = Some(cluster.to_owned()),
                 Some(known) if known != cluster => {
                     let why = format!("jobs of two clusters, {known} and {cluster}");
-                    return Err(self
-                        .error(why)
-                        .hint("choose one: --cluster NAME, or sacct -M NAME"));
+                    let error = self.error(why);
+                    let hint = "choose one: --cluster NAME, or sacct -M NAME";
+                    kept.two_clusters = Some(error.hint(hint));
+                    return Ok(());
                 }
                 Some(_) => {}
             }
@@ -425,8 +489,8 @@ impl<R: BufRead> Records<'_, R> {
                 )
                 .hint(HINT));
         };
-        kept.backwards += u64::from(end < start);
         let billing = self.billing(&cells, kept)?;
+        kept.backwards += u64::from(end < start);
         if end <= start || billing <= 0.0 {
             summary.idle += 1;
             return Ok(());
@@ -470,11 +534,11 @@ impl<R: BufRead> Records<'_, R> {
         else {
             return Ok(0.0);
         };
-        kept.by_processors += 1;
         let number: u32 = cells[at]
             .trim()
             .parse()
             .map_err(|_| self.value(cells, at, "a whole number up to 4294967295"))?;
+        kept.by_processors += 1;
         Ok(f64::from(number))
     }
 }

@@ -94,13 +94,13 @@ fn wrong_logs_are_errors_with_their_place() {
         (good.to_owned(), (Some(1), None), "without header"),
         ("JobID|User|State\n".to_owned(), (Some(1), None), "Start"),
         (
-            format!("{head}{good}2|anna|phys|yesterday|2026-11-21T10:05:14|4|c\n"),
-            (Some(3), Some(13)),
+            format!("{head}2|anna|phys|yesterday|2026-11-21T10:05:14|4|c\n"),
+            (Some(2), Some(13)),
             "\"yesterday\"",
         ),
         (
-            format!("{head}{good}2|anna|phys|2026-11-21T10:04:14|Unknown|4|c\n"),
-            (Some(3), Some(33)),
+            format!("{head}2|anna|phys|2026-11-21T10:04:14|Unknown|4|c\n"),
+            (Some(2), Some(33)),
             "Elapsed",
         ),
         (
@@ -108,13 +108,7 @@ fn wrong_logs_are_errors_with_their_place() {
             (Some(2), Some(41)),
             "whole number",
         ),
-        // Cut off in the middle; and two put together.
-        (format!("{head}{good}2|anna|ph"), (Some(3), None), "3 cells"),
-        (
-            format!("{head}2|anna|ph\n{good}"),
-            (Some(2), None),
-            "3 cells",
-        ),
+        (format!("{head}2|anna|ph"), (Some(2), None), "3 cells"),
         (
             format!("{head}{}", good.replace("|c", "|c|d")),
             (Some(2), None),
@@ -130,4 +124,67 @@ fn wrong_logs_are_errors_with_their_place() {
         assert_eq!((error.line, error.column), place, "{error}\n{text}");
         assert!(error.to_string().contains(word), "{error}");
     }
+}
+
+#[test]
+fn one_broken_record_hides_no_other() {
+    let head = "JobID|User|Account|Start|End|NCPUS|Cluster\n";
+    let good = "1|anna|phys|2026-11-21T10:04:14|2026-11-21T10:05:14|4|c\n";
+    for (broken, why) in [
+        (
+            "2|anna|phys|yesterday|2026-11-21T10:05:14|4|c\n",
+            "\"yesterday\"",
+        ),
+        ("2|anna|phys|2026-11-21T10:04:14|Unknown|4|c\n", "Elapsed"),
+        (
+            "2|anna|phys|2026-11-21T10:04:14|Unknown|many|c\n",
+            "whole number",
+        ),
+        ("2|anna|ph\n", "3 cells"),
+        // Together they are as long as one.
+        (
+            "2|anna|phys|2026-11-21T10:04:14\n2026-11-21T10:05:14|4|c\n",
+            "4 cells",
+        ),
+        (&good.replace("|c", "|c|d"), "8 cells"),
+        ("\u{1b}[31m|||||||||\n", "10 cells"),
+    ] {
+        for text in [
+            format!("{head}{broken}{good}"),
+            format!("{head}{good}{broken}"),
+            format!("{head}{good}{}", broken.trim_end()),
+        ] {
+            let (jobs, summary) = log(&text, None).unwrap();
+            assert_eq!(
+                jobs,
+                [job("phys", "anna", START, START + 60, 4.0)],
+                "{text}"
+            );
+            assert!(summary.unreadable > 0, "{text}");
+            let told = summary.notes.iter().any(|note| note.contains(why));
+            assert!(told && summary.notes[0].contains("left out"), "{summary:?}");
+        }
+    }
+}
+
+// What users write is taken for a part of their own record as far as it is none itself; that it can
+// be one is told, and no bill is made of it.
+#[test]
+fn records_that_users_can_write_are_told() {
+    let text = "JobID|JobName|Account|User|State|Start|ElapsedRaw|NCPUS\n\
+                1|a\nb|phys|anna|COMPLETED|2026-11-21T10:04:14|60|4\n\
+                2|x\n3|f|phys|bob|COMPLETED|2026-11-21T10:04:14|60|900\n";
+    let (jobs, summary) = log(text, None).unwrap();
+    assert_eq!(jobs[0], job("phys", "anna", START, START + 60, 4.0));
+    assert!(
+        summary.notes[0].contains("stands in JobName"),
+        "{summary:?}"
+    );
+    let options = Options::default();
+    let error = read_runs("log", text.as_bytes(), options, &mut |_| {}).unwrap_err();
+    assert!(error.explained().contains("sacct -a -D"), "{error}");
+    let text = text.replace("JobName", "QOS");
+    let mut runs = 0;
+    let summary = read_runs("log", text.as_bytes(), options, &mut |_| runs += 1).unwrap();
+    assert_eq!((runs, summary.unreadable), (1, 3), "{summary:?}");
 }

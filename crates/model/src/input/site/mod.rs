@@ -18,10 +18,13 @@ use super::error::{InputError, Problem};
 /// The largest description that is read, in bytes; a million associations need less.
 pub const MAX_BYTES: u64 = 256 << 20;
 
+/// The most values that a description has, lists, tables and keys counted.
+pub const MAX_VALUES: usize = 4_000_000;
+
 /// Reads a site. `file` names the stream in messages.
 ///
 /// # Errors
-/// A stream that breaks, is no UTF-8 or longer than [`MAX_BYTES`]; text that is no TOML; keys that
+/// A stream that breaks, is no UTF-8, longer than [`MAX_BYTES`] or of more than [`MAX_VALUES`]; text that is no TOML; keys that
 /// the format does not know; values out of range; accounts whose parents are missing or run in a
 /// circle; settings that slurm.conf would not take.
 pub fn read(file: &str, input: impl Read) -> Result<Site, InputError> {
@@ -38,6 +41,12 @@ pub(in crate::input) fn read_text(file: &str, input: impl Read) -> Result<String
     read.map_err(|error| InputError::new(file, error))?;
     if bytes.len() as u64 > MAX_BYTES {
         let problem = Problem::Structure(format!("is longer than {MAX_BYTES} bytes"));
+        return Err(InputError::new(file, problem));
+    }
+    // Each value takes far more memory than the two characters that it may be written in.
+    let begins = |byte: &&u8| matches!(byte, b'=' | b',' | b'[' | b'{');
+    if bytes.iter().filter(begins).count() > MAX_VALUES {
+        let problem = Problem::Structure(format!("has more than {MAX_VALUES} values"));
         return Err(InputError::new(file, problem));
     }
     String::from_utf8(bytes).map_err(|error| not_utf8(file, &error))

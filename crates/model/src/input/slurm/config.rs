@@ -1,8 +1,9 @@
 //! `scontrol show config`.
 
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 use fairtree::compat::{Compat, Release};
-use fairtree::config::{Config, SlurmConfReader};
+use fairtree::config::{Config, ConfigError, SlurmConfReader};
 
 /// What the answer tells about priorities.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +34,12 @@ pub fn compat_of(priority_type: Option<&str>, release: Option<Release>, told: Co
     }
 }
 
-/// Reads the answer. `file` names it in messages.
+/// Reads the answer. `file` names it in messages. A setting whose value slurm.conf would not take goes
+/// to `left`, and counts as one that is not said.
 ///
 /// # Errors
-/// No settings in it, and values that slurm.conf would not take.
-pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
+/// No settings in it; settings that contradict each other.
+pub fn read(file: &str, text: &str, left: &mut LeftOut) -> Result<Settings, InputError> {
     let mut settings = Settings {
         cluster: None,
         release: None,
@@ -47,9 +49,10 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
         config: Config::default(),
     };
     // The priority settings as lines of slurm.conf, each where it is in the answer.
-    let mut conf = String::new();
+    let mut conf: Vec<String> = Vec::new();
     let (mut any, mut weights) = (false, false);
     for line in text.lines() {
+        let mut said_here = String::new();
         if let Some(time) = line.strip_prefix("Configuration data as of ") {
             settings.time = super::time::moment(time.trim());
         }
@@ -67,12 +70,12 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
                 (key, Some(value))
                     if key.starts_with("Priority") || key.starts_with("FairShare") =>
                 {
-                    conf.push_str(&format!("{key}=\"{value}\""));
+                    said_here = format!("{key}=\"{value}\"");
                 }
                 _ => {}
             }
         }
-        conf.push('\n');
+        conf.push(said_here);
     }
     if !any {
         return Err(InputError::new(file, Problem::Empty).hint("give scontrol show config"));
@@ -84,24 +87,7 @@ pub fn read(file: &str, text: &str) -> Result<Settings, InputError> {
         return Err(InputError::new(file, Problem::Structure(why.into()))
             .hint("is the answer cut off? Give all of scontrol show config"));
     }
-    let mut reader = SlurmConfReader::for_host(settings.release);
-    reader.read(&conf, file);
-    settings.config = reader.finish().map_err(|errors| {
-        let error = &errors[0];
-        let problem = Problem::Value {
-            what: error.setting.clone(),
-            found: error.value.clone(),
-            allowed: error.allowed.clone(),
-        };
-        let refused = InputError::new(file, problem);
-        match &error.place {
-            Some(place) => {
-                let line = text.lines().nth(place.line - 1).unwrap_or("");
-                refused.at_line(place.line, line)
-            }
-            None => refused,
-        }
-    })?;
+    settings.config = accepted(file, text, conf, settings.release, left)?;
     let config = &mut settings.config;
     let plugin = settings.priority_type.as_deref();
     config.compat = compat_of(plugin, settings.release, config.compat);
@@ -113,6 +99,54 @@ pub fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let mut pairs = text.lines().filter_map(pair);
     let (_, value) = pairs.find(|(known, _)| *known == key)?;
     (!value.is_empty() && value != "(null)").then_some(value)
+}
+
+/// The settings of `conf`, a line for each of `text`, without those that are refused.
+fn accepted(
+    file: &str,
+    text: &str,
+    mut conf: Vec<String>,
+    release: Option<Release>,
+    left: &mut LeftOut,
+) -> Result<Config, InputError> {
+    loop {
+        let mut reader = SlurmConfReader::for_host(release);
+        reader.read(&conf.join("\n"), file);
+        let errors = match reader.finish() {
+            Ok(config) => return Ok(config),
+            Err(errors) => errors,
+        };
+        let mut fewer = false;
+        for error in &errors {
+            let line = error.place.as_ref().map(|place| place.line);
+            let own = line.and_then(|line| conf.get_mut(line - 1));
+            // One line may be wrong twice.
+            if let Some(own) = own.filter(|own| !own.is_empty()) {
+                left.keep::<()>(Err(refused(file, text, error)))?;
+                own.clear();
+                fewer = true;
+            }
+        }
+        if !fewer {
+            return Err(refused(file, text, &errors[0]));
+        }
+    }
+}
+
+fn refused(file: &str, text: &str, error: &ConfigError) -> InputError {
+    let problem = Problem::Value {
+        what: error.setting.clone(),
+        found: error.value.clone(),
+        allowed: error.allowed.clone(),
+    };
+    let refused = InputError::new(file, problem);
+    match &error.place {
+        Some(place) => {
+            let line = text.lines().nth(place.line - 1).unwrap_or("");
+            refused.at_line(place.line, line)
+        }
+        None => refused,
+    }
 }
 
 /// `Key   = value`.
@@ -144,9 +178,13 @@ mod tests {
         PriorityWeightFairShare = 100000\nPriorityWeightTRES      = (null)\n\
         SLURM_VERSION           = 22.05.8\n\nSlurmctld(primary) at localhost is UP\n";
 
+    fn of(text: &str) -> Result<Settings, InputError> {
+        read("f", text, &mut LeftOut::default())
+    }
+
     #[test]
     fn priority_settings_are_read() {
-        let settings = read("f", TEXT).unwrap();
+        let settings = of(TEXT).unwrap();
         assert_eq!(settings.cluster.as_deref(), Some("fairtree"));
         assert_eq!(settings.release, Some(Release::V22_05_8));
         assert_eq!(settings.tres[1], "mem");
@@ -158,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_plugin_in_use_says_whose_behaviour_to_follow() {
-        let compat = |text: &str| read("f", text).unwrap().config.compat;
+        let compat = |text: &str| of(text).unwrap().config.compat;
         assert_eq!(compat(TEXT), Compat::Slurm(Release::V22_05_8));
         let ours = TEXT.replace("/multifactor", "/fairtree");
         assert_eq!(compat(&ours), Compat::Documented);
@@ -167,15 +205,34 @@ mod tests {
     }
 
     #[test]
+    fn one_broken_setting_hides_no_other() {
+        let text = TEXT
+            .replace("100000", "many")
+            .replace("HalfLife   = 01:00:00", "HalfLife   = soon");
+        let mut left = LeftOut::default();
+        let config = read("f", &text, &mut left).unwrap().config;
+        assert_eq!(config.priority_max_age_secs, 3600);
+        assert_eq!(config.priority_weight_fairshare, 0);
+        let notes = left.notes();
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(
+            notes[0].contains("PriorityDecayHalfLife \"soon\""),
+            "{notes:?}"
+        );
+        assert!(notes[1].starts_with("f:12"), "{notes:?}");
+    }
+
+    #[test]
     fn wrong_values_are_errors_at_their_line() {
-        let error = read("f", &TEXT.replace("100000", "many")).unwrap_err();
+        let text = TEXT.replace("100000", "many");
+        let error = read("f", &text, &mut LeftOut::refusing()).unwrap_err();
         assert_eq!(error.line, Some(12));
-        assert!(read("f", "slurmctld is down\n").is_err());
+        assert!(of("slurmctld is down\n").is_err());
         // Cut off, it would be a site that weighs nothing.
         let cut = TEXT.split("PriorityWeightTRES").next().unwrap();
-        let error = read("f", cut).unwrap_err().explained();
+        let error = of(cut).unwrap_err().explained();
         assert!(error.contains("is the answer cut off?"), "{error}");
         let basic = cut.replace("/multifactor", "/basic");
-        assert!(read("f", &basic).is_ok());
+        assert!(of(&basic).is_ok());
     }
 }

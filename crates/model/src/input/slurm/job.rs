@@ -7,7 +7,7 @@ use super::record::{Record, record};
 use super::{count, time};
 use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
-use crate::input::lines::Lines;
+use crate::input::lines::{Lines, MAX_LINE_BYTES, one_more};
 use fairtree::priority::TimeLimit;
 
 /// A job, as far as priorities care.
@@ -92,6 +92,7 @@ pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputErro
     let mut lines = Lines::new(file, input);
     let mut names = Gathered::default();
     while let Some(line) = lines.next()? {
+        one_more(file, names.names.len(), 1)?;
         names.line(&line);
     }
     Ok(names.finish())
@@ -175,7 +176,7 @@ pub fn read(
 /// As [`read`], of a stream that is not kept.
 ///
 /// # Errors
-/// Those of [`read`], and those of the stream.
+/// Those of [`read`], and those of the stream; more than [`MAX_ROWS`](crate::input::MAX_ROWS) records.
 pub fn read_stream(
     file: &str,
     input: impl BufRead,
@@ -206,6 +207,7 @@ pub(super) fn for_each(
     let mut seen = HashSet::new();
     let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
     let mut whole = |number: usize, text: &str, left: &mut LeftOut| {
+        one_more(file, read, number)?;
         let mut read_one = || {
             let Some(mut record) = record(file, number, text, "JobId", &end)? else {
                 return Ok(());
@@ -244,6 +246,8 @@ pub(super) fn for_each(
             begun = number;
             text.clear();
             text.push_str(&line);
+        } else if begun > 0 && (text.len() + line.len()) as u64 > MAX_LINE_BYTES {
+            // Longer than any record: what it says is said before.
         } else if begun > 0 {
             // The rest of a name, a comment or a path with a line break.
             text.push('\n');

@@ -155,8 +155,8 @@ pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(
     let (name, text) = (answer.name.as_str(), answer.text.as_str());
     let left = &mut LeftOut::default();
     match source {
-        Source::Config => config::read(name, text).map(drop),
-        Source::Shares => sshare::read(name, text.as_bytes()).map(drop),
+        Source::Config => config::read(name, text, left).map(drop),
+        Source::Shares => sshare::read_answer(name, text.as_bytes(), left).map(drop),
         Source::Priorities => sprio::read_answer(name, text.as_bytes(), left).map(drop),
         Source::Names => Ok(()),
         Source::Jobs => job::read(name, text, names, left).map(drop),
@@ -258,9 +258,9 @@ impl Snapshot {
         let text = |source| answer(name, answers, source);
         let mut left = LeftOut::default();
         let (file, answer) = text(Source::Config)?;
-        let settings = config::read(file, answer)?;
+        let settings = config::read(file, answer, &mut left)?;
         let (file, answer) = text(Source::Shares)?;
-        let shares = sshare::read(file, answer.as_bytes())?;
+        let shares = sshare::read_answer(file, answer.as_bytes(), &mut left)?;
         let (file, answer) = text(Source::Partitions)?;
         let partitions = partition::read(file, answer, &mut left)?;
         let (file, answer) = text(Source::Nodes)?;

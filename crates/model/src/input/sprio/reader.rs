@@ -8,7 +8,7 @@ use super::header::{Header, columns, header, is_command};
 use super::{Listing, Queue};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
-use crate::input::lines::Lines;
+use crate::input::lines::{Lines, one_more};
 
 /// Reads the listings of a file. `file` names the stream in messages.
 ///
@@ -35,7 +35,7 @@ pub fn read_answer(
     };
     let mut open: Option<Open> = None;
     let mut lines = Lines::new(file, input);
-    let mut number = 0;
+    let (mut number, mut rows) = (0, 0);
     let mut nothing_found = false;
     // sprio cuts names by bytes, so a cut name may end in half a character.
     while let Some(text) = lines.next()? {
@@ -44,6 +44,7 @@ pub fn read_answer(
         let head = header(text);
         let ends = head.is_some() || is_command(text);
         if ends {
+            rows += open.as_ref().map_or(0, |open| open.lines.len());
             queue
                 .listings
                 .extend(open.take().map(|o| o.close(file, left)).transpose()?);
@@ -56,6 +57,7 @@ pub fn read_answer(
             let Some(open) = &mut open else {
                 return Err(headless(file, number, text));
             };
+            one_more(file, rows + open.lines.len(), number)?;
             left.keep(open.add(file, number, text))?;
         }
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{Column, Field, Listing, Printed, Row};
 use crate::input::error::{InputError, Problem};
-use crate::input::lines::plain;
+use crate::input::lines::{one_more, plain};
 use fairtree::tree::Shares;
 
 #[derive(Deserialize)]
@@ -106,6 +106,13 @@ impl Number {
 /// The number that Slurm keeps for "use the parent's shares".
 const USE_PARENT: f64 = 2_147_483_647.0;
 
+/// The longest answer that is read, in bytes: one of 300,000 associations has less.
+#[cfg(not(test))]
+pub const MAX_BYTES: u64 = 1 << 30;
+/// As many as a test can make.
+#[cfg(test)]
+pub const MAX_BYTES: u64 = 1 << 20;
+
 /// Whether an input whose beginning is `head` can be such an answer.
 pub fn begins(head: &str) -> bool {
     head.trim_start().starts_with('{')
@@ -115,10 +122,15 @@ pub fn begins(head: &str) -> bool {
 ///
 /// # Errors
 /// A stream that breaks; text that is not JSON, or of another command; an answer with errors;
-/// shares out of range; no association.
+/// shares out of range; no association; more than [`MAX_BYTES`].
 pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
-    let answer: Answer = serde_json::from_reader(input).map_err(|error| refused(file, &error))?;
     let broken = |why: String| InputError::new(file, Problem::Structure(why));
+    let mut input = input.take(MAX_BYTES);
+    let read = serde_json::from_reader(&mut input);
+    let answer: Answer = read.map_err(|error| match input.limit() {
+        0 => broken(format!("is longer than {MAX_BYTES} bytes")),
+        _ => refused(file, &error),
+    })?;
     if let Some(error) = answer.errors.first() {
         return Err(broken(format!("sshare says that it failed: {error}")));
     }
@@ -144,9 +156,11 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
         cluster: None,
         fields: COLUMNS.map(Field::from).to_vec(),
         depth_hidden: false,
+        rows_left_out: 0,
         rows: Vec::with_capacity(rows.len()),
     };
     for row in &rows {
+        one_more(file, listing.rows.len(), 1)?;
         let depth = depths.get(row.parent.as_str()).map_or(0, |above| above + 1);
         if !row.is_user() {
             depths.insert(&row.name, depth);
@@ -275,6 +289,16 @@ mod tests {
         );
         assert_eq!(row.fs_factor.unwrap().value, 1.0);
         assert_eq!(row.level_fs, None);
+    }
+
+    #[test]
+    fn an_answer_has_a_length() {
+        let blanks = " ".repeat(1 << 20);
+        let error = read("f", format!("{{{blanks}}}").as_bytes()).unwrap_err();
+        assert!(
+            error.to_string().contains("is longer than 1048576 bytes"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use column::{Column, Field, FieldError, MAX_WIDTH, default_fields, parse_fie
 pub use header::begins;
 pub use hierarchy::{Link, RowKind, links};
 pub use printed::Printed;
-pub use reader::read;
+pub use reader::{read, read_answer};
 
 use fairtree::tree::Shares;
 
@@ -36,6 +36,8 @@ pub struct Listing {
     pub fields: Vec<Field>,
     /// The accounts were printed flush right (`-o Account%30`): their depth cannot be seen.
     pub depth_hidden: bool,
+    /// How many rows could not be read and are not among [`Listing::rows`].
+    pub rows_left_out: usize,
     /// The rows, in order.
     pub rows: Vec<Row>,
 }

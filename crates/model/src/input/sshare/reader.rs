@@ -9,6 +9,7 @@ use super::header::{self, HeaderError, Layout};
 use super::printed::Printed;
 use super::{Listing, Row};
 use crate::input::error::{InputError, Problem};
+use crate::input::left_out::LeftOut;
 use crate::input::lines;
 use fairtree::tree::Shares;
 
@@ -18,6 +19,19 @@ use fairtree::tree::Shares;
 /// A stream that breaks; no listing in it; a second listing (another header, prompt or
 /// `CLUSTER:`); a row that does not fit its columns; a cell that sshare would not print.
 pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
+    read_answer(file, input, &mut LeftOut::refusing())
+}
+
+/// As [`read`], of the answer of a cluster: a row that cannot be read goes to `left`, and so do the
+/// rows below an account whose row does, since nothing else tells where these belong.
+///
+/// # Errors
+/// Those of [`read`]; of rows, when none can be read.
+pub fn read_answer(
+    file: &str,
+    input: impl BufRead,
+    left: &mut LeftOut,
+) -> Result<Listing, InputError> {
     let mut lines = Lines::new(file, input);
     let mut cluster = None;
     let mut command: Option<Command> = None;
@@ -34,33 +48,34 @@ pub fn read(file: &str, input: impl BufRead) -> Result<Listing, InputError> {
         }
     };
     let (layout, pending) = layout(&mut lines, &first, command.as_ref())?;
+    let before = left.count();
     let mut reader = Reader {
         file,
         layout,
         rows: Vec::new(),
         accounts: Alignment::default(),
+        gap: None,
     };
     for line in pending {
-        reader.row(&line)?;
+        reader.take(&line, left)?;
     }
-    while let Some(line) = lines.next()? {
-        if line.text.trim().is_empty() {
-            continue;
-        }
-        if let Some(what) = foreign(&line.text) {
+    let mut ahead = lines.next_said()?;
+    while let Some(line) = ahead {
+        ahead = lines.next_said()?;
+        match foreign(&line.text) {
             // A prompt after the last row was copied along; only more text makes it a question.
-            if lines.next_said()?.is_none() && what == "a shell prompt" {
-                break;
-            }
-            return Err(second(file, &line, what));
+            Some("a shell prompt") if ahead.is_none() => break,
+            Some(what) => left.keep::<()>(Err(second(file, &line, what))).map(drop)?,
+            None => reader.take(&line, left)?,
         }
-        reader.row(&line)?;
     }
+    left.any_read(reader.rows.len(), before)?;
     Ok(Listing {
         file: file.to_owned(),
         cluster,
         fields: reader.layout.fields().to_vec(),
         depth_hidden: reader.accounts.flush_right(),
+        rows_left_out: left.count() - before,
         rows: reader.rows,
     })
 }
@@ -148,9 +163,41 @@ struct Reader<'a> {
     layout: Layout,
     rows: Vec<Row>,
     accounts: Alignment,
+    /// How deep the row that was left out last was drawn, as long as rows below it may follow.
+    gap: Option<usize>,
 }
 
 impl Reader<'_> {
+    /// Takes a row, or leaves it out.
+    fn take(&mut self, line: &Line, left: &mut LeftOut) -> Result<(), InputError> {
+        lines::one_more(self.file, self.rows.len(), line.number)?;
+        let first = self.layout.fields().first();
+        let depth = first
+            .filter(|field| field.column == Column::Account)
+            .map(|_| line.text.len() - line.text.trim_start().len());
+        if let (Some(above), Some(depth)) = (self.gap, depth) {
+            if depth > above {
+                let why = "the row of the account above it cannot be read";
+                let error = InputError::new(self.file, Problem::Structure(why.into()));
+                left.keep::<()>(Err(error.at_line(line.number, &line.text)))?;
+                return Ok(());
+            }
+        }
+        let read = self.row(line);
+        // Nobody is below a user, and only the first row stands at the margin.
+        let hides = |depth: &usize| (*depth > 0 || self.rows.is_empty()) && !self.is_user(line);
+        self.gap = depth.filter(|_| read.is_err()).filter(hides);
+        left.keep(read)?;
+        Ok(())
+    }
+
+    /// Whether a row that fits its columns is a user's.
+    fn is_user(&self, line: &Line) -> bool {
+        let cells = cut(&line.text, &self.layout).unwrap_or_default();
+        let mut both = self.layout.fields().iter().zip(cells);
+        both.any(|(field, cell)| field.column == Column::User && !cell.text.trim().is_empty())
+    }
+
     fn row(&mut self, line: &Line) -> Result<(), InputError> {
         let cells = cut(&line.text, &self.layout).map_err(|misfit| self.misfit(line, &misfit))?;
         let mut row = Row {

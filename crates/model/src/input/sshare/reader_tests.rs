@@ -121,3 +121,49 @@ fn no_listing_and_no_header_are_refused() {
     let error = refused("root   1  2\n");
     assert!(error.hint.unwrap().contains("without -n"));
 }
+
+#[test]
+fn one_broken_row_hides_no_other() {
+    let head = "Account|User|RawShares|RawUsage\n";
+    let rows = [
+        "root|||10",
+        " root|root|1|0",
+        " a||2|7",
+        "  a|anna|1|7",
+        " b||3|3",
+        "  b|bert|1|3",
+    ];
+    let names = |broken: usize, text: &str| -> (Vec<String>, Vec<String>) {
+        let mut rows = rows;
+        rows[broken] = text;
+        let text = format!("{head}{}\n", rows.join("\n"));
+        let mut left = LeftOut::default();
+        let listing = read_answer("f", text.as_bytes(), &mut left).unwrap();
+        assert_eq!(listing.rows_left_out, left.count());
+        let name = |row: &Row| row.user.clone().or(row.account.clone()).unwrap_or_default();
+        (listing.rows.iter().map(name).collect(), left.notes())
+    };
+    // A user's row, by its value and by its cells; text of another kind.
+    for text in [
+        "  a|anna|many|7",
+        "  a|an|na|1|7",
+        "CLUSTER: x",
+        "$ sshare",
+        "?",
+        "a|?",
+    ] {
+        let (found, notes) = names(3, text);
+        assert_eq!(found, ["root", "root", "a", "b", "bert"], "{text}");
+        assert_eq!(notes.len(), 1, "{notes:?}");
+    }
+    // With an account those below it, but no others.
+    let (found, notes) = names(2, " a||many|7");
+    assert_eq!(found, ["root", "root", "b", "bert"]);
+    assert!(
+        notes[1].contains("the account above it cannot be read"),
+        "{notes:?}"
+    );
+    // A file that somebody names is refused.
+    let text = format!("{head}root|||10\n a||many|7\n");
+    assert_eq!(read("f", text.as_bytes()).unwrap_err().line, Some(3));
+}
