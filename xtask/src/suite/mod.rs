@@ -4,6 +4,7 @@
 //! their sections run beside those that compute, and their output follows as a whole.
 
 mod cargo;
+mod fuzz;
 mod outcome;
 mod testbed;
 
@@ -212,6 +213,7 @@ fn sections_that_compute(
         section.run(progress, total)?;
     }
     model_section(progress, total)?;
+    fuzz::run(progress, total)?;
     if releases.len() > 1 {
         // It comes with the Debian release of a later Slurm.
         progress.title("the oldest compiler that is promised");

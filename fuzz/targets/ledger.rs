@@ -1,0 +1,147 @@
+//! Files of window ledgers: what a few charges make, with bytes changed behind a right checksum; and
+//! bytes of any kind. What is read is written as the same bytes, and goes on: it takes charges and
+//! gives them back, is merged, made coarser and pruned.
+#![no_main]
+
+use arbitrary::{Arbitrary, Unstructured};
+use fairtree::usage::window::{Column, Columns, History, LeafKey, RunId};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Arbitrary, Debug)]
+struct Charge {
+    leaf: u8,
+    job: Option<u8>,
+    from: u32,
+    secs: u16,
+    cpus: u8,
+    whole: bool,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    charges: Vec<Charge>,
+    cover: [u32; 2],
+    changes: Vec<(u16, u8)>,
+    raw: Option<Vec<u8>>,
+    prune: u32,
+    coarsen: u8,
+}
+
+const NOW: i64 = 1 << 33;
+const START: i64 = 1_800_000_000;
+
+fn leaf(number: u8) -> LeafKey {
+    let user = ["", "ann", "bob"][usize::from(number % 3)];
+    LeafKey::new(["a", "b"][usize::from(number / 3 % 2)], user, "").expect("a name")
+}
+
+/// A history with these charges, and what each leaf was charged in units of 10^-9 TRES-seconds.
+fn made(input: &Input) -> History {
+    let columns = Columns::new(["cpu"]).expect("columns");
+    let mut history = History::new("hpc", 3600, columns.clone(), &[START], NOW).expect("new");
+    let mut naive = [0.0_f64; 6];
+    for charge in input.charges.iter().take(16) {
+        let billing = f64::from(charge.cpus) / if charge.whole { 1.0 } else { 3.0 };
+        let rate = columns
+            .rate(billing, 1.0, &[(0, u64::from(charge.cpus))])
+            .expect("a rate");
+        let from = START + i64::from(charge.from % 1_000_000);
+        let to = from + i64::from(charge.secs);
+        let run = charge.job.map(|job| RunId {
+            job: u32::from(job % 4),
+            run: 1,
+        });
+        if history
+            .charge(&leaf(charge.leaf), run, from, to, &rate)
+            .is_ok()
+        {
+            let at = usize::from(charge.leaf % 3 + 3 * (charge.leaf / 3 % 2));
+            naive[at] += billing * f64::from(charge.secs);
+        }
+    }
+    for number in 0..6 {
+        let used = history
+            .used(&leaf(number), START, NOW - 1, Column::Billing)
+            .expect("a time");
+        let expected = naive[usize::from(number)];
+        // A third of a unit is lost per second at most.
+        assert!(
+            (used.to_f64() - expected).abs() <= 1e-9 * (1e6 + expected),
+            "{used:?} {expected}"
+        );
+    }
+    let [from, to] = input.cover.map(|at| START + i64::from(at % 1_000_000));
+    let _ = history.cover(from, to);
+    history
+}
+
+/// What was read holds together.
+fn goes_on(history: History, input: &Input) {
+    let bytes = history.save();
+    assert_eq!(
+        History::load(&bytes).expect("what was written").save(),
+        bytes
+    );
+    let mut other = history.clone();
+    if let Ok(rate) = history.columns().rate(4.0, 1.0, &[]) {
+        let run = RunId {
+            job: u32::MAX,
+            run: -7,
+        };
+        let as_of = history.sources().first().map_or(0, |source| source.as_of);
+        let charged = other.charge(&leaf(1), Some(run), as_of - 10, as_of, &rate);
+        if charged.is_ok() {
+            assert!(other.take_back(run));
+            assert_eq!(other.save(), bytes, "a charge that was taken back");
+        }
+    }
+    let _ = other.prune(i64::from(input.prune) << 2);
+    let _ = other.coarsen(
+        history
+            .resolution_secs()
+            .saturating_mul(u32::from(input.coarsen)),
+    );
+    assert!(History::load(&other.save()).is_ok());
+    if other.resolution_secs() == history.resolution_secs() {
+        let columns = Columns::new(["gres/gpu"]).expect("columns");
+        let resolution = u64::from(history.resolution_secs());
+        let empty = History::new("other", resolution, columns, history.dates(), NOW);
+        if let Ok(mut merged) = empty {
+            if merged.merge(&other).is_ok() {
+                assert!(History::load(&merged.save()).is_ok());
+            }
+        }
+    }
+}
+
+fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(input) = Input::arbitrary(&mut Unstructured::new(bytes)) else {
+        return;
+    };
+    let history = made(&input);
+    let mut saved = history.save();
+    goes_on(history, &input);
+    saved.truncate(saved.len() - 4);
+    let end = saved.len();
+    for (at, byte) in input.changes.iter().take(8) {
+        saved[12 + usize::from(*at) % (end - 12)] = *byte;
+    }
+    if let Ok(changed) = History::load(&with_checksum(saved.clone())) {
+        // There is one way to write a history.
+        assert_eq!(changed.save(), with_checksum(saved));
+        goes_on(changed, &input);
+    }
+    if let Some(raw) = &input.raw {
+        let bytes = with_checksum([&b"FTLEDGER\x01\0\0\0"[..], raw].concat());
+        if let Ok(history) = History::load(&bytes) {
+            assert_eq!(history.save(), bytes);
+            goes_on(history, &input);
+        }
+        let _ = History::load(raw);
+    }
+});

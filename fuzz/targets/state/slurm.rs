@@ -1,0 +1,3 @@
+//! What of the plugin needs no Slurm: its files, at the path that their visibility names.
+
+pub mod state;

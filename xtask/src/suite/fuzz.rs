@@ -1,0 +1,56 @@
+//! A short run of each coverage-guided target (`fuzz/`).
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+
+use xtask::interrupt;
+use xtask::progress::Progress;
+use xtask::project;
+
+use super::outcome::Outcome;
+
+/// How long all of them run together, without building them, seconds.
+const SECS: u32 = 60;
+
+/// Runs them; each counts as a test.
+///
+/// # Errors
+/// They do not build, or one breaks: with what it printed.
+pub fn run(progress: &Progress, total: &mut Outcome) -> Result<()> {
+    progress.title("a minute of coverage-guided tests");
+    interrupt::check()?;
+    let mut child = Command::new(project::root().join("fuzz/run"))
+        .args(["all", &SECS.to_string(), "-verbosity=0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot run fuzz/run")?;
+    let (output, error) = (child.stdout.take(), child.stderr.take());
+    let mut said = String::new();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut bytes = Vec::new();
+            let _ = error.map(|mut error| error.read_to_end(&mut bytes));
+            said = String::from_utf8_lossy(&bytes).into_owned();
+        });
+        let lines = output.map(BufReader::new);
+        for line in lines
+            .into_iter()
+            .flat_map(BufRead::lines)
+            .map_while(Result::ok)
+        {
+            progress.print(&line);
+            total.passed += usize::from(line.ends_with(": ok"));
+        }
+    });
+    if child.wait()?.success() {
+        return Ok(());
+    }
+    total.failed += 1;
+    progress.print(&said);
+    bail!("failed: coverage-guided tests")
+}
