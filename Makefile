@@ -1,8 +1,13 @@
 # fairtree: the commands of the house. `make help` lists them.
 
-# SLURM=24.11.5 on the command line reaches the tools through their environment.
+# SLURM=24.11.5, SLURM_PREFIX=... and SLURM_SRC=... on the command line reach the tools through their
+# environment.
 SLURM_SRC ?=
+SLURM_PREFIX ?=
 KEEP ?=
+
+# The release where none is named: with a prefix, the one that is installed there.
+RELEASE := $(if $(SLURM)$(SLURM_PREFIX),,SLURM=22.05.8)
 
 CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
@@ -21,6 +26,7 @@ help: ## list the targets
 	@echo '  any seed, any length  cargo testbed help'
 	@echo
 	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5'
+	@echo '  SLURM_PREFIX=<folder>  where your own Slurm is installed: plugin, demo, test and bench use it'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
 	@echo '  KEEP=1                 with demo: leave the cluster running'
 
@@ -34,10 +40,10 @@ plugin: ## build target/slurm/<release>/priority_fairtree.so
 	$(XTASK) plugin $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
 
 test: ## check everything: style, unit tests, C programs, the plugin, a private cluster
-	SLURM=$(or $(SLURM),22.05.8) $(XTASK) test
+	$(RELEASE) $(XTASK) test
 
 test-releases: ## the same for every supported release of Slurm, and with the oldest compiler
-	env -u SLURM $(XTASK) test
+	env -u SLURM -u SLURM_PREFIX -u SLURM_SRC $(XTASK) test
 
 check-cluster: ## only the checks in a private cluster
 	$(CARGO) test --package fairtree-testbed --test cluster
@@ -46,7 +52,7 @@ demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 	$(TESTBED) demo $(if $(KEEP),--keep)
 
 bench: ## measure passes and the engine beside Slurm's own plugin; writes docs/performance.md
-	SLURM=$(or $(SLURM),22.05.8) $(TESTBED) bench
+	$(RELEASE) $(TESTBED) bench
 
 msrv: ## build with the oldest compiler that is promised (Debian trixie's, as root)
 	$(XTASK) msrv

@@ -155,13 +155,27 @@ fn is_bound_when_called() {
     );
 }
 
-/// Where this release's packages are installed: on this machine, or below FAIRTREE_SLURM_ROOT.
-#[test]
-fn imports_what_slurmctld_has() {
+/// Where this release is installed, slurmctld and the folder of its library: in the folder
+/// SLURM_PREFIX, or as Debian's packages, on this machine or below FAIRTREE_SLURM_ROOT.
+fn installed() -> (PathBuf, PathBuf) {
+    let prefix = std::env::var_os("SLURM_PREFIX").filter(|folder| !folder.is_empty());
+    if let Some(prefix) = prefix.map(PathBuf::from) {
+        let folders = ["lib64/slurm", "lib/slurm"].map(|folder| prefix.join(folder));
+        let folder = folders.into_iter().find(|folder| folder.is_dir());
+        let folder = folder.expect("SLURM_PREFIX has lib64/slurm or lib/slurm");
+        return (prefix.join("sbin/slurmctld"), folder);
+    }
     let root = std::env::var_os("FAIRTREE_SLURM_ROOT").unwrap_or_else(|| "/".into());
     let root = Path::new(&root);
-    let slurmctld = root.join("usr/sbin/slurmctld-wlm");
-    let folder = root.join("usr/lib/x86_64-linux-gnu/slurm-wlm");
+    (
+        root.join("usr/sbin/slurmctld-wlm"),
+        root.join("usr/lib/x86_64-linux-gnu/slurm-wlm"),
+    )
+}
+
+#[test]
+fn imports_what_slurmctld_has() {
+    let (slurmctld, folder) = installed();
     let stock = folder.join("priority_multifactor.so");
     if !slurmctld.exists() || !stock.exists() || version_of(&stock) != release() {
         eprintln!("no slurmctld of this release is installed: its symbols are not compared");

@@ -10,14 +10,30 @@ pub struct Facts {
     /// The node count of a job larger than the cluster wraps in its size factor, which is worked
     /// out for an empty cluster, too (before 23.02).
     pub nodes_wrap: bool,
+    /// `PriorityType` is `priority/multifactor` unless slurm.conf says otherwise, and no longer
+    /// `priority/basic` (from 23.11).
+    pub multifactor_by_default: bool,
     /// slurmctld lists associations by their lineage, not by name (from 23.11).
     pub lists_by_lineage: bool,
     /// `scontrol reconfigure` starts slurmctld anew (from 23.11).
     pub reconfigure_restarts: bool,
+    /// slurmd wants cgroups unless cgroup.conf says otherwise (from 23.11).
+    pub slurmd_wants_cgroups: bool,
+    /// sprio shows accounts and QOS, and looks up by itself what is asked for (from 24.05).
+    pub sprio_names_qos: bool,
+    /// Run-seconds are also counted per user and per account of a QOS (from 24.05).
+    pub run_secs_each: bool,
     /// A job may have a list of QOS (from 24.11).
     pub qos_lists: bool,
     /// PriorityFlags knows `MAX_TRES_GRES` (from 25.05).
     pub max_tres_gres: bool,
+    /// slurmctld does not start again without `assoc_usage` and `fed_mgr_state`, which it first
+    /// writes after five minutes (from 25.05).
+    pub needs_usage_file: bool,
+    /// `scontrol show config` shows any `NO_NORMAL_…` flag as `NO_NORMAL_ALL` (before 25.11).
+    pub merges_no_normal: bool,
+    /// sshare prints a FairShare for accounts, too, outside Fair Tree (before 25.11).
+    pub sshare_rates_accounts: bool,
     /// Jobs are priced with the fair-share factor that the association's record keeps (from 25.11).
     pub prices_from_record: bool,
 }
@@ -27,10 +43,17 @@ impl Release {
     pub const fn facts(self) -> Facts {
         Facts {
             nodes_wrap: !self.is_from(23, 2),
+            multifactor_by_default: self.is_from(23, 11),
             lists_by_lineage: self.is_from(23, 11),
             reconfigure_restarts: self.is_from(23, 11),
+            slurmd_wants_cgroups: self.is_from(23, 11),
+            sprio_names_qos: self.is_from(24, 5),
+            run_secs_each: self.is_from(24, 5),
             qos_lists: self.is_from(24, 11),
             max_tres_gres: self.is_from(25, 5),
+            needs_usage_file: self.is_from(25, 5),
+            merges_no_normal: !self.is_from(25, 11),
+            sshare_rates_accounts: !self.is_from(25, 11),
             prices_from_record: self.is_from(25, 11),
         }
     }
@@ -51,9 +74,14 @@ mod tests {
         let old = facts(22, 5);
         assert!(old.nodes_wrap && !old.lists_by_lineage && !old.qos_lists);
         assert!(!facts(23, 2).nodes_wrap && !facts(23, 2).reconfigure_restarts);
+        assert!(!facts(23, 2).multifactor_by_default && facts(23, 11).multifactor_by_default);
         assert!(facts(23, 11).lists_by_lineage && facts(23, 11).reconfigure_restarts);
+        assert!(!facts(23, 11).run_secs_each && facts(24, 5).sprio_names_qos);
         assert!(facts(24, 11).qos_lists && !facts(24, 11).max_tres_gres);
         assert!(facts(25, 5).max_tres_gres && !facts(25, 5).prices_from_record);
+        assert!(!facts(24, 11).needs_usage_file && facts(25, 5).needs_usage_file);
+        assert!(facts(25, 5).merges_no_normal && facts(25, 5).sshare_rates_accounts);
+        assert!(!facts(25, 11).merges_no_normal && !facts(25, 11).sshare_rates_accounts);
         assert!(facts(25, 11).prices_from_record && facts(26, 5).prices_from_record);
         assert_eq!(Release::V22_05_8.facts(), old);
     }

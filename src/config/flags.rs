@@ -25,7 +25,7 @@ pub struct PriorityFlags {
     pub incr_only: bool,
     /// `MAX_TRES`: bill the largest of the node-bound TRES.
     pub max_tres: bool,
-    /// `MAX_TRES_GRES` (from 26.05).
+    /// `MAX_TRES_GRES` (from 25.05).
     pub max_tres_gres: bool,
     /// `NO_NORMAL_ASSOC`: the association factor is the raw priority, not its share of the
     /// largest.

@@ -168,8 +168,10 @@ static void reconfig(const twin_line *line)
 	settings(line);
 	start_daemon(true);
 #else
-	slurmctld_lock_t locks = { WRITE_LOCK, WRITE_LOCK, WRITE_LOCK,
-				   WRITE_LOCK, WRITE_LOCK };
+	slurmctld_lock_t locks = {
+		.conf = WRITE_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK,
+		.part = WRITE_LOCK, .fed = WRITE_LOCK,
+	};
 
 	settings(line);
 	lock_slurmctld(locks);
@@ -183,8 +185,10 @@ static void reconfig(const twin_line *line)
 /* Calls that only tell the plugin that something may have changed. */
 static void retell(uint16_t dampening)
 {
-	slurmctld_lock_t locks = { WRITE_LOCK, WRITE_LOCK, READ_LOCK, READ_LOCK,
-				   READ_LOCK };
+	slurmctld_lock_t locks = {
+		.conf = WRITE_LOCK, .job = WRITE_LOCK, .node = READ_LOCK,
+		.part = READ_LOCK, .fed = READ_LOCK,
+	};
 
 	lock_slurmctld(locks);
 	slurm_conf.fs_dampening_factor = dampening;

@@ -228,9 +228,9 @@ static void put_sprio_row(void *of)
 	/* slurmctld reads the factors of such a row while it sends it. */
 	if (!row->direct_prio && !twin_row_factors(row))
 		twin_memory_error("the row of job %" PRIu32 " has no factors",
-				  row->job_id);
+				  twin_row_job(row));
 	twin_sink_record("sprio", ((sprio_row *)of)->number, NULL);
-	twin_put_u64("job_id", row->job_id);
+	twin_put_u64("job_id", twin_row_job(row));
 	twin_put_u64("user_id", row->user_id);
 	twin_put_text("partition", row->partition);
 	twin_put_f64("direct_prio", row->direct_prio);

@@ -122,6 +122,7 @@ static void put_settings(void *unused)
 	twin_sink_record("conf", 0, NULL);
 	twin_put_text("zone", getenv("TZ"));
 	twin_put_u64("starts_anew", TWIN_THREAD_START);
+	twin_put_u64("keeps_factor", TWIN_KEEPS_FACTOR);
 	twin_put_u64("cpus", cluster_cpus);
 	twin_put_u64("nodes", node_record_count);
 	twin_put_u64("users", g_user_assoc_count);

@@ -32,6 +32,7 @@ static job_record_t *blank(uint32_t id)
 	details->magic = DETAILS_MAGIC;
 	job->details = details;
 	job->job_id = id;
+	twin_job_name_step(job);
 	job->array_task_id = NO_VAL;
 	job->prio_factors = xmalloc(sizeof(twin_factors));
 	job->site_factor = NICE_OFFSET;

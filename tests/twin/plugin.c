@@ -18,8 +18,10 @@ void twin_plugin_start(void)
 {
 	uint64_t held = twin_locks_held();
 #if TWIN_THREAD_START
-	slurmctld_lock_t all = { WRITE_LOCK, WRITE_LOCK, WRITE_LOCK, WRITE_LOCK,
-				 NO_LOCK };
+	slurmctld_lock_t all = {
+		.conf = WRITE_LOCK, .job = WRITE_LOCK, .node = WRITE_LOCK,
+		.part = WRITE_LOCK,
+	};
 
 	lock_slurmctld(all);
 	if (priority_g_init())

@@ -25,7 +25,13 @@ typedef priority_factors_t twin_factors;
 /* The association manager looks up its folder itself. */
 #define twin_set_state_folder(args) ((void)(args))
 /* A job may ask for several QOS; its priorities are one record. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 5, 1) ||                   \
+	(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 7) &&             \
+	 SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 5, 0))
+#define TWIN_PRIO_MULT(job) ((job)->prio_mult)
+#else
 #define TWIN_PRIO_MULT(job) ((job)->part_prio)
+#endif
 /* Run-seconds are also kept per user and per account of a QOS. */
 #define TWIN_USED_LIMITS 1
 /* The rows of sprio are packed under the locks that they were made under. */
@@ -57,6 +63,20 @@ typedef priority_factors_object_t twin_factors;
 #define twin_row_factors(row) (row)
 #define twin_put_row_names(row)
 #define twin_factors_free slurm_destroy_priority_factors_object
+#endif
+
+/* Records of associations keep the classic factor, by which jobs are priced. */
+#define TWIN_KEEPS_FACTOR (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0))
+/* Jobs, and rows of sprio from 26.05 on, have a step id besides. */
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#define twin_job_name_step(job) ((void)((job)->step_id.job_id = (job)->job_id))
+#else
+#define twin_job_name_step(job) ((void)(job))
+#endif
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
+#define twin_row_job(row) ((row)->step_id.job_id)
+#else
+#define twin_row_job(row) ((row)->job_id)
 #endif
 
 #endif

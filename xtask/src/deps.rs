@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::command::checked;
+use crate::prefix::Prefix;
 use crate::progress::Progress;
 
 /// The packages, and what each group is for.
@@ -34,17 +35,7 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ),
     (
         "run a private Slurm cluster",
-        &[
-            "slurmctld",
-            "slurmd",
-            "slurmdbd",
-            "slurm-client",
-            "slurm-wlm-basic-plugins",
-            "slurm-wlm-mysql-plugin",
-            "mariadb-server",
-            "munge",
-            "debootstrap",
-        ],
+        &["mariadb-server", "munge", "debootstrap"],
     ),
     (
         "try examples, manual pages and completions as a person would",
@@ -56,16 +47,38 @@ const PACKAGES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// Slurm itself, where no prefix has one.
+const SLURM: &[&str] = &[
+    "slurmctld",
+    "slurmd",
+    "slurmdbd",
+    "slurm-client",
+    "slurm-wlm-basic-plugins",
+    "slurm-wlm-mysql-plugin",
+];
+
 /// Answers "do not start that service" to Debian's installation scripts.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Installs what is missing; does not run apt-get when nothing is.
+/// Installs what is missing; does not run apt-get when nothing is. With a Slurm in `SLURM_PREFIX`
+/// another system than Debian will do: what it needs is said, and left to whoever installs it.
 ///
 /// # Errors
-/// A machine that is not Debian, packages missing without the right to install them, and
+/// A machine that is not Debian, without a prefix; packages missing without the right to install them, and
 /// whatever apt-get fails with.
 pub fn install(progress: &Progress) -> Result<()> {
-    let missing = missing()?;
+    let wanted: Vec<&str> = match Prefix::of_environment()? {
+        None => all().chain(SLURM.iter().copied()).collect(),
+        Some(_) if !is_debian() => {
+            progress.step(format!(
+                "not a Debian machine: the equivalents of these packages are needed: {}",
+                all().collect::<Vec<_>>().join(" ")
+            ));
+            return Ok(());
+        }
+        Some(_) => all().collect(),
+    };
+    let missing = missing(&wanted)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -91,16 +104,20 @@ pub fn install(progress: &Progress) -> Result<()> {
     done
 }
 
-/// The packages of [`PACKAGES`] that are not installed.
-fn missing() -> Result<Vec<&'static str>> {
-    if !Path::new("/etc/debian_version").exists() {
+fn is_debian() -> bool {
+    Path::new("/etc/debian_version").exists()
+}
+
+/// Those of these packages that are not installed.
+fn missing<'a>(wanted: &[&'a str]) -> Result<Vec<&'a str>> {
+    if !is_debian() {
         bail!(
             "this is not a Debian machine; install the equivalents of: {}",
-            all().collect::<Vec<_>>().join(" ")
+            wanted.join(" ")
         );
     }
     let mut missing = Vec::new();
-    for package in all() {
+    for &package in wanted {
         let answer = Command::new("dpkg-query")
             .args(["--show", "--showformat=${Status}", package])
             .output()
@@ -159,7 +176,7 @@ mod tests {
 
     #[test]
     fn no_package_is_listed_twice() {
-        let mut names: Vec<_> = all().collect();
+        let mut names: Vec<_> = all().chain(SLURM.iter().copied()).collect();
         let listed = names.len();
         names.sort_unstable();
         names.dedup();

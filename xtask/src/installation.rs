@@ -1,22 +1,24 @@
 //! Where Slurm's programs of one release are, and how one is run.
 //!
-//! The release that this machine has installed runs as it is. Any other runs in the root folder
-//! of the Debian release that ships it; then every command line differs, and nothing else. The
-//! cluster's folder has the same path inside and outside, and users are those of this machine.
+//! What `SLURM_PREFIX` names runs from there, and the release that this machine has installed runs as
+//! it is. Any other runs in the root folder of the Debian release that ships it; then every command
+//! line differs, and nothing else. The cluster's folder has the same path inside and outside, and
+//! users are those of this machine.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use crate::command::checked;
+use crate::prefix::{self, Prefix};
 use crate::progress::Progress;
 use crate::release::Release;
-use crate::root::{Owner, Root, SUPERUSER};
+use crate::root::{self, Owner, Root, SUPERUSER};
 
-/// The file of Slurm's controller, in either kind of installation.
+/// The file of Slurm's controller, where Debian puts it.
 const SLURMCTLD: &str = "/usr/sbin/slurmctld";
 
 /// Where private clusters have their folders: job owners and the daemons' own users can enter, and
@@ -26,8 +28,11 @@ pub const CLUSTERS: &str = "/tmp";
 /// What programs of another root folder see of this machine.
 const SHARED: [&str; 4] = [CLUSTERS, "/etc/passwd", "/etc/group", "/etc/hosts"];
 
+/// Where programs are, but for those of a prefix.
+const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// Debian's multi-arch folder of plugins.
-fn stock_plugins() -> PathBuf {
+fn debian_plugins() -> PathBuf {
     let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
     Path::new("/usr/lib").join(triplet).join("slurm-wlm")
 }
@@ -36,26 +41,48 @@ fn stock_plugins() -> PathBuf {
 #[derive(Clone, Debug)]
 pub struct Installation {
     release: Release,
-    /// The folder that is `/` to this installation; `None`: this machine's own.
-    root: Option<Root>,
+    place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    /// This machine's packages.
+    Machine,
+    /// The folder that is `/` to this installation.
+    Root(Root),
+    /// A folder of its own.
+    Prefix(Prefix),
 }
 
 impl Installation {
-    /// The installation of a release: this machine's, or a root folder, which is made if there
-    /// is none.
+    /// The installation of a release: that of `SLURM_PREFIX`, this machine's, or a root folder, which
+    /// is made if there is none.
     ///
     /// # Errors
-    /// A release that is not installed here and that no known Debian release ships, or a root
-    /// folder that cannot be made or has another release.
+    /// A prefix without Slurm or with another release; a release that is not installed here and that
+    /// no known Debian release ships, or a root folder that cannot be made or has another release.
     pub fn of(release: &Release, progress: &Progress) -> Result<Installation> {
+        if let Some(prefix) = Prefix::of_environment()? {
+            ensure!(
+                prefix.release() == release,
+                "{}={} is Slurm {}, not {release}",
+                prefix::VARIABLE,
+                prefix.folder().display(),
+                prefix.release()
+            );
+            return Ok(Installation {
+                release: release.clone(),
+                place: Place::Prefix(prefix),
+            });
+        }
         let mut installation = Installation {
             release: release.clone(),
-            root: None,
+            place: Place::Machine,
         };
         if Path::new(SLURMCTLD).exists() && installation.installed()? == *release {
             return Ok(installation);
         }
-        installation.root = Some(Root::of(release, progress)?);
+        installation.place = Place::Root(Root::of(release, progress)?);
         let found = installation.installed()?;
         if found != *release {
             bail!("that Debian release has Slurm {found} now, not {release}");
@@ -65,7 +92,7 @@ impl Installation {
 
     /// The release that its slurmctld says it is.
     fn installed(&self) -> Result<Release> {
-        version(&checked(self.command(SLURMCTLD).arg("-V"))?)
+        prefix::version(&checked(self.command(SLURMCTLD).arg("-V"))?)
     }
 
     /// The release.
@@ -73,14 +100,85 @@ impl Installation {
         &self.release
     }
 
+    fn root(&self) -> Option<&Root> {
+        match &self.place {
+            Place::Root(root) => Some(root),
+            Place::Machine | Place::Prefix(_) => None,
+        }
+    }
+
     /// The folder that is `/` to this installation.
     pub fn folder(&self) -> &Path {
-        self.root.as_ref().map_or(Path::new("/"), Root::path)
+        self.root().map_or(Path::new("/"), Root::path)
+    }
+
+    /// Whether its programs and libraries run as those of this machine.
+    pub fn is_of_this_machine(&self) -> bool {
+        self.root().is_none()
+    }
+
+    /// The folder of libslurmfull.so and of Slurm's own plugins, as this machine sees it.
+    pub fn library(&self) -> PathBuf {
+        let plugins = self.stock_plugins();
+        let inside = plugins.strip_prefix("/").unwrap_or(&plugins);
+        self.folder().join(inside)
+    }
+
+    /// A command that runs a program of this machine with this installation's libslurmfull, and with
+    /// the C library that this was built for. `under`: another program that runs it, and its words.
+    pub fn linked(&self, program: &Path, under: &[String]) -> Command {
+        let started_by = |program: &Path| match under.split_first() {
+            None => Command::new(program),
+            Some((first, words)) => {
+                let mut command = Command::new(first);
+                command.args(words).arg(program);
+                command
+            }
+        };
+        if self.is_of_this_machine() {
+            return started_by(program);
+        }
+        let mut path = OsString::from(root::libraries(self.folder()));
+        path.push(":");
+        path.push(self.library());
+        let mut command = started_by(&root::loader(self.folder()));
+        command.arg("--library-path").arg(path).arg(program);
+        command
+    }
+
+    /// The folders of Slurm's programs, as in `PATH`; `None`: where any program is.
+    pub fn own_programs(&self) -> Option<String> {
+        match &self.place {
+            Place::Prefix(prefix) => {
+                let folder = prefix.folder().display();
+                Some(format!("{folder}/sbin:{folder}/bin"))
+            }
+            Place::Machine | Place::Root(_) => None,
+        }
+    }
+
+    /// Where daemons and commands look for programs.
+    pub fn path(&self) -> String {
+        match self.own_programs() {
+            Some(own) => format!("{own}:{PATH}"),
+            None => PATH.to_owned(),
+        }
+    }
+
+    /// The file of one of Slurm's commands, as the daemons see it.
+    pub fn client(&self, name: &str) -> PathBuf {
+        match &self.place {
+            Place::Prefix(prefix) => prefix.folder().join("bin").join(name),
+            Place::Machine | Place::Root(_) => Path::new("/usr/bin").join(name),
+        }
     }
 
     /// The folder of Slurm's own plugins, as the daemons see it.
     pub fn stock_plugins(&self) -> PathBuf {
-        stock_plugins()
+        match &self.place {
+            Place::Prefix(prefix) => prefix.library().to_owned(),
+            Place::Machine | Place::Root(_) => debian_plugins(),
+        }
     }
 
     /// The file of a daemon, as the daemons see it.
@@ -88,6 +186,9 @@ impl Installation {
     /// Debian diverts slurmctld and slurmd through its alternatives, which may choose an
     /// emulator; the real ones end in `-wlm`.
     pub fn daemon(&self, name: &str) -> PathBuf {
+        if let Place::Prefix(prefix) = &self.place {
+            return prefix.folder().join("sbin").join(name);
+        }
         let real = format!("usr/sbin/{name}-wlm");
         if self.folder().join(&real).exists() {
             Path::new("/").join(real)
@@ -98,7 +199,7 @@ impl Installation {
 
     /// A command of this installation, run as root.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        match &self.root {
+        match self.root() {
             None => Command::new(program),
             Some(root) => {
                 let mut command = root.command(SUPERUSER, &SHARED.map(Path::new));
@@ -111,7 +212,7 @@ impl Installation {
     /// The words that open a shell in which this installation's programs are found; `None`: any
     /// shell of this machine will do.
     pub fn shell(&self) -> Option<String> {
-        self.root.as_ref()?;
+        self.root()?;
         let command = self.command("bash");
         let words = [command.get_program()]
             .into_iter()
@@ -122,7 +223,7 @@ impl Installation {
 
     /// A command of this installation, run as root with this working folder.
     pub fn command_in(&self, folder: &Path, program: &Path) -> Command {
-        match &self.root {
+        match self.root() {
             None => {
                 let mut command = Command::new(program);
                 command.current_dir(folder);
@@ -139,7 +240,7 @@ impl Installation {
 
     /// A command of this installation, run as a user.
     pub fn command_as(&self, owner: Owner, program: impl AsRef<OsStr>) -> Command {
-        match &self.root {
+        match self.root() {
             None => {
                 let mut command = Command::new(program);
                 command.uid(owner.uid).gid(owner.gid).current_dir("/");
@@ -152,13 +253,4 @@ impl Installation {
             }
         }
     }
-}
-
-/// The release that `slurm 22.05.8` names.
-fn version(text: &str) -> Result<Release> {
-    text.trim()
-        .strip_prefix("slurm-wlm ")
-        .or_else(|| text.trim().strip_prefix("slurm "))
-        .with_context(|| format!("slurmctld -V says `{}`", text.trim()))?
-        .parse()
 }

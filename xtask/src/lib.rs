@@ -7,6 +7,7 @@ pub mod deps;
 pub mod installation;
 pub mod interrupt;
 pub mod plugin;
+pub mod prefix;
 pub mod progress;
 pub mod project;
 pub mod release;

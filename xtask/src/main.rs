@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use xtask::prefix::{self, Prefix};
 use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{deps, interrupt, plugin, root, source};
@@ -38,7 +39,7 @@ enum Tool {
     /// Build priority_fairtree.so; prints where it is
     Plugin {
         /// Slurm's release; its source is fetched
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// A configured source tree of Slurm to use instead
         #[arg(long, env = "SLURM_SRC")]
@@ -46,7 +47,7 @@ enum Tool {
     },
     /// Run every test there is; ends with `N passed, N failed`
     Test {
-        /// Slurm's release; without it, every supported one
+        /// Slurm's release; without it, that of SLURM_PREFIX, or every one that Debian ships
         #[arg(long, env = "SLURM")]
         slurm: Option<Release>,
     },
@@ -81,7 +82,12 @@ fn run(tool: Tool) -> Result<()> {
             progress.print(plugin.display().to_string());
             Ok(())
         }
-        Tool::Test { slurm } => suite::run(slurm, &progress),
+        Tool::Test { slurm } => {
+            let installed =
+                || Ok::<_, anyhow::Error>(Prefix::of_environment()?.map(|p| p.release().clone()));
+            let release = slurm.map_or_else(installed, |slurm| Ok(Some(slurm)))?;
+            suite::run(release, &progress)
+        }
         Tool::Msrv => {
             deps::install(&progress)?;
             msrv::check(&progress)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::command::cargo_in_checkout;
+use crate::prefix::Prefix;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
@@ -20,17 +21,17 @@ pub const SOURCE_VARIABLE: &str = "FAIRTREE_SLURM_SRC";
 /// release that the tree says it is. Without it, the source of `release` is fetched.
 ///
 /// # Errors
-/// A source that cannot be fetched or is not configured, and what cargo fails with.
+/// A source that cannot be fetched, is not configured, or is not that of the Slurm in
+/// `SLURM_PREFIX`, and what cargo fails with.
 pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> Result<PathBuf> {
     let (release, source) = match source {
         Some(folder) => (Release::of_source(folder)?, folder.to_path_buf()),
         None => (release.clone(), source::fetch(release, progress)?),
     };
-    if !source.join("config.h").exists() {
-        bail!(
-            "{} is not configured: run ./configure there",
-            source.display()
-        );
+    source::expect_configured(&source)?;
+    if let Some(prefix) = Prefix::of_environment()? {
+        // slurmctld would refuse the plugin.
+        source::expect_release(&source, prefix.release())?;
     }
     let source = fs::canonicalize(&source)?;
     let folder = project::slurm(&release);

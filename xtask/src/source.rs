@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::command::checked;
+use crate::prefix;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
@@ -20,14 +21,20 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// What Debian passes to `./configure` that reaches the headers.
 const CONFIGURE: &[&str] = &["--disable-debug"];
 
-/// The folder of a release's configured source; fetched, unpacked and configured if need be.
+/// The folder of a release's configured source: the one that `SLURM_SRC` names, or the one that is
+/// fetched, unpacked and configured if need be.
 ///
-/// It appears in one step, by a rename, so that a broken download leaves nothing behind.
+/// That appears in one step, by a rename, so that a broken download leaves nothing behind.
 ///
 /// # Errors
 /// A release that no known Debian release ships, a mirror without it, a failing `./configure`,
-/// and a source that says it is another release.
+/// and a source that says it is another release or that is not configured.
 pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
+    if let Some(folder) = prefix::source() {
+        expect_release(&folder, release)?;
+        expect_configured(&folder)?;
+        return Ok(fs::canonicalize(&folder)?);
+    }
     let folder = project::slurm_source(release);
     let is_there = || folder.join("config.h").exists();
     if is_there() {
@@ -36,8 +43,9 @@ pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
     }
     let Some(suite) = release.debian_suite() else {
         bail!(
-            "no known Debian release ships Slurm {release}; unpack and configure its source \
-             yourself and name the folder: make plugin SLURM_SRC=<folder>"
+            "no known Debian release ships Slurm {release}: name the configured source that it \
+             was built from, {}=<folder>",
+            prefix::SOURCE_VARIABLE
         );
     };
     let parent = folder.parent().context("a folder below target/")?;
@@ -77,6 +85,17 @@ pub fn expect_release(folder: &Path, release: &Release) -> Result<()> {
     let found = Release::of_source(folder)?;
     if found != *release {
         bail!("{} is Slurm {found}, not {release}", folder.display());
+    }
+    Ok(())
+}
+
+/// Fails unless `./configure` has run there.
+pub fn expect_configured(folder: &Path) -> Result<()> {
+    if !folder.join("config.h").exists() {
+        bail!(
+            "{} is not configured: run ./configure there",
+            folder.display()
+        );
     }
     Ok(())
 }

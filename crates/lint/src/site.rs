@@ -9,10 +9,6 @@ use fairtree::config::{
 use fairtree::config::{number, time, tres_weights};
 use fairtree_model::input::slurm::document::{Document, Setting};
 
-/// The first release whose default `PriorityType` is `priority/multifactor` (release notes of
-/// 23.11).
-const MULTIFACTOR_BY_DEFAULT: Release = Release::new(23, 11, 0);
-
 /// `PriorityType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plugin {
@@ -227,7 +223,7 @@ fn plugin(document: &Document, release: Option<Release>) -> Plugin {
     match document.last("PriorityType") {
         None => match release {
             None => Plugin::Unstated,
-            Some(release) if release < MULTIFACTOR_BY_DEFAULT => Plugin::Basic,
+            Some(release) if !release.facts().multifactor_by_default => Plugin::Basic,
             Some(_) => Plugin::Multifactor,
         },
         Some(setting) => match setting.value.text.as_str() {

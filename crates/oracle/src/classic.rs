@@ -307,6 +307,25 @@ pub fn ask(records: &mut Records, faults: &Faults, id: u32) {
     if let Some(record) = records.assocs.get_mut(&id) {
         Rc::make_mut(record).usage_efctv = Number::Finite(rounded(&used, BITS));
     }
+    if records.conf.keeps_factor && !records.conf.has(flag::FAIR_TREE) {
+        keep_factor(records, faults, id);
+    }
+}
+
+/// Puts the factor that follows from the records into that of an association.
+fn keep_factor(records: &mut Records, faults: &Faults, id: u32) {
+    let factor = recorded_factor(records, faults, paying(records, id));
+    if let Some(record) = records.assocs.get_mut(&id) {
+        Rc::make_mut(record).fs_factor = factor;
+    }
+}
+
+/// The end of a stock pass where records keep the factor: that of each job's association, once more.
+pub fn keep_factors_of_jobs(records: &mut Records, faults: &Faults) {
+    let assocs: Vec<u32> = records.jobs.values().map(|job| job.assoc).collect();
+    for id in assocs {
+        keep_factor(records, faults, id);
+    }
 }
 
 /// The start of a stock pass: accounts from the top, users left open.
@@ -336,19 +355,34 @@ pub fn paying(records: &Records, id: u32) -> u32 {
     }
 }
 
-/// Stock's factor of a job's association, computed from the records.
+/// Whom stock asks about to price a job of an association: where records keep the factor, this one.
+pub fn asked(records: &Records, id: u32) -> u32 {
+    match records.conf.keeps_factor {
+        true => id,
+        false => paying(records, id),
+    }
+}
+
+/// Stock's factor of a job's association, computed from the records, or kept there.
 pub fn factor_of_records(records: &mut Records, faults: &Faults, id: u32) -> Fraction {
-    let paying = paying(records, id);
-    let Some(record) = records.assocs.get(&paying) else {
+    let asked = asked(records, id);
+    let Some(record) = records.assocs.get(&asked) else {
         return Fraction::zero();
     };
     if is_open(record) {
-        ask(records, faults, paying);
+        ask(records, faults, asked);
     }
-    if records.conf.has(flag::FAIR_TREE) {
+    if records.conf.has(flag::FAIR_TREE) || records.conf.keeps_factor {
         return records.assocs[&id].fs_factor.clone();
     }
-    let record = &records.assocs[&paying];
+    recorded_factor(records, faults, asked)
+}
+
+/// The factor that follows from one record.
+fn recorded_factor(records: &Records, faults: &Faults, paying: u32) -> Fraction {
+    let Some(record) = records.assocs.get(&paying) else {
+        return Fraction::zero();
+    };
     if is_open(record) {
         return Fraction::zero();
     }

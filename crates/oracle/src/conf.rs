@@ -24,6 +24,8 @@ pub struct Conf {
     pub zone: String,
     /// Does slurmctld end and start anew where older releases reconfigure?
     pub starts_anew: bool,
+    /// Do records keep the classic factor, by which jobs are priced?
+    pub keeps_factor: bool,
     pub cpus: u32,
     pub nodes: u32,
     pub users: u32,
@@ -57,6 +59,7 @@ impl Conf {
         Ok(Conf {
             zone: fields.word("zone")?.unwrap_or("UTC").to_owned(),
             starts_anew: fields.int::<u32>("starts_anew")? != 0,
+            keeps_factor: fields.int::<u32>("keeps_factor")? != 0,
             cpus: fields.int("cpus")?,
             nodes: fields.int("nodes")?,
             users: fields.int("users")?,

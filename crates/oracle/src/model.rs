@@ -287,9 +287,9 @@ impl Model<'_> {
             return classic::factor_of_records(&mut self.records, self.faults, assoc);
         }
         // What a stock pass of the classic algorithm left open stays so under Fair Tree.
-        let paying = classic::paying(&self.records, assoc);
-        if known && self.is_open(paying) && self.faults.has(Fault::ClassicOrder) {
-            classic::ask(&mut self.records, self.faults, paying);
+        let asked = classic::asked(&self.records, assoc);
+        if known && self.is_open(asked) && self.faults.has(Fault::ClassicOrder) {
+            classic::ask(&mut self.records, self.faults, asked);
         }
         self.memory.last_pass.factor(&self.records, assoc)
     }
@@ -337,6 +337,8 @@ impl Model<'_> {
             for (id, record) in &mut self.records.assocs {
                 Rc::make_mut(record).fs_factor = all.assocs[id].fs_factor.clone();
             }
+        } else if self.records.conf.keeps_factor {
+            classic::keep_factors_of_jobs(&mut self.records, self.faults);
         }
         let last_pass = LastPass {
             assocs: self.records.assocs.clone(),
@@ -367,12 +369,14 @@ impl Model<'_> {
         if stock && !has_thread && self.call.hook != Hook::Start {
             return Ok(());
         }
-        if stock && !has_thread {
+        // Where a pass outside Fair Tree does not end stock, it is one of classic order.
+        let classic = self.records.conf.keeps_factor && !self.is_fair_tree();
+        if !stock || has_thread && !classic {
+            self.price_all();
+        } else if !(classic && self.is_without_new_time()) {
             for id in self.records.jobs.keys().copied().collect::<Vec<u32>>() {
                 self.charge_and_price(id);
             }
-        } else {
-            self.price_all();
         }
         if stock && has_thread {
             // There is no usage to clear, but the time of the last reset moves on.
@@ -383,6 +387,13 @@ impl Model<'_> {
         // A reset that leaves no trace, at the moment of the one before, may have been.
         self.memory.armed = false;
         Ok(())
+    }
+
+    /// A pass of stock outside Fair Tree prices nothing where no time has passed, from the release on
+    /// that lives through such a pass. At a start it prices outside of its passes.
+    fn is_without_new_time(&self) -> bool {
+        let last_ran = self.records.times.map_or(0, |(last_ran, _)| last_ran);
+        self.call.hook != Hook::Start && self.records.now <= last_ran
     }
 
     // ---- between passes ---------------------------------------------------------------------

@@ -2,7 +2,7 @@
 //! program that `cargo test` runs.
 //!
 //! Nothing is built and no Slurm is needed before the first test begins. The release of Slurm is
-//! that of the variable `SLURM`.
+//! that of the variable `SLURM`, or of the Slurm that `SLURM_PREFIX` names.
 
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -14,12 +14,9 @@ use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::project::PREPARED;
 use xtask::release::Release;
-use xtask::{deps, interrupt, plugin};
+use xtask::{deps, interrupt, plugin, prefix};
 
 use crate::cluster::{fairtree, folder};
-
-/// The release that is used where `SLURM` names none.
-const RELEASE: &str = "22.05.8";
 
 /// Tests that take longer are named with their time at the end.
 const LONG: Duration = Duration::from_secs(2);
@@ -57,9 +54,12 @@ pub fn prepare(release: &Release, progress: &Progress) -> Result<()> {
 impl Bed {
     fn of_environment() -> Result<Bed> {
         let named = std::env::var("SLURM").unwrap_or_default();
-        let named = if named.is_empty() { RELEASE } else { &named };
+        let release = match named.as_str() {
+            "" => prefix::preset(),
+            named => named.parse()?,
+        };
         Ok(Bed {
-            release: named.parse()?,
+            release,
             progress: Progress::plain(),
             prepared: OnceLock::new(),
             times: Mutex::default(),

@@ -18,6 +18,7 @@ pub mod checks;
 pub mod cluster;
 pub mod demo;
 pub mod detect;
+mod facts;
 pub mod harness;
 pub mod mishap;
 mod process;

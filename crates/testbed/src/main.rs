@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use xtask::installation::Installation;
 use xtask::interrupt;
+use xtask::prefix;
 use xtask::progress::Progress;
 use xtask::release::Release;
 
@@ -30,13 +31,13 @@ enum Tool {
     /// Build what tests and tools need: the packages, the plugin, the command
     Prepare {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
     },
     /// Show a private cluster at work
     Demo {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// Which priority plugin decides
         #[arg(long, value_enum, default_value = "fairtree")]
@@ -53,7 +54,7 @@ enum Tool {
     /// Play lives in several threads at once under detectors of memory errors and of races
     Detect {
         /// Slurm's release, one that is installed here
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// One seed, or FIRST-LAST
         #[arg(value_parser = twin::seeds, default_value = "1-20")]
@@ -65,13 +66,13 @@ enum Tool {
     /// Play damaged state files, bad disks and clocks, and look at usage afterwards
     Mishaps {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
     },
     /// Kill slurmctld at random moments, and look at usage afterwards
     Kills {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// How often
         #[arg(long, default_value_t = 50)]
@@ -83,7 +84,7 @@ enum Tool {
     /// Let a storm of requests pass over a private cluster with our plugin and over one with stock
     Storm {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// How long it lasts
         #[arg(long, default_value_t = 600)]
@@ -95,7 +96,7 @@ enum Tool {
     /// Run Slurm's own tests of its priority plugin with Slurm's plugin and with ours
     Schedmd {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// Also the scripts that need a running cluster; takes minutes
         #[arg(long)]
@@ -110,7 +111,7 @@ enum ClusterTool {
     /// Start a cluster and hold it until Ctrl-C
     Up {
         /// Slurm's release
-        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// Which priority plugin decides; ours must have been built
         #[arg(long, value_enum, default_value = "fairtree")]
@@ -162,7 +163,7 @@ fn run(tool: Tool) -> Result<()> {
         Tool::Mishaps { slurm } => {
             prepare(&slurm, &progress)?;
             let installation = Installation::of(&slurm, &progress)?;
-            mishap::play(&slurm, installation.folder(), &progress)
+            mishap::play(&installation, &progress)
         }
         Tool::Kills { slurm, count, seed } => {
             prepare(&slurm, &progress)?;

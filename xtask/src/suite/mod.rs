@@ -8,7 +8,6 @@ mod fuzz;
 mod outcome;
 mod testbed;
 
-use std::path::Path;
 use std::thread;
 
 use anyhow::{Result, anyhow};
@@ -220,7 +219,7 @@ fn sections_that_compute(
         msrv::check(progress).inspect_err(|_| total.failed += 1)?;
     }
     for release in releases {
-        let here = Installation::of(release, progress)?.folder() == Path::new("/");
+        let here = Installation::of(release, progress)?.is_of_this_machine();
         let programs = COMPUTING.iter().filter(|p| here || p.name != DETECT);
         for program in programs {
             program.run(release, testbed, progress, total)?;

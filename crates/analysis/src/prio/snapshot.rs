@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::settle::settle;
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
 use crate::share::{self, ShareReport, ShareRow};
-use fairtree::compat::{Compat, Release};
+use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree::priority::{Priced, Pricer};
 use fairtree_model::cluster::{AssocName, Shown, Tables, pass_time};
@@ -13,9 +13,6 @@ use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
 use fairtree_model::input::sprio::{Factor, Row, Weights};
 use fairtree_model::input::{InputError, LeftOut, Problem};
-
-/// From this release on sprio shows accounts and QOS.
-const NAMES: Release = Release::new(24, 5, 0);
 
 /// Computes the report of the jobs that sprio listed, one row per partition of a job, with another
 /// compatibility than the settings' if asked for.
@@ -73,7 +70,7 @@ fn report(
         names: queued
             .settings
             .release
-            .is_some_and(|release| release >= NAMES),
+            .is_some_and(|release| release.facts().sprio_names_qos),
         weighted: weights(config),
         weights: Some(printed_weights(config)),
         rows: Vec::new(),

@@ -4,7 +4,6 @@ use super::{Hit, Rule};
 use crate::rule::{Scope, Severity};
 use crate::site::Site;
 use crate::spelling::did_you_mean;
-use fairtree::compat::Release;
 use fairtree::config::PriorityFlags;
 use fairtree_model::input::slurm::document::Setting;
 
@@ -189,7 +188,7 @@ fn flag_of_later_release(site: &Site<'_>) -> Vec<Hit> {
     };
     let later = words(site)
         .into_iter()
-        .filter(|word| word.is("MAX_TRES_GRES") && release < Release::new(25, 5, 0));
+        .filter(|word| word.is("MAX_TRES_GRES") && !release.facts().max_tres_gres);
     later
         .map(|word| {
             word.hit(

@@ -23,7 +23,7 @@ use crate::twin::host::Host;
 use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
-use xtask::{plugin, project, source};
+use xtask::{plugin, prefix, project, source};
 
 use machine::Memory;
 use report::{Report, heading};
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = ROUNDS, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Slurm's release
-    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
     slurm: Release,
 }
 
@@ -127,7 +127,7 @@ fn prepare(arguments: &Arguments, progress: &Progress) -> Result<Bench> {
     let source = source::fetch(release, progress)?;
     let ours = plugin::build(release, None, progress)?;
     let program = project::slurm(release).join("twin-bench");
-    let host = Host::build_bench(&source, installation.folder(), &program)?;
+    let host = Host::build_bench(&source, &installation, &program)?;
     let stock = host.stock();
     ensure!(stock.is_file(), "{}: no such plugin", stock.display());
     progress.step("the machine's memory");

@@ -37,7 +37,8 @@ pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
 
 /// The derived columns of one association as sshare prints them.
 ///
-/// Outside Fair Tree sshare prints a factor for accounts, too, and LevelFS means nothing.
+/// Outside Fair Tree sshare of some releases prints a factor for accounts, too, and LevelFS means
+/// nothing.
 fn share_fields(
     model: &Model,
     at: usize,
@@ -45,7 +46,8 @@ fn share_fields(
     computed: &AssocFairshare,
 ) -> Vec<(&'static str, String)> {
     // By the flags of Fair Tree sshare prints it for users alone.
-    let prints = assoc.kind == AssocKind::User || !model.has_flags_of_fair_tree();
+    let rates = model.rates_accounts && !model.has_flags_of_fair_tree();
+    let prints = assoc.kind == AssocKind::User || rates;
     let factor = computed.fs_factor.filter(|_| prints);
     let extended = |value: Extended| six(value.to_f64());
     let mut fields = vec![

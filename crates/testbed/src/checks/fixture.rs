@@ -288,11 +288,20 @@ pub fn occupy(cluster: &Cluster) -> Result<u32> {
 
 /// Keeps what is submitted from now on pending, without use going on.
 pub fn stop_partitions(cluster: &Cluster) -> Result<()> {
+    set_partitions(cluster, "state=down")
+}
+
+/// Lets jobs start again.
+pub fn start_partitions(cluster: &Cluster) -> Result<()> {
+    set_partitions(cluster, "state=up")
+}
+
+fn set_partitions(cluster: &Cluster, state: &str) -> Result<()> {
     for partition in ["main", "debug"] {
         let name = format!("partitionname={partition}");
         cluster
-            .run(&["scontrol", "update", &name, "state=down"])
-            .context("cannot stop a partition")?;
+            .run(&["scontrol", "update", &name, state])
+            .context("cannot stop or start a partition")?;
     }
     Ok(())
 }

@@ -148,6 +148,11 @@ const CHECKS: &[(&str, Body)] = &[
         "lives_of_administrators_are_the_same",
         lives::administration,
     ),
+    (
+        "lives_of_heterogeneous_jobs_are_the_same",
+        lives::heterogeneous,
+    ),
+    ("lives_of_a_federation_are_the_same", lives::federation),
     ("a_fault_leaves_slurmctld_running", fault::survives),
     ("a_backup_that_takes_over_goes_on", takeover::goes_on),
     ("a_bad_disk_loses_no_usage", disk::bad),

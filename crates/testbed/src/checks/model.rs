@@ -12,6 +12,7 @@ use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use super::fixture::{CPUS, NODES};
 use crate::cluster::Cluster;
 use crate::cluster::table::{Row, Table};
+use crate::facts::facts;
 
 /// What [`Model::of`] and the comparison need of sshare.
 pub const SSHARE_COLUMNS: &str =
@@ -20,6 +21,8 @@ pub const SSHARE_COLUMNS: &str =
 /// The site as the engine sees it.
 pub struct Model {
     config: Config,
+    /// Whether sshare rates accounts, too, outside Fair Tree.
+    pub rates_accounts: bool,
     /// The associations, in sshare's order.
     pub tree: Tree,
     /// What the engine says of each.
@@ -38,6 +41,7 @@ impl Model {
         let fairshare = fairshare::compute(config.ranking(), config.compat, &tree, &usage);
         let mut model = Model {
             config,
+            rates_accounts: facts(cluster.release()).sshare_rates_accounts,
             tree,
             fairshare,
             site: Site {

@@ -1,7 +1,7 @@
 //! What sshare, sprio and squeue print is what the engine computes from the same inputs.
 
 use anyhow::{Context, Result, ensure};
-use fairtree::compat::{Compat, Release as EngineRelease};
+use fairtree::compat::Compat;
 use fairtree::config::Config;
 
 use super::Check;
@@ -12,6 +12,7 @@ use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::table::Table;
 use crate::cluster::{Cluster, Plan};
+use crate::facts::engine_release;
 use crate::wait;
 
 /// Our plugin as it comes: also with accounts that tie.
@@ -25,7 +26,7 @@ pub fn compat_slurm(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     let parameters = format!("calc_period={},compat=slurm", fixture::PERIOD);
     plan.settings.push(("PriorityParameters", parameters));
-    compare(check, plan, Some(stock_compat(check)?))
+    compare(check, plan, Some(stock_compat(check)))
 }
 
 /// Classic fair share.
@@ -79,14 +80,12 @@ const RANKINGS: [&str; 6] = [
 /// The stock plugin itself, against the engine told to follow it.
 pub fn stock(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Multifactor);
-    compare(check, plan, Some(stock_compat(check)?))
+    compare(check, plan, Some(stock_compat(check)))
 }
 
 /// What the engine is told in order to follow the stock plugin of the release.
-pub fn stock_compat(check: &Check) -> Result<Compat> {
-    let [major, minor, micro] = check.release.numbers();
-    let release = EngineRelease::new(major.try_into()?, minor.try_into()?, micro.try_into()?);
-    Ok(Compat::Slurm(release))
+pub fn stock_compat(check: &Check) -> Compat {
+    Compat::Slurm(engine_release(check.release))
 }
 
 /// `compat`: what the engine is told, where slurm.conf does not say it to the last number.

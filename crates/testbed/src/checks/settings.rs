@@ -7,6 +7,7 @@ use super::fixture::{self, DEADLINE, PERIOD, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
+use crate::facts::facts;
 use crate::wait;
 use xtask::release::Release;
 
@@ -55,7 +56,7 @@ pub fn reconfigure(check: &Check) -> Result<()> {
 /// True where a reconfigure starts slurmctld anew, instead of reading slurm.conf into the running
 /// one.
 pub fn reconfigure_restarts(release: &Release) -> bool {
-    release.numbers() >= [23, 11, 0]
+    facts(release).reconfigure_restarts
 }
 
 /// Bad `PriorityParameters` keep the old settings on reconfigure and refuse a start.

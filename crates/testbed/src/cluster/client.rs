@@ -56,7 +56,7 @@ impl Cluster {
         output(self.command(words)?)
     }
 
-    fn command(&self, words: &[&str]) -> Result<Command> {
+    pub(super) fn command(&self, words: &[&str]) -> Result<Command> {
         let (program, arguments) = words.split_first().context("a command")?;
         let mut command = self.installation.command("timeout");
         self.set_environment(&mut command);
@@ -75,7 +75,8 @@ impl Cluster {
             .into_iter()
             .chain(command.get_args());
         let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-        format!("{} \"$PWD\" /usr/bin/{program}", words.join(" "))
+        let client = self.installation.client(program);
+        format!("{} \"$PWD\" {}", words.join(" "), client.display())
     }
 
     /// [`Cluster::run`] with times printed as seconds since 1970.
@@ -185,7 +186,7 @@ impl Cluster {
     }
 }
 
-fn output(mut command: Command) -> Result<String> {
+pub(super) fn output(mut command: Command) -> Result<String> {
     let answer: Output = command
         .output()
         .with_context(|| format!("cannot run {command:?}"))?;

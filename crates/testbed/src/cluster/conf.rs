@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::folder::Folder;
 use super::ports::Ports;
+use crate::facts::facts;
 use xtask::installation::Installation;
 use xtask::release::Release;
 
@@ -126,6 +127,24 @@ impl SlurmConf {
         conf
     }
 
+    /// The settings of another cluster with these partitions, whose one node is down; as large as all
+    /// nodes of this one.
+    pub fn with_a_node_that_is_down(&self, nodes: Nodes) -> SlurmConf {
+        let partitions = self
+            .rest
+            .lines()
+            .filter(|line| line.starts_with("Partition"));
+        let cpus = nodes.cpus * u32::try_from(nodes.count).unwrap_or(1);
+        let node = format!(
+            "NodeName=s0 NodeHostname=localhost NodeAddr=127.0.0.1 Port=1 CPUs={cpus} \
+             RealMemory=1000 State=DOWN Reason=none\n"
+        );
+        SlurmConf {
+            settings: self.settings.clone(),
+            rest: partitions.fold(node, |text, line| text + line + "\n"),
+        }
+    }
+
     /// Gives a setting another value.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         let value = value.into();
@@ -200,7 +219,8 @@ pub fn node_name(index: usize) -> String {
 /// cgroup.conf where slurmd insists on cgroups unless told otherwise; `None` where it does not
 /// know the word.
 pub fn cgroup(release: &Release) -> Option<&'static str> {
-    (release.numbers() >= [23, 11, 0]).then_some("CgroupPlugin=disabled\n")
+    let wanted = facts(release).slurmd_wants_cgroups;
+    wanted.then_some("CgroupPlugin=disabled\n")
 }
 
 /// slurmdbd.conf; `password`: the one that MariaDB's user `slurm` was given.

@@ -97,9 +97,10 @@ impl Cluster {
         let built = binary();
         let built = built.parent().context("a folder")?;
         let path = format!(
-            "{}:{}:/usr/sbin:/usr/bin:/sbin:/bin",
+            "{}:{}:{}",
             self.commands()?.display(),
-            built.display()
+            built.display(),
+            self.search_path()
         );
         command.env("PATH", path);
         // Not a pipe: without a file it asks Slurm.
@@ -132,9 +133,8 @@ impl Cluster {
                 .chain(command.get_args());
             let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
             let words = words.join(" ");
-            let script = format!(
-                "#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\nexec {words} \"$@\"\n"
-            );
+            let path = self.search_path();
+            let script = format!("#!/bin/sh\nPATH={path}\nexport PATH\nexec {words} \"$@\"\n");
             fs::write(&path, script)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
         }

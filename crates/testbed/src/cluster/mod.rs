@@ -10,6 +10,7 @@ mod clock;
 pub mod conf;
 pub mod disk;
 pub mod fairtree;
+mod federation;
 pub mod folder;
 mod ports;
 mod services;
@@ -234,7 +235,7 @@ impl Cluster {
     fn set_environment(&self, command: &mut Command) {
         command
             .env_clear()
-            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("PATH", self.search_path())
             .env("LANG", "C.UTF-8")
             .env("SLURM_CONF", self.conf_file())
             .env(crate::process::MARK, self.folder.path());
@@ -243,11 +244,19 @@ impl Cluster {
         }
     }
 
+    /// Where daemons and commands look for programs: Slurm's, and this machine's.
+    pub fn search_path(&self) -> String {
+        self.installation.path()
+    }
+
     /// What to type in a terminal, as root, so that Slurm's commands talk to this cluster.
     pub fn prompt(&self) -> String {
         let conf = self.conf_file();
         match self.installation.shell() {
-            None => format!("export SLURM_CONF={}", conf.display()),
+            None => match self.installation.own_programs() {
+                None => format!("export SLURM_CONF={}", conf.display()),
+                Some(path) => format!("export SLURM_CONF={} PATH={path}:$PATH", conf.display()),
+            },
             Some(shell) => format!("SLURM_CONF={} {shell}", conf.display()),
         }
     }

@@ -20,7 +20,7 @@ impl Ports {
     ///
     /// `number`: that of the cluster's folder; different clusters begin their search apart.
     pub fn choose(number: u32, nodes: usize) -> Result<Ports> {
-        let size = u16::try_from(nodes + 3)?;
+        let size = u16::try_from(nodes + 4)?;
         let blocks = (RANGE.end - RANGE.start) / size;
         let start = u16::try_from((number * 37) % u32::from(blocks))?;
         for block in 0..blocks {
@@ -47,9 +47,14 @@ impl Ports {
         self.first + 2
     }
 
+    /// That of the slurmctld of a second cluster.
+    pub fn sibling(self) -> u16 {
+        self.first + 3
+    }
+
     /// Those of the slurmd, from the first to the last node.
     pub fn slurmd(self, nodes: usize) -> Range<u16> {
-        let first = self.first + 3;
+        let first = self.first + 4;
         first..first + u16::try_from(nodes).unwrap_or(u16::MAX - first)
     }
 }
@@ -70,6 +75,6 @@ mod tests {
         let other = Ports::choose(1, 2).unwrap();
         assert_ne!(other.database(), chosen.database());
         assert_eq!(other.slurmd(2).len(), 2);
-        assert_eq!(other.slurmd(2).start, other.slurmctld() + 1);
+        assert_eq!(other.slurmd(2).start, other.sibling() + 1);
     }
 }

@@ -76,7 +76,10 @@ impl Cluster {
         )?;
         chown(&statements, Some(mysql.uid), Some(mysql.gid))?;
         fs::set_permissions(&statements, Permissions::from_mode(0o400))?;
-        let mut command = self.bare(Path::new("/usr/sbin/mariadbd"));
+        // The first is Debian's.
+        let places = ["/usr/sbin/mariadbd", "/usr/libexec/mariadbd"].map(Path::new);
+        let place = places.into_iter().find(|place| place.exists());
+        let mut command = self.bare(place.unwrap_or(places[0]));
         command.env("TMPDIR", &temporary);
         command.args([
             "--no-defaults",
@@ -133,6 +136,13 @@ impl Cluster {
     /// slurmctld; ready when it answers a ping.
     pub fn start_slurmctld(&mut self) -> Result<()> {
         let command = self.slurm_daemon("slurmctld", "slurmctld")?;
+        self.start_slurmctld_as(command)
+    }
+
+    /// slurmctld with `-i`: it starts also with state files that it would refuse.
+    pub fn start_slurmctld_despite_its_files(&mut self) -> Result<()> {
+        let mut command = self.slurm_daemon("slurmctld", "slurmctld")?;
+        command.arg("-i");
         self.start_slurmctld_as(command)
     }
 

@@ -94,14 +94,20 @@ impl Site {
                 "defaultqos=normal",
             ])?;
         }
+        self.load(cluster, CLUSTER_NAME)
+    }
+
+    /// Tells slurmdbd of the accounts and users of a cluster of this name.
+    pub(super) fn load(&self, cluster: &Cluster, name: &str) -> Result<()> {
         let file = cluster.path().join("etc/accounts.dump");
-        std::fs::write(&file, self.dump(cluster)?)?;
-        sacctmgr(&["load", &format!("file={}", file.display())])
+        std::fs::write(&file, self.dump(cluster, name)?)?;
+        let file = format!("file={}", file.display());
+        cluster.sacctmgr(&["load", &file]).map(drop)
     }
 
     /// Accounts and users as `sacctmgr dump` writes them: one command instead of one for each.
-    fn dump(&self, cluster: &Cluster) -> Result<String> {
-        let mut text = format!("Cluster - '{CLUSTER_NAME}'\n");
+    fn dump(&self, cluster: &Cluster, name: &str) -> Result<String> {
+        let mut text = format!("Cluster - '{name}'\n");
         let parents = [None]
             .into_iter()
             .chain(self.accounts.iter().map(|row| Some(row.name)));

@@ -1,5 +1,6 @@
 //! Lives whose events are played by several threads at once.
 
+use crate::facts::facts;
 use crate::twin::{self, Life, Size};
 use xtask::release::Release;
 
@@ -46,7 +47,7 @@ pub fn life(seed: u64, release: &Release) -> Life {
 /// slurm.conf again.
 fn for_nobody_else(release: &Release) -> Vec<String> {
     let mut verbs = vec!["restart", "crash", "crash_in_pass", "quiet", "loud"];
-    if release.numbers() >= [23, 11, 0] {
+    if facts(release).reconfigure_restarts {
         verbs.push("reconfig");
     }
     verbs.into_iter().map(str::to_owned).collect()

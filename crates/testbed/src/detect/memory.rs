@@ -6,13 +6,13 @@ use anyhow::Result;
 
 use super::Watched;
 use crate::twin::Host;
+use xtask::installation::Installation;
 use xtask::project;
-use xtask::release::Release;
 
 /// The plugin as it is shipped, the host as it always is.
-pub fn prepare(release: &Release, source: &Path, folder: &Path) -> Result<Watched> {
+pub fn prepare(installation: &Installation, source: &Path, folder: &Path) -> Result<Watched> {
     let suppressions = project::root().join("tests/twin/memcheck.supp");
-    let host = Host::build(source, Path::new("/"), &folder.join("twin"))?.under(&[
+    let host = Host::build(source, installation, &folder.join("twin"))?.under(&[
         "valgrind",
         "--quiet",
         "--error-exitcode=99",
@@ -30,6 +30,6 @@ pub fn prepare(release: &Release, source: &Path, folder: &Path) -> Result<Watche
     ]);
     Ok(Watched {
         host,
-        plugin: project::plugin(release),
+        plugin: project::plugin(installation.release()),
     })
 }

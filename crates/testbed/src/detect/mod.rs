@@ -9,7 +9,7 @@ mod memory;
 mod races;
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
@@ -17,6 +17,7 @@ use libtest_mimic::Trial;
 
 use crate::harness::{self, Bed, Shared};
 use crate::twin::{Host, Life};
+use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{interrupt, project, source};
@@ -48,11 +49,17 @@ impl Detector {
     }
 
     fn prepare(self, release: &Release, progress: &Progress) -> Result<Watched> {
+        let installation = Installation::of(release, progress)?;
+        // The detectors' libraries are this machine's.
+        ensure!(
+            installation.is_of_this_machine(),
+            "Slurm {release} is not installed here"
+        );
         let source = source::fetch(release, progress)?;
         let folder = project::slurm(release);
         let watched = match self {
-            Detector::Memory => memory::prepare(release, &source, &folder)?,
-            Detector::Races => races::prepare(&source, &folder, progress)?,
+            Detector::Memory => memory::prepare(&installation, &source, &folder)?,
+            Detector::Races => races::prepare(&installation, &source, &folder, progress)?,
         };
         let plugin = &watched.plugin;
         ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
@@ -64,9 +71,6 @@ impl Detector {
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let of = |detector: Detector| {
         let watched = Arc::new(Shared::new(move || {
-            // The detectors' libraries are this machine's.
-            let here = bed.installation()?.folder() == Path::new("/");
-            ensure!(here, "Slurm {} is not installed here", bed.release);
             detector.prepare(&bed.release, &bed.progress)
         }));
         SHORT.map(move |seed| {

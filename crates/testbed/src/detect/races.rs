@@ -13,22 +13,23 @@ use anyhow::{Context, Result, bail};
 use super::Watched;
 use crate::twin::Host;
 use xtask::command::{cargo_in_checkout, checked};
+use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::project;
 
 const FLAG: &str = "-fsanitize=thread";
 
 /// Builds both with the detector in them.
-pub fn prepare(source: &Path, folder: &Path, progress: &Progress) -> Result<Watched> {
+pub fn prepare(
+    installation: &Installation,
+    source: &Path,
+    folder: &Path,
+    progress: &Progress,
+) -> Result<Watched> {
     progress.step("building the plugin with ThreadSanitizer");
     let plugin = plugin(source, folder)?;
     let flags = format!("CFLAGS=-O1 -g {FLAG}");
-    let host = Host::make(
-        source,
-        Path::new("/"),
-        &folder.join("twin-races"),
-        &[&flags],
-    )?;
+    let host = Host::make(source, installation, &folder.join("twin-races"), &[&flags])?;
     let suppressions = project::root().join("tests/twin/races.supp");
     let options = format!(
         // The order of locks is the host's business (locks.c). It knows what the detector does

@@ -18,6 +18,7 @@ use libtest_mimic::Trial;
 use crate::harness::{self, Bed, Shared};
 use crate::storm;
 use crate::twin::Host;
+use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{interrupt, project, source};
@@ -40,7 +41,7 @@ fn kinds() -> Vec<(String, Vec<Case>)> {
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let host = Arc::new(Shared::new(move || {
         let installation = bed.installation()?;
-        build(&bed.release, installation.folder(), &bed.progress)
+        build(&installation, &bed.progress)
     }));
     let each = |(name, cases): (String, Vec<Case>)| {
         let host = Arc::clone(&host);
@@ -65,22 +66,23 @@ pub fn kill_tests(bed: &'static Bed) -> Vec<Trial> {
     vec![kills]
 }
 
-/// Plays every mishap in the twin host; `root`: the system with the release's library.
+/// Plays every mishap in the twin host, with the library of this installation.
 ///
 /// # Errors
 /// A host that does not build, and the first case that did not end well, with its life.
-pub fn play(release: &Release, root: &Path, progress: &Progress) -> Result<()> {
-    let host = build(release, root, progress)?;
-    let plugin = plugin(release)?;
+pub fn play(installation: &Installation, progress: &Progress) -> Result<()> {
+    let host = build(installation, progress)?;
+    let plugin = plugin(installation.release())?;
     for (name, cases) in kinds() {
         all(&host, &plugin, &name, &cases, progress)?;
     }
     Ok(())
 }
 
-fn build(release: &Release, root: &Path, progress: &Progress) -> Result<Host> {
+fn build(installation: &Installation, progress: &Progress) -> Result<Host> {
+    let release = installation.release();
     let source = source::fetch(release, progress)?;
-    Host::build(&source, root, &project::slurm(release).join("twin"))
+    Host::build(&source, installation, &project::slurm(release).join("twin"))
 }
 
 fn plugin(release: &Release) -> Result<PathBuf> {

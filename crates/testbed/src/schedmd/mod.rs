@@ -43,8 +43,12 @@ const TIES: &[(&str, &str)] = &[("test24.4", "aD|uD2|40|")];
 /// # Errors
 /// As [`programs`], a cluster that does not start, and a script that ends otherwise.
 pub fn all(release: &Release, progress: &Progress) -> Result<()> {
-    let programs = programs(release, progress);
     let source = source::fetch(release, progress)?;
+    if !has_tests(&source) {
+        progress.print(without_tests(release));
+        return Ok(());
+    }
+    let programs = programs(release, progress);
     let mut rows = vec![HEAD.map(str::to_owned)];
     let mut differing = 0;
     for row in script::results(&source, release, progress)? {
@@ -83,21 +87,41 @@ pub fn programs(release: &Release, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// The programs as tests.
+/// The programs as tests; a release whose source has none has nothing to show.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let programs = Arc::new(Shared::new(move || {
-        Programs::build(&bed.release, &bed.progress)
+        let source = source::fetch(&bed.release, &bed.progress)?;
+        match has_tests(&source) {
+            true => Programs::build(&bed.release, &bed.progress).map(Some),
+            false => Ok(None),
+        }
     }));
     let each = |subject: Subject| {
         let programs = Arc::clone(&programs);
         harness::test(bed, subject.name(), move |bed| {
-            let (row, wrong) = programs.get()?.compare(subject)?;
+            let Some(programs) = programs.get()? else {
+                bed.progress.print(without_tests(&bed.release));
+                return Ok(());
+            };
+            let (row, wrong) = programs.compare(subject)?;
             bed.progress.print(table(&[HEAD.map(str::to_owned), row]));
             ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
             Ok(())
         })
     };
     Subject::ALL.into_iter().map(each).collect()
+}
+
+/// Whether a source comes with tests of the plugin: from 25.11 on releases have none.
+fn has_tests(source: &Path) -> bool {
+    let suite = source.join("testsuite");
+    ["expect", "python/tests"]
+        .iter()
+        .any(|part| suite.join(part).is_dir())
+}
+
+fn without_tests(release: &Release) -> String {
+    format!("the source of Slurm {release} has no tests of the plugin: nothing is run")
 }
 
 /// A release's source, and what builds its programs.

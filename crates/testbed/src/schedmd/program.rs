@@ -1,6 +1,5 @@
 //! A small program of Slurm's testsuite: associations made by hand, one pass, sshare's table.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +10,6 @@ use crate::cluster::conf::PriorityType;
 use xtask::command::checked;
 use xtask::installation::Installation;
 use xtask::project;
-use xtask::root;
 
 /// What a program is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,8 +128,7 @@ fn expected(script: &str) -> Vec<String> {
 /// How programs are built for one release.
 pub struct Toolchain {
     slurm: PathBuf,
-    /// `/`, or the folder that is `/` to this release.
-    root: PathBuf,
+    installation: Installation,
     stock_plugins: PathBuf,
     our_plugins: PathBuf,
     folder: PathBuf,
@@ -141,13 +138,10 @@ pub struct Toolchain {
 impl Toolchain {
     /// Compiles the parts that all programs share; results go to `folder`.
     pub fn new(slurm: &Path, installation: &Installation, folder: &Path) -> Result<Toolchain> {
-        let stock = installation.stock_plugins();
         let mut tools = Toolchain {
             slurm: slurm.to_owned(),
-            root: installation.folder().to_owned(),
-            stock_plugins: installation
-                .folder()
-                .join(stock.strip_prefix("/").unwrap_or(&stock)),
+            installation: installation.clone(),
+            stock_plugins: installation.library(),
             our_plugins: project::slurm(installation.release()),
             folder: folder.to_owned(),
             objects: Vec::new(),
@@ -241,16 +235,11 @@ impl Built<'_> {
     }
 
     fn command(&self) -> Command {
-        let mut path = OsString::from(&self.tools.stock_plugins);
-        if self.tools.root == Path::new("/") {
-            let mut command = Command::new(&self.path);
-            command.env("LD_LIBRARY_PATH", path);
-            return command;
+        let installation = &self.tools.installation;
+        let mut command = installation.linked(&self.path, &[]);
+        if installation.is_of_this_machine() {
+            command.env("LD_LIBRARY_PATH", &self.tools.stock_plugins);
         }
-        path.push(":");
-        path.push(root::libraries(&self.tools.root));
-        let mut command = Command::new(root::loader(&self.tools.root));
-        command.arg("--library-path").arg(path).arg(&self.path);
         command
     }
 }

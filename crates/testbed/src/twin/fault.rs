@@ -5,11 +5,11 @@
 //! | line | meaning |
 //! |---|---|
 //! | `#? FIELD = VALUE` | after the line above, this field is right with this value; `ending` is how the host ended |
-//! | `#! only RELEASE ...` | stock has the fault in these releases alone; in others ours answers as stock does |
+//! | `#! only RELEASE ...` | of the releases that are recorded, stock has the fault in these alone; in others ours answers as stock does |
 //! | `#! compat right` | `compat=slurm` does not share the fault: it is none of a number |
 //!
 //! What stock answers stands in the file of the same name with the ending `.stock`, one column a
-//! release.
+//! release. A release without a column is taken to be as the last one before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ impl Fault {
         Ok(())
     }
 
-    /// Whether stock of this release has the fault.
+    /// Whether stock of this release, which is recorded, has the fault.
     pub fn concerns(&self, release: &Release) -> bool {
         self.only.is_empty() || self.only.contains(release)
     }
@@ -190,14 +190,17 @@ impl Record {
         Ok(record)
     }
 
-    /// The answers of a release.
+    /// The answers of a release, or of the last one before it that is recorded; and which one that
+    /// is.
     ///
     /// # Errors
     /// None is recorded.
-    pub fn of(&self, release: &Release) -> Result<&[String]> {
-        let column = self.columns.iter().find(|(of, _)| of == release);
-        let (_, answers) = column.with_context(|| format!("nothing is recorded of {release}"))?;
-        Ok(answers)
+    pub fn of(&self, release: &Release) -> Result<(&Release, &[String])> {
+        let before = |(of, _): &&(Release, Vec<String>)| of.numbers() <= release.numbers();
+        let columns = self.columns.iter().filter(before);
+        let column = columns.max_by_key(|(of, _)| of.numbers());
+        let column = column.with_context(|| format!("nothing is recorded of {release}"))?;
+        Ok((&column.0, &column.1))
     }
 
     /// Notes the answers of a release.
@@ -338,7 +341,7 @@ mod tests {
             assert_eq!(releases, told, "{name}");
             assert_eq!(cells[1].ends_with('¹'), fault.compat_is_right, "{name}");
             for release in &concerned {
-                let (answer, expected) = first_wrong(&fault, record.of(release).unwrap());
+                let (answer, expected) = first_wrong(&fault, record.of(release).unwrap().1);
                 for (cell, truth) in [(stock, answer), (right, expected)] {
                     let Some(truth) = number(truth) else { continue };
                     let found = number(cell).unwrap_or_else(|| panic!("{name}: {cell}"));

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
+use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
-use xtask::{interrupt, project, source};
+use xtask::{interrupt, prefix, project};
 
 use super::compare::{Outcome, Pair, Promise, compare};
 use super::fault::{Fault, Record, agree, files};
@@ -22,11 +23,8 @@ pub struct Arguments {
     #[arg(default_value = "")]
     filter: String,
     /// Slurm's release
-    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
     slurm: Release,
-    /// The Debian system with that release's libraries and plugins
-    #[arg(long, default_value = "/")]
-    root: PathBuf,
     /// Record what stock gives, instead of checking it
     #[arg(long)]
     record: bool,
@@ -38,7 +36,8 @@ pub struct Arguments {
 /// A plugin or host that is not there or does not build, and every number that is not the one it
 /// must be.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
-    let comparison = Comparison::build(&arguments.slurm, &arguments.root, progress)?;
+    let installation = Installation::of(&arguments.slurm, progress)?;
+    let comparison = Comparison::build(&installation, progress)?;
     if arguments.record {
         return comparison.record(&arguments.filter);
     }
@@ -54,13 +53,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// With the plugin that was built for a release; `root` is the Debian system with it.
+    /// With the plugin that was built for an installed release.
     ///
     /// # Errors
     /// A plugin or a host that is not there or does not build.
-    pub fn build(release: &Release, root: &Path, progress: &Progress) -> Result<Comparison> {
-        let source = source::fetch(release, progress)?;
-        let host = build_host(release, &source, root)?;
+    pub fn build(installation: &Installation, progress: &Progress) -> Result<Comparison> {
+        let release = installation.release();
+        let host = build_host(installation, progress)?;
         let (stock, ours) = (host.stock(), project::plugin(release));
         for plugin in [&stock, &ours] {
             ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
@@ -128,9 +127,9 @@ impl Comparison {
     }
 
     fn differences_of(&self, fault: &Fault, path: &Path) -> Result<Vec<String>> {
-        let recorded = Record::read(fault, path)?;
-        let recorded = recorded.of(&self.release)?;
-        let concerned = fault.concerns(&self.release);
+        let record = Record::read(fault, path)?;
+        let (release, recorded) = record.of(&self.release)?;
+        let concerned = fault.concerns(release);
         let mut found = vec![];
         let stock = self.ask(&self.host, &self.stock, fault)?;
         let ours = self.ask(&self.host, &self.ours, fault)?;
@@ -153,15 +152,15 @@ impl Comparison {
         if concerned && answers.all(|(answer, asked)| agree(answer, &asked.right)) {
             found.push(format!("stock {} does not have this fault", self.release));
         }
-        found.extend(self.compat(fault)?);
+        found.extend(self.compat(fault, concerned)?);
         Ok(found)
     }
 
     /// What is wrong under `compat=slurm`: it gives stock's numbers, but shares no fault that is
     /// none of a number.
-    fn compat(&self, fault: &Fault) -> Result<Vec<String>> {
+    fn compat(&self, fault: &Fault, concerned: bool) -> Result<Vec<String>> {
         let host = self.host.clone().with("--conf", COMPAT);
-        if !fault.compat_is_right || !fault.concerns(&self.release) {
+        if !fault.compat_is_right || !concerned {
             return self.compat_is_stock(&host, fault);
         }
         let answers = self.ask(&host, &self.ours, fault)?;

@@ -7,20 +7,18 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use xtask::installation::Installation;
 use xtask::project;
 
 use super::compare::Promise;
 use super::documented;
 use super::life::Life;
 
-/// Where Debian keeps libslurmfull.so and Slurm's plugins.
-const LIBRARY: &str = "usr/lib/x86_64-linux-gnu/slurm-wlm";
-
 /// A built host and the Slurm that it runs with.
 #[derive(Clone)]
 pub struct Host {
     program: PathBuf,
-    root: PathBuf,
+    installation: Installation,
     further: Vec<String>,
     under: Vec<String>,
     variables: Vec<(String, String)>,
@@ -36,27 +34,36 @@ pub struct Dump {
 }
 
 impl Host {
-    /// Builds the host against a configured source of Slurm; `root` is the folder of the Debian
-    /// system that holds the same release, `/` for this one.
-    pub fn build(source: &Path, root: &Path, program: &Path) -> Result<Host> {
-        Host::make(source, root, program, &[])
+    /// Builds the host against a configured source of Slurm and the libslurmfull of the same release.
+    pub fn build(source: &Path, installation: &Installation, program: &Path) -> Result<Host> {
+        Host::make(source, installation, program, &[])
     }
 
     /// The same for the host that measures (`tests/twin/bench`).
-    pub fn build_bench(source: &Path, root: &Path, program: &Path) -> Result<Host> {
-        Host::make(source, root, program, &["BENCH=1"])
+    pub fn build_bench(source: &Path, installation: &Installation, program: &Path) -> Result<Host> {
+        Host::make(source, installation, program, &["BENCH=1"])
     }
 
     /// The same with further words for make, for instance `NAME=VALUE`.
-    pub fn make(source: &Path, root: &Path, program: &Path, words: &[&str]) -> Result<Host> {
+    pub fn make(
+        source: &Path,
+        installation: &Installation,
+        program: &Path,
+        words: &[&str],
+    ) -> Result<Host> {
         let here = project::root().join("tests/twin");
+        let library = installation.library();
         // Two builds at once would write the same files.
         let _lock = project::lock(program.parent().context("a folder of builds")?)?;
+        renew(
+            program,
+            &format!("{}\n{}\n", source.display(), library.display()),
+        )?;
         let mut make = Command::new("make");
         make.arg("--quiet").arg("-C").arg(&here).args(words);
         for (key, value) in [
             ("SLURM_SRC", source),
-            ("SLURM_LIB", &root.join(LIBRARY)),
+            ("SLURM_LIB", &library),
             ("OUT", program),
         ] {
             let mut word = OsString::from(key);
@@ -69,7 +76,7 @@ impl Host {
         }
         Ok(Host {
             program: program.to_owned(),
-            root: root.to_owned(),
+            installation: installation.clone(),
             further: vec![],
             under: vec![],
             variables: vec![],
@@ -107,30 +114,7 @@ impl Host {
 
     /// Slurm's own plugin of this release.
     pub fn stock(&self) -> PathBuf {
-        self.root.join(LIBRARY).join("priority_multifactor.so")
-    }
-
-    /// The command that starts the host: through the loader of another system where the
-    /// library belongs to one.
-    fn command(&self) -> Command {
-        let started_by = |program: &Path| match self.under.split_first() {
-            None => Command::new(program),
-            Some((first, words)) => {
-                let mut command = Command::new(first);
-                command.args(words).arg(program);
-                command
-            }
-        };
-        if self.root == Path::new("/") {
-            return started_by(&self.program);
-        }
-        let own = self.root.join("usr/lib/x86_64-linux-gnu");
-        let mut path = OsString::from(&own);
-        path.push(":");
-        path.push(self.root.join(LIBRARY));
-        let mut command = started_by(&self.root.join("lib64/ld-linux-x86-64.so.2"));
-        command.arg("--library-path").arg(path).arg(&self.program);
-        command
+        self.installation.library().join("priority_multifactor.so")
     }
 
     /// A run that is ready to start: the life `text` with a plugin, in an empty folder, where it
@@ -139,9 +123,9 @@ impl Host {
         let at = |name: &str| folder.join(name);
         fs::create_dir(at("state"))?;
         fs::write(at("life"), text)?;
-        let mut command = self.command();
+        let mut command = self.installation.linked(&self.program, &self.under);
         command.arg("--plugin").arg(plugin);
-        command.arg("--plugin-dir").arg(self.root.join(LIBRARY));
+        command.arg("--plugin-dir").arg(self.installation.library());
         command.arg("--life").arg(at("life"));
         command.arg("--state").arg(at("state"));
         command.arg("--dump").arg(at("dump"));
@@ -191,4 +175,18 @@ impl Host {
             lines: dump.lines().map(str::to_owned).collect(),
         })
     }
+}
+
+/// Removes a program that was built of another source or against another library: make looks at
+/// times only, and one release may be installed in several places.
+fn renew(program: &Path, of: &str) -> Result<()> {
+    let note = program.with_extension("built-of");
+    if fs::read_to_string(&note).is_ok_and(|found| found == of) {
+        return Ok(());
+    }
+    match fs::remove_file(program) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => fs::write(&note, of)?,
+    }
+    Ok(())
 }

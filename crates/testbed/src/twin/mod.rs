@@ -31,9 +31,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Args, Subcommand};
 
+use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
-use xtask::{project, source};
+use xtask::{prefix, project, source};
 
 use compare::{Outcome, Pair, Promise, compare};
 pub use draw::Draw;
@@ -137,14 +138,8 @@ const COMPAT: &str = "PriorityParameters=compat=slurm";
 #[derive(Args)]
 struct Plugins {
     /// Slurm's release
-    #[arg(long, env = "SLURM", default_value = "22.05.8")]
+    #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
     slurm: Release,
-    /// A configured source tree of Slurm to use instead of the one that is fetched
-    #[arg(long, env = "SLURM_SRC")]
-    slurm_src: Option<PathBuf>,
-    /// The Debian system with that release's libraries and plugins
-    #[arg(long, default_value = "/")]
-    root: PathBuf,
     /// The plugin under test instead of the one that was built for the release
     #[arg(long, conflicts_with = "stock")]
     plugin: Option<PathBuf>,
@@ -180,18 +175,13 @@ pub fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
 
 impl Plugins {
     fn build(&self, progress: &Progress) -> Result<Built> {
-        // make passes an empty word where none was given.
-        let given = self.slurm_src.as_deref();
-        let source = match given.filter(|folder| !folder.as_os_str().is_empty()) {
-            Some(folder) => folder.to_owned(),
-            None => source::fetch(&self.slurm, progress)?,
-        };
+        let installation = Installation::of(&self.slurm, progress)?;
         let promise = if self.documented {
             Promise::Documented
         } else {
             Promise::Same
         };
-        let host = build_host(&self.slurm, &source, &self.root)?.promising(promise, &self.setting);
+        let host = build_host(&installation, progress)?.promising(promise, &self.setting);
         let host = self
             .ignore
             .iter()
@@ -201,13 +191,15 @@ impl Plugins {
             Some(plugin) => plugin.clone(),
             None => project::plugin(&self.slurm),
         };
-        Built::new(host, ours, &self.root, promise)
+        Built::new(host, ours, promise)
     }
 }
 
-/// The host of a release; `root` is the folder of the Debian system with that release.
-fn build_host(release: &Release, source: &Path, root: &Path) -> Result<Host> {
-    Host::build(source, root, &project::slurm(release).join("twin"))
+/// The host of an installed release.
+fn build_host(installation: &Installation, progress: &Progress) -> Result<Host> {
+    let release = installation.release();
+    let source = source::fetch(release, progress)?;
+    Host::build(&source, installation, &project::slurm(release).join("twin"))
 }
 
 /// What lives are played with.
@@ -215,19 +207,17 @@ struct Built {
     host: Host,
     stock: PathBuf,
     ours: PathBuf,
-    root: PathBuf,
     promise: Promise,
 }
 
 impl Built {
     /// With the plugin that was built for a release.
-    fn of(release: &Release, root: &Path, promise: Promise, progress: &Progress) -> Result<Built> {
-        let source = source::fetch(release, progress)?;
-        let host = build_host(release, &source, root)?.promising(promise, COMPAT);
-        Built::new(host, project::plugin(release), root, promise)
+    fn of(installation: &Installation, promise: Promise, progress: &Progress) -> Result<Built> {
+        let host = build_host(installation, progress)?.promising(promise, COMPAT);
+        Built::new(host, project::plugin(installation.release()), promise)
     }
 
-    fn new(host: Host, ours: PathBuf, root: &Path, promise: Promise) -> Result<Built> {
+    fn new(host: Host, ours: PathBuf, promise: Promise) -> Result<Built> {
         let stock = host.stock();
         for plugin in [&stock, &ours] {
             ensure!(plugin.is_file(), "{}: no such plugin", plugin.display());
@@ -236,7 +226,6 @@ impl Built {
             host,
             stock,
             ours,
-            root: root.to_owned(),
             promise,
         })
     }

@@ -73,7 +73,7 @@ pub fn print_fault_counts() {
 fn of_faults(bed: &'static Bed) -> Result<Vec<Trial>> {
     let pair = Arc::new(Shared::new(move || {
         let installation = bed.installation()?;
-        faults::Comparison::build(&bed.release, installation.folder(), &bed.progress)
+        faults::Comparison::build(&installation, &bed.progress)
     }));
     let each = |path: PathBuf| {
         let pair = Arc::clone(&pair);
@@ -126,7 +126,7 @@ fn of_kind(
 
 fn build(bed: &Bed, promise: Promise) -> Result<Built> {
     let installation = bed.installation()?;
-    Built::of(&bed.release, installation.folder(), promise, &bed.progress)
+    Built::of(&installation, promise, &bed.progress)
 }
 
 /// Lives of seeds under one promise.
@@ -186,10 +186,7 @@ impl Sample {
                 let first = !self.shrunk.swap(true, Ordering::Relaxed);
                 let release = &self.bed.release;
                 report(&run.pair, &life, &difference, first).with_context(|| {
-                    let root = built.root.display();
-                    format!(
-                        "again: cargo testbed twin seeds {seed} --slurm {release} --root {root}{option}"
-                    )
+                    format!("again: cargo testbed twin seeds {seed} --slurm {release}{option}")
                 })
             }
         }

@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use crate::cluster::Cluster;
+use crate::facts::facts;
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +166,7 @@ const SPRIO_NAMES: &[&str] = &[
 /// Every question, with the names and numbers of this cluster in it.
 pub fn all(cluster: &Cluster) -> Result<Vec<Asked>> {
     let mut found = Vec::new();
-    let newer = cluster.release().numbers() >= [24, 5, 0];
+    let newer = facts(cluster.release()).sprio_names_qos;
     let names = if newer { SPRIO_NAMES } else { &[] };
     for (command, list) in [
         (Command::Sshare, SSHARE),

@@ -7,6 +7,7 @@ use super::site::ARENA;
 use super::watch::{self, Look};
 use crate::checks::fixture::{self, job};
 use crate::cluster::client::NewJob;
+use crate::facts::facts;
 
 /// `GrpTRESMins=cpu=1` and `GrpWall=1`, in seconds.
 const MINUTE: i64 = 60;
@@ -48,7 +49,7 @@ pub fn submit(life: &mut Life) -> Result<Waiting> {
         ("MaxCpuRunMinsPerUser", "cyd", "walls", "each"),
     ] {
         // Releases before 24.05 know that limit, but do not count for it.
-        if qos == "each" && life.check.release.numbers() < [24, 5, 0] {
+        if qos == "each" && !facts(life.check.release).run_secs_each {
             continue;
         }
         let long = submit_one(life, user, account, qos, 1, LONG)?;

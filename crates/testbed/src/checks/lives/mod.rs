@@ -7,6 +7,8 @@
 //! each cluster for itself, against the times that slurmdbd has recorded.
 
 mod admin;
+mod federation;
+mod het;
 mod jobs;
 mod ledger;
 mod limits;
@@ -92,6 +94,29 @@ pub fn administration(check: &Check) -> Result<()> {
     })
 }
 
+/// Heterogeneous jobs. Where backfill tries one, stock may charge for what it only simulates, by a
+/// fault of its own ("simulated-end" in docs/parity.md): there only ours must be exact.
+pub fn heterogeneous(check: &Check) -> Result<()> {
+    same(check, site::with_limits, |life| {
+        het::play(life)?;
+        let ledger = Ledger::read(life.cluster)?;
+        if life.under == Under::Documented {
+            ledger.ensure_explains(life)?;
+        }
+        ensure_no_complaint(life.cluster)
+    })
+}
+
+/// A federation of two clusters with one slurmdbd.
+pub fn federation(check: &Check) -> Result<()> {
+    same(check, site::with_limits, |life| {
+        federation::play(life)?;
+        let ledger = Ledger::read(life.cluster)?;
+        ledger.ensure_explains(life)?;
+        ensure_no_complaint(life.cluster)
+    })
+}
+
 /// No job is left; a restart brings a pass: usage is still what the jobs used, and fair shares
 /// follow from it.
 fn end(life: &mut Life, ledger: &Ledger) -> Result<()> {
@@ -111,7 +136,7 @@ fn fair_shares_follow(life: &Life) -> Result<()> {
     let text = numbers::without_parameters(&life.cluster.conf().render());
     let mut config = Config::from_slurm_conf(&text, "slurm.conf")?;
     if life.under != Under::Documented {
-        config.compat = numbers::stock_compat(life.check)?;
+        config.compat = numbers::stock_compat(life.check);
     }
     let sshare = life.cluster.sshare(SSHARE_COLUMNS)?;
     let model = Model::of(life.cluster, config, &sshare)?;

@@ -29,7 +29,11 @@ pub struct Look {
 }
 
 impl Look {
-    fn of(row: &Row) -> Result<Look> {
+    /// What a row says.
+    ///
+    /// # Errors
+    /// A column is missing, or no number.
+    pub fn of(row: &Row) -> Result<Look> {
         let time = |name| -> Result<i64> { Ok(row.get(name).unwrap_or(0)) };
         Ok(Look {
             state: row.text("JobState")?.to_owned(),

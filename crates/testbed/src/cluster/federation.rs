@@ -1,0 +1,110 @@
+//! A second cluster of one federation: a slurmctld with a name, a port and state of its own, with the
+//! same slurmdbd and munged. Its one node is down, so jobs wait there, and run in the first cluster.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::services::DEADLINE;
+use super::site::Site;
+use super::{Cluster, conf};
+use crate::wait;
+
+/// Its name in accounting.
+const NAME: &str = "fairtree2";
+/// What its daemon is called here.
+const DAEMON: &str = "slurmctld-sibling";
+
+impl Cluster {
+    /// Starts the second cluster, with the accounts and users of this site, and joins both in a
+    /// federation.
+    ///
+    /// # Errors
+    /// It does not start, or they do not find each other.
+    pub fn federate(&mut self, site: &Site) -> Result<()> {
+        self.sacctmgr(&["add", "cluster", NAME])?;
+        site.load(self, NAME)?;
+        self.start_sibling()?;
+        let clusters = format!("clusters={},{NAME}", conf::CLUSTER_NAME);
+        self.sacctmgr(&["add", "federation", "pair", &clusters])?;
+        wait::until_true("both are in the federation", DEADLINE, || {
+            let of_this = self.run(&["scontrol", "show", "federation"])?;
+            let of_that = self.run_in_sibling(&["scontrol", "show", "federation"])?;
+            let joined = |text: &str| {
+                text.contains("Sibling:")
+                    && !text.contains("PersistConnSend/Recv:No")
+                    && text.contains("PersistConnSend/Recv:Yes/Yes")
+            };
+            Ok(joined(&of_this) && joined(&of_that))
+        })
+        .with_context(|| self.tails(DAEMON))
+    }
+
+    fn sibling_folder(&self) -> PathBuf {
+        self.folder.join("sibling")
+    }
+
+    fn start_sibling(&mut self) -> Result<()> {
+        let folder = self.sibling_folder();
+        for name in ["state", "bin"] {
+            fs::create_dir_all(folder.join(name))?;
+        }
+        let program = folder.join("bin/slurmctld");
+        symlink(self.installation.daemon("slurmctld"), &program)?;
+        let mut own = self.conf.with_a_node_that_is_down(self.nodes);
+        let log = self.folder.log(DAEMON).display().to_string();
+        for (key, value) in [
+            ("ClusterName", NAME.to_owned()),
+            ("SlurmctldPort", self.ports.sibling().to_string()),
+            (
+                "StateSaveLocation",
+                folder.join("state").display().to_string(),
+            ),
+            (
+                "SlurmctldPidFile",
+                folder.join("own-pid").display().to_string(),
+            ),
+            ("SlurmctldLogFile", log),
+        ] {
+            own.set(key, value);
+        }
+        fs::write(folder.join("slurm.conf"), own.render())?;
+        if let Some(text) = conf::cgroup(self.installation.release()) {
+            fs::write(folder.join("cgroup.conf"), text)?;
+        }
+        let mut command = self.installation.command_in(self.folder.path(), &program);
+        self.set_environment(&mut command);
+        command
+            .env("SLURM_CONF", folder.join("slurm.conf"))
+            .arg("-D");
+        self.spawn(DAEMON, command)?;
+        wait::until_true("the second cluster answers", DEADLINE, || {
+            let answer = self.run_in_sibling(&["scontrol", "ping"]);
+            Ok(answer.is_ok_and(|answer| answer.contains("is UP")))
+        })
+        .with_context(|| self.tails(DAEMON))
+    }
+
+    /// [`Cluster::run`] in the second cluster.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_in_sibling(&self, words: &[&str]) -> Result<String> {
+        let mut command: Command = self.command(words)?;
+        command.env("SLURM_CONF", self.sibling_folder().join("slurm.conf"));
+        super::client::output(command)
+    }
+
+    /// The log of the second cluster's slurmctld.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn sibling_log(&self) -> Result<String> {
+        let bytes = fs::read(self.folder.log(DAEMON))?;
+        ensure!(!bytes.is_empty(), "an empty log");
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
