@@ -31,6 +31,9 @@ mod slurm {
         println!("cargo::rerun-if-env-changed={SOURCE}");
         println!("cargo::rerun-if-changed=c_shim");
         let (source, release) = source_tree().unwrap_or_else(|error| fail(&error));
+        if let Some(warning) = release.warning() {
+            println!("cargo::warning={warning}");
+        }
         let cfgs = Interface::read(&source).and_then(|found| found.cfgs());
         for cfg in cfgs.unwrap_or_else(|error| fail(&error)) {
             println!("cargo::rustc-cfg={cfg}");

@@ -78,6 +78,30 @@ EXPECT(HOST_FACTORS, tres_cnt, uint32_t);
 EXPECT(HOST_FACTORS, priority_site, uint32_t);
 EXPECT(HOST_FACTORS, nice, uint32_t);
 
+/*
+ * A series that nobody has looked at: the build ends where one of these records is not as large as
+ * in the last series that is known (26.05.3). The compiler has found every member above, but it
+ * cannot tell what a new one is for. docs/releases.md says how to add a series.
+ */
+#if HOST_IS_LATER_SERIES
+#define EXPECT_SIZE(record, size)								\
+	_Static_assert(sizeof(record) == (size),						\
+		       #record " has changed its size since 26.05: see docs/releases.md")
+EXPECT_SIZE(job_record_t, 1288);
+EXPECT_SIZE(job_details_t, 560);
+EXPECT_SIZE(part_record_t, 368);
+EXPECT_SIZE(priority_mult_t, 24);
+EXPECT_SIZE(priority_factors_t, 96);
+EXPECT_SIZE(priority_factors_object_t, 80);
+EXPECT_SIZE(slurmdb_assoc_rec_t, 328);
+EXPECT_SIZE(slurmdb_assoc_usage_t, 208);
+EXPECT_SIZE(slurmdb_qos_rec_t, 344);
+EXPECT_SIZE(slurmdb_qos_usage_t, 128);
+EXPECT_SIZE(slurmdb_used_limits_t, 64);
+EXPECT_SIZE(slurmctld_lock_t, 24);
+EXPECT_SIZE(assoc_mgr_lock_t, 28);
+#endif
+
 /* ---- associations, QOS --------------------------------------------------------------------- */
 
 EXPECT(slurmdb_assoc_rec_t, id, uint32_t);
@@ -133,6 +157,9 @@ EXPECT_TYPE(last_part_update, time_t);
 
 /* ---- hooks, as slurmctld calls them ------------------------------------------------------------ */
 
+#if HOST_NEEDS_FED_STATE
+EXPECT_TYPE(&fed_mgr_state_save, int (*)(void));
+#endif
 EXPECT_TYPE(&priority_g_set, uint32_t (*)(uint32_t, job_record_t *));
 EXPECT_TYPE(&priority_g_reconfig, void (*)(bool));
 EXPECT_TYPE(&priority_g_set_assoc_usage, void (*)(slurmdb_assoc_rec_t *));

@@ -6,8 +6,8 @@ use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// The release series that c_shim knows: year and month. docs/releases.md tells how to add one,
-/// and what each of them was checked with.
+/// The release series that c_shim knows, in order: year and month. docs/releases.md tells how to add
+/// one, and what each of them was checked with.
 pub const SERIES: [(u32, u32); 8] = [
     (22, 5),
     (23, 2),
@@ -51,7 +51,8 @@ pub const CFGS: [&str; 4] = [
 pub struct Release(pub u32);
 
 impl Release {
-    /// The release of a configured source tree, by its `config.h`; its series must be known.
+    /// The release of a configured source tree, by its `config.h`; its series must be known, or be
+    /// later than all that are.
     pub fn of_config(config: &str) -> Result<Release, String> {
         let number = config
             .lines()
@@ -59,23 +60,42 @@ impl Release {
             .and_then(|hex| u32::from_str_radix(hex.trim(), 16).ok())
             .ok_or("config.h does not define SLURM_VERSION_NUMBER")?;
         let release = Release(number);
-        if SERIES.contains(&release.series()) {
+        if SERIES.contains(&release.series()) || release.is_of_unknown_later_series() {
             return Ok(release);
         }
-        let known = SERIES.map(|(year, month)| format!("{year}.{month:02}"));
         Err(format!(
-            "Slurm {release} is of a series that fairtree does not know (known: {}). Go through \
-             the list in docs/releases.md with its source: the names and signatures in \
-             src/interfaces/priority.c, the records and functions that c_shim uses \
-             (c_shim/expect.c lists them), and what changed in src/plugins/priority/multifactor; \
-             then add the series to packaging/slurm_source.rs and c_shim/release.h",
-            known.join(", ")
+            "Slurm {release} is of a series that fairtree does not know (known: {})",
+            known()
         ))
+    }
+
+    /// Of a series that is later than every known one.
+    pub fn is_of_unknown_later_series(self) -> bool {
+        SERIES.iter().all(|series| self.series() > *series)
+    }
+
+    /// What whoever builds for a later series has to know; `None` for a known one.
+    pub fn warning(self) -> Option<String> {
+        self.is_of_unknown_later_series().then(|| {
+            format!(
+                "Slurm {self} is of a series that fairtree does not know (known: {}). It is built as \
+                 for the last of these. Check before you use it, by the list in docs/releases.md: who \
+                 calls the hooks of src/interfaces/priority.c, under which locks and in which order; \
+                 what changed in src/plugins/priority/multifactor; then the tests, with SLURM_PREFIX",
+                known()
+            )
+        })
     }
 
     fn series(self) -> (u32, u32) {
         (self.0 >> 16, self.0 >> 8 & 0xff)
     }
+}
+
+fn known() -> String {
+    SERIES
+        .map(|(year, month)| format!("{year}.{month:02}"))
+        .join(", ")
 }
 
 impl fmt::Display for Release {

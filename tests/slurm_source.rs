@@ -40,21 +40,34 @@ fn every_micro_release_of_a_known_series_builds() {
             let release = Release::of_config(&config(&format!("{number:#08x}"))).unwrap();
             assert_eq!(release.0, number);
             assert_eq!(release.to_string(), format!("{year}.{month:02}.{micro}"));
+            assert_eq!(release.warning(), None);
         }
     }
 }
 
 #[test]
-fn an_unknown_series_says_what_to_check() {
-    for (number, name) in [("0x1a0b00", "26.11.0"), ("0x150808", "21.08.8")] {
-        let error = error_of(Release::of_config(&config(number)));
+fn a_later_series_builds_and_says_what_to_check() {
+    for (number, name) in [("0x1a0b00", "26.11.0"), ("0x1b0502", "27.05.2")] {
+        let release = Release::of_config(&config(number)).unwrap();
+        let warning = release.warning().unwrap();
         for part in [
             name,
             "22.05",
             "26.05",
             "docs/releases.md",
-            "c_shim/release.h",
+            "src/interfaces/priority.c",
         ] {
+            assert!(warning.contains(part), "{part} in: {warning}");
+        }
+        assert!(!warning.contains('\n'), "cargo takes one line");
+    }
+}
+
+#[test]
+fn an_unknown_earlier_series_is_refused() {
+    for (number, name) in [("0x150808", "21.08.8"), ("0x170800", "23.08.0")] {
+        let error = error_of(Release::of_config(&config(number)));
+        for part in [name, "22.05", "26.05"] {
             assert!(error.contains(part), "{part} in: {error}");
         }
     }
