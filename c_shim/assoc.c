@@ -125,6 +125,31 @@ void *shim_job_assoc(const void *job)
 	return ((const job_record_t *) job)->assoc_ptr;
 }
 
+typedef struct {
+	void (*visit)(void *context, void *assoc);
+	void *context;
+	void *last;
+} assoc_walk;
+
+static int visit_assoc(void *arg_job, void *arg)
+{
+	void *assoc = shim_job_assoc(arg_job);
+	assoc_walk *walk = arg;
+
+	if (assoc && assoc != walk->last)
+		walk->visit(walk->context, assoc);
+	walk->last = assoc;
+	return 0;
+}
+
+void shim_each_job_assoc(void (*visit)(void *context, void *assoc), void *context)
+{
+	assoc_walk walk = { .visit = visit, .context = context };
+
+	if (&job_list && job_list)
+		(void) list_for_each_ro(job_list, visit_assoc, &walk);
+}
+
 double shim_assoc_read_factor(const void *assoc)
 {
 	return ((const slurmdb_assoc_rec_t *) assoc)->usage->fs_factor;

@@ -43,6 +43,11 @@ extern bool shim_assoc_is_computed(const void *assoc);
 /* Where an association's usage and shares come from: itself, or where it takes its shares. */
 extern const void *shim_assoc_payer(const void *assoc);
 extern void *shim_job_assoc(const void *job);
+/*
+ * The association of each job, in the order of slurmctld's list of jobs; not once more where the
+ * job before has the same. Needs the read locks of jobs and associations.
+ */
+extern void shim_each_job_assoc(void (*visit)(void *context, void *assoc), void *context);
 /* The factor that its record keeps. */
 extern double shim_assoc_read_factor(const void *assoc);
 extern void shim_assoc_write_factor(void *assoc, double fs_factor);

@@ -10,8 +10,11 @@
 //! * normalised shares are those that slurmctld computed last. They keep the definition of the
 //!   other algorithm after `FAIR_TREE` was changed, until an association is edited.
 //!
+//! From 25.11 on a record also keeps the factor. A job's price asks about the job's own association
+//! then; before, about the one whose numbers make the factor.
+//!
 //! Source: `priority_p_set_assoc_usage` and `_set_children_usage_efctv` of 22.05 and 24.11, which
-//! agree.
+//! agree; `_get_fairshare_priority` of 24.11 and 25.11.
 
 use super::classic::{between, factor};
 use super::depth_oblivious::Formula;
@@ -146,7 +149,11 @@ impl<'a> Records<'a> {
     /// Computes the factor of an association for pricing, from `raw`, the usage at this moment,
     /// unless this pass has computed it already.
     pub(crate) fn ask(&mut self, index: AssocIndex, raw: &[Extended]) {
-        let index = self.payer(index);
+        let facts = self.compat.facts();
+        let index = match facts.is_some_and(|facts| facts.prices_from_record) {
+            true => index,
+            false => self.payer(index),
+        };
         if self.is_open(index) {
             self.compute(index, raw);
         }
@@ -331,6 +338,37 @@ mod tests {
         let found = kept[3].effective_usage.unwrap().to_f64();
         assert!((found * 4_294_967_295.0 - 1.0).abs() < 1e-15);
         assert_eq!(kept[2].effective_usage, Some(Extended::ONE));
+    }
+
+    /// The tree of the other tests, whose user takes the shares of account 10.
+    fn with_a_parent_user() -> Tree {
+        let mut rows = tree().rows().to_vec();
+        rows[5].shares = Shares::Parent;
+        Tree::from_rows(rows).unwrap()
+    }
+
+    #[test]
+    fn a_job_asks_about_its_own_association_from_25_11_on() {
+        // Slurm 25.11.7 and 26.05.3: sshare shows a normalised usage of such a user after a pass
+        // that priced a job of his; Slurm 22.05.8 and 24.11.5 leave him to be asked about.
+        let tree = with_a_parent_user();
+        let raw = [Extended::from(3_600_u32); 6];
+        let user = tree.index_of(200 as AssocId).unwrap();
+        for (release, is_open) in [
+            (Release::V22_05_8, true),
+            (Release::V24_11_5, true),
+            (Release::new(25, 11, 7), false),
+        ] {
+            let (host, compat) = (HostMath::default(), Compat::Slurm(release));
+            let mut kept = fresh(&tree);
+            let mut records = Records::new(&tree, host, Ranking::classic(1), compat, &mut kept);
+            records.begin_pass(&raw);
+            let before = records.fairshare(user, &raw).fs_factor;
+            records.ask(user, &raw);
+            assert_eq!(records.is_open(user), is_open, "{release}");
+            // The factor is the account's either way.
+            assert_eq!(records.fairshare(user, &raw).fs_factor, before);
+        }
     }
 
     #[test]

@@ -15,4 +15,4 @@ mod factors_list;
 mod lazy_usage;
 mod price;
 #[cfg(not(slurm_has_calc_fs_factor))]
-mod record_fs_factor;
+pub(in crate::slurm) mod record_fs_factor;

@@ -3,8 +3,10 @@
 //!
 //! Stock of these releases also prices jobs with what the record keeps: an association that has
 //! just been added counts as 0 until a pass has reached it, and `FairShareDampeningFactor` shows
-//! one pass late. `compat=slurm` does the same. Source: `_get_fairshare_priority` and
-//! `_set_assoc_fs_factor` of 25.11.
+//! one pass late. At the end of each pass, also of one that prices nothing, stock writes the factor of
+//! each job's association once more, from what is known of it then: 0 where nobody has asked in this
+//! pass. `compat=slurm` does the same. Source: `_get_fairshare_priority`, `_set_assoc_fs_factor` and
+//! `_set_non_fair_tree_fs_factor` of 25.11.
 
 use super::lazy_usage;
 use crate::extended::Extended;
@@ -17,6 +19,21 @@ use std::ffi::c_void;
 pub(in crate::slurm) fn prices(settings: &Settings) -> bool {
     let facts = settings.config.compat.facts();
     facts.is_some_and(|facts| facts.prices_from_record)
+}
+
+/// The end of a pass of stock: the factor of each job's association, whatever the job's state.
+/// Stock takes no lock here.
+pub(in crate::slurm) fn write_of_jobs(settings: &Settings) {
+    extern "C" fn write_one(settings: *mut c_void, assoc: *mut c_void) {
+        // SAFETY: the settings outlive the walk below, and nobody changes them; the association is
+        // slurmctld's, under the lock that the walk is under.
+        unsafe { write(&*settings.cast::<Settings>(), assoc) }
+    }
+    let _jobs = host::JobsReadLock::lock();
+    let _assocs = host::AssocsLock::lock();
+    let context = std::ptr::from_ref(settings).cast_mut().cast();
+    // SAFETY: both locks are held, in slurmctld's order.
+    unsafe { ffi::shim_each_job_assoc(Some(write_one), context) }
 }
 
 /// Puts the factor that follows from usage and shares into the record. Where it does not follow

@@ -60,6 +60,10 @@ pub(in crate::slurm) fn compute(
         }
         let tables = engine_tables(settings, tables);
         log_complaints(&computed.compute(&rows, tables, moment));
+    } else if settings.prices_in_new_time_only() {
+        // At a start stock prices once, outside of its passes.
+        let last_ran = moment.last_ran;
+        computed.outcome.prices = last_ran.is_none_or(|last_ran| moment.now > last_ran);
     }
     if computed.outcome.prices {
         // They are priced when their factors can be written; what is wrong is found here.

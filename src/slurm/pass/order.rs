@@ -200,6 +200,10 @@ fn price(
     stand_in_line(plugin, settings, work, moment);
     apply::factors(plugin, settings, work, moment).map_err(ComputeError::from)?;
     apply::priorities(plugin, settings, work);
+    #[cfg(not(slurm_has_calc_fs_factor))]
+    if settings.is_stock_classic() && work.computed.has_usage {
+        crate::slurm::hooks::record_fs_factor::write_of_jobs(settings);
+    }
     Ok(())
 }
 

@@ -46,8 +46,9 @@ pub(in crate::slurm) fn classic(
     if found.open {
         row.flags &= !(HAS_USAGE_EFCTV | HAS_USAGE_NORM);
     }
-    // Stock that lets sshare compute the factor writes none outside Fair Tree.
-    let computes = cfg!(slurm_has_calc_fs_factor) || found.open;
+    // Stock that lets sshare compute the factor writes none outside Fair Tree, and none for the
+    // root, which is in no list of children.
+    let computes = cfg!(slurm_has_calc_fs_factor) || found.open || found.index.get() == 0;
     let publishes = !(compat.is_slurm() && computes);
     if let Some(fs_factor) = found.fs_factor.filter(|_| publishes) {
         row.fs_factor = fs_factor;

@@ -197,6 +197,12 @@ impl Settings {
         cfg!(slurm_has_thread_start) && self.quirks.needs_slurmdbd_to_pass && !self.has_slurmdbd
     }
 
+    /// True where stock without slurmdbd prices nothing in a pass that no time has led up to: outside
+    /// Fair Tree, from 25.11 on. Before, it does not survive its first pass.
+    pub(in crate::slurm) fn prices_in_new_time_only(&self) -> bool {
+        self.counts_passes_only() && self.is_stock_classic() && cfg!(not(slurm_has_calc_fs_factor))
+    }
+
     /// True when TRES counts of waiting jobs matter.
     pub(in crate::slurm) fn weighs_tres(&self) -> bool {
         !self.config.priority_weight_tres.is_empty()
