@@ -163,6 +163,19 @@ void shim_jobs_unlock(void)
 		.job = WRITE_LOCK, .node = READ_LOCK, .part = READ_LOCK });
 }
 
+uint16_t shim_protocol_version(void)
+{
+	return SLURM_PROTOCOL_VERSION;
+}
+
+void shim_fed_state_save(void)
+{
+#if HOST_NEEDS_FED_STATE
+	if (fed_mgr_state_save)
+		(void) fed_mgr_state_save();
+#endif
+}
+
 void shim_jobs_read_lock(void)
 {
 	lock_slurmctld((slurmctld_lock_t) { .job = READ_LOCK });

@@ -25,6 +25,7 @@
 #include "src/common/slurm_protocol_defs.h"
 #include "src/common/xmalloc.h"
 #include "src/slurmctld/acct_policy.h"
+#include "src/slurmctld/fed_mgr.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/slurmctld.h"
 
@@ -41,6 +42,7 @@
 #pragma weak acct_policy_get_acct_used_limits
 #pragma weak acct_policy_get_user_used_limits
 #pragma weak cluster_cpus
+#pragma weak fed_mgr_state_save
 #pragma weak find_job_record
 #pragma weak job_list
 #pragma weak last_job_update

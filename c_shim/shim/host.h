@@ -50,6 +50,13 @@ extern bool shim_log_enabled(shim_log_level level);
 extern void shim_log(shim_log_level level, const char *message);
 /* Calls `each` with the name of every TRES in Slurm's order. Takes the TRES read lock. */
 extern void shim_each_tres(void (*each)(void *context, const char *name), void *context);
+/* The version of Slurm's protocol, which files of slurmctld begin with. */
+extern uint16_t shim_protocol_version(void);
+/*
+ * Lets slurmctld write its file of the federation, in releases that do not start again without it.
+ * Takes the read lock of federations while it is copied; none while it is written.
+ */
+extern void shim_fed_state_save(void);
 extern bool shim_site_init(void);
 extern void shim_site_fini(void);
 extern void shim_site_reconfig(void);

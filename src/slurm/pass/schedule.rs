@@ -4,9 +4,13 @@ use super::order::pass;
 use super::workspace::Workspace;
 use crate::slurm::charges::{crash_recovery, run_secs, unreported_ends};
 use crate::slurm::runtime::guard::Hook;
+use crate::slurm::runtime::host;
 use crate::slurm::runtime::log;
 use crate::slurm::runtime::thread;
 use crate::slurm::shared::plugin::Plugin;
+use crate::slurm::state;
+use crate::slurm::state::saver::Job;
+use crate::slurm::state::settings::RELEASE;
 use std::time::Duration;
 
 static PASS: Hook = Hook::new("pass");
@@ -22,6 +26,7 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
             log::error(format_args!("{error}; ends before a crash may be lost"));
         }
     });
+    let mut is_first = true;
     while !plugin.thread.stopping() {
         PASS.forget();
         before_each();
@@ -35,11 +40,38 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
             // What a panic left behind is not worth keeping.
             work = Workspace::default();
         }
+        if std::mem::take(&mut is_first) {
+            PASS.run(|| leave_first_dump(plugin));
+        }
         if plugin.settings().passes_once() {
             return;
         }
         deadline = thread::next_deadline(deadline, self::period(plugin), thread::monotonic());
         wait(plugin, &mut work, deadline);
+    }
+}
+
+/// After the first pass: slurmctld shall start again however soon it is killed. `compat=slurm` has no
+/// state of its own, and what was used so far would be lost without a word; there it stays down, as
+/// with stock, until an administrator starts it with `-i`.
+fn leave_first_dump(plugin: &Plugin) {
+    let settings = plugin.settings();
+    let asks = RELEASE.facts().needs_usage_file && !settings.quirks.has_no_state_file;
+    if !asks || !settings.has_slurmdbd {
+        return;
+    }
+    let dir = settings.state_dir.clone();
+    let job: Job = Box::new(move |wanted| {
+        state::leave_first_dump(&dir, host::protocol_version(), wanted)?;
+        if !dir.join(host::FED_STATE).exists() && wanted() {
+            host::save_fed_state();
+        }
+        Ok(())
+    });
+    if let Err(error) = plugin.saver.save(job) {
+        log::verbose(format_args!(
+            "killed within its first minutes, slurmctld would have to be started with -i: {error}"
+        ));
     }
 }
 

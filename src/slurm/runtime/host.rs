@@ -110,6 +110,22 @@ questions! {
     site_init = shim_site_init;
 }
 
+/// slurmctld's file of its federation, in `StateSaveLocation`.
+pub(in crate::slurm) const FED_STATE: &str = "fed_mgr_state";
+
+/// What slurmctld's files begin with.
+pub(in crate::slurm) fn protocol_version() -> u16 {
+    // SAFETY: a number.
+    unsafe { ffi::shim_protocol_version() }
+}
+
+/// Lets slurmctld save what it knows of its federation, where its next start asks for that file.
+/// The read lock of federations is held while that is copied, and no lock while it is written.
+pub(in crate::slurm) fn save_fed_state() {
+    // SAFETY: the caller holds no lock of slurmctld.
+    unsafe { ffi::shim_fed_state_save() }
+}
+
 /// The root's effective usage is all there is: the first price of a job may ask for it.
 pub(in crate::slurm) fn root_uses_all() {
     // SAFETY: called from init, before anyone asks for usage; init may come with locks held, so

@@ -26,6 +26,8 @@
 
 pub(super) mod accepted_settings;
 mod files;
+#[cfg(any(feature = "slurm", test))]
+mod first_dump;
 mod load;
 pub(super) mod quirks;
 mod save;
@@ -39,6 +41,8 @@ mod stored_usage;
 mod times;
 mod usage_dump;
 
+#[cfg(feature = "slurm")]
+pub(super) use first_dump::leave as leave_first_dump;
 #[cfg(feature = "slurm")]
 pub(super) use load::Loaded;
 pub(super) use load::load;

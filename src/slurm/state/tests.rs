@@ -624,3 +624,50 @@ fn a_dump_of_the_last_pass_has_its_time_where_slurms_file_is_behind() {
     assert_eq!(found.usage_as_of, Some(2_001));
     assert!(found.complaints.is_empty());
 }
+
+#[test]
+fn a_first_dump_lets_slurmctld_start_and_counts_for_nothing() {
+    let folder = Folder::new("first-dump");
+    store(&folder.0, &state()).unwrap();
+    assert_eq!(first_dump::leave(&folder.0, 0x2a00, &|| true), Ok(true));
+    // The form of slurmctld's own, without a record; `usage_dump` finds nothing wrong with it.
+    for name in ["assoc_usage", "qos_usage"] {
+        let bytes = fs::read(folder.0.join(name)).unwrap();
+        assert_eq!(bytes, [0x2a, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    let found = load(&folder.0, true);
+    assert!(found.complaints.is_empty(), "{:?}", found.complaints);
+    assert_eq!(found.saved, Some(state()));
+    assert_eq!(found.usage_as_of, Some(2_000));
+    // Without our state, whatever has ended since 1970 is charged again.
+    fs::remove_file(folder.0.join(OWN_FILE)).unwrap();
+    let found = load(&folder.0, true);
+    assert_eq!((found.saved, found.usage_as_of), (None, Some(0)));
+    assert_eq!(found.last_ran, Some(1_990));
+}
+
+#[test]
+fn a_first_dump_replaces_nothing() {
+    let folder = Folder::new("no-first-dump");
+    write_dump(&folder, 1_999);
+    let dump = fs::read(folder.0.join(DUMP_FILE)).unwrap();
+    let names = |folder: &Folder| -> Vec<_> {
+        let entries = fs::read_dir(&folder.0).unwrap().flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names(&folder);
+    first_dump::leave(&folder.0, 0x2a00, &|| true).unwrap();
+    assert_eq!(fs::read(folder.0.join(DUMP_FILE)).unwrap(), dump);
+    // Nobody wants it any more: nothing is left.
+    let other = Folder::new("unwanted-first-dump");
+    assert_eq!(first_dump::leave(&other.0, 0x2a00, &|| false), Ok(false));
+    assert!(names(&other).is_empty());
+    // An empty one is slurmctld's, too.
+    other.write(DUMP_FILE, b"");
+    first_dump::leave(&other.0, 0x2a00, &|| true).unwrap();
+    assert!(fs::read(other.0.join(DUMP_FILE)).unwrap().is_empty());
+    assert!(names(&folder).len() >= before.len());
+    assert!(first_dump::leave(&other.0.join("absent"), 0x2a00, &|| true).is_err());
+}

@@ -1,8 +1,8 @@
 //! slurmctld's own files of usage, `assoc_usage` and `qos_usage`: when they were written, and
 //! whether they are whole.
 //!
-//! They have no checksum. slurmctld takes an empty one for none and says nothing, reads of a
-//! broken number what there is before the break, and of a file that is cut short refuses to start
+//! They have no checksum. slurmctld takes an empty one for none and says nothing (from 25.05 on it
+//! does not start without `assoc_usage`: see [`first_dump`](super::first_dump)), reads of a broken number what there is before the break, and of a file that is cut short refuses to start
 //! until it is started with `-i`, with what it has read so far. Here they are only looked
 //! at: what breaks their form is found, a digit that became another one is not.
 //!
@@ -23,7 +23,7 @@ use std::time::UNIX_EPOCH;
 /// The usage of associations.
 pub(super) const ASSOC_FILE: &str = "assoc_usage";
 /// The usage of QOS.
-const QOS_FILE: &str = "qos_usage";
+pub(super) const QOS_FILE: &str = "qos_usage";
 
 /// First bytes of the version: Slurm's since 2012, and some to come.
 const VERSIONS: RangeInclusive<u8> = 25..=100;
