@@ -10,6 +10,7 @@ use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::gather;
 use super::{Failure, open};
+use fairtree::compat::Release;
 use fairtree::config::Config;
 use fairtree_model::input::capture::{Stored, open_only, take};
 use fairtree_model::input::site::Site;
@@ -37,6 +38,8 @@ pub(super) enum Input {
 pub(super) struct Beside {
     /// Settings.
     pub config: Config,
+    /// Slurm's release, where it is known.
+    pub release: Option<Release>,
     /// Who asked: whose rows sshare shows unless told otherwise. `None` where that is not known.
     pub user: Option<String>,
     /// A sentence for each record that could not be read.
@@ -150,12 +153,11 @@ pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, F
     let settings = config::read(&settings.name, &settings.text, &mut left)?;
     let mut listing = sshare::read_answer(&shares.name, shares.text.as_bytes(), &mut left)?;
     listing.cluster = listing.cluster.or(settings.cluster);
-    let config = settings.config;
-    let left_out = left.notes();
     let beside = Box::new(Beside {
-        config,
+        config: settings.config,
+        release: settings.release,
         user,
-        left_out,
+        left_out: left.notes(),
     });
     Ok(Input::Listing(listing, Some(beside)))
 }

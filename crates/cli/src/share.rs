@@ -10,7 +10,8 @@ use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::share::{
-    Gap, Select, ShareReport, check, from_listing, from_site, ranking_of, select, settle,
+    Gap, Select, ShareReport, check, from_listing, from_site, ranking_of, rates_accounts, select,
+    settle,
 };
 use fairtree_model::input::Format;
 use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
@@ -43,7 +44,12 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         Input::Site(site) => {
             let ranking = ranking(args, site.config.ranking());
             let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
-            show(args, fields, &report, None, &mut out, messages)?;
+            let facts = report.compat.facts();
+            let look = Look {
+                fields,
+                rates_accounts: facts.is_none_or(|facts| facts.sshare_rates_accounts),
+            };
+            show(args, look, &report, None, &mut out, messages)?;
             Outcome::Done
         }
         Input::Listing(listing, beside) => {
@@ -61,8 +67,16 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
                 // What Slurm was asked for here is all of it, but for what cannot be read.
                 report.assumptions.clone_from(&beside.left_out);
             }
+            let release = beside.as_ref().and_then(|beside| beside.release);
+            let look = Look {
+                fields,
+                rates_accounts: match release {
+                    Some(release) => release.facts().sshare_rates_accounts,
+                    None => rates_accounts(&listing),
+                },
+            };
             let asker = beside.and_then(|beside| beside.user);
-            show(args, fields, &report, asker, &mut out, messages)?;
+            show(args, look, &report, asker, &mut out, messages)?;
             // Of a large site the program would give back its memory for longer than it computed.
             std::mem::forget((listing, report));
             Outcome::Done
@@ -79,9 +93,17 @@ fn ranking(args: &ShareArgs, own: Ranking) -> Ranking {
     named.unwrap_or(own).with_dampening(dampening)
 }
 
+/// What the table is to look like, beside the options.
+struct Look {
+    /// The columns that were asked for.
+    fields: Option<Vec<Field>>,
+    /// As [`Table::rates_accounts`].
+    rates_accounts: bool,
+}
+
 fn show(
     args: &ShareArgs,
-    fields: Option<Vec<Field>>,
+    look: Look,
     report: &ShareReport,
     asker: Option<String>,
     out: &mut impl Write,
@@ -113,13 +135,16 @@ fn show(
     }
     let has_level_fs = report.ranking.columns().level_fs;
     let table = Table {
-        fields: fields.unwrap_or_else(|| default_fields(args.long, args.partition, has_level_fs)),
+        fields: look
+            .fields
+            .unwrap_or_else(|| default_fields(args.long, args.partition, has_level_fs)),
         header: !args.noheader,
         separator: match (args.parsable, args.parsable2) {
             (true, _) => Separator::BarAfter,
             (_, true) => Separator::BarBetween,
             _ => Separator::Columns,
         },
+        rates_accounts: look.rates_accounts,
     };
     table.write(out, report, &shown)?;
     // The table first, its footnotes after it.

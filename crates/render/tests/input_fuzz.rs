@@ -24,6 +24,7 @@ fn through(text: &[u8]) -> Result<(), InputError> {
             fields: sshare::Column::ALL.map(sshare::Field::from).to_vec(),
             header: true,
             separator: table::Separator::Columns,
+            rates_accounts: share::rates_accounts(&listing),
         };
         table
             .write(&mut Vec::new(), &report, &shown)

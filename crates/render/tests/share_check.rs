@@ -53,6 +53,7 @@ fn printed(site: &site::Site, ranking: Ranking, compat: Compat) -> Vec<u8> {
         fields: sshare::parse_fields(fields).expect("columns"),
         header: true,
         separator: table::Separator::BarBetween,
+        rates_accounts: true,
     };
     let mut text = Vec::new();
     table.write(&mut text, &report, &shown).expect("memory");

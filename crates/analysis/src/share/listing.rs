@@ -172,17 +172,33 @@ pub(super) fn root_norm_shares(ranking: Ranking) -> f64 {
 /// EffectvUsage of the root: all of itself.
 pub(super) const ROOT_EFFECTIVE_USAGE: f64 = 1.0;
 
-/// The ranking that a listing was made with: Fair Tree gives accounts no FairShare.
+/// The ranking that a listing was made with: Fair Tree gives accounts no FairShare, and the root no
+/// share of its own. Outside Fair Tree sshare of 25.11 and later prints no FairShare of accounts
+/// either, but the root has the whole.
 pub fn ranking_of(listing: &Listing) -> Ranking {
     let links = links(listing);
-    let account_has_factor =
-        |(row, link): (&Row, &Link)| link.kind == RowKind::Account && row.fs_factor.is_some();
-    let users_shown = listing.has(Column::User);
-    if users_shown && listing.rows.iter().zip(&links).any(account_has_factor) {
+    let has_the_whole = |(row, link): (&Row, &Link)| {
+        let whole = row.norm_shares.is_some_and(|shares| shares.value == 1.0);
+        link.parent.is_none() && link.kind == RowKind::Account && row.raw_shares.is_none() && whole
+    };
+    let root = listing.rows.iter().zip(&links).any(has_the_whole);
+    if listing.has(Column::User) && (root || any_rated_account(listing)) {
         Ranking::classic(1)
     } else {
         Ranking::FAIR_TREE
     }
+}
+
+/// Whether sshare has printed a FairShare of accounts. True where it shows no FairShare at all.
+pub fn rates_accounts(listing: &Listing) -> bool {
+    !listing.has(Column::FairShare) || any_rated_account(listing)
+}
+
+fn any_rated_account(listing: &Listing) -> bool {
+    let links = links(listing);
+    let rated =
+        |(row, link): (&Row, &Link)| link.kind == RowKind::Account && row.fs_factor.is_some();
+    listing.rows.iter().zip(&links).any(rated)
 }
 
 /// The row of an index.

@@ -19,7 +19,7 @@ mod site;
 pub use agreement::{Agreement, Difference, Verdict};
 pub use bounds::Charged;
 pub use check::check;
-pub use listing::{from_listing, ranking_of};
+pub use listing::{from_listing, ranking_of, rates_accounts};
 pub use select::{Select, select};
 pub use settle::settle;
 pub use site::from_site;

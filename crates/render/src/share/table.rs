@@ -1,6 +1,6 @@
 //! The text that sshare prints.
 //!
-//! Byte for byte as sshare 22.05 and 24.11 do it: widths count bytes, text that is too long ends
+//! Byte for byte as sshare 22.05, 24.11 and 26.05 do it: widths count bytes, text that is too long ends
 //! in `+`, whole numbers that are too long push the row to the right, other numbers change to an
 //! exponent form, a row ends in a blank, and an account stands one blank further right than the
 //! account above it if that one is printed, too. Source: sshare(1) and the output of both.
@@ -35,6 +35,9 @@ pub struct Table {
     pub header: bool,
     /// What stands between the cells.
     pub separator: Separator,
+    /// Whether accounts have a FairShare outside Fair Tree: in sshare before 25.11
+    /// ([`Facts::sshare_rates_accounts`](fairtree::compat::Facts)).
+    pub rates_accounts: bool,
 }
 
 impl Table {
@@ -68,12 +71,14 @@ impl Table {
             line.clear();
             for (number, field) in self.fields.iter().enumerate() {
                 let last = number + 1 == self.fields.len();
-                self.write_cell(
-                    &mut line,
-                    field.width,
-                    &cell(report, row, field.column, depth),
-                    last,
-                );
+                let blank = field.column == Column::FairShare
+                    && row.kind == RowKind::Account
+                    && !self.rates_accounts;
+                let cell = match blank {
+                    true => Cell::Blank,
+                    false => cell(report, row, field.column, depth),
+                };
+                self.write_cell(&mut line, field.width, &cell, last);
             }
             line.push(b'\n');
             out.write_all(&line)?;
