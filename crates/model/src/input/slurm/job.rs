@@ -39,7 +39,7 @@ pub struct JobRow {
     pub array: Option<(u32, String)>,
     /// The most CPUs that it asks for.
     pub cpus: u32,
-    /// The least nodes that it asks for.
+    /// The least nodes that it asks for, or has where the answer does not tell what was asked for.
     pub nodes: u32,
     /// Time limit.
     pub time_limit: TimeLimit,
@@ -293,6 +293,19 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
         .into_iter()
         .find(|key| record.said(key).is_some());
     let allowed = "resources as cpu=16,mem=4000M";
+    // NumNodes of a waiting job may be an estimate of the backfill scheduler. Before 23.02 the
+    // resources of a job that waits are those that it asks for.
+    let state = record.text("JobState")?;
+    let asked = match record.said("ReqTRES") {
+        Some(_) => Some("ReqTRES"),
+        None if state == "PENDING" => Some("TRES").filter(|key| record.said(key).is_some()),
+        None => None,
+    };
+    let asked = asked.map(|key| record.read(key, allowed, count::tres));
+    let asked_nodes = asked.transpose()?.and_then(|tres| {
+        let node = tres.into_iter().find(|(name, _)| name == "node");
+        node.and_then(|(_, count)| small(count))
+    });
     let moment = "a time as 2026-11-21T10:04:14";
     Ok(JobRow {
         id: record.read("JobId", whole, |text| text.parse().ok())?,
@@ -300,7 +313,7 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
         account: record.said("Account").map(str::to_owned),
         qos: names(record.said("QOS").filter(|name| *name != "N/A")),
         partitions: names(record.said("Partition")),
-        state: record.text("JobState")?.to_owned(),
+        state: state.to_owned(),
         priority: record.read("Priority", whole, |text| text.parse().ok())?,
         nice: record.read("Nice", whole, |text| text.parse().ok())?,
         accrue_time: record.read("AccrueTime", moment, time::moment)?,
@@ -320,9 +333,12 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
         cpus: record.read("NumCPUs", "a whole number, or two as 2-8", |text| {
             small(count::range(text)?.1)
         })?,
-        nodes: record.read("NumNodes", "a whole number, or two as 2-8", |text| {
-            small(count::range(text)?.0)
-        })?,
+        nodes: match asked_nodes.filter(|nodes| *nodes > 0) {
+            Some(nodes) => nodes,
+            None => record.read("NumNodes", "a whole number, or two as 2-8", |text| {
+                small(count::range(text)?.0)
+            })?,
+        },
         time_limit: record.read(
             "TimeLimit",
             "a time as 1-00:00:00, or UNLIMITED",
@@ -363,6 +379,30 @@ mod tests {
         assert_eq!(job.accrue_time, 1_795_255_454);
         assert_eq!(job.time_limit, TimeLimit::Minutes(5));
         assert_eq!(job.tres.as_ref().unwrap()[1], ("mem".into(), 1024));
+    }
+
+    // Seen with Slurm 26.05.3: four nodes of four CPUs, all drained, `sbatch -n 8`; once the backfill
+    // scheduler has looked at the job, NumNodes is 2. JOBSIZE is that of one node.
+    #[test]
+    fn nodes_of_a_waiting_job_are_those_that_it_asks_for() {
+        let newer = LINE
+            .replace("NumNodes=1-1 NumCPUs=2-4", "NumNodes=2 NumCPUs=8")
+            .replace(
+                "TRES=cpu=2,mem=1G,node=1",
+                "ReqTRES=cpu=8,mem=1G,node=1 AllocTRES=(null)",
+            );
+        assert_eq!(of(&newer, &Names::new()).unwrap()[0].nodes, 1);
+        let older = LINE.replace("NumNodes=1-1", "NumNodes=2");
+        assert_eq!(of(&older, &Names::new()).unwrap()[0].nodes, 1);
+        // What a running job has tells nothing of what it asked for.
+        let running = LINE
+            .replace("PENDING", "RUNNING")
+            .replace("NumNodes=1-1", "NumNodes=3");
+        assert_eq!(of(&running, &Names::new()).unwrap()[0].nodes, 3);
+        let unsaid = LINE
+            .replace(",node=1", "")
+            .replace("NumNodes=1-1", "NumNodes=2-8");
+        assert_eq!(of(&unsaid, &Names::new()).unwrap()[0].nodes, 2);
     }
 
     // Forms of ArrayTaskId: scontrol(1), and the output of scontrol 22.05.8.
