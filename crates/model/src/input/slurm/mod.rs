@@ -9,6 +9,7 @@
 //! | [`node`] | `scontrol -o show node` |
 //! | [`job`] | `scontrol -o show job`, with names from `squeue` |
 //! | [`config`] | `scontrol show config` |
+//! | `merged_flags` | which `NO_NORMAL_` flags are set, where scontrol does not say |
 //! | [`conf`] | slurm.conf, with the files that it includes |
 //! | [`document`] | the lines of slurm.conf and their places; [`conf`] and the linter read them |
 //! | [`pseudonym`] | all of them, without the names of people |
@@ -34,6 +35,7 @@ pub(in crate::input) mod stamp;
 
 pub(in crate::input) mod count;
 pub use count::tres as parse_tres;
+mod merged_flags;
 mod record;
 mod scan;
 mod table;

@@ -9,7 +9,7 @@ use super::job::JobRow;
 use super::node::Nodes;
 use super::partition::PartitionRow;
 use super::qos::QosRow;
-use super::{assoc, config, job, node, partition, qos};
+use super::{assoc, config, job, merged_flags, node, partition, qos};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::sprio::{self, Queue};
@@ -198,7 +198,8 @@ pub struct Queued {
     pub assocs: Vec<AssocRow>,
     /// All QOS; empty without slurmdbd.
     pub qos: Vec<QosRow>,
-    /// A sentence for each record that could not be read.
+    /// A sentence for each record that could not be read, and about settings that are not known for
+    /// certain.
     pub left_out: Vec<String>,
 }
 
@@ -258,7 +259,7 @@ impl Snapshot {
         let text = |source| answer(name, answers, source);
         let mut left = LeftOut::default();
         let (file, answer) = text(Source::Config)?;
-        let settings = config::read(file, answer, &mut left)?;
+        let mut settings = config::read(file, answer, &mut left)?;
         let (file, answer) = text(Source::Shares)?;
         let shares = sshare::read_answer(file, answer.as_bytes(), &mut left)?;
         let (file, answer) = text(Source::Partitions)?;
@@ -282,6 +283,14 @@ impl Snapshot {
             left: of_jobs,
         } = long()?;
         left.append(of_jobs);
+        let beside = merged_flags::Beside {
+            queue: &queue,
+            jobs: &jobs,
+            partitions: &partitions,
+            assocs: &assocs,
+            qos: &qos,
+        };
+        let open_flags = merged_flags::tell_apart(&mut settings, &beside);
         Ok(Snapshot {
             shares,
             queued: Queued {
@@ -294,7 +303,7 @@ impl Snapshot {
                 nodes,
                 assocs,
                 qos,
-                left_out: left.notes(),
+                left_out: left.notes().into_iter().chain(open_flags).collect(),
             },
         })
     }
