@@ -1,5 +1,6 @@
 //! Memory, threads and passes of a slurmctld, second by second.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -15,11 +16,19 @@ use xtask::interrupt;
 /// library has not given back.
 const ALLOWANCE_KB: u64 = 8 * 1024;
 
+/// The threads of a pool, which slurmctld keeps from 26.05 on for whatever comes next: how many there
+/// are tells of the most that were needed at a time, not of what is left over.
+const POOL: &str = "worker[";
+
+/// Threads by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Threads(BTreeMap<String, u64>);
+
 /// Looks at one slurmctld.
 pub struct Watch {
-    status: PathBuf,
+    process: PathBuf,
     passes: PathBuf,
-    threads_before: u64,
+    threads_before: Threads,
 }
 
 /// One look.
@@ -35,8 +44,8 @@ struct Sample {
 pub struct Record {
     samples: Vec<Sample>,
     passes: u64,
-    threads_before: u64,
-    threads_after: u64,
+    threads_before: Threads,
+    threads_after: Threads,
 }
 
 impl Watch {
@@ -44,16 +53,29 @@ impl Watch {
     pub fn new(cluster: &Cluster) -> Result<Watch> {
         let pid = cluster.slurmctld_pid()?;
         let mut watch = Watch {
-            status: format!("/proc/{pid}/status").into(),
+            process: format!("/proc/{pid}").into(),
             passes: cluster.path().join("state/priority_last_decay_ran"),
-            threads_before: 0,
+            threads_before: Threads::default(),
         };
-        watch.threads_before = watch.look()?.threads;
+        watch.threads_before = watch.threads()?;
         Ok(watch)
     }
 
+    fn threads(&self) -> Result<Threads> {
+        let tasks = fs::read_dir(self.process.join("task")).context("slurmctld has ended")?;
+        let mut threads = Threads::default();
+        for task in tasks.flatten() {
+            // One that has ended since has no name any more.
+            if let Ok(name) = fs::read_to_string(task.path().join("comm")) {
+                threads.add(name.trim_end());
+            }
+        }
+        Ok(threads)
+    }
+
     fn look(&self) -> Result<Sample> {
-        let text = fs::read_to_string(&self.status).context("slurmctld has ended")?;
+        let status = self.process.join("status");
+        let text = fs::read_to_string(status).context("slurmctld has ended")?;
         let number = |key: &str| -> Result<u64> {
             let line = text.lines().find_map(|line| line.strip_prefix(key));
             let number = line.and_then(|rest| rest.split_whitespace().next());
@@ -79,7 +101,7 @@ impl Watch {
     /// Looks every second. That slurmctld ends is an error.
     pub fn until(&self, end: Instant) -> Result<Record> {
         let mut record = Record {
-            threads_before: self.threads_before,
+            threads_before: self.threads_before.clone(),
             ..Record::default()
         };
         let (mut pass, mut next) = (0, Instant::now());
@@ -98,19 +120,52 @@ impl Watch {
     }
 }
 
+impl Threads {
+    fn add(&mut self, name: &str) {
+        if !name.starts_with(POOL) {
+            *self.0.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Those of each name that are more than before.
+    fn more_than(&self, before: &Threads) -> Threads {
+        let more = self.0.iter().filter_map(|(name, count)| {
+            let had = before.0.get(name).copied().unwrap_or(0);
+            (*count > had).then(|| (name.clone(), count - had))
+        });
+        Threads(more.collect())
+    }
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map(|(name, count)| format!("{count} {name}"));
+        f.write_str(&names.collect::<Vec<_>>().join(", "))
+    }
+}
+
 impl Record {
     /// Waits until the threads of the storm's requests have gone; more than there were before
     /// stay in the record.
     pub fn end(&mut self, cluster: &Cluster, watch: &Watch, deadline: Duration) -> Result<()> {
         ensure!(cluster.slurmctld_pid().is_ok(), "slurmctld has ended");
         let gone = wait::until_true("the threads of the storm have gone", deadline, || {
-            self.threads_after = watch.look()?.threads;
-            Ok(self.threads_after <= self.threads_before)
+            self.threads_after = watch.threads()?;
+            Ok(self.left_over().count() == 0)
         });
         // What is left is compared with what stock leaves.
         drop(gone);
         interrupt::check()?;
         watch.look().map(drop)
+    }
+
+    /// Threads that were not there before.
+    fn left_over(&self) -> Threads {
+        self.threads_after.more_than(&self.threads_before)
     }
 
     /// Passes that were seen.
@@ -139,12 +194,10 @@ impl Record {
             "memory has grown by {grown} KiB, that of stock by {} KiB",
             stock.growth_kb()
         );
-        let more = |record: &Record| record.threads_after.saturating_sub(record.threads_before);
+        let (ours, stocks) = (self.left_over(), stock.left_over());
         ensure!(
-            more(self) <= more(stock),
-            "{} threads are left over, {} of stock",
-            more(self),
-            more(stock)
+            ours.count() <= stocks.count(),
+            "threads are left over: {ours}; of stock: {stocks}"
         );
         Ok(())
     }
@@ -157,13 +210,13 @@ impl fmt::Display for Record {
         write!(
             f,
             "{} passes seen in {} s; anonymous memory by quarters {a} {b} {c} {d} KiB, resident at \
-             most {} KiB; threads {} before, at most {}, {} after",
+             most {} KiB; threads {} before, at most {} with those of the pool, {} after",
             self.passes,
             self.samples.len(),
             most(|sample| sample.rss_kb),
-            self.threads_before,
+            self.threads_before.count(),
             most(|sample| sample.threads),
-            self.threads_after
+            self.threads_after.count()
         )
     }
 }
@@ -191,5 +244,33 @@ mod tests {
         let leaking = record(&[1_000, 20_000, 40_000, 60_000]);
         assert!(leaking.compare(&record(&[1, 1, 1, 1])).is_err());
         assert!(leaking.compare(&leaking).is_ok());
+    }
+
+    fn with_threads(before: &[&str], after: &[&str]) -> Record {
+        let threads = |names: &[&str]| {
+            let mut threads = Threads::default();
+            names.iter().for_each(|name| threads.add(name));
+            threads
+        };
+        Record {
+            threads_before: threads(before),
+            threads_after: threads(after),
+            ..record(&[1, 1, 1, 1])
+        }
+    }
+
+    #[test]
+    fn threads_are_told_by_name() {
+        let stock = with_threads(&["slurmctld", "decay"], &["slurmctld", "decay"]);
+        // One of the pool more, as a slurmctld of 26.05 had after a storm under our plugin.
+        let pooled = ["slurmctld", "fairtree", "worker[1]", "worker[12]"];
+        let ours = with_threads(&pooled[..3], &pooled);
+        assert!(ours.compare(&stock).is_ok());
+        let two = ["slurmctld", "fairtree", "fairtree"];
+        let error = with_threads(&two[..2], &two).compare(&stock).unwrap_err();
+        assert!(error.to_string().contains("1 fairtree"), "{error}");
+        // As many as before, but not the same.
+        let other = with_threads(&["slurmctld", "rpc"], &["slurmctld", "save"]);
+        assert!(other.compare(&stock).is_err());
     }
 }
