@@ -8,6 +8,7 @@
 //! | [`what_if`] | what would a change of the site move |
 //! | [`cost`] | what would a job be billed, and what does that do to fair share |
 //! | [`compare`] | what changed between two moments, and why |
+//! | [`doctor`] | is a site well, and would it be after the next upgrade of Slurm |
 //! | [`bill`] | what is to be paid for runs that sacct lists |
 //! | [`ledger`] | what was used when by the accounting database, and which times ledger files cover |
 //! | [`queue`] | which job does a machine run next, when will the others start, and what is to be paid |
@@ -18,6 +19,7 @@
 pub mod bill;
 pub mod compare;
 pub mod cost;
+pub mod doctor;
 pub mod explain;
 pub mod history;
 pub mod ledger;

@@ -5,6 +5,7 @@ mod capture;
 mod chart;
 mod compare;
 mod cost;
+mod doctor;
 mod explain;
 mod ledger;
 mod live;
@@ -17,6 +18,7 @@ pub use capture::CaptureArgs;
 pub use chart::{ChartArgs, ChartFormat, PictureName, ThemeName};
 pub use compare::CompareArgs;
 pub use cost::CostArgs;
+pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use ledger::{CheckArgs, FillArgs, LedgerAction, LedgerArgs, PlaceArgs, ShowArgs};
 pub use live::LiveArgs;
@@ -108,6 +110,9 @@ pub enum Command {
     /// Fill ledgers of past use from the accounting database, and tell which times they cover
     #[command(long_about = ledger::LEDGER_ABOUT)]
     Ledger(LedgerArgs),
+    /// Tell whether slurmctld and its plugin are well, and would be after the next upgrade of Slurm
+    #[command(long_about = doctor::DOCTOR_ABOUT)]
+    Doctor(DoctorArgs),
     /// Write what a package needs beside the program
     #[command(hide = true)]
     Generate(GenerateArgs),

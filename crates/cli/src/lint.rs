@@ -11,6 +11,7 @@ use super::{Failure, Outcome, open, told};
 use fairtree::compat::{Compat, Release};
 use fairtree::config::{Include, PriorityParameters};
 use fairtree_lint::{Options, Rule, run_with};
+use fairtree_model::input::slurm::plugin::{self, PluginFile};
 
 /// Reads, checks, prints.
 pub(super) fn run(args: &LintArgs, messages: &Messages) -> Result<Outcome, Failure> {
@@ -52,7 +53,9 @@ pub(super) fn run(args: &LintArgs, messages: &Messages) -> Result<Outcome, Failu
 fn options(args: &LintArgs) -> Result<Options, Failure> {
     let mut options = Options::default();
     options.users = args.users;
-    options.release = args.release.as_deref().map(release).transpose()?;
+    let given = args.release.as_deref();
+    options.release = given.map(|text| release("--release", text)).transpose()?;
+    options.plugins = Some(plugins);
     options.accounts = args.accounts.as_deref().map(accounts).transpose()?;
     for rule in &args.allow {
         let allowed = options.allow(rule);
@@ -79,12 +82,21 @@ fn accounts(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
     Ok(accounts.filter_map(pair).collect())
 }
 
-fn release(text: &str) -> Result<Release, Failure> {
+/// The plugins in folders of `PluginDir`; `None` where this host has none of the folders, as where a
+/// slurm.conf of another host is checked.
+fn plugins(plugin_dir: &str) -> Option<Vec<PluginFile>> {
+    let folders = plugin::folders(plugin_dir);
+    let any = folders.iter().any(|folder| folder.is_dir());
+    any.then(|| plugin::search(&folders, plugin::FAIRTREE))
+}
+
+/// The value of `option`, a release.
+pub(super) fn release(option: &str, text: &str) -> Result<Release, Failure> {
     let parameters = PriorityParameters::parse(&format!("compat=slurm:{text}"), None);
     match parameters.map(|parameters| parameters.compat) {
         Ok(Some(Compat::Slurm(release))) => Ok(release),
         _ => Err(Failure::Usage(format!(
-            "--release: found {text:?}, allowed is a release from 22.05.0 up, such as 24.11.5"
+            "{option}: found {text:?}, allowed is a release from 22.05.0 up, such as 24.11.5"
         ))),
     }
 }

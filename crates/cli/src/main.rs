@@ -12,6 +12,7 @@ mod chart;
 mod cluster;
 mod compare;
 mod cost;
+mod doctor;
 mod explain;
 mod generate;
 mod input;
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
         Command::WhatIf(args) => what_if::run(args, &messages),
         Command::Cost(args) => cost::run(args, &messages),
         Command::Lint(args) => lint::run(args, &messages),
+        Command::Doctor(args) => doctor::run(args, &messages),
         Command::Prio(args) => prio::run(args, &messages),
         Command::Capture(args) => capture::run(args, &messages),
         Command::Compare(args) => compare::run(args, &messages),

@@ -31,7 +31,7 @@ mod site;
 mod spelling;
 
 pub use finding::Finding;
-pub use options::{Options, UnknownRule};
+pub use options::{FindPlugins, Options, UnknownRule};
 pub use report::{Report, SCHEMA};
 pub use rule::{Rule, Severity};
 

@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use fairtree::compat::Release;
+use fairtree_model::input::slurm::plugin::PluginFile;
 
 use super::rule::Rule;
+
+/// Finds the plugins `priority/fairtree` in the folders of a value of `PluginDir`; `None`: none of these
+/// folders is on this host.
+pub type FindPlugins = fn(&str) -> Option<Vec<PluginFile>>;
 
 /// A rule name that no rule has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +34,8 @@ pub struct Options {
     pub release: Option<Release>,
     /// The account above each account, in lower case; `None`: not known.
     pub accounts: Option<BTreeMap<String, String>>,
+    /// How plugins are found; `None`: they are not looked for.
+    pub plugins: Option<FindPlugins>,
     allowed: Vec<&'static str>,
 }
 

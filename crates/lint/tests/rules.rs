@@ -14,6 +14,7 @@ use common::data::data_text;
 use fairtree::compat::Release;
 use fairtree::config::Include;
 use fairtree_lint::{Options, Report, Rule, run, run_with};
+use fairtree_model::input::slurm::plugin::PluginFile;
 use proptest::prelude::*;
 
 /// Name and text of every file of a folder of the corpus, by name.
@@ -49,6 +50,18 @@ fn options(text: &str) -> Options {
     });
     let mut options = Options::default();
     options.release = release;
+    // A host with the folder /plugins/empty, and one with a plugin for 24.11.5.
+    options.plugins = Some(|folders| {
+        let built_for = Ok(Release::V24_11_5);
+        let path = PathBuf::from("/plugins/24.11.5/priority_fairtree.so");
+        match folders {
+            folders if folders.contains("/plugins/24.11.5") => {
+                Some(vec![PluginFile { path, built_for }])
+            }
+            folders if folders.contains("/plugins/empty") => Some(Vec::new()),
+            _ => None,
+        }
+    });
     options.users = head(text, "users").map(|users| users.parse().expect("a number"));
     options.accounts = head(text, "accounts").map(|accounts| {
         let pairs = accounts.split_whitespace();

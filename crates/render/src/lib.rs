@@ -7,6 +7,7 @@
 //! | [`explain`] | explanations in sentences |
 //! | [`what_if`] | who moves |
 //! | [`cost`] | what a job costs |
+//! | [`doctor`] | what is not as it should be, and what to do |
 //! | [`bill`] | what is to be paid |
 //! | [`ledger`] | which times ledger files cover |
 //! | [`queue`] | which job is next |
@@ -21,6 +22,7 @@ pub mod chart;
 pub mod columns;
 pub mod compare;
 pub mod cost;
+pub mod doctor;
 pub mod explain;
 mod figures;
 pub mod ledger;

@@ -48,7 +48,7 @@ fn fault(sandbox: &Sandbox, call: &Call) -> Option<String> {
         String::from_utf8_lossy(&ran.stdout),
         String::from_utf8_lossy(&ran.stderr),
     );
-    let finds = ["lint", "compare", "--check"]
+    let finds = ["lint", "compare", "--check", "doctor"]
         .iter()
         .any(|word| call.command.contains(word));
     let code = ran.status.code();

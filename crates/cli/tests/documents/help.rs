@@ -60,7 +60,7 @@ fn exit_codes(help: &str) -> Vec<i32> {
 #[test]
 fn every_subcommand_has_examples_and_each_works() {
     let subcommands = subcommands();
-    assert_eq!(subcommands.len(), 12, "{subcommands:?}");
+    assert_eq!(subcommands.len(), 13, "{subcommands:?}");
     for subcommand in &subcommands {
         let help = help(subcommand);
         let codes = exit_codes(&help);
@@ -87,7 +87,7 @@ fn every_subcommand_has_examples_and_each_works() {
 /// 2 for input and for options.
 #[test]
 fn exit_codes_are_those_that_the_help_states() {
-    let calls: [(&str, &[(i32, &str)]); 12] = [
+    let calls: [(&str, &[(i32, &str)]); 13] = [
         (
             "share",
             &[
@@ -197,6 +197,19 @@ fn exit_codes_are_those_that_the_help_states() {
             ],
         ),
         (
+            "doctor",
+            &[
+                (
+                    0,
+                    "export PATH=\"$PWD/well:$PATH\"; SLURM_CONF=well/slurm.conf fairtree doctor",
+                ),
+                (1, "doctor --next 24.11.5"),
+                (2, "doctor --next soon"),
+                (2, "doctor --time-limit 0"),
+                (2, "doctor > /dev/full"),
+            ],
+        ),
+        (
             "queue",
             &[
                 (0, "queue examples/cloud.toml --events examples/cloud.jsonl"),
@@ -291,6 +304,7 @@ fn a_pipe_that_is_closed_early_is_no_error() {
         "queue examples/cloud.toml --events examples/cloud.jsonl --table",
         "bill -p examples/prices.toml --json sacct.txt",
         "ledger show --dir ledgers --json",
+        "doctor --json",
         "lint --rules",
         "--help",
         "share --help",

@@ -156,7 +156,7 @@ impl Sandbox {
             ),
             (
                 "sacctmgr",
-                "*'show assoc '*) f=assocs;; *'show qos '*) f=qos;;",
+                "*'show assoc '*) f=assocs;; *'show qos '*) f=qos;; *'show cluster'*) f=clusters;;",
             ),
             (
                 "sprio",
@@ -170,10 +170,42 @@ impl Sandbox {
                 "#!/bin/sh\ncase \"$*\" in {cases} *) echo \"{name} $*: not recorded\" >&2; exit 9;; \
                  esac\ncat '{here}'/$f.txt\n"
             );
-            let path = bin.join(name);
-            fs::write(&path, script).expect("a script");
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+            executable(&bin.join(name), &script);
         }
+        fs::write(self.path("recorded/clusters.txt"), "fairtree\n").expect("written");
+        // The same on every machine.
+        for (name, says) in [
+            ("slurmctld", "slurm-wlm 22.05.8"),
+            ("dpkg-query", "slurmctld: slurmctld"),
+            (
+                "apt-cache",
+                "slurmctld:\n  Installed: 22.05.8-4\n  Candidate: 22.05.8-4",
+            ),
+            ("timedatectl", "yes"),
+        ] {
+            executable(&bin.join(name), &format!("#!/bin/sh\nprintf '{says}\\n'\n"));
+        }
+        self.well();
+    }
+
+    /// A host with nothing to complain about: the recorded site with the time of day, and folders that
+    /// are there.
+    fn well(&self) {
+        let well = self.path("well");
+        fs::create_dir_all(well.join("state")).expect("a folder");
+        let good = fs::read_to_string(self.path("etc/slurm/slurm.conf")).expect("text");
+        let good = good.replace("ClusterName=good", "ClusterName=fairtree");
+        let folders = format!(
+            "SlurmUser=root\nPluginDir={0}\nStateSaveLocation={0}/state\n",
+            well.display()
+        );
+        fs::write(well.join("slurm.conf"), good + &folders).expect("written");
+        let scontrol = format!(
+            "#!/bin/sh\n'{}' \"$@\" | sed \"s/^Configuration data.*/Configuration data as of \
+             $(date -u +%Y-%m-%dT%H:%M:%S)/\"\n",
+            self.path("bin/scontrol").display()
+        );
+        executable(&well.join("scontrol"), &scontrol);
     }
 
     /// Runs a command line in a shell, as in a terminal 100 columns wide; standard input is none.
@@ -221,6 +253,11 @@ fn plugins_ledger() -> Vec<u8> {
     charged.expect("it is the first charge");
     ledger.cover(DAY - 12 * 3600, last_pass).expect("covered");
     ledger.save()
+}
+
+fn executable(path: &Path, script: &str) {
+    fs::write(path, script).expect("a script");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -9,7 +9,7 @@ use crate::console::document;
 use crate::sandbox::Sandbox;
 
 /// A page, its schema, and calls whose answers together have every field of it.
-const PAGES: [(&str, &str, &[&str]); 12] = [
+const PAGES: [(&str, &str, &[&str]); 13] = [
     (
         "docs/share-json.md",
         "fairtree.share/1",
@@ -58,6 +58,11 @@ const PAGES: [(&str, &str, &[&str]); 12] = [
         "docs/lint-json.md",
         "fairtree.lint/1",
         &["lint --json slurm.conf", "lint --json etc/slurm/slurm.conf"],
+    ),
+    (
+        "docs/doctor-json.md",
+        "fairtree.doctor/1",
+        &["doctor --json"],
     ),
     (
         "docs/compare-json.md",

@@ -5,8 +5,9 @@ use crate::rule::{Scope, Severity};
 use crate::site::{Plugin, Site};
 use crate::spelling::did_you_mean;
 use fairtree::config::PriorityParameters;
+use fairtree_model::input::slurm::plugin::loaded_by;
 
-pub(super) static RULES: [Rule; 6] = [
+pub(super) static RULES: [Rule; 7] = [
     Rule {
         id: "priority-type-missing",
         severity: Severity::Warning,
@@ -30,6 +31,14 @@ pub(super) static RULES: [Rule; 6] = [
         source: "slurm.conf(5), \"PriorityType\"; slurmctld stops without its plugin",
         scope: Scope::Always,
         check: unknown_priority_type,
+    },
+    Rule {
+        id: "plugin-not-found",
+        severity: Severity::Error,
+        summary: "priority/fairtree without a plugin for this Slurm in PluginDir",
+        source: "slurm.conf(5), \"PluginDir\"; slurmctld loads only plugins of its own release",
+        scope: Scope::Always,
+        check: plugin_not_found,
     },
     Rule {
         id: "parameters-unread",
@@ -126,6 +135,37 @@ fn unknown_priority_type(site: &Site<'_>) -> Vec<Hit> {
         })
         .into_iter()
         .collect()
+}
+
+fn plugin_not_found(site: &Site<'_>) -> Vec<Hit> {
+    let (Some(given), Some(look)) = (site.last("PluginDir"), site.options.plugins) else {
+        return Vec::new();
+    };
+    let used = site.plugin == Plugin::Fairtree;
+    let Some(plugins) = look(&given.value.text).filter(|_| used) else {
+        return Vec::new();
+    };
+    let (there, wanted) = match site.options.release {
+        Some(release) => (
+            loaded_by(&plugins, release).is_some(),
+            format!(" for Slurm {release}"),
+        ),
+        None => (
+            plugins.iter().any(|plugin| plugin.built_for.is_ok()),
+            String::new(),
+        ),
+    };
+    if there {
+        return Vec::new();
+    }
+    vec![Hit::new(
+        given.value_spot(),
+        format!(
+            "no folder of PluginDir has a plugin priority/fairtree{wanted}, and slurmctld stops \
+             without it"
+        ),
+        "install the plugin and name its folder here; fairtree doctor tells which one is needed",
+    )]
 }
 
 fn parameters_unread(site: &Site<'_>) -> Vec<Hit> {

@@ -3,6 +3,7 @@
 //! | module | reads |
 //! |---|---|
 //! | [`capture`] | folders with the answers of Slurm's commands, and the commands |
+//! | [`package`] | what dpkg, apt, rpm and dnf say of a package's versions |
 //! | [`prices`] | what runs cost (TOML) |
 //! | [`queue`] | a site whose machines ask what is next (TOML), and what happens there (JSON lines) |
 //! | [`sacct`] | accounting records of jobs: `sacct -P` |
@@ -23,6 +24,7 @@ pub mod error;
 pub mod format;
 pub mod left_out;
 mod lines;
+pub mod package;
 pub mod prices;
 pub mod queue;
 pub mod sacct;

@@ -17,6 +17,7 @@ mod neighbours;
 mod numbers;
 mod orders;
 pub mod settings;
+mod side_by_side;
 mod slow_disk;
 mod steady;
 mod takeover;
@@ -173,6 +174,10 @@ const CHECKS: &[(&str, Body)] = &[
     (
         "texts_of_users_hide_no_job_and_forge_none",
         hostile::texts_of_users,
+    ),
+    (
+        "an_upgrade_finds_its_plugin_and_doctor_says_so",
+        side_by_side::upgrade,
     ),
     ("guides_work_from_first_to_last_command", guides::work),
 ];

@@ -158,6 +158,13 @@ impl SlurmConf {
         }
     }
 
+    /// The value of a setting; `None`: Slurm's default.
+    pub fn get(&self, key: &str) -> Option<String> {
+        let mut settings = self.settings.iter();
+        let found = settings.find(|(known, _)| known.eq_ignore_ascii_case(key));
+        found.map(|(_, value)| value.clone())
+    }
+
     /// Gives a setting that may stand there several times these values.
     pub fn set_lines(&mut self, key: &str, values: &[String]) {
         self.unset(key);

@@ -13,7 +13,14 @@ use xtask::command::{cargo_in_checkout, checked};
 use xtask::project::{self, PREPARED};
 
 /// Slurm's commands that `fairtree` asks.
-const ASKED: [&str; 5] = ["sacctmgr", "scontrol", "sprio", "squeue", "sshare"];
+const ASKED: [&str; 6] = [
+    "sacctmgr",
+    "scontrol",
+    "slurmctld",
+    "sprio",
+    "squeue",
+    "sshare",
+];
 
 /// What a run of `fairtree` left.
 pub struct Ran {

@@ -13,6 +13,8 @@
 //! | [`conf`] | slurm.conf, with the files that it includes |
 //! | [`document`] | the lines of slurm.conf and their places; [`conf`] and the linter read them |
 //! | [`pseudonym`] | all of them, without the names of people |
+//! | [`plugin`] | plugins as files: for which release each is |
+//! | [`last_pass`] | the file with the times of the last pass and the last reset |
 //! | `stamp` | the answers of `squeue` and `scontrol show job`, told from what users wrote into them |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //! | [`part`] | the same with a few of the jobs |
@@ -25,9 +27,11 @@ pub mod config;
 pub mod document;
 pub mod dump;
 pub mod job;
+pub mod last_pass;
 pub mod node;
 pub mod part;
 pub mod partition;
+pub mod plugin;
 pub mod pseudonym;
 pub mod qos;
 pub mod snapshot;

@@ -1,0 +1,156 @@
+//! What the plugin needs of the rest of Slurm: slurmdbd, associations, close passes.
+
+use super::facts::Facts;
+use super::finding::{Diagnosis, Level};
+
+const SLURMDBD: &str = "slurmdbd";
+const LIMITS: &str = "limits";
+const SETTINGS: &str = "settings";
+
+/// Words of `AccountingStorageEnforce` with which a job must have an association
+/// (slurm.conf(5), "AccountingStorageEnforce"). Numbers are those of Slurm before 2.0, which are still
+/// read.
+const ENFORCES: [&str; 8] = [
+    "associations",
+    "limits",
+    "qos",
+    "safe",
+    "wckeys",
+    "all",
+    "1",
+    "2",
+];
+
+/// Passes may be as far apart as this, seconds: an hour.
+const LONGEST_PERIOD_SECS: u32 = 3600;
+
+/// Whether there is a database that knows this cluster.
+pub(super) fn slurmdbd(facts: &Facts, found: &mut Diagnosis) {
+    let settings = match &facts.settings {
+        Ok(settings) => settings,
+        Err(why) => return found.say(SLURMDBD, Level::Unknown, why.as_str()),
+    };
+    if settings.storage.as_deref() != Some("accounting_storage/slurmdbd") {
+        let text = "AccountingStorageType does not name slurmdbd: there are no associations, so no \
+                    job has a fair-share factor";
+        return match settings.weighs_fair_share {
+            true => found.advise(
+                SLURMDBD,
+                Level::Warning,
+                text,
+                "set AccountingStorageType=accounting_storage/slurmdbd, or PriorityWeightFairshare=0",
+            ),
+            false => found.say(SLURMDBD, Level::Note, text),
+        };
+    }
+    let clusters = match &facts.clusters {
+        Ok(clusters) => clusters,
+        Err(why) if facts.offline => return found.say(SLURMDBD, Level::Unknown, why.as_str()),
+        Err(why) => {
+            return found.advise(
+                SLURMDBD,
+                Level::Warning,
+                format!("slurmdbd does not answer: {why}"),
+                "start it: slurmctld goes on with the shares that it knows, but a slurmctld that \
+                 starts without it may know none",
+            );
+        }
+    };
+    match &settings.cluster {
+        Some(name)
+            if !clusters
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(name)) =>
+        {
+            found.advise(
+                SLURMDBD,
+                Level::Error,
+                format!("slurmdbd answers, but does not know the cluster {name}"),
+                format!("sacctmgr add cluster {name}"),
+            );
+        }
+        _ => found.say(
+            SLURMDBD,
+            Level::Ok,
+            "slurmdbd answers and knows the cluster",
+        ),
+    }
+}
+
+/// Whether every job has an association, and passes are close.
+pub(super) fn limits(facts: &Facts, found: &mut Diagnosis) {
+    let settings = match &facts.settings {
+        Ok(settings) => settings,
+        Err(why) => return found.say(LIMITS, Level::Unknown, why.as_str()),
+    };
+    let before = found.findings.len();
+    let words = settings.enforce.as_deref().unwrap_or("");
+    let enforced = words.split(',').map(str::trim).any(|word| {
+        let mut known = ENFORCES.iter();
+        known.any(|known| known.eq_ignore_ascii_case(word))
+    });
+    if !enforced && settings.weighs_fair_share {
+        found.advise(
+            LIMITS,
+            Level::Warning,
+            "AccountingStorageEnforce does not include associations: jobs of users without one run, \
+             have no fair-share factor, and are charged to nobody",
+            "set AccountingStorageEnforce=associations,limits,qos",
+        );
+    }
+    let period = settings.period_secs;
+    if period > LONGEST_PERIOD_SECS {
+        found.advise(
+            LIMITS,
+            Level::Warning,
+            format!(
+                "passes are {} minutes apart: priorities are of usage that is as old",
+                period / 60
+            ),
+            "set PriorityCalcPeriod to 5 minutes, or calc_period= of PriorityParameters to fewer seconds",
+        );
+    }
+    let half_life = settings.half_life_secs;
+    if half_life > 0 && half_life < period.saturating_mul(2) {
+        found.advise(
+            LIMITS,
+            Level::Warning,
+            format!(
+                "usage halves every {half_life} seconds, but a pass is made every {period} seconds"
+            ),
+            "shorten PriorityCalcPeriod, or lengthen PriorityDecayHalfLife",
+        );
+    }
+    if found.findings.len() == before {
+        let text = format!("jobs have associations, and passes are {period} seconds apart");
+        let text = match enforced {
+            true => text,
+            false => format!("fair share has no weight, and passes are {period} seconds apart"),
+        };
+        found.say(LIMITS, Level::Ok, text);
+    }
+}
+
+/// What the linter says.
+pub(super) fn linted(facts: &Facts, found: &mut Diagnosis) {
+    let (errors, warnings, name) = match &facts.linted {
+        Ok(linted) => linted,
+        Err(why) => return found.say(SETTINGS, Level::Unknown, why.as_str()),
+    };
+    let level = match (errors, warnings) {
+        (0, 0) => return found.say(SETTINGS, Level::Ok, format!("{name} has no bad settings")),
+        (0, _) => Level::Warning,
+        _ => Level::Error,
+    };
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    found.advise(
+        SETTINGS,
+        level,
+        format!(
+            "the linter has {errors} error{} and {warnings} warning{} for {name}",
+            plural(*errors),
+            plural(*warnings)
+        ),
+        format!("fairtree lint {name} tells each with its line"),
+    );
+}

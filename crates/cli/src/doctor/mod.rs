@@ -1,0 +1,179 @@
+//! `fairtree doctor`: asks the host, its package manager and Slurm, and prints what that means.
+
+mod daemon;
+mod host;
+mod said;
+
+use std::fs;
+use std::io::{BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use super::args::DoctorArgs;
+use super::lint;
+use super::message::Messages;
+use super::progress::Waiting;
+use super::{Failure, Outcome, told};
+use fairtree::compat::Release;
+use fairtree_analysis::doctor::{Facts, Known, Live, Next, Numbers, compare, examine};
+use fairtree_model::input::LeftOut;
+use fairtree_model::input::capture::{Ask, CommandError, Taken, take};
+use fairtree_model::input::slurm::config;
+use fairtree_model::input::slurm::plugin::{FAIRTREE, search};
+use fairtree_model::input::slurm::snapshot::{Snapshot, Source};
+use fairtree_render::doctor::{to_json, write};
+use said::Said;
+
+/// Why something of a daemon is not known.
+const NOT_ASKED: &str = "not asked with --offline";
+
+/// Asks, examines, prints.
+pub(super) fn run(args: &DoctorArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let next = args
+        .next
+        .as_deref()
+        .map(|text| lint::release("--next", text));
+    let facts = gather(args, next.transpose()?);
+    let diagnosis = examine(&facts);
+    let mut out = BufWriter::new(stdout().lock());
+    let written = match args.json {
+        true => to_json(&mut out, &diagnosis),
+        false => write(&mut out, &diagnosis, messages.colors_output()),
+    };
+    let outcome = match diagnosis.is_healthy() {
+        true => Outcome::Done,
+        false => Outcome::Differences,
+    };
+    told(written.and_then(|()| out.flush()), outcome)
+}
+
+/// Everything that the checks rest on.
+fn gather(args: &DoctorArgs, next: Option<Release>) -> Facts {
+    let waiting = Waiting::new("asking Slurm");
+    let before = host::now();
+    let taken = match args.offline {
+        true => Err(NOT_ASKED.to_owned()),
+        false => take(&[Source::Config], args.limit()).map_err(|error| first_line(&error)),
+    };
+    let middle = before + (host::now() - before) / 2;
+    let config = taken.as_ref().ok().map(config_text);
+    let daemon = daemon::find(args.limit());
+    let release = daemon.as_ref().ok().map(|daemon| daemon.release);
+    let said = Said::gather(config, release);
+    let folders = match said.plugin_dir() {
+        folders if folders.is_empty() => daemon::default_folders(),
+        folders => folders,
+    };
+    let (present, absent): (Vec<PathBuf>, Vec<PathBuf>) =
+        folders.into_iter().partition(|folder| folder.is_dir());
+    let packaged = folders_below(&args.plugin_root);
+    let packaged = packaged
+        .into_iter()
+        .filter(|folder| !present.contains(folder));
+    let controller = daemon.as_ref().is_ok_and(|daemon| daemon.is_controller());
+    let state = host::state(&said, controller);
+    let facts = Facts {
+        now: host::now(),
+        offline: args.offline,
+        synchronised: host::synchronised(),
+        next: match next {
+            Some(release) => Ok(Next::Version {
+                release,
+                version: release.to_string(),
+            }),
+            None => daemon::next(daemon.as_ref()),
+        },
+        settings: said.settings(),
+        absent_folders: absent,
+        plugins: search(&present, FAIRTREE),
+        packaged: search(&packaged.collect::<Vec<_>>(), FAIRTREE),
+        live: taken
+            .as_ref()
+            .map_err(Clone::clone)
+            .map(|taken| live(taken, middle)),
+        last_pass: host::last_pass(state.as_ref()),
+        state,
+        clusters: clusters(args),
+        numbers: match &taken {
+            Ok(_) => numbers(args),
+            Err(_) if args.offline => Err(NOT_ASKED.to_owned()),
+            Err(why) => Err(format!("no numbers to compare: {why}")),
+        },
+        linted: said.linted(),
+        daemon,
+    };
+    drop(waiting);
+    facts
+}
+
+/// The answer of `scontrol show config`.
+fn config_text(taken: &Taken) -> String {
+    let answer = taken.answers.get(&Source::Config);
+    answer.map_or_else(String::new, |answer| answer.text.clone())
+}
+
+/// What slurmctld says of itself; it was asked at `middle`, seconds since 1970.
+fn live(taken: &Taken, middle: i64) -> Live {
+    let settings = config::read(
+        "scontrol show config",
+        &config_text(taken),
+        &mut LeftOut::default(),
+    )
+    .ok();
+    Live {
+        release: settings.as_ref().and_then(|settings| settings.release),
+        ahead_secs: settings
+            .and_then(|settings| settings.time)
+            .map(|time| time - middle),
+    }
+}
+
+/// Names of the clusters in slurmdbd.
+fn clusters(args: &DoctorArgs) -> Known<Vec<String>> {
+    const COMMAND: [&str; 6] = [
+        "sacctmgr",
+        "--noheader",
+        "--parsable2",
+        "show",
+        "cluster",
+        "format=Cluster",
+    ];
+    if args.offline {
+        return Err(NOT_ASKED.to_owned());
+    }
+    let answer = Ask::new(&COMMAND, args.limit()).run();
+    let answer = answer.map_err(|error| first_line(&error))?;
+    let names = answer
+        .text
+        .lines()
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Printed numbers against computed ones.
+fn numbers(args: &DoctorArgs) -> Known<Numbers> {
+    if args.quick {
+        return Err("not compared with --quick".to_owned());
+    }
+    let taken = take(&Source::ALL, args.limit()).map_err(|error| first_line(&error))?;
+    let snapshot = Snapshot::read("the live site", &taken.answers);
+    let numbers = snapshot.and_then(|snapshot| compare(&snapshot));
+    numbers.map_err(|error| first_sentence(&error.explained().to_string()))
+}
+
+/// The folders in a folder, by name; none where it is not there.
+fn folders_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders
+}
+
+/// What went wrong, without the hint below it.
+fn first_line(error: &CommandError) -> String {
+    first_sentence(&error.to_string())
+}
+
+fn first_sentence(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

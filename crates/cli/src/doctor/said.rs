@@ -1,0 +1,134 @@
+//! What slurm.conf says, and where it is not on this host, what slurmctld says.
+//!
+//! slurm.conf comes first: it holds at slurmctld's next start, which is what most checks are about.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::super::open;
+use fairtree::compat::Release;
+use fairtree::config::{Config, Include};
+use fairtree_analysis::doctor::{Known, Settings};
+use fairtree_lint::{Options, Severity, run_with};
+use fairtree_model::input::LeftOut;
+use fairtree_model::input::slurm::document::Document;
+use fairtree_model::input::slurm::{conf, config, plugin};
+
+/// Where slurm.conf is unless something says otherwise.
+const DEFAULT_FILE: &str = "/etc/slurm/slurm.conf";
+
+/// The settings that are known.
+pub(super) struct Said {
+    /// Its name, and its text.
+    file: Known<(PathBuf, String)>,
+    document: Document,
+    release: Option<Release>,
+    /// The answer of `scontrol show config`.
+    live: Option<String>,
+}
+
+impl Said {
+    /// Reads slurm.conf; `live`: the answer of `scontrol show config`, `release`: the installed one.
+    pub fn gather(live: Option<String>, release: Option<Release>) -> Said {
+        let named = env::var_os("SLURM_CONF").map(PathBuf::from);
+        let of_live = || {
+            let file = config::value_of(live.as_deref()?, "SLURM_CONF")?;
+            Some(PathBuf::from(file))
+        };
+        let path = named.or_else(of_live);
+        let path = path.unwrap_or_else(|| PathBuf::from(DEFAULT_FILE));
+        let name = path.display().to_string();
+        let file = open::conf(&path).map_err(|error| format!("{name}: {error}"));
+        let document = match &file {
+            Ok(text) => Document::read(text, &name, &mut fetch(&path)),
+            Err(_) => Document::default(),
+        };
+        Said {
+            file: file.map(|text| (path, text)),
+            document,
+            release,
+            live,
+        }
+    }
+
+    /// The value of a key.
+    pub fn value(&self, key: &str) -> Option<String> {
+        let own = self
+            .document
+            .last(key)
+            .map(|setting| setting.value.text.clone());
+        let live = || config::value_of(self.live.as_deref()?, key).map(str::to_owned);
+        own.or_else(live)
+    }
+
+    /// Whether anything is known.
+    pub fn why_nothing(&self) -> Option<&str> {
+        match (&self.file, &self.live) {
+            (Err(why), None) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// The folders of `PluginDir`; none where it is not given.
+    pub fn plugin_dir(&self) -> Vec<PathBuf> {
+        let value = self.value("PluginDir");
+        value.map_or_else(Vec::new, |value| plugin::folders(&value))
+    }
+
+    /// What the checks ask for.
+    pub fn settings(&self) -> Known<Settings> {
+        if let Some(why) = self.why_nothing() {
+            return Err(why.to_owned());
+        }
+        let config = self.config()?;
+        Ok(Settings {
+            priority_type: self.value("PriorityType"),
+            cluster: self.value("ClusterName"),
+            storage: self.value("AccountingStorageType"),
+            enforce: self.value("AccountingStorageEnforce"),
+            period_secs: config.priority_calc_period_secs,
+            half_life_secs: config.priority_decay_half_life_secs,
+            weighs_fair_share: config.priority_weight_fairshare > 0,
+        })
+    }
+
+    /// The priority settings.
+    fn config(&self) -> Known<Config> {
+        let first = |text: String| super::first_sentence(&text);
+        if let Ok((path, text)) = &self.file {
+            let name = path.display().to_string();
+            let read = conf::read(text, &name, self.release, &mut fetch(path));
+            return match read {
+                Ok(conf) => Ok(conf.config),
+                Err(error) => Err(first(error.explained().to_string())),
+            };
+        }
+        let live = self.live.as_deref().unwrap_or_default();
+        let read = config::read("scontrol show config", live, &mut LeftOut::default());
+        let read = read.map(|settings| settings.config);
+        read.map_err(|error| first(error.explained().to_string()))
+    }
+
+    /// Errors and warnings of the linter.
+    pub fn linted(&self) -> Known<(usize, usize, String)> {
+        let (path, text) = self.file.as_ref().map_err(Clone::clone)?;
+        let name = path.display().to_string();
+        let mut options = Options::default();
+        options.release = self.release;
+        let report = run_with(text, &name, &options, &mut fetch(path));
+        let (errors, warnings) = (
+            report.count(Severity::Error),
+            report.count(Severity::Warning),
+        );
+        Ok((errors, warnings, name))
+    }
+}
+
+/// Reads files that a slurm.conf includes; relative names are relative to its folder.
+fn fetch(path: &Path) -> impl FnMut(&Include) -> Result<String, String> + use<> {
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    move |include| {
+        let text = open::included(&folder.join(&include.file));
+        text.map_err(|error| error.to_string())
+    }
+}

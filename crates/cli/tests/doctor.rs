@@ -1,0 +1,350 @@
+//! `fairtree doctor` from outside. Slurm's commands, dpkg, apt, rpm and dnf are scripts that print
+//! what these programs print; plugins are shared objects with the symbol that Slurm looks at.
+
+#[path = "command/slurm.rs"]
+mod slurm;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use slurm::{checkout, commands, fairtree, link_tools};
+
+/// A host: Slurm's commands, a slurm.conf, a state folder, folders of plugins.
+struct Host {
+    folder: PathBuf,
+    bin: PathBuf,
+}
+
+/// The release of the recorded answers, and the next one of Debian.
+const NUMBERS: [(&str, &str); 2] = [("22.05.8", "0x160508"), ("24.11.5", "0x180b05")];
+
+impl Host {
+    /// A host of Debian's slurmctld 22.05.8 with PriorityType=priority/fairtree, all well.
+    fn new(name: &str) -> Host {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("doctor-{name}"));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).expect("it can be emptied");
+        }
+        fs::create_dir_all(folder.join("state")).expect("it can be made");
+        let bin = commands(&folder, &[]);
+        link_tools(&bin);
+        let host = Host { folder, bin };
+        host.plugin("22.05.8");
+        host.script("slurmctld", "echo slurm-wlm 22.05.8");
+        host.packages("22.05.8-4+deb12u3");
+        host.conf("22.05.8");
+        // The recorded answer, with this host's folders and the plugin in use.
+        let recorded = checkout().join(slurm::CLUSTER);
+        let config = fs::read_to_string(recorded.join("config.txt")).expect("text");
+        let config = config
+            .lines()
+            .filter(|line| !line.starts_with("SLURM_CONF ") && !line.starts_with("Configuration"))
+            .map(|line| format!("{line}\n").replace("priority/multifactor", "priority/fairtree"));
+        let at = host.at("config.txt");
+        fs::write(&at, config.collect::<String>()).expect("written");
+        let others = format!(
+            "case \"$*\" in *config) echo \"Configuration data as of $(date -u +%Y-%m-%dT%H:%M:%S)\"; \
+             cat '{}'; exit;; *partition) f=partitions;; *node) f=nodes;; *job) f=jobs;; esac\n\
+             cat '{}'/$f.txt",
+            at.display(),
+            recorded.display()
+        );
+        host.script("scontrol", &others);
+        let sacctmgr = format!(
+            "case \"$*\" in *cluster*) echo fairtree; exit;; *'show assoc '*) f=assocs;; \
+             *'show qos '*) f=qos;; esac\ncat '{}'/$f.txt",
+            recorded.display()
+        );
+        host.script("sacctmgr", &sacctmgr);
+        std::os::unix::fs::symlink("/bin/date", host.bin.join("date")).expect("a link");
+        host.passed(0);
+        host
+    }
+
+    fn at(&self, below: &str) -> PathBuf {
+        self.folder.join(below)
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        let path = self.bin.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a script");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    }
+
+    /// A plugin for a release, in a folder of its own.
+    fn plugin(&self, release: &str) {
+        let folder = self.at("plugins").join(release);
+        fs::create_dir_all(&folder).expect("a folder");
+        let known = NUMBERS.iter().find(|(known, _)| *known == release);
+        let (_, number) = known.expect("a release");
+        let source = self.at("plugin.c");
+        fs::write(
+            &source,
+            format!("const unsigned plugin_version = {number};\n"),
+        )
+        .expect("C");
+        let built = Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(folder.join("priority_fairtree.so"))
+            .arg(&source)
+            .status();
+        assert!(built.expect("a C compiler").success());
+    }
+
+    /// dpkg knows slurmctld's package, and apt what an upgrade brings.
+    fn packages(&self, candidate: &str) {
+        self.script("dpkg-query", "echo \"slurmctld: $2\"");
+        self.script(
+            "apt-cache",
+            &format!(
+                "test \"$*\" = 'policy slurmctld' || exit 9\n\
+                 printf 'slurmctld:\\n  Installed: 22.05.8-4+deb12u3\\n  Candidate: {candidate}\\n'"
+            ),
+        );
+    }
+
+    /// slurm.conf, with these folders in PluginDir.
+    fn conf(&self, folders: &str) {
+        let plugins = folders.split(' ').map(|folder| {
+            let path = self.at("plugins").join(folder);
+            path.display().to_string()
+        });
+        let text = format!(
+            "ClusterName=fairtree\nSlurmUser=root\nPluginDir={}\nStateSaveLocation={}\n\
+             AccountingStorageType=accounting_storage/slurmdbd\n\
+             AccountingStorageEnforce=associations,limits,qos\nPriorityType=priority/fairtree\n\
+             PriorityWeightFairshare=100000\nPriorityCalcPeriod=1\n",
+            plugins.collect::<Vec<_>>().join(":"),
+            self.at("state").display()
+        );
+        fs::write(self.at("slurm.conf"), text).expect("written");
+    }
+
+    /// The last pass was so many seconds ago.
+    fn passed(&self, ago: i64) {
+        let now = std::time::SystemTime::now();
+        let now = now.duration_since(std::time::UNIX_EPOCH).expect("a time");
+        let pass = i64::try_from(now.as_secs()).expect("a time") - ago;
+        let bytes = [pass.to_be_bytes(), [0; 8]].concat();
+        fs::write(self.at("state/priority_last_decay_ran"), bytes).expect("written");
+    }
+
+    /// Runs it with nothing but the scripts in PATH: exit code, standard output.
+    fn doctor(&self, args: &[&str]) -> (i32, String) {
+        let root = self.at("packaged").display().to_string();
+        let args = [&["doctor", "--plugin-root", &root][..], args].concat();
+        let ran = Command::new(env!("CARGO_BIN_EXE_fairtree"))
+            .args(&args)
+            .current_dir(&self.folder)
+            .env("PATH", &self.bin)
+            .env("SLURM_CONF", self.at("slurm.conf"))
+            .env("NO_COLOR", "1")
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("the command runs");
+        assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
+        let code = ran.status.code().expect("no signal");
+        (code, String::from_utf8(ran.stdout).expect("UTF-8"))
+    }
+
+    /// The level of a check, and its texts.
+    fn check(&self, check: &str, args: &[&str]) -> (String, String) {
+        let (_, out) = self.doctor(&[args, &["--json"]].concat());
+        let json: Value = serde_json::from_str(&out).expect("JSON");
+        assert_eq!(json["schema"], "fairtree.doctor/1");
+        let findings = json["findings"].as_array().expect("findings");
+        let mine = findings.iter().find(|finding| finding["check"] == check);
+        let mine = mine.unwrap_or_else(|| panic!("{check}: {out}"));
+        let text = format!(
+            "{} | {}",
+            mine["text"].as_str().unwrap_or_default(),
+            mine["remedy"].as_str().unwrap_or_default()
+        );
+        (mine["level"].as_str().expect("a level").to_owned(), text)
+    }
+}
+
+#[test]
+fn a_host_that_is_well() {
+    let host = Host::new("well");
+    let (code, out) = host.doctor(&[]);
+    // Priorities of the recorded site are its own; what this host says is as it should be.
+    for check in [
+        "slurmctld",
+        "plugin",
+        "upgrade",
+        "plugin-dir",
+        "state-folder",
+        "last-pass",
+        "clock",
+        "slurmdbd",
+        "limits",
+        "settings",
+    ] {
+        let ok = out.contains(&format!("ok[{check}]: ")) || check == "clock";
+        assert!(ok, "{check}: {out}");
+    }
+    assert!(out.contains("[numbers]: "), "{out}");
+    let healthy = !out.contains("warning[") && !out.contains("error[");
+    assert_eq!(code, i32::from(!healthy), "{out}");
+    // Without the numbers nothing is left that could be wrong.
+    let (code, out) = host.doctor(&["--quick"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.contains("unknown[numbers]: not compared with --quick"),
+        "{out}"
+    );
+}
+
+#[test]
+fn an_upgrade_without_a_plugin_is_told_before_it() {
+    let host = Host::new("upgrade");
+    host.packages("24.11.5-4");
+    let (code, out) = host.doctor(&["--quick"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("ok[plugin]: "), "{out}");
+    let told = "error[upgrade]: the next upgrade, to slurmctld 24.11.5-4, finds no plugin for Slurm \
+                24.11.5 in PluginDir: slurmctld would not start";
+    assert!(out.contains(told), "{out}");
+    assert!(
+        out.contains("install slurm-wlm-fairtree-plugin-24.11.5"),
+        "{out}"
+    );
+    // With both side by side.
+    host.plugin("24.11.5");
+    host.conf("22.05.8 24.11.5");
+    let (level, text) = host.check("upgrade", &["--quick"]);
+    assert_eq!(level, "ok", "{text}");
+    // Of any other release it can be asked, too.
+    let (level, text) = host.check("upgrade", &["--quick", "--next", "25.11.2"]);
+    assert!(level == "error" && text.contains("25.11.2"), "{text}");
+    // What is installed, but not named in PluginDir.
+    host.conf("22.05.8");
+    fs::create_dir_all(host.at("packaged")).expect("a folder");
+    fs::rename(host.at("plugins/24.11.5"), host.at("packaged/24.11.5")).expect("moved");
+    let (level, text) = host.check("upgrade", &["--quick"]);
+    assert_eq!(level, "error");
+    assert!(text.contains("packaged/24.11.5 to PluginDir"), "{text}");
+}
+
+#[test]
+fn offline_no_daemon_is_asked() {
+    let host = Host::new("offline");
+    for daemons in ["scontrol", "sacctmgr", "sshare", "sprio", "squeue"] {
+        host.script(daemons, &format!("touch {}", host.at("asked").display()));
+    }
+    let (code, out) = host.doctor(&["--offline"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.contains("ok[plugin]: ") && out.contains("ok[upgrade]: "),
+        "{out}"
+    );
+    assert!(!host.at("asked").exists());
+}
+
+#[test]
+fn after_an_upgrade_without_a_plugin() {
+    let host = Host::new("upgraded");
+    host.script("slurmctld", "echo slurm-wlm 24.11.5");
+    let refuses = "echo 'error: Unable to contact slurm controller (connect failure)' >&2; exit 1";
+    host.script("scontrol", refuses);
+    let (level, text) = host.check("plugin", &[]);
+    assert_eq!(level, "error");
+    assert!(
+        text.contains("does not start") && text.contains("for 22.05.8"),
+        "{text}"
+    );
+    let (level, text) = host.check("slurmctld", &[]);
+    assert!(
+        level == "warning" && text.contains("cannot be reached"),
+        "{text}"
+    );
+    assert_eq!(host.check("numbers", &[]).0, "unknown");
+    // slurm.conf says what slurmctld cannot.
+    assert_eq!(host.check("state-folder", &[]).0, "ok");
+}
+
+#[test]
+fn folders_files_and_times_that_are_not_as_they_should_be() {
+    let host = Host::new("faults");
+    host.conf("22.05.8 absent");
+    let (level, text) = host.check("plugin-dir", &["--quick"]);
+    assert!(
+        level == "error" && text.contains("plugins/absent"),
+        "{text}"
+    );
+    fs::create_dir_all(host.at("plugins/absent")).expect("a folder");
+    fs::write(host.at("plugins/absent/priority_fairtree.so"), "no plugin").expect("written");
+    let (level, text) = host.check("plugin-dir", &["--quick"]);
+    assert!(
+        level == "warning" && text.contains("is no plugin"),
+        "{text}"
+    );
+    host.passed(3600);
+    let (level, text) = host.check("last-pass", &["--quick"]);
+    assert!(
+        level == "warning" && text.contains("60 minutes ago"),
+        "{text}"
+    );
+    fs::write(host.at("state/priority_last_decay_ran"), "short").expect("written");
+    assert_eq!(host.check("last-pass", &["--quick"]).0, "unknown");
+    fs::remove_dir_all(host.at("state")).expect("removed");
+    let (level, text) = host.check("state-folder", &["--quick"]);
+    assert!(level == "error" && text.contains("No such file"), "{text}");
+    let refuses = "echo 'sacctmgr: error: Connection refused' >&2; exit 1";
+    host.script("sacctmgr", refuses);
+    let (level, text) = host.check("slurmdbd", &["--quick"]);
+    assert!(
+        level == "warning" && text.contains("slurmdbd cannot be reached"),
+        "{text}"
+    );
+    fs::remove_file(host.at("slurm.conf")).expect("removed");
+    assert_eq!(host.check("settings", &["--quick"]).0, "unknown");
+}
+
+#[test]
+fn rpm_and_dnf_are_asked_where_dpkg_knows_nothing() {
+    let host = Host::new("rpm");
+    host.script("dpkg-query", "echo 'no path found' >&2; exit 1");
+    host.script("rpm", "echo 'slurm-slurmctld 22.05.8-1.el9'");
+    host.script(
+        "dnf",
+        "case \"$*\" in *--cacheonly*--upgrades*) ;; *) exit 9;; esac\n\
+         echo 'slurm-slurmctld.x86_64  24.11.5-1.el9  site'",
+    );
+    let (level, text) = host.check("upgrade", &["--quick"]);
+    assert!(level == "error" && text.contains("24.11.5-1.el9"), "{text}");
+    assert!(
+        text.contains("make plugin") && text.contains("hold back slurm-slurmctld"),
+        "{text}"
+    );
+    host.script("dnf", "exit 0");
+    assert_eq!(host.check("upgrade", &["--quick"]).0, "ok");
+    host.script("dnf", "exit 1");
+    assert_eq!(host.check("upgrade", &["--quick"]).0, "unknown");
+}
+
+#[test]
+fn a_host_without_slurm_knows_nothing_and_fails_at_nothing() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor-none");
+    fs::create_dir_all(folder.join("bin")).expect("a folder");
+    let ran = fairtree(&["doctor", "--json"], Some(&folder.join("bin")), true);
+    let json: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    assert_eq!(ran.status.code(), Some(0), "{json}");
+    assert!(json["unknown"].as_u64() > Some(8), "{json}");
+}
+
+#[test]
+fn bad_options_end_with_two() {
+    for args in [
+        &["doctor", "--next", "soon"][..],
+        &["doctor", "--time-limit", "0"],
+        &["doctor", "file"],
+    ] {
+        let ran = fairtree(args, None, false);
+        assert_eq!(ran.status.code(), Some(2), "{args:?}");
+    }
+}
