@@ -190,12 +190,13 @@
 #include <stdint.h>
 
 /* The version of this header; ft_version() is that of the library. */
-#define FT_VERSION "0.1.0"
-#define FT_VERSION_MAJOR 0
-#define FT_VERSION_MINOR 1
+#define FT_VERSION "1.0.0-rc.1"
+#define FT_VERSION_MAJOR 1
+#define FT_VERSION_MINOR 0
 #define FT_VERSION_PATCH 0
-/* One number that grows with the version: major, and three digits each for the rest. */
-#define FT_VERSION_NUMBER 1000
+/* One number that grows with the version: major, and three digits each for the rest. What comes
+   before a release has the number of the release. */
+#define FT_VERSION_NUMBER 1000000
 
 /* Ignoring a status is a mistake: compilers that support it warn. */
 #if !defined(FT_MUST_USE)
@@ -1607,7 +1608,7 @@ extern "C" {
 FT_MUST_USE uint32_t ft_abi_version(void);
 
 /**
- * The version of the library that is loaded, as "0.1.0".
+ * The version of the library that is loaded, as "1.0.0-rc.1".
  *
  * Returns a string that lives as long as the program; never NULL.
  * Threads: any.

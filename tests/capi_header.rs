@@ -48,7 +48,8 @@ fn version_macros() -> String {
          #define FT_VERSION_MAJOR {major}\n\
          #define FT_VERSION_MINOR {minor}\n\
          #define FT_VERSION_PATCH {patch}\n\
-         /* One number that grows with the version: major, and three digits each for the rest. */\n\
+         /* One number that grows with the version: major, and three digits each for the rest. What comes\n\
+         \x20  before a release has the number of the release. */\n\
          #define FT_VERSION_NUMBER {}",
         env!("CARGO_PKG_VERSION"),
         major * 1_000_000 + minor * 1_000 + patch,

@@ -26,7 +26,7 @@ pub extern "C" fn ft_abi_version() -> u32 {
     guard::value("ft_abi_version", FT_ABI_VERSION, || FT_ABI_VERSION)
 }
 
-/// The version of the library that is loaded, as "0.1.0".
+/// The version of the library that is loaded, as "1.0.0-rc.1".
 ///
 /// Returns a string that lives as long as the program; never NULL.
 /// Threads: any.

@@ -24,8 +24,9 @@ pub fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// "1.2.3" as 1002003, worked out digit by digit: not the way the header does it.
+/// "1.2.3" as 1002003, and so "1.2.3-rc.1", worked out digit by digit: not the way the header does it.
 pub fn version_number(version: &str) -> u32 {
+    let (version, _) = version.split_once('-').unwrap_or((version, ""));
     let parts: Vec<String> = version
         .split('.')
         .map(|part| format!("{part:0>3}"))

@@ -1,0 +1,371 @@
+//! The promise of stability: what a program found in the header and the library of a version that was
+//! recorded in `tests/abi/`, it finds in those of today. Adding is allowed, changing and removing is not.
+//!
+//! A record is a folder named for its version: the header, `programs/`, and in `abi.txt` every
+//! function with its type, every constant with its value, every struct with its size, and every field
+//! with its type, offset and size. `UPDATE_ABI=1 cargo test --test capi_stable` records the version of
+//! today where it has no record yet; a record is never changed.
+
+mod capi_common;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use capi_common::{Library, WARNINGS, crate_dir, run};
+
+/// What a header declares.
+#[derive(Default)]
+struct Header {
+    /// Name and type, a pointer to such a function.
+    functions: Vec<(String, String)>,
+    constants: Vec<String>,
+    /// Name and fields; of a field its name and its type.
+    structs: Vec<(String, Vec<(String, String)>)>,
+}
+
+/// The text without comments, blanks made one.
+fn without_comments(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("/*") {
+        code.push_str(before);
+        rest = after.split_once("*/").expect("a comment ends").1;
+    }
+    code + rest
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Header {
+    fn read(text: &str) -> Header {
+        let code = without_comments(text);
+        let mut header = Header::default();
+        for line in code.lines() {
+            let line = line.trim();
+            if let Some(defined) = line.strip_prefix("#define FT_") {
+                let mut parts = defined.splitn(2, ' ');
+                let name = format!("FT_{}", parts.next().unwrap_or_default());
+                let is_number = parts.next().is_some_and(|value| {
+                    value.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+                });
+                if is_number && !name.starts_with("FT_VERSION") {
+                    header.constants.push(name);
+                }
+            } else if let Some((name, _)) = line.split_once(" = ") {
+                if name.starts_with("FT_") {
+                    header.constants.push(name.to_owned());
+                }
+            }
+        }
+        for part in code.split("typedef struct {").skip(1) {
+            let (fields, rest) = part.split_once('}').expect("a struct ends");
+            let (name, _) = rest.split_once(';').expect("a struct has a name");
+            let fields = fields
+                .split(';')
+                .map(words)
+                .filter(|field| !field.is_empty());
+            let fields = fields.map(|field| {
+                let at = field.rfind([' ', '*']).expect("a type and a name") + 1;
+                (field[at..].to_owned(), field[..at].trim().to_owned())
+            });
+            header
+                .structs
+                .push((name.trim().to_owned(), fields.collect()));
+        }
+        // Preprocessor lines stand alone, so that what is left between semicolons is a declaration.
+        let plain: Vec<&str> = code.lines().filter(|line| !line.starts_with('#')).collect();
+        for declaration in plain.join("\n").split([';', '{', '}']).map(words) {
+            let declaration = declaration.trim_start_matches("FT_MUST_USE ");
+            let Some((before, arguments)) = declaration.split_once('(') else {
+                continue;
+            };
+            let at = before.rfind([' ', '*']).map_or(0, |at| at + 1);
+            let (result, name) = before.split_at(at);
+            if name.starts_with("ft_") && !result.is_empty() {
+                let kind = format!("{} (*)({arguments}", result.trim());
+                header.functions.push((name.to_owned(), kind));
+            }
+        }
+        header
+    }
+
+    /// A program that prints the record.
+    fn printer(&self) -> String {
+        let mut body = String::new();
+        for (name, kind) in &self.functions {
+            writeln!(body, "puts(\"function {name} {kind}\");").expect("a string");
+        }
+        for name in &self.constants {
+            let line = format!("printf(\"constant {name} %lld\\n\", (long long)({name}));");
+            writeln!(body, "{line}").expect("a string");
+        }
+        for (name, fields) in &self.structs {
+            let line = format!("printf(\"struct {name} %zu\\n\", sizeof({name}));");
+            writeln!(body, "{line}").expect("a string");
+            for (field, kind) in fields {
+                let line = format!(
+                    "printf(\"field {name} {field} %zu %zu {kind}\\n\", offsetof({name}, {field}), \
+                     sizeof((({name} *)0)->{field}));"
+                );
+                writeln!(body, "{line}").expect("a string");
+            }
+        }
+        format!(
+            "#include <fairtree.h>\n#include <stddef.h>\n#include <stdio.h>\n\
+             int main(void)\n{{\n{body}return 0;\n}}\n"
+        )
+    }
+}
+
+/// C that compiles where a header keeps what a record says. Structs may have grown: they are passed
+/// with their size.
+fn keeps(record: &str) -> String {
+    let mut text = String::from("#include <fairtree.h>\n#include <stddef.h>\n");
+    for line in record.lines() {
+        let mut parts = line.splitn(3, ' ');
+        let (kind, name) = (parts.next(), parts.next().expect("a name"));
+        let rest = parts.next().expect("what it is");
+        let line = match kind {
+            Some("function") => {
+                let declared = rest.replacen("(*)", &format!("(*old_{name})"), 1);
+                format!("extern {declared};\n{declared} = {name};")
+            }
+            Some("constant") => format!("_Static_assert({name} == {rest}, \"{name}\");"),
+            Some("struct") => format!("_Static_assert(sizeof({name}) >= {rest}, \"{name}\");"),
+            Some("field") => {
+                let parts: Vec<&str> = rest.splitn(4, ' ').collect();
+                let [field, offset, size, kind] = parts[..] else {
+                    panic!("{line}");
+                };
+                format!(
+                    "_Static_assert(offsetof({name}, {field}) == {offset} && sizeof((({name} *)0)->{field}) \
+                     == {size}, \"{name}.{field}\");\n_Static_assert(__builtin_types_compatible_p(__typeof__(\
+                     (({name} *)0)->{field}), {kind}), \"type of {name}.{field}\");"
+                )
+            }
+            _ => panic!("{line}"),
+        };
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// The folders of the records, the oldest first.
+fn records() -> Vec<PathBuf> {
+    let folder = crate_dir().join("tests/abi");
+    let entries = fs::read_dir(folder).expect("tests/abi");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut folders: Vec<PathBuf> = paths.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    assert!(!folders.is_empty());
+    folders
+}
+
+fn include() -> PathBuf {
+    crate_dir().join("include")
+}
+
+/// What a C program prints that is compiled with the header in `headers`.
+fn printed(text: &str, headers: &Path, folder: &Path) -> String {
+    let source = folder.join("printer.c");
+    fs::write(&source, text).expect("written");
+    let program = folder.join("printer");
+    run(Command::new("cc")
+        .args(["-std=c11", "-I"])
+        .arg(headers)
+        .arg(&source)
+        .arg("-o")
+        .arg(&program));
+    String::from_utf8(run(&mut Command::new(program)).stdout).expect("UTF-8")
+}
+
+/// What the compiler has against a header, given a record; nothing where the header keeps it.
+fn broken(record: &str, headers: &Path, folder: &Path) -> String {
+    let source = folder.join("keeps.c");
+    fs::write(&source, keeps(record)).expect("written");
+    let ran = Command::new("cc")
+        .args(["-std=gnu11", "-Werror", "-fsyntax-only", "-I"])
+        .arg(headers)
+        .arg(&source)
+        .output()
+        .expect("a C compiler");
+    match ran.status.success() {
+        true => String::new(),
+        false => String::from_utf8_lossy(&ran.stderr).into_owned() + "it does not compile",
+    }
+}
+
+#[test]
+fn the_version_of_today_has_a_record() {
+    let version = env!("CARGO_PKG_VERSION");
+    let folder = crate_dir().join("tests/abi").join(version);
+    let record = folder.join("abi.txt");
+    if std::env::var_os("UPDATE_ABI").is_some() && !record.exists() {
+        let here = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(folder.join("programs")).expect("made");
+        let header = include().join("fairtree.h");
+        let text = fs::read_to_string(&header).expect("the header");
+        let now = printed(&Header::read(&text).printer(), &include(), here.path());
+        fs::copy(header, folder.join("fairtree.h")).expect("copied");
+        for program in [
+            "examples/c/first.c",
+            "examples/c/harness.c",
+            "examples/c/cloud.c",
+            "tests/c/numbers.c",
+            "tests/c/pass.c",
+            "tests/c/prices.c",
+        ] {
+            let from = crate_dir().join(program);
+            let name = from.file_name().expect("a name");
+            fs::copy(&from, folder.join("programs").join(name)).expect("copied");
+        }
+        fs::write(&record, now).expect("written");
+    }
+    assert!(
+        record.exists(),
+        "{version} has no record: UPDATE_ABI=1 cargo test --test capi_stable makes one"
+    );
+}
+
+#[test]
+fn the_header_keeps_what_was_recorded() {
+    let here = tempfile::tempdir().expect("a folder");
+    for folder in records() {
+        let record = fs::read_to_string(folder.join("abi.txt")).expect("a record");
+        let header = fs::read_to_string(folder.join("fairtree.h")).expect("a header");
+        let own = printed(&Header::read(&header).printer(), &folder, here.path());
+        assert_eq!(own, record, "{} is not of its header", folder.display());
+        let broken = broken(&record, &include(), here.path());
+        assert_eq!(broken, "", "since {}", folder.display());
+    }
+}
+
+#[test]
+fn the_library_exports_what_was_recorded() {
+    let library = Library::build();
+    let listed = run(Command::new("nm")
+        .args(["--dynamic", "--defined-only", "--format=posix"])
+        .arg(library.dir().join("libfairtree.so")))
+    .stdout;
+    let listed = String::from_utf8(listed).expect("UTF-8");
+    let names: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    for folder in records() {
+        let record = fs::read_to_string(folder.join("abi.txt")).expect("a record");
+        let functions = record
+            .lines()
+            .filter_map(|line| line.strip_prefix("function "));
+        let mut count = 0;
+        for function in functions {
+            let (name, _) = function.split_once(' ').expect("a type");
+            assert!(
+                names.contains(&name),
+                "{name} of {} is gone",
+                folder.display()
+            );
+            count += 1;
+        }
+        assert!(count > 50, "{count}");
+        let abi = format!(
+            "constant FT_ABI_VERSION {}\n",
+            fairtree::capi::FT_ABI_VERSION
+        );
+        assert!(
+            record.contains(&abi),
+            "{} is of another ABI",
+            folder.display()
+        );
+    }
+}
+
+/// Programs of a recorded version, built with its header, print with the library of today what the
+/// same programs print that are built with the header of today.
+#[test]
+fn programs_of_recorded_versions_run() {
+    let library = Library::build();
+    for folder in records() {
+        let programs = fs::read_dir(folder.join("programs")).expect("programs");
+        let mut count = 0;
+        for entry in programs {
+            let source = entry.expect("an entry").path();
+            let built = |headers: &Path| {
+                let program = library.dir().join("program");
+                run(Command::new("cc")
+                    .arg("-std=c11")
+                    .args(WARNINGS)
+                    .arg("-I")
+                    .arg(headers)
+                    .arg(&source)
+                    .arg("-L")
+                    .arg(library.dir())
+                    .args(["-lfairtree", "-lm", "-o"])
+                    .arg(&program));
+                run(&mut library.command(&program)).stdout
+            };
+            let (then, now) = (built(&folder), built(&include()));
+            assert!(!then.is_empty());
+            // The version that a program prints is the library's.
+            assert_eq!(then, now, "{}", source.display());
+            count += 1;
+        }
+        assert!(count >= 6, "{count}");
+    }
+}
+
+/// What may come and what may not, on a header of one function, one constant and one struct.
+#[test]
+fn adding_is_allowed_and_changing_is_not() {
+    const HEADER: &str = "#include <stdint.h>\n\
+        /* A comment; with (a bracket). */\n#define FT_ONE 1u\nenum ft_kind { \n    FT_A = 0,\n};\n\
+        typedef struct {\n    uint32_t id;\n    const double *values;\n} ft_row;\n\
+        int32_t ft_call(const ft_row *row,\n    double value);\n";
+    let here = tempfile::tempdir().expect("a folder");
+    let with = |text: &str| {
+        let folder = here.path().join("headers");
+        fs::create_dir_all(&folder).expect("made");
+        fs::write(folder.join("fairtree.h"), text).expect("written");
+        folder
+    };
+    let record = printed(&Header::read(HEADER).printer(), &with(HEADER), here.path());
+    let expected = "function ft_call int32_t (*)(const ft_row *row, double value)\n\
+        constant FT_ONE 1\nconstant FT_A 0\nstruct ft_row 16\nfield ft_row id 0 4 uint32_t\n\
+        field ft_row values 8 8 const double *\n";
+    assert_eq!(record, expected);
+    let added = [
+        ("} ft_row", "    uint32_t more;\n} ft_row"),
+        ("FT_A = 0,", "FT_A = 0,\n    FT_B = 1,"),
+        (
+            "int32_t ft_call(",
+            "int32_t ft_more(void);\nint32_t ft_call(",
+        ),
+        ("double value", "double other_name"),
+    ];
+    for (from, to) in added {
+        let folder = with(&HEADER.replace(from, to));
+        assert_eq!(broken(&record, &folder, here.path()), "", "{to}");
+    }
+    let changed = [
+        ("double value", "float value"),
+        ("int32_t ft_call", "int64_t ft_call"),
+        ("ft_call", "ft_called"),
+        ("    uint32_t id;\n", ""),
+        (
+            "    uint32_t id;\n",
+            "    uint32_t first;\n    uint32_t id;\n",
+        ),
+        ("uint32_t id", "int32_t id"),
+        ("FT_A = 0", "FT_A = 2"),
+        ("FT_ONE 1u", "FT_ONE 2u"),
+    ];
+    for (from, to) in changed {
+        let folder = with(&HEADER.replace(from, to));
+        assert_ne!(broken(&record, &folder, here.path()), "", "{to}");
+    }
+}
