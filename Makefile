@@ -14,7 +14,7 @@ XTASK := $(CARGO) run --quiet --package xtask --
 TESTBED := $(CARGO) run --quiet --package fairtree-testbed --
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-releases check-cluster plugin demo bench msrv doc clean deps
+.PHONY: help build test test-releases check-cluster check-packages plugin demo bench packages msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -48,11 +48,17 @@ test-releases: ## the same for every supported release of Slurm, and with the ol
 check-cluster: ## only the checks in a private cluster
 	$(CARGO) test --package fairtree-testbed --test cluster
 
+check-packages: ## only the checks of packages: lintian, install, upgrade, remove, purge
+	$(XTASK) check-packages
+
 demo: ## a tour of a private cluster with our plugin (KEEP=1: leave it running)
 	$(TESTBED) demo $(if $(KEEP),--keep)
 
 bench: ## measure passes and the engine beside Slurm's own plugin; writes docs/performance.md
 	$(RELEASE) $(TESTBED) bench
+
+packages: ## make Debian and RPM packages in target/packages (PACKAGER=slurm-smd: for SchedMD's Slurm)
+	$(XTASK) packages $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
 
 msrv: ## build with the oldest compiler that is promised (Debian trixie's, as root)
 	$(XTASK) msrv

@@ -33,8 +33,9 @@ PKGCONFIG = $(DESTDIR)$(LIBDIR)/pkgconfig/fairtree.pc
 HEADER = $(DESTDIR)$(INCLUDEDIR)/fairtree.h
 BASH_COMPLETION = $(DESTDIR)$(DATADIR)/bash-completion/completions/fairtree
 ZSH_COMPLETION = $(DESTDIR)$(DATADIR)/zsh/site-functions/_fairtree
-SERVICE = $(DESTDIR)$(UNITDIR)/fairtree-ledger@.service
-TIMER = $(DESTDIR)$(UNITDIR)/fairtree-ledger@.timer
+# Each has a service and a timer.
+UNITS = fairtree-capture fairtree-ledger@
+UNIT_FILES = $(foreach unit,$(UNITS),$(DESTDIR)$(UNITDIR)/$(unit).service $(DESTDIR)$(UNITDIR)/$(unit).timer)
 FISH_COMPLETION = $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/fairtree.fish
 
 .PHONY: install install-lib install-command uninstall
@@ -62,18 +63,21 @@ install-command: ## install only the command, its manual pages, completions and 
 	$(BIN_BUILT)/fairtree generate man $(BUILD)/man
 	$(BIN_BUILT)/fairtree generate completions $(BUILD)/completions
 	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1 $(dir $(BASH_COMPLETION)) \
-	    $(dir $(ZSH_COMPLETION)) $(dir $(FISH_COMPLETION)) $(dir $(SERVICE))
+	    $(dir $(ZSH_COMPLETION)) $(dir $(FISH_COMPLETION)) $(DESTDIR)$(UNITDIR)
 	$(INSTALL) -m 755 $(BIN_BUILT)/fairtree $(DESTDIR)$(BINDIR)/fairtree
 	$(INSTALL) -m 644 $(BUILD)/man/*.1 $(DESTDIR)$(MANDIR)/man1/
 	$(INSTALL) -m 644 $(BUILD)/completions/fairtree.bash $(BASH_COMPLETION)
 	$(INSTALL) -m 644 $(BUILD)/completions/_fairtree $(ZSH_COMPLETION)
 	$(INSTALL) -m 644 $(BUILD)/completions/fairtree.fish $(FISH_COMPLETION)
-	sed -e 's|@BINDIR@|$(BINDIR)|' packaging/fairtree-ledger@.service.in > $(SERVICE)
-	chmod 644 $(SERVICE)
-	$(INSTALL) -m 644 packaging/fairtree-ledger@.timer $(TIMER)
+	for unit in $(UNITS); do \
+	    sed -e 's|@BINDIR@|$(BINDIR)|' packaging/$$unit.service.in \
+	        > $(DESTDIR)$(UNITDIR)/$$unit.service && \
+	    chmod 644 $(DESTDIR)$(UNITDIR)/$$unit.service && \
+	    $(INSTALL) -m 644 packaging/$$unit.timer $(DESTDIR)$(UNITDIR)/ || exit 1; \
+	done
 
 uninstall: ## remove what `make install` put there, given the same variables
 	rm -f $(SHARED) $(SHARED).* $(DESTDIR)$(LIBDIR)/libfairtree.a $(PKGCONFIG) $(HEADER) \
 	    $(DESTDIR)$(BINDIR)/fairtree $(DESTDIR)$(MANDIR)/man1/fairtree.1 \
 	    $(DESTDIR)$(MANDIR)/man1/fairtree-*.1 $(BASH_COMPLETION) $(ZSH_COMPLETION) \
-	    $(FISH_COMPLETION) $(SERVICE) $(TIMER)
+	    $(FISH_COMPLETION) $(UNIT_FILES)

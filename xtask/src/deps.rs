@@ -42,6 +42,10 @@ const PACKAGES: &[(&str, &[&str])] = &[
         &["jq", "man-db", "zsh", "fish"],
     ),
     (
+        "make packages, and look into them",
+        &["debhelper", "dpkg-dev", "lintian", "rpm"],
+    ),
+    (
         "run the scripts of Slurm's testsuite",
         &["expect", "python3-pytest", "python3-requests"],
     ),

@@ -6,6 +6,7 @@ pub mod command;
 pub mod deps;
 pub mod installation;
 pub mod interrupt;
+pub mod packages;
 pub mod plugin;
 pub mod prefix;
 pub mod progress;

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use xtask::packages::{self, Packager, Wish};
 use xtask::prefix::{self, Prefix};
 use xtask::progress::Progress;
 use xtask::release::Release;
@@ -44,6 +45,28 @@ enum Tool {
         /// A configured source tree of Slurm to use instead
         #[arg(long, env = "SLURM_SRC")]
         slurm_src: Option<PathBuf>,
+    },
+    /// Make packages of command and library, and of the plugin for a release of Slurm; prints where
+    /// they are
+    Packages {
+        /// Slurm's release; its source is fetched
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// A configured source tree of Slurm to use instead
+        #[arg(long, env = "SLURM_SRC")]
+        slurm_src: Option<PathBuf>,
+        /// Who packaged that Slurm: slurm-wlm (Debian) or slurm-smd (SchedMD)
+        #[arg(long, env = "PACKAGER", default_value = "slurm-wlm")]
+        packager: Packager,
+        /// cargo's profile
+        #[arg(long, env = "PROFILE", default_value = "release")]
+        profile: String,
+    },
+    /// Make packages quickly, and try them: lintian; install, upgrade, remove, purge; contents of RPM
+    CheckPackages {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
     },
     /// Run every test there is; ends with `N passed, N failed`
     Test {
@@ -87,6 +110,32 @@ fn run(tool: Tool) -> Result<()> {
                 || Ok::<_, anyhow::Error>(Prefix::of_environment()?.map(|p| p.release().clone()));
             let release = slurm.map_or_else(installed, |slurm| Ok(Some(slurm)))?;
             suite::run(release, &progress)
+        }
+        Tool::Packages {
+            slurm,
+            slurm_src,
+            packager,
+            profile,
+        } => {
+            let source = slurm_src.filter(|folder| !folder.as_os_str().is_empty());
+            let wish = Wish {
+                release: slurm,
+                source,
+                packager,
+                profile,
+            };
+            for package in packages::build(&wish, &progress)? {
+                progress.print(package.display().to_string());
+            }
+            Ok(())
+        }
+        Tool::CheckPackages { slurm } => {
+            deps::install(&progress)?;
+            for (what, check) in packages::check::CHECKS {
+                progress.title(what);
+                check(&slurm, &progress)?;
+            }
+            Ok(())
         }
         Tool::Msrv => {
             deps::install(&progress)?;

@@ -13,9 +13,10 @@ use std::thread;
 use anyhow::{Result, anyhow};
 use xtask::installation::Installation;
 use xtask::interrupt::{self, Interrupted};
+use xtask::prefix::Prefix;
 use xtask::progress::Progress;
 use xtask::release::Release;
-use xtask::{deps, plugin, project, source};
+use xtask::{deps, packages, plugin, project, source};
 
 use crate::msrv;
 use cargo::{Section, run_section};
@@ -213,6 +214,12 @@ fn sections_that_compute(
     }
     model_section(progress, total)?;
     fuzz::run(progress, total)?;
+    // A Slurm from elsewhere is not in the Debian releases that packages are tried in.
+    if Prefix::of_environment()?.is_none() {
+        for release in releases {
+            package_section(release, progress, total)?;
+        }
+    }
     if releases.len() > 1 {
         // It comes with the Debian release of a later Slurm.
         progress.title("the oldest compiler that is promised");
@@ -269,6 +276,17 @@ fn model_section(progress: &Progress, total: &mut Outcome) -> Result<()> {
     ];
     let name = "models of the plugin's threads";
     run_section(name, &words, &[], progress, total)
+}
+
+/// Packages for a release and the Debian release that ships it, made and tried.
+fn package_section(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
+    for (what, check) in packages::check::CHECKS {
+        progress.title(&format!("{what}, Slurm {release}"));
+        interrupt::check()?;
+        check(release, progress).inspect_err(|_| total.failed += 1)?;
+        total.passed += 1;
+    }
+    Ok(())
 }
 
 /// Lints, unit tests and the build of the plugin, which needs a release's source.

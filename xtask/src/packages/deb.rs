@@ -1,0 +1,190 @@
+//! Debian packages, from the folders in `packaging/debian`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{VERSION, Wish, folder, next_micro, package_version, shown};
+use crate::command::{cargo_in_checkout, checked};
+use crate::progress::Progress;
+use crate::release::Release;
+use crate::{plugin, project};
+
+/// `fairtree`, `libfairtree0` and `libfairtree-dev`.
+pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> {
+    progress.step("building command and library, and their Debian packages");
+    let abi = abi()?;
+    let words = [("ABI", abi.clone())];
+    let tree = Tree::new("command", "fairtree", &words)?;
+    let lib = tree.debian().join("lib.install");
+    fs::rename(lib, tree.debian().join(format!("libfairtree{abi}.install")))?;
+    fs::write(tree.debian().join("crates"), crates()?)?;
+    tree.build(&[("PROFILE", profile.to_owned())])
+}
+
+/// The package of the plugin.
+pub(super) fn plugin(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
+    let release = match &wish.source {
+        Some(source) => Release::of_source(source)?,
+        None => wish.release.clone(),
+    };
+    let built = plugin::build(&release, wish.source.as_deref(), progress)?;
+    progress.step(format!("packing the plugin for Slurm {release}"));
+    let words = [
+        ("KIND", wish.packager.kind().to_owned()),
+        ("CONTROLLER", wish.packager.controller().to_owned()),
+        ("PACKAGER", wish.packager.name().to_owned()),
+        ("RELEASE", release.to_string()),
+        ("NEXT", next_micro(&release)?.to_string()),
+    ];
+    let name = format!("{}-fairtree-plugin-{release}", wish.packager);
+    let tree = Tree::new("plugin", &name, &words)?;
+    let prerm = tree.debian().join(format!("{name}.prerm"));
+    fs::rename(tree.debian().join("prerm"), prerm)?;
+    tree.build(&[("PLUGIN", shown(&built))])
+}
+
+/// A source tree that dpkg-buildpackage takes.
+struct Tree {
+    path: PathBuf,
+}
+
+impl Tree {
+    /// Copies `packaging/debian/TEMPLATE`, with `words` in place of the ones between `@` signs.
+    fn new(template: &str, source: &str, words: &[(&str, String)]) -> Result<Tree> {
+        let above = folder().join("build").join(source);
+        if above.exists() {
+            fs::remove_dir_all(&above)?;
+        }
+        let tree = Tree {
+            path: above.join(source),
+        };
+        let root = project::root();
+        let mut words = words.to_vec();
+        words.push(("CHECKOUT", shown(&root)));
+        words.push(("MAINTAINER", maintainer()));
+        let packaging = root.join("packaging/debian");
+        copy(&packaging.join(template), &tree.debian(), &words)?;
+        fs::copy(packaging.join("copyright"), tree.debian().join("copyright"))?;
+        let rules = tree.debian().join("rules");
+        fs::set_permissions(&rules, fs::Permissions::from_mode(0o755))?;
+        fs::write(tree.debian().join("changelog"), changelog(source)?)?;
+        Ok(tree)
+    }
+
+    fn debian(&self) -> PathBuf {
+        self.path.join("debian")
+    }
+
+    /// Builds its packages and moves them to the folder of packages.
+    fn build(&self, variables: &[(&str, String)]) -> Result<Vec<PathBuf>> {
+        let mut command = Command::new("dpkg-buildpackage");
+        command
+            .args(["--build=binary", "--no-sign", "--no-check-builddeps"])
+            .current_dir(&self.path)
+            .env("CHECKOUT", project::root())
+            .env("CARGO", cargo_in_checkout().get_program())
+            // What a calling make was told is not for the makefiles in there.
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
+            .envs(variables.iter().map(|(key, value)| (*key, value)));
+        checked(&mut command).context("make deps installs what packages are made with")?;
+        let above = self.path.parent().context("a folder above")?;
+        let mut made = Vec::new();
+        for entry in fs::read_dir(above)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "deb") {
+                let to = folder().join(path.file_name().context("a name")?);
+                fs::rename(&path, &to)?;
+                made.push(to);
+            }
+        }
+        made.sort();
+        ensure!(!made.is_empty(), "{} made no package", shown(&self.path));
+        Ok(made)
+    }
+}
+
+/// Copies a folder of text files, with words replaced.
+fn copy(from: &Path, to: &Path, words: &[(&str, String)]) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target, words)?;
+            continue;
+        }
+        let mut text = fs::read_to_string(entry.path())?;
+        for (word, value) in words {
+            text = text.replace(&format!("@{word}@"), value);
+        }
+        fs::write(target, text)?;
+    }
+    Ok(())
+}
+
+/// Who stands behind the packages: as Debian's tools are told, or the project.
+fn maintainer() -> String {
+    let told = |key| {
+        std::env::var(key)
+            .ok()
+            .filter(|value: &String| !value.is_empty())
+    };
+    match (told("DEBFULLNAME"), told("DEBEMAIL")) {
+        (Some(name), Some(mail)) => format!("{name} <{mail}>"),
+        _ => "fairtree maintainers <maintainers@fairtree.invalid>".to_owned(),
+    }
+}
+
+/// One entry, with the time of the last commit: the same commit gives the same packages.
+fn changelog(source: &str) -> Result<String> {
+    let mut git = Command::new("git");
+    git.args(["log", "-1", "--format=%cD"]);
+    git.current_dir(project::root());
+    let time = match checked(&mut git) {
+        Ok(time) if !time.trim().is_empty() => time,
+        // Not a checkout.
+        _ => checked(Command::new("date").arg("--rfc-email"))?,
+    };
+    Ok(format!(
+        "{source} ({}) unstable; urgency=medium\n\n  * Version {VERSION}: CHANGELOG.md tells what is \
+         new.\n\n -- {}  {}\n",
+        package_version(),
+        maintainer(),
+        time.trim()
+    ))
+}
+
+/// The number of the C ABI, from the header.
+fn abi() -> Result<String> {
+    let header = fs::read_to_string(project::root().join("include/fairtree.h"))?;
+    let line = header
+        .lines()
+        .find_map(|line| line.strip_prefix("#define FT_ABI_VERSION "));
+    let number = line.context("FT_ABI_VERSION in the header")?;
+    Ok(number.trim_end_matches('u').to_owned())
+}
+
+/// The crates whose code is in the command, with their licenses.
+fn crates() -> Result<String> {
+    let mut cargo = cargo_in_checkout();
+    cargo.args(["tree", "--package", "fairtree-cli", "--edges", "normal"]);
+    cargo.args(["--prefix", "none", "--locked", "--format", "{p} {l}"]);
+    let listed = checked(&mut cargo)?;
+    let foreign = listed
+        .lines()
+        // Those of the project are in folders, and those named before end with an asterisk.
+        .filter(|line| !line.contains("(/") && !line.ends_with("(*)"));
+    let names: BTreeSet<&str> = foreign.map(str::trim).collect();
+    let mut text = String::from("Crates in the command fairtree, with their licenses:\n\n");
+    for name in names.into_iter().filter(|name| !name.is_empty()) {
+        text.push_str(name);
+        text.push('\n');
+    }
+    Ok(text)
+}
