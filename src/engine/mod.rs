@@ -50,7 +50,7 @@ mod ranks;
 mod stock_classic;
 mod whole;
 
-use crate::config::Config;
+use crate::config::{Config, UsageModel};
 use crate::fairshare::{self, AssocFairshare, LevelRanks};
 use crate::priority::Site;
 use crate::tree::Tree;
@@ -63,9 +63,13 @@ pub use high_water::{HighWater, RunKey};
 pub use pass::{Engine, Host, Input, Outcome, asks_for_queue};
 pub use whole::{Pass, PassInput};
 
-/// How usage decays under these settings.
+/// How usage decays under these settings; not at all in windows and totals.
 pub fn decay(config: &Config) -> Decay {
-    Decay::new(config.priority_decay_half_life_secs, config.compat)
+    let half_life_secs = match config.usage() {
+        UsageModel::HalfLife => config.priority_decay_half_life_secs,
+        UsageModel::Window { .. } | UsageModel::Total { .. } => 0,
+    };
+    Decay::new(half_life_secs, config.compat)
 }
 
 /// Fair share of all associations, one per association by position, computed from scratch.

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::config::ValueError;
+use crate::config::{self, Counts, ValueError};
 
 /// How a run ended, in the words of `sacct`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +76,20 @@ impl EndState {
         let mut states = STATES.iter();
         let found = states.find(|(_, name, _)| name.eq_ignore_ascii_case(word));
         found.map(|(state, ..)| *state)
+    }
+
+    fn of_config(state: config::EndState) -> EndState {
+        match state {
+            config::EndState::Completed => EndState::Completed,
+            config::EndState::Cancelled => EndState::Cancelled,
+            config::EndState::Failed => EndState::Failed,
+            config::EndState::Timeout => EndState::Timeout,
+            config::EndState::NodeFail => EndState::NodeFail,
+            config::EndState::Preempted => EndState::Preempted,
+            config::EndState::BootFail => EndState::BootFail,
+            config::EndState::Deadline => EndState::Deadline,
+            config::EndState::OutOfMemory => EndState::OutOfMemory,
+        }
     }
 
     /// What the end of a run looks like in slurmctld and in its accounting database: the base
@@ -175,6 +189,27 @@ impl Outcomes {
         };
         let any_code = state != EndState::Failed || self.failed_codes.is_empty();
         states.contains(&state) && (any_code || self.failed_codes.contains(&exit_code))
+    }
+}
+
+/// What `counts=` says. A run that `scontrol requeue` ended is in no list of states.
+impl From<&Counts> for Outcomes {
+    fn from(counts: &Counts) -> Outcomes {
+        let Counts::Only(ends) = counts else {
+            return Outcomes::all();
+        };
+        let mut outcomes = Outcomes {
+            states: Some(BTreeSet::new()),
+            failed_codes: BTreeSet::new(),
+        };
+        for end in ends {
+            let state = EndState::of_config(end.state);
+            outcomes.states.get_or_insert_default().insert(state);
+            if state == EndState::Failed {
+                outcomes.failed_codes.extend(&end.exit_codes);
+            }
+        }
+        outcomes
     }
 }
 

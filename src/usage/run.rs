@@ -69,7 +69,8 @@ pub struct Run {
 }
 
 impl Run {
-    pub(super) fn factor(&self) -> f64 {
+    /// The usage factor, made sound: 1 where none is set.
+    pub(crate) fn factor(&self) -> f64 {
         if self.usage_factor >= 0.0 {
             self.usage_factor
         } else {
@@ -98,7 +99,7 @@ impl Run {
     /// True when backfill plays the end of a job through that never ran, to see whether limits
     /// would let it start. It looks like a run of no length; but a real one, however early it
     /// ended, was expected to end with its time limit.
-    pub(super) fn is_rehearsal(&self) -> bool {
+    pub(crate) fn is_rehearsal(&self) -> bool {
         let limit_ends = i64::try_from(self.limit_secs())
             .map_or(i64::MAX, |limit| self.start_time.saturating_add(limit));
         self.state.phase == Phase::Finished

@@ -4,7 +4,7 @@
 //! forgotten. See [`Decay`] for the formulas and for where `compat=slurm` differs.
 
 use super::{Change, Model, Quantity, Step, Use};
-use crate::config::Config;
+use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::decay::Weights;
@@ -175,6 +175,9 @@ impl Model for HalfLife {
     }
 
     fn configure(&mut self, config: &Config) -> bool {
+        if config.usage() != UsageModel::HalfLife {
+            return false;
+        }
         let half_life_secs = config.priority_decay_half_life_secs;
         self.set_decay(Decay::new(half_life_secs, config.compat));
         true

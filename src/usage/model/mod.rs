@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | `half_life` | [`HalfLife`] | everything used before t, decayed by `PriorityDecayHalfLife` |
 //! | `window` | [`Windowed`] | what was used in a window before t, or since a date, node by node |
+//! | `given` | [`Given`] | what its host says |
 //! | `reset` | [`Resetting`] | another model's usage since the last `PriorityUsageResetPeriod` began |
 //!
 //! Time is an argument everywhere: no model looks at a clock. Usage is kept per association by
@@ -18,6 +19,7 @@
 //! from some associations more than from others: a host asks [`Model::step`] for each of them
 //! what to scale its records by and what to add. A reset leaves nothing.
 
+mod given;
 mod half_life;
 mod reset;
 mod window;
@@ -25,10 +27,11 @@ mod window;
 use std::fmt::Debug;
 
 use super::{Amounts, UsageError};
-use crate::config::Config;
+use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 
+pub use given::Given;
 pub use half_life::HalfLife;
 pub use reset::Resetting;
 pub use window::Windowed;
@@ -179,8 +182,14 @@ pub trait Model: Debug + Send + Sync {
 }
 
 /// The model that the settings ask for, without associations. One line per model.
+///
+/// Windows and totals need a ledger of runs, which knows more than passes do: its host keeps one,
+/// and tells what it says.
 pub fn for_config(config: &Config) -> Box<dyn Model> {
-    let mut model: Box<dyn Model> = Box::new(HalfLife::default());
+    let mut model: Box<dyn Model> = match config.usage() {
+        UsageModel::HalfLife => Box::new(HalfLife::default()),
+        UsageModel::Window { .. } | UsageModel::Total { .. } => Box::new(Given::default()),
+    };
     model.configure(config);
     model
 }

@@ -9,7 +9,7 @@ use super::slot::{Leaf, Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
 use super::sums::{Change, Sums, WINDOW};
-use super::{Columns, LeafKey, Rate, RunId, Source, Spans, Window, WindowError};
+use super::{Columns, LeafKey, Rate, RunId, Source, Spans, Used, Window, WindowError};
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
 
@@ -377,6 +377,32 @@ impl WindowLedger {
     /// Up to when a run was charged, seconds since 1970; `None` if it is not known.
     pub fn charged_until(&self, run: RunId) -> Option<i64> {
         self.runs.get(&run).map(|run| run.last.to)
+    }
+
+    /// For how many seconds a run was charged, all in all; `None` if it is not known.
+    pub fn charged_secs(&self, run: RunId) -> Option<i64> {
+        let run = self.runs.get(&run)?;
+        Some(run.segments().map(|each| each.to - each.from).sum())
+    }
+
+    /// What a run was charged, all columns (billing, wall time, TRES in their order), and to whom;
+    /// `None` if it is not known. Nobody: its association is not in the tree.
+    pub fn charged_to(&self, run: RunId) -> Option<(Option<AssocIndex>, Vec<Used>)> {
+        let run = self.runs.get(&run)?;
+        let mut used = vec![
+            Used {
+                numerator: 0,
+                denominator: 1,
+            };
+            self.columns.width()
+        ];
+        for segment in run.segments() {
+            let secs = (segment.to - segment.from) as u128;
+            for (used, units) in used.iter_mut().zip(&segment.rate.units) {
+                used.numerator += units * secs;
+            }
+        }
+        Some((self.slots[run.leaf as usize].assoc, used))
     }
 
     /// Runs that have not ended.

@@ -3,10 +3,11 @@
 use super::ledger::check_kept;
 use super::slot::{Parts, Slot, secs_since};
 use super::span::pieces;
-use super::sums::WINDOW;
+use super::sums::{PlanId, WINDOW};
 use super::{Column, Columns, Source, Used, Window, WindowError, WindowLedger};
-use crate::tree::{AssocIndex, Tree};
+use crate::tree::{AssocIndex, AssocKind, Tree};
 use crate::usage::Plan;
+use std::collections::BTreeMap;
 
 impl WindowLedger {
     /// What a node and all below it used, by the node's own plan. Panics at a position beyond
@@ -44,6 +45,55 @@ impl WindowLedger {
                 weighed as f64 / f64::from(self.window.resolution_secs())
             }
         }
+    }
+
+    /// What accounts used themselves, as users leave it there who are removed: per account with
+    /// such use all columns (billing, wall time, TRES in their order), by the account's own plan.
+    /// Ascending by position.
+    pub fn left_in_accounts(&self, tree: &Tree) -> Vec<(AssocIndex, Vec<Used>)> {
+        self.check_size(tree);
+        let mut left: BTreeMap<AssocIndex, Vec<Used>> = BTreeMap::new();
+        for slot in self.slots.iter().filter(|slot| slot.used) {
+            let Some(assoc) = slot.assoc else { continue };
+            if tree.rows()[assoc.get()].kind != AssocKind::Account {
+                continue;
+            }
+            let used = self.used_in_slot(slot, self.sums.plan(assoc));
+            if used.iter().all(|used| used.numerator == 0) {
+                continue;
+            }
+            match left.get_mut(&assoc) {
+                None => {
+                    left.insert(assoc, used);
+                }
+                Some(sums) => {
+                    for (sum, used) in sums.iter_mut().zip(used) {
+                        sum.numerator += used.numerator;
+                    }
+                }
+            }
+        }
+        left.into_iter().collect()
+    }
+
+    /// What one slot holds, all columns.
+    fn used_in_slot(&self, slot: &Slot, plan: PlanId) -> Vec<Used> {
+        let width = self.columns.width();
+        if plan == WINDOW {
+            let (inside, edge) = self.sums_of(slot, self.edge);
+            let denominator = self.window.resolution_secs();
+            let used = |(inside, edge)| Used {
+                numerator: weigh(self.window, self.now, inside, edge),
+                denominator,
+            };
+            return inside.into_iter().zip(edge).map(used).collect();
+        }
+        let totals = slot.leaf.totals.iter().skip(usize::from(plan) * width);
+        let used = |numerator| Used {
+            numerator,
+            denominator: 1,
+        };
+        totals.take(width).copied().map(used).collect()
     }
 
     /// The plan of nodes that neither have one nor are below one that has.

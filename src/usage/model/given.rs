@@ -1,0 +1,94 @@
+//! Usage that the host knows: a ledger of runs tells it, and passes only read it.
+
+use super::{Change, Model, Quantity, Step, Use};
+use crate::config::{Config, UsageModel};
+use crate::extended::Extended;
+use crate::tree::{AssocIndex, Tree};
+use crate::usage::{Amounts, UsageError};
+
+/// Usage as it is given before each pass ([`Model::records`]), for windows and totals whose host
+/// charges a [`crate::usage::window::WindowLedger`] by runs.
+///
+/// Charges change nothing here and count 0: what was used is in the numbers that were given.
+///
+/// ```
+/// use fairtree::extended::Extended;
+/// use fairtree::tree::Tree;
+/// use fairtree::usage::{Change, Given, Model};
+/// let mut model = Given::default();
+/// model.records(Some(1_000)).unwrap().push(Extended::ONE);
+/// assert_eq!(model.advance(&Tree::default(), 2_000), Change::Factor(1.0));
+/// assert_eq!(model.raw(), [Extended::ONE]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    usage: Vec<Extended>,
+    moment: Option<i64>,
+}
+
+impl Model for Given {
+    fn moment(&self) -> Option<i64> {
+        self.moment
+    }
+
+    fn advance(&mut self, _tree: &Tree, now: i64) -> Change {
+        self.moment = Some(self.moment.map_or(now, |moment| moment.max(now)));
+        Change::Factor(1.0)
+    }
+
+    fn weigh(&mut self, _used: &Use<'_>) -> Amounts {
+        Amounts::default()
+    }
+
+    fn charge(
+        &mut self,
+        _tree: &Tree,
+        _assoc: AssocIndex,
+        _used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        Ok(Amounts::default())
+    }
+
+    fn take_back(
+        &mut self,
+        _tree: &Tree,
+        _assoc: AssocIndex,
+        _used: &Use<'_>,
+    ) -> Result<Amounts, UsageError> {
+        Ok(Amounts::default())
+    }
+
+    fn usage(&self, of: Quantity) -> Option<&[Extended]> {
+        (of == Quantity::Billing).then_some(&self.usage[..])
+    }
+
+    fn raw(&self) -> &[Extended] {
+        &self.usage
+    }
+
+    fn step(&self, _assoc: AssocIndex, _of: Quantity) -> Step {
+        Step {
+            scale: 1.0,
+            add: Extended::ZERO,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.usage.fill(Extended::ZERO);
+    }
+
+    fn configure(&mut self, config: &Config) -> bool {
+        config.usage() != UsageModel::HalfLife
+    }
+
+    /// Numbers are given by position: those of another tree come with it.
+    fn follow_tree(&mut self, _before: &Tree, after: &Tree) {
+        self.usage.clear();
+        self.usage.resize(after.len(), Extended::ZERO);
+    }
+
+    fn records(&mut self, moment: Option<i64>) -> Option<&mut Vec<Extended>> {
+        self.moment = moment;
+        Some(&mut self.usage)
+    }
+}
