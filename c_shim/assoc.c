@@ -49,6 +49,33 @@ void shim_account_ids(const char *const *names, uint32_t *ids, size_t len)
 	shim_assocs_unlock();
 }
 
+typedef struct {
+	void (*each)(void *context, uint32_t id, const char *account, const char *user,
+		     const char *partition);
+	void *context;
+} name_sink;
+
+static int hand_name(void *arg_assoc, void *arg)
+{
+	const slurmdb_assoc_rec_t *assoc = arg_assoc;
+	const name_sink *to = arg;
+
+	to->each(to->context, assoc->id, assoc->acct, assoc->user, assoc->partition);
+	return 0;
+}
+
+void shim_each_assoc_name(void (*each)(void *context, uint32_t id, const char *account,
+				       const char *user, const char *partition),
+			  void *context)
+{
+	name_sink to = { .each = each, .context = context };
+
+	shim_assocs_lock();
+	if (assoc_mgr_assoc_list)
+		(void) list_for_each_ro(assoc_mgr_assoc_list, hand_name, &to);
+	shim_assocs_unlock();
+}
+
 void *shim_job_fs_assoc(const void *job)
 {
 	slurmdb_assoc_rec_t *assoc = ((const job_record_t *) job)->assoc_ptr;

@@ -49,6 +49,7 @@ void shim_settings_read(shim_settings *settings)
 		.priority_params = slurm_conf.priority_params,
 		.priority_weight_tres = slurm_conf.priority_weight_tres,
 		.state_save_location = slurm_conf.state_save_location,
+		.cluster_name = slurm_conf.cluster_name,
 		.priority_calc_period = slurm_conf.priority_calc_period,
 		.priority_decay_hl = slurm_conf.priority_decay_hl,
 		.priority_max_age = slurm_conf.priority_max_age,

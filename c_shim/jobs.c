@@ -338,6 +338,13 @@ void host_copy_accruing(shim_snapshot *snapshot, const shim_want *want, const jo
 		.resizing = IS_JOB_RESIZING(job),
 		.powering_up = IS_JOB_POWER_UP_NODE(job),
 	};
+	if (want->outcomes) {
+		row->preempted = job->preempt_time != 0;
+		row->state = job->job_state;
+		row->exit_code = job->exit_code;
+		row->suspend_time = job->suspend_time;
+		row->ran_before = job->pre_sus_time;
+	}
 	row->tres = host_copy_tres(snapshot, NULL, job->tres_alloc_cnt);
 	if (job->tres_alloc_cnt && (!row->billable_known || job->resize_time))
 		row->billable_now = billable_now(job, want->flags);

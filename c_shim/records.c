@@ -190,6 +190,7 @@ void host_copy_qos_to(shim_snapshot *snapshot, shim_qos_rows *rows, shim_pointer
 		.id = qos->id,
 		.priority = qos->priority,
 		.no_decay = qos->flags & QOS_FLAG_NO_DECAY,
+		.is_unused = !qos->usage || qos->usage->usage_raw == 0,
 	};
 }
 

@@ -29,6 +29,13 @@ typedef struct {
  * of associations.
  */
 extern void shim_account_ids(const char *const *names, uint32_t *ids, size_t len);
+/*
+ * Calls `each` with the names of every association; NULL where it has none. Takes the read lock of
+ * associations; the names are valid during the call.
+ */
+extern void shim_each_assoc_name(void (*each)(void *context, uint32_t id, const char *account,
+					      const char *user, const char *partition),
+				 void *context);
 /* Read lock of associations, for a hook that comes without. */
 extern void shim_assocs_lock(void);
 extern void shim_assocs_unlock(void);

@@ -9,6 +9,7 @@ typedef struct {
 	const char *priority_params;
 	const char *priority_weight_tres;
 	const char *state_save_location;
+	const char *cluster_name;
 	uint32_t priority_calc_period;
 	uint32_t priority_decay_hl;
 	uint32_t priority_max_age;

@@ -39,6 +39,7 @@ typedef struct {
 	uint32_t id;
 	uint32_t priority;
 	bool no_decay;
+	bool is_unused; /* its raw usage is 0 */
 } shim_qos;
 
 typedef struct {
@@ -131,6 +132,12 @@ typedef struct {
 	bool completing;
 	bool resizing;
 	bool powering_up;
+	/* If wanted, how long it ran, and how it ended: */
+	bool preempted;
+	uint32_t state;	       /* with its flags */
+	uint32_t exit_code;    /* wait status */
+	int64_t suspend_time;  /* when it was suspended or resumed last; 0: never */
+	int64_t ran_before;    /* seconds that it ran before that */
 } shim_accruing;
 
 #endif

@@ -72,6 +72,7 @@ typedef struct {
 	uint32_t waiting_states;  /* jobs that are not held, to be priced */
 	uint32_t accruing_states; /* jobs with a start time, to be charged: of these states, */
 	bool accruing_completing; /* or completing */
+	bool outcomes;	    /* with these, how long they ran, and how they ended */
 	bool charged_ends;  /* with these, jobs charged to their end that ended after this: */
 	int64_t ended_after;
 	uint32_t flags;	    /* PriorityFlags, for slurmctld's function of billing weights */

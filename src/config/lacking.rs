@@ -41,7 +41,7 @@ const BOTH: &[Host] = &[Host::Plugin, Host::Engine];
 const LACKING: &[Lack] = &[
     Lack {
         key: "usage",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "half_life",
         asked: |config| {
             let usage = config.usage();
@@ -50,9 +50,18 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "resolution",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "nothing",
         asked: |config| config.parameters.resolution.map(|secs| format!("{secs} s")),
+    },
+    Lack {
+        key: "resolution",
+        by: &[Host::Plugin],
+        allowed: "nothing, or a window or total of usage= beside it",
+        asked: |config| {
+            let secs = config.parameters.resolution.filter(|_| decays(config));
+            secs.map(|secs| format!("{secs} s"))
+        },
     },
     Lack {
         key: "ranking",
@@ -87,15 +96,33 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "counts",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "all",
         asked: |config| (*config.counts() != Counts::All).then(|| "states".to_owned()),
     },
     Lack {
+        key: "counts",
+        by: &[Host::Plugin],
+        allowed: "all, or a window or total of usage= beside it",
+        asked: |config| {
+            let some = *config.counts() != Counts::All && decays(config);
+            some.then(|| "states".to_owned())
+        },
+    },
+    Lack {
         key: "scope",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "cluster",
         asked: |config| (config.scope() != Scope::Cluster).then(|| "all_clusters".to_owned()),
+    },
+    Lack {
+        key: "scope",
+        by: &[Host::Plugin],
+        allowed: "cluster, or a window or total of usage= beside it",
+        asked: |config| {
+            let all = config.scope() != Scope::Cluster && decays(config);
+            all.then(|| "all_clusters".to_owned())
+        },
     },
     Lack {
         key: "expect",
@@ -136,14 +163,47 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "plan",
-        by: &[Host::Plugin],
+        by: &[Host::Engine],
         allowed: "accounts without a usage model of their own",
         asked: |config| {
             let given = config.accounts.iter().find(|row| row.plan.is_some());
             given.map(|row| row.account.clone())
         },
     },
+    Lack {
+        key: "plan",
+        by: &[Host::Plugin],
+        allowed: "beside a window or total of usage=: total:DATE, or the one window that there is",
+        asked: |config| {
+            let mut lengths = Vec::new();
+            let plans = config
+                .accounts
+                .iter()
+                .filter_map(|row| Some((row, row.plan?)));
+            if let UsageModel::Window { length_secs } = config.usage() {
+                lengths.push(length_secs);
+            }
+            for (row, plan) in plans {
+                let fits = match plan {
+                    UsageModel::HalfLife => false,
+                    UsageModel::Total { .. } => true,
+                    UsageModel::Window { length_secs } => {
+                        lengths.push(length_secs);
+                        lengths.iter().all(|length| *length == length_secs)
+                    }
+                };
+                if !fits || decays(config) {
+                    return Some(row.account.clone());
+                }
+            }
+            None
+        },
+    },
 ];
+
+fn decays(config: &Config) -> bool {
+    config.usage() == UsageModel::HalfLife
+}
 
 impl Config {
     /// Refuses what a host does not carry out yet.

@@ -173,7 +173,26 @@ impl Config {
             }
         }
         self.parameters.check_stock(self.compat)?;
+        self.check_windows()?;
         self.check_carried_out(host)
+    }
+
+    /// A window has room for one bucket at least.
+    fn check_windows(&self) -> Result<(), ConfigError> {
+        let plans = self.accounts.iter().filter_map(|row| row.plan);
+        let resolution_secs = self.resolution_secs();
+        for model in plans.chain([self.usage()]) {
+            let UsageModel::Window { length_secs } = model else {
+                continue;
+            };
+            if length_secs < resolution_secs {
+                let allowed = format!("a window of {resolution_secs} s (resolution) or more");
+                return Err(
+                    ValueError::new(model.to_string(), allowed).of("PriorityParameters usage")
+                );
+            }
+        }
+        Ok(())
     }
 
     /// True where the weights of factors that reach 1 add up to more than 4294967295, so that

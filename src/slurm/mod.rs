@@ -15,6 +15,7 @@
 //! | `pass` | a pass: its order, its steps, and what it publishes |
 //! | `charges` | charges of jobs outside of passes |
 //! | `shared` | what hooks and thread share: the one global, what was charged when, the last factors |
+//! | `ledger` | what was used when, run by run, for windows and totals |
 //! | `rows` | slurmctld's records as rows, and as the engine's tables |
 //! | `state` | settings, and the files that outlive slurmctld |
 //! | `runtime` | the shim made safe, threads, locks, log, panics |
@@ -23,7 +24,8 @@
 //!
 //! Locks. slurmctld's come first and in its own order: jobs (with nodes and partitions), then
 //! association manager. The plugin's own mutexes are leaves: a thread that holds one takes no lock
-//! of slurmctld; only that of `Plugin::factors` stands between jobs and the association manager.
+//! of slurmctld; only that of `Plugin::factors` stands between jobs and the association manager, and
+//! no hook asks for that of `Plugin::ledger`.
 //! Usage in slurmctld's records is always valued at `last_ran`, the time of the last pass; the end
 //! of a job is charged as valued then, too. So whatever happens
 //! between snapshot and apply, nothing is lost and nothing counts twice.
@@ -38,6 +40,7 @@ mod hooks;
 #[cfg(feature = "slurm")]
 mod rows;
 // These are tested without Slurm, too.
+mod ledger;
 mod pass;
 mod runtime;
 mod shared;

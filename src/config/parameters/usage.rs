@@ -76,7 +76,7 @@ impl Key for Usage {
                 .ok_or_else(|| {
                     behind(ValueError::new(
                         date,
-                        "a date in local time, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS",
+                        "a date in local time of 1970 to 9998, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS",
                     ))
                 }),
             _ => Err(ValueError::new(text, Self::FORM)),
@@ -104,7 +104,9 @@ fn parse_date(text: &str) -> Option<DateTime> {
                 })
     };
     let is_date = digits("0000-00-00") || digits("0000-00-00T00:00:00");
-    text.to_ascii_uppercase().parse().ok().filter(|_| is_date)
+    let date: DateTime = text.to_ascii_uppercase().parse().ok()?;
+    // What a ledger can be asked for, whatever the time zone.
+    (is_date && (1970..9999).contains(&date.year())).then_some(date)
 }
 
 impl Config {
@@ -152,6 +154,7 @@ mod tests {
             ("window:INFINITE", "INFINITE", 7, "above 0"),
             ("window:x", "x", 7, "days-hours"),
             ("total:2026-13-01", "2026-13-01", 6, "YYYY-MM-DD"),
+            ("total:1969-12-31", "1969-12-31", 6, "1970 to 9998"),
             ("total:2026-02-30", "2026-02-30", 6, "YYYY-MM-DD"),
             ("total:2026-01-01T1", "2026-01-01T1", 6, "YYYY-MM-DD"),
         ] {

@@ -1,6 +1,6 @@
 //! The end of a job, charged when slurmctld reports it.
 
-use super::run::{recounts, run_of, to_shim};
+use super::run::{self, recounts, run_of, to_shim};
 use crate::engine;
 use crate::slurm::rows::snapshot::{Charges, Snapshot};
 use crate::slurm::runtime::host::{self, NONE, UsageLock, ffi};
@@ -16,8 +16,10 @@ use std::ffi::c_void;
 pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     plugin.fault.inject("job_end");
     let settings = plugin.settings();
+    let keeps_ledger = plugin.keeps_ledger(&settings);
     let want = ffi::shim_want {
         flags: settings.flags,
+        outcomes: keeps_ledger,
         ..Default::default()
     };
     let mut scratch = plugin.scratch();
@@ -55,6 +57,12 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             .charged_until
             .since_pass
             .note(row.job_id, row.start_time, until, !row.resizing);
+    }
+    if charged.is_some() && keeps_ledger {
+        let seen = run::seen(snapshot, &row, usage_factor(snapshot), passed, now);
+        if let Some(seen) = seen {
+            shared.note_ended(seen);
+        }
     }
     let from = passed.unwrap_or(0).max(row.start_time);
     if let Some(charged) = charged.filter(|_| settings.caches_assocs()) {

@@ -1,9 +1,10 @@
 //! A row of slurmctld as the engine's run, and a charge as the shim's row.
 
+use crate::slurm::ledger::seen::{RunEnd, SeenRun, ran_secs};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::shared::plugin::Shared;
-use crate::usage::{Charge, Phase, Run, RunState};
+use crate::usage::{Charge, EndState, Phase, Run, RunState};
 
 /// A row of slurmctld as the engine's run.
 ///
@@ -28,6 +29,54 @@ pub(in crate::slurm) fn run_of(
         passed,
         run_secs_renewed: charged_until.is_some_and(|until| passed.is_none_or(|ran| until >= ran)),
     }
+}
+
+/// A row of slurmctld, taken with `outcomes` wanted, as the ledger takes runs; `None`: it has not
+/// begun. `usage_factor`, `passed`: as for [`run_of`]. `now`: the moment of the row.
+pub(in crate::slurm) fn seen(
+    snapshot: &Snapshot,
+    row: &ffi::shim_accruing,
+    usage_factor: f64,
+    passed: Option<i64>,
+    now: i64,
+) -> Option<SeenRun> {
+    let run = run_of(row, usage_factor, None, passed);
+    let waits = row.pending && !row.completing;
+    if row.start_time <= 0 || waits || row.powering_up || run.is_rehearsal() {
+        return None;
+    }
+    let ended = EndState::from_slurm(row.state, row.preempted);
+    // It waits again: a start that failed has no flag for that.
+    let ended = ended.or(row.pending.then_some(EndState::Requeued));
+    let ended = ended.filter(|_| row.finished || row.completing);
+    let until = match ended {
+        Some(_) if row.end_time != 0 => row.end_time.min(now),
+        _ if row.suspended && row.suspend_time != 0 => row.suspend_time.min(now),
+        _ => now,
+    };
+    let ran_secs = ran_secs(
+        row.start_time,
+        until,
+        row.ran_before,
+        row.suspend_time,
+        row.suspended,
+    );
+    let counts = snapshot.tres().get(row.tres as usize..);
+    let counts = counts.and_then(|counts| counts.get(..snapshot.tres_count()));
+    Some(SeenRun {
+        run: (row.job_id, row.start_time),
+        assoc_id: row.assoc_id,
+        qos_ids: [row.qos_id, row.partition_qos_id],
+        until,
+        ran_secs,
+        billing: run.billable_tres,
+        factor: run.factor(),
+        tres: counts.unwrap_or_default().to_vec(),
+        end: ended.map(|state| RunEnd {
+            state,
+            exit_code: (row.exit_code >> 8) as u8,
+        }),
+    })
 }
 
 /// State of a job.

@@ -45,7 +45,9 @@ pub(in crate::slurm) fn charge_ends(
         return Ok(());
     };
     let now = host::now();
+    let keeps_ledger = plugin.keeps_ledger(&settings);
     let want = ffi::shim_want {
+        outcomes: keeps_ledger,
         assocs: true,
         accruing_states: !ffi::SHIM_STATE_PENDING,
         accruing_completing: true,
@@ -77,6 +79,9 @@ pub(in crate::slurm) fn charge_ends(
         let Some(charged) = charge(&decay, &run, &period, true) else {
             continue;
         };
+        if let Some(seen) = run::seen(snapshot, row, factor, passed, now).filter(|_| keeps_ledger) {
+            plugin.shared.lock().note_ended(seen);
+        }
         charges.push(run::to_shim(&charged, row, assoc, snapshot, qos));
         ends.push((row.job_id, row.start_time));
     }

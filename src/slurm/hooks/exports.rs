@@ -7,7 +7,7 @@ use super::factors_list;
 use super::lazy_usage;
 use super::price;
 use crate::slurm::charges::{job_end, run_secs};
-use crate::slurm::pass::schedule;
+use crate::slurm::pass::{by_ledger, schedule};
 use crate::slurm::runtime::guard::{self, Hook};
 use crate::slurm::runtime::host::{self, SLURM_VERSION_NUMBER, UsageLock, ffi};
 use crate::slurm::runtime::log;
@@ -156,7 +156,11 @@ fn last_state(plugin: &Plugin) -> Option<Job> {
         Stamp::new(now, last_ran, last_reset, now)
     };
     let dir = settings.state_dir.clone();
-    Some(state::saving(stored, stamp, dir, plugin.saved.clone()))
+    let job = state::saving(stored, stamp, dir, plugin.saved.clone());
+    if plugin.keeps_ledger(&settings) {
+        by_ledger::take_last_ends(plugin);
+    }
+    Some(by_ledger::saving(plugin, &settings, job))
 }
 
 /// Called when slurmctld is ready for passes.

@@ -51,6 +51,7 @@ pub(in crate::slurm) fn usage(
         tables,
         computed,
         stored,
+        by_ledger,
         ..
     } = work;
     if !computed.has_usage {
@@ -75,7 +76,10 @@ pub(in crate::slurm) fn usage(
     stored.begin(&lock, snapshot.assocs().len());
     let tres = snapshot.charged_tres();
     snapshot.take_qos_now(&lock);
-    let changes = UsageChanges::new(computed, snapshot);
+    let changes = match by_ledger {
+        Some(by_ledger) => by_ledger.changes(snapshot),
+        None => UsageChanges::new(computed, snapshot),
+    };
     let update = changes.update();
     let mut charges = Charges {
         rows: &mut computed.charges,
@@ -99,6 +103,9 @@ pub(in crate::slurm) fn usage(
     let stamp = Stamp::new(now, last_ran, last_reset, next_pass);
     drop(shared);
     drop(lock);
+    if by_ledger.is_some() {
+        plugin.ledger.lock().keeper.set_written();
+    }
     plugin.announce(next_pass);
 
     if !again {
@@ -121,11 +128,11 @@ fn whole_secs(time: Duration) -> i64 {
 }
 
 /// What a usage model does to slurmctld's records before jobs are charged.
-struct UsageChanges {
-    scale: f64,
-    assocs: Option<Vec<ffi::shim_usage_change>>,
-    qos: Vec<ffi::shim_usage_change>,
-    tres: Vec<ffi::shim_extended>,
+pub(super) struct UsageChanges {
+    pub(super) scale: f64,
+    pub(super) assocs: Option<Vec<ffi::shim_usage_change>>,
+    pub(super) qos: Vec<ffi::shim_usage_change>,
+    pub(super) tres: Vec<ffi::shim_extended>,
 }
 
 impl UsageChanges {

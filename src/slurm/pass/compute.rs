@@ -1,5 +1,6 @@
 //! The middle of a pass: from a snapshot to charges and factors, by the engine. No lock is held.
 
+use super::by_ledger::{self, ByLedger};
 use super::computed::{Complaints, Computed, EngineTables, Rows};
 use super::error::ComputeError;
 use super::moment::Moment;
@@ -38,8 +39,10 @@ pub(in crate::slurm) fn compute(
         tables,
         pending,
         computed,
+        by_ledger,
         ..
     } = work;
+    *by_ledger = None;
     tables.fill(snapshot)?;
     tables.entitle(settings);
     pending.begin(snapshot);
@@ -51,6 +54,9 @@ pub(in crate::slurm) fn compute(
     computed.begin(has_usage, moment);
     if has_usage {
         let tree = Arc::clone(&tables.tree);
+        if plugin.keeps_ledger(settings) {
+            *by_ledger = by_ledger::feed(plugin, settings, snapshot, tables, moment);
+        }
         let rows = SnapshotRows::new(settings, snapshot, pending, &tree);
         {
             let shared = plugin.shared.lock();
@@ -58,7 +64,10 @@ pub(in crate::slurm) fn compute(
                 accruing(settings, snapshot, tables, &shared, moment.now, job)
             });
         }
-        let tables = engine_tables(settings, tables);
+        let tables = EngineTables {
+            ledger: by_ledger.as_ref().map(ByLedger::usage),
+            ..engine_tables(settings, tables)
+        };
         log_complaints(&computed.compute(&rows, tables, moment));
     } else if settings.prices_in_new_time_only() {
         // At a start stock prices once, outside of its passes.
@@ -110,6 +119,7 @@ fn engine_tables<'a>(settings: &'a Settings, tables: &'a mut Tables) -> EngineTa
         factors: &mut tables.site.assocs,
         host_math: host::math(),
         entitlement: &tables.entitlement,
+        ledger: None,
     }
 }
 

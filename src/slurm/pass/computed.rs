@@ -62,6 +62,8 @@ pub(in crate::slurm) struct EngineTables<'a> {
     pub(in crate::slurm) host_math: HostMath,
     /// What associations are entitled to.
     pub(in crate::slurm) entitlement: &'a Entitlement,
+    /// Usage by position, where a ledger says it; else it is what the host's records hold.
+    pub(in crate::slurm) ledger: Option<&'a [Extended]>,
 }
 
 /// What a pass could not reckon with: one line of the log for all of a kind.
@@ -260,6 +262,11 @@ impl<C, F> Computed<C, F> {
         self.engine.entitle(tables.entitlement);
         let mut complaints = Complaints::default();
         let takes_negative = Quirks::of(tables.config.compat).negative_usage;
+        if let Some(usage) = tables.ledger {
+            self.engine.observe(as_of, usage.iter().copied());
+            self.factors.reserve_exact(tables.tree.len());
+            return complaints;
+        }
         let usage = rows.usage().enumerate();
         let usage = usage.map(|(position, usage)| match usage {
             Some(usage) if takes_negative || !usage.is_negative() => usage,

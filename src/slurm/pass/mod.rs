@@ -7,6 +7,7 @@
 //! | `workspace`, `moment` | the memory of a pass, and the moment that it is about |
 //! | `computed` | what a pass is about to write, made by the engine from rows of any host |
 //! | `compute` | slurmctld's snapshot as such rows |
+//! | `by_ledger` | the ledger's part of a pass, and records that are set to what it says |
 //! | `pending`, `batch` | waiting jobs: priorities, and the factors behind them |
 //! | `line` | the order of waiting jobs, where one is asked for, as numbers |
 //! | `apply` | writing into slurmctld's records |
@@ -19,6 +20,8 @@ mod apply;
 mod assoc_cache;
 #[cfg(feature = "slurm")]
 mod batch;
+#[cfg(feature = "slurm")]
+pub(super) mod by_ledger;
 #[cfg(feature = "slurm")]
 mod compute;
 mod computed;

@@ -2,6 +2,7 @@
 
 use super::apply::{self, Applied};
 use super::assoc_cache;
+use super::by_ledger;
 use super::compute;
 use super::error::{ComputeError, PassError};
 use super::line;
@@ -29,6 +30,7 @@ pub(in crate::slurm) fn pass(
     let settings = plugin.settings();
     withdraw_announced(plugin, &settings);
     begin(plugin, &settings);
+    by_ledger::open(plugin, &settings);
 
     let moment = snapshot(plugin, &settings, work)?;
     compute::compute(plugin, &settings, work, &moment)?;
@@ -61,6 +63,9 @@ fn begin(plugin: &Plugin, settings: &Settings) {
         plugin.restore(&lock);
         if take_due() {
             apply::reset(&lock);
+            if settings.by_ledger() {
+                plugin.ledger.lock().keeper.clear();
+            }
             log::info("all usage is reset (PriorityUsageResetPeriod)");
         }
     } else if settings.counts_passes_only() {
@@ -95,6 +100,9 @@ fn take(
         } else {
             shared.journal.begin();
         }
+        if want.outcomes {
+            plugin.ledger.lock().ended.append(&mut shared.take_ended());
+        }
         Moment {
             now: host::now(),
             last_ran: shared.charged_until.last_ran(),
@@ -118,7 +126,15 @@ fn snapshot(
         true => u32::MAX,
         false => 0,
     };
+    let keeps_ledger = plugin.keeps_ledger(settings);
     let want = ffi::shim_want {
+        outcomes: keeps_ledger,
+        charged_ends: keeps_ledger,
+        ended_after: if keeps_ledger {
+            by_ledger::fed_until(plugin)
+        } else {
+            0
+        },
         waiting_states: ffi::SHIM_STATE_PENDING | always,
         accruing_states: !ffi::SHIM_STATE_PENDING | always,
         accruing_completing: true,
@@ -256,6 +272,7 @@ fn unsaved<'a>(
         }
         None => None,
     };
+    let job = job.map(|job| by_ledger::saving(plugin, settings, job));
     Unsaved { plugin, job }
 }
 

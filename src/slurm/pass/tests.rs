@@ -7,7 +7,7 @@
 use super::computed::{Complaints, Computed, EngineTables, Rows};
 use super::moment::Moment;
 use crate::compat::{Compat, Release};
-use crate::config::{Config, PriorityFlags};
+use crate::config::{Config, PriorityFlags, UsageModel};
 use crate::engine::{Accruing, Found, RunKey};
 use crate::extended::Extended;
 use crate::fairshare::{self, Entitlement, HostMath, Kept, Ranking};
@@ -46,6 +46,8 @@ struct FakeHost {
     computed: Computed<ChargeRow, FactorsRow>,
     kept: Vec<Kept>,
     entitlement: Entitlement,
+    /// What a ledger says that was used.
+    ledger: Option<Vec<Extended>>,
     priced_with: Vec<AssocFactors>,
 }
 
@@ -176,6 +178,7 @@ impl FakeHost {
                 Compat::Slurm(_) => shares.into_iter().map(kept).collect(),
             },
             entitlement: Entitlement::SHARES,
+            ledger: None,
             priced_with: vec![AssocFactors::default(); tree.len()],
             config,
             tree,
@@ -290,6 +293,7 @@ impl FakeHost {
             factors: &mut self.priced_with,
             host_math: HostMath::default(),
             entitlement: &self.entitlement,
+            ledger: self.ledger.as_deref(),
         };
         let complaints = computed.compute(rows, tables, moment);
         self.computed = computed;
@@ -421,6 +425,38 @@ fn any_ranking_is_published_and_followed() {
             assert_eq!(host.fs_factor, all, "{ranking}");
         }
     }
+}
+
+#[test]
+fn in_a_window_ranks_follow_the_ledger() {
+    let mut config = config(Compat::Documented, 3_600);
+    config.parameters.usage = Some(UsageModel::Window { length_secs: 3_600 });
+    let mut host = FakeHost::new(config);
+    host.start(1, 3, 4.0);
+    let numbers = |numbers: [u32; 6]| {
+        let number = |number| Extended::from_f64(f64::from(number)).unwrap();
+        Some(numbers.map(number).to_vec())
+    };
+    for (used, first) in [
+        ([300, 200, 100, 200, 0, 100], 5),
+        ([900, 100, 800, 0, 100, 800], 3),
+        ([0, 0, 0, 0, 0, 0], 3),
+    ] {
+        host.ledger = numbers(used);
+        host.now += 300;
+        host.pass();
+        assert_eq!(host.fs_factor[first], 1.0, "{used:?}");
+        // What is charged is in the ledger, and the records stay as they are.
+        assert_eq!(host.computed.outcome.change.factor(), Some(1.0));
+        assert_eq!(host.usage, [0.0; 6]);
+    }
+    assert_eq!(host.fs_factor[3..], [1.0; 3]);
+    // The half-life goes on from the records.
+    host.config.parameters.usage = None;
+    host.ledger = None;
+    host.now += 300;
+    host.pass();
+    assert!(host.usage[3] > 1_000.0 && host.fs_factor[3] < host.fs_factor[5]);
 }
 
 #[test]

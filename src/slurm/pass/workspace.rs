@@ -1,5 +1,6 @@
 //! The memory of a pass.
 
+use super::by_ledger::ByLedger;
 use super::compute::SlurmComputed;
 use super::pending::Pending;
 use crate::slurm::rows::snapshot::Snapshot;
@@ -14,4 +15,6 @@ pub(in crate::slurm) struct Workspace {
     pub(in crate::slurm) pending: Pending,
     pub(in crate::slurm) computed: SlurmComputed,
     pub(in crate::slurm) stored: StoredUsage,
+    /// What the ledger says, in windows and totals.
+    pub(in crate::slurm) by_ledger: Option<ByLedger>,
 }

@@ -4,7 +4,7 @@
 //! `FAIRTREE_FAULT=PLACE:panic` makes the named place panic whenever it is reached,
 //! `FAIRTREE_FAULT=PLACE:panic:N` the first N times. Places are the hooks (`set`, `job_end`,
 //! `reconfig`, `set_assoc_usage`, `calc_fs_factor`, `factors_list`) and the steps of a pass
-//! (`snapshot`, `compute`, `apply`, `state`, `again` where associations are ranked twice,
+//! (`snapshot`, `compute`, `ledger` where one is kept, `apply`, `state`, `again` where associations are ranked twice,
 //! `factors`, `prices`, `slice` between two of these).
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The name of the variable.
 pub(in crate::slurm) const VARIABLE: &str = "FAIRTREE_FAULT";
 
-const PLACES: [&str; 14] = [
+const PLACES: [&str; 15] = [
     "set",
     "job_end",
     "reconfig",
@@ -21,6 +21,7 @@ const PLACES: [&str; 14] = [
     "factors_list",
     "snapshot",
     "compute",
+    "ledger",
     "apply",
     "again",
     "prices",

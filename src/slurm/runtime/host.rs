@@ -4,6 +4,8 @@ use crate::config::HostConfig;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::priority::TimeLimit;
+use crate::usage::window::LeafKey;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
@@ -161,6 +163,7 @@ pub(in crate::slurm) struct HostSettings {
     pub(in crate::slurm) priority_params: String,
     pub(in crate::slurm) priority_weight_tres: String,
     pub(in crate::slurm) state_save_location: PathBuf,
+    pub(in crate::slurm) cluster_name: String,
 }
 
 impl HostSettings {
@@ -202,10 +205,12 @@ pub(in crate::slurm) fn settings(locked: bool) -> HostSettings {
             priority_params: text(numbers.priority_params),
             priority_weight_tres: text(numbers.priority_weight_tres),
             state_save_location: path(numbers.state_save_location),
+            cluster_name: text(numbers.cluster_name),
             numbers: ffi::shim_settings {
                 priority_params: std::ptr::null(),
                 priority_weight_tres: std::ptr::null(),
                 state_save_location: std::ptr::null(),
+                cluster_name: std::ptr::null(),
                 ..numbers
             },
         };
@@ -268,6 +273,33 @@ pub(in crate::slurm) fn account_ids<'a>(names: impl Iterator<Item = &'a str>) ->
     // SAFETY: as many names as places; both outlive the call.
     unsafe { ffi::shim_account_ids(pointers.as_ptr(), ids.as_mut_ptr(), ids.len()) };
     ids.into_iter().map(|id| (id != 0).then_some(id)).collect()
+}
+
+/// The names of all associations by id; without those whose names no ledger can have. The caller holds
+/// no lock of the association manager.
+pub(in crate::slurm) fn assoc_names() -> HashMap<u32, LeafKey> {
+    extern "C" fn add(
+        context: *mut c_void,
+        id: u32,
+        account: *const c_char,
+        user: *const c_char,
+        partition: *const c_char,
+    ) {
+        // SAFETY: `context` is the map below, borrowed by nobody else during the call; the names are
+        // strings of slurmctld under the lock of associations, or NULL.
+        let (names, key) = unsafe {
+            let names = &mut *context.cast::<HashMap<u32, LeafKey>>();
+            let key = LeafKey::new(&text(account), &text(user), &text(partition));
+            (names, key)
+        };
+        if let Ok(key) = key {
+            names.insert(id, key);
+        }
+    }
+    let mut names: HashMap<u32, LeafKey> = HashMap::new();
+    // SAFETY: `add` gets the map back and keeps nothing.
+    unsafe { ffi::shim_each_assoc_name(Some(add), (&raw mut names).cast()) };
+    names
 }
 
 macro_rules! guards {

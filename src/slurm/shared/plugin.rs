@@ -5,6 +5,8 @@ use super::journal::Journal;
 use super::published_factors::PublishedFactors;
 use super::scratch::Scratch;
 use crate::engine;
+use crate::slurm::ledger::keeper::{Found, Keeper};
+use crate::slurm::ledger::seen::SeenRun;
 use crate::slurm::pass::line::StandingLine;
 use crate::slurm::runtime::fault_injection::{self, FaultInjection};
 use crate::slurm::runtime::guard;
@@ -14,11 +16,12 @@ use crate::slurm::runtime::plugin_instance::PluginInstance;
 use crate::slurm::runtime::sync::{Arc, Mutex, RwLock};
 use crate::slurm::runtime::thread::{ClockWatch, Thread};
 use crate::slurm::state::accepted_settings::{self, Accepted};
+use crate::slurm::state::ledger_files::Others;
 use crate::slurm::state::saver::{Job, Saver};
 use crate::slurm::state::settings::{AtStart, RELEASE, Settings};
 use crate::slurm::state::{self, SaveAlerts, Saved, State};
 use crate::usage::{Decay, ResetSchedule};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// Set by init, emptied by fini: slurmctld may go through both several times in one process.
 static PLUGIN: PluginInstance<Plugin> = PluginInstance::new();
@@ -42,6 +45,13 @@ pub(in crate::slurm) struct Plugin {
     pub(in crate::slurm) saving: Mutex<SaveAlerts>,
     pub(in crate::slurm) saver: Saver,
     pub(in crate::slurm) saved: Arc<Saved>,
+    /// Some run has to be known to the ledger: one is asked for, or was some time.
+    keeps_ledger: AtomicBool,
+    /// The ledger. Asked for by the thread that makes passes, and by fini when that is over; under no
+    /// lock of slurmctld but those of a snapshot.
+    pub(in crate::slurm) ledger: Mutex<Ledger>,
+    /// Files of other sources of use. Whoever has it may be waiting for a disk.
+    pub(in crate::slurm) others: Arc<parking_lot::Mutex<Others>>,
     /// Settings that are still to be remembered.
     accepted: Mutex<Option<Accepted>>,
     /// Some state on disk, or about to get there, may say that no pass changes usage before this
@@ -60,6 +70,8 @@ pub(in crate::slurm) struct Shared {
     pub(in crate::slurm) decay: Decay,
     /// Charges of the job_end hook by association: those that the last snapshot did not know of.
     pub(in crate::slurm) journal: Journal,
+    /// Runs whose end was reported, and which no pass has told the ledger of.
+    ended: Vec<SeenRun>,
     /// Usage from our own state file that is still to be put back.
     restore: Option<Box<State>>,
     /// Ends of jobs that were charged after this are not in the usage that slurmctld started
@@ -67,7 +79,32 @@ pub(in crate::slurm) struct Shared {
     pub(in crate::slurm) usage_as_of: Option<i64>,
 }
 
+/// More are not remembered: passes find those of them that slurmctld remembers.
+const MOST_ENDED: usize = 1 << 18;
+
+/// What the thread that makes passes has of the ledger.
+#[derive(Default)]
+pub(in crate::slurm) struct Ledger {
+    pub(in crate::slurm) keeper: Keeper,
+    /// What the files have, before there are books.
+    pub(in crate::slurm) found: Option<Found>,
+    /// Ends that were reported before the last snapshot, and are not in the books yet.
+    pub(in crate::slurm) ended: Vec<SeenRun>,
+}
+
 impl Shared {
+    /// Remembers a run for the ledger.
+    pub(in crate::slurm) fn note_ended(&mut self, seen: SeenRun) {
+        if self.ended.len() < MOST_ENDED {
+            self.ended.push(seen);
+        }
+    }
+
+    /// Ends since this was asked last.
+    pub(in crate::slurm) fn take_ended(&mut self) -> Vec<SeenRun> {
+        std::mem::take(&mut self.ended)
+    }
+
     pub(in crate::slurm) fn is_restoring(&self) -> bool {
         self.restore.is_some()
     }
@@ -108,9 +145,13 @@ impl Plugin {
             ),
             decay: engine::decay(&settings.config),
             journal: Journal::default(),
+            ended: Vec::new(),
             restore: found.saved.map(Box::new),
             usage_as_of: found.usage_as_of,
         };
+        let dir = &settings.state_dir;
+        let keeps_ledger = settings.can_keep_ledger()
+            && (settings.by_ledger() || state::ledger_files::exists(dir));
         Ok(Plugin {
             fault,
             settings: RwLock::new(Arc::new(settings)),
@@ -124,6 +165,9 @@ impl Plugin {
             saving: Mutex::default(),
             saver: Saver::default(),
             saved: Arc::new(Saved::new(found.last_ran)),
+            keeps_ledger: AtomicBool::new(keeps_ledger),
+            ledger: Mutex::default(),
+            others: Arc::default(),
             accepted: Mutex::new(accepted),
             announced: AtomicI64::new(found.next_pass.unwrap_or(i64::MIN)),
         })
@@ -147,10 +191,18 @@ impl Plugin {
                     shared.resets.arm();
                 }
                 drop(shared);
+                if settings.by_ledger() {
+                    self.keeps_ledger.store(true, Ordering::Relaxed);
+                }
                 *self.settings.write() = Arc::new(settings);
             }
             Err(error) => log::error(format_args!("{error}; the old settings stay")),
         }
+    }
+
+    /// Is there a ledger to be told of runs?
+    pub(in crate::slurm) fn keeps_ledger(&self, settings: &Settings) -> bool {
+        settings.can_keep_ledger() && self.keeps_ledger.load(Ordering::Relaxed)
     }
 
     /// Remembers accepted settings, once. Not in init, which may be called under all of slurmctld's

@@ -6,6 +6,8 @@
 //! | `priority_fairtree_state` | ours | the same, and all usage at that pass, to the last bit |
 //! | both with `.old` | | those of the pass before |
 //! | `priority_fairtree_settings` | ours | the settings that were last accepted: see [`accepted_settings`] |
+//! | `priority_fairtree_ledger`, `priority_fairtree_ledger_qos` | ours | what was used when: see [`crate::usage::window`] |
+//! | `priority_fairtree_history-LABEL` | others', read only | the same of other sources |
 //! | `assoc_usage`, `qos_usage` | slurmctld's, read only | usage at the last dump, every few minutes and at shutdown |
 //!
 //! slurmctld's dump and the time of the last pass are not written together, so that after a crash
@@ -28,6 +30,7 @@ pub(super) mod accepted_settings;
 mod files;
 #[cfg(any(feature = "slurm", test))]
 mod first_dump;
+pub(super) mod ledger_files;
 mod load;
 pub(super) mod quirks;
 mod save;

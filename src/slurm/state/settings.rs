@@ -3,7 +3,7 @@
 use super::accepted_settings::{self, Accepted};
 use super::quirks::Quirks;
 use crate::compat::Release;
-use crate::config::{Config, HostConfig};
+use crate::config::{Config, HostConfig, UsageModel};
 use crate::slurm::runtime::host::{self, HostSettings, SLURM_VERSION_NUMBER};
 use std::io::Read;
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ pub(in crate::slurm) struct Settings {
     pub(in crate::slurm) flags: u32,
     /// `StateSaveLocation`.
     pub(in crate::slurm) state_dir: PathBuf,
+    /// `ClusterName`.
+    pub(in crate::slurm) cluster: String,
     /// `MinJobAge`: how long slurmctld remembers ended jobs, 0 for ever.
     pub(in crate::slurm) min_job_age_secs: u32,
     /// Does slurmctld account through slurmdbd? Without it there is no usage to speak of.
@@ -113,6 +115,7 @@ impl Settings {
             flags: u32::from(config.priority_flags),
             min_job_age_secs: host.numbers.min_job_age,
             state_dir: host.state_save_location.clone(),
+            cluster: host.cluster_name.clone(),
             has_slurmdbd: host::has_slurmdbd(),
         };
         settings.check_tres()?;
@@ -178,10 +181,22 @@ impl Settings {
         self.quirks.reads_records && !self.is_fair_tree()
     }
 
+    /// True where usage is what the ledger says: in windows and totals.
+    pub(in crate::slurm) fn by_ledger(&self) -> bool {
+        self.config.usage() != UsageModel::HalfLife && self.has_slurmdbd
+    }
+
+    /// True where the plugin may write a ledger.
+    pub(in crate::slurm) fn can_keep_ledger(&self) -> bool {
+        !self.quirks.has_no_state_file && self.has_slurmdbd
+    }
+
     /// True where a pass may begin with the associations as the last one left them. Under
     /// `compat=slurm` it reads more of them than usage.
     pub(in crate::slurm) fn caches_assocs(&self) -> bool {
-        self.is_fair_tree() && !self.quirks.reads_records && self.has_slurmdbd
+        // A reset by an administrator is seen in the records alone.
+        let reads_records = self.quirks.reads_records || self.by_ledger();
+        self.is_fair_tree() && !reads_records && self.has_slurmdbd
     }
 
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.

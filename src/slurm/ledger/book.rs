@@ -1,0 +1,352 @@
+//! The ledger of one tree.
+
+use super::feed::{self, Lane};
+use super::plan::LedgerPlan;
+use super::seen::SeenRun;
+use crate::engine::RunKey;
+use crate::extended::Extended;
+use crate::tree::{AssocId, AssocIndex, Tree};
+use crate::usage::window::{
+    Column, Columns, History, LeafKey, Rate, Used, WindowError, WindowLedger,
+};
+use crate::usage::{Model, Plan, Quantity, Windowed};
+use std::sync::Arc;
+
+/// What slurmctld counts as billing, in its list of TRES.
+const BILLING: &str = "billing";
+
+/// What nobody is charged for.
+const ENERGY: &str = "energy";
+
+/// All numbers of usage of an association or a QOS.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::slurm) struct Numbers {
+    /// Billing TRES-seconds.
+    pub(in crate::slurm) billing: Extended,
+    /// Seconds.
+    pub(in crate::slurm) wall: Extended,
+    /// TRES-seconds, in the host's order.
+    pub(in crate::slurm) tres: Vec<Extended>,
+}
+
+impl Numbers {
+    pub(super) fn add(&mut self, more: &Numbers) {
+        self.billing += more.billing;
+        self.wall += more.wall;
+        self.tres
+            .resize(self.tres.len().max(more.tres.len()), Extended::ZERO);
+        for (number, more) in self.tres.iter_mut().zip(&more.tres) {
+            *number += *more;
+        }
+    }
+
+    pub(super) fn subtract(&mut self, less: &Numbers) {
+        self.billing -= less.billing;
+        self.wall -= less.wall;
+        self.tres
+            .resize(self.tres.len().max(less.tres.len()), Extended::ZERO);
+        for (number, less) in self.tres.iter_mut().zip(&less.tres) {
+            *number -= *less;
+        }
+    }
+}
+
+/// Where a TRES of the host stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Billing,
+    /// In the ledger's columns.
+    Tres(usize),
+    Nowhere,
+}
+
+/// The ledger of one tree of leaves that pay, and the host's TRES.
+#[derive(Debug)]
+pub(super) struct Book {
+    tree: Arc<Tree>,
+    model: Windowed,
+    places: Vec<Place>,
+}
+
+/// Columns for the host's TRES.
+fn columns(tres: &[String]) -> Result<Columns, WindowError> {
+    let counted = tres
+        .iter()
+        .filter(|name| *name != BILLING && *name != ENERGY);
+    // Nobody has so many; those beyond are not counted.
+    Columns::new(counted.take(Columns::MAX_TRES).cloned())
+}
+
+impl Book {
+    /// Nothing used yet. `tres`: names of the host's TRES.
+    pub(super) fn new(
+        tree: &Arc<Tree>,
+        plan: &LedgerPlan,
+        resolution_secs: u32,
+        (cluster, tres): (&str, &[String]),
+        now: i64,
+    ) -> Result<Book, WindowError> {
+        let columns = columns(tres)?;
+        let place = |name: &String| match (name.as_str(), columns.find(name)) {
+            (BILLING, _) => Place::Billing,
+            (_, Some(Column::Tres(at))) => Place::Tres(at),
+            _ => Place::Nowhere,
+        };
+        let places = tres.iter().map(place).collect();
+        let window = plan.window(resolution_secs)?;
+        let keep_secs = plan.keep_secs().max(window.length_secs());
+        let ledger = WindowLedger::new(tree, window, keep_secs, columns, cluster, now)?;
+        Ok(Book {
+            tree: Arc::clone(tree),
+            model: Windowed::new(tree, ledger, tres),
+            places,
+        })
+    }
+
+    pub(super) fn ledger(&self) -> &WindowLedger {
+        self.model.ledger()
+    }
+
+    pub(super) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    /// Goes on where a history ended. `place`: the position of a name.
+    pub(super) fn restore(
+        &mut self,
+        history: History,
+        place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
+    ) -> Result<(), WindowError> {
+        let tree = Arc::clone(&self.tree);
+        let restored = self
+            .model
+            .edit(&tree, |ledger| ledger.restore(&tree, history, place));
+        restored.map(|_| ())
+    }
+
+    /// The same ledger for another list of TRES.
+    pub(super) fn with_tres(
+        &self,
+        plan: &LedgerPlan,
+        (cluster, tres): (&str, &[String]),
+        name: impl FnMut(AssocIndex) -> LeafKey,
+        place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
+    ) -> Result<Book, WindowError> {
+        let ledger = self.ledger();
+        let history = ledger.to_history(name)?;
+        let (resolution, now) = (ledger.window().resolution_secs(), ledger.now());
+        let mut book = Book::new(&self.tree, plan, resolution, (cluster, tres), now)?;
+        book.restore(history, place)?;
+        Ok(book)
+    }
+
+    /// Takes over another tree. `place`: of names that were in no tree.
+    pub(super) fn follow(
+        &mut self,
+        tree: &Arc<Tree>,
+        place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
+    ) {
+        self.model.follow_tree(&self.tree, tree);
+        self.tree = Arc::clone(tree);
+        self.model
+            .edit(tree, |ledger| ledger.place_again(tree, place));
+    }
+
+    /// Takes over lengths, and plans of nodes.
+    pub(super) fn take_plan(
+        &mut self,
+        plan: &LedgerPlan,
+        plans: impl IntoIterator<Item = (AssocId, Plan)>,
+    ) -> Result<(), WindowError> {
+        let tree = Arc::clone(&self.tree);
+        let window = plan.window(self.ledger().window().resolution_secs())?;
+        self.model.edit(&tree, |ledger| {
+            ledger.keep_at_least(window.length_secs());
+            ledger.set_length(&tree, window.length_secs())?;
+            ledger.set_keep(plan.keep_secs().max(window.length_secs()))?;
+            ledger.set_plans(&tree, plan.default, plans)
+        })
+    }
+
+    /// Longer buckets. False: these do not fit into them, and stay.
+    pub(super) fn coarsen(&mut self, resolution_secs: u32) -> bool {
+        let tree = Arc::clone(&self.tree);
+        let coarsen = |ledger: &mut WindowLedger| {
+            // The window must have room for one.
+            ledger.keep_at_least(resolution_secs.into());
+            let length_secs = ledger.window().length_secs().max(resolution_secs.into());
+            ledger.set_length(&tree, length_secs)?;
+            ledger.coarsen(&tree, resolution_secs)
+        };
+        self.model.edit(&tree, coarsen).is_ok()
+    }
+
+    pub(super) fn advance(&mut self, now: i64) {
+        self.model.advance(&Arc::clone(&self.tree), now);
+    }
+
+    /// Notes that everything in `[from, to)` is in the book.
+    pub(super) fn cover(&mut self, from: i64, to: i64) -> Result<(), WindowError> {
+        self.model
+            .edit(&Arc::clone(&self.tree), |ledger| ledger.cover(from, to))
+    }
+
+    /// Changes the ledger in many small steps.
+    pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut Page<'_>) -> R) -> R {
+        let (tree, places) = (&*self.tree, &self.places[..]);
+        self.model.edit(tree, |ledger| {
+            edit(&mut Page {
+                ledger,
+                tree,
+                places,
+            })
+        })
+    }
+
+    /// Usage by position.
+    pub(super) fn raw(&self) -> &[Extended] {
+        self.model.raw()
+    }
+
+    /// The ids of all that have usage, ascending.
+    pub(super) fn used_by(&self) -> Vec<AssocId> {
+        let rows = self.tree.rows().iter().zip(self.raw());
+        let used = rows.filter(|(_, usage)| !usage.is_zero());
+        let mut ids: Vec<AssocId> = used.map(|(row, _)| row.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// All numbers of a node: billing TRES-seconds and seconds, and, appended to `tres`, TRES-seconds
+    /// in the host's order.
+    pub(super) fn numbers(
+        &self,
+        index: AssocIndex,
+        tres: &mut Vec<Extended>,
+    ) -> (Extended, Extended) {
+        let of = |quantity| {
+            let usage = self.model.usage(quantity);
+            usage.map_or(Extended::ZERO, |usage| usage[index.get()])
+        };
+        let billing = of(Quantity::Billing);
+        tres.extend(
+            self.places
+                .iter()
+                .enumerate()
+                .map(|(at, place)| match place {
+                    Place::Billing => billing,
+                    Place::Tres(_) => of(Quantity::Tres(at)),
+                    Place::Nowhere => Extended::ZERO,
+                }),
+        );
+        (billing, of(Quantity::Wall))
+    }
+
+    /// What accounts have used themselves, without those below.
+    pub(super) fn left_in_accounts(&self) -> Vec<(AssocIndex, Numbers)> {
+        let left = self.ledger().left_in_accounts(&self.tree).into_iter();
+        left.map(|(index, used)| (index, numbers_of(&self.places, &used)))
+            .collect()
+    }
+}
+
+/// A ledger that is being written to.
+pub(super) struct Page<'a> {
+    ledger: &'a mut WindowLedger,
+    tree: &'a Tree,
+    places: &'a [Place],
+}
+
+impl Page<'_> {
+    pub(super) fn ledger(&mut self) -> &mut WindowLedger {
+        self.ledger
+    }
+
+    /// The position of an association or a QOS; `None` for 0, which is none.
+    pub(super) fn index_of(&self, id: AssocId) -> Option<AssocIndex> {
+        self.tree.index_of(id).filter(|_| id != 0)
+    }
+
+    pub(super) fn is_open(&self, run: RunKey) -> bool {
+        feed::is_open(self.ledger, run)
+    }
+
+    /// Runs that go on, each once or more.
+    pub(super) fn open_runs(&self) -> Vec<RunKey> {
+        self.ledger.open_runs().map(feed::run_of).collect()
+    }
+
+    /// Forgets what a node and those below used.
+    pub(super) fn reset(&mut self, index: AssocIndex) {
+        self.ledger.reset_assoc(self.tree, index);
+    }
+
+    /// Charges what is new of a run. `free`: it costs nothing, and is remembered.
+    pub(super) fn charge(
+        &mut self,
+        to: (AssocIndex, Lane),
+        seen: &SeenRun,
+        free: bool,
+    ) -> Result<(), WindowError> {
+        let rate = match free {
+            true => self.ledger.columns().rate(0.0, 0.0, &[])?,
+            false => self.rate(seen)?,
+        };
+        feed::charge(self.ledger, self.tree, to, seen, &rate)
+    }
+
+    fn rate(&self, seen: &SeenRun) -> Result<Rate, WindowError> {
+        let counts = self.places.iter().zip(&seen.tres);
+        let counts = counts.filter_map(|(place, count)| match place {
+            Place::Tres(at) => Some((*at, *count)),
+            Place::Billing | Place::Nowhere => None,
+        });
+        let counts: Vec<_> = counts.collect();
+        // A running job never reduces usage.
+        let billing = if seen.billing < 0.0 {
+            0.0
+        } else {
+            seen.billing
+        };
+        let columns = self.ledger.columns();
+        columns.rate(billing, seen.factor, &counts)
+    }
+
+    /// A run has ended and counts.
+    pub(super) fn close(&mut self, run: RunKey) {
+        for part in feed::parts(self.ledger, run) {
+            self.ledger.close(part);
+        }
+    }
+
+    /// A run has ended and does not count; tells what it had been charged, and to whom.
+    pub(super) fn take_back(&mut self, run: RunKey) -> Vec<(AssocId, Numbers)> {
+        let mut taken = Vec::new();
+        for part in feed::parts(self.ledger, run) {
+            if let Some((Some(index), used)) = self.ledger.charged_to(part) {
+                let id = self.tree.rows()[index.get()].id;
+                taken.push((id, numbers_of(self.places, &used)));
+            }
+            self.ledger.take_back(self.tree, part);
+        }
+        taken
+    }
+}
+
+/// Amounts of all columns as numbers of the host.
+fn numbers_of(places: &[Place], used: &[Used]) -> Numbers {
+    let of = |at: usize| {
+        let used = used.get(at);
+        used.map_or(Extended::ZERO, |used| used.to_extended())
+    };
+    let tres = places.iter().map(|place| match place {
+        Place::Billing => of(0),
+        Place::Tres(at) => of(2 + at),
+        Place::Nowhere => Extended::ZERO,
+    });
+    Numbers {
+        billing: of(0),
+        wall: of(1),
+        tres: tres.collect(),
+    }
+}

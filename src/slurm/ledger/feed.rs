@@ -1,0 +1,112 @@
+//! A seen run as charges of a ledger.
+
+use super::seen::SeenRun;
+use crate::engine::RunKey;
+use crate::tree::{AssocIndex, Tree};
+use crate::usage::window::{Rate, RunId, WindowError, WindowLedger};
+
+/// Parts of one run that were charged to different leaves are runs of their own in the ledger: the
+/// number of the part stands above all times.
+const PART: u32 = 40;
+
+/// Nobody moves a running job to another association more often.
+const MOST_PARTS: i64 = 1 << 10;
+
+/// Who pays for a run: where several do, each has a lane of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// The association, or the job's QOS.
+    First,
+    /// The partition's QOS.
+    Second,
+}
+
+fn part(run: RunKey, lane: Lane, part: i64) -> RunId {
+    let (job, start) = run;
+    let lane = match lane {
+        Lane::First => 0,
+        Lane::Second => MOST_PARTS,
+    };
+    RunId {
+        job,
+        run: start | (lane + part) << PART,
+    }
+}
+
+/// The run that a part belongs to.
+pub(super) fn run_of(id: RunId) -> RunKey {
+    (id.job, id.run & ((1 << PART) - 1))
+}
+
+/// What a ledger knows of a run that goes on.
+struct Charged {
+    /// How many parts it has.
+    parts: i64,
+    secs: i64,
+    until: i64,
+}
+
+fn charged(ledger: &WindowLedger, run: RunKey, lane: Lane) -> Charged {
+    let mut charged = Charged {
+        parts: 0,
+        secs: 0,
+        until: run.1,
+    };
+    while charged.parts < MOST_PARTS {
+        let id = part(run, lane, charged.parts);
+        let Some(secs) = ledger.charged_secs(id) else {
+            break;
+        };
+        charged.secs += secs;
+        charged.until = charged
+            .until
+            .max(ledger.charged_until(id).unwrap_or(i64::MIN));
+        charged.parts += 1;
+    }
+    charged
+}
+
+/// Does the ledger know this run, and goes it on?
+pub(super) fn is_open(ledger: &WindowLedger, run: RunKey) -> bool {
+    let known = |lane| ledger.charged_until(part(run, lane, 0)).is_some();
+    known(Lane::First) || known(Lane::Second)
+}
+
+/// Charges what is new of a run to a leaf. Time that the run was suspended is not charged: what it
+/// ran since it was charged last counts as the latest part of that time, so that within one pass it may
+/// stand too late, and the whole is exact.
+///
+/// # Errors
+/// Those of [`WindowLedger::charge`]; nothing was charged then.
+pub(super) fn charge(
+    ledger: &mut WindowLedger,
+    tree: &Tree,
+    (leaf, lane): (AssocIndex, Lane),
+    seen: &SeenRun,
+    rate: &Rate,
+) -> Result<(), WindowError> {
+    let known = charged(ledger, seen.run, lane);
+    let to = seen.until.min(ledger.now());
+    let due = (seen.ran_secs - known.secs).max(0);
+    let from = to.saturating_sub(due).max(known.until);
+    if from >= to {
+        return Ok(());
+    }
+    let last = (known.parts - 1).max(0);
+    match ledger.charge(tree, leaf, part(seen.run, lane, last), from, to, rate) {
+        Err(WindowError::OtherLeaf { .. }) => {
+            ledger.charge(tree, leaf, part(seen.run, lane, last + 1), from, to, rate)
+        }
+        charged => charged,
+    }
+}
+
+/// All that a run was charged, lane by lane and part by part.
+pub(super) fn parts(ledger: &WindowLedger, run: RunKey) -> Vec<RunId> {
+    let mut parts = Vec::new();
+    for lane in [Lane::First, Lane::Second] {
+        let ids = (0..MOST_PARTS).map(|at| part(run, lane, at));
+        parts.extend(ids.take_while(|id| ledger.charged_until(*id).is_some()));
+    }
+    parts
+}

@@ -1,0 +1,332 @@
+//! The ledger's part of a pass: it is told of the runs of the snapshot, and records of associations and
+//! QOS are set to what it says.
+//!
+//! The records are set, not changed: whatever charges and resets did to them in between, they are
+//! right after the pass. What hooks charge between the snapshot and that moment is in them again
+//! with the next pass; that is at most the use of that time.
+
+use super::apply::UsageChanges;
+use super::moment::Moment;
+use crate::config::Scope;
+use crate::extended::Extended;
+use crate::slurm::charges::run;
+use crate::slurm::ledger::book::Numbers;
+use crate::slurm::ledger::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
+use crate::slurm::ledger::plan::LedgerPlan;
+use crate::slurm::ledger::seen::SeenRun;
+use crate::slurm::rows::snapshot::{Snapshot, scaled};
+use crate::slurm::rows::tables::Tables;
+use crate::slurm::runtime::host::{self, NONE, ffi};
+use crate::slurm::runtime::log;
+use crate::slurm::shared::plugin::{Ledger, Plugin};
+use crate::slurm::state::ledger_files;
+use crate::slurm::state::saver::Job;
+use crate::slurm::state::settings::Settings;
+use crate::tree::{AssocId, AssocIndex, Tree};
+use crate::usage::Plan;
+use jiff::tz::TimeZone;
+use std::collections::HashMap;
+
+/// What a pass is about to write, as the ledger says.
+pub(in crate::slurm) struct ByLedger {
+    /// Raw usage, by position.
+    usage: Vec<Extended>,
+    /// Per association of the snapshot, then those that their `leaf` names.
+    assocs: Vec<ffi::shim_usage_change>,
+    qos: HashMap<u32, ffi::shim_usage_change>,
+    tres: Vec<ffi::shim_extended>,
+}
+
+/// Makes sure that what the files have is there, before a snapshot asks up to when the ledger knows of
+/// ends.
+pub(in crate::slurm) fn open(plugin: &Plugin, settings: &Settings) {
+    if !plugin.keeps_ledger(settings) {
+        return;
+    }
+    let mut ledger = plugin.ledger.lock();
+    ledger.keeper.recover();
+    if ledger.keeper.is_open() || ledger.found.is_some() {
+        return;
+    }
+    let own = ledger_files::load(&settings.state_dir, &settings.cluster);
+    for line in &own.complaints {
+        log::error(line);
+    }
+    let as_of = own.assocs.as_ref();
+    let as_of = as_of.and_then(|history| Some(history.sources().first()?.as_of));
+    // The last pass by the other files is that of the ledger, or the one after it.
+    let last_ran = plugin.shared.lock().charged_until.last_ran();
+    let period = i64::from(settings.config.priority_calc_period_secs);
+    let continues = as_of
+        .zip(last_ran)
+        .is_some_and(|(as_of, last_ran)| last_ran <= as_of.saturating_add(2 * period));
+    ledger.found = Some(Found {
+        assocs: own.assocs,
+        qos: own.qos,
+        continues,
+    });
+    drop(ledger);
+    let mut others = plugin.others.lock();
+    others.forget();
+    look(&mut others, settings);
+}
+
+fn look(others: &mut ledger_files::Others, settings: &Settings) {
+    let all_clusters = settings.config.scope() == Scope::AllClusters;
+    others.look(&settings.state_dir, &settings.cluster, all_clusters);
+}
+
+/// Ends after this may not be in the ledger.
+pub(in crate::slurm) fn fed_until(plugin: &Plugin) -> i64 {
+    let ledger = plugin.ledger.lock();
+    let found = ledger
+        .found
+        .as_ref()
+        .and_then(|found| found.assocs.as_ref());
+    let found = found.and_then(|history| Some(history.sources().first()?.as_of));
+    let until = ledger.keeper.fed_until().or(found);
+    // Without a ledger, ends from now on; that of the second itself may come twice, which is seen.
+    until.unwrap_or_else(host::now).saturating_sub(1)
+}
+
+/// Tells the ledger of the snapshot. `None`: usage is not what it says.
+pub(in crate::slurm) fn feed(
+    plugin: &Plugin,
+    settings: &Settings,
+    snapshot: &Snapshot,
+    tables: &Tables,
+    moment: &Moment,
+) -> Option<ByLedger> {
+    plugin.fault.inject("ledger");
+    let rows = rows(plugin, snapshot, tables, moment);
+    let tres = host::tres_names();
+    let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
+    let plans = plans(&plan);
+    let qos: Vec<SeenQos> = snapshot.qos().iter().map(seen_qos).collect();
+    let is_unused = |index: AssocIndex| {
+        let row = &snapshot.assocs()[index.get()];
+        row.usage_mantissa == 0
+    };
+    let site = SeenSite {
+        cluster: &settings.cluster,
+        tree: &tables.tree,
+        tres: &tres,
+        qos: &qos,
+        now: moment.now,
+        plan: &plan,
+        plans: &plans,
+        is_unused: &is_unused,
+        names: &host::assoc_names,
+    };
+    let mut desk = plugin.ledger.lock();
+    let Ledger {
+        keeper,
+        found,
+        ended,
+    } = &mut *desk;
+    let was_known = keeper.known_since();
+    let complaints = keeper.pass(&site, || found.take().unwrap_or_default(), ended, &rows);
+    ended.clear();
+    log_complaints(&complaints);
+    take_others(plugin, keeper);
+    if was_known.is_none() {
+        if let Some(since) = keeper.known_since() {
+            log::info(format_args!(
+                "the ledger of use begins {} s ago; jobs that ran then are known from their start",
+                moment.now - since
+            ));
+        }
+    }
+    settings
+        .by_ledger()
+        .then(|| ByLedger::new(keeper, &tables.tree, snapshot))
+        .flatten()
+}
+
+/// All runs of the snapshot.
+fn rows(plugin: &Plugin, snapshot: &Snapshot, tables: &Tables, moment: &Moment) -> Vec<SeenRun> {
+    let shared = plugin.shared.lock();
+    let seen = |row: &ffi::shim_accruing| {
+        let factor = tables
+            .qos_row(row.qos_id)
+            .map_or(1.0, |qos| snapshot.qos()[qos.get()].usage_factor);
+        let passed = shared.passes_charged_until(row, moment.now);
+        run::seen(snapshot, row, factor, passed, moment.now)
+    };
+    snapshot.accruing().iter().filter_map(seen).collect()
+}
+
+fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
+    SeenQos {
+        id: row.id,
+        no_decay: row.no_decay,
+        is_unused: row.is_unused,
+    }
+}
+
+/// Plans of accounts, by the associations that these are now.
+fn plans(plan: &LedgerPlan) -> Vec<(AssocId, Plan)> {
+    if plan.accounts.is_empty() {
+        return Vec::new();
+    }
+    let ids = host::account_ids(plan.accounts.iter().map(|(name, _)| name.as_str()));
+    let plans = plan.accounts.iter().zip(ids);
+    plans
+        .filter_map(|((_, plan), id)| Some((id?, *plan)))
+        .collect()
+}
+
+/// Counts what has come from other sources; later, where a disk keeps it from us.
+fn take_others(plugin: &Plugin, keeper: &mut Keeper) {
+    let Some(mut others) = plugin.others.try_lock() else {
+        return;
+    };
+    let news = others.news();
+    drop(others);
+    for line in &news.complaints {
+        log::error(line);
+    }
+    if news.changed.is_empty() && news.gone.is_empty() {
+        return;
+    }
+    keeper.set_others(news.changed, &news.gone, |label, error| {
+        log::error(format_args!("the history {label} does not count: {error}"));
+    });
+}
+
+fn log_complaints(complaints: &LedgerComplaints) {
+    for line in &complaints.lines {
+        log::error(line);
+    }
+    if let Some(((job, _), error, more)) = &complaints.refused {
+        log::error(format_args!(
+            "job {job} and {more} more are not in the ledger: {error}"
+        ));
+    }
+}
+
+/// Saves the ledger after what `job` saves, and looks for what others have saved.
+pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -> Job {
+    if !plugin.keeps_ledger(settings) {
+        return job;
+    }
+    let files = plugin.ledger.lock().keeper.files();
+    let files = files.unwrap_or_else(|error| {
+        log::error(format_args!("the ledger is not saved: {error}"));
+        Vec::new()
+    });
+    let (others, settings) = (plugin.others.clone(), settings.clone());
+    Box::new(move |wanted| {
+        look(&mut others.lock(), &settings);
+        let saved = job(wanted);
+        saved.and(ledger_files::store(&settings.state_dir, &files, wanted))
+    })
+}
+
+/// Ends that came after the last pass, when there is no other pass.
+pub(in crate::slurm) fn take_last_ends(plugin: &Plugin) {
+    let ended = plugin.shared.lock().take_ended();
+    let mut desk = plugin.ledger.lock();
+    let Ledger {
+        keeper,
+        ended: before,
+        ..
+    } = &mut *desk;
+    keeper.recover();
+    before.extend(ended);
+    keeper.end(before);
+    before.clear();
+}
+
+impl ByLedger {
+    fn new(keeper: &Keeper, tree: &Tree, snapshot: &Snapshot) -> Option<ByLedger> {
+        let usage = keeper.raw().filter(|usage| usage.len() == tree.len())?;
+        let mut numbers = Vec::new();
+        let mut changes = Changes {
+            tres_count: snapshot.tres_count(),
+            ..Changes::default()
+        };
+        for index in tree.indices() {
+            numbers.clear();
+            let (billing, wall) = keeper.numbers(index, &mut numbers);
+            if numbers.len() != snapshot.tres_count() {
+                // The list of TRES is another one by now: the next pass takes it over.
+                return None;
+            }
+            let change = changes.set((billing, wall, &numbers));
+            changes.assocs.push(change);
+        }
+        for (index, left) in keeper.left_in_accounts() {
+            let leaf = u32::try_from(changes.assocs.len()).unwrap_or(NONE);
+            let change = changes.set((left.billing, left.wall, &left.tres));
+            changes.assocs.push(change);
+            changes.assocs[index.get()].leaf = leaf;
+        }
+        let mut qos = HashMap::new();
+        for change in keeper.qos_changes() {
+            let Numbers {
+                billing,
+                wall,
+                tres,
+            } = &change.numbers;
+            let mut row = changes.set((*billing, *wall, tres));
+            if change.adds {
+                row.scale = 1.0;
+            }
+            qos.insert(change.id, row);
+        }
+        Some(ByLedger {
+            usage: usage.to_vec(),
+            assocs: changes.assocs,
+            qos,
+            tres: changes.tres,
+        })
+    }
+
+    /// Raw usage, by position.
+    pub(in crate::slurm) fn usage(&self) -> &[Extended] {
+        &self.usage
+    }
+
+    /// What becomes of the records. An association that came after the snapshot has used nothing yet, a
+    /// QOS keeps what it has.
+    pub(super) fn changes(&mut self, snapshot: &Snapshot) -> UsageChanges {
+        let qos = snapshot.qos_now().iter();
+        let qos = qos.map(|row| self.qos.get(&row.id).copied().unwrap_or(scaled(1.0)));
+        UsageChanges {
+            scale: 0.0,
+            qos: qos.collect(),
+            assocs: Some(std::mem::take(&mut self.assocs)),
+            tres: std::mem::take(&mut self.tres),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Changes {
+    tres_count: usize,
+    assocs: Vec<ffi::shim_usage_change>,
+    tres: Vec<ffi::shim_extended>,
+}
+
+impl Changes {
+    /// A record becomes these numbers. Where there are none of TRES, theirs are 0 or stay.
+    fn set(
+        &mut self,
+        (billing, wall, tres): (Extended, Extended, &[Extended]),
+    ) -> ffi::shim_usage_change {
+        let mut add_tres = NONE;
+        if tres.len() == self.tres_count {
+            // Each change has a whole run of the array.
+            add_tres = u32::try_from(self.tres.len()).unwrap_or(NONE);
+            let numbers = tres.iter().map(|number| host::shim_extended(*number));
+            self.tres.extend(numbers);
+        }
+        ffi::shim_usage_change {
+            add_wall: wall.to_f64(),
+            add_usage: host::shim_extended(billing),
+            add_tres,
+            ..scaled(0.0)
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Files of ledgers: the plugin's own, and those of other sources.
+//!
+//! They have their names in [`crate::usage::window`]. The own ones are kept with the one before, and
+//! set aside where they are damaged, as the state file is.
+
+use super::files::{self, Replacement};
+use super::times::old;
+use crate::usage::window::{History, OWN_FILE, QOS_FILE, label_of_file};
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The own ledgers as they were loaded.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct OwnLedgers {
+    pub(in crate::slurm) assocs: Option<History>,
+    pub(in crate::slurm) qos: Option<History>,
+    /// For the administrator, as errors.
+    pub(in crate::slurm) complaints: Vec<String>,
+}
+
+/// Has the plugin written a ledger here?
+pub(in crate::slurm) fn exists(dir: &Path) -> bool {
+    dir.join(OWN_FILE).exists() || dir.join(old(OWN_FILE)).exists()
+}
+
+/// Reads the ledgers of this cluster. Never fails: what cannot be read is complained of.
+pub(in crate::slurm) fn load(dir: &Path, cluster: &str) -> OwnLedgers {
+    let mut complaints = Vec::new();
+    let [assocs, qos] =
+        [OWN_FILE, QOS_FILE].map(|name| load_one(dir, name, cluster, &mut complaints));
+    OwnLedgers {
+        assocs,
+        qos,
+        complaints,
+    }
+}
+
+fn load_one(
+    dir: &Path,
+    name: &str,
+    cluster: &str,
+    complaints: &mut Vec<String>,
+) -> Option<History> {
+    let damage = match read(dir, name, cluster) {
+        Ok(history) => return history,
+        Err(damage) => damage,
+    };
+    let aside = format!("{name}.damaged");
+    let fate = match fs::rename(dir.join(name), dir.join(&aside)) {
+        Ok(()) => format!("it is now {aside}"),
+        Err(error) => format!("it cannot be set aside: {error}"),
+    };
+    let before = read(dir, &old(name), cluster).ok().flatten();
+    let instead = match &before {
+        Some(_) => format!("use is that of the pass before, from {}", old(name)),
+        None => "what was used before is not known".to_string(),
+    };
+    complaints.push(format!("{name} is damaged ({damage}); {fate}; {instead}"));
+    before
+}
+
+/// `None`: there is no such file.
+fn read(dir: &Path, name: &str, cluster: &str) -> Result<Option<History>, String> {
+    let bytes = match fs::read(dir.join(name)) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("it cannot be read: {error}")),
+    };
+    let history = History::load(&bytes).map_err(|error| error.to_string())?;
+    match history.sources() {
+        [source] if source.name == cluster => Ok(Some(history)),
+        sources => {
+            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+            Err(format!("it is of {names:?}, not of {cluster:?}"))
+        }
+    }
+}
+
+/// Writes the own ledgers, each replaced in one step; the ones before stay as `.old`. `wanted`: see
+/// [`files::replace`].
+///
+/// # Errors
+/// The first that occurred, with the name of the file. The old files stay.
+pub(in crate::slurm) fn store(
+    dir: &Path,
+    ledgers: &[(&'static str, Vec<u8>)],
+    wanted: &dyn Fn() -> bool,
+) -> Result<(), String> {
+    let pieces: Vec<[&[u8]; 1]> = ledgers.iter().map(|(_, bytes)| [&bytes[..]]).collect();
+    let replacement = |((name, _), pieces): (&(&'static str, Vec<u8>), _)| Replacement {
+        name,
+        old: Some(old(name)),
+        pieces,
+    };
+    let pieces = pieces.iter().map(|pieces| &pieces[..]);
+    let files: Vec<_> = ledgers.iter().zip(pieces).map(replacement).collect();
+    match files.is_empty() {
+        true => Ok(()),
+        false => files::replace(dir, &files, wanted),
+    }
+}
+
+/// What tells one version of a file from the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    inode: u64,
+    len: u64,
+    changed: (i64, i64),
+}
+
+/// Files of other sources, as they come and go. Looked at by a thread that may wait for a disk.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct Others {
+    /// Those that are there, by label.
+    known: HashMap<String, Mark>,
+    news: News,
+    /// Use of other clusters counts.
+    all_clusters: bool,
+}
+
+/// What has changed since it was taken last.
+#[derive(Debug, Default)]
+pub(in crate::slurm) struct News {
+    /// New and changed ones.
+    pub(in crate::slurm) changed: Vec<(String, History)>,
+    /// Labels of which there is none any more, or none that counts.
+    pub(in crate::slurm) gone: Vec<String>,
+    /// For the administrator, as errors.
+    pub(in crate::slurm) complaints: Vec<String>,
+}
+
+impl Others {
+    /// Looks into the folder. `all_clusters`: histories of other clusters than `cluster` count.
+    pub(in crate::slurm) fn look(&mut self, dir: &Path, cluster: &str, all_clusters: bool) {
+        if self.all_clusters != all_clusters {
+            self.all_clusters = all_clusters;
+            self.known.clear();
+        }
+        let Ok(entries) = fs::read_dir(dir) else {
+            // The disk is told of where something is saved.
+            return;
+        };
+        let mut there = HashMap::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let label = name.to_str().and_then(label_of_file);
+            let (Some(label), Ok(data)) = (label, entry.metadata()) else {
+                continue;
+            };
+            if !data.is_file() {
+                // A pipe would keep us waiting.
+                continue;
+            }
+            let mark = Mark {
+                inode: data.ino(),
+                len: data.len(),
+                changed: (data.mtime(), data.mtime_nsec()),
+            };
+            there.insert(label.to_owned(), mark);
+            if self.known.get(label) != Some(&mark) {
+                self.take(label, fs::read(entry.path()), cluster);
+            }
+        }
+        let gone = self
+            .known
+            .keys()
+            .filter(|label| !there.contains_key(*label));
+        let gone: Vec<String> = gone.cloned().collect();
+        for label in gone {
+            self.leave(label);
+        }
+        self.known = there;
+    }
+
+    fn take(&mut self, label: &str, bytes: io::Result<Vec<u8>>, cluster: &str) {
+        let bytes = bytes.map_err(|error| format!("it cannot be read: {error}"));
+        let history = bytes.and_then(|bytes| {
+            History::load(&bytes).map_err(|error| format!("it is damaged: {error}"))
+        });
+        match history {
+            Ok(history) => {
+                let of_own = |name: &str| name == cluster;
+                let mut sources = history.sources().iter();
+                if self.all_clusters || sources.all(|source| of_own(&source.name)) {
+                    self.news.changed.retain(|(known, _)| known != label);
+                    self.news.gone.retain(|known| known != label);
+                    self.news.changed.push((label.to_owned(), history));
+                } else {
+                    self.leave(label.to_owned());
+                }
+            }
+            Err(why) => self.news.complaints.push(format!(
+                "the history {label} is not taken: {why}; what it had before stays"
+            )),
+        }
+    }
+
+    fn leave(&mut self, label: String) {
+        self.news.changed.retain(|(known, _)| *known != label);
+        if !self.news.gone.contains(&label) {
+            self.news.gone.push(label);
+        }
+    }
+
+    /// What has changed.
+    pub(in crate::slurm) fn news(&mut self) -> News {
+        std::mem::take(&mut self.news)
+    }
+
+    /// All are news again: who had taken them has lost them.
+    pub(in crate::slurm) fn forget(&mut self) {
+        self.known.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Folder;
+    use super::*;
+    use crate::usage::window::{Columns, LeafKey, RunId, source_file};
+
+    const NOW: i64 = 1_800_000_000;
+
+    /// A run of an hour, up to so many seconds after [`NOW`].
+    fn history(cluster: &str, until: i64) -> History {
+        let columns = Columns::new(["cpu"]).unwrap();
+        let rate = columns.rate(1.0, 1.0, &[(0, 1)]).unwrap();
+        let mut history = History::new(cluster, 60, columns, &[], NOW + until).unwrap();
+        let leaf = LeafKey::new("a", "u", "").unwrap();
+        let run = RunId { job: 7, run: NOW };
+        let (from, to) = (NOW + until - 3_600, NOW + until);
+        history.charge(&leaf, Some(run), from, to, &rate).unwrap();
+        history
+    }
+
+    fn save(folder: &Folder, until: i64) {
+        let ledgers = [OWN_FILE, QOS_FILE].map(|name| (name, history("hpc", until).save()));
+        store(&folder.0, &ledgers, &|| true).unwrap();
+    }
+
+    #[test]
+    fn what_is_stored_is_loaded() {
+        let folder = Folder::new("ledger-stored");
+        assert!(!exists(&folder.0));
+        let none = load(&folder.0, "hpc");
+        assert!(none.assocs.is_none() && none.complaints.is_empty());
+        save(&folder, 0);
+        save(&folder, 60);
+        assert!(exists(&folder.0));
+        let own = load(&folder.0, "hpc");
+        assert_eq!(own.assocs, Some(history("hpc", 60)));
+        assert_eq!(own.qos, Some(history("hpc", 60)));
+        assert!(own.complaints.is_empty());
+        // What nobody wants any more replaces nothing.
+        let late = [(OWN_FILE, history("hpc", 120).save())];
+        assert!(store(&folder.0, &late, &|| false).is_err());
+        assert_eq!(load(&folder.0, "hpc").assocs, Some(history("hpc", 60)));
+    }
+
+    #[test]
+    fn a_damaged_ledger_is_set_aside_and_the_one_before_counts() {
+        for damage in ["cut", "changed", "of another cluster"] {
+            let folder = Folder::new("ledger-damaged");
+            save(&folder, 0);
+            save(&folder, 60);
+            let mut bytes = history("hpc", 60).save();
+            match damage {
+                "cut" => bytes.truncate(40),
+                "changed" => bytes[30] ^= 1,
+                _ => bytes = history("other", 60).save(),
+            }
+            folder.write(OWN_FILE, &bytes);
+            let own = load(&folder.0, "hpc");
+            assert_eq!(own.assocs, Some(history("hpc", 0)), "{damage}");
+            assert_eq!(own.qos, Some(history("hpc", 60)));
+            let [complaint] = &own.complaints[..] else {
+                panic!("{:?}", own.complaints);
+            };
+            assert!(complaint.starts_with("priority_fairtree_ledger is damaged ("));
+            assert!(
+                complaint.ends_with("from priority_fairtree_ledger.old"),
+                "{complaint}"
+            );
+            assert!(folder.0.join(format!("{OWN_FILE}.damaged")).exists());
+            assert!(!folder.0.join(OWN_FILE).exists());
+        }
+    }
+
+    #[test]
+    fn other_sources_come_change_and_go() {
+        let folder = Folder::new("ledger-others");
+        let file = source_file("two").unwrap();
+        let mut others = Others::default();
+        folder.write(&file, &history("two", 0).save());
+        folder.write("priority_fairtree_history-x.new", b"half");
+        others.look(&folder.0, "hpc", false);
+        assert!(others.news().changed.is_empty());
+        // Those of other clusters count only where they are asked for.
+        others.look(&folder.0, "hpc", true);
+        assert_eq!(
+            others.news().changed,
+            [("two".to_owned(), history("two", 0))]
+        );
+        others.look(&folder.0, "hpc", true);
+        assert!(others.news().changed.is_empty());
+        folder.write(&file, b"nothing of ours");
+        others.look(&folder.0, "hpc", true);
+        let news = others.news();
+        assert!(news.changed.is_empty() && news.gone.is_empty());
+        assert!(news.complaints[0].starts_with("the history two is not taken: it is damaged"));
+        folder.write(&file, &history("two", 600).save());
+        others.look(&folder.0, "hpc", true);
+        assert_eq!(others.news().changed.len(), 1);
+        others.look(&folder.0, "hpc", false);
+        assert_eq!(others.news().gone, ["two"]);
+        others.look(&folder.0, "hpc", true);
+        fs::remove_file(folder.0.join(&file)).unwrap();
+        others.look(&folder.0, "hpc", true);
+        let news = others.news();
+        assert!(news.changed.is_empty());
+        assert_eq!(news.gone, ["two"]);
+    }
+}
