@@ -24,6 +24,7 @@ mod takeover;
 mod teardown;
 mod usage;
 mod what_if;
+mod windows;
 
 use std::fs;
 use std::path::Path;
@@ -132,6 +133,20 @@ const CHECKS: &[(&str, Body)] = &[
     (
         "switching_plugins_keeps_usage",
         usage::switching_keeps_usage,
+    ),
+    ("a_limit_holds_in_a_window", windows::a_limit_in_a_window),
+    (
+        "ends_that_do_not_count_are_taken_back",
+        windows::ends_that_do_not_count,
+    ),
+    ("restarts_lose_no_use_in_a_window", windows::restarts),
+    (
+        "a_crash_between_passes_loses_no_end_in_a_window",
+        windows::a_crash_between_passes,
+    ),
+    (
+        "another_model_and_back_keeps_the_window",
+        windows::another_model_and_back,
     ),
     ("reconfigure_takes_weights_and_flags", settings::reconfigure),
     ("bad_parameters_are_refused", settings::bad_parameters),

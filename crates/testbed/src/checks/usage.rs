@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 
 use super::Check;
 use super::fixture::{self, CPUS, DEADLINE, PERIOD, job, now, total_usage};
-use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
+use crate::cluster::{Cluster, Plan};
 use crate::wait;
 
 /// How long a job runs before slurmctld is hit, seconds: far more than may be lost.
@@ -20,7 +20,12 @@ const RUN: i64 = 8 * PERIOD as i64;
 /// Restarts slurmctld in good order and by force, under a running job and after it.
 pub fn restarts_lose_nothing(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Fairtree);
-    check.in_cluster(&plan, |cluster| {
+    restarts_lose_nothing_of(check, &plan)
+}
+
+/// The same in a cluster that has usage for ever, by any model.
+pub fn restarts_lose_nothing_of(check: &Check, plan: &Plan) -> Result<()> {
+    check.in_cluster(plan, |cluster| {
         let id = fixture::occupy(cluster)?;
         let start = fixture::started(cluster, id)?;
         all_usage_is_there(cluster, start, RUN)?;
@@ -62,7 +67,12 @@ pub fn a_crash_between_passes_loses_no_end(check: &Check) -> Result<()> {
         .retain(|(key, _)| *key != "PriorityParameters");
     plan.settings
         .push(("PriorityParameters", "calc_period=86400".to_owned()));
-    check.in_cluster(&plan, |cluster| {
+    a_crash_loses_no_end_of(check, &plan)
+}
+
+/// The same in a cluster without other passes, by any model.
+pub fn a_crash_loses_no_end_of(check: &Check, plan: &Plan) -> Result<()> {
+    check.in_cluster(plan, |cluster| {
         let id = fixture::occupy(cluster)?;
         let start = fixture::started(cluster, id)?;
         wait::until_true("the job has run for a while", DEADLINE, || {
@@ -147,7 +157,7 @@ pub fn switching_keeps_usage(check: &Check) -> Result<()> {
 }
 
 /// A job that is charged when it ends.
-fn run_one(cluster: &Cluster) -> Result<()> {
+pub fn run_one(cluster: &Cluster) -> Result<()> {
     let before = total_usage(cluster)?;
     let id = cluster.submit(&job("eve", "lower", 3))?;
     fixture::ended(cluster, id)?;
@@ -157,7 +167,7 @@ fn run_one(cluster: &Cluster) -> Result<()> {
 }
 
 /// Account, user and raw usage of every association.
-fn usages(cluster: &Cluster) -> Result<Vec<String>> {
+pub fn usages(cluster: &Cluster) -> Result<Vec<String>> {
     let table = cluster.sshare("Account,User,RawUsage")?;
     table
         .rows()
@@ -173,7 +183,9 @@ fn usages(cluster: &Cluster) -> Result<Vec<String>> {
         .collect()
 }
 
-fn ensure_same(expected: &[String], found: &[String], when: &str) -> Result<()> {
+/// # Errors
+/// Usage is not what it was.
+pub fn ensure_same(expected: &[String], found: &[String], when: &str) -> Result<()> {
     ensure!(
         expected == found,
         "usage changed {when}:\n{}\nbecame\n{}",

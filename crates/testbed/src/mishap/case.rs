@@ -44,6 +44,8 @@ pub const RUN: i64 = 1630;
 
 /// A case.
 pub struct Case {
+    /// PriorityParameters.
+    pub parameters: &'static str,
     /// Lines before `boot`.
     pub first: &'static str,
     /// What happens.
@@ -55,6 +57,12 @@ pub struct Case {
     /// What each of them says.
     pub says: &'static str,
 }
+
+/// Usage that decays by `PriorityDecayHalfLife`, which is never here.
+pub const DECAYS: &str = "compat=documented";
+
+/// Usage in a window longer than any life.
+pub const WINDOW: &str = "compat=documented,usage=window:365-0";
 
 impl Case {
     /// The whole life.
@@ -70,12 +78,8 @@ impl Case {
     pub fn play(&self, host: &Host, plugin: &Path) -> Result<Option<String>> {
         let folder = tempfile::tempdir()?;
         let mut command = host.prepare(plugin, &self.life(), folder.path())?;
-        command.args([
-            "--conf",
-            "PriorityParameters=compat=documented",
-            "--full",
-            "1-999",
-        ]);
+        let parameters = format!("PriorityParameters={}", self.parameters);
+        command.args(["--conf", &parameters, "--full", "1-999"]);
         let answer = command.output().context("the twin host")?;
         if !answer.status.success() {
             let said = String::from_utf8_lossy(&answer.stderr);
@@ -138,6 +142,7 @@ mod tests {
 
     fn case() -> Case {
         Case {
+            parameters: DECAYS,
             first: "",
             lines: String::new(),
             charged: RUN,

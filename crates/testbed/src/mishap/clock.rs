@@ -1,6 +1,6 @@
 //! A clock that is stepped by days.
 
-use super::case::{Case, RUN};
+use super::case::{Case, DECAYS, RUN};
 
 const DAYS: i64 = 2 * 86_400;
 
@@ -9,6 +9,7 @@ const DAYS: i64 = 2 * 86_400;
 pub fn cases() -> Vec<Case> {
     let says = "the clock is ";
     let case = |lines: String, charged, told| Case {
+        parameters: DECAYS,
         first: "",
         lines,
         charged,

@@ -1,14 +1,17 @@
 //! A state folder that is full or cannot be written.
 
-use super::case::{Case, RUN};
+use super::case::{Case, DECAYS, RUN, WINDOW};
 
 /// For two passes, then a crash, an orderly stop, or nothing; and the next passes save again.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![];
-    for (bad, good) in [("full", "free"), ("readonly", "writable")] {
+    let disks = [("full", "free"), ("readonly", "writable")];
+    let each = disks.map(|disk| [DECAYS, WINDOW].map(|parameters| (disk, parameters)));
+    for ((bad, good), parameters) in each.into_iter().flatten() {
         for (stop, secs) in [("", 0), ("crash 20\n", 20), ("restart 20\n", 20)] {
             let start_secs = secs;
             cases.push(Case {
+                parameters,
                 first: "disk small\n",
                 // A crash after all is well shows what was saved last.
                 lines: format!(

@@ -1,6 +1,6 @@
 //! Damaged state files, after a crash and after an orderly stop.
 
-use super::case::{Case, RUN};
+use super::case::{Case, DECAYS, RUN, WINDOW};
 
 /// Equal parts of a file that are damaged one by one.
 const PARTS: u32 = 32;
@@ -11,14 +11,16 @@ struct File {
     /// One of Slurm's own, which has no checksum: what keeps its form is not noticed. All that
     /// was in it is in ours.
     slurms: bool,
+    parameters: &'static str,
     says: &'static str,
 }
 
-const FILES: [File; 4] = [
+const FILES: [File; 6] = [
     File {
         name: "priority_fairtree_state",
         parts: PARTS,
         slurms: false,
+        parameters: DECAYS,
         says: "priority_fairtree_state is damaged",
     },
     File {
@@ -26,19 +28,36 @@ const FILES: [File; 4] = [
         // The times are 16 bytes.
         parts: 16,
         slurms: false,
+        parameters: DECAYS,
         says: "priority_last_decay_ran ",
     },
     File {
         name: "assoc_usage",
         parts: PARTS,
         slurms: true,
+        parameters: DECAYS,
         says: "assoc_usage is damaged",
     },
     File {
         name: "qos_usage",
         parts: PARTS,
         slurms: true,
+        parameters: DECAYS,
         says: "qos_usage is damaged",
+    },
+    File {
+        name: "priority_fairtree_ledger",
+        parts: PARTS,
+        slurms: false,
+        parameters: WINDOW,
+        says: "priority_fairtree_ledger is damaged",
+    },
+    File {
+        name: "priority_fairtree_ledger_qos",
+        parts: PARTS,
+        slurms: false,
+        parameters: WINDOW,
+        says: "priority_fairtree_ledger_qos is damaged",
     },
 ];
 
@@ -62,11 +81,16 @@ impl File {
 
     fn damaged(&self, how: &str, part: u32, stop: &str) -> Case {
         let File {
-            name, parts, says, ..
+            name,
+            parts,
+            parameters,
+            says,
+            ..
         } = self;
         let emptied = how == "cut" && part == 0;
         let least = usize::from(!self.slurms || emptied);
         Case {
+            parameters,
             first: "",
             lines: format!("damage {name} {how}={part} of={parts}\n{stop}\npass 300\n"),
             charged: RUN + 20 + 300,
