@@ -42,6 +42,9 @@ pub struct Bills {
     pub without_price: u64,
     /// Records that could not be read.
     pub unreadable: u64,
+    /// Runs whose price is that of a microsecond, and of which nobody knows how long they were
+    /// executed.
+    pub unmeasured: u64,
 }
 
 /// What an account owes for a partition.
@@ -57,6 +60,8 @@ pub struct Bill {
     pub run_secs: u128,
     /// Billing TRES times seconds of them.
     pub billing_secs: u128,
+    /// For how long the machine executed them, microseconds, where that has a price.
+    pub executed_us: u128,
     /// What they cost.
     pub amount: u128,
 }
@@ -68,6 +73,9 @@ struct Part {
     partition: String,
     secs: u128,
     billing_secs: u128,
+    executed_us: Option<u64>,
+    /// It began and ended in the same second.
+    is_brief: bool,
 }
 
 /// Adds up.
@@ -110,6 +118,7 @@ impl<'a> Biller<'a> {
                 outside: 0,
                 without_price: 0,
                 unreadable: 0,
+                unmeasured: 0,
             },
         }
     }
@@ -136,7 +145,13 @@ impl<'a> Biller<'a> {
             secs,
             // Whole numbers of TRES, as sacct prints them.
             billing_secs: (run.used.billing.max(0.0) as u128).saturating_mul(secs),
+            executed_us: run.executed_us,
+            is_brief: run.used.end <= run.used.start,
         };
+        if part.is_brief && !self.prices.by_microsecond() {
+            // It costs nothing.
+            return;
+        }
         if run.state.eq_ignore_ascii_case("RESIZING") {
             self.open.entry(run.job.to_owned()).or_default().push(part);
             return;
@@ -169,6 +184,15 @@ impl<'a> Biller<'a> {
                 self.bills.without_price += u64::from(at == last);
                 continue;
             };
+            if part.is_brief && price.execution_microsecond == 0 {
+                continue;
+            }
+            // How long a run was executed stands with its last part.
+            let measured = at < last || part.executed_us.is_some();
+            if price.execution_microsecond > 0 && !measured {
+                self.bills.unmeasured += 1;
+                continue;
+            }
             let key = (part.account.clone(), part.partition.clone());
             let line = self.lines.entry(key).or_insert_with(|| Bill {
                 account: part.account.clone(),
@@ -176,11 +200,20 @@ impl<'a> Biller<'a> {
                 runs: 0,
                 run_secs: 0,
                 billing_secs: 0,
+                executed_us: 0,
                 amount: 0,
             });
             line.runs += u64::from(at == last);
-            match sums(line, part, price) {
-                Some(sums) => [line.run_secs, line.billing_secs, line.amount] = sums,
+            let executed_us = match price.execution_microsecond {
+                0 => 0,
+                _ if at < last => 0,
+                _ => part.executed_us.unwrap_or(0),
+            };
+            match sums(line, part, price, executed_us) {
+                Some([run_secs, billing_secs, executed_us, amount]) => {
+                    (line.run_secs, line.billing_secs) = (run_secs, billing_secs);
+                    (line.executed_us, line.amount) = (executed_us, amount);
+                }
                 None => self.beyond = true,
             }
         }
@@ -199,13 +232,17 @@ impl<'a> Biller<'a> {
     }
 }
 
-/// Seconds, billing TRES times seconds, and amount of a line with one part more.
-fn sums(line: &Bill, part: &Part, price: Price) -> Option<[u128; 3]> {
+/// Seconds, billing TRES times seconds, microseconds, and amount of a line with one part more.
+fn sums(line: &Bill, part: &Part, price: Price, executed_us: u64) -> Option<[u128; 4]> {
     let run = part.secs.checked_mul(price.run_second.into())?;
     let billing = part.billing_secs.checked_mul(price.billing_second.into())?;
+    // Neither is larger than 64 bits.
+    let execution = u128::from(executed_us) * u128::from(price.execution_microsecond);
+    let amount = line.amount.checked_add(run)?.checked_add(billing)?;
     Some([
         line.run_secs.checked_add(part.secs)?,
         line.billing_secs.checked_add(part.billing_secs)?,
-        line.amount.checked_add(run)?.checked_add(billing)?,
+        line.executed_us.checked_add(executed_us.into())?,
+        amount.checked_add(execution)?,
     ])
 }

@@ -32,6 +32,45 @@ fn json(ran: &Ran) -> Value {
 
 const PRICES: &str = "run_second = 5\n[partitions.gpu]\nbilling_second = 7\n";
 
+/// 1.5 s at 3 a microsecond and 5 a second: 1,500,000 x 3 + 2 x 5. One of 40 us: 120. One that is not
+/// measured is not billed; a preempted one neither. By the second, a run within one does not count.
+#[test]
+fn runs_are_billed_by_the_microsecond_where_it_is_kept() {
+    let header = "JobID|User|Account|Partition|State|Start|End|ElapsedRaw|AllocTRES|AdminComment\n";
+    let run = |job: u32, partition: &str, state: &str, secs: u32, comment: &str| {
+        format!(
+            "{job}|anna|a|{partition}|{state}|2026-11-21T01:00:00|2026-11-21T01:00:{secs:02}|{secs}|\
+             billing=4|{comment}\n"
+        )
+    };
+    let log = [
+        run(1, "q", "COMPLETED", 2, "calibrated, executed_us=1500000"),
+        run(2, "q", "COMPLETED", 0, "executed_us=40 fidelity=0.9"),
+        run(3, "q", "COMPLETED", 5, "executed_us=much"),
+        run(4, "q", "PREEMPTED", 5, "executed_us=7"),
+        run(5, "main", "COMPLETED", 3, ""),
+        run(6, "main", "COMPLETED", 0, "executed_us=9"),
+    ]
+    .concat();
+    let path = folder("microseconds").join("prices.toml");
+    let prices = "run_second = 5\n[partitions.q]\nrun_second = 5\nexecution_microsecond = 3\n";
+    std::fs::write(&path, prices).expect("written");
+    let path = path.display().to_string();
+    let args = ["bill", "--prices", &path, "--json"];
+    let found = json(&fairtree(&args, format!("{header}{log}").as_bytes()));
+    let bills = json!([
+        {"account": "a", "partition": "main", "runs": 1, "run_secs": 3, "billing_secs": 12,
+         "executed_us": 0, "amount": 15},
+        {"account": "a", "partition": "q", "runs": 2, "run_secs": 2, "billing_secs": 8,
+         "executed_us": 1_500_040, "amount": 4_500_130},
+    ]);
+    assert_eq!(found["bills"], bills);
+    assert_eq!(
+        (&found["unmeasured"], &found["left_out"]["PREEMPTED"]),
+        (&1.into(), &1.into())
+    );
+}
+
 /// A job that was pre-empted after 100 s, lost its node after 50 s and then completed in 30 s: 30 x 5.
 /// A failed one of 10 s: 50. In gpu 20 s of 4 billing: 20 x 4 x 7 = 560. A requeued run's record has
 /// REQUEUED; one that runs is not billed, nor is one that never began; a step is part of its job.
@@ -51,9 +90,9 @@ fn runs_are_billed_by_their_ends() {
     .concat();
     let found = json(&bill("ends", PRICES, &log, &["--json"]));
     let bills = json!([
-        {"account": "a", "partition": "main", "runs": 2, "run_secs": 40, "billing_secs": 160,
+        {"account": "a", "partition": "main", "runs": 2, "run_secs": 40, "billing_secs": 160, "executed_us": 0,
          "amount": 200},
-        {"account": "b", "partition": "gpu", "runs": 1, "run_secs": 20, "billing_secs": 80,
+        {"account": "b", "partition": "gpu", "runs": 1, "run_secs": 20, "billing_secs": 80, "executed_us": 0,
          "amount": 560},
     ]);
     assert_eq!(found["schema"], "fairtree.bill/1");

@@ -37,9 +37,10 @@ pub(super) const BILL_ABOUT: &str = "\
 Add up what is to be paid for the runs that sacct lists.
 
 Each record of sacct -D is a run: it is billed by its elapsed seconds, and by its billing TRES times \
-those, at the prices of its partition, when it ended. Runs that ended PREEMPTED, REQUEUED, NODE_FAIL \
+those, at the prices of its partition, when it ended. Where the site keeps executed_us=N in \
+AdminComment, it is billed by the microseconds of its execution. Runs that ended PREEMPTED, REQUEUED, NODE_FAIL \
 or BOOT_FAIL are left out, unless the prices or --counts say which ends are billed. Time in the queue \
-and runs of less than a second cost nothing. docs/bill.md describes prices and JSON.";
+and, by seconds, runs of less than one cost nothing. docs/bill.md describes prices and JSON.";
 
 const BILL_EXIT_CODES: &str = "\
 Exit codes:

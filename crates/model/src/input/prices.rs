@@ -23,13 +23,24 @@ pub struct Prices {
     pub partitions: BTreeMap<String, Price>,
 }
 
-/// What a second of a run costs.
+/// What a run costs for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Price {
-    /// Whatever it used.
+    /// Of a second, whatever it used.
     pub run_second: u64,
-    /// For each billing TRES that it had.
+    /// Of a second, for each billing TRES that it had.
     pub billing_second: u64,
+    /// Of a microsecond for which the machine executed it.
+    pub execution_microsecond: u64,
+}
+
+impl Prices {
+    /// Whether it matters how long runs were executed.
+    pub fn by_microsecond(&self) -> bool {
+        let all = self.partitions.values().chain(&self.all);
+        let mut prices = all.map(|price| price.execution_microsecond);
+        prices.any(|price| price > 0)
+    }
 }
 
 #[derive(Deserialize)]
@@ -38,6 +49,7 @@ struct File {
     counts: Option<Spanned<String>>,
     run_second: Option<Spanned<Value>>,
     billing_second: Option<Spanned<Value>>,
+    execution_microsecond: Option<Spanned<Value>>,
     #[serde(default)]
     partitions: BTreeMap<Spanned<String>, Partition>,
 }
@@ -47,6 +59,7 @@ struct File {
 struct Partition {
     run_second: Option<Spanned<Value>>,
     billing_second: Option<Spanned<Value>>,
+    execution_microsecond: Option<Spanned<Value>>,
 }
 
 /// Reads prices. `file` names the stream in messages.
@@ -66,12 +79,23 @@ pub fn read(file: &str, input: impl Read) -> Result<Prices, InputError> {
     let mut partitions = BTreeMap::new();
     for (name, partition) in &described.partitions {
         value::name(&text, name, "partition")?;
-        let own = price(&text, &partition.run_second, &partition.billing_second)?;
+        let own = [
+            &partition.run_second,
+            &partition.billing_second,
+            &partition.execution_microsecond,
+        ];
+        let own = price(&text, own)?;
         partitions.insert(name.get_ref().clone(), own.unwrap_or_default());
     }
-    let all = price(&text, &described.run_second, &described.billing_second)?;
+    let all = [
+        &described.run_second,
+        &described.billing_second,
+        &described.execution_microsecond,
+    ];
+    let all = price(&text, all)?;
     if all.is_none() && partitions.is_empty() {
-        let problem = "names no price: run_second or billing_second, or [partitions.NAME]";
+        let problem = "names no price: run_second, billing_second or execution_microsecond, or \
+                       [partitions.NAME]";
         return Err(InputError::new(file, Problem::Structure(problem.into())));
     }
     Ok(Prices {
@@ -81,24 +105,24 @@ pub fn read(file: &str, input: impl Read) -> Result<Prices, InputError> {
     })
 }
 
+/// The prices of a second, of a billing TRES for a second, and of a microsecond.
 fn price(
     text: &Text<'_>,
-    run: &Option<Spanned<Value>>,
-    billing: &Option<Spanned<Value>>,
+    given: [&Option<Spanned<Value>>; 3],
 ) -> Result<Option<Price>, InputError> {
-    let read = |value: &Option<Spanned<Value>>, what| {
-        let found = value.as_ref();
-        let found = found.map(|value| value::whole::<i64>(text, value, what, 0..=i64::MAX));
-        found.transpose()
-    };
-    let run = read(run, "run_second")?;
-    let billing = read(billing, "billing_second")?;
-    if run.is_none() && billing.is_none() {
-        return Ok(None);
+    let names = ["run_second", "billing_second", "execution_microsecond"];
+    let mut prices = [0; 3];
+    for ((price, value), name) in prices.iter_mut().zip(given).zip(names) {
+        if let Some(value) = value {
+            *price = value::whole::<i64>(text, value, name, 0..=i64::MAX)?.unsigned_abs();
+        }
     }
-    Ok(Some(Price {
-        run_second: run.unwrap_or(0).unsigned_abs(),
-        billing_second: billing.unwrap_or(0).unsigned_abs(),
+    let [run_second, billing_second, execution_microsecond] = prices;
+    let any = given.iter().any(|value| value.is_some());
+    Ok(any.then_some(Price {
+        run_second,
+        billing_second,
+        execution_microsecond,
     }))
 }
 
@@ -109,15 +133,16 @@ mod tests {
     #[test]
     fn prices_and_what_is_none() {
         let text = "counts = 'COMPLETED+FAILED:3'\nrun_second = 5\n[partitions.gpu]\n\
-                    billing_second = 7\n";
+                    billing_second = 7\nexecution_microsecond = 3\n";
         let prices = read("p", text.as_bytes()).unwrap();
-        let (run_second, billing_second) = (5, 0);
         let all = Price {
-            run_second,
-            billing_second,
+            run_second: 5,
+            ..Price::default()
         };
         assert_eq!(prices.all, Some(all));
         assert_eq!(prices.partitions["gpu"].billing_second, 7);
+        assert_eq!(prices.partitions["gpu"].execution_microsecond, 3);
+        assert!(prices.by_microsecond());
         for (text, words) in [
             ("", "names no price"),
             (

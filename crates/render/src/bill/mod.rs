@@ -43,6 +43,7 @@ pub fn write(out: &mut impl Write, bills: &Bills, width: Option<usize>) -> io::R
         "RUNS",
         "RUN s",
         "BILLING TRES s",
+        "EXECUTED us",
         "AMOUNT",
     ];
     let mut columns = Columns::new(&heading, 2).spare(&["BILLING TRES s"]);
@@ -53,6 +54,10 @@ pub fn write(out: &mut impl Write, bills: &Bills, width: Option<usize>) -> io::R
             bill.runs.to_string(),
             bill.run_secs.to_string(),
             bill.billing_secs.to_string(),
+            match bill.executed_us {
+                0 => String::new(),
+                executed => executed.to_string(),
+            },
             bill.amount.to_string(),
         ]);
     }
@@ -72,6 +77,10 @@ pub fn notes(bills: &Bills) -> Vec<String> {
         (bills.outside, "that ended outside of the period"),
         (bills.without_price, "in partitions without a price"),
         (bills.unreadable, "whose records cannot be read"),
+        (
+            bills.unmeasured,
+            "without executed_us=MICROSECONDS in the column AdminComment",
+        ),
     ] {
         if count > 0 {
             notes.push(format!("not billed: {} {why}", runs(count)));

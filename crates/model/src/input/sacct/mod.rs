@@ -10,6 +10,7 @@
 //! | `AllocTRES` | billing, else cpu, per second; else `AllocCPUS` or `NCPUS` |
 //! | `JobID`, `JobIDRaw` | with a point: a step |
 //! | `State`, `ExitCode`, `Partition` | how a run ended and where, for [`read_runs`] |
+//! | `AdminComment` | with a word `executed_us=N`: how long a run was executed, for [`read_runs`] |
 //! | `Cluster` | one cluster per log |
 //!
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a

@@ -51,10 +51,14 @@ pub struct RunRecord<'a> {
     pub exit_code: Option<u8>,
     /// How long it ran, seconds; what it was suspended is not in it.
     pub elapsed_secs: u64,
+    /// How long the machine executed it, microseconds: N where the site has `executed_us=N` among
+    /// the words of AdminComment; `None` where it has not, or the listing does not tell.
+    pub executed_us: Option<u64>,
 }
 
-/// As [`read`], with all of each run; needs the columns State and Elapsed (or ElapsedRaw), too. No
-/// record here can be one that somebody wrote into a name.
+/// As [`read`], with all of each run, also those of less than a second that AdminComment measures;
+/// needs the columns State and Elapsed (or ElapsedRaw), too. No record here can be one that somebody
+/// wrote into a name.
 ///
 /// # Errors
 /// As [`read`]; columns that hold what users write, as JobName.
@@ -172,11 +176,12 @@ struct Header {
     elapsed: Option<usize>,
     tres: Option<usize>,
     processors: Option<usize>,
-    /// These four only where runs are asked for.
+    /// These five only where runs are asked for.
     state: Option<usize>,
     exit_code: Option<usize>,
     partition: Option<usize>,
     job: Option<usize>,
+    comment: Option<usize>,
 }
 
 impl Header {
@@ -209,6 +214,7 @@ impl Header {
             exit_code: None,
             partition: None,
             job: None,
+            comment: None,
         };
         let missing = if header.user.is_none() {
             "User"
@@ -241,6 +247,7 @@ impl Header {
             _ => {
                 [self.state, self.exit_code, self.partition] = found;
                 self.job = self.id;
+                self.comment = find("AdminComment");
                 return Ok(());
             }
         };
@@ -250,10 +257,12 @@ impl Header {
         ))
     }
 
-    /// The columns that hold what users write.
+    /// The columns that hold what users write: not AdminComment, which Slurm lets only
+    /// administrators set.
     fn free(&self) -> Vec<&str> {
-        let both = self.names.iter().zip(&self.kinds);
-        let free = both.filter(|(_, kind)| **kind == Kind::Free);
+        let both = self.names.iter().zip(&self.kinds).enumerate();
+        let both = both.filter(|(at, _)| self.comment != Some(*at));
+        let free = both.map(|(_, both)| both).filter(|(_, kind)| **kind == Kind::Free);
         free.map(|(name, _)| name.as_str()).collect()
     }
 
@@ -272,6 +281,7 @@ impl Header {
             self.state,
             self.exit_code,
             self.partition,
+            self.comment,
         ];
         all.into_iter().flatten()
     }
@@ -491,7 +501,9 @@ impl<R: BufRead> Records<'_, R> {
         };
         let billing = self.billing(&cells, kept)?;
         kept.backwards += u64::from(end < start);
-        if end <= start || billing <= 0.0 {
+        let executed_us = said(header.comment).and_then(executed_us);
+        let measured = executed_us.is_some() && end == start;
+        if (end <= start || billing <= 0.0) && !measured {
             summary.idle += 1;
             return Ok(());
         }
@@ -510,6 +522,7 @@ impl<R: BufRead> Records<'_, R> {
             state: said(header.state).unwrap_or_default(),
             exit_code: exit_code.and_then(|(code, _)| code.parse().ok()),
             elapsed_secs: elapsed.map_or(0, i64::unsigned_abs),
+            executed_us,
         });
         Ok(())
     }
@@ -541,6 +554,13 @@ impl<R: BufRead> Records<'_, R> {
         kept.by_processors += 1;
         Ok(f64::from(number))
     }
+}
+
+/// N of the word `executed_us=N`, the last one, in what a site wrote of a job.
+fn executed_us(comment: &str) -> Option<u64> {
+    let words = comment.split([' ', ',', ';']);
+    let mut found = words.filter_map(|word| word.strip_prefix("executed_us="));
+    found.next_back()?.parse().ok()
 }
 
 fn cells_in(text: &str) -> usize {
