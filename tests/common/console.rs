@@ -101,17 +101,19 @@ pub fn document(name: &str) -> String {
 
 /// All documents of the project that its readers are given.
 pub fn documents() -> Vec<String> {
-    let root = checkout();
-    let folder = fs::read_dir(root.join("docs")).expect("docs");
-    let paths = folder.map(|entry| entry.expect("an entry").path());
-    let pages = paths.filter(|path: &PathBuf| path.extension().is_some_and(|end| end == "md"));
-    let name = |path: PathBuf| {
-        format!(
-            "docs/{}",
-            path.file_name().expect("a name").to_string_lossy()
-        )
-    };
-    let mut names: Vec<String> = pages.map(name).collect();
+    let mut names = Vec::new();
+    for folder in ["docs", "docs/policies"] {
+        let entries = fs::read_dir(checkout().join(folder)).expect("a folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        let pages = paths.filter(|path: &PathBuf| path.extension().is_some_and(|end| end == "md"));
+        let name = |path: &PathBuf| {
+            path.file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        };
+        names.extend(pages.map(|path| format!("{folder}/{}", name(&path))));
+    }
     names.extend(["README.md".to_owned(), "CONTRIBUTING.md".to_owned()]);
     names.sort();
     names

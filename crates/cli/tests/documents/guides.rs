@@ -5,6 +5,7 @@
 //! | `console` | here, in the sandbox, and must print what stands below it |
 //! | `console install` | by `tests/capi_install.rs`, after `make install` |
 //! | `console cluster` | by `cargo test --package fairtree-testbed --test cluster -- guides`, in a private cluster |
+//! | `console recipe` | the same, by the checks of recipes |
 //! | `console suite` | is itself a part of `make test`, which is looked up here |
 
 use crate::command::checkout;
@@ -20,7 +21,7 @@ const GUIDES: [&str; 4] = [
 ];
 
 /// Who runs the other blocks: their kind, the runner's file, and the documents that it reads.
-const RUNNERS: [(&str, &str, &[&str]); 2] = [
+const RUNNERS: [(&str, &str, &[&str]); 3] = [
     (
         "console install",
         "tests/capi_install.rs",
@@ -30,6 +31,15 @@ const RUNNERS: [(&str, &str, &[&str]); 2] = [
         "console cluster",
         "crates/testbed/src/checks/guides.rs",
         &["docs/administrator.md", "docs/user.md"],
+    ),
+    (
+        "console recipe",
+        "crates/testbed/src/checks/recipes/page.rs",
+        &[
+            "docs/policies/classic.md",
+            "docs/policies/fair-tree.md",
+            "docs/policies/flux.md",
+        ],
     ),
 ];
 

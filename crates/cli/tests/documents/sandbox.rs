@@ -100,6 +100,9 @@ impl Sandbox {
         for (from, to) in [
             ("examples/site.toml", "examples/site.toml"),
             ("examples/queue.toml", "examples/queue.toml"),
+            ("examples/fair_tree.toml", "examples/fair_tree.toml"),
+            ("examples/classic.toml", "examples/classic.toml"),
+            ("examples/flux.toml", "examples/flux.toml"),
             ("examples/prices.toml", "examples/prices.toml"),
             ("examples/cloud.toml", "examples/cloud.toml"),
             ("examples/cloud.jsonl", "examples/cloud.jsonl"),
@@ -134,6 +137,15 @@ impl Sandbox {
         sandbox.run("gzip log.swf", &[]);
         fs::create_dir(sandbox.path("ledgers")).expect("a folder");
         fs::write(sandbox.path("ledgers").join(OWN_FILE), plugins_ledger()).expect("written");
+        let measured = "JobID|User|Account|Partition|State|Start|End|ElapsedRaw|AllocTRES|AdminComment\n\
+                        7|ann|acme|ondemand|COMPLETED|2026-03-02T10:00:00|2026-03-02T10:00:02|2|\
+                        billing=1|executed_us=1234567\n\
+                        8|bob|beta|ondemand|COMPLETED|2026-03-02T10:00:05|2026-03-02T10:00:05|0|\
+                        billing=1|executed_us=890\n";
+        let prices = "[partitions.ondemand]\nexecution_microsecond = 3\n";
+        for (name, text) in [("measured.txt", measured), ("by_microsecond.toml", prices)] {
+            fs::write(sandbox.path(name), text).expect("written");
+        }
         sandbox.commands();
         sandbox
     }

@@ -16,6 +16,7 @@ mod model;
 mod neighbours;
 mod numbers;
 mod orders;
+mod recipes;
 pub mod settings;
 mod side_by_side;
 mod slow_disk;
@@ -125,6 +126,7 @@ const CHECKS: &[(&str, Body)] = &[
     ),
     ("jobs_start_in_their_order", orders::least_used),
     ("a_policy_file_gives_minutes", orders::by_minutes),
+    ("recipes_by_shares_work", recipes::by_shares),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (
         "a_crash_between_passes_loses_no_end",

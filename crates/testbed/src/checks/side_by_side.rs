@@ -44,7 +44,11 @@ pub fn upgrade(check: &Check) -> Result<()> {
         doctor(cluster, &next)?.has("upgrade", "error")?;
 
         check.step("plugins of other releases before its own");
-        let own = cluster.conf().get("PluginDir").context("PluginDir")?;
+        let own = cluster
+            .conf()
+            .get("PluginDir")
+            .context("PluginDir")?
+            .to_owned();
         let folders = other_plugins(check.release, &cluster.path().join("others"))?;
         let both = format!("{}:{own}", folders.join(":"));
         cluster.stop_slurmctld()?;

@@ -4,6 +4,7 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
+use super::fairtree::Ran;
 use super::table::Table;
 use super::users::User;
 use super::{Cluster, PriorityType};
@@ -88,13 +89,25 @@ impl Cluster {
 
     /// The same as one of the cluster's users.
     pub fn run_as(&self, user: &User, words: &[&str]) -> Result<String> {
+        output(self.command_as(user, words)?)
+    }
+
+    /// Runs a command line as one of the cluster's users, whatever it ends with.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn shell_as(&self, user: &User, line: &str) -> Result<Ran> {
+        Ran::of(self.command_as(user, &["sh", "-c", line])?)
+    }
+
+    fn command_as(&self, user: &User, words: &[&str]) -> Result<Command> {
         let (program, arguments) = words.split_first().context("a command")?;
         let mut command = self.installation.command_as(user.owner(), "timeout");
         self.set_environment(&mut command);
         command
             .args(["--kill-after=5", "60", program])
             .args(arguments);
-        output(command)
+        Ok(command)
     }
 
     /// Runs sacctmgr without questions asked.

@@ -54,7 +54,8 @@ pub const CLUSTER_NAME: &str = "fairtree";
 #[derive(Clone, Debug)]
 pub struct SlurmConf {
     settings: Vec<(String, String)>,
-    rest: String,
+    nodes: String,
+    partitions: Vec<String>,
 }
 
 impl SlurmConf {
@@ -68,7 +69,8 @@ impl SlurmConf {
     ) -> SlurmConf {
         let mut conf = SlurmConf {
             settings: Vec::new(),
-            rest: nodes_and_partitions(nodes, ports, partitions),
+            nodes: node_lines(nodes, ports),
+            partitions: partition_lines(partitions),
         };
         let here = |relative: &str| folder.join(relative).display().to_string();
         for (key, value) in [
@@ -130,10 +132,6 @@ impl SlurmConf {
     /// The settings of another cluster with these partitions, whose one node is down; as large as all
     /// nodes of this one.
     pub fn with_a_node_that_is_down(&self, nodes: Nodes) -> SlurmConf {
-        let partitions = self
-            .rest
-            .lines()
-            .filter(|line| line.starts_with("Partition"));
         let cpus = nodes.cpus * u32::try_from(nodes.count).unwrap_or(1);
         let node = format!(
             "NodeName=s0 NodeHostname=localhost NodeAddr=127.0.0.1 Port=1 CPUs={cpus} \
@@ -141,7 +139,8 @@ impl SlurmConf {
         );
         SlurmConf {
             settings: self.settings.clone(),
-            rest: partitions.fold(node, |text, line| text + line + "\n"),
+            nodes: node,
+            partitions: self.partitions.clone(),
         }
     }
 
@@ -158,18 +157,23 @@ impl SlurmConf {
         }
     }
 
-    /// The value of a setting; `None`: Slurm's default.
-    pub fn get(&self, key: &str) -> Option<String> {
-        let mut settings = self.settings.iter();
-        let found = settings.find(|(known, _)| known.eq_ignore_ascii_case(key));
-        found.map(|(_, value)| value.clone())
-    }
-
     /// Gives a setting that may stand there several times these values.
     pub fn set_lines(&mut self, key: &str, values: &[String]) {
         self.unset(key);
         let lines = values.iter().map(|value| (key.to_owned(), value.clone()));
         self.settings.extend(lines);
+    }
+
+    /// The value of a setting; `None`: Slurm's default.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        let mut settings = self.settings.iter();
+        let found = settings.find(|(known, _)| known.eq_ignore_ascii_case(key));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Puts these partitions in the place of those that there are: what follows `PartitionName=`.
+    pub fn set_partitions(&mut self, partitions: Vec<String>) {
+        self.partitions = partitions;
     }
 
     /// Leaves a setting to Slurm's default.
@@ -191,11 +195,15 @@ impl SlurmConf {
         for (key, value) in &self.settings {
             let _ = writeln!(text, "{key}={value}");
         }
-        text + &self.rest
+        text += &self.nodes;
+        for partition in &self.partitions {
+            let _ = writeln!(text, "PartitionName={partition}");
+        }
+        text
     }
 }
 
-fn nodes_and_partitions(nodes: Nodes, ports: Ports, partitions: &[Partition]) -> String {
+fn node_lines(nodes: Nodes, ports: Ports) -> String {
     let mut text = String::new();
     for (index, port) in ports.slurmd(nodes.count).enumerate() {
         let _ = writeln!(
@@ -205,17 +213,20 @@ fn nodes_and_partitions(nodes: Nodes, ports: Ports, partitions: &[Partition]) ->
             nodes.cpus
         );
     }
-    for (index, partition) in partitions.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "PartitionName={} Nodes=ALL Default={} MaxTime={} PriorityJobFactor={} State=UP",
+    text
+}
+
+fn partition_lines(partitions: &[Partition]) -> Vec<String> {
+    let lines = partitions.iter().enumerate().map(|(index, partition)| {
+        format!(
+            "{} Nodes=ALL Default={} MaxTime={} PriorityJobFactor={} State=UP",
             partition.name,
             if index == 0 { "YES" } else { "NO" },
             partition.max_time,
             partition.priority_job_factor
-        );
-    }
-    text
+        )
+    });
+    lines.collect()
 }
 
 /// The name of the node with this index.

@@ -12,9 +12,12 @@ use super::Cluster;
 use xtask::command::{cargo_in_checkout, checked};
 use xtask::project::{self, PREPARED};
 
-/// Slurm's commands that `fairtree` asks.
-const ASKED: [&str; 6] = [
+/// Slurm's commands that `fairtree` asks, and others of a [`Cluster::shell`].
+const COMMANDS: [&str; 9] = [
+    "sacct",
     "sacctmgr",
+    "sbatch",
+    "scancel",
     "scontrol",
     "slurmctld",
     "sprio",
@@ -22,7 +25,7 @@ const ASKED: [&str; 6] = [
     "sshare",
 ];
 
-/// What a run of `fairtree` left.
+/// What a run of a command left.
 pub struct Ran {
     /// Exit code.
     pub code: i32,
@@ -30,6 +33,23 @@ pub struct Ran {
     pub out: String,
     /// Standard error.
     pub err: String,
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    pub(super) fn of(mut command: Command) -> Result<Ran> {
+        // Not a pipe: without a file `fairtree` asks Slurm.
+        command.stdin(std::process::Stdio::null());
+        let output: Output = command
+            .output()
+            .with_context(|| format!("cannot run {command:?}"))?;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).context("the output");
+        Ok(Ran {
+            code: output.status.code().context("the command was killed")?,
+            out: text(output.stdout)?,
+            err: text(output.stderr)?,
+        })
+    }
 }
 
 /// The command as it was when this program first asked for it.
@@ -110,24 +130,14 @@ impl Cluster {
             self.search_path()
         );
         command.env("PATH", path);
-        // Not a pipe: without a file it asks Slurm.
-        command.stdin(std::process::Stdio::null());
-        let output: Output = command
-            .output()
-            .with_context(|| format!("cannot run {command:?}"))?;
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).context("the output");
-        Ok(Ran {
-            code: output.status.code().context("the command was killed")?,
-            out: text(output.stdout)?,
-            err: text(output.stderr)?,
-        })
+        Ran::of(command)
     }
 
     /// A folder with Slurm's commands of this installation.
     fn commands(&self) -> Result<PathBuf> {
         let folder = self.folder.join("bin");
         fs::create_dir_all(&folder)?;
-        for program in ASKED {
+        for program in COMMANDS {
             let path = folder.join(program);
             if path.exists() {
                 continue;

@@ -86,7 +86,11 @@ impl Cluster {
         let mut conf = SlurmConf::new(&folder, &installation, ports, plan.nodes, &plan.partitions);
         conf.set("PriorityType", plan.priority.conf());
         for (key, value) in &plan.settings {
-            conf.set(key, value.as_str());
+            // The socket of the cluster's own munged stands there.
+            match conf.get(key).filter(|_| *key == "AuthInfo") {
+                Some(own) => conf.set(key, format!("{own},{value}")),
+                None => conf.set(key, value.as_str()),
+            }
         }
         if !conf.has_slurmdbd() {
             // Nothing to enforce.
@@ -115,11 +119,7 @@ impl Cluster {
         if let Some(text) = conf::cgroup(self.installation.release()) {
             fs::write(self.folder.join("etc/cgroup.conf"), text)?;
         }
-        for short in site.users() {
-            let name = format!("{}{short}", self.user_prefix());
-            let user = users::ensure(&name, &self.folder.join("run"))?;
-            self.users.insert(short, user);
-        }
+        self.ensure_users(site)?;
         progress.step("starting munged");
         self.start_munged()?;
         if self.conf.has_slurmdbd() {
@@ -132,6 +132,15 @@ impl Cluster {
         self.start_slurmctld()?;
         progress.step(format!("starting {} slurmd", self.nodes.count));
         self.start_nodes()
+    }
+
+    fn ensure_users(&mut self, site: &Site) -> Result<()> {
+        for short in site.users() {
+            let name = format!("{}{short}", self.user_prefix());
+            let user = users::ensure(&name, &self.folder.join("run"))?;
+            self.users.insert(short, user);
+        }
+        Ok(())
     }
 
     fn bring_up_accounting(&mut self, site: &Site, progress: &Progress) -> Result<()> {

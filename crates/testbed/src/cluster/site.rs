@@ -56,6 +56,18 @@ pub struct Site {
     pub qos: Vec<Qos>,
 }
 
+impl Cluster {
+    /// Adds accounts and users of a site, while slurmctld runs; those that are there get its
+    /// shares.
+    ///
+    /// # Errors
+    /// sacctmgr or useradd refuses.
+    pub fn add_site(&mut self, site: &Site) -> Result<()> {
+        self.ensure_users(site)?;
+        site.load(self, CLUSTER_NAME)
+    }
+}
+
 impl Site {
     /// Short names of all users, each once.
     pub fn users(&self) -> Vec<&'static str> {
@@ -97,7 +109,8 @@ impl Site {
         self.load(cluster, CLUSTER_NAME)
     }
 
-    /// Tells slurmdbd of the accounts and users of a cluster of this name.
+    /// Tells slurmdbd of the accounts and users of a cluster of this name; those that are there get
+    /// its shares.
     pub(super) fn load(&self, cluster: &Cluster, name: &str) -> Result<()> {
         let file = cluster.path().join("etc/accounts.dump");
         std::fs::write(&file, self.dump(cluster, name)?)?;

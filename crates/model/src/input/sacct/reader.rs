@@ -262,7 +262,9 @@ impl Header {
     fn free(&self) -> Vec<&str> {
         let both = self.names.iter().zip(&self.kinds).enumerate();
         let both = both.filter(|(at, _)| self.comment != Some(*at));
-        let free = both.map(|(_, both)| both).filter(|(_, kind)| **kind == Kind::Free);
+        let free = both
+            .map(|(_, both)| both)
+            .filter(|(_, kind)| **kind == Kind::Free);
         free.map(|(name, _)| name.as_str()).collect()
     }
 
