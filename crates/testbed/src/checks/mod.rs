@@ -127,6 +127,7 @@ const CHECKS: &[(&str, Body)] = &[
     ("jobs_start_in_their_order", orders::least_used),
     ("a_policy_file_gives_minutes", orders::by_minutes),
     ("recipes_by_shares_work", recipes::by_shares),
+    ("a_recipe_of_a_machine_on_demand_works", recipes::on_demand),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (
         "a_crash_between_passes_loses_no_end",
