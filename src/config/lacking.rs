@@ -12,15 +12,18 @@ use super::{Config, Counts, Expect, Order, Scope, Tiers, UsageModel};
 pub enum Host {
     /// The plugin in slurmctld.
     Plugin,
-    /// The engine alone: the C library and the command.
+    /// The engine alone: the C library.
     Engine,
+    /// The command, which reports on sites: it reads every policy, and its reports say what they
+    /// do not follow.
+    Command,
 }
 
 impl Host {
     const fn name(self) -> &'static str {
         match self {
             Host::Plugin => "the plugin",
-            Host::Engine => "this program",
+            Host::Engine | Host::Command => "this program",
         }
     }
 }

@@ -135,6 +135,19 @@ impl Config {
         Ok(self)
     }
 
+    /// These settings with what a policy file says instead of theirs: for a report on what that
+    /// policy would do.
+    ///
+    /// # Errors
+    /// Those of [`Config::validate`].
+    pub fn under_policy(mut self, file: &PolicyFile) -> Result<Config, ConfigError> {
+        self.parameters = PriorityParameters::default();
+        self.take(file.parameters.clone());
+        self.accounts.clone_from(&file.accounts);
+        self.validate_for(Host::Command)?;
+        Ok(self)
+    }
+
     /// Takes the keys that have fields of their own into these, and the others as they are.
     fn take(&mut self, mut parameters: PriorityParameters) {
         self.compat = parameters.compat.take().unwrap_or(self.compat);

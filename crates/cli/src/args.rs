@@ -194,6 +194,9 @@ pub struct ShareArgs {
     /// what the site's settings say, or documented
     #[arg(long, value_name = "WHOSE")]
     pub compat: Option<String>,
+    /// Follow this policy file instead of the site's policy
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     /// How shares and usage become factors; otherwise what the site's settings say, or what the
     /// listing looks like
     #[arg(long, value_name = "NAME", value_enum)]

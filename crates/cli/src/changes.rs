@@ -4,10 +4,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::args::WhatIfArgs;
+use super::cluster::{policy_file, refused as in_policy};
 use super::{Failure, open};
 use fairtree::compat::Compat;
 use fairtree::config::time::{Time, parse_time};
-use fairtree::config::{Config, Include, SlurmConfReader};
+use fairtree::config::{Config, Host, Include, PolicyFile, SlurmConfReader, UsageModel};
 use fairtree::tree::Shares;
 use fairtree_analysis::what_if::{Change, JobChange};
 use fairtree_model::cluster::{Cluster, JobName};
@@ -19,6 +20,8 @@ pub(super) struct Asked {
     /// Text and name of another slurm.conf, whose release the site will tell.
     conf: Option<(String, String)>,
     settings: Vec<(String, String)>,
+    /// A policy file, and its name.
+    policy: Option<(PolicyFile, String)>,
     changes: Vec<Change>,
 }
 
@@ -40,7 +43,12 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
             _ => return Err(refused("--after", text, allowed)),
         }
     }
-    if changes.is_empty() && settings.is_empty() && conf.is_none() {
+    let policy = args.policy.as_deref().map(|path| {
+        let name = path.display().to_string();
+        policy_file(path).map(|file| (file, name))
+    });
+    let policy = policy.transpose()?;
+    if changes.is_empty() && settings.is_empty() && conf.is_none() && policy.is_none() {
         return Err(Failure::Usage(
             "nothing is changed\nhint: --set, --shares, --charge, --after and others change \
              something: fairtree what-if --help"
@@ -50,6 +58,7 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
     Ok(Asked {
         conf,
         settings,
+        policy,
         changes,
     })
 }
@@ -168,13 +177,28 @@ impl Asked {
             .conf
             .map(|(text, name)| parse_conf(&text, &name, cluster))
             .transpose()?;
-        if conf.is_some() || !self.settings.is_empty() {
-            let config = config(cluster, conf.as_ref(), &self.settings)?;
-            let said = differences(cluster, &config, conf.as_ref(), &self.settings);
+        let mut usage = cluster.config.usage();
+        if conf.is_some() || !self.settings.is_empty() || self.policy.is_some() {
+            let mut config = config(cluster, conf.as_ref(), &self.settings)?;
+            let mut said = differences(cluster, &config, conf.as_ref(), &self.settings);
+            if let Some((file, name)) = &self.policy {
+                config = config.under_policy(file).map_err(in_policy)?;
+                let known = |name: &str| cluster.account(name).is_some();
+                file.check_accounts(known).map_err(in_policy)?;
+                said.push(format!("the policy is that of {name}"));
+            }
+            usage = config.usage();
             changes.push(Change::Settings(Box::new(config), said));
         }
         for line in conf.iter().flat_map(|conf| &conf.partitions) {
             changes.extend(partition(cluster, line));
+        }
+        let passes = |change: &Change| matches!(change, Change::After(_));
+        if usage != UsageModel::HalfLife && self.changes.iter().any(passes) {
+            return Err(Failure::Usage(format!(
+                "--after: with usage={usage} it is not known what leaves the usage there is; \
+                 allowed is usage=half_life"
+            )));
         }
         changes.extend(self.changes);
         Ok(changes)
@@ -216,7 +240,9 @@ fn config(
             reader.set(key, value).map_err(|error| usage(&error))?;
         }
     }
-    let mut config = reader.finish().map_err(|errors| usage(&errors[0]))?;
+    let mut config = reader
+        .finish_for(Host::Command)
+        .map_err(|errors| usage(&errors[0]))?;
     config.compat = compat_of(plugin.as_deref(), cluster.release, config.compat);
     Ok(config)
 }

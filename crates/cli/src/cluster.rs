@@ -5,13 +5,14 @@ use std::path::Path;
 use super::args::{FormatName, LiveArgs};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
-use super::{Failure, compat_of};
+use super::{Failure, compat_of, open};
 use fairtree::compat::Compat;
+use fairtree::config::{Config, ConfigError, Order, PolicyFile};
 use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
-use fairtree_model::input::Format;
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::sshare::Listing;
+use fairtree_model::input::{Format, InputError};
 use fairtree_model::listed::Listed;
 
 /// Where a command finds a site, and how to read it.
@@ -92,6 +93,36 @@ impl Where<'_> {
     }
 }
 
+/// Reads the policy file that an option names.
+pub(super) fn policy_file(path: &Path) -> Result<PolicyFile, Failure> {
+    let name = path.display().to_string();
+    let text = open::conf(path).map_err(|error| InputError::new(&name, error))?;
+    PolicyFile::parse(&text, &name, None).map_err(refused)
+}
+
+/// A policy that is not the site's.
+pub(super) fn refused(error: ConfigError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+/// What reports do not follow of a policy, in sentences.
+pub(super) fn policy_notes(config: &Config) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(path) = config.policy_file() {
+        notes.push(format!(
+            "the site's policy file is not read here: --policy {path} follows it"
+        ));
+    }
+    if config.order() != Order::Weighted {
+        notes.push(
+            "the site's order= numbers waiting jobs by their places; the priorities here are the \
+             weighted sums that it does not use"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
 fn incomplete(listing: &Listing, why: &str) -> Failure {
     Failure::Usage(format!(
         "{}: {why}\nhint: all associations are needed: sshare -a -l -P",
@@ -103,5 +134,8 @@ fn incomplete(listing: &Listing, why: &str) -> Failure {
 pub(super) fn note(cluster: &Cluster, messages: &Messages) {
     for assumption in &cluster.assumptions {
         messages.note(assumption);
+    }
+    for note in policy_notes(&cluster.config) {
+        messages.note(&note);
     }
 }

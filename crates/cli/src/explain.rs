@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::ExplainArgs;
-use super::cluster::{Where, note};
+use super::cluster::{Where, note, policy_file, refused};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let named: Vec<JobName> = named.filter_map(|name| name.parse().ok()).collect();
     let about_jobs = args.who.parse::<JobName>().is_ok();
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
-    let cluster = match (about_jobs, of_slurm) {
+    let mut cluster = match (about_jobs, of_slurm) {
         (true, true) => place.with_these(&named, messages)?,
         (_, false) => match place.read()? {
             Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
@@ -54,6 +54,10 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
             }
         },
     };
+    if let Some(path) = &args.policy {
+        let policy = policy_file(path)?;
+        cluster.follow_policy(&policy).map_err(refused)?;
+    }
     // A file without jobs may have users whose names are numbers.
     let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {
         // A file says itself what moment it is of.

@@ -3,6 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::{AlgorithmName, ShareArgs};
+use super::cluster::{policy_file, policy_notes, refused};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::user::login_names;
@@ -10,11 +11,12 @@ use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::share::{
-    Gap, Select, ShareReport, check, from_listing, from_site, ranking_of, rates_accounts, select,
-    settle,
+    Gap, Select, ShareReport, check, from_listing_with, from_site, ranking_of, rates_accounts,
+    select, settle,
 };
 use fairtree_model::input::Format;
-use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
+use fairtree_model::input::site::SiteRow;
+use fairtree_model::input::sshare::{Column, Field, Listing, Row, default_fields, parse_fields};
 use fairtree_render::chart::{Forest, Theme, bars_svg, page, write_tree};
 use fairtree_render::share::{Separator, Table, to_json, write_agreement};
 
@@ -27,6 +29,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         return Ok(Outcome::Done);
     }
     let compat = args.compat.as_deref().map(compat_of).transpose()?;
+    let policy = args.policy.as_deref().map(policy_file).transpose()?;
     // Wrong columns are told before a long input is read.
     let format = args.format.join(",");
     let fields = (!args.format.is_empty())
@@ -41,8 +44,20 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
                 "--check compares what sshare printed; a site holds no such numbers".into(),
             ));
         }
-        Input::Site(site) => {
+        Input::Site(mut site) => {
+            if let Some(file) = &policy {
+                let config = site.config.clone().under_policy(file);
+                site.config = config.map_err(refused)?;
+                let rows = &site.rows;
+                let known = |name: &str| {
+                    let is = |row: &SiteRow| row.account.eq_ignore_ascii_case(name);
+                    rows.iter().any(is)
+                };
+                file.check_accounts(known).map_err(refused)?;
+            }
             let ranking = ranking(args, site.config.ranking());
+            let notes = policy_notes(&site.config);
+            notes.iter().for_each(|note| messages.note(note));
             let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
             let facts = report.compat.facts();
             let look = Look {
@@ -53,12 +68,36 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             Outcome::Done
         }
         Input::Listing(listing, beside) => {
-            let (own, own_compat) = match &beside {
-                Some(beside) => (beside.config.ranking(), beside.config.compat),
+            let config = match (&beside, &policy) {
+                (None, None) => None,
+                (Some(beside), None) => Some(beside.config.clone()),
+                (_, Some(file)) => {
+                    let own = beside.as_ref().map(|beside| beside.config.clone());
+                    Some(
+                        own.unwrap_or_default()
+                            .under_policy(file)
+                            .map_err(refused)?,
+                    )
+                }
+            };
+            let (own, own_compat) = match &config {
+                Some(config) => (config.ranking(), config.compat),
                 None => (ranking_of(&listing), Compat::default()),
             };
             let ranking = ranking(args, own);
-            let mut report = from_listing(&listing, ranking, compat.unwrap_or(own_compat))?;
+            if let Some(file) = &policy {
+                let known = |name: &str| {
+                    let account = |row: &Row| row.account.as_deref().unwrap_or_default().to_owned();
+                    let mut rows = listing.rows.iter();
+                    rows.any(|row| account(row).eq_ignore_ascii_case(name))
+                };
+                file.check_accounts(known).map_err(refused)?;
+            }
+            let notes = config.as_ref().map(policy_notes).unwrap_or_default();
+            notes.iter().for_each(|note| messages.note(note));
+            let accounts = config.as_ref().map_or(&[][..], |config| &config.accounts);
+            let compat = compat.unwrap_or(own_compat);
+            let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
             if args.check {
                 return compare(&listing, &report, &mut out, messages);
             }
@@ -133,11 +172,16 @@ fn show(
         note(report, messages, |_| true);
         return Ok(());
     }
-    let has_level_fs = report.ranking.columns().level_fs;
+    let columns = report.ranking.columns();
     let table = Table {
-        fields: look
-            .fields
-            .unwrap_or_else(|| default_fields(args.long, args.partition, has_level_fs)),
+        fields: look.fields.unwrap_or_else(|| {
+            default_fields(
+                args.long,
+                args.partition,
+                columns.level_fs,
+                columns.entitled,
+            )
+        }),
         header: !args.noheader,
         separator: match (args.parsable, args.parsable2) {
             (true, _) => Separator::BarAfter,
@@ -245,7 +289,8 @@ fn names(report: &ShareReport, rows: &[usize]) -> String {
 
 /// The columns, four to a line, as `sshare --helpformat` lists them.
 fn list_columns(out: &mut impl Write) -> std::io::Result<()> {
-    for line in Column::ALL.chunks(4) {
+    let all = [&Column::ALL[..], &Column::OWN].concat();
+    for line in all.chunks(4) {
         let names: Vec<String> = line.iter().map(|c| format!("{:<17}", c.name())).collect();
         writeln!(out, "{}", names.join(" "))?;
     }

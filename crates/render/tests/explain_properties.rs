@@ -203,6 +203,7 @@ proptest! {
             Reason::ListOrder | Reason::TieHandedOn => {
                 prop_assert!(stage.config.compat.is_slurm());
             }
+            Reason::Ratio | Reason::Weight => prop_assert!(false, "neither is asked for"),
             Reason::Factor => prop_assert!(stage.config.priority_flags.no_fair_tree),
         }
         let moves = usize::from(compared.moves == Side::Second);

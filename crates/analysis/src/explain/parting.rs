@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::RankedSite;
 use super::path::{PathStep, chain};
 use fairtree::fairshare::{Comparison, order_on_level};
+use fairtree::order::Level;
 use fairtree::tree::{AssocIndex, AssocKind};
 use fairtree_model::cluster::Names;
 
@@ -28,6 +29,11 @@ pub enum Reason {
     /// `compat=slurm`: a tie elsewhere was handed on to one of the two, so that the ranks are not
     /// what the level fairshares say. A fault of the stock plugin.
     TieHandedOn,
+    /// `least_used`: one of the two compared used less of what it is entitled to, and all below it
+    /// come first.
+    Ratio,
+    /// `weighted_walk`: one of the two compared has the higher weight, and all below it come first.
+    Weight,
     /// Classic fair share: no levels; each user has a factor of its own from usage over shares.
     Factor,
 }
@@ -63,6 +69,9 @@ pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
     // Users are leaves, so neither way is a part of the other.
     let mut members = pairs.next().expect("two users part somewhere");
     let mut merged = Vec::new();
+    if let Some(found) = by_place(ranked, users) {
+        return found;
+    }
     if ranked.config.ranking().comparison() == Comparison::Factor {
         return Found {
             merged,
@@ -104,6 +113,54 @@ pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
     }
 }
 
+/// The parting under rankings that give places by level: at the level where nodes of the whole tree
+/// compete, or below it. `None`: the ranking is none of these, or its places do not follow from one
+/// level alone, as with ties of users and accounts.
+fn by_place(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Option<Found> {
+    let ranking = ranked.config.ranking();
+    let is_place = ranking.comparison() == Comparison::Factor && ranking.columns().level_fs;
+    if !is_place {
+        return None;
+    }
+    let ratio = |index: AssocIndex| ranked.fairshare[index.get()].level_fs;
+    // Users of an account that competes as one have no ratio of their own.
+    let ways = users.map(|user| {
+        let mut way = chain(ranked.tree, user);
+        way.retain(|index| ratio(*index).is_some());
+        way
+    });
+    let first = match ranking.level() {
+        None => 0,
+        Some(Level::Depth(depth)) => depth.max(1) as usize - 1,
+        Some(Level::Leaf) => usize::MAX,
+    };
+    let longest = ways[0].len().max(ways[1].len());
+    let node = |way: &[AssocIndex], depth: usize| way.get(depth).or(way.last()).copied();
+    let mut merged = Vec::new();
+    for depth in first.min(longest.checked_sub(1)?)..longest {
+        let members = [node(&ways[0], depth)?, node(&ways[1], depth)?];
+        if members[0] == members[1] {
+            continue;
+        }
+        let order = ratio(members[0])?.cmp(&ratio(members[1])?);
+        if order == Ordering::Equal {
+            merged.push(members);
+            continue;
+        }
+        let reason = match ranking.level() {
+            Some(_) => Reason::Ratio,
+            None => Reason::Weight,
+        };
+        let found = Found {
+            merged,
+            members,
+            reason,
+        };
+        return (order == order_of_factors(ranked, users)).then_some(found);
+    }
+    None
+}
+
 /// Which of two members of a level comes first, the better one greater.
 fn order(ranked: &RankedSite<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
     if ranked.config.compat.is_slurm() {
@@ -128,7 +185,11 @@ fn agrees(ranked: &RankedSite<'_>, users: [AssocIndex; 2], found: &Found) -> boo
             };
             ranks != against
         }
-        Reason::ListOrder | Reason::TieHandedOn | Reason::Factor => true,
+        Reason::ListOrder
+        | Reason::TieHandedOn
+        | Reason::Ratio
+        | Reason::Weight
+        | Reason::Factor => true,
     }
 }
 

@@ -11,6 +11,7 @@ use super::remedy::{Goal, GoalOf, Search};
 use super::trial_site::Variation;
 use super::{ExplainError, Parting, RankedSite, Remedy, Side};
 use fairtree::compat::Compat;
+use fairtree::config::UsageModel;
 use fairtree::fairshare::Ranking;
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::Names;
@@ -83,14 +84,27 @@ pub(super) fn changes(
     users: [AssocIndex; 2],
     moves: usize,
 ) -> Vec<Variation> {
+    // Minutes are allocated, and copies on which changes are tried know shares alone.
+    let minutes = ranked
+        .config
+        .accounts
+        .iter()
+        .any(|row| row.minutes.is_some());
+    if minutes && ranked.config.ranking().columns().entitled {
+        return Vec::new();
+    }
     let mut changes = vec![Variation::LessUsage(users[moves])];
     changes.extend(found.account(ranked, moves).map(Variation::LessUsage));
     let member = found.members[moves];
     if ranked.tree.rows()[member.get()].shares.raw().is_some() {
         changes.push(Variation::MoreShares(member));
     }
-    changes.extend(search.halving());
-    if load_matters(ranked, users) {
+    // What leaves a window, and when, is not known here.
+    let decays = ranked.config.usage() == UsageModel::HalfLife;
+    if decays {
+        changes.extend(search.halving());
+    }
+    if decays && load_matters(ranked, users) {
         changes.push(Variation::Load);
     }
     changes

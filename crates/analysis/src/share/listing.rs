@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::{Figure, Gap, ShareReport, ShareRow};
+use super::{Figure, Gap, ShareReport, ShareRow, entitled};
 use fairtree::compat::Compat;
+use fairtree::config::AccountPolicy;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{AssocFairshare, Ranking, Whole};
 use fairtree::tree::AssocIndex;
+use fairtree_model::cluster::entitlement;
 use fairtree_model::input::InputError;
 use fairtree_model::input::sshare::{Column, Link, Listing, Printed, Row, RowKind, links};
 use fairtree_model::listed::Listed;
@@ -21,9 +23,33 @@ pub fn from_listing(
     ranking: Ranking,
     compat: Compat,
 ) -> Result<ShareReport, InputError> {
+    from_listing_with(listing, ranking, compat, &[])
+}
+
+/// As [`from_listing`], where a policy gives accounts minutes.
+///
+/// # Errors
+/// As there.
+pub fn from_listing_with(
+    listing: &Listing,
+    ranking: Ranking,
+    compat: Compat,
+    accounts: &[AccountPolicy],
+) -> Result<ShareReport, InputError> {
     let listed = Listed::new(listing, ranking)?;
+    let find = |name: &str| {
+        let is = |(row, link): (&Row, &Link)| {
+            let account = row.account.as_deref().unwrap_or_default();
+            link.kind == RowKind::Account && account.eq_ignore_ascii_case(name)
+        };
+        let mut rows = listing.rows.iter().zip(listed.links());
+        rows.position(is).map(AssocIndex::new)
+    };
+    let entitlement = entitlement(accounts, find);
+    let (tree, raw) = (&listed.tree().tree, &listed.tree().raw[..]);
     let mut recomputation = Recomputation {
-        computed: listed.tree().compute(ranking, compat),
+        computed: entitled::computed(ranking, compat, &entitlement, tree, raw),
+        entitled: entitled::figures(ranking, &entitlement, tree, raw),
         gaps: Gaps::default(),
         ranking,
         listed: &listed,
@@ -68,6 +94,7 @@ struct Recomputation<'a> {
     listed: &'a Listed<'a>,
     ranking: Ranking,
     computed: Vec<AssocFairshare>,
+    entitled: Option<Vec<(Figure, Figure)>>,
     gaps: Gaps,
 }
 
@@ -93,9 +120,22 @@ impl Recomputation<'_> {
             effective_usage: self.effective_usage(at, row, root),
             level_fs: self.level_fs(at, row),
             fs_factor: self.fs_factor(at, row),
+            entitled: self.entitled(at).0,
+            used_ratio: self.entitled(at).1,
             grp_tres_mins: row.grp_tres_mins.clone(),
             grp_tres_raw: row.grp_tres_raw.clone(),
             tres_run_mins: row.tres_run_mins.clone(),
+        }
+    }
+
+    /// What it is entitled to, and used over that; unknown where its level is not listed whole.
+    fn entitled(&self, at: usize) -> (Figure, Figure) {
+        match &self.entitled {
+            None => (Figure::Blank, Figure::Blank),
+            Some(_) if self.listed.why_unknown(Column::NormShares, at).is_some() => {
+                (Figure::Unknown, Figure::Unknown)
+            }
+            Some(all) => all[at],
         }
     }
 

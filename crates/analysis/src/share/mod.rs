@@ -8,6 +8,7 @@ mod agreement;
 mod bounds;
 mod check;
 mod doubt;
+mod entitled;
 mod listing;
 mod order;
 mod ranks;
@@ -19,7 +20,7 @@ mod site;
 pub use agreement::{Agreement, Difference, Verdict};
 pub use bounds::Charged;
 pub use check::check;
-pub use listing::{from_listing, ranking_of, rates_accounts};
+pub use listing::{from_listing, from_listing_with, ranking_of, rates_accounts};
 pub use select::{Select, select};
 pub use settle::settle;
 pub use site::from_site;
@@ -89,6 +90,11 @@ pub struct ShareRow {
     pub level_fs: Figure,
     /// Fair-share factor, 0..=1.
     pub fs_factor: Figure,
+    /// What it is entitled to, TRES-seconds: its minutes, or its part of all that was used; blank
+    /// under rankings that do not compare with it.
+    pub entitled: Figure,
+    /// What it used over that, from 0 up; blank where it is entitled to nothing.
+    pub used_ratio: Figure,
     /// TRES-minutes that may be used, as `name=count,name=count`.
     pub grp_tres_mins: Option<String>,
     /// TRES-minutes that were used, in the same form.
@@ -128,6 +134,8 @@ impl ShareRow {
             Column::EffectvUsage => Some(self.effective_usage),
             Column::LevelFs => Some(self.level_fs),
             Column::FairShare => Some(self.fs_factor),
+            Column::Entitled => Some(self.entitled),
+            Column::UsedRatio => Some(self.used_ratio),
             _ => None,
         }
     }

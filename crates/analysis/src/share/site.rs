@@ -1,18 +1,29 @@
 //! The report of a site that is wholly known.
 
 use super::listing::{ROOT_EFFECTIVE_USAGE, root_norm_shares};
-use super::{Figure, ShareReport, ShareRow};
+use super::{Figure, ShareReport, ShareRow, entitled};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, Ranking};
+use fairtree::fairshare::Ranking;
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
+use fairtree_model::cluster::entitlement;
 use fairtree_model::input::site::Site;
 use fairtree_model::input::sshare::RowKind;
 
 /// Computes the report of a site, with another ranking or compatibility than its settings' if
 /// asked for.
 pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
-    let computed = fairshare::compute(ranking, compat, &site.tree, site.ledger.raw());
+    let find = |name: &str| {
+        let mut rows = site.rows.iter();
+        let is = |row: &fairtree_model::input::site::SiteRow| {
+            row.user.is_none() && row.account.eq_ignore_ascii_case(name)
+        };
+        rows.position(is).map(AssocIndex::new)
+    };
+    let entitlement = entitlement(&site.config.accounts, find);
+    let raw = site.ledger.raw();
+    let computed = entitled::computed(ranking, compat, &entitlement, &site.tree, raw);
+    let entitled = entitled::figures(ranking, &entitlement, &site.tree, raw);
     let row = |(at, row): (usize, &fairtree_model::input::site::SiteRow)| {
         let assoc = site.tree.rows()[at];
         let parent = site.tree.parent(AssocIndex::new(at));
@@ -53,6 +64,8 @@ pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
             }),
             level_fs: level_fs.map_or(Figure::Blank, |fs| Figure::Computed(Extended::to_f64(fs))),
             fs_factor: figures.fs_factor.map_or(Figure::Blank, Figure::Computed),
+            entitled: entitled.as_ref().map_or(Figure::Blank, |all| all[at].0),
+            used_ratio: entitled.as_ref().map_or(Figure::Blank, |all| all[at].1),
             grp_tres_mins: row.grp_tres_mins.clone(),
             grp_tres_raw: row.grp_tres_raw.clone(),
             tres_run_mins: row.tres_run_mins.clone(),

@@ -23,6 +23,9 @@ pub struct ExplainArgs {
     /// compared with whoever comes right before
     #[arg(long, value_name = "WHO")]
     pub versus: Option<String>,
+    /// Follow this policy file instead of the site's policy
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     /// Print JSON, of the schema fairtree.explain/1
     #[arg(long)]
     pub json: bool,

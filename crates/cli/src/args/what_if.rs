@@ -19,6 +19,9 @@ pub struct WhatIfArgs {
     /// Take all priority settings from this slurm.conf, and the factors of its partitions
     #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
     pub slurm_conf: Option<PathBuf>,
+    /// Follow this policy file from now on, instead of the policy there is
+    #[arg(long, value_name = "FILE", help_heading = SETTINGS)]
+    pub policy: Option<PathBuf>,
     /// Change a setting of slurm.conf: PriorityWeightFairshare=50000, PriorityDecayHalfLife=14-0,
     /// PriorityType=priority/fairtree
     #[arg(long, value_name = "KEY=VALUE", help_heading = SETTINGS)]

@@ -7,11 +7,10 @@ use jiff::tz::TimeZone;
 
 use crate::Failure;
 use crate::args::PlaceArgs;
-use crate::open;
-use fairtree::config::{PolicyFile, PriorityParameters, Scope, UsageModel};
+use crate::cluster::policy_file;
+use fairtree::config::{PriorityParameters, Scope, UsageModel};
 use fairtree::usage::window::Window;
 use fairtree_analysis::ledger::LedgerRules;
-use fairtree_model::input::InputError;
 use fairtree_model::input::capture::Ask;
 use fairtree_model::input::slurm::config::value_of;
 
@@ -130,12 +129,6 @@ pub(super) fn site(args: &PlaceArgs, need: Need, now: i64) -> Result<Site, Failu
         has_rules,
         counts_others: parameters.scope == Some(Scope::AllClusters),
     })
-}
-
-fn policy_file(path: &Path) -> Result<PolicyFile, Failure> {
-    let name = path.display().to_string();
-    let text = open::conf(path).map_err(|error| InputError::new(&name, error))?;
-    PolicyFile::parse(&text, &name, None).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// What PriorityParameters and its policy file say together of ledgers.

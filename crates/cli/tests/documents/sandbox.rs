@@ -135,6 +135,7 @@ impl Sandbox {
         let log = "; UnixStartTime: 0\n1 0 0 60 1 -1 -1 1 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
         fs::write(sandbox.path("log.swf"), log).expect("written");
         sandbox.run("gzip log.swf", &[]);
+        fs::write(sandbox.path("policy.toml"), "ranking = 'least_used:1'\n").expect("written");
         fs::create_dir(sandbox.path("ledgers")).expect("a folder");
         fs::write(sandbox.path("ledgers").join(OWN_FILE), plugins_ledger()).expect("written");
         let measured = "JobID|User|Account|Partition|State|Start|End|ElapsedRaw|AllocTRES|AdminComment\n\

@@ -8,6 +8,7 @@ mod find;
 mod jobs;
 mod load;
 mod names;
+mod policy;
 mod source;
 mod tables;
 mod time;
@@ -25,6 +26,7 @@ pub use find::{FindError, JobName};
 pub use jobs::runs;
 pub use load::Load;
 pub use names::{AssocName, Names, Numbered};
+pub use policy::entitlement;
 pub use tables::{Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
 
@@ -117,7 +119,7 @@ impl Cluster {
     /// # Panics
     /// When tree, ledger and tables do not belong together.
     pub fn rank(&mut self) {
-        self.fairshare = engine::rank(&self.config, &self.tree, &self.ledger);
+        self.fairshare = self.ranked();
         engine::publish(&self.fairshare, &mut self.site);
     }
 

@@ -96,6 +96,10 @@ struct RowOf<'a> {
     effective_usage: Option<Number>,
     level_fs: Option<Number>,
     fs_factor: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entitled: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_ratio: Option<Number>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_computed: Vec<&'static str>,
     grp_tres_mins: Option<&'a str>,
@@ -163,6 +167,8 @@ impl<'a> RowOf<'a> {
             effective_usage: number(row.effective_usage),
             level_fs: number(row.level_fs),
             fs_factor: number(row.fs_factor),
+            entitled: number(row.entitled),
+            used_ratio: number(row.used_ratio),
             not_computed: figures.into_iter().filter_map(not_computed).collect(),
             grp_tres_mins: row.grp_tres_mins.as_deref(),
             grp_tres_raw: row.grp_tres_raw.as_deref(),

@@ -223,6 +223,8 @@ fn cell<'a>(report: &ShareReport, row: &'a ShareRow, column: Column, depth: usiz
         | Column::NormUsage
         | Column::EffectvUsage
         | Column::LevelFs
-        | Column::FairShare => Cell::Blank,
+        | Column::FairShare
+        | Column::Entitled
+        | Column::UsedRatio => Cell::Blank,
     }
 }

@@ -6,7 +6,7 @@ use toml::{Spanned, Value};
 
 use super::place::Text;
 use crate::input::error::{InputError, Problem};
-use fairtree::config::{Config, ConfigError};
+use fairtree::config::{Config, ConfigError, Host};
 
 /// The settings; slurm.conf's defaults for those not given.
 pub(super) fn config(
@@ -30,7 +30,8 @@ pub(super) fn config(
         })?;
         lines.push_str(&format!("{}=\"{written}\"\n", key.get_ref()));
     }
-    Config::from_slurm_conf(&lines, text.file).map_err(|error| refused(text, &entries, &error))
+    Config::from_slurm_conf_for(Host::Command, &lines, text.file)
+        .map_err(|error| refused(text, &entries, &error))
 }
 
 /// The resources that every site tracks, in slurmctld's order.

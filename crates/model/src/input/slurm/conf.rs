@@ -3,7 +3,7 @@
 use crate::input::error::{InputError, Problem};
 use crate::input::slurm::document::{Document, Setting};
 use fairtree::compat::Release;
-use fairtree::config::{Config, Include, SlurmConfReader};
+use fairtree::config::{Config, Host, Include, SlurmConfReader};
 
 /// What the files say.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub fn read(
             }
         }
     }
-    let config = reader.finish().map_err(|errors| {
+    let config = reader.finish_for(Host::Command).map_err(|errors| {
         let error = &errors[0];
         let key = error.setting.split(' ').next().unwrap_or_default();
         match document.last(key) {

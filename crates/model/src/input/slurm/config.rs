@@ -3,7 +3,7 @@
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use fairtree::compat::{Compat, Release};
-use fairtree::config::{Config, ConfigError, SlurmConfReader};
+use fairtree::config::{Config, ConfigError, Host, SlurmConfReader};
 
 /// What the answer tells about priorities.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +112,7 @@ fn accepted(
     loop {
         let mut reader = SlurmConfReader::for_host(release);
         reader.read(&conf.join("\n"), file);
-        let errors = match reader.finish() {
+        let errors = match reader.finish_for(Host::Command) {
             Ok(config) => return Ok(config),
             Err(errors) => errors,
         };

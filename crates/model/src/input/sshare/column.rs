@@ -33,6 +33,10 @@ pub enum Column {
     TresRunMins,
     /// The user.
     User,
+    /// What the association is entitled to. Not of sshare.
+    Entitled,
+    /// What it used over that. Not of sshare.
+    UsedRatio,
 }
 
 impl Column {
@@ -55,6 +59,9 @@ impl Column {
         Column::User,
     ];
 
+    /// Columns of fairtree alone, looked for after those.
+    pub const OWN: [Column; 2] = [Column::Entitled, Column::UsedRatio];
+
     /// The name in the header.
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,6 +80,8 @@ impl Column {
             Column::RawUsage => "RawUsage",
             Column::TresRunMins => "TRESRunMins",
             Column::User => "User",
+            Column::Entitled => "Entitled",
+            Column::UsedRatio => "UsedRatio",
         }
     }
 
@@ -83,12 +92,13 @@ impl Column {
             Column::EffectvUsage => 13,
             Column::GrpTresMins | Column::GrpTresRaw | Column::TresRunMins => 30,
             Column::Id => 6,
-            Column::NormShares | Column::NormUsage | Column::RawUsage => 11,
+            Column::NormShares | Column::NormUsage | Column::RawUsage | Column::Entitled => 11,
             Column::Partition => 12,
             Column::Cluster
             | Column::FairShare
             | Column::LevelFs
             | Column::RawShares
+            | Column::UsedRatio
             | Column::User => 10,
         }
     }
@@ -99,8 +109,8 @@ impl Column {
             let start = column.name().get(..prefix.len());
             start.is_some_and(|start| start.eq_ignore_ascii_case(prefix))
         };
-        Column::ALL
-            .into_iter()
+        let all = Column::ALL.into_iter().chain(Column::OWN);
+        all.into_iter()
             .find(|column| !prefix.is_empty() && fits(column))
     }
 }
@@ -139,7 +149,8 @@ pub enum FieldError {
 pub const MAX_WIDTH: i32 = 4096;
 
 fn names() -> String {
-    Column::ALL.map(Column::name).join(", ")
+    let all = Column::ALL.into_iter().chain(Column::OWN);
+    all.map(Column::name).collect::<Vec<_>>().join(", ")
 }
 
 /// The columns of an `-o` list: beginnings of names, separated by commas, each with an optional
@@ -201,7 +212,8 @@ fn parse_width(text: &str, entry: &str) -> Result<i32, FieldError> {
 }
 
 /// The columns that sshare prints without `-o`: `long` is `-l`, `partitions` is `-m`.
-pub fn default_fields(long: bool, partitions: bool, fair_tree: bool) -> Vec<Field> {
+/// `entitled`: the ranking compares what was used with what associations are entitled to.
+pub fn default_fields(long: bool, partitions: bool, fair_tree: bool, entitled: bool) -> Vec<Field> {
     let mut columns = vec![Column::Account, Column::User];
     if partitions {
         columns.push(Column::Partition);
@@ -209,6 +221,9 @@ pub fn default_fields(long: bool, partitions: bool, fair_tree: bool) -> Vec<Fiel
     columns.extend([Column::RawShares, Column::NormShares, Column::RawUsage]);
     if long {
         columns.push(Column::NormUsage);
+    }
+    if entitled {
+        columns.extend(Column::OWN);
     }
     columns.extend([Column::EffectvUsage, Column::FairShare]);
     if long {

@@ -283,6 +283,8 @@ fn fill(row: &mut Row, column: Column, cell: &Cell<'_>) -> Result<(), &'static s
         Column::EffectvUsage => row.effective_usage = number(text)?,
         Column::LevelFs => row.level_fs = number(text)?,
         Column::FairShare => row.fs_factor = number(text)?,
+        // Computed from the others; no listing of sshare has them.
+        Column::Entitled | Column::UsedRatio => {}
     }
     Ok(())
 }

@@ -114,7 +114,41 @@ fn reason(compared: &UsersCompared) -> String {
                                 priority/multifactor hands a tie of other accounts on to users \
                                 below them, a fault that compat=slurm follows."
             .to_owned(),
+        Reason::Ratio => {
+            let (first, other) = match compared.moves {
+                Side::First => (b, a),
+                Side::Second => (a, b),
+            };
+            format!(
+                "Who used least of what it is entitled to comes first: {} {}, {} {}.",
+                first.name,
+                used_ratio(first),
+                other.name,
+                used_ratio(other)
+            )
+        }
+        Reason::Weight => {
+            let first = if compared.moves == Side::First { b } else { a };
+            format!(
+                "The higher weight (part of shares over part of usage) comes first: {}.",
+                first.name
+            )
+        }
         Reason::Factor => compared.ranking.explained().to_owned(),
+    }
+}
+
+/// What was used over what an association is entitled to, and both.
+fn used_ratio(step: &PathStep) -> String {
+    match step.level_fs {
+        Some(level_fs) if level_fs > 0.0 && level_fs.is_finite() => format!(
+            "used {} of {}, a ratio of {:.6}",
+            TresSeconds(step.raw_usage),
+            TresSeconds(step.raw_usage * level_fs),
+            1.0 / level_fs
+        ),
+        Some(level_fs) if level_fs <= 0.0 => "is entitled to nothing".to_owned(),
+        _ => "used nothing".to_owned(),
     }
 }
 

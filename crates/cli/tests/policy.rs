@@ -1,0 +1,197 @@
+//! Reports under policies that PriorityFlags do not name. Expected values: hand calculation.
+
+mod command;
+
+use std::path::Path;
+
+use command::{fairtree, folder};
+use serde_json::Value;
+
+/// 800 in all: of three shares of four 300 were used, of one 500.
+const SITE: &str = "\
+[accounts.a]
+shares = 3
+users.ann = { shares = 1, usage = 300 }
+[accounts.b]
+shares = 1
+users.bob = { shares = 1, usage = 500 }
+users.cyd = { shares = 1 }
+";
+
+/// Runs the command with the site and a policy, both in files of their own.
+fn ran(name: &str, policy: &str, args: &[&str]) -> command::Ran {
+    let folder = folder(name);
+    let path = |file: &str| folder.join(file).display().to_string();
+    std::fs::write(Path::new(&path("site.toml")), SITE).expect("written");
+    std::fs::write(Path::new(&path("policy.toml")), policy).expect("written");
+    let (site, policy) = (path("site.toml"), path("policy.toml"));
+    fairtree(&[args, &["--policy", &policy, &site]].concat(), b"")
+}
+
+/// Whether an explanation in JSON has this reason.
+fn reason(json: &str, word: &str) -> bool {
+    let dense: String = json.split_whitespace().collect();
+    dense.contains(&format!("\"reason\":\"{word}\""))
+}
+
+/// A field of the rows of `share`, by user or account.
+fn field(json: &Value, name: &str, field: &str) -> Option<f64> {
+    let rows = json["rows"].as_array().expect("rows");
+    let is = |row: &&Value| match row["user"].as_str() {
+        Some(user) => user == name,
+        None => row["account"] == name,
+    };
+    rows.iter().find(is).expect("a row")[field].as_f64()
+}
+
+fn share(name: &str, policy: &str) -> Value {
+    let ran = ran(name, policy, &["share", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).expect("JSON")
+}
+
+#[test]
+fn by_shares_each_is_entitled_to_its_part_of_all_that_was_used() {
+    let json = share("policy-shares", "ranking = 'least_used:1'\n");
+    for (name, entitled, ratio) in [
+        ("a", 600.0, 0.5),
+        ("b", 200.0, 2.5),
+        ("ann", 600.0, 0.5),
+        ("bob", 100.0, 5.0),
+        ("cyd", 100.0, 0.0),
+    ] {
+        assert_eq!(field(&json, name, "entitled"), Some(entitled), "{name}");
+        assert_eq!(field(&json, name, "used_ratio"), Some(ratio), "{name}");
+    }
+    assert_eq!(field(&json, "root", "entitled"), None);
+    let table = ran("policy-table", "ranking = 'least_used:1'\n", &["share"]).out;
+    assert!(table.contains("Entitled  UsedRatio"), "{table}");
+    // Other rankings compare with nothing of the kind.
+    let json = share("policy-none", "ranking = 'fair_tree'\n");
+    assert_eq!(field(&json, "a", "entitled"), None);
+}
+
+/// Ten minutes are 600 s, five 300 s of which each user has half; one minute is 60 s.
+#[test]
+fn minutes_count_instead_of_shares() {
+    let policy = |minutes: u32| {
+        format!(
+            "ranking = 'least_used:leaf'\n[accounts.A]\nminutes = {minutes}\n[accounts.b]\nminutes = 5\n"
+        )
+    };
+    for (minutes, entitled, ratio, places) in [
+        (10, 600.0, 0.5, [("cyd", 3.0), ("ann", 2.0), ("bob", 1.0)]),
+        (1, 60.0, 5.0, [("cyd", 3.0), ("bob", 2.0), ("ann", 1.0)]),
+    ] {
+        let json = share(&format!("policy-minutes-{minutes}"), &policy(minutes));
+        assert_eq!(field(&json, "ann", "entitled"), Some(entitled));
+        assert_eq!(field(&json, "ann", "used_ratio"), Some(ratio));
+        assert_eq!(field(&json, "bob", "entitled"), Some(150.0));
+        for (user, place) in places {
+            assert_eq!(field(&json, user, "fs_factor"), Some(place / 3.0), "{user}");
+        }
+    }
+}
+
+/// At the level of the ranking: a used 300 of 600, b 500 of 200.
+#[test]
+fn explanations_name_the_level_and_both_ratios() {
+    let args = ["explain", "bob", "--versus", "ann"];
+    let ran_one = ran("policy-explain", "ranking = 'least_used:1'\n", &args);
+    assert_eq!(ran_one.code, 0, "{}", ran_one.err);
+    let text = ran_one.out.replace('\n', " ");
+    for words in [
+        "Their ways part below root:",
+        "Who used least of what it is entitled to comes first: a used ",
+        "a ratio of 0.500000, b used",
+        "a ratio of 2.500000.",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // All leaves at once: cyd used nothing.
+    let args = ["explain", "ann", "--versus", "cyd", "--json"];
+    let leaf = ran(
+        "policy-explain-leaf",
+        "ranking = 'least_used:leaf'\n",
+        &args,
+    );
+    let json: Value = serde_json::from_str(&leaf.out).expect("JSON");
+    assert!(reason(&leaf.out, "ratio"), "{json}");
+    // Weights: a has 3/4 of shares and 3/8 of usage, b 1/4 and 5/8.
+    let args = ["explain", "bob", "--versus", "ann", "--json"];
+    let walk = ran("policy-explain-walk", "ranking = 'weighted_walk'\n", &args);
+    assert!(reason(&walk.out, "weight"), "{}", walk.out);
+}
+
+#[test]
+fn what_if_takes_policies() {
+    let policy =
+        "ranking = 'least_used:leaf'\n[accounts.a]\nminutes = 1\n[accounts.b]\nminutes = 5\n";
+    let ran_one = ran("policy-what-if", policy, &["what-if"]);
+    assert_eq!(ran_one.code, 0, "{}", ran_one.err);
+    assert!(
+        ran_one.out.contains("the policy is that of"),
+        "{}",
+        ran_one.out
+    );
+    let set = "PriorityParameters=usage=window:28-0,ranking=least_used:1,order=strict";
+    let of_set = |more: &[&str]| {
+        let args = [&["what-if", "--set", set], more, &["-"]].concat();
+        fairtree(&args, SITE.as_bytes())
+    };
+    let changed = of_set(&[]);
+    assert_eq!(changed.code, 0, "{}", changed.err);
+    let later = of_set(&["--after", "1-0"]);
+    assert!(
+        later.code == 2 && later.err.contains("--after: with usage=window:"),
+        "{}",
+        later.err
+    );
+}
+
+#[test]
+fn every_policy_is_read_and_what_is_not_followed_is_told() {
+    let own = "[settings]\nPriorityParameters = 'usage=window:28-0,scope=all_clusters,ranking=\
+               least_used:1,order=interleaved,counts=COMPLETED,policy=/etc/x.toml'\n";
+    let site = format!("{own}{SITE}");
+    for args in [
+        &["share", "-"][..],
+        &["explain", "bob", "-"],
+        &["chart", "-"],
+    ] {
+        let ran = fairtree(args, site.as_bytes());
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
+        if args[0] != "chart" {
+            assert!(
+                ran.err.contains("--policy /etc/x.toml follows it"),
+                "{}",
+                ran.err
+            );
+            assert!(
+                ran.err.contains("numbers waiting jobs by their places"),
+                "{}",
+                ran.err
+            );
+        }
+    }
+}
+
+#[test]
+fn wrong_policies_are_refused_with_their_place() {
+    for (policy, words) in [
+        ("ranking = 'fast'\n", "policy.toml:1:12: ranking"),
+        (
+            "[accounts.nobody]\nminutes = 1\n",
+            "policy.toml:1:11: accounts: found \"nobody\"",
+        ),
+    ] {
+        for args in [&["share"][..], &["explain", "bob"], &["what-if"]] {
+            let ran = ran("policy-wrong", policy, args);
+            assert!(
+                ran.code == 2 && ran.err.contains(words),
+                "{args:?}: {}",
+                ran.err
+            );
+        }
+    }
+}
