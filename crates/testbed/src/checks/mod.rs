@@ -11,6 +11,7 @@ mod fault;
 pub mod fixture;
 mod guides;
 mod hostile;
+mod ledger;
 mod lives;
 mod model;
 mod neighbours;
@@ -197,6 +198,7 @@ const CHECKS: &[(&str, Body)] = &[
         "an_upgrade_finds_its_plugin_and_doctor_says_so",
         side_by_side::upgrade,
     ),
+    ("past_use_is_filled_in_from_the_database", ledger::is_filled),
     ("guides_work_from_first_to_last_command", guides::work),
 ];
 
