@@ -75,9 +75,21 @@ enum Tool {
         #[arg(long, env = "SLURM", default_value_t = prefix::preset())]
         slurm: Release,
         /// How often
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 1000)]
         count: u32,
         /// The moments are drawn from this; without it, from the clock
+        #[arg(long)]
+        seed: Option<u64>,
+    },
+    /// Let disk, clock, memory, slurmdbd and slurmctld fail at random, together, and look at usage
+    Faults {
+        /// Slurm's release
+        #[arg(long, env = "SLURM", default_value = "22.05.8")]
+        slurm: Release,
+        /// How long it lasts
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+        /// Faults are drawn from this; without it, from the clock
         #[arg(long)]
         seed: Option<u64>,
     },
@@ -173,6 +185,19 @@ fn run(tool: Tool) -> Result<()> {
                 seed: seed.map_or_else(storm::fresh_seed, Ok)?,
             };
             kills.run(&progress)
+        }
+        Tool::Faults {
+            slurm,
+            seconds,
+            seed,
+        } => {
+            prepare(&slurm, &progress)?;
+            let storm = mishap::FaultStorm {
+                release: slurm,
+                length: Duration::from_secs(seconds),
+                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+            };
+            storm.run(&progress)
         }
         Tool::Storm {
             slurm,

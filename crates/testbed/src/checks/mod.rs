@@ -21,7 +21,7 @@ mod recipes;
 pub mod settings;
 mod side_by_side;
 mod slow_disk;
-mod steady;
+pub mod steady;
 mod takeover;
 mod teardown;
 mod usage;

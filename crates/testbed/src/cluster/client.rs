@@ -1,6 +1,6 @@
 //! Slurm's commands, run against a private cluster.
 
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -55,6 +55,17 @@ impl Cluster {
     /// A command that fails, or that does not end within a minute.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         output(self.command(words)?)
+    }
+
+    /// Begins a command of Slurm as root, whose output nobody reads.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn begin(&self, words: &[&str]) -> Result<Child> {
+        let mut command = self.command(words)?;
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.stderr(Stdio::null()).spawn();
+        child.with_context(|| format!("cannot run {command:?}"))
     }
 
     pub(super) fn command(&self, words: &[&str]) -> Result<Command> {

@@ -153,13 +153,26 @@ impl Cluster {
         self.start_slurmctld_as(command)
     }
 
-    fn start_slurmctld_as(&mut self, mut command: Command) -> Result<()> {
+    /// slurmctld, without waiting until it answers.
+    ///
+    /// # Errors
+    /// It cannot be run.
+    pub fn launch_slurmctld(&mut self) -> Result<()> {
+        let command = self.slurm_daemon("slurmctld", "slurmctld")?;
+        self.spawn_slurmctld(command)
+    }
+
+    fn start_slurmctld_as(&mut self, command: Command) -> Result<()> {
+        self.spawn_slurmctld(command)?;
+        self.ready("slurmctld", |cluster| cluster.slurmctld_answers())
+    }
+
+    fn spawn_slurmctld(&mut self, mut command: Command) -> Result<()> {
         for (key, value) in &self.slurmctld_environment {
             command.env(key, value);
         }
         let command = self.on_primary(self.with_disk(command));
-        self.spawn("slurmctld", command)?;
-        self.ready("slurmctld", |cluster| cluster.slurmctld_answers())
+        self.spawn("slurmctld", command)
     }
 
     /// Ends slurmctld as an administrator would and waits until it is gone.
@@ -170,6 +183,21 @@ impl Cluster {
     /// Ends slurmctld without giving it a chance to save anything.
     pub fn kill_slurmctld(&mut self) -> Result<()> {
         self.daemon_out("slurmctld")?.stop(Signal::SIGKILL)
+    }
+
+    /// Whether slurmctld was ended, or has ended by itself: then it can be started again.
+    ///
+    /// # Errors
+    /// Its end cannot be asked for.
+    pub fn slurmctld_has_ended(&mut self) -> Result<bool> {
+        let Some(daemon) = self.daemons.get_mut("slurmctld") else {
+            return Ok(true);
+        };
+        let ended = daemon.ended()?.is_some();
+        if ended {
+            self.daemon_out("slurmctld")?;
+        }
+        Ok(ended)
     }
 
     /// Its process number.

@@ -1,15 +1,17 @@
-//! slurmctld killed at random moments, in a private cluster.
+//! slurmctld killed at random moments, in private clusters.
 //!
-//! Usage does not decay there, so what must have been charged follows from the times that
-//! slurmctld gives for its jobs: CPUs times seconds, no more, and no less but for one period.
+//! Usage does not decay there and is cleared at midnight, so what must have been charged follows
+//! from the times that slurmctld gives for its jobs: CPUs times seconds, no more, and no less but
+//! for one period.
 
 use std::collections::BTreeMap;
-use std::thread::sleep;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
-use crate::checks::fixture::{self, PERIOD, job, now};
+use super::phase::{self, Clock, Phase};
+use crate::checks::fixture::{self, PERIOD, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -20,10 +22,13 @@ use xtask::progress::Progress;
 use xtask::release::Release;
 
 /// How many kills `make test` takes the time for.
-pub const SHORT: u32 = 5;
+pub const SHORT: u32 = 100;
 
-/// The longest time between a job's start being on disk and the kill, milliseconds.
-const LONGEST_MS: i64 = 4000;
+/// How many clusters run at a time: they mostly wait.
+const CLUSTERS: u32 = 4;
+
+/// How many kills there are between two jobs that slurmctld has written down.
+const KILLS_PER_JOB: u32 = 5;
 
 /// Kills drawn from a seed.
 #[derive(Clone, Debug)]
@@ -45,58 +50,115 @@ const SHORT_ONES: (&str, &str) = ("ann", "left");
 type Jobs = BTreeMap<u32, (&'static str, i64)>;
 
 impl Kills {
-    /// Kills slurmctld again and again, under a job that runs on and others that end, before the
-    /// kill, while there is no slurmctld, or after it.
+    /// Kills slurmctld again and again, in every [`Phase`], under a job that runs on and others that
+    /// end, before the kill, while there is no slurmctld, or after it.
     ///
     /// # Errors
-    /// Usage that is lost or charged twice, with the moment, and whatever a cluster fails with.
+    /// Usage that is lost or charged twice, with the moment; a slurmctld that does not start; and
+    /// whatever a cluster fails with.
     pub fn run(&self, progress: &Progress) -> Result<()> {
         progress.print(format!(
             "{} kills; again: cargo testbed kills --slurm {} --count {} --seed {}",
             self.count, self.release, self.count, self.seed
         ));
+        let clusters = CLUSTERS.min(self.count.div_ceil(10)).max(1);
+        let each = |number: u32| Kills {
+            // The first ones take what remains.
+            count: self.count / clusters + u32::from(number < self.count % clusters),
+            seed: self.seed.wrapping_mul(u64::from(CLUSTERS)) + u64::from(number),
+            release: self.release.clone(),
+        };
+        // One has failed: the others need not go on.
+        let failed = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let failed = &failed;
+            let one = |number: u32| {
+                let result = each(number).of_one(failed, progress);
+                result.inspect_err(|_| failed.store(true, Ordering::Relaxed))
+            };
+            let running: Vec<_> = (0..clusters)
+                .map(|number| scope.spawn(move || one(number)))
+                .collect();
+            let ended = running.into_iter().map(|one| {
+                one.join()
+                    .unwrap_or_else(|_| Err(anyhow!("kills panicked")))
+            });
+            ended
+                .collect::<Vec<Result<()>>>()
+                .into_iter()
+                .collect::<Result<()>>()
+        })
+    }
+
+    /// In one cluster, until others have `failed`.
+    fn of_one(&self, failed: &AtomicBool, progress: &Progress) -> Result<()> {
         let mut plan = fixture::plan(&self.release, PriorityType::Fairtree);
         // Of a job that ended while there was no slurmctld it may learn late: until then the job
         // keeps its CPUs.
         plan.nodes.cpus = 100;
-        // So that the times of all jobs can be asked for at the end.
-        plan.settings.push(("MinJobAge", "1000000".to_owned()));
+        plan.partitions[0].max_time = "UNLIMITED";
+        for (key, value) in [
+            // So that the times of all jobs can be asked for at the end.
+            ("MinJobAge", "4000000000"),
+            // Or slurmctld would believe that its nodes have not answered while its clock is stepped.
+            ("SlurmdTimeout", "0"),
+            ("PriorityUsageResetPeriod", "DAILY"),
+        ] {
+            plan.settings.retain(|(known, _)| *known != key);
+            plan.settings.push((key, value.to_owned()));
+        }
         let mut cluster = Cluster::start(&plan, progress)?;
+        cluster.stop_slurmctld()?;
+        cluster.give_slow_disk()?;
+        cluster.set_slurmctld_variable("TZ", Some("UTC"));
+        let mut clock = Clock::new(&cluster)?;
+        cluster.start_slurmctld()?;
         let mut draw = Draw::new(self.seed);
         let mut jobs = Jobs::new();
-        start(&cluster, &mut jobs, LONG, 2, 100_000)?;
-        for kill in 1..=self.count {
+        start(&cluster, &mut jobs, LONG, 2, 10_000_000)?;
+        for kill in 0..self.count {
             interrupt::check()?;
-            let cpus = u32::try_from(draw.between(1, 4))?;
-            start(&cluster, &mut jobs, SHORT_ONES, cpus, draw.between(1, 8))?;
-            // Killed before, it would not know of the job's start.
-            fixture::jobs_are_saved(&cluster)?;
-            let moment = draw.between(0, LONGEST_MS);
-            sleep(Duration::from_millis(u64::try_from(moment)?));
-            cluster.kill_slurmctld()?;
-            cluster.start_slurmctld()?;
-            fixture::next_pass(&cluster)?;
-            let when = format!("kill {kill}, {moment} ms after a save");
-            self.check(&cluster, &jobs, &when, progress)?;
+            if failed.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if kill % KILLS_PER_JOB == 0 {
+                let cpus = u32::try_from(draw.between(1, 4))?;
+                start(&cluster, &mut jobs, SHORT_ONES, cpus, draw.between(1, 15))?;
+                // Killed before, it would not know of the job's start.
+                fixture::jobs_are_saved(&cluster)?;
+            }
+            let phase = Phase::ALL[usize::try_from(kill)? % Phase::ALL.len()];
+            let when = phase::kill(&mut cluster, phase, &mut clock, &mut draw)
+                .with_context(|| format!("kill {kill} of seed {}, {phase:?}", self.seed))?;
+            clock.next_pass(&cluster)?;
+            let when = format!("kill {kill} of seed {}, {when}", self.seed);
+            check(&cluster, &jobs, &clock, &when, progress)?;
+            clock.noon_again(&cluster)?;
         }
         for id in jobs.keys() {
             // Also those that slurmctld has not heard of.
             cluster.run(&["scancel", &id.to_string()])?;
             fixture::over(&cluster, *id)?;
         }
-        fixture::next_pass(&cluster)?;
-        let when = format!("after {} kills", self.count);
-        self.check(&cluster, &jobs, &when, progress)
+        clock.next_pass(&cluster)?;
+        let when = format!("after {} kills of seed {}", self.count, self.seed);
+        check(&cluster, &jobs, &clock, &when, progress)
     }
+}
 
-    fn check(&self, cluster: &Cluster, jobs: &Jobs, when: &str, progress: &Progress) -> Result<()> {
-        for (_, name) in [LONG, SHORT_ONES] {
-            let account = Account::of(cluster, jobs, name)?;
-            progress.step(format!("{when}: {account}"));
-            account.check().with_context(|| when.to_owned())?;
-        }
-        Ok(())
+fn check(
+    cluster: &Cluster,
+    jobs: &Jobs,
+    clock: &Clock,
+    when: &str,
+    progress: &Progress,
+) -> Result<()> {
+    for (_, name) in [LONG, SHORT_ONES] {
+        let account = Account::of(cluster, jobs, clock, name)?;
+        progress.step(format!("{when}: {account}"));
+        account.check().with_context(|| when.to_owned())?;
     }
+    Ok(())
 }
 
 /// Starts a job of `cpus` that sleeps for `secs`.
@@ -109,7 +171,8 @@ fn start(
 ) -> Result<()> {
     let new = NewJob {
         cpus,
-        options: vec!["--time=1000".to_owned(), "--no-requeue".to_owned()],
+        // Of a job without limit scontrol tells no end that is ahead of its own clock.
+        options: vec!["--time=5000000".to_owned(), "--no-requeue".to_owned()],
         ..job(user, account, u32::try_from(secs)?)
     };
     let id = cluster.submit(&new)?;
@@ -130,23 +193,25 @@ struct Account {
 }
 
 impl Account {
-    fn of(cluster: &Cluster, jobs: &Jobs, name: &'static str) -> Result<Account> {
+    fn of(cluster: &Cluster, jobs: &Jobs, clock: &Clock, name: &'static str) -> Result<Account> {
         let passed = fixture::last_pass(cluster);
         let usage = cluster.sshare("Account,RawUsage")?;
         let charged = usage.find("Account", name)?.get("RawUsage")?;
         let table = cluster.show("job")?;
-        let now = now()?;
+        let now = clock.now()?;
+        // What was used before usage was cleared does not count; of the pass before that some may.
+        let (cleared, before) = clock.cleared.unwrap_or_default();
         let (mut least, mut most, mut running) = (0, 0, 0);
         for row in table.rows() {
             let Some((_, length)) = jobs.get(&row.get("JobId")?).filter(|job| job.0 == name) else {
                 continue;
             };
             let (cpus, start, end) = times(row)?;
-            most += cpus * (end.unwrap_or(now) - start);
+            most += cpus * (end.unwrap_or(now) - start.max(before)).max(0);
             running += end.map_or(cpus, |_| 0);
             // Of an end while it was not there slurmctld learns late, and may be told another time.
             let end = end.unwrap_or(passed).min(start + length);
-            least += cpus * (end - start).max(0);
+            least += cpus * (end - start.max(cleared)).max(0);
         }
         Ok(Account {
             name,
@@ -185,6 +250,7 @@ impl std::fmt::Display for Account {
 /// CPUs, start, and end if it has ended.
 fn times(row: &Row) -> Result<(i64, i64, Option<i64>)> {
     let runs = row.text("JobState")? == "RUNNING";
-    let end = (!runs).then(|| row.get("EndTime")).transpose()?;
+    let end = (!runs).then(|| row.get("EndTime")).transpose();
+    let end = end.with_context(|| format!("{row:?}"))?;
     Ok((row.get("NumCPUs")?, row.get("StartTime")?, end))
 }

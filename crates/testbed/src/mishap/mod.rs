@@ -6,8 +6,10 @@
 mod case;
 mod clock;
 mod disk;
+mod fault_storm;
 mod files;
 mod kills;
+mod phase;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use xtask::release::Release;
 use xtask::{interrupt, project, source};
 
 use case::Case;
+pub use fault_storm::{FaultStorm, tests as fault_tests};
 pub use kills::Kills;
 
 /// Each kind by name, with its cases.
