@@ -1,6 +1,7 @@
 //! `fairtree compare`.
 
-use std::io::{self, BufWriter, Read, Write, stdout};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write, stdout};
 use std::path::Path;
 
 use super::args::CompareArgs;
@@ -8,7 +9,7 @@ use super::message::Messages;
 use super::{Failure, Outcome, open as files, told};
 use fairtree_analysis::compare::{queue, shares};
 use fairtree_analysis::prio::{PrioReport, from_queue};
-use fairtree_model::input::capture::open;
+use fairtree_model::input::capture::open_only;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{InputError, LeftOut, Problem, sprio, sshare, stream};
@@ -27,16 +28,16 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
         .iter()
         .flatten()
         .for_each(|note| messages.note(note));
-    let mut changes = Vec::new();
+    let mut of_shares = Vec::new();
     let mut compared = Vec::new();
     let both_shares = before.shares.as_ref().zip(after.shares.as_ref());
     let both_shares = both_shares.map(|(before, after)| [before, after]);
     if let Some([before, after]) = both_shares {
-        changes.extend(shares(before, after));
+        of_shares = shares(before, after);
         compared.push("shares");
     }
-    if let (Some(before), Some(after)) = (&before.queue, &after.queue) {
-        changes.extend(queue(before, after, both_shares));
+    let both_queues = before.queue.as_ref().zip(after.queue.as_ref());
+    if both_queues.is_some() {
         compared.push("queue");
     }
     if compared.is_empty() {
@@ -45,20 +46,19 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
                 .into(),
         ));
     }
+    let of_queues = both_queues.map(|(before, after)| queue(before, after, both_shares));
+    let mut outcome = Outcome::Done;
+    let changes = of_shares.into_iter().chain(of_queues.into_iter().flatten());
+    let mut changes = changes.inspect(|_| outcome = Outcome::Differences);
     let mut out = BufWriter::new(stdout().lock());
     let written = if args.json {
         let name = |path: &Path| path.display().to_string();
         let (before, after) = (name(&args.before), name(&args.after));
-        to_json(&mut out, &before, &after, &compared, &changes)
+        to_json(&mut out, &before, &after, &compared, &mut changes)
     } else {
-        changes
-            .iter()
-            .try_for_each(|change| writeln!(out, "{change}"))
+        changes.try_for_each(|change| writeln!(out, "{change}"))
     };
-    let outcome = match changes.is_empty() {
-        true => Outcome::Done,
-        false => Outcome::Differences,
-    };
+    drop(changes);
     told(written.and_then(|()| out.flush()), outcome)
 }
 
@@ -135,17 +135,21 @@ fn parse(name: &str, text: &str) -> Result<Side, Failure> {
     Ok(side)
 }
 
+/// Of a capture only what is compared is read.
 fn capture(folder: &Path) -> Result<Side, Failure> {
-    let stored = open(folder)?;
+    let stored = open_only(folder, &[Source::Shares])?;
     let mut side = Side::default();
     if let Some(answer) = stored.answers.get(&Source::Shares) {
         let text = answer.text.as_bytes();
         side.shares = Some(sshare::read_answer(&answer.name, text, &mut side.left)?);
     }
-    if let Some(answer) = stored.answers.get(&Source::Priorities) {
-        let text = answer.text.as_bytes();
-        let queue = sprio::read_answer(&answer.name, text, &mut side.left)?;
-        side.queue = Some(single(&answer.name, &queue)?);
+    if stored.has(Source::Priorities) {
+        let path = stored.path(Source::Priorities)?;
+        let name = path.display().to_string();
+        let file = File::open(&path).map_err(|error| InputError::new(&name, error))?;
+        let input = BufReader::with_capacity(1 << 20, file);
+        let queue = sprio::read_answer(&name, input, &mut side.left)?;
+        side.queue = Some(single(&name, &queue)?);
     }
     Ok(side)
 }

@@ -27,7 +27,9 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
     };
     // Wrong options are told before Slurm is asked.
     let asked = Asked::new(args)?;
-    let cluster = place.with_jobs(messages)?;
+    // Which other jobs wait does not matter.
+    let jobs: Vec<JobName> = asked.job.into_iter().collect();
+    let cluster = place.with_these(&jobs, messages)?;
     let request = asked.of(args, &cluster)?;
     let waiting = Waiting::new("computing the effect on fair share");
     let cost = cost(&cluster, &request);
@@ -100,7 +102,7 @@ impl Asked {
             .map(|name| cluster.find_job(name))
             .transpose()
             .map_err(usage)?;
-        let job = job.map(|at| &cluster.jobs.as_deref().unwrap_or_default()[at]);
+        let job = job.map(|at| &cluster.jobs()[at]);
         let partition = partition(args, cluster, job)?;
         let tres = self.tres.or_else(|| job.map(|job| tres_of(cluster, job)));
         let tres = tres.unwrap_or_default();
@@ -160,7 +162,7 @@ fn payer(
         (Some(user), Some(account), _) => cluster.find(&format!("{user}@{account}")),
         (Some(user), None, _) => cluster.find(user),
         (None, _, Some(job)) => {
-            let account = args.account.as_ref().or(job.account.as_ref());
+            let account = args.account.as_deref().or(job.account.as_deref());
             match (job.job.assoc.filter(|_| args.account.is_none()), account) {
                 (Some(assoc), _) => Ok(assoc),
                 (None, Some(account)) => cluster.find(&format!("{}@{account}", job.user)),

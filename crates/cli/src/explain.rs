@@ -113,7 +113,7 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
             ))
         })?;
         let position = cluster.find_job(name).map_err(usage)?;
-        Ok(&cluster.jobs.as_deref().unwrap_or_default()[position])
+        Ok(&cluster.jobs()[position])
     };
     let job = waiting(find(&args.who)?, messages)?;
     let load = cluster.load();

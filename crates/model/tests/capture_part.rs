@@ -38,15 +38,20 @@ fn the_jobs_in_question_are_as_in_the_whole() {
     let stored = capture(&checkout().join(CLUSTER));
     let whole = Snapshot::read("whole", &stored.answers).expect("a snapshot");
     let all = Cluster::from_snapshot(&whole, None).expect("a cluster");
-    for job in &whole.queued.jobs {
+    for job in whole.queued.jobs.iter() {
         let part = part(&stored, &only(&[job.id])).expect("a snapshot");
         let found = part.queued.jobs.iter().find(|row| row.id == job.id);
         assert_eq!(found, Some(job));
         let rows = |snapshot: &Snapshot| -> Vec<String> {
-            let rows = snapshot.queued.queue.listings.iter().flat_map(|l| &l.rows);
+            let rows = snapshot
+                .queued
+                .queue
+                .listings
+                .iter()
+                .flat_map(|l| l.rows.iter());
             let rows = rows.filter(|row| row.job_id == Some(job.id));
             // All but the line, which is that of the excerpt.
-            rows.map(|row| format!("{:?}", (&row.partition, row.priority, row.norm, &row.tres)))
+            rows.map(|row| format!("{:?}", (row.partition, row.priority, row.norm, row.tres)))
                 .collect()
         };
         assert_eq!(rows(&part), rows(&whole), "job {}", job.id);

@@ -1,7 +1,5 @@
 //! Two listings of sprio: which factor moved which job.
 
-use std::collections::HashMap;
-
 use super::assoc::{key as assoc_key, name as assoc_name};
 use super::{Change, Happened, Kind, Value, Values};
 use crate::prio::{PrioReport, PrioRow};
@@ -9,33 +7,45 @@ use fairtree_model::c_format;
 use fairtree_model::input::sprio::Factor;
 use fairtree_model::input::sshare::{Listing, Row};
 
-/// Job, partition, and which of the job's QOS there, from 0.
-type Key<'a> = (Option<u32>, Option<&'a str>, usize);
-
-/// The rows by key, in their order. Of a job with several QOS sprio prints a row for each, the
-/// highest priority first.
-fn keyed(report: &PrioReport) -> Vec<(Key<'_>, &PrioRow)> {
-    let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
-    report
-        .rows
-        .iter()
-        .map(|row| {
-            let nth = seen
-                .entry((row.job_id, row.partition.as_deref()))
-                .or_default();
-            let key = (row.job_id, row.partition.as_deref(), *nth);
-            *nth += 1;
-            (key, row)
-        })
-        .collect()
+/// For each row of `after` the row of `before` of the same job and partition, and whether each row
+/// of `before` has one. Of a job with several QOS sprio prints a row for each, the highest priority
+/// first: the first belongs to the first.
+fn pairs(before: &PrioReport, after: &PrioReport) -> (Vec<Option<u32>>, Vec<bool>) {
+    let (old, new) = (sorted(before), sorted(after));
+    let mut earlier = vec![None; new.len()];
+    let mut kept = vec![false; old.len()];
+    let mut at = 0;
+    for &(id, partition, row) in &new {
+        while old
+            .get(at)
+            .is_some_and(|old| (old.0, old.1) < (id, partition))
+        {
+            at += 1;
+        }
+        if let Some(&(_, _, found)) = old.get(at).filter(|old| (old.0, old.1) == (id, partition)) {
+            earlier[row as usize] = Some(found);
+            kept[found as usize] = true;
+            at += 1;
+        }
+    }
+    (earlier, kept)
 }
 
-fn name(row: &PrioRow) -> String {
+/// Job and partition of each row, in their order, and the row.
+fn sorted(report: &PrioReport) -> Vec<(Option<u32>, Option<&str>, u32)> {
+    let mut rows: Vec<_> = (report.rows.iter().zip(0..))
+        .map(|(row, at)| (row.job_id, row.partition, at))
+        .collect();
+    rows.sort_unstable();
+    rows
+}
+
+fn name(row: &PrioRow<'_>) -> String {
     // The line would be that of one of two files.
     let row = PrioRow {
         line: None,
         job_id: row.job_id,
-        partition: row.partition.clone(),
+        partition: row.partition,
         ..PrioRow::default()
     };
     row.name()
@@ -44,35 +54,38 @@ fn name(row: &PrioRow) -> String {
 /// The differences: weights, then jobs in the later order, then those that are gone.
 ///
 /// `shares`: the listings of sshare from the same moments, which tell why FAIRSHARE moved.
-pub fn queue(
-    before: &PrioReport,
-    after: &PrioReport,
-    shares: Option<[&Listing; 2]>,
-) -> Vec<Change> {
-    let mut changes = weights(before, after);
-    let (old_rows, new_rows) = (keyed(before), keyed(after));
-    let earlier: HashMap<Key<'_>, &PrioRow> = old_rows.iter().copied().collect();
-    let later: HashMap<Key<'_>, &PrioRow> = new_rows.iter().copied().collect();
-    for (key, row) in &new_rows {
-        match earlier.get(key) {
-            Some(old) => changes.extend(job(old, row, shares)),
-            None => {
-                let new = Change::new(Kind::Job, name(row), "new").happened(Happened::New);
-                changes.push(with_priority(new, None, Some(row)));
-            }
+pub fn queue<'a>(
+    before: &'a PrioReport,
+    after: &'a PrioReport,
+    shares: Option<[&'a Listing; 2]>,
+) -> impl Iterator<Item = Change> + 'a {
+    let shares = shares.map(|shares| shares.map(Users::of));
+    let (earlier, kept) = pairs(before, after);
+    let here = earlier.into_iter().zip(after.rows.iter());
+    let here = here.filter_map(move |(old, row)| match old {
+        Some(old) => job(&before.rows.get(old as usize), &row, shares.as_ref()),
+        None => {
+            let new = Change::new(Kind::Job, name(&row), "new").happened(Happened::New);
+            Some(with_priority(new, None, Some(&row)))
         }
-    }
-    for (_, row) in old_rows.iter().filter(|(key, _)| !later.contains_key(key)) {
+    });
+    let lost = (0..kept.len()).filter(move |at| !kept[*at]);
+    let lost = lost.map(|at| {
+        let row = before.rows.get(at);
         let what = "gone: it started, ended or was held";
-        let gone = Change::new(Kind::Job, name(row), what).happened(Happened::Gone);
-        changes.push(with_priority(gone, Some(row), None));
-    }
-    changes
+        let gone = Change::new(Kind::Job, name(&row), what).happened(Happened::Gone);
+        with_priority(gone, Some(&row), None)
+    });
+    weights(before, after).into_iter().chain(here).chain(lost)
 }
 
 /// With the priority on the side where there is one.
-fn with_priority(mut change: Change, before: Option<&PrioRow>, after: Option<&PrioRow>) -> Change {
-    let priority = |row: &PrioRow| row.priority.value().map(|p| Value::Whole(p.trunc() as i64));
+fn with_priority(
+    mut change: Change,
+    before: Option<&PrioRow<'_>>,
+    after: Option<&PrioRow<'_>>,
+) -> Change {
+    let priority = |row: &PrioRow<'_>| row.priority.value().map(|p| Value::Whole(p.trunc() as i64));
     change.values.push(Values {
         name: "PRIORITY".to_owned(),
         before: before.and_then(priority),
@@ -108,22 +121,33 @@ fn weights(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
     changes
 }
 
-/// The one association of sshare that a job's user and account can be; both may be cut short.
-fn association<'a>(listing: &'a Listing, job: &PrioRow) -> Option<&'a Row> {
-    let user = job.user.as_deref()?;
-    let account = job.account.as_deref().unwrap_or("");
-    let mut found = listing.rows.iter().filter(|row| {
-        let (of_account, of_user, _) = assoc_key(row);
-        !of_user.is_empty() && of_user.starts_with(user) && of_account.starts_with(account)
-    });
-    let row = found.next()?;
-    found.next().is_none().then_some(row)
+/// The users of a listing of sshare, by name.
+struct Users<'a>(Vec<(&'a str, &'a Row)>);
+
+impl<'a> Users<'a> {
+    fn of(listing: &'a Listing) -> Users<'a> {
+        let rows = listing.rows.iter().map(|row| (assoc_key(row).1, row));
+        let mut users: Vec<_> = rows.filter(|(user, _)| !user.is_empty()).collect();
+        users.sort_by_key(|(user, _)| *user);
+        Users(users)
+    }
+
+    /// The one association that a job's user and account can be; both may be cut short.
+    fn association(&self, job: &PrioRow<'_>) -> Option<&'a Row> {
+        let (user, account) = (job.user?, job.account.unwrap_or(""));
+        let from = self.0.partition_point(|(known, _)| *known < user);
+        let begin = self.0[from..]
+            .iter()
+            .take_while(|(known, _)| known.starts_with(user));
+        let mut found = begin.filter(|(_, row)| assoc_key(row).0.starts_with(account));
+        let (_, row) = found.next()?;
+        found.next().is_none().then_some(row)
+    }
 }
 
 /// How the factor behind FAIRSHARE moved.
-fn factor_moved(shares: [&Listing; 2], job: &PrioRow) -> Option<String> {
-    let [old, new] = shares.map(|listing| association(listing, job));
-    let (old, new) = (old?, new?);
+fn factor_moved(shares: &[Users<'_>; 2], job: &PrioRow<'_>) -> Option<String> {
+    let (old, new) = (shares[0].association(job)?, shares[1].association(job)?);
     let (from, to) = (old.fs_factor?.value, new.fs_factor?.value);
     (assoc_key(old) == assoc_key(new) && from != to).then(|| {
         let (from, to) = (c_format::f(from), c_format::f(to));
@@ -131,17 +155,18 @@ fn factor_moved(shares: [&Listing; 2], job: &PrioRow) -> Option<String> {
     })
 }
 
-fn job(old: &PrioRow, new: &PrioRow, shares: Option<[&Listing; 2]>) -> Option<Change> {
+fn job(old: &PrioRow<'_>, new: &PrioRow<'_>, shares: Option<&[Users<'_>; 2]>) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
     let mut values: Vec<Values> = Vec::new();
     for factor in Factor::ALL {
-        let points = |row: &PrioRow| row.points[factor.index()].value();
+        let points = |row: &PrioRow<'_>| row.points[factor.index()].value();
         if let (Some(from), Some(to)) = (points(old), points(new)) {
-            let why = shares
-                .filter(|_| factor == Factor::Fairshare)
-                .and_then(|shares| factor_moved(shares, new));
+            let why = || {
+                let shares = shares.filter(|_| factor == Factor::Fairshare);
+                shares.and_then(|shares| factor_moved(shares, new))
+            };
             let moved = moved(factor.name(), to - from);
-            parts.extend(moved.map(|moved| moved + &why.unwrap_or_default()));
+            parts.extend(moved.map(|moved| moved + &why().unwrap_or_default()));
             if (to - from).abs() >= 0.5 {
                 values.push(Values {
                     name: factor.name().to_owned(),
@@ -210,8 +235,9 @@ mod tests {
             let text = format!("JOBID PARTITION PRIORITY SITE AGE FAIRSHARE NICE\n{rows}");
             from_queue(&read("f", text.as_bytes()).unwrap()).remove(0)
         };
-        let changes = queue(&report(before), &report(after), None);
-        changes.iter().map(Change::to_string).collect()
+        let (before, after) = (report(before), report(after));
+        let changes = queue(&before, &after, None);
+        changes.map(|change| change.to_string()).collect()
     }
 
     #[test]
@@ -230,7 +256,10 @@ mod tests {
         );
         let told = |rows: [&str; 2]| {
             let [old, new] = rows.map(listing);
-            queue(&before, &after, Some([&old, &new]))[0].to_string()
+            queue(&before, &after, Some([&old, &new]))
+                .next()
+                .unwrap()
+                .to_string()
         };
         let one = [
             "root|||0|\n root|benjamin2|1|0|1.000000\n",

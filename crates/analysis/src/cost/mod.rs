@@ -9,6 +9,8 @@ mod decay;
 pub use bill::{Bill, BillLine};
 pub use decay::{Left, UsageDecay};
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::what_if::Standing;
@@ -94,14 +96,13 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     let mut assumptions = cluster.assumptions.clone();
     let bill = bill::of(cluster, request, &mut assumptions);
     let mut without = cluster.clone();
-    if let (Some(jobs), Some(own)) = (&mut without.jobs, request.job) {
+    if let (Some(jobs), Some(own)) = (without.jobs_mut(), request.job) {
         jobs.retain(|job| job.job.id != own);
     }
     let mut with = without.clone();
     without.pass(request.secs);
-    with.jobs
-        .get_or_insert_default()
-        .push(job(cluster, request, &bill));
+    let jobs = Arc::make_mut(with.jobs.get_or_insert_default());
+    jobs.push(job(cluster, request, &bill));
     with.pass(request.secs);
     let usage = |of: &Cluster| of.ledger.raw()[request.assoc.get()];
     let left_at_end = (usage(&with) - usage(&without)).to_f64();
@@ -155,11 +156,11 @@ fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
             ..Job::new(0)
         },
         phase: JobPhase::Running,
-        state: "RUNNING".to_owned(),
-        user: String::new(),
+        state: "RUNNING".into(),
+        user: "".into(),
         account: None,
         array: None,
-        run: Some(run),
+        run: Some(Box::new(run)),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::prio::{Figure, PrioReport, PrioRow};
 use fairtree_model::input::sprio::Factor;
 
 /// A row, with the listing that it is of.
-type Place<'a> = (&'a PrioReport, &'a PrioRow);
+type Place<'a> = (&'a PrioReport, PrioRow<'a>);
 
 /// Explains a job by the points that listings of sprio show: of a job with several rows the one
 /// with the highest priority, the others as its variants. Factors and weights are told as far as
@@ -21,7 +21,7 @@ type Place<'a> = (&'a PrioReport, &'a PrioRow);
 /// [`ExplainError::NotListed`].
 pub fn explain_printed(reports: &[PrioReport], id: u32) -> Result<JobExplanation, ExplainError> {
     let rows = rows_of(reports, id)?;
-    Ok(explain(&rows, best(&rows)))
+    Ok(explain(&rows, &best(&rows)))
 }
 
 /// Compares two jobs by their points: in a partition where both stand, or else by their best rows.
@@ -43,7 +43,7 @@ pub fn compare_printed(
         together.extend(
             others
                 .find(|other| other.1.partition == first.1.partition)
-                .map(|other| (*first, *other)),
+                .map(|other| (first.clone(), other.clone())),
         );
     }
     let value = |place: &Place<'_>| place.1.priority.value().unwrap_or(0.0);
@@ -54,7 +54,7 @@ pub fn compare_printed(
         Some((first, second)) => [first, second],
         None => [best(&rows[0]), best(&rows[1])],
     };
-    let mut jobs = [0, 1].map(|at| explain(&rows[at], chosen[at]));
+    let mut jobs = [0, 1].map(|at| explain(&rows[at], &chosen[at]));
     align(&mut jobs);
     let ahead = match jobs[0].priority.cmp(&jobs[1].priority) {
         Ordering::Greater => Some(Side::First),
@@ -124,7 +124,7 @@ fn place(name: &TermName) -> (usize, String) {
 
 /// The rows of a job in the listing that tells most of it.
 fn rows_of(reports: &[PrioReport], id: u32) -> Result<Vec<Place<'_>>, ExplainError> {
-    let known = |row: &PrioRow| {
+    let known = |row: &PrioRow<'_>| {
         let points = row.points.iter().filter(|points| points.value().is_some());
         points.count() + usize::from(row.set_by_hand)
     };
@@ -151,16 +151,16 @@ fn rows_of(reports: &[PrioReport], id: u32) -> Result<Vec<Place<'_>>, ExplainErr
 /// The first of the rows with the highest priority.
 fn best<'a>(rows: &[Place<'a>]) -> Place<'a> {
     let value = |place: &Place<'_>| place.1.priority.value().unwrap_or(0.0);
-    let mut found = rows[0];
-    for &place in &rows[1..] {
-        if value(&place) > value(&found) {
+    let mut found = &rows[0];
+    for place in &rows[1..] {
+        if value(place) > value(found) {
             found = place;
         }
     }
-    found
+    found.clone()
 }
 
-fn explain(rows: &[Place<'_>], (report, row): Place<'_>) -> JobExplanation {
+fn explain(rows: &[Place<'_>], (report, row): &Place<'_>) -> JobExplanation {
     let terms = terms(report, row);
     let sum: f64 = terms.iter().map(|term| term.points).sum::<f64>() + 0.0;
     let priority = whole(row);
@@ -168,9 +168,9 @@ fn explain(rows: &[Place<'_>], (report, row): Place<'_>) -> JobExplanation {
     JobExplanation {
         id,
         name: format!("job {id}"),
-        user: row.user.clone(),
-        partition: row.partition.clone(),
-        qos: row.qos_name.clone(),
+        user: row.user.map(str::to_owned),
+        partition: row.partition.map(str::to_owned),
+        qos: row.qos_name.map(str::to_owned),
         state: match row.set_by_hand {
             true => Explained::Direct,
             false => Explained::Computed,
@@ -197,13 +197,13 @@ fn bound(sum: f64, priority: u32, figure: Figure) -> Bound {
 }
 
 /// The priority as a whole number, at least 1.
-fn whole(row: &PrioRow) -> u32 {
+fn whole(row: &PrioRow<'_>) -> u32 {
     // A cast saturates, and makes 0 of what is no number.
     (row.priority.value().unwrap_or(0.0) as u32).max(1)
 }
 
 /// In Slurm's order of additions; columns that the listing does not have are left out.
-fn terms(report: &PrioReport, row: &PrioRow) -> Vec<Term> {
+fn terms(report: &PrioReport, row: &PrioRow<'_>) -> Vec<Term> {
     let names = [
         (TermName::Age, Factor::Age),
         (TermName::Assoc, Factor::Assoc),
@@ -227,7 +227,7 @@ fn terms(report: &PrioReport, row: &PrioRow) -> Vec<Term> {
     }
     terms.extend(row.tres.iter().filter_map(|tres| {
         Some(Term {
-            name: TermName::Tres(tres.name.clone()),
+            name: TermName::Tres(tres.name.to_owned()),
             factor: tres.norm.value(),
             weight: None,
             points: tres.points.value()?,
@@ -251,11 +251,11 @@ fn terms(report: &PrioReport, row: &PrioRow) -> Vec<Term> {
     terms
 }
 
-fn variant(row: &PrioRow) -> VariantExplanation {
+fn variant(row: &PrioRow<'_>) -> VariantExplanation {
     let points = |factor: Factor| row.points[factor.index()].value().unwrap_or(0.0);
     VariantExplanation {
-        partition: row.partition.clone(),
-        qos: row.qos_name.clone(),
+        partition: row.partition.map(str::to_owned),
+        qos: row.qos_name.map(str::to_owned),
         partition_points: points(Factor::Partition),
         qos_points: points(Factor::Qos),
         tres_points: points(Factor::Tres),

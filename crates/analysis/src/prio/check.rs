@@ -1,7 +1,7 @@
 //! Whether a printed PRIORITY is the sum of the factors beside it.
 
 use super::{MAX_PRIORITY, PrioReport};
-use fairtree_model::input::sprio::{Column, Factor, Form, Listing, Queue, Row, Weights};
+use fairtree_model::input::sprio::{Column, Factor, Form, Listing, Queue, Row, Terms, Weights};
 use fairtree_model::input::sshare::Printed;
 
 /// What the factors of a row add up to.
@@ -20,7 +20,7 @@ pub(super) struct Sum {
 impl Sum {
     /// `None` where a factor is not known, and where `-o` chose the columns: sprio itself leaves
     /// out only factors without a weight, and always shows SITE beside weighted ones.
-    pub fn of(listing: &Listing, row: &Row, weights: Option<&Weights>) -> Option<Sum> {
+    pub fn of(listing: &Listing, row: &Row<'_>, weights: Option<&Weights>) -> Option<Sum> {
         if listing.has(Column::Priority(Form::Weighted)) && !listing.has(Column::Site) {
             return None;
         }
@@ -68,9 +68,9 @@ impl Sum {
 }
 
 /// The points of a factor, in as many terms as were printed.
-fn points(row: &Row, factor: Factor, weights: Option<&Weights>) -> Option<Vec<Printed>> {
+fn points(row: &Row<'_>, factor: Factor, weights: Option<&Weights>) -> Option<Vec<Printed>> {
     if factor == Factor::Tres {
-        let terms = match (&row.tres, &row.norm_tres) {
+        let terms = match (row.tres, row.norm_tres) {
             (Some(terms), _) => terms,
             (None, Some(terms)) if terms.is_empty() => terms,
             _ => return None,
@@ -119,7 +119,7 @@ pub enum Verdict {
 }
 
 /// `None` where there is nothing to compare.
-pub(super) fn verdict(row: &Row, sum: Option<&Sum>) -> Option<Verdict> {
+pub(super) fn verdict(row: &Row<'_>, sum: Option<&Sum>) -> Option<Verdict> {
     let sum = sum?;
     let (from, to) = match (row.priority, row.norm_priority) {
         (Some(printed), _) => (printed, printed + 1.0),
@@ -148,17 +148,17 @@ pub(super) fn verdict(row: &Row, sum: Option<&Sum>) -> Option<Verdict> {
 }
 
 /// Whether every factor of a row is 0, and there are some.
-fn set_by_hand(row: &Row) -> bool {
+fn set_by_hand(row: &Row<'_>) -> bool {
     let factors = row.weighted.iter().chain(&row.norm).flatten();
     let mut any = false;
     let zero = factors.fold(true, |zero, factor| {
         any = true;
         zero && factor.value == 0.0
     });
-    let no_terms = |terms: &Option<Vec<_>>| terms.as_ref().is_none_or(Vec::is_empty);
+    let no_terms = |terms: Option<&Terms>| terms.is_none_or(<[_]>::is_empty);
     any && zero
-        && no_terms(&row.tres)
-        && no_terms(&row.norm_tres)
+        && no_terms(row.tres)
+        && no_terms(row.norm_tres)
         && row.site.unwrap_or(0) == 0
         && row.nice.unwrap_or(0) == 0
 }
@@ -196,11 +196,11 @@ pub fn check(queue: &Queue, reports: &[PrioReport]) -> Agreement {
     let mut agreement = Agreement::default();
     for (number, (listing, report)) in queue.listings.iter().zip(reports).enumerate() {
         for (at, row) in listing.rows.iter().enumerate() {
-            let sum = Sum::of(listing, row, report.weights.as_ref());
+            let sum = Sum::of(listing, &row, report.weights.as_ref());
             let printed = row
                 .priority
                 .or(row.norm_priority.map(|p| p.value * MAX_PRIORITY));
-            match (verdict(row, sum.as_ref()), &sum, printed) {
+            match (verdict(&row, sum.as_ref()), &sum, printed) {
                 (Some(Verdict::Agrees), ..) => agreement.compared += 1,
                 (Some(Verdict::SetByHand), ..) => agreement.set_by_hand += 1,
                 (Some(verdict), Some(sum), Some(printed)) => {
@@ -231,10 +231,8 @@ mod tests {
         let text = format!("JOBID PRIORITY SITE AGE FAIRSHARE NICE\n{row}\n");
         let queue = read("f", text.as_bytes()).unwrap();
         let listing = &queue.listings[0];
-        verdict(
-            &listing.rows[0],
-            Sum::of(listing, &listing.rows[0], None).as_ref(),
-        )
+        let row = listing.rows.get(0);
+        verdict(&row, Sum::of(listing, &row, None).as_ref())
     }
 
     // By hand: each factor is half a point off at most, PRIORITY is cut.

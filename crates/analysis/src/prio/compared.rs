@@ -5,7 +5,7 @@ use fairtree::config::Config;
 use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
 use fairtree_model::input::sprio::{Factor, Row};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// A number that sprio printed and that is not the computed one.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,18 +41,6 @@ const LATER_SECS: i64 = 600;
 
 /// Compares every row of a report that [`super::from_snapshot`] made.
 pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
-    let listed = snapshot
-        .queued
-        .queue
-        .listings
-        .iter()
-        .flat_map(|listing| &listing.rows);
-    // Of a job with several QOS there is a row for each, in one order on both sides.
-    let mut rows: HashMap<(Option<u32>, Option<&str>), VecDeque<&Row>> = HashMap::new();
-    for row in listed {
-        let key = (row.job_id, row.partition.as_deref());
-        rows.entry(key).or_default().push_back(row);
-    }
     let fairshare: HashMap<(&str, &str), f64> = snapshot
         .shares
         .rows
@@ -65,20 +53,19 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
     let mut compared = Compared::default();
     let ages = Ages::new(&snapshot.queued);
     for (at, row) in report.rows.iter().enumerate() {
-        let printed = rows.get_mut(&(row.job_id, row.partition.as_deref()));
-        let Some(printed) = printed.and_then(VecDeque::pop_front) else {
+        let Some(printed) = report.rows.printed(at) else {
             continue;
         };
+        let (row, printed) = (&row, &printed);
         compared.rows += 1;
-        let key = (
-            row.account.as_deref().unwrap_or(""),
-            row.user.as_deref().unwrap_or(""),
-        );
+        let own = || {
+            let key = (row.account.unwrap_or(""), row.user.unwrap_or(""));
+            fairshare.get(&key).copied()
+        };
         let before = compared.apart.len() + compared.stale + compared.repriced;
         if !row.set_by_hand {
             for factor in Factor::ALL {
-                let own = fairshare.get(&key);
-                factor_of(&mut compared, &ages, at, row, printed, factor, own);
+                factor_of(&mut compared, &ages, at, row, printed, factor, &own);
             }
             whole(&mut compared, at, "NICE", printed.nice, row.nice);
         }
@@ -94,10 +81,10 @@ fn factor_of(
     compared: &mut Compared,
     ages: &Ages<'_>,
     at: usize,
-    row: &PrioRow,
-    printed: &Row,
+    row: &PrioRow<'_>,
+    printed: &Row<'_>,
     factor: Factor,
-    fairshare: Option<&f64>,
+    fairshare: &dyn Fn() -> Option<f64>,
 ) {
     if factor == Factor::Tres {
         return tres(compared, at, row, printed);
@@ -113,7 +100,7 @@ fn factor_of(
         return;
     }
     match factor {
-        Factor::Fairshare if fairshare.is_some_and(|own| (own - share.value).abs() <= 1e-6) => {
+        Factor::Fairshare if fairshare().is_some_and(|own| (own - share.value).abs() <= 1e-6) => {
             compared.stale += 1;
         }
         Factor::Age if ages.later(row, share.value) => compared.repriced += 1,
@@ -147,7 +134,7 @@ impl<'a> Ages<'a> {
     }
 
     /// Whether an age is of a moment after the last pass, up to the time of the answers.
-    fn later(&self, row: &PrioRow, share: f64) -> bool {
+    fn later(&self, row: &PrioRow<'_>, share: f64) -> bool {
         let job = row.job_id.and_then(|id| self.jobs.get(&id));
         let Some(job) = job.filter(|_| share < 1.0) else {
             return false;
@@ -162,10 +149,10 @@ impl<'a> Ages<'a> {
     }
 }
 
-fn tres(compared: &mut Compared, at: usize, row: &PrioRow, printed: &Row) {
-    let Some(terms) = &printed.tres else { return };
+fn tres(compared: &mut Compared, at: usize, row: &PrioRow<'_>, printed: &Row<'_>) {
+    let Some(terms) = printed.tres else { return };
     for (name, points) in terms {
-        let known = row.tres.iter().find(|term| term.name == *name);
+        let known = row.tres.iter().find(|term| term.name == name);
         let computed = known.and_then(|term| term.points.value()).unwrap_or(0.0);
         compared.numbers += 1;
         if computed < points.low - 1e-9 || computed > points.high + 1e-9 {
@@ -199,7 +186,7 @@ fn whole(
     }
 }
 
-fn priority(compared: &mut Compared, at: usize, row: &PrioRow, printed: &Row) {
+fn priority(compared: &mut Compared, at: usize, row: &PrioRow<'_>, printed: &Row<'_>) {
     let Figure::Computed(computed) = row.priority else {
         return;
     };

@@ -1,9 +1,9 @@
 //! The report of what sprio printed.
 
 use super::check::{Sum, Verdict, verdict};
-use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
+use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
 use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, Row, Weights};
-use fairtree_model::input::sshare::Printed;
+use fairtree_model::input::sshare::Printed as Number;
 
 /// One report per listing. A listing without weights takes those of the `sprio -w` above it.
 pub fn from_queue(queue: &Queue) -> Vec<PrioReport> {
@@ -26,13 +26,17 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
         names: listing.has(Column::Account) || listing.has(Column::QosName),
         weighted,
         weights: weights.cloned(),
-        rows: Vec::with_capacity(listing.rows.len()),
+        rows: PrioRows::default(),
         notes: Vec::new(),
     };
     let mut unlike: Vec<String> = Vec::new();
     let mut hidden: Vec<String> = Vec::new();
-    for row in &listing.rows {
-        let made = build(listing, row, weights);
+    let rows = Printed {
+        listing: listing.clone(),
+        weights: weights.cloned(),
+    };
+    for at in 0..rows.len() {
+        let made = rows.get(at);
         if let Some(printed) = made.printed {
             let computed = made.priority.value().unwrap_or(0.0);
             match made.priority {
@@ -43,8 +47,8 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
                 _ => hidden.push(made.name()),
             }
         }
-        report.rows.push(made);
     }
+    report.rows = rows.into();
     report.notes = unlike;
     if let Some(first) = hidden.first() {
         let more = match hidden.len() - 1 {
@@ -59,12 +63,30 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
     report
 }
 
-fn build(listing: &Listing, row: &Row, weights: Option<&Weights>) -> PrioRow {
+/// The rows of a listing, and the weights that its numbers were made with.
+#[derive(Clone, Debug)]
+pub(super) struct Printed {
+    listing: Listing,
+    weights: Option<Weights>,
+}
+
+impl Printed {
+    pub fn len(&self) -> usize {
+        self.listing.rows.len()
+    }
+
+    pub fn get(&self, at: usize) -> PrioRow<'_> {
+        let row = self.listing.rows.get(at);
+        build(&self.listing, &row, self.weights.as_ref())
+    }
+}
+
+fn build<'a>(listing: &Listing, row: &Row<'a>, weights: Option<&Weights>) -> PrioRow<'a> {
     let weight = |factor: Factor| {
         let known = weights.and_then(|w| w.points[factor.index()]);
         known.map(f64::from)
     };
-    let figure = |printed: Option<Printed>| printed.map(|p| Figure::Printed(p.value));
+    let figure = |printed: Option<Number>| printed.map(|p| Figure::Printed(p.value));
     let mut points = [Figure::Blank; 7];
     let mut norm = [Figure::Blank; 7];
     for factor in Factor::ALL.into_iter().filter(|f| *f != Factor::Tres) {
@@ -94,11 +116,11 @@ fn build(listing: &Listing, row: &Row, weights: Option<&Weights>) -> PrioRow {
     let mut made = PrioRow {
         line: Some(row.line),
         job_id: row.job_id,
-        partition: row.partition.clone(),
-        cluster: row.cluster.clone(),
-        user: row.user.clone(),
-        account: row.account.clone(),
-        qos_name: row.qos_name.clone(),
+        partition: row.partition,
+        cluster: row.cluster,
+        user: row.user,
+        account: row.account,
+        qos_name: row.qos_name,
         points,
         norm,
         tres,
@@ -120,17 +142,17 @@ fn absent(listing: &Listing, factor: Factor) -> Figure {
     }
 }
 
-fn tres_terms(row: &Row) -> Vec<TresTerm> {
-    let points = row.tres.as_deref().unwrap_or_default();
-    let norms = row.norm_tres.as_deref().unwrap_or_default();
-    let find = |terms: &[(String, Printed)], name: &str| {
+fn tres_terms<'a>(row: &Row<'a>) -> Vec<TresTerm<'a>> {
+    let points = row.tres.unwrap_or_default();
+    let norms = row.norm_tres.unwrap_or_default();
+    let find = |terms: &[(String, Number)], name: &str| {
         let mut terms = terms.iter();
         let found = terms.find(|(known, _)| known == name);
         found.map_or(Figure::Unknown, |(_, p)| Figure::Printed(p.value))
     };
     let longer = if points.is_empty() { norms } else { points };
-    let term = |(name, _): &(String, Printed)| TresTerm {
-        name: name.clone(),
+    let term = |(name, _): &'a (String, Number)| TresTerm {
+        name,
         points: find(points, name),
         norm: find(norms, name),
     };
@@ -138,7 +160,7 @@ fn tres_terms(row: &Row) -> Vec<TresTerm> {
 }
 
 /// The priority: what is printed where that can be the sum, else the sum.
-fn settle(made: &mut PrioRow, row: &Row, sum: Option<&Sum>) {
+fn settle(made: &mut PrioRow<'_>, row: &Row<'_>, sum: Option<&Sum>) {
     let printed = row
         .priority
         .or_else(|| row.norm_priority.map(|p| p.value * MAX_PRIORITY));

@@ -7,6 +7,7 @@
 mod check;
 mod compared;
 mod listing;
+mod rows;
 mod select;
 mod settle;
 mod snapshot;
@@ -14,6 +15,7 @@ mod snapshot;
 pub use check::{Agreement, Difference, Verdict, check};
 pub use compared::{Apart, Compared, compare};
 pub use listing::from_queue;
+pub use rows::PrioRows;
 pub use select::{Select, SelectError, SortKey, parse_sort, select};
 pub use snapshot::{from_site, from_snapshot};
 
@@ -25,9 +27,9 @@ pub const MAX_PRIORITY: f64 = 4_294_967_295.0;
 
 /// The part of a priority that one trackable resource gives.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TresTerm {
+pub struct TresTerm<'a> {
     /// Name, as `cpu` or `gres/gpu`.
-    pub name: String,
+    pub name: &'a str,
     /// Points.
     pub points: Figure,
     /// Points over the weight.
@@ -36,21 +38,21 @@ pub struct TresTerm {
 
 /// A job, or one partition of a job that asked for several.
 #[derive(Clone, Debug, Default)]
-pub struct PrioRow {
+pub struct PrioRow<'a> {
     /// Line of the input, from 1; `None` where it has no lines for jobs.
     pub line: Option<usize>,
     /// Job number.
     pub job_id: Option<u32>,
     /// Partition.
-    pub partition: Option<String>,
+    pub partition: Option<&'a str>,
     /// Cluster.
-    pub cluster: Option<String>,
+    pub cluster: Option<&'a str>,
     /// User.
-    pub user: Option<String>,
+    pub user: Option<&'a str>,
     /// Account.
-    pub account: Option<String>,
+    pub account: Option<&'a str>,
     /// Name of the QOS.
-    pub qos_name: Option<String>,
+    pub qos_name: Option<&'a str>,
     /// An administrator set the priority, so that it has no factors.
     pub set_by_hand: bool,
     /// The priority before it is cut to a whole number, at least 1.
@@ -62,7 +64,7 @@ pub struct PrioRow {
     /// Points over the weight, by [`Factor::index`]; blank for [`Factor::Tres`].
     pub norm: [Figure; 7],
     /// Points by resource; those without points are left out.
-    pub tres: Vec<TresTerm>,
+    pub tres: Vec<TresTerm<'a>>,
     /// Site factor.
     pub site: Option<i64>,
     /// Nice value.
@@ -71,7 +73,7 @@ pub struct PrioRow {
     pub printed: Option<f64>,
 }
 
-impl PrioRow {
+impl PrioRow<'_> {
     /// Its name in reports: `job 7 in main`.
     pub fn name(&self) -> String {
         let mut name = match self.job_id {
@@ -100,7 +102,7 @@ pub struct PrioReport {
     /// The weights, where the input tells them.
     pub weights: Option<Weights>,
     /// The rows, in the order of the input.
-    pub rows: Vec<PrioRow>,
+    pub rows: PrioRows,
     /// What a reader should know, one sentence each.
     pub notes: Vec<String>,
 }

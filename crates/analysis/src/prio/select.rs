@@ -70,8 +70,9 @@ pub fn parse_sort(text: &str) -> Result<Vec<SortKey>, SelectError> {
 /// [`SelectError::Column`] where the rows do not have the column that a selection goes by.
 pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, SelectError> {
     let rows = &report.rows;
-    let missing =
-        |asked: bool, has: fn(&PrioRow) -> bool| asked && !rows.is_empty() && !rows.iter().any(has);
+    let missing = |asked: bool, has: fn(&PrioRow<'_>) -> bool| {
+        asked && !rows.is_empty() && !rows.iter().any(|row| has(&row))
+    };
     if missing(!select.jobs.is_empty(), |row| row.job_id.is_some()) {
         return Err(SelectError::Column("JOBID"));
     }
@@ -81,12 +82,11 @@ pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, Select
     if missing(!select.partitions.is_empty(), |row| row.partition.is_some()) {
         return Err(SelectError::Column("PARTITION"));
     }
-    let shown = |row: &PrioRow| {
+    let shown = |row: &PrioRow<'_>| {
         (select.jobs.is_empty() || row.job_id.is_some_and(|id| select.jobs.contains(&id)))
-            && among(&select.users, row.user.as_deref(), 8)
-            && among(&select.partitions, row.partition.as_deref(), 9)
+            && among(&select.users, row.user, 8)
+            && among(&select.partitions, row.partition, 9)
     };
-    let mut order: Vec<usize> = (0..rows.len()).filter(|&at| shown(&rows[at])).collect();
     let by_id = [SortKey {
         letter: 'i',
         descending: false,
@@ -96,13 +96,30 @@ pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, Select
     } else {
         &select.sort
     };
+    // The values of all keys of a row, one behind the other.
+    let mut values: Vec<Value<'_>> = Vec::new();
+    let mut shown_rows: Vec<usize> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        if shown(&row) {
+            values.extend(keys.iter().map(|key| key.value(report, &row)));
+            shown_rows.push(at);
+        }
+    }
+    let of = |place: usize| values[place * keys.len()..].iter().zip(keys);
+    let mut order: Vec<usize> = (0..shown_rows.len()).collect();
     order.sort_by(|&a, &b| {
-        let mut ordering = keys
-            .iter()
-            .map(|key| key.compare(report, &rows[a], &rows[b]));
+        let mut ordering = of(a).zip(of(b)).map(|((a, key), (b, _))| key.compare(a, b));
         ordering.find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     });
-    Ok(order)
+    Ok(order.into_iter().map(|place| shown_rows[place]).collect())
+}
+
+/// What a row is ordered by.
+#[derive(Clone, Copy, Debug)]
+enum Value<'a> {
+    Text(Option<&'a str>),
+    Whole(Option<i64>),
+    Number(f64),
 }
 
 fn among(names: &[String], cell: Option<&str>, cut: usize) -> bool {
@@ -116,28 +133,33 @@ fn among(names: &[String], cell: Option<&str>, cut: usize) -> bool {
 }
 
 impl SortKey {
-    fn compare(self, report: &PrioReport, a: &PrioRow, b: &PrioRow) -> Ordering {
-        let points = |factor: Factor| {
-            number(
-                a.points[factor.index()].value(),
-                b.points[factor.index()].value(),
-            )
-        };
-        let ordering = match self.letter {
-            'c' => a.cluster.cmp(&b.cluster),
-            'i' => a.job_id.cmp(&b.job_id),
-            'N' => nice(report, a).cmp(&nice(report, b)),
-            'n' => a.qos_name.cmp(&b.qos_name),
-            'o' => a.account.cmp(&b.account),
-            'r' => a.partition.cmp(&b.partition),
-            'u' => a.user.cmp(&b.user),
+    fn value<'a>(self, report: &PrioReport, row: &PrioRow<'a>) -> Value<'a> {
+        let points = |factor: Factor| number(row.points[factor.index()].value());
+        match self.letter {
+            'c' => Value::Text(row.cluster),
+            'i' => Value::Whole(row.job_id.map(i64::from)),
+            'N' => Value::Whole(Some(nice(report, row))),
+            'n' => Value::Text(row.qos_name),
+            'o' => Value::Text(row.account),
+            'r' => Value::Text(row.partition),
+            'u' => Value::Text(row.user),
             'A' | 'a' => points(Factor::Age),
             'F' | 'f' => points(Factor::Fairshare),
             'J' | 'j' => points(Factor::JobSize),
             'P' | 'p' => points(Factor::Partition),
             'Q' | 'q' => points(Factor::Qos),
             'T' | 't' => points(Factor::Tres),
-            _ => number(a.priority.value(), b.priority.value()),
+            _ => number(row.priority.value()),
+        }
+    }
+
+    /// Two values of this key.
+    fn compare(self, a: &Value<'_>, b: &Value<'_>) -> Ordering {
+        let ordering = match (a, b) {
+            (Value::Text(a), Value::Text(b)) => a.cmp(b),
+            (Value::Whole(a), Value::Whole(b)) => a.cmp(b),
+            (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+            _ => Ordering::Equal,
         };
         if self.descending {
             ordering.reverse()
@@ -150,7 +172,7 @@ impl SortKey {
 /// A nice value as sprio compares it: 2^31 is added, and a priority set by hand has 0 instead.
 /// From 24.05 on the sum is taken for a number of 32 bits with a sign, so that values below 0 come
 /// last.
-fn nice(report: &PrioReport, row: &PrioRow) -> i64 {
+fn nice(report: &PrioReport, row: &PrioRow<'_>) -> i64 {
     const OFFSET: i64 = 1 << 31;
     match row.nice {
         _ if row.set_by_hand => 0,
@@ -160,10 +182,9 @@ fn nice(report: &PrioReport, row: &PrioRow) -> i64 {
     }
 }
 
-/// Numbers as sprio compares them, differences of a hundred-thousandth being none.
-fn number(a: Option<f64>, b: Option<f64>) -> Ordering {
-    let grain = |value: Option<f64>| (value.unwrap_or(0.0) * 1e5).round();
-    grain(a).total_cmp(&grain(b))
+/// A number as sprio compares it, differences of a hundred-thousandth being none.
+fn number<'a>(value: Option<f64>) -> Value<'a> {
+    Value::Number((value.unwrap_or(0.0) * 1e5).round())
 }
 
 #[cfg(test)]
@@ -172,28 +193,36 @@ mod tests {
     use super::*;
 
     fn report() -> PrioReport {
-        let row = |id, user: &str, partition: &str, priority| PrioRow {
+        report_of(rows())
+    }
+
+    fn report_of(rows: Vec<PrioRow<'static>>) -> PrioReport {
+        PrioReport {
+            rows: rows.into(),
+            ..PrioReport::default()
+        }
+    }
+
+    fn rows() -> Vec<PrioRow<'static>> {
+        let row = |id, user: &'static str, partition: &'static str, priority| PrioRow {
             job_id: Some(id),
-            user: Some(user.into()),
-            partition: Some(partition.into()),
+            user: Some(user),
+            partition: Some(partition),
             priority: Figure::Computed(priority),
             ..PrioRow::default()
         };
-        PrioReport {
-            rows: vec![
-                row(3, "carol", "main", 5.0),
-                row(1, "alice-in", "a,b", 7.0),
-                row(2, "bob", "main", 5.0),
-            ],
-            ..PrioReport::default()
-        }
+        vec![
+            row(3, "carol", "main", 5.0),
+            row(1, "alice-in", "a,b", 7.0),
+            row(2, "bob", "main", 5.0),
+        ]
     }
 
     fn ids(selection: &Select) -> Vec<u32> {
         let report = report();
         let rows = select(&report, selection).unwrap();
         rows.into_iter()
-            .filter_map(|at| report.rows[at].job_id)
+            .filter_map(|at| report.rows.get(at).job_id)
             .collect()
     }
 
@@ -224,11 +253,12 @@ mod tests {
     // Seen of sprio 22.05.8 and 24.11.5: the job set by hand, and the nice value below 0.
     #[test]
     fn nice_values_are_ordered_as_in_the_releases() {
-        let mut report = report();
-        report.rows[0].nice = Some(5);
-        report.rows[1].nice = Some(-50);
-        report.rows[2].set_by_hand = true;
-        report.rows[2].nice = Some(0);
+        let mut rows = rows();
+        rows[0].nice = Some(5);
+        rows[1].nice = Some(-50);
+        rows[2].set_by_hand = true;
+        rows[2].nice = Some(0);
+        let mut report = report_of(rows);
         let by_nice = Select {
             sort: parse_sort("N").unwrap(),
             ..Select::default()
@@ -241,8 +271,9 @@ mod tests {
     #[test]
     fn wrong_selections_are_errors() {
         assert_eq!(parse_sort("Y,x"), Err(SelectError::Sort('x')));
-        let mut report = report();
-        report.rows.iter_mut().for_each(|row| row.user = None);
+        let mut rows = rows();
+        rows.iter_mut().for_each(|row| row.user = None);
+        let report = report_of(rows);
         let users = Select {
             users: vec!["a".into()],
             ..Select::default()

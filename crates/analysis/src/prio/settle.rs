@@ -13,7 +13,7 @@ const BELOW_HALF: f64 = 0.5 - 1e-6;
 
 /// Puts the numbers that sprio printed in the place of computed ones that differ from them by no
 /// more than the digits of the printed factor leave open. `weight`: that of fair share.
-pub(super) fn settle(made: &mut PrioRow, printed: &Row, weight: u32) {
+pub(super) fn settle(made: &mut PrioRow<'_>, printed: &Row<'_>, weight: u32) {
     let at = Factor::Fairshare.index();
     let weight = f64::from(weight);
     let (Some(factor), Some(share)) = (made.norm[at].value(), printed.norm[at]) else {
@@ -62,7 +62,7 @@ fn points(share: Printed, printed: Option<Printed>, weight: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn made(factor: f64) -> PrioRow {
+    fn made(factor: f64) -> PrioRow<'static> {
         let mut row = PrioRow {
             priority: Figure::Computed(100.0 + factor * 1e5),
             norm_priority: Figure::Computed((100.0 + factor * 1e5) / MAX_PRIORITY),
@@ -75,7 +75,7 @@ mod tests {
 
     // The factor 0.01855067 under a weight of 100,000, as printf(3) shows it: 1855.067 points,
     // with 100 more 1955.067, over 4294967295 0.00000045520041.
-    fn printed() -> Row {
+    fn printed() -> Row<'static> {
         let mut row = Row {
             priority: Some(1955.0),
             norm_priority: Printed::parse("0.00000045520041"),

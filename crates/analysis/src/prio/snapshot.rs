@@ -1,18 +1,21 @@
 //! The report of a snapshot, or of a site with jobs: every factor computed by the engine, from shares, usage and jobs.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use super::settle::settle;
-use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, TresTerm};
+use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
 use crate::share::{self, ShareReport, ShareRow};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
 use fairtree::priority::{Priced, Pricer};
 use fairtree_model::cluster::{AssocName, Shown, Tables, pass_time};
 use fairtree_model::input::site::Site;
+use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
-use fairtree_model::input::sprio::{Factor, Row, Weights};
-use fairtree_model::input::{InputError, LeftOut, Problem};
+use fairtree_model::input::sprio::{Factor, Listing, Row, Weights};
+use fairtree_model::input::{InputError, LeftOut, Name, Problem};
 
 /// Computes the report of the jobs that sprio listed, one row per partition of a job, with another
 /// compatibility than the settings' if asked for.
@@ -73,7 +76,7 @@ fn report(
             .is_some_and(|release| release.facts().sprio_names_qos),
         weighted: weights(config),
         weights: Some(printed_weights(config)),
-        rows: Vec::new(),
+        rows: PrioRows::default(),
         notes: queued
             .left_out
             .iter()
@@ -83,40 +86,39 @@ fn report(
     };
     let mut gone = 0;
     let mut left = LeftOut::default();
+    let mut rows = Computed::new(queued, config);
     // How many rows of a job and a partition came before: one for each of its QOS.
-    let mut seen: HashMap<(Option<u32>, Option<&str>), usize> = HashMap::new();
-    for row in queued
-        .queue
-        .listings
-        .iter()
-        .flat_map(|listing| &listing.rows)
-    {
-        let nth = seen
-            .entry((row.job_id, row.partition.as_deref()))
-            .or_default();
-        let shown = match left.keep(tables.job(row, *nth))? {
-            Some(Some(shown)) => shown,
-            Some(None) => {
-                gone += 1;
-                continue;
-            }
-            None => continue,
-        };
-        *nth += 1;
-        tables
-            .site()
-            .check_job(&shown.job)
-            .map_err(|error| broken(error.to_string()))?;
-        let priced = pricer.price_set(&shown.job);
-        let mut terms = vec![0.0; tables.site().tres_names.len()];
-        pricer.tres_terms(&shown.job, &mut terms);
-        let mut made = made(queued, row, &shown, &priced, config, &terms);
-        // Of ranks nothing is open.
-        if !config.ranking().is_ranked() {
-            settle(&mut made, row, config.priority_weight_fairshare);
+    let mut seen: HashMap<(u32, Option<&str>), usize> = HashMap::new();
+    let mut terms = vec![0.0; tables.site().tres_names.len()];
+    for (listing, number) in queued.queue.listings.iter().zip(0..) {
+        for (row, at) in listing.rows.iter().zip(0..) {
+            let mut only = 0;
+            let nth = match row.job_id.and_then(|id| Some((id, tables.place(id)?))) {
+                Some((id, place)) if queued.jobs[place].qos.len() > 1 => {
+                    seen.entry((id, row.partition)).or_default()
+                }
+                _ => &mut only,
+            };
+            let shown = match left.keep(tables.job(&row, *nth))? {
+                Some(Some(shown)) => shown,
+                Some(None) => {
+                    gone += 1;
+                    continue;
+                }
+                None => continue,
+            };
+            *nth += 1;
+            tables
+                .site()
+                .check_job(&shown.job)
+                .map_err(|error| broken(error.to_string()))?;
+            let priced = pricer.price_set(&shown.job);
+            terms.fill(0.0);
+            pricer.tres_terms(&shown.job, &mut terms);
+            rows.push((number, at), shown, &priced, &terms);
         }
-        report.rows.push(made);
     }
+    report.rows = rows.into();
     left.any_read(report.rows.len(), 0)?;
     report.notes.extend(left.notes());
     if gone > 0 {
@@ -191,76 +193,140 @@ fn printed_weights(config: &Config) -> Weights {
     weights
 }
 
-/// A row of the report.
-fn made(
-    queued: &Queued,
-    row: &Row,
-    shown: &Shown<'_>,
-    priced: &Priced,
-    config: &Config,
-    terms: &[f64],
-) -> PrioRow {
-    let (about, job) = (&queued.jobs[shown.place], &shown.job);
-    let weights = points(config);
-    let computed = [
-        priced.age,
-        priced.assoc,
-        priced.fairshare,
-        priced.job_size,
-        priced.partition,
-        priced.qos,
-        priced.tres,
-    ];
-    let norm = |factor: Factor| match (factor, weights[factor.index()]) {
-        (Factor::Tres, _) => Figure::Blank,
-        (_, 0) => Figure::Computed(0.0),
-        (_, weight) => Figure::Computed(computed[factor.index()] / f64::from(weight)),
-    };
-    let sum = computed.iter().sum::<f64>() + f64::from(priced.site) - f64::from(priced.nice);
-    let direct = job.direct && job.priority > 0;
-    let priority = if direct {
-        f64::from(job.priority)
-    } else {
-        sum.max(1.0)
-    };
-    PrioRow {
-        line: None,
-        job_id: row.job_id,
-        partition: row.partition.clone(),
-        cluster: queued.settings.cluster.clone(),
-        user: Some(about.user.clone()),
-        account: about.account.clone(),
-        qos_name: shown.qos.map(str::to_owned),
-        set_by_hand: direct,
-        priority: Figure::Computed(priority),
-        norm_priority: Figure::Computed(if direct {
-            priority
-        } else {
-            priority / MAX_PRIORITY
-        }),
-        points: computed.map(Figure::Computed),
-        norm: Factor::ALL.map(norm),
-        tres: tres(queued, config, terms),
-        site: Some(i64::from(priced.site)),
-        nice: Some(i64::from(priced.nice)),
-        printed: None,
-    }
+/// Rows as the engine computed them, beside those that sprio printed.
+#[derive(Clone, Debug)]
+pub(super) struct Computed {
+    listings: Vec<Listing>,
+    jobs: Arc<Vec<JobRow>>,
+    config: Config,
+    cluster: Option<String>,
+    tres_names: Vec<String>,
+    rows: Vec<Kept>,
+    /// Resources with their points, by position in `tres_names`; those without points are left out.
+    terms: Vec<(u32, f64)>,
 }
 
-fn tres(queued: &Queued, config: &Config, terms: &[f64]) -> Vec<TresTerm> {
-    let names = queued.settings.tres.iter().zip(terms);
-    let term = |(name, points): (&String, &f64)| {
-        let weights = config.priority_weight_tres.iter();
-        let mut weights = weights.filter(|(known, _)| known.eq_ignore_ascii_case(name));
-        let weight = weights.next().map_or(1.0, |(_, weight)| *weight);
-        TresTerm {
-            name: name.clone(),
-            points: Figure::Computed(*points),
-            norm: Figure::Computed(points / weight),
+/// What a row of the report is made of.
+#[derive(Clone, Debug)]
+struct Kept {
+    /// The listing, and the row of it.
+    printed: (u32, u32),
+    /// The place of its job.
+    job: u32,
+    qos: Option<Name>,
+    /// Its priority, if an administrator set it.
+    direct: Option<NonZeroU32>,
+    points: [f64; 7],
+    site: i32,
+    nice: i32,
+    /// Where its terms begin, and how many there are.
+    terms: (u32, u32),
+}
+
+impl Computed {
+    fn new(queued: &Queued, config: &Config) -> Computed {
+        Computed {
+            listings: queued.queue.listings.clone(),
+            jobs: queued.jobs.clone(),
+            config: config.clone(),
+            cluster: queued.settings.cluster.clone(),
+            tres_names: queued.settings.tres.clone(),
+            rows: Vec::new(),
+            terms: Vec::new(),
         }
-    };
-    names
-        .filter(|(_, points)| **points != 0.0)
-        .map(term)
-        .collect()
+    }
+
+    fn push(&mut self, printed: (u32, u32), shown: Shown, priced: &Priced, terms: &[f64]) {
+        let small = |count: usize| u32::try_from(count).expect("fewer than 2^32 terms and jobs");
+        let before = self.terms.len();
+        let with_points = (0..).zip(terms).filter(|(_, points)| **points != 0.0);
+        self.terms
+            .extend(with_points.map(|(at, points)| (at, *points)));
+        self.rows.push(Kept {
+            printed,
+            job: small(shown.place),
+            direct: NonZeroU32::new(shown.job.priority).filter(|_| shown.job.direct),
+            qos: shown.qos,
+            points: [
+                priced.age,
+                priced.assoc,
+                priced.fairshare,
+                priced.job_size,
+                priced.partition,
+                priced.qos,
+                priced.tres,
+            ],
+            site: priced.site,
+            nice: priced.nice,
+            terms: (small(before), small(self.terms.len() - before)),
+        });
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What sprio printed of a row.
+    pub fn printed(&self, at: usize) -> Row<'_> {
+        let (listing, row) = self.rows[at].printed;
+        self.listings[listing as usize].rows.get(row as usize)
+    }
+
+    /// A row of the report.
+    pub fn get(&self, at: usize) -> PrioRow<'_> {
+        let kept = &self.rows[at];
+        let (printed, about) = (self.printed(at), &self.jobs[kept.job as usize]);
+        let weights = points(&self.config);
+        let computed = kept.points;
+        let norm = |factor: Factor| match (factor, weights[factor.index()]) {
+            (Factor::Tres, _) => Figure::Blank,
+            (_, 0) => Figure::Computed(0.0),
+            (_, weight) => Figure::Computed(computed[factor.index()] / f64::from(weight)),
+        };
+        let sum = computed.iter().sum::<f64>() + f64::from(kept.site) - f64::from(kept.nice);
+        let (priority, norm_priority) = match kept.direct {
+            Some(priority) => [f64::from(priority.get()); 2].into(),
+            None => (sum.max(1.0), sum.max(1.0) / MAX_PRIORITY),
+        };
+        let mut made = PrioRow {
+            line: None,
+            job_id: printed.job_id,
+            partition: printed.partition,
+            cluster: self.cluster.as_deref(),
+            user: Some(&about.user),
+            account: about.account.as_deref(),
+            qos_name: kept.qos.as_deref(),
+            set_by_hand: kept.direct.is_some(),
+            priority: Figure::Computed(priority),
+            norm_priority: Figure::Computed(norm_priority),
+            points: computed.map(Figure::Computed),
+            norm: Factor::ALL.map(norm),
+            tres: self.tres(kept),
+            site: Some(i64::from(kept.site)),
+            nice: Some(i64::from(kept.nice)),
+            printed: None,
+        };
+        // Of ranks nothing is open.
+        if !self.config.ranking().is_ranked() {
+            settle(&mut made, &printed, self.config.priority_weight_fairshare);
+        }
+        made
+    }
+
+    fn tres(&self, kept: &Kept) -> Vec<TresTerm<'_>> {
+        let (start, len) = kept.terms;
+        let terms = &self.terms[start as usize..][..len as usize];
+        let term = |&(at, points): &(u32, f64)| {
+            let name = self.tres_names[at as usize].as_str();
+            let weights = self.config.priority_weight_tres.iter();
+            let mut weights = weights.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+            let weight = weights.next().map_or(1.0, |(_, weight)| *weight);
+            TresTerm {
+                name,
+                points: Figure::Computed(points),
+                norm: Figure::Computed(points / weight),
+            }
+        };
+        terms.iter().map(term).collect()
+    }
 }

@@ -1,5 +1,7 @@
 //! Changes applied to a cluster, as Slurm would apply them.
 
+use std::sync::Arc;
+
 use super::{Change, JobChange};
 use fairtree::priority::{AssocFactors, Index, Job, Span};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
@@ -183,7 +185,7 @@ fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
         }
     }
     let gone = |job: &Job| job.assoc.is_some_and(|assoc| below[assoc.get()]);
-    if let Some(jobs) = &mut cluster.jobs {
+    if let Some(jobs) = cluster.jobs.as_mut().map(Arc::make_mut) {
         jobs.retain(|job| !gone(&job.job));
     }
     // Children before their parents, by number, because positions move up.
@@ -198,7 +200,7 @@ fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
         let at = cluster.ledger.remove_assoc(&mut cluster.tree, id)?;
         cluster.names.remove(at.get());
         cluster.site.assocs.remove(at.get());
-        for job in cluster.jobs.iter_mut().flatten() {
+        for job in cluster.jobs_mut().into_iter().flatten() {
             if let Some(assoc) = job.job.assoc.filter(|assoc| *assoc > at) {
                 job.job.assoc = Some(AssocIndex::new(assoc.get() - 1));
             }
@@ -208,7 +210,7 @@ fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
 }
 
 fn set_usage_factor(cluster: &mut Cluster, qos: usize, factor: f64) {
-    for job in cluster.jobs.iter_mut().flatten() {
+    for job in cluster.jobs_mut().into_iter().flatten() {
         if let (Some(run), Some(own)) = (&mut job.run, job.job.qos) {
             if own.get() == qos {
                 run.usage_factor = factor;
@@ -224,9 +226,9 @@ fn job(
     refused: &dyn Fn(&str) -> ChangeError,
 ) -> Result<(), ChangeError> {
     let at = cluster.find_job(name)?;
-    let phase = cluster.jobs.as_deref().unwrap_or_default()[at].phase;
+    let phase = cluster.jobs()[at].phase;
     if *change == JobChange::Cancel {
-        if let Some(jobs) = &mut cluster.jobs {
+        if let Some(jobs) = cluster.jobs_mut() {
             jobs.remove(at);
         }
         return Ok(());
@@ -255,7 +257,8 @@ fn job(
     };
     let now = cluster.now.unwrap_or(0);
     let site = &mut cluster.site;
-    let Some(row) = cluster.jobs.as_mut().map(|jobs| &mut jobs[at].job) else {
+    let jobs = cluster.jobs.as_mut().map(Arc::make_mut);
+    let Some(row) = jobs.map(|jobs| &mut jobs[at].job) else {
         return Ok(());
     };
     match change {

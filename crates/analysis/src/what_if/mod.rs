@@ -12,11 +12,13 @@
 
 mod apply;
 mod change;
+mod job_moves;
 mod moves;
 pub(super) mod standing;
 
 pub use apply::ChangeError;
 pub use change::{Change, JobChange};
+pub use job_moves::JobMoves;
 pub use moves::{AssocMove, JobMove, Move, WhatIf};
 pub use standing::{JobStanding, Points, Standing};
 

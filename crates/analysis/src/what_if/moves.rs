@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::standing::{Entry, JobKey, JobStanding, Standing, associations, queue};
+use super::job_moves::JobMoves;
+use super::standing::{JobStanding, Standing, associations};
 use super::{Change, WhatIfError};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{AssocName, Cluster};
@@ -29,7 +30,7 @@ pub enum Move {
 
 impl Move {
     /// From places, the first being 1.
-    fn of(before: Option<u64>, after: Option<u64>) -> Move {
+    pub(super) fn of(before: Option<u64>, after: Option<u64>) -> Move {
         match (before, after) {
             (Some(before), Some(after)) if after < before => Move::Up,
             (Some(before), Some(after)) if after > before => Move::Down,
@@ -76,17 +77,17 @@ impl AssocMove {
 
 /// A job in one of its partitions and QOS before and after.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct JobMove {
+pub struct JobMove<'a> {
     /// Its number.
     pub job_id: u32,
     /// Its user.
-    pub user: String,
+    pub user: &'a str,
     /// Its account.
-    pub account: Option<String>,
+    pub account: Option<&'a str>,
     /// The partition.
-    pub partition: Option<String>,
+    pub partition: Option<&'a str>,
     /// The QOS.
-    pub qos: Option<String>,
+    pub qos: Option<&'a str>,
     /// Which way it moves among the jobs of its partition. A job that is held on one side and not
     /// on the other is new there, or gone.
     #[serde(rename = "move")]
@@ -97,7 +98,7 @@ pub struct JobMove {
     pub after: Option<JobStanding>,
 }
 
-impl JobMove {
+impl JobMove<'_> {
     /// By how many places; 0 where it has none on both sides.
     pub fn places(&self) -> u64 {
         let place = |side: &Option<JobStanding>| side.as_ref().and_then(|side| side.place);
@@ -123,7 +124,7 @@ pub struct WhatIf {
     /// Users, in the order of the tree.
     pub users: Vec<AssocMove>,
     /// The queue in the order of job numbers; `None` where the input knows of no jobs.
-    pub jobs: Option<Vec<JobMove>>,
+    pub jobs: Option<JobMoves>,
     /// What the answer takes for granted, one sentence each.
     pub assumptions: Vec<String>,
 }
@@ -143,7 +144,7 @@ pub(super) fn moves(
         }
     }
     let jobs = match &before.jobs {
-        Some(_) => Some(job_moves(&queue(before)?, &queue(after)?)),
+        Some(_) => Some(JobMoves::new(before, after)?),
         None => None,
     };
     Ok(WhatIf {
@@ -206,35 +207,6 @@ fn row(
         moves,
         before,
         after,
-    }
-}
-
-fn job_moves(before: &[Entry<'_>], after: &[Entry<'_>]) -> Vec<JobMove> {
-    let earlier: HashMap<&JobKey, &Entry<'_>> = before.iter().map(|e| (&e.key, e)).collect();
-    let later: HashMap<&JobKey, &Entry<'_>> = after.iter().map(|e| (&e.key, e)).collect();
-    let mut jobs: Vec<JobMove> = after
-        .iter()
-        .map(|entry| job_move(entry, earlier.get(&entry.key).copied(), Some(entry)))
-        .collect();
-    let gone = before
-        .iter()
-        .filter(|entry| !later.contains_key(&entry.key));
-    jobs.extend(gone.map(|entry| job_move(entry, Some(entry), None)));
-    jobs.sort_by_key(|job| job.job_id);
-    jobs
-}
-
-fn job_move(about: &Entry<'_>, before: Option<&Entry<'_>>, after: Option<&Entry<'_>>) -> JobMove {
-    let place = |side: Option<&Entry<'_>>| side.and_then(|entry| entry.standing.place);
-    JobMove {
-        job_id: about.key.id,
-        user: about.job.user.clone(),
-        account: about.job.account.clone(),
-        partition: about.key.partition.clone(),
-        qos: about.qos.clone(),
-        moves: Move::of(place(before), place(after)),
-        before: before.map(|entry| entry.standing.clone()),
-        after: after.map(|entry| entry.standing.clone()),
     }
 }
 

@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use fairtree::extended::Extended;
 use fairtree::fairshare::Comparison;
-use fairtree::priority::{Job, Priced, Pricer, PriorityError};
+use fairtree::priority::{Index, Job, Priced, Pricer, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind};
-use fairtree_model::cluster::Names;
-use fairtree_model::cluster::{Cluster, ClusterJob};
+use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase};
 
 /// An account or a user at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,20 +90,22 @@ impl Points {
 }
 
 /// What names a job's entry in the queue.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct JobKey {
     pub(super) id: u32,
-    pub(super) partition: Option<String>,
+    pub(super) partition: Option<Index>,
     /// Of a job with several QOS which one.
-    pub(super) qos: Option<String>,
+    pub(super) qos: Option<Index>,
 }
 
 /// An entry in the queue.
-pub(super) struct Entry<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
     pub(super) key: JobKey,
-    pub(super) job: &'a ClusterJob,
+    /// The place of the job among the jobs of the cluster.
+    pub(super) job: u32,
     /// The QOS that it has there.
-    pub(super) qos: Option<String>,
+    pub(super) qos: Option<Index>,
     pub(super) standing: JobStanding,
 }
 
@@ -184,47 +185,44 @@ fn rank(
 ///
 /// # Errors
 /// Settings and jobs that cannot be priced.
-pub(super) fn queue(cluster: &Cluster) -> Result<Vec<Entry<'_>>, PriorityError> {
+pub(super) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, PriorityError> {
     let pricer = Pricer::new(&cluster.config, &cluster.site, cluster.now.unwrap_or(0))?;
-    let mut entries: Vec<Entry<'_>> = Vec::new();
-    for job in cluster.pending() {
-        cluster.site.check_job(&job.job)?;
-        ways(cluster, &pricer, job, &mut entries);
+    let mut entries: Vec<Entry> = Vec::new();
+    for (job, at) in cluster.jobs().iter().zip(0..) {
+        if job.phase == JobPhase::Pending {
+            cluster.site.check_job(&job.job)?;
+            ways(&pricer, at, job, &mut entries);
+        }
     }
-    let mut by_partition: HashMap<Option<String>, Vec<usize>> = HashMap::new();
-    for (at, entry) in entries.iter().enumerate() {
+    let mut by_partition: HashMap<Option<Index>, Vec<u32>> = HashMap::new();
+    for (entry, at) in entries.iter().zip(0..) {
         if entry.standing.priority > 0 {
-            let partition = entry.key.partition.clone();
-            by_partition.entry(partition).or_default().push(at);
+            by_partition
+                .entry(entry.key.partition)
+                .or_default()
+                .push(at);
         }
     }
     for waiting in by_partition.values_mut() {
         waiting.sort_by_key(|at| {
-            let entry = &entries[*at];
+            let entry = &entries[*at as usize];
             (std::cmp::Reverse(entry.standing.priority), entry.key.id)
         });
         for (place, at) in waiting.iter().enumerate() {
-            let standing = &mut entries[*at].standing;
+            let standing = &mut entries[*at as usize].standing;
             (standing.place, standing.of) = (Some(place as u64 + 1), waiting.len() as u64);
         }
     }
     Ok(entries)
 }
 
-/// The entries of one job.
-fn ways<'a>(
-    cluster: &'a Cluster,
-    pricer: &Pricer<'_>,
-    job: &'a ClusterJob,
-    entries: &mut Vec<Entry<'a>>,
-) {
+/// The entries of the job at a place.
+fn ways(pricer: &Pricer<'_>, at: u32, job: &ClusterJob, entries: &mut Vec<Entry>) {
     let row: &Job = &job.job;
     let priced = pricer.price(row);
-    let name = |index: Option<fairtree::priority::Index>| index.map(|at| cluster.partition(at));
-    let qos_name = |index: Option<fairtree::priority::Index>| index.map(|at| cluster.qos(at));
     let entry = |key: JobKey, qos, priced: &Priced| Entry {
         key,
-        job,
+        job: at,
         qos,
         standing: JobStanding {
             place: None,
@@ -233,16 +231,9 @@ fn ways<'a>(
             points: Points::of(priced),
         },
     };
-    let variants: Vec<_> = pricer.variants(row).collect();
-    if variants.is_empty() {
-        let key = JobKey {
-            id: row.id,
-            partition: name(row.partition),
-            qos: None,
-        };
-        entries.push(entry(key, qos_name(row.qos), &priced));
-    }
-    for variant in variants {
+    let mut several = false;
+    for variant in pricer.variants(row) {
+        several = true;
         let fixed = row.priority == 0 || row.direct;
         let own = match fixed {
             true => priced,
@@ -250,10 +241,18 @@ fn ways<'a>(
         };
         let key = JobKey {
             id: row.id,
-            partition: name(variant.partition),
-            qos: qos_name(variant.qos),
+            partition: variant.partition,
+            qos: variant.qos,
         };
-        entries.push(entry(key, qos_name(variant.qos.or(row.qos)), &own));
+        entries.push(entry(key, variant.qos.or(row.qos), &own));
+    }
+    if !several {
+        let key = JobKey {
+            id: row.id,
+            partition: row.partition,
+            qos: None,
+        };
+        entries.push(entry(key, row.qos, &priced));
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use super::{ClusterJob, JobPhase, PartitionAbout, Tables, kinds};
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Queued;
-use crate::input::sprio::Row;
 use crate::input::{InputError, LeftOut};
 use fairtree::priority::{Job, TimeLimit};
 use fairtree::usage::{BillingRule, Phase, Run, RunState, TresKind, billable_tres};
@@ -18,15 +19,17 @@ pub(super) fn of(
     partitions: &[PartitionAbout],
     left: &mut LeftOut,
 ) -> Result<Vec<ClusterJob>, InputError> {
-    let listings = queued.queue.listings.iter();
-    let rows = listings.flat_map(|listing| &listing.rows);
-    let shown: HashMap<u32, &Row> = rows.filter_map(|row| Some((row.job_id?, row))).collect();
+    let shown = shown(queued);
     let bills = Bills::new(queued, partitions);
     let mut jobs = Vec::with_capacity(queued.jobs.len());
     for (place, about) in queued.jobs.iter().enumerate() {
         let phase = phase(&about.state);
-        let row = shown.get(&about.id).copied();
-        let job = match tables.whole(place, row) {
+        let row = shown.get(&about.id);
+        let row = row.map(|&(listing, row)| {
+            let listing = &queued.queue.listings[listing as usize];
+            listing.rows.get(row as usize)
+        });
+        let job = match tables.whole(place, row.as_ref()) {
             // What a job ran in may have gone since.
             Err(_) if phase != JobPhase::Pending => Job::new(about.id),
             job => match left.keep(job)? {
@@ -34,7 +37,7 @@ pub(super) fn of(
                 None => continue,
             },
         };
-        let run = (phase == JobPhase::Running).then(|| bills.run(about));
+        let run = (phase == JobPhase::Running).then(|| Box::new(bills.run(about)));
         jobs.push(ClusterJob {
             job,
             phase,
@@ -47,6 +50,19 @@ pub(super) fn of(
     }
     left.any_read(jobs.len(), 0)?;
     Ok(jobs)
+}
+
+/// Where the last row of each job is among those of sprio: which listing, and which row of it.
+fn shown(queued: &Queued) -> FxHashMap<u32, (u32, u32)> {
+    let mut shown = FxHashMap::default();
+    for (listing, at) in queued.queue.listings.iter().zip(0..) {
+        for (id, row) in listing.rows.job_ids().zip(0..) {
+            if let Some(id) = id {
+                shown.insert(id, (at, row));
+            }
+        }
+    }
+    shown
 }
 
 /// Whether a job in a state, in the word of `JobState`, uses resources.
@@ -88,7 +104,7 @@ impl<'a> Bills<'a> {
     /// How a job that runs uses resources.
     fn run(&self, about: &JobRow) -> Run {
         let partition = about.partitions.first();
-        let partition = partition.and_then(|name| self.partitions.get(name.as_str()));
+        let partition = partition.and_then(|name| self.partitions.get(&**name));
         let weights = partition.and_then(|partition| partition.billing_weights.as_deref());
         let tres = about.tres.as_deref().unwrap_or_default();
         let count = |name: &String| {
@@ -98,14 +114,14 @@ impl<'a> Bills<'a> {
         let counts: Vec<u64> = self.queued.settings.tres.iter().map(count).collect();
         let rule = BillingRule::from_flags(&self.queued.settings.config.priority_flags);
         let qos = about.qos.first();
-        let usage_factor = qos.and_then(|name| self.usage_factors.get(name.as_str()));
+        let usage_factor = qos.and_then(|name| self.usage_factors.get(&**name));
         let end = match about.time_limit {
             TimeLimit::Minutes(minutes) => about.start_time + i64::from(minutes) * 60,
             TimeLimit::Unset | TimeLimit::Unlimited => i64::MAX,
         };
         Run {
             state: RunState {
-                phase: match about.state.as_str() {
+                phase: match &*about.state {
                     "SUSPENDED" => Phase::Suspended,
                     _ => Phase::Running,
                 },

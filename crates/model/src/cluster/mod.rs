@@ -14,6 +14,8 @@ mod tables;
 mod time;
 mod tres;
 
+use std::sync::Arc;
+
 use fairtree::compat::Release;
 use fairtree::config::Config;
 use fairtree::engine::{self, Accruing};
@@ -21,6 +23,8 @@ use fairtree::fairshare::AssocFairshare;
 use fairtree::priority::{Index, Job, Site};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
 use fairtree::usage::{Ledger, Run};
+
+use crate::input::Name;
 
 pub use find::{FindError, JobName};
 pub use jobs::runs;
@@ -69,15 +73,15 @@ pub struct ClusterJob {
     /// What it does.
     pub phase: JobPhase,
     /// `JobState` in Slurm's word.
-    pub state: String,
+    pub state: Name,
     /// User.
-    pub user: String,
+    pub user: Name,
     /// Account.
-    pub account: Option<String>,
+    pub account: Option<Name>,
     /// The array that it is of, and its tasks.
-    pub array: Option<(u32, String)>,
+    pub array: Option<(u32, Name)>,
     /// How it uses resources, if it runs.
-    pub run: Option<Run>,
+    pub run: Option<Box<Run>>,
 }
 
 /// A site with its queue.
@@ -105,8 +109,9 @@ pub struct Cluster {
     pub partitions: Vec<PartitionAbout>,
     /// One per QOS of `site`.
     pub qos: Vec<QosAbout>,
-    /// All jobs; `None` where the input knows of none.
-    pub jobs: Option<Vec<ClusterJob>>,
+    /// All jobs; `None` where the input knows of none. Copies of a cluster share them until one
+    /// changes them.
+    pub jobs: Option<Arc<Vec<ClusterJob>>>,
     /// The moment of the last pass, seconds since 1970; `None` where the input has no times.
     pub now: Option<i64>,
     /// What was taken for granted, one sentence each.
@@ -123,17 +128,28 @@ impl Cluster {
         engine::publish(&self.fairshare, &mut self.site);
     }
 
+    /// All jobs; none where the input knows of none.
+    pub fn jobs(&self) -> &[ClusterJob] {
+        self.jobs.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// All jobs, to be changed; `None` where the input knows of none.
+    pub fn jobs_mut(&mut self) -> Option<&mut Vec<ClusterJob>> {
+        self.jobs.as_mut().map(Arc::make_mut)
+    }
+
     /// The jobs that use resources now.
     pub fn accruing(&self) -> Vec<Accruing> {
-        let jobs = self.jobs.iter().flatten();
-        jobs.filter_map(|job| {
-            Some(Accruing {
-                assoc: job.job.assoc?,
-                run: job.run?,
-                at_end: false,
+        self.jobs()
+            .iter()
+            .filter_map(|job| {
+                Some(Accruing {
+                    assoc: job.job.assoc?,
+                    run: *job.run.as_deref()?,
+                    at_end: false,
+                })
             })
-        })
-        .collect()
+            .collect()
     }
 
     /// What the running jobs cost.
@@ -143,8 +159,9 @@ impl Cluster {
 
     /// The jobs that wait.
     pub fn pending(&self) -> impl Iterator<Item = &ClusterJob> {
-        let jobs = self.jobs.iter().flatten();
-        jobs.filter(|job| job.phase == JobPhase::Pending)
+        self.jobs()
+            .iter()
+            .filter(|job| job.phase == JobPhase::Pending)
     }
 
     /// What people call an association.

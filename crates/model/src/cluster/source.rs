@@ -1,5 +1,7 @@
 //! Clusters of each kind of input.
 
+use std::sync::Arc;
+
 use super::{AssocName, Cluster, PartitionAbout, QosAbout, Tables, billing_weights, pass_time};
 use crate::input::site::{Site as Described, SiteRow};
 use crate::input::slurm::snapshot::{Queued, Snapshot};
@@ -57,7 +59,7 @@ impl Cluster {
                     usage_factor: row.usage_factor,
                 })
                 .collect(),
-            jobs: Some(jobs),
+            jobs: Some(Arc::new(jobs)),
             // What a listing leaves open does not matter here: it is one of all associations.
             assumptions: [queued.left_out.clone(), left.notes()].concat(),
         };

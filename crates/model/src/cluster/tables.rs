@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
+
 use super::AssocName;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::part::VOTERS;
 use crate::input::slurm::snapshot::Queued;
 use crate::input::sprio::{Factor, Row};
-use crate::input::{InputError, Problem};
+use crate::input::{InputError, Name, Problem};
 use fairtree::config::Config;
 use fairtree::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
 use fairtree::tree::AssocIndex;
@@ -16,11 +18,12 @@ use fairtree::tree::AssocIndex;
 pub struct Tables<'a> {
     queued: &'a Queued,
     site: Site,
-    partitions: HashMap<&'a str, Index>,
-    qos: HashMap<&'a str, Index>,
+    partitions: FxHashMap<&'a str, Index>,
+    qos: FxHashMap<&'a str, Index>,
+    qos_names: Vec<Name>,
     /// By account, user, partition.
-    assocs: HashMap<(&'a str, &'a str, &'a str), AssocIndex>,
-    jobs: HashMap<u32, usize>,
+    assocs: FxHashMap<(&'a str, &'a str, &'a str), AssocIndex>,
+    jobs: FxHashMap<u32, u32>,
     /// Where the TRES counts of each job start.
     job_tres: Vec<Option<Index>>,
     /// Whether Slurm's own ways are followed.
@@ -28,13 +31,13 @@ pub struct Tables<'a> {
 }
 
 /// A job in one of its partitions and QOS.
-pub struct Shown<'a> {
+pub struct Shown {
     /// The engine's row.
     pub job: Job,
     /// Its place among the jobs.
     pub place: usize,
     /// Name of the QOS.
-    pub qos: Option<&'a str>,
+    pub qos: Option<Name>,
 }
 
 /// Appends a list of a job and says where it is.
@@ -67,22 +70,24 @@ impl<'a> Tables<'a> {
                 cluster_nodes: queued.nodes.nodes,
                 ..Site::default()
             },
-            partitions: HashMap::new(),
-            qos: HashMap::new(),
-            assocs: HashMap::new(),
-            jobs: HashMap::new(),
+            partitions: FxHashMap::default(),
+            qos: FxHashMap::default(),
+            qos_names: Vec::new(),
+            assocs: FxHashMap::default(),
+            jobs: FxHashMap::default(),
             job_tres: Vec::new(),
             slurm: config.compat.is_slurm(),
         };
         tables.add_partitions();
         tables.add_qos(config)?;
         tables.add_assocs(names);
-        for (at, job) in queued.jobs.iter().enumerate() {
-            tables.jobs.insert(job.id, at);
-            let start = tables.counts(job.tres.as_deref());
-            tables.job_tres.push(start);
-        }
+        tables.add_jobs();
         Ok(tables)
+    }
+
+    /// The place of a job among the jobs.
+    pub fn place(&self, id: u32) -> Option<usize> {
+        self.jobs.get(&id).map(|&place| place as usize)
     }
 
     /// Writes the fair-share factors of the associations, by position.
@@ -113,6 +118,27 @@ impl<'a> Tables<'a> {
                 .push(found.map_or(0, |(_, count)| *count));
         }
         Some(start)
+    }
+
+    /// Jobs that share their resources share the counts.
+    fn add_jobs(&mut self) {
+        let mut known: FxHashMap<*const (String, u64), Option<Index>> = FxHashMap::default();
+        for (job, at) in self.queued.jobs.iter().zip(0..) {
+            self.jobs.insert(job.id, at);
+            let tres = job.tres.as_deref();
+            let start = match tres {
+                Some(tres) if !tres.is_empty() => match known.get(&tres.as_ptr()) {
+                    Some(start) => *start,
+                    None => {
+                        let start = self.counts(Some(tres));
+                        known.insert(tres.as_ptr(), start);
+                        start
+                    }
+                },
+                _ => self.counts(tres),
+            };
+            self.job_tres.push(start);
+        }
     }
 
     fn add_partitions(&mut self) {
@@ -149,6 +175,7 @@ impl<'a> Tables<'a> {
         );
         for (at, row) in rows.iter().enumerate() {
             self.qos.insert(&row.name, Index::new(at));
+            self.qos_names.push(row.name.as_str().into());
             self.site.qos.push(Qos {
                 priority: row.priority,
                 norm_priority: f64::from(row.priority) / most,
@@ -190,12 +217,12 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// A partition or a QOS that is not there.
-    pub fn job(&self, row: &Row, nth: usize) -> Result<Option<Shown<'a>>, InputError> {
-        let Some(&place) = row.job_id.and_then(|id| self.jobs.get(&id)) else {
+    pub fn job(&self, row: &Row<'_>, nth: usize) -> Result<Option<Shown>, InputError> {
+        let Some(place) = row.job_id.and_then(|id| self.place(id)) else {
             return Ok(None);
         };
         let about = &self.queued.jobs[place];
-        let own = about.partitions.first().map(String::as_str);
+        let own = about.partitions.first().map(|name| &**name);
         let list = self.qos_list(about)?;
         let qos = match list.get(nth).or(list.first()) {
             // Slurm lets a QOS of priority 0 inherit the term of the job's own QOS.
@@ -203,16 +230,16 @@ impl<'a> Tables<'a> {
             found => found,
         };
         let job = Job {
-            partition: self.partition(about, row.partition.as_deref().or(own))?,
+            partition: self.partition(about, row.partition.or(own))?,
             qos: qos.copied(),
             ..self.row(place, Some(row))?
         };
-        let own = about.qos.first().map(String::as_str);
+        let own = about.qos.first().cloned();
         let shown = list.get(nth);
         Ok(Some(Shown {
             job,
             place,
-            qos: shown.map_or(own, |qos| Some(&self.queued.qos[qos.get()].name)),
+            qos: shown.map_or(own, |qos| Some(self.qos_names[qos.get()].clone())),
         }))
     }
 
@@ -221,7 +248,7 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// A partition or a QOS that is not there.
-    pub fn whole(&mut self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
+    pub fn whole(&mut self, place: usize, row: Option<&Row<'_>>) -> Result<Job, InputError> {
         let mut job = self.row(place, row)?;
         let about = &self.queued.jobs[place];
         let partitions: Vec<Index> = about
@@ -229,7 +256,7 @@ impl<'a> Tables<'a> {
             .iter()
             .filter_map(|name| self.partition(about, Some(name)).transpose())
             .collect::<Result<_, _>>()?;
-        let own = about.partitions.first().map_or("", String::as_str);
+        let own = about.partitions.first().map_or("", |name| &**name);
         job.assoc = self.assoc(about, own);
         let qos = self.qos_list(about)?;
         (job.partition, job.qos) = (partitions.first().copied(), qos.first().copied());
@@ -243,12 +270,12 @@ impl<'a> Tables<'a> {
     }
 
     /// What a job has of itself, without partition and QOS.
-    fn row(&self, place: usize, row: Option<&Row>) -> Result<Job, InputError> {
+    fn row(&self, place: usize, row: Option<&Row<'_>>) -> Result<Job, InputError> {
         let about = &self.queued.jobs[place];
         let config = &self.queued.settings.config;
         let site = row.and_then(|row| row.site);
-        let partition = row.and_then(|row| row.partition.as_deref());
-        let own = about.partitions.first().map(String::as_str);
+        let partition = row.and_then(|row| row.partition);
+        let own = about.partitions.first().map(|name| &**name);
         Ok(Job {
             assoc: self.assoc(about, partition.or(own).unwrap_or("")),
             accrue_time: match config.priority_flags.accrue_always {
@@ -283,8 +310,8 @@ impl<'a> Tables<'a> {
         if self.qos.is_empty() {
             return Ok(Vec::new());
         }
-        let find = |name: &String| {
-            let found = self.qos.get(name.as_str()).copied();
+        let find = |name: &Name| {
+            let found = self.qos.get(&**name).copied();
             found.ok_or_else(|| self.missing(job, "QOS", name))
         };
         let mut list: Vec<Index> = job.qos.iter().map(find).collect::<Result<_, _>>()?;
@@ -301,18 +328,18 @@ impl<'a> Tables<'a> {
     /// The association of a job: that for its partition, or the user's own.
     fn assoc(&self, about: &JobRow, partition: &str) -> Option<AssocIndex> {
         let account = about.account.as_deref()?;
-        let find = |partition| self.assocs.get(&(account, about.user.as_str(), partition));
+        let find = |partition| self.assocs.get(&(account, &*about.user, partition));
         find(partition).or_else(|| find("")).copied()
     }
 
     /// sprio shows no factors at all for a priority that an administrator set.
-    fn is_set_by_hand(&self, row: &Row) -> bool {
+    fn is_set_by_hand(&self, row: &Row<'_>) -> bool {
         let zero = |value: &Option<crate::input::sshare::Printed>| {
             value.is_none_or(|printed| printed.value == 0.0)
         };
         row.priority.is_some_and(|priority| priority > 1.0)
             && row.weighted.iter().chain(&row.norm).all(zero)
-            && row.tres.as_ref().is_none_or(Vec::is_empty)
+            && row.tres.is_none_or(<[_]>::is_empty)
             && row.site.unwrap_or(0) == 0
             && row.nice.unwrap_or(0) == 0
     }
@@ -333,7 +360,7 @@ pub fn pass_time(queued: &Queued, config: &Config) -> i64 {
         return pass;
     }
     let max_age = f64::from(config.priority_max_age_secs);
-    let jobs: HashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
+    let jobs: FxHashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();
     let mut ageless: Option<i64> = None;
     let mut asked = [0; 2];
@@ -341,8 +368,12 @@ pub fn pass_time(queued: &Queued, config: &Config) -> i64 {
         .queue
         .listings
         .iter()
-        .flat_map(|listing| &listing.rows)
+        .flat_map(|listing| listing.rows.iter())
     {
+        // No other row of either kind counts any more.
+        if asked[1] > VOTERS && !votes.is_empty() {
+            break;
+        }
         let age = row.norm[Factor::Age.index()].map_or(0.0, |printed| printed.value);
         if age >= 1.0 || !ask(&mut asked[usize::from(age > 0.0)]) {
             continue;

@@ -78,11 +78,11 @@ fn boundary(cluster: &Cluster, at: i64) -> Option<i64> {
 
 /// Marks the jobs whose time limit is over.
 fn end_jobs(cluster: &mut Cluster, now: i64) {
-    for job in cluster.jobs.iter_mut().flatten() {
-        let end = job.run.and_then(|run| run.end_time_exp);
+    for job in cluster.jobs_mut().into_iter().flatten() {
+        let end = job.run.as_ref().and_then(|run| run.end_time_exp);
         if job.phase == JobPhase::Running && end.is_some_and(|end| end <= now) {
             job.phase = JobPhase::Ended;
-            job.state = "TIMEOUT".to_owned();
+            job.state = "TIMEOUT".into();
             job.run = None;
         }
     }

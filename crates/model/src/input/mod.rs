@@ -22,6 +22,7 @@
 pub mod capture;
 pub mod error;
 pub mod format;
+mod interner;
 pub mod left_out;
 mod lines;
 pub mod package;
@@ -38,5 +39,6 @@ pub mod workload;
 
 pub use error::{InputError, Problem};
 pub use format::{Format, is_site};
+pub use interner::Name;
 pub use left_out::LeftOut;
 pub use lines::{MAX_LINE_BYTES, MAX_ROWS};

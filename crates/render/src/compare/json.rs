@@ -1,8 +1,9 @@
 //! The differences as JSON, for programs; the schema is described in `docs/compare-json.md`.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use fairtree_analysis::compare::Change;
 
@@ -10,12 +11,22 @@ use fairtree_analysis::compare::Change;
 pub const SCHEMA: &str = "fairtree.compare/1";
 
 #[derive(Serialize)]
-struct Document<'a> {
+#[serde(bound(serialize = ""))]
+struct Document<'a, I: Iterator<Item = Change>> {
     schema: &'static str,
     before: &'a str,
     after: &'a str,
     compared: &'a [&'static str],
-    changes: &'a [Change],
+    changes: Written<I>,
+}
+
+/// Changes that are written one after the other, and not kept.
+struct Written<I>(RefCell<I>);
+
+impl<I: Iterator<Item = Change>> Serialize for Written<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.borrow_mut().by_ref())
+    }
 }
 
 /// Writes one JSON object and a line break. `before` and `after` name the inputs, `compared` says
@@ -28,14 +39,14 @@ pub fn to_json(
     before: &str,
     after: &str,
     compared: &[&'static str],
-    changes: &[Change],
+    changes: impl Iterator<Item = Change>,
 ) -> io::Result<()> {
     let document = Document {
         schema: SCHEMA,
         before,
         after,
         compared,
-        changes,
+        changes: Written(RefCell::new(changes)),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     out.write_all(b"\n")

@@ -34,7 +34,7 @@ pub fn write_agreement(
 }
 
 fn sentence(reports: &[PrioReport], difference: &Difference) -> String {
-    let row = reports[difference.listing].rows[difference.row].name();
+    let row = reports[difference.listing].rows.get(difference.row).name();
     let (printed, sum) = (difference.printed, difference.sum);
     match &difference.verdict {
         Verdict::DiffersOrHidden {

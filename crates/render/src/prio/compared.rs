@@ -14,7 +14,7 @@ pub fn write_compared(
     compared: &Compared,
 ) -> io::Result<()> {
     for apart in &compared.apart {
-        let row = report.rows[apart.row].name();
+        let row = report.rows.get(apart.row).name();
         let (printed, computed) = (apart.printed, apart.computed);
         match apart.column {
             "PRIORITY" | "NICE" | "TRES" => writeln!(

@@ -79,7 +79,7 @@ impl Serialize for Rows<'_> {
         let mut sequence = serializer.serialize_seq(Some(count))?;
         for (listing, (report, rows)) in self.shown.iter().enumerate() {
             for &row in rows {
-                sequence.serialize_element(&RowOf::new(listing, &report.rows[row]))?;
+                sequence.serialize_element(&RowOf::new(listing, &report.rows.get(row)))?;
             }
         }
         sequence.end()
@@ -129,9 +129,9 @@ impl Serialize for Figures<'_> {
 }
 
 impl<'a> RowOf<'a> {
-    fn new(listing: usize, row: &'a PrioRow) -> RowOf<'a> {
-        let term = |term: &'a fairtree_analysis::prio::TresTerm| TermOf {
-            name: &term.name,
+    fn new(listing: usize, row: &'a PrioRow<'a>) -> RowOf<'a> {
+        let term = |term: &'a fairtree_analysis::prio::TresTerm<'a>| TermOf {
+            name: term.name,
             points: term.points.value(),
             factor: term.norm.value(),
         };
@@ -146,11 +146,11 @@ impl<'a> RowOf<'a> {
         RowOf {
             listing,
             job_id: row.job_id,
-            partition: row.partition.as_deref(),
-            cluster: row.cluster.as_deref(),
-            user: row.user.as_deref(),
-            account: row.account.as_deref(),
-            qos: row.qos_name.as_deref(),
+            partition: row.partition,
+            cluster: row.cluster,
+            user: row.user,
+            account: row.account,
+            qos: row.qos_name,
             priority: row.priority.value(),
             norm_priority: row.norm_priority.value(),
             printed_priority: row.printed,

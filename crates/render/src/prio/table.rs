@@ -5,6 +5,7 @@
 //! decimals, the normalised priority fourteen, resources two. Source: sprio(1) and the output of
 //! both.
 
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use fairtree_analysis::prio::{Figure, PrioReport, PrioRow};
@@ -31,9 +32,12 @@ impl Table {
         shown: &[usize],
     ) -> io::Result<()> {
         self.write_header(out)?;
+        let mut space = Space::default();
         for &at in shown {
-            let row = &report.rows[at];
-            self.line(out, |column| cell(row, column, report.names))?;
+            let row = report.rows.get(at);
+            self.line(out, &mut space, |text, column| {
+                cell(text, &row, column, report.names);
+            })?;
         }
         Ok(())
     }
@@ -48,35 +52,51 @@ impl Table {
             .weights
             .as_ref()
             .and_then(|weights| weights.tres.as_deref());
-        self.line(out, |column| match column {
-            Column::JobId => "Weights".to_owned(),
+        self.line(out, &mut Space::default(), |text, column| match column {
+            Column::JobId => text.push_str("Weights"),
             // The site factor counts as it is.
-            Column::Site => "1".to_owned(),
-            Column::Factor(Factor::Tres, Form::Weighted) => tres.unwrap_or("").to_owned(),
-            Column::Factor(factor, _) => {
-                let weight = report.weight(factor);
-                weight.map_or_else(String::new, |weight| weight.to_string())
-            }
-            _ => String::new(),
+            Column::Site => text.push('1'),
+            Column::Factor(Factor::Tres, Form::Weighted) => text.push_str(tres.unwrap_or("")),
+            Column::Factor(factor, _) => whole(text, report.weight(factor)),
+            _ => {}
         })
     }
 
     fn write_header(&self, out: &mut impl Write) -> io::Result<()> {
         if self.header {
-            self.line(out, |column| column.name().to_owned())?;
+            self.line(out, &mut Space::default(), |text, column| {
+                text.push_str(column.name());
+            })?;
         }
         Ok(())
     }
 
-    fn line(&self, out: &mut impl Write, cell: impl Fn(Column) -> String) -> io::Result<()> {
-        let mut line = self.format.prefix.clone().into_bytes();
+    /// Writes a line whose cells `cell` appends to an empty text.
+    fn line(
+        &self,
+        out: &mut impl Write,
+        space: &mut Space,
+        cell: impl Fn(&mut String, Column),
+    ) -> io::Result<()> {
+        let Space { line, text } = space;
+        line.clear();
+        line.extend(self.format.prefix.bytes());
         for field in &self.format.fields {
-            place(&mut line, &cell(field.column), field);
+            text.clear();
+            cell(text, field.column);
+            place(line, text, field);
             line.extend(field.suffix.bytes());
         }
         line.push(b'\n');
-        out.write_all(&line)
+        out.write_all(line)
     }
+}
+
+/// Memory of a line, for the next one.
+#[derive(Default)]
+struct Space {
+    line: Vec<u8>,
+    text: String,
 }
 
 /// Text in its column: cut to the width in bytes, or filled up with blanks.
@@ -96,51 +116,82 @@ fn place(line: &mut Vec<u8>, text: &str, field: &Field) {
     }
 }
 
-/// The text of a cell. `names`: as from 24.05 on, where the factors of a priority set by hand are
-/// a plain 0.
-fn cell(row: &PrioRow, column: Column, names: bool) -> String {
-    let text = |name: &Option<String>| name.clone().unwrap_or_default();
-    let whole = |number: Option<i64>| number.map_or_else(String::new, |n| n.to_string());
+/// Appends the text of a cell. `names`: as from 24.05 on, where the factors of a priority set by
+/// hand are a plain 0.
+fn cell(text: &mut String, row: &PrioRow<'_>, column: Column, names: bool) {
     match column {
-        Column::JobId => row.job_id.map_or_else(String::new, |id| id.to_string()),
-        Column::Partition => text(&row.partition),
+        Column::JobId => whole(text, row.job_id),
+        Column::Partition => text.push_str(row.partition.unwrap_or("")),
         // Outside of federations slurmctld names no cluster, and sprio shows that so.
-        Column::Cluster if row.line.is_none() => "(null)".to_owned(),
-        Column::Cluster => text(&row.cluster),
-        Column::User => text(&row.user),
-        Column::Account => text(&row.account),
-        Column::QosName => text(&row.qos_name),
-        Column::Site => whole(row.site),
-        Column::Nice => whole(row.nice),
-        Column::Priority(Form::Weighted) => number(row.priority, |n| format!("{:.0}", n.trunc())),
-        Column::Priority(Form::Normalised) => number(row.norm_priority, |n| format!("{n:16.14}")),
-        Column::Factor(Factor::Tres, form) => tres(row, form),
+        Column::Cluster if row.line.is_none() => text.push_str("(null)"),
+        Column::Cluster => text.push_str(row.cluster.unwrap_or("")),
+        Column::User => text.push_str(row.user.unwrap_or("")),
+        Column::Account => text.push_str(row.account.unwrap_or("")),
+        Column::QosName => text.push_str(row.qos_name.unwrap_or("")),
+        Column::Site => whole(text, row.site),
+        Column::Nice => whole(text, row.nice),
+        Column::Priority(Form::Weighted) => number(row.priority, |n| points(text, n.trunc())),
+        Column::Priority(Form::Normalised) => {
+            number(row.norm_priority, |n| add(text, format_args!("{n:16.14}")));
+        }
+        Column::Factor(Factor::Tres, form) => tres(text, row, form),
         Column::Factor(factor, Form::Normalised) if row.set_by_hand && names => {
-            number(row.norm[factor.index()], |_| "0".to_owned())
+            number(row.norm[factor.index()], |_| text.push('0'));
         }
         Column::Factor(factor, Form::Normalised) => {
-            number(row.norm[factor.index()], |n| format!("{:.7}", n + 0.0))
+            let figure = row.norm[factor.index()];
+            number(figure, |n| add(text, format_args!("{:.7}", n + 0.0)));
         }
         Column::Factor(factor, Form::Weighted) => {
-            number(row.points[factor.index()], |n| format!("{:.0}", n + 0.0))
+            number(row.points[factor.index()], |n| points(text, n + 0.0));
         }
     }
 }
 
-fn number(figure: Figure, form: impl Fn(f64) -> String) -> String {
-    figure.value().map_or_else(String::new, form)
+fn add(text: &mut String, formatted: fmt::Arguments<'_>) {
+    // A String takes everything.
+    let _ = text.write_fmt(formatted);
+}
+
+fn whole(text: &mut String, number: Option<impl fmt::Display>) {
+    if let Some(number) = number {
+        add(text, format_args!("{number}"));
+    }
+}
+
+/// A number without decimals, halves to the even side.
+fn points(text: &mut String, number: f64) {
+    /// Whole numbers up to here are exact.
+    const MOST: f64 = (1_u64 << 53) as f64;
+    if (0.0..MOST).contains(&number) {
+        // Much faster than the general way.
+        add(text, format_args!("{}", number.round_ties_even() as u64));
+    } else {
+        add(text, format_args!("{number:.0}"));
+    }
+}
+
+fn number(figure: Figure, form: impl FnOnce(f64)) {
+    if let Some(number) = figure.value() {
+        form(number);
+    }
 }
 
 /// `cpu=10,gres/gpu=5`.
-fn tres(row: &PrioRow, form: Form) -> String {
-    let terms = row.tres.iter().map(|term| {
-        let value = match form {
-            Form::Weighted => number(term.points, |n| format!("{:.0}", n + 0.0)),
-            Form::Normalised => number(term.norm, |n| format!("{:.2}", n + 0.0)),
-        };
-        format!("{}={value}", term.name)
-    });
-    terms.collect::<Vec<_>>().join(",")
+fn tres(text: &mut String, row: &PrioRow<'_>, form: Form) {
+    for (at, term) in row.tres.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        text.push_str(term.name);
+        text.push('=');
+        match form {
+            Form::Weighted => number(term.points, |n| points(text, n + 0.0)),
+            Form::Normalised => {
+                number(term.norm, |n| add(text, format_args!("{:.2}", n + 0.0)));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -148,13 +199,13 @@ mod tests {
     use super::*;
     use fairtree_analysis::prio::TresTerm;
 
-    fn printed(format: &str, row: PrioRow) -> String {
+    fn printed(format: &str, row: PrioRow<'static>) -> String {
         let table = Table {
             format: LineFormat::parse(format).unwrap(),
             header: false,
         };
         let report = PrioReport {
-            rows: vec![row],
+            rows: vec![row].into(),
             ..PrioReport::default()
         };
         let mut out = Vec::new();
@@ -167,11 +218,11 @@ mod tests {
     fn numbers_have_the_forms_of_sprio() {
         let mut row = PrioRow {
             job_id: Some(7),
-            user: Some("alice-in-physics".into()),
+            user: Some("alice-in-physics"),
             priority: Figure::Computed(63206.9),
             norm_priority: Figure::Computed(63206.25 / 4_294_967_295.0),
             tres: vec![TresTerm {
-                name: "cpu".into(),
+                name: "cpu",
                 points: Figure::Computed(2.5),
                 norm: Figure::Computed(0.125),
             }],
@@ -184,6 +235,32 @@ mod tests {
             printed("%.4i|%.8u|%Y|%10y|%.5A|%12a|%N|%T|%t|%9r|", row),
             "   7|alice-in|63206|0.00001471|   50|0.0500000   |-5|cpu=2|cpu=0.12|         |\n"
         );
+    }
+
+    // Expected: the general way.
+    #[test]
+    fn points_are_rounded_to_the_even_side() {
+        for number in [
+            0.0,
+            0.4,
+            0.5,
+            0.500001,
+            1.5,
+            2.5,
+            3.5,
+            63206.9,
+            1e15,
+            2e15 + 0.5,
+            1e17,
+            -0.4,
+            -1.5,
+            f64::INFINITY,
+            f64::NAN,
+        ] {
+            let mut text = String::new();
+            points(&mut text, number);
+            assert_eq!(text, format!("{number:.0}"));
+        }
     }
 
     #[test]

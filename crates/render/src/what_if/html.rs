@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use super::text::{queue_place, shares, summary};
 use crate::figures::{arrow, percent};
-use fairtree_analysis::what_if::{AssocMove, JobMove, JobStanding, Move, Standing, WhatIf};
+use fairtree_analysis::what_if::{
+    AssocMove, JobMove, JobMoves, JobStanding, Move, Standing, WhatIf,
+};
 use fairtree_model::c_format;
 
 /// At most this many of one kind are drawn: those that move farthest.
@@ -79,9 +81,9 @@ pub fn to_html(out: &mut impl Write, what_if: &WhatIf) -> io::Result<()> {
             &jobs.iter().map(|job| job.moves).collect::<Vec<_>>(),
         )?;
         let mut partitions: BTreeMap<&str, Vec<Drawn>> = BTreeMap::new();
-        for job in jobs {
-            let partition = job.partition.as_deref().unwrap_or("no partition");
-            partitions.entry(partition).or_default().push(queued(job));
+        for job in jobs.iter() {
+            let partition = job.partition.unwrap_or("no partition");
+            partitions.entry(partition).or_default().push(queued(&job));
         }
         for (partition, rows) in partitions {
             slopes(out, &format!("in {partition}, by priority"), rows)?;
@@ -126,15 +128,12 @@ fn association(row: &AssocMove) -> Drawn {
     }
 }
 
-fn queued(job: &JobMove) -> Drawn {
+fn queued(job: &JobMove<'_>) -> Drawn {
     let side = |side: &Option<JobStanding>| {
         let side = side.as_ref()?;
         Some((side.place?, side.priority.to_string()))
     };
-    let qos = job
-        .qos
-        .as_deref()
-        .map_or(String::new(), |qos| format!(" ({qos})"));
+    let qos = job.qos.map_or(String::new(), |qos| format!(" ({qos})"));
     Drawn {
         name: format!("{} {}{qos}", job.job_id, job.user),
         moves: job.moves,
@@ -270,29 +269,29 @@ fn associations(out: &mut impl Write, rows: &[AssocMove]) -> io::Result<()> {
     writeln!(out, "</table>\n</details>")
 }
 
-fn queue(out: &mut impl Write, jobs: &[JobMove]) -> io::Result<()> {
+fn queue(out: &mut impl Write, jobs: &JobMoves) -> io::Result<()> {
     let head = "<tr><th>Job<th>Partition<th>User<th>Account<th>QOS<th>Place<th>Priority</tr>";
     writeln!(
         out,
         "<details><summary>All {} in numbers</summary>\n<table>\n{head}",
         jobs.len()
     )?;
-    for job in jobs {
+    for job in jobs.iter() {
         let (before, after) = (job.before.as_ref(), job.after.as_ref());
         let both = |figure: &dyn Fn(&JobStanding) -> String| {
             escaped(&arrow(before.map(figure), after.map(figure)))
         };
-        let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or(""));
+        let text = |text: Option<&str>| escaped(text.unwrap_or(""));
         writeln!(
             out,
             "<tr class=\"{}\"><td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}</tr>",
             class(job.moves),
             job.job_id,
-            text(&job.partition),
-            escaped(&job.user),
-            text(&job.account),
-            text(&job.qos),
-            escaped(&queue_place(job)),
+            text(job.partition),
+            escaped(job.user),
+            text(job.account),
+            text(job.qos),
+            escaped(&queue_place(&job)),
             both(&|side| side.priority.to_string()),
         )?;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::columns::Columns;
 use crate::figures::{arrow, percent};
-use fairtree_analysis::what_if::{AssocMove, JobMove, Move, WhatIf};
+use fairtree_analysis::what_if::{AssocMove, JobMove, JobMoves, Move, WhatIf};
 use fairtree_analysis::what_if::{JobStanding, Standing};
 use fairtree_model::c_format;
 
@@ -41,45 +41,50 @@ pub fn write(out: &mut impl Write, what_if: &WhatIf, shown: Shown) -> io::Result
 }
 
 /// `2 move up, 1 down, 3 stay`.
-pub(super) fn summary(moves: impl Iterator<Item = Move> + Clone) -> String {
-    let count = |wanted: Move| moves.clone().filter(|found| *found == wanted).count();
-    let mut said: Vec<String> = Vec::new();
-    for (wanted, word) in [
+pub(super) fn summary(moves: impl Iterator<Item = Move>) -> String {
+    const WORDS: [(Move, &str); 6] = [
         (Move::Up, "up"),
         (Move::Down, "down"),
         (Move::Stays, "stay"),
         (Move::Moved, "moved"),
         (Move::New, "new"),
         (Move::Gone, "gone"),
-    ] {
-        let found = count(wanted);
-        if found > 0 {
-            said.push(format!("{found} {word}"));
-        }
+    ];
+    let mut counts = [0_usize; WORDS.len()];
+    for found in moves {
+        let at = WORDS.iter().position(|(wanted, _)| *wanted == found);
+        counts[at.expect("all moves are in the list")] += 1;
     }
+    let said: Vec<String> = WORDS
+        .iter()
+        .zip(counts)
+        .filter(|(_, found)| *found > 0)
+        .map(|((_, word), found)| format!("{found} {word}"))
+        .collect();
     match said.is_empty() {
         true => "none".to_owned(),
         false => said.join(", "),
     }
 }
 
-/// Those to show, the farthest moves first where not all fit; how many are left out.
-fn chosen<T, K: Ord>(
-    rows: &[T],
+/// Those of so many rows to show, by position, the farthest moves first where not all fit; how many
+/// are left out.
+fn chosen<K: Ord>(
+    count: usize,
     shown: Shown,
-    differs: impl Fn(&T) -> bool,
-    places: impl Fn(&T) -> u64,
-    order: impl Fn(&T) -> K,
-) -> (Vec<&T>, usize) {
-    let rows = rows.iter().filter(|row| shown.all || differs(row));
-    let mut rows: Vec<&T> = rows.collect();
+    differs: impl Fn(usize) -> bool,
+    places: impl Fn(usize) -> u64,
+    order: impl Fn(usize) -> K,
+) -> (Vec<usize>, usize) {
+    let rows = (0..count).filter(|row| shown.all || differs(*row));
+    let mut rows: Vec<usize> = rows.collect();
     let most = shown.top.unwrap_or(usize::MAX);
     let left_out = rows.len().saturating_sub(most);
     if left_out > 0 {
-        rows.sort_by_key(|row| std::cmp::Reverse(places(row)));
+        rows.sort_by_cached_key(|row| std::cmp::Reverse(places(*row)));
         rows.truncate(most);
     }
-    rows.sort_by_cached_key(|row| order(row));
+    rows.sort_by_cached_key(|row| order(*row));
     (rows, left_out)
 }
 
@@ -115,11 +120,14 @@ fn write_associations(
     }
     let are_accounts = rows.iter().all(|row| !row.is_user);
     let place = |side: &Option<Standing>| side.as_ref().map_or(u64::MAX, |side| side.place);
-    let order = |row: &AssocMove| {
+    let order = |at: usize| {
+        let row = &rows[at];
         let level = are_accounts.then(|| levels[row.parent()]);
         (level, place(&row.after), place(&row.before))
     };
-    let (rows, left_out) = chosen(rows, shown, assoc_differs, AssocMove::places, order);
+    let differs = |at: usize| assoc_differs(&rows[at]);
+    let places = |at: usize| rows[at].places();
+    let (shown_rows, left_out) = chosen(rows.len(), shown, differs, places, order);
     let heading = [
         "NAME",
         "BELOW",
@@ -133,7 +141,7 @@ fn write_associations(
     ];
     let spare = &["SHARES", "DUE", "USED", "LEVELFS", "BELOW"];
     let mut columns = Columns::new(&heading, 2).spare(spare);
-    for row in rows {
+    for row in shown_rows.into_iter().map(|at| &rows[at]) {
         let (before, after) = (row.before.as_ref(), row.after.as_ref());
         let both =
             |figure: &dyn Fn(&Standing) -> String| arrow(before.map(figure), after.map(figure));
@@ -182,21 +190,22 @@ fn write_left_out(out: &mut impl Write, left_out: usize) -> io::Result<()> {
     }
 }
 
-fn write_jobs(out: &mut impl Write, jobs: &[JobMove], shown: Shown) -> io::Result<()> {
+fn write_jobs(out: &mut impl Write, jobs: &JobMoves, shown: Shown) -> io::Result<()> {
     writeln!(out, "Jobs: {}", summary(jobs.iter().map(|job| job.moves)))?;
     let figures = |side: &Option<JobStanding>| side.as_ref().map(|s| (s.place, s.priority));
-    let differs = |job: &JobMove| figures(&job.before) != figures(&job.after);
+    let differs = |at: usize| {
+        let job = jobs.get(at);
+        figures(&job.before) != figures(&job.after)
+    };
     let place = |side: &Option<JobStanding>| side.as_ref().and_then(|s| s.place);
     let last = u64::MAX;
-    let order = |job: &JobMove| {
+    let order = |at: usize| {
+        let job = jobs.get(at);
         let (before, after) = (place(&job.before), place(&job.after));
-        (
-            job.partition.clone(),
-            after.unwrap_or(last),
-            before.unwrap_or(last),
-        )
+        (job.partition, after.unwrap_or(last), before.unwrap_or(last))
     };
-    let (rows, left_out) = chosen(jobs, shown, differs, JobMove::places, order);
+    let places = |at: usize| jobs.get(at).places();
+    let (rows, left_out) = chosen(jobs.len(), shown, differs, places, order);
     let heading = [
         "JOBID",
         "PARTITION",
@@ -209,18 +218,18 @@ fn write_jobs(out: &mut impl Write, jobs: &[JobMove], shown: Shown) -> io::Resul
         "BY",
     ];
     let mut columns = Columns::new(&heading, 5).spare(&["BY", "QOS", "ACCOUNT", "PARTITION"]);
-    for job in rows {
+    for job in rows.into_iter().map(|at| jobs.get(at)) {
         let (before, after) = (job.before.as_ref(), job.after.as_ref());
         let both =
             |figure: &dyn Fn(&JobStanding) -> String| arrow(before.map(figure), after.map(figure));
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         columns.push([
             job.job_id.to_string(),
-            text(&job.partition),
-            job.user.clone(),
-            text(&job.account),
-            text(&job.qos),
-            queue_place(job),
+            text(job.partition),
+            job.user.to_owned(),
+            text(job.account),
+            text(job.qos),
+            queue_place(&job),
             sign(job.moves, job.places()),
             both(&|side| side.priority.to_string()),
             difference(before, after),
@@ -231,7 +240,7 @@ fn write_jobs(out: &mut impl Write, jobs: &[JobMove], shown: Shown) -> io::Resul
 }
 
 /// `3 -> 1 of 6`, `held -> 2 of 6`, `held`.
-pub(super) fn queue_place(job: &JobMove) -> String {
+pub(super) fn queue_place(job: &JobMove<'_>) -> String {
     let (before, after) = (job.before.as_ref(), job.after.as_ref());
     let held = |side: &JobStanding| side.place.map_or("held".to_owned(), |p| p.to_string());
     let places = arrow(before.map(held), after.map(held));

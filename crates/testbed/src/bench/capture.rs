@@ -59,11 +59,20 @@ struct User {
 
 const TRES: &str = "cpu=1,mem=0,energy=0,node=1,billing=1,fs/disk=0,vmem=0,pages=0";
 
+/// The moment of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The first one.
+    First,
+    /// A later one: every tenth of the jobs that wait has become older.
+    Later,
+}
+
 /// Writes the capture into a new folder.
 ///
 /// # Errors
 /// Those of the file system.
-pub fn generate(folder: &Path, size: &Size) -> Result<()> {
+pub fn generate(folder: &Path, size: &Size, moment: Moment) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let users = users(size, &mut random);
@@ -75,7 +84,7 @@ pub fn generate(folder: &Path, size: &Size) -> Result<()> {
         "Name|Priority|UsageFactor\nnormal|0|1.000000\n",
     )?;
     shares(folder, size, &users)?;
-    jobs(folder, size, &users, &mut random)?;
+    jobs(folder, size, &users, moment, &mut random)?;
     let files = [
         "config",
         "assocs",
@@ -176,7 +185,13 @@ fn shares(folder: &Path, size: &Size, users: &[User]) -> Result<()> {
 }
 
 /// scontrol, squeue and sprio.
-fn jobs(folder: &Path, size: &Size, users: &[User], random: &mut ChaCha8Rng) -> Result<()> {
+fn jobs(
+    folder: &Path,
+    size: &Size,
+    users: &[User],
+    moment: Moment,
+    random: &mut ChaCha8Rng,
+) -> Result<()> {
     let create = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
     let (mut jobs, mut names, mut sprio) = (
         create("jobs.txt")?,
@@ -206,9 +221,13 @@ fn jobs(folder: &Path, size: &Size, users: &[User], random: &mut ChaCha8Rng) -> 
             1000 + number
         )?;
         if id > size.running {
+            let (priority, age) = match moment == Moment::Later && id % 10 == 0 {
+                true => ("50010|0.00001164386053", "72|0.0722222"),
+                false => ("50000|0.00001164153220", "62|0.0622222"),
+            };
             writeln!(
                 sprio,
-                "{id}|main|{name}|50000|0.00001164153220|0|0|62|0.0622222|0|0.0000000|49938|\
+                "{id}|main|{name}|{priority}|0|0|{age}|0|0.0000000|49938|\
                  0.4993800|0|0.0000000|0|0.0000000|0|0.0000000||"
             )?;
         }

@@ -1,16 +1,17 @@
 //! The `fairtree` command as its users wait for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use wait4::Wait4 as _;
 
 use xtask::command::{cargo_in_checkout, checked};
 use xtask::progress::Progress;
 use xtask::project;
 
-use super::capture::{Size, generate};
+use super::capture::{Moment, Size, generate};
 use super::table::{Row, Table, Unit};
 use super::workload::count;
 
@@ -35,89 +36,126 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     progress.step(format!("the command: writing a capture of {jobs} jobs"));
     let folder = tempfile::tempdir_in(&target)?;
     let capture = folder.path().join("capture");
-    generate(&capture, &size)?;
+    generate(&capture, &size, Moment::First)?;
+    let later = folder.path().join("later");
+    generate(&later, &size, Moment::Later)?;
     progress.step("the command: running");
     let from = capture.display().to_string();
-    let timed = |words: &[&str]| {
+    let ran = |words: &[&str]| {
         let from = ["--quiet", "--from", &from];
-        median(Command::new(&program).args(words).args(from))
+        Cost::of(Command::new(&program).args(words).args(from))
     };
-    let wc = |names: &[&str]| {
-        let files: Vec<PathBuf> = names.iter().map(|name| capture.join(name)).collect();
-        median(Command::new("wc").arg("-l").args(files))
+    let wc = |folder: &Path, names: &[&str]| {
+        let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+        Ok::<f64, anyhow::Error>(Cost::of(Command::new("wc").arg("-l").args(files))?.ms)
     };
-    let shares = wc(&["config.txt", "sshare.txt"])?;
-    let whole = wc(&[
-        "config.txt",
-        "sshare.txt",
-        "assocs.txt",
-        "names.txt",
-        "jobs.txt",
-        "sprio.txt",
-    ])?;
+    let shares = wc(&capture, &["config.txt", "sshare.txt"])?;
+    let whole = wc(
+        &capture,
+        &[
+            "config.txt",
+            "sshare.txt",
+            "assocs.txt",
+            "names.txt",
+            "jobs.txt",
+            "sprio.txt",
+        ],
+    )?;
+    let compared = ["sshare.txt", "sprio.txt"];
+    let both = wc(&capture, &compared)? + wc(&later, &compared)?;
     let (first, second) = (size.waiting(0), size.waiting(1));
-    let row = |what: String, ms: f64, peer: f64| {
-        Row::new(what, Unit::Milliseconds, ms)
+    let row = |what: String, cost: Cost, peer: f64| {
+        Row::new(what, Unit::Milliseconds, cost.ms)
             .beside(peer)
             .at_most(1000.0)
     };
-    let start = median(Command::new(&program).arg("--help"))?;
-    let nothing = median(&mut Command::new("true"))?;
+    // Commands about the whole queue.
+    let queue = |what: &str, cost: Cost, peer: f64| {
+        let time = Row::new(what, Unit::Milliseconds, cost.ms)
+            .beside(peer)
+            .at_most(4000.0);
+        let memory = Row::new("its memory, at most", Unit::Megabytes, cost.megabytes);
+        [time, memory.at_most(800.0)]
+    };
+    let start = Cost::of(Command::new(&program).arg("--help"))?.ms;
+    let nothing = Cost::of(&mut Command::new("true"))?.ms;
+    let mut rows = vec![
+        Row::new("--help (peer: true)", Unit::Milliseconds, start)
+            .beside(nothing)
+            .at_most(10.0),
+        row(
+            format!("share -a -l, {assocs} rows"),
+            ran(&["share", "-a", "-l"])?,
+            shares,
+        ),
+        row(
+            "share --check".to_owned(),
+            ran(&["share", "--check"])?,
+            shares,
+        ),
+        row("explain JOB".to_owned(), ran(&["explain", &first])?, whole),
+        row(
+            "explain JOB --versus JOB".to_owned(),
+            ran(&["explain", &first, "--versus", &second])?,
+            whole,
+        ),
+        row(
+            "explain USER --versus USER".to_owned(),
+            ran(&["explain", "u1x1@a1", "--versus", "u2x2@a2"])?,
+            whole,
+        ),
+    ];
+    let shares_of_one = ["what-if", "--shares", "a1=50"];
+    let cost_of_one = ["cost", "--job", &first];
+    let compare = Cost::of(
+        Command::new(&program)
+            .arg("compare")
+            .args([&capture, &later]),
+    )?;
+    rows.extend(queue("prio, all rows", ran(&["prio"])?, whole));
+    rows.extend(queue("prio --check", ran(&["prio", "--check"])?, whole));
+    rows.extend(queue("what-if --shares", ran(&shares_of_one)?, whole));
+    rows.extend(queue("cost --job JOB", ran(&cost_of_one)?, whole));
+    rows.extend(queue("compare, two captures", compare, both));
     Ok(Table {
         title: format!("a capture of {assocs} associations and {jobs} jobs"),
         heads: ("fairtree", "wc -l"),
-        rows: vec![
-            Row::new("--help (peer: true)", Unit::Milliseconds, start)
-                .beside(nothing)
-                .at_most(10.0),
-            row(
-                format!("share -a -l, {assocs} rows"),
-                timed(&["share", "-a", "-l"])?,
-                shares,
-            ),
-            row(
-                "share --check".to_owned(),
-                timed(&["share", "--check"])?,
-                shares,
-            ),
-            row(
-                "explain JOB".to_owned(),
-                timed(&["explain", &first])?,
-                whole,
-            ),
-            row(
-                "explain JOB --versus JOB".to_owned(),
-                timed(&["explain", &first, "--versus", &second])?,
-                whole,
-            ),
-            row(
-                "explain USER --versus USER".to_owned(),
-                timed(&["explain", "u1x1@a1", "--versus", "u2x2@a2"])?,
-                whole,
-            ),
-        ],
+        rows,
     })
 }
 
-/// The middle of the times of several runs, milliseconds; the first run, which may have to fetch
-/// files from the disk, does not count.
-fn median(command: &mut Command) -> Result<f64> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut times = Vec::with_capacity(TURNS);
-    for turn in 0..=TURNS {
-        let start = Instant::now();
-        let ran = command
-            .spawn()
-            .and_then(std::process::Child::wait_with_output);
-        let ran = ran.with_context(|| format!("cannot run {command:?}"))?;
-        let said = String::from_utf8_lossy(&ran.stderr);
-        ensure!(ran.status.success(), "{command:?} failed: {said}");
-        if turn > 0 {
-            times.push(start.elapsed().as_secs_f64() * 1000.0);
+/// What a run of a program takes.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// From its start to its end, milliseconds.
+    ms: f64,
+    /// The most memory that it has at a time, megabytes.
+    megabytes: f64,
+}
+
+impl Cost {
+    /// The middle of several runs; the first run, which may have to fetch files from the disk, does
+    /// not count. An exit code of 1 tells that there is something to tell.
+    fn of(command: &mut Command) -> Result<Cost> {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let (mut times, mut memory) = (Vec::new(), Vec::new());
+        for turn in 0..=TURNS {
+            let start = Instant::now();
+            let ran = command.spawn().and_then(|mut child| child.wait4());
+            let ran = ran.with_context(|| format!("cannot run {command:?}"))?;
+            let code = ran.status.code();
+            ensure!(matches!(code, Some(0 | 1)), "{command:?} failed: {code:?}");
+            if turn > 0 {
+                times.push(start.elapsed().as_secs_f64() * 1000.0);
+                memory.push(ran.rusage.maxrss as f64 / 1e6);
+            }
         }
+        Ok(Cost {
+            ms: super::median(&times),
+            megabytes: super::median(&memory),
+        })
     }
-    Ok(super::median(&times))
 }

@@ -9,6 +9,7 @@ pub enum Unit {
     Microseconds,
     Nanoseconds,
     Bytes,
+    Megabytes,
     Count,
 }
 
@@ -19,6 +20,7 @@ impl Unit {
             Unit::Microseconds => " µs",
             Unit::Nanoseconds => " ns",
             Unit::Bytes => " B",
+            Unit::Megabytes => " MB",
             Unit::Count => return grouped(value),
         };
         format!("{}{unit}", significant(value))

@@ -27,14 +27,18 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// Whether the capture has the answer of a command.
+    pub fn has(&self, source: Source) -> bool {
+        let mut files = self.manifest.answers.iter().map(|entry| &entry.file);
+        files.any(|file| file.as_deref() == Some(source.file()))
+    }
+
     /// Where the answer of a command is.
     ///
     /// # Errors
     /// The capture does not have it, or it is cut off.
     pub fn path(&self, source: Source) -> Result<PathBuf, InputError> {
-        let mut files = self.manifest.answers.iter().map(|entry| &entry.file);
-        let there = files.any(|file| file.as_deref() == Some(source.file()));
-        if !there {
+        if !self.has(source) {
             return Err(source.missing(&self.folder.display().to_string()));
         }
         let path = self.folder.join(source.file());

@@ -1,6 +1,7 @@
 //! `[[jobs]]`: what waits and runs, checked against the rest of the file.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use toml::{Spanned, Value};
 
@@ -9,11 +10,12 @@ use super::place::Text;
 use super::rows::Users;
 use super::value::{self, PRIORITIES};
 use crate::input::error::{InputError, Problem};
+use crate::input::interner::Name;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::node::Nodes;
 use crate::input::slurm::partition::PartitionRow;
 use crate::input::slurm::qos::QosRow;
-use crate::input::sprio;
+use crate::input::sprio::{self, Column, Form};
 use fairtree::config::Config;
 use fairtree::priority::TimeLimit;
 
@@ -119,11 +121,11 @@ impl Reader<'_> {
             .transpose()?;
         let row = JobRow {
             id: value::whole(text, &job.id, "id", 1..=MAX_JOB)?,
-            user: job.user.get_ref().clone(),
-            account: Some(job.account.get_ref().clone()),
-            qos: self.qos_of(job)?,
-            partitions,
-            state,
+            user: job.user.get_ref().as_str().into(),
+            account: Some(job.account.get_ref().as_str().into()),
+            qos: shared(self.qos_of(job)?),
+            partitions: shared(partitions),
+            state: state.into(),
             priority: if job.held { 0 } else { priority.unwrap_or(1) },
             nice: match &job.nice {
                 Some(nice) => value::whole(text, nice, "nice", -MAX_NICE..=MAX_NICE)?,
@@ -139,7 +141,7 @@ impl Reader<'_> {
                 Some(limit) => value::limit(text, limit, "time_limit")?,
                 None => TimeLimit::Unset,
             },
-            tres: Some(tres),
+            tres: Some(tres.into()),
         };
         Ok(Read {
             row,
@@ -244,7 +246,7 @@ impl Reader<'_> {
         };
         let nodes: Option<u32> = number(&self.file.nodes, "nodes")?;
         let cpus: Option<u32> = number(&self.file.cpus, "cpus")?;
-        let waits = jobs.iter().any(|job| job.state == "PENDING");
+        let waits = jobs.iter().any(|job| *job.state == *"PENDING");
         if waits && self.config.priority_weight_job_size > 0 && (nodes, cpus) == (None, None) {
             let why = "PriorityWeightJobSize counts, but the size of the cluster is not given";
             let error = InputError::new(self.text.file, Problem::Structure(why.into()));
@@ -268,12 +270,9 @@ impl Reader<'_> {
             .iter()
             .map(|row| (row.name.as_str(), row))
             .collect();
-        let waiting = jobs.iter().filter(|job| job.state == "PENDING");
-        for name in waiting.flat_map(|job| &job.partitions) {
-            if by_name
-                .get(name.as_str())
-                .is_some_and(|row| row.tres.is_none())
-            {
+        let waiting = jobs.iter().filter(|job| *job.state == *"PENDING");
+        for name in waiting.flat_map(|job| job.partitions.iter()) {
+            if by_name.get(&**name).is_some_and(|row| row.tres.is_none()) {
                 let why = format!("PriorityWeightTRES counts, but partition {name} has no tres");
                 let error = InputError::new(self.text.file, Problem::Structure(why));
                 return Err(error.hint("say what it has: tres = \"cpu=640,mem=2000G,node=10\""));
@@ -283,27 +282,41 @@ impl Reader<'_> {
     }
 }
 
+/// The same names as the rows of jobs have them.
+fn shared(names: Vec<String>) -> Arc<[Name]> {
+    names.into_iter().map(Name::from).collect()
+}
+
 /// What sprio lists: a row for each partition and QOS of a job that waits and is not held.
-pub(super) fn sprio_rows(jobs: &[Read]) -> Vec<sprio::Row> {
+pub(super) fn sprio_rows(jobs: &[Read]) -> sprio::Rows {
+    let mut rows = sprio::Rows::new(&[
+        Column::JobId,
+        Column::Partition,
+        Column::User,
+        Column::Priority(Form::Weighted),
+        Column::Site,
+    ]);
     let waiting = jobs
         .iter()
-        .filter(|job| job.row.state == "PENDING" && job.row.priority > 0);
-    let rows = waiting.flat_map(|job| {
-        let partitions: Vec<Option<&String>> = match job.row.partitions.as_slice() {
+        .filter(|job| *job.row.state == *"PENDING" && job.row.priority > 0);
+    for job in waiting {
+        let partitions: Vec<Option<&str>> = match &*job.row.partitions {
             [] => vec![None],
-            names => names.iter().map(Some).collect(),
+            names => names.iter().map(|name| Some(&**name)).collect(),
         };
         let times = job.row.qos.len().max(1);
-        partitions.into_iter().flat_map(move |partition| {
-            (0..times).map(move |_| sprio::Row {
-                job_id: Some(job.row.id),
-                partition: partition.cloned(),
-                user: Some(job.row.user.clone()),
-                priority: job.set_by_hand.then_some(f64::from(job.row.priority)),
-                site: (!job.set_by_hand).then_some(i64::from(job.site_factor)),
-                ..sprio::Row::default()
-            })
-        })
-    });
-    rows.collect()
+        for partition in partitions {
+            for _ in 0..times {
+                rows.push(&sprio::Row {
+                    job_id: Some(job.row.id),
+                    partition,
+                    user: Some(&job.row.user),
+                    priority: job.set_by_hand.then_some(f64::from(job.row.priority)),
+                    site: (!job.set_by_hand).then_some(i64::from(job.site_factor)),
+                    ..sprio::Row::default()
+                });
+            }
+        }
+    }
+    rows
 }

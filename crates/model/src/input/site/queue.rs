@@ -1,5 +1,7 @@
 //! The jobs of a description, and what they are measured by: partitions, QOS, the cluster's size.
 
+use std::sync::Arc;
+
 use toml::{Spanned, Value};
 
 use super::file::File;
@@ -73,10 +75,10 @@ pub(super) fn read(
                 line: 0,
                 columns: Vec::new(),
                 weights: None,
-                rows,
+                rows: Arc::new(rows),
             }],
         },
-        jobs,
+        jobs: Arc::new(jobs),
         partitions,
         nodes,
         assocs,

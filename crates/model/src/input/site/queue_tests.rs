@@ -40,12 +40,9 @@ fn site(more: &str) -> Site {
 fn what_is_not_said_has_slurms_default() {
     let queued = site(JOB).queued.expect("jobs");
     let job = &queued.jobs[0];
-    assert_eq!(
-        (job.id, job.state.as_str(), job.priority),
-        (7, "PENDING", 1)
-    );
-    assert_eq!(job.partitions, ["main"]);
-    assert_eq!(job.qos, ["normal"]);
+    assert_eq!((job.id, &*job.state, job.priority), (7, "PENDING", 1));
+    assert_eq!(*job.partitions, ["main".into()]);
+    assert_eq!(*job.qos, ["normal".into()]);
     assert_eq!((job.cpus, job.nodes, job.nice), (1, 1, 0));
     assert_eq!(job.time_limit, TimeLimit::Unset);
     // date -u -d 2026-03-08 +%s
@@ -73,7 +70,7 @@ fn a_job_as_it_is_described() {
                 accrue_time = 2026-03-08T06:00:00Z\n";
     let queued = site(&format!("{JOB}{more}")).queued.expect("jobs");
     let job = &queued.jobs[0];
-    assert_eq!(job.partitions, ["debug", "main"]);
+    assert_eq!(*job.partitions, ["debug".into(), "main".into()]);
     assert_eq!(
         (job.priority, job.nice, job.cpus, job.nodes),
         (0, -50, 64, 2)

@@ -1,14 +1,16 @@
 //! `scontrol -o show job`.
 
-use std::collections::{HashMap, HashSet};
-use std::io::BufRead;
+use std::sync::Arc;
 
-use super::record::{Record, record};
+use super::record::Record;
 use super::{count, time};
 use crate::input::error::InputError;
-use crate::input::left_out::LeftOut;
-use crate::input::lines::{Lines, MAX_LINE_BYTES, one_more};
+use crate::input::interner::{Interner, Name};
 use fairtree::priority::TimeLimit;
+
+pub use super::job_names::{Names, read_names, read_names_of};
+pub(super) use super::job_reader::for_each;
+pub use super::job_reader::{read, read_stream};
 
 /// A job, as far as priorities care.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,15 +18,15 @@ pub struct JobRow {
     /// Job number.
     pub id: u32,
     /// User.
-    pub user: String,
+    pub user: Name,
     /// Account; `None` without accounting.
-    pub account: Option<String>,
+    pub account: Option<Name>,
     /// The QOS; several where the job asked for several.
-    pub qos: Vec<String>,
+    pub qos: Arc<[Name]>,
     /// The partitions that it asked for.
-    pub partitions: Vec<String>,
+    pub partitions: Arc<[Name]>,
     /// `JobState`, in capitals, as `PENDING`.
-    pub state: String,
+    pub state: Name,
     /// Its priority; 0: held.
     pub priority: u32,
     /// Nice value.
@@ -36,7 +38,7 @@ pub struct JobRow {
     /// When it started, or is expected to, seconds since 1970; 0: not known.
     pub start_time: i64,
     /// The array that it is of: the array's number, and its tasks as `3` or `1-10:2%4`.
-    pub array: Option<(u32, String)>,
+    pub array: Option<(u32, Name)>,
     /// The most CPUs that it asks for.
     pub cpus: u32,
     /// The least nodes that it asks for, or has where the answer does not tell what was asked for.
@@ -44,7 +46,7 @@ pub struct JobRow {
     /// Time limit.
     pub time_limit: TimeLimit,
     /// Resources that it has or asks for, memory in megabytes.
-    pub tres: Option<Vec<(String, u64)>>,
+    pub tres: Option<Arc<[(String, u64)]>>,
 }
 
 /// Whether `3`, `1-10:2` or `1-7:3,20%4` has a task; behind `%` stands how many may run at once.
@@ -72,222 +74,12 @@ fn is_in(part: &str, task: u32) -> bool {
     }
 }
 
-/// Names of jobs by number.
-pub type Names = HashMap<u32, String>;
-
-/// Reads `squeue -h -o '%A|%j'`: number and name. A line that begins with no number is part of a
-/// name with a line break. Of a number that stands there twice, which is somebody's name, no name
-/// is known.
-pub fn read_names(text: &str) -> Names {
-    let mut names = Gathered::default();
-    text.lines().for_each(|line| names.line(line));
-    names.finish()
-}
-
-/// As [`read_names`], of a stream that is not kept.
-///
-/// # Errors
-/// Those of the stream.
-pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputError> {
-    let mut lines = Lines::new(file, input);
-    let mut names = Gathered::default();
-    while let Some(line) = lines.next()? {
-        one_more(file, names.names.len(), 1)?;
-        names.line(&line);
-    }
-    Ok(names.finish())
-}
-
-#[derive(Default)]
-struct Gathered {
-    names: Names,
-    last: Option<u32>,
-    doubtful: HashSet<u32>,
-}
-
-impl Gathered {
-    fn line(&mut self, line: &str) {
-        let begun = line
-            .split_once('|')
-            .filter(|(id, _)| id.bytes().all(|byte| byte.is_ascii_digit()))
-            .and_then(|(id, name)| Some((id.parse::<u32>().ok()?, name)));
-        if let Some((id, name)) = begun {
-            if self.names.insert(id, name.to_owned()).is_some() {
-                self.doubtful.insert(id);
-            }
-            self.last = Some(id);
-        } else if let Some(name) = self.last.and_then(|id| self.names.get_mut(&id)) {
-            name.push('\n');
-            name.push_str(line);
-        }
-    }
-
-    fn finish(mut self) -> Names {
-        for id in &self.doubtful {
-            self.names.remove(id);
-        }
-        self.names
-    }
-}
-
-/// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it
-/// as it is: only `names` tells for certain. Where there are none at all, the name is taken to end
-/// at the first ` UserId=`.
-pub(super) fn name_end(names: &Names, record: &str, key: &str, start: usize) -> Option<usize> {
-    if key != "JobName" {
-        return None;
-    }
-    let rest = &record[start..];
-    if names.is_empty() {
-        return Some(start + rest.find(" UserId=")?);
-    }
-    let name = names.get(&number_of(record)?)?;
-    let after = rest.strip_prefix(name.as_str())?;
-    let ends = after.starts_with(" UserId=") || after.starts_with(" HetJobIdSet=");
-    ends.then_some(start + name.len())
-}
-
-/// The number of a record, where `text` begins one.
-pub(super) fn number_of(text: &str) -> Option<u32> {
-    let rest = text.strip_prefix("JobId=")?;
-    rest.split([' ', '\n']).next()?.parse().ok()
-}
-
-/// Whether a line begins a record, of whatever number.
-fn begins_record(line: &str) -> bool {
-    let number = line.strip_prefix("JobId=");
-    number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// Reads the records. `file` names the text in messages. A record that cannot be read goes to
-/// `left`, and so do those of a number that `names` does not tell of, or that stands there twice.
-///
-/// # Errors
-/// Text before the first record; no record that can be read where there are some.
-pub fn read(
-    file: &str,
-    text: &str,
-    names: &Names,
-    left: &mut LeftOut,
-) -> Result<Vec<JobRow>, InputError> {
-    read_stream(file, text.as_bytes(), names, left)
-}
-
-/// As [`read`], of a stream that is not kept.
-///
-/// # Errors
-/// Those of [`read`], and those of the stream; more than [`MAX_ROWS`](crate::input::MAX_ROWS) records.
-pub fn read_stream(
-    file: &str,
-    input: impl BufRead,
-    names: &Names,
-    left: &mut LeftOut,
-) -> Result<Vec<JobRow>, InputError> {
-    let mut rows = Vec::new();
-    for_each(file, input, names, left, &mut |record| {
-        rows.push(row(record)?);
-        Ok(())
-    })?;
-    Ok(rows)
-}
-
-/// Hands each record to `see`, and leaves out those that it refuses.
-///
-/// # Errors
-/// Those of [`read_stream`].
-pub(super) fn for_each(
-    file: &str,
-    input: impl BufRead,
-    names: &Names,
-    left: &mut LeftOut,
-    see: &mut dyn FnMut(&Record<'_>) -> Result<(), InputError>,
-) -> Result<(), InputError> {
-    let before = left.count();
-    let mut read = 0;
-    let mut seen = HashSet::new();
-    let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
-    let mut whole = |number: usize, text: &str, left: &mut LeftOut| {
-        one_more(file, read, number)?;
-        let mut read_one = || {
-            let Some(mut record) = record(file, number, text, "JobId", &end)? else {
-                return Ok(());
-            };
-            let id = number_of(text).unwrap_or(0);
-            if !names.is_empty() && !names.contains_key(&id) {
-                let why = format!("squeue told no name of JobId={}, or two", record.name());
-                return Err(record.unknown(&why));
-            }
-            let name = text.find(" JobName=").map(|at| at + " JobName=".len());
-            let ends = |at| name_end(names, text, "JobName", at).is_some();
-            // Without a name it is somebody's text behind a line break.
-            if !names.is_empty() && !name.is_some_and(ends) {
-                return Err(record.unknown("JobName is not the one that squeue told"));
-            }
-            record.distrust_from(&FREE);
-            if !seen.insert(id) {
-                return Err(record.twice("JobId"));
-            }
-            see(&record)
-        };
-        if left.keep(read_one())?.is_some() {
-            read += 1;
-        }
-        Ok::<(), InputError>(())
-    };
-    let mut lines = Lines::new(file, input);
-    // The record that goes on, and the number of its first line; 0: none yet.
-    let (mut text, mut begun, mut number) = (String::new(), 0, 0);
-    while let Some(line) = lines.next()? {
-        number += 1;
-        if begins_record(&line) {
-            if begun > 0 {
-                whole(begun, &text, left)?;
-            }
-            begun = number;
-            text.clear();
-            text.push_str(&line);
-        } else if begun > 0 && (text.len() + line.len()) as u64 > MAX_LINE_BYTES {
-            // Longer than any record: what it says is said before.
-        } else if begun > 0 {
-            // The rest of a name, a comment or a path with a line break.
-            text.push('\n');
-            text.push_str(&line);
-        } else {
-            // Blank, `No jobs in the system`, or an error.
-            record(file, number, &line, "JobId", &end)?;
-        }
-    }
-    if begun > 0 {
-        whole(begun, &text, left)?;
-    }
-    left.any_read(read, before)
-}
-
-/// The keys behind which stand what users write: what a record says is said before the first of
-/// them (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
-const FREE: [&str; 9] = [
-    "Socks/Node",
-    "Features",
-    "OverSubscribe",
-    "Command",
-    "WorkDir",
-    "AdminComment",
-    "SystemComment",
-    "Comment",
-    "StdErr",
-];
-
-fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
+/// A record as a row; what many rows have is stored once.
+pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, InputError> {
     let whole = "a whole number";
-    let names = |text: Option<&str>| -> Vec<String> {
-        let names = text
-            .unwrap_or("")
-            .split(',')
-            .filter(|name| !name.is_empty());
-        names.map(str::to_owned).collect()
-    };
     let small = |n: u64| u32::try_from(n).ok();
-    let user = |text: &str| Some(text.rsplit_once('(')?.0.to_owned());
+    let user = |text: &str| text.rfind('(');
+    let user_end = record.read("UserId", "name(number)", user);
     // From 23.02 on requested and allocated resources are two values.
     let tres = ["AllocTRES", "ReqTRES", "TRES"]
         .into_iter()
@@ -309,11 +101,16 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
     let moment = "a time as 2026-11-21T10:04:14";
     Ok(JobRow {
         id: record.read("JobId", whole, |text| text.parse().ok())?,
-        user: record.read("UserId", "name(number)", user)?,
-        account: record.said("Account").map(str::to_owned),
-        qos: names(record.said("QOS").filter(|name| *name != "N/A")),
-        partitions: names(record.said("Partition")),
-        state: state.to_owned(),
+        user: shared.name(&record.text("UserId")?[..user_end?]),
+        account: record.said("Account").map(|name| shared.name(name)),
+        qos: shared.list(
+            record
+                .said("QOS")
+                .filter(|name| *name != "N/A")
+                .unwrap_or(""),
+        ),
+        partitions: shared.list(record.said("Partition").unwrap_or("")),
+        state: shared.name(state),
         priority: record.read("Priority", whole, |text| text.parse().ok())?,
         nice: record.read("Nice", whole, |text| text.parse().ok())?,
         accrue_time: record.read("AccrueTime", moment, time::moment)?,
@@ -326,7 +123,7 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
         array: match ["ArrayJobId", "ArrayTaskId"].map(|key| record.said_before("JobName", key)) {
             [Some(_), Some(tasks)] => {
                 let id = record.read("ArrayJobId", whole, |text| text.parse().ok())?;
-                Some((id, tasks.to_owned()))
+                Some((id, shared.name(tasks)))
             }
             _ => None,
         },
@@ -344,15 +141,20 @@ fn row(record: &Record<'_>) -> Result<JobRow, InputError> {
             "a time as 1-00:00:00, or UNLIMITED",
             time::limit,
         )?,
-        tres: tres
-            .map(|key| record.read(key, allowed, count::tres))
-            .transpose()?,
+        tres: match tres {
+            Some(key) => {
+                let read = shared.tres(record.text(key)?, count::tres);
+                Some(read.ok_or_else(|| record.value(key, allowed))?)
+            }
+            None => None,
+        },
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::left_out::LeftOut;
 
     // Printed by scontrol 22.05.8; the name of the job is made up.
     const LINE: &str = "JobId=4 JobName=a Priority=9 UserId=ft2-alice(1006) GroupId=ft2-alice(1006) \
@@ -371,10 +173,10 @@ mod tests {
         let job = &jobs[0];
         assert_eq!((job.id, job.priority, job.nice), (4, 63206, -5));
         assert_eq!(
-            (job.user.as_str(), job.account.as_deref()),
+            (&*job.user, job.account.as_deref()),
             ("ft2-alice", Some("physics"))
         );
-        assert_eq!(job.partitions, ["main", "debug"]);
+        assert_eq!(*job.partitions, ["main".into(), "debug".into()]);
         assert_eq!((job.cpus, job.nodes), (4, 1));
         assert_eq!(job.accrue_time, 1_795_255_454);
         assert_eq!(job.time_limit, TimeLimit::Minutes(5));
@@ -423,10 +225,7 @@ mod tests {
         let text = LINE.replace("a Priority=9", forged);
         let names = read_names(&format!("4|{forged}\n5|y\n"));
         let jobs = of(&text, &names).unwrap();
-        assert_eq!(
-            (jobs[0].user.as_str(), jobs[0].priority),
-            ("ft2-alice", 63206)
-        );
+        assert_eq!((&*jobs[0].user, jobs[0].priority), ("ft2-alice", 63206));
         assert_eq!(jobs[0].account.as_deref(), Some("physics"));
     }
 
@@ -491,8 +290,8 @@ mod tests {
     #[test]
     fn names_with_line_breaks_are_whole_and_two_of_a_number_are_none() {
         let names = read_names("4|a\nb\n5 |z\n5|x\n6|forged\n6|c\n");
-        assert_eq!(names[&4], "a\nb\n5 |z");
-        assert_eq!(names[&5], "x");
-        assert!(!names.contains_key(&6));
+        assert_eq!(names.get(4), Some("a\nb\n5 |z"));
+        assert_eq!(names.get(5), Some("x"));
+        assert_eq!(names.get(6), None);
     }
 }

@@ -72,11 +72,11 @@ pub(super) fn tell_apart(settings: &mut Settings, beside: &Beside<'_>) -> Option
         .queue
         .listings
         .iter()
-        .flat_map(|listing| &listing.rows)
+        .flat_map(|listing| listing.rows.iter())
     {
         for (found, flag) in found.iter_mut().zip(&FLAGS) {
             if found.is_none() {
-                *found = is_raw(row, flag.factor, &raw);
+                *found = is_raw(&row, flag.factor, &raw);
             }
         }
         if found.iter().all(Option::is_some) {
@@ -101,9 +101,9 @@ pub(super) fn tell_apart(settings: &mut Settings, beside: &Beside<'_>) -> Option
 }
 
 /// Whether a printed factor is a raw number; `None`: it can be either.
-fn is_raw(row: &Row, factor: Factor, raw: &RawFactors<'_>) -> Option<bool> {
+fn is_raw(row: &Row<'_>, factor: Factor, raw: &RawFactors<'_>) -> Option<bool> {
     if factor == Factor::Tres {
-        let tres = row.norm_tres.iter().flatten();
+        let tres = row.norm_tres.unwrap_or_default().iter();
         return tres
             .map(|(_, printed)| judged(printed.value, None))
             .find_map(|judged| judged);
@@ -139,26 +139,26 @@ impl<'a> RawFactors<'a> {
         }
     }
 
-    fn of(&self, row: &Row, factor: Factor) -> Option<u32> {
+    fn of(&self, row: &Row<'_>, factor: Factor) -> Option<u32> {
         let beside = self.beside;
         if factor == Factor::Partition {
-            let name = row.partition.as_ref()?;
+            let name = row.partition?;
             let mut partitions = beside.partitions.iter();
-            let partition = partitions.find(|partition| partition.name == *name)?;
+            let partition = partitions.find(|partition| partition.name == name)?;
             return Some(partition.priority_job_factor.into());
         }
         let job = self.jobs.get(&row.job_id?)?;
         match factor {
             Factor::Qos => {
                 let name = job.qos.first()?;
-                let qos = beside.qos.iter().find(|qos| qos.name == *name)?;
+                let qos = beside.qos.iter().find(|qos| qos.name == **name)?;
                 Some(qos.priority)
             }
             Factor::Assoc => {
                 let is_of = |assoc: &&AssocRow| {
                     assoc.partition.is_none()
-                        && assoc.user.as_ref() == Some(&job.user)
-                        && Some(&assoc.account) == job.account.as_ref()
+                        && assoc.user.as_deref() == Some(&*job.user)
+                        && Some(assoc.account.as_str()) == job.account.as_deref()
                 };
                 Some(beside.assocs.iter().find(is_of)?.priority)
             }

@@ -27,6 +27,8 @@ pub mod config;
 pub mod document;
 pub mod dump;
 pub mod job;
+mod job_names;
+mod job_reader;
 pub mod last_pass;
 pub mod node;
 pub mod part;

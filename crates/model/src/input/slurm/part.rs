@@ -11,7 +11,7 @@ use std::thread;
 
 use memchr::memmem;
 
-use super::job::{self, Names};
+use super::job::{self, JobRow, Names};
 use super::scan::{self, Kept};
 use super::snapshot::{Answers, Long, Snapshot, Source};
 use crate::input::error::InputError;
@@ -50,14 +50,22 @@ impl Snapshot {
         place: Place<'_>,
     ) -> Result<Snapshot, InputError> {
         Snapshot::with(name, answers, || {
-            let (file, input) = stream(&place(Source::Names)?)?;
-            let names = job::read_names_of(&file, input)?;
-            let (file, input) = stream(&place(Source::Jobs)?)?;
-            let mut left = LeftOut::default();
-            let jobs = job::read_stream(&file, input, &names, &mut left)?;
-            let (file, input) = stream(&place(Source::Priorities)?)?;
-            let queue = sprio::read_answer(&file, input, &mut left)?;
-            Ok(Long { queue, jobs, left })
+            thread::scope(|scope| {
+                let queue = scope.spawn(|| {
+                    let (file, input) = stream(&place(Source::Priorities)?)?;
+                    let mut left = LeftOut::default();
+                    Ok((sprio::read_answer(&file, input, &mut left)?, left))
+                });
+                let mut left = LeftOut::default();
+                let jobs = jobs(place, &mut left);
+                let queue: Result<_, InputError> = queue
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                let jobs = jobs?;
+                let (queue, of_queue) = queue?;
+                left.append(of_queue);
+                Ok(Long { queue, jobs, left })
+            })
         })
     }
 
@@ -74,6 +82,14 @@ impl Snapshot {
     ) -> Result<Snapshot, InputError> {
         Snapshot::with(name, answers, || selection(place, wanted))
     }
+}
+
+/// All jobs.
+fn jobs(place: Place<'_>, left: &mut LeftOut) -> Result<Vec<JobRow>, InputError> {
+    let (file, input) = stream(&place(Source::Names)?)?;
+    let names = job::read_names_of(&file, input)?;
+    let (file, input) = stream(&place(Source::Jobs)?)?;
+    job::read_stream(&file, input, &names, left)
 }
 
 /// The wanted jobs and the voters, with their rows of sprio.

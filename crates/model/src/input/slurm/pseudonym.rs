@@ -125,11 +125,8 @@ impl Pseudonyms {
     }
 
     fn names(&mut self, names: &Names) -> String {
-        let mut names: Vec<(&u32, &String)> = names.iter().collect();
-        names.sort();
-        let line =
-            |(id, name): (&u32, &String)| format!("{id}|j{:03}\n", number(&mut self.jobs, name));
-        names.into_iter().map(line).collect()
+        let line = |(id, name): (u32, &str)| format!("{id}|j{:03}\n", number(&mut self.jobs, name));
+        names.sorted().into_iter().map(line).collect()
     }
 
     fn jobs(
@@ -152,8 +149,8 @@ impl Pseudonyms {
         let mut out = format!("JobId={id}");
         let user = record.text("UserId")?.rsplit_once('(');
         // With the blanks around it, which a record does not tell.
-        let known = id.parse().ok().and_then(|id| names.get(&id));
-        if let Some(job) = known.map(String::as_str).or(record.said("JobName")) {
+        let known = id.parse().ok().and_then(|id| names.get(id));
+        if let Some(job) = known.or(record.said("JobName")) {
             out.push_str(&format!(" JobName=j{:03}", number(&mut self.jobs, job)));
         }
         let user = self.user(user.map_or("", |(user, _)| user));

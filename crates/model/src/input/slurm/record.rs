@@ -32,7 +32,7 @@ pub(super) fn records<'a>(
     let mut seen = HashSet::new();
     let before = left.count();
     for (number, line) in text.lines().enumerate() {
-        let read = record(file, number + 1, line, first, end);
+        let read = record(file, number + 1, line, first, end, |_| false);
         // Text before the first record is no answer at all.
         let read = match records.is_empty() {
             true => read?,
@@ -50,13 +50,15 @@ pub(super) fn records<'a>(
     Ok(records)
 }
 
-/// Reads one line, the `number`-th from 1; `None` where it holds no record.
+/// Reads one line, the `number`-th from 1, up to the first key for which `stop` holds: behind it
+/// stands what users write. `None` where the line holds no record.
 pub(super) fn record<'a>(
     file: &'a str,
     number: usize,
     line: &'a str,
     first: &str,
     end: End<'_>,
+    stop: fn(&str) -> bool,
 ) -> Result<Option<Record<'a>>, InputError> {
     if line.trim().is_empty() || line.starts_with("No ") {
         return Ok(None);
@@ -74,11 +76,15 @@ pub(super) fn record<'a>(
         file,
         line: number,
         text: line,
-        fields: fields(line, end),
+        fields: fields(line, end, stop),
     }))
 }
 
-fn fields<'a>(line: &'a str, end_of: End<'_>) -> Vec<(&'a str, &'a str, usize)> {
+fn fields<'a>(
+    line: &'a str,
+    end_of: End<'_>,
+    stop: fn(&str) -> bool,
+) -> Vec<(&'a str, &'a str, usize)> {
     // About as many as scontrol prints of a job.
     let mut fields: Vec<(&str, &str, usize)> = Vec::with_capacity(64);
     let mut at = 0;
@@ -96,12 +102,21 @@ fn fields<'a>(line: &'a str, end_of: End<'_>) -> Vec<(&'a str, &'a str, usize)> 
             continue;
         };
         let key = &rest[..equals];
+        if stop(key) {
+            break;
+        }
         let start = at + equals + 1;
         let end = end_of(line, key, start).unwrap_or(at + word_end);
         fields.push((key, &line[start..end], start));
         at = end + 1;
     }
     fields
+}
+
+/// Whether two keys are the same. Of one length many keys are, with one last letter few.
+fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    a.len() == b.len() && a.last() == b.last() && a == b
 }
 
 fn is_key(word: &str) -> bool {
@@ -111,15 +126,6 @@ fn is_key(word: &str) -> bool {
 }
 
 impl<'a> Record<'a> {
-    /// Forgets the first field with one of these keys and all behind it: there stands what users
-    /// write.
-    pub fn distrust_from(&mut self, keys: &[&str]) {
-        let free = |(key, _, _): &(&str, &str, usize)| keys.contains(key);
-        if let Some(at) = self.fields.iter().position(free) {
-            self.fields.truncate(at);
-        }
-    }
-
     /// The error of a record that nothing else knows of.
     pub fn unknown(&self, why: &str) -> InputError {
         InputError::new(self.file, Problem::Structure(why.to_owned())).at_line(self.line, self.text)
@@ -141,7 +147,7 @@ impl<'a> Record<'a> {
     /// The value of a key where it stands first: later ones may be inside of someone's text.
     /// `(null)` and an empty value say nothing.
     pub fn said(&self, key: &str) -> Option<&'a str> {
-        let found = self.fields.iter().find(|(name, _, _)| *name == key);
+        let found = self.fields.iter().find(|(name, _, _)| same(name, key));
         found
             .map(|(_, value, _)| value.trim())
             .filter(|value| !value.is_empty() && *value != "(null)")
@@ -149,7 +155,11 @@ impl<'a> Record<'a> {
 
     /// As [`Record::said`], of a key that stands before the first `border`.
     pub fn said_before(&self, border: &str, key: &str) -> Option<&'a str> {
-        let of = |wanted: &str| self.fields.iter().position(|(name, _, _)| *name == wanted);
+        let of = |wanted: &str| {
+            self.fields
+                .iter()
+                .position(|(name, _, _)| same(name, wanted))
+        };
         let (at, border) = (of(key)?, of(border)?);
         self.said(key).filter(|_| at < border)
     }
@@ -164,7 +174,7 @@ impl<'a> Record<'a> {
 
     /// An error about the value of a key.
     pub fn value(&self, key: &str, allowed: &str) -> InputError {
-        let found = self.fields.iter().find(|(name, _, _)| *name == key);
+        let found = self.fields.iter().find(|(name, _, _)| same(name, key));
         let (value, start) = found.map_or(("", 0), |(_, value, start)| (*value, *start));
         let problem = Problem::Value {
             what: key.to_owned(),

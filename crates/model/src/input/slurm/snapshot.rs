@@ -1,6 +1,7 @@
 //! What all commands together tell: settings, shares, usage, the queue.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::thread;
 
 use super::assoc::AssocRow;
@@ -189,7 +190,7 @@ pub struct Queued {
     /// Priorities as sprio printed them.
     pub queue: Queue,
     /// All jobs that slurmctld knows.
-    pub jobs: Vec<JobRow>,
+    pub jobs: Arc<Vec<JobRow>>,
     /// All partitions.
     pub partitions: Vec<PartitionRow>,
     /// Size of the cluster.
@@ -298,7 +299,7 @@ impl Snapshot {
                 settings,
                 pass: None,
                 queue,
-                jobs,
+                jobs: Arc::new(jobs),
                 partitions,
                 nodes,
                 assocs,

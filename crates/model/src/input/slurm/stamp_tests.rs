@@ -40,7 +40,7 @@ fn read(names_text: &str, jobs_text: &str) -> (Vec<job::JobRow>, usize) {
 
 fn owners(rows: &[job::JobRow]) -> Vec<(u32, &str, u32)> {
     rows.iter()
-        .map(|row| (row.id, row.user.as_str(), row.cpus))
+        .map(|row| (row.id, &*row.user, row.cpus))
         .collect()
 }
 
@@ -102,7 +102,7 @@ fn a_wckey_cannot_be_other_keys() {
     let text = record(4, 1, "a", wckey, "") + &record(5, 2, "b", "", "");
     let (rows, _) = read(&(name(4, 1, "a") + &name(5, 2, "b")), &text);
     assert_eq!(owners(&rows), [(4, "u1", 1), (5, "u2", 1)]);
-    assert_eq!(rows[0].state, "PENDING");
+    assert_eq!(&*rows[0].state, "PENDING");
 }
 
 #[test]

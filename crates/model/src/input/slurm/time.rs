@@ -17,9 +17,31 @@ pub(in crate::input) fn moment(text: &str) -> Option<i64> {
         let moment = Timestamp::from_second(text.parse().ok()?);
         return Some(moment.ok()?.as_second());
     }
-    let civil: DateTime = text.parse().ok()?;
-    let zoned = civil.to_zoned(TimeZone::UTC).ok()?;
-    Some(zoned.timestamp().as_second())
+    let civil = match printed(text) {
+        Some(civil) => civil,
+        None => text.parse().ok()?,
+    };
+    let moment = TimeZone::UTC.to_timestamp(civil).ok()?;
+    Some(moment.as_second())
+}
+
+/// `2026-11-21T10:04:14`, the form that Slurm prints; any other goes to a general reader.
+fn printed(text: &str) -> Option<DateTime> {
+    let bytes: &[u8; 19] = text.as_bytes().try_into().ok()?;
+    let signs = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if signs.iter().any(|&(at, sign)| bytes[at] != sign) {
+        return None;
+    }
+    let number = |from: usize, to: usize| {
+        let digits = bytes[from..to].iter();
+        digits.copied().try_fold(0_i16, |number, digit| {
+            let digit = digit.is_ascii_digit().then(|| i16::from(digit - b'0'))?;
+            Some(number * 10 + digit)
+        })
+    };
+    let two = |at: usize| number(at, at + 2).and_then(|number| i8::try_from(number).ok());
+    let (year, month, day) = (number(0, 4)?, two(5)?, two(8)?);
+    DateTime::new(year, month, day, two(11)?, two(14)?, two(17)?, 0).ok()
 }
 
 /// `1-00:30:00`, `UNLIMITED`, `Partition_Limit` as whole minutes, begun ones counted.

@@ -1,41 +1,50 @@
 //! From the cells of a line to a row, or to weights.
 
+use super::Weights;
 use super::column::{Column, Factor, Form};
 use super::header::{Layout, Word, words};
-use super::{Row, Weights};
+use super::number::Digits;
+use super::rows::Value;
 use crate::input::error::{InputError, Problem};
 use crate::input::sshare::Printed;
 
-/// A cell: its text and the character it starts at, from 0.
-pub(super) type Cell = Option<Word>;
+/// A cell: its text and the byte it starts at, from 0; `None`: it is blank.
+pub(super) type Cell<'a> = Option<(&'a str, usize)>;
 
-/// The cells of a line; `Err` with the character and the reason where they do not fit.
-pub(super) fn cut(line: &str, layout: &Layout) -> Result<Vec<Cell>, (usize, String)> {
+/// The cells of a line, into `cells`; `Err` with the character, from 0, and the reason where they do
+/// not fit.
+pub(super) fn cut<'a>(
+    line: &'a str,
+    layout: &Layout,
+    cells: &mut Vec<Cell<'a>>,
+) -> Result<(), (usize, String)> {
+    cells.clear();
     match layout {
-        Layout::Sign(sign, count) => by_sign(line, *sign, *count),
-        Layout::Blanks(headings) => by_place(line, headings),
+        Layout::Sign(sign, count) => by_sign(line, *sign, *count, cells),
+        Layout::Blanks(headings) => by_place(line, headings, cells),
     }
 }
 
-fn by_sign(line: &str, sign: char, count: usize) -> Result<Vec<Cell>, (usize, String)> {
-    let mut cells = Vec::with_capacity(count);
+fn by_sign<'a>(
+    line: &'a str,
+    sign: char,
+    count: usize,
+    cells: &mut Vec<Cell<'a>>,
+) -> Result<(), (usize, String)> {
     let mut at = 0;
     for piece in line.split(sign) {
-        let text = piece.trim();
-        let start = at + piece.chars().take_while(|c| c.is_whitespace()).count();
-        cells.push((!text.is_empty()).then(|| Word {
-            start,
-            end: start + text.chars().count(),
-            text: text.to_owned(),
-        }));
-        at += piece.chars().count() + 1;
+        let text = piece.trim_start();
+        let start = at + piece.len() - text.len();
+        let text = text.trim_end();
+        cells.push((!text.is_empty()).then_some((text, start)));
+        at += piece.len() + sign.len_utf8();
     }
     // A sign after the last column, too, leaves an empty piece.
     if cells.len() == count + 1 && cells[count].is_none() {
         cells.pop();
     }
     if cells.len() == count {
-        Ok(cells)
+        Ok(())
     } else {
         let found = cells.len();
         let why = format!("{found} cells between {sign:?}, where the header has {count}");
@@ -44,10 +53,16 @@ fn by_sign(line: &str, sign: char, count: usize) -> Result<Vec<Cell>, (usize, St
 }
 
 /// Words under the headings: each in order where there are as many, else by what they stand under.
-fn by_place(line: &str, headings: &[Word]) -> Result<Vec<Cell>, (usize, String)> {
+fn by_place<'a>(
+    line: &'a str,
+    headings: &[Word],
+    cells: &mut Vec<Cell<'a>>,
+) -> Result<(), (usize, String)> {
+    let cell = |word: &Word| Some((&line[word.byte..word.byte + word.text.len()], word.byte));
     let found = words(line, |c| !c.is_whitespace());
     if found.len() == headings.len() {
-        return Ok(found.into_iter().map(Some).collect());
+        cells.extend(found.iter().map(cell));
+        return Ok(());
     }
     if found.len() > headings.len() {
         let first = found[headings.len()].start;
@@ -58,7 +73,7 @@ fn by_place(line: &str, headings: &[Word]) -> Result<Vec<Cell>, (usize, String)>
         );
         return Err((first, why));
     }
-    let mut cells: Vec<Cell> = vec![None; headings.len()];
+    cells.resize(headings.len(), None);
     let mut next = 0;
     for word in found {
         // Flush right under a heading, flush left, or over some part of it.
@@ -72,51 +87,57 @@ fn by_place(line: &str, headings: &[Word]) -> Result<Vec<Cell>, (usize, String)>
             return Err((word.start, why));
         };
         next = at + 1;
-        cells[at] = Some(word);
+        cells[at] = cell(&word);
     }
-    Ok(cells)
+    Ok(())
 }
 
 /// A line in cells, with what messages need.
-pub(super) struct Line<'a> {
+pub(super) struct Line<'a, 'c> {
     pub file: &'a str,
     pub number: usize,
     pub text: &'a str,
-    pub cells: &'a [Cell],
+    pub cells: &'c [Cell<'a>],
 }
 
-impl Line<'_> {
-    fn value(&self, word: &Word, column: Column, allowed: &str) -> InputError {
+/// The text of a cell, and where it is.
+type Place<'a> = (&'a str, usize);
+
+impl<'a> Line<'a, '_> {
+    fn value(&self, word: Place<'_>, column: Column, allowed: &str) -> InputError {
         let problem = Problem::Value {
             what: column.name().to_owned(),
-            found: word.text.chars().take(80).collect(),
+            found: word.0.chars().take(80).collect(),
             allowed: allowed.to_owned(),
         };
         InputError::new(self.file, problem)
             .at_line(self.number, self.text)
-            .at_column(word.start + 1)
+            .at_column(self.text[..word.1].chars().count() + 1)
     }
 
     fn whole<T: std::str::FromStr>(
         &self,
-        word: &Word,
+        word: Place<'_>,
         column: Column,
         allowed: &str,
     ) -> Result<T, InputError> {
-        let parsed = word.text.parse();
+        let parsed = word.0.parse();
         parsed.map_err(|_| self.value(word, column, allowed))
     }
 
-    fn number(&self, word: &Word, column: Column) -> Result<Printed, InputError> {
-        let parsed = Printed::parse(&word.text);
+    fn number(&self, word: Place<'_>, column: Column) -> Result<Value<'a>, InputError> {
+        if let Some(digits) = Digits::parse(word.0) {
+            return Ok(Value::Digits(digits));
+        }
+        let parsed = Printed::parse(word.0).map(Value::Printed);
         parsed.ok_or_else(|| self.value(word, column, "a number from 0 up"))
     }
 
     /// `cpu=10,gres/gpu=5`, as much of it as the column holds.
-    fn tres(&self, word: &Word, column: Column) -> Result<Vec<(String, Printed)>, InputError> {
+    fn tres(&self, word: Place<'_>, column: Column) -> Result<Vec<(String, Printed)>, InputError> {
         let allowed = "resources as cpu=10,mem=5, whole: a column too narrow cuts them";
         let mut terms = Vec::new();
-        for term in word.text.split(',') {
+        for term in word.0.split(',') {
             let parsed = term.split_once('=').and_then(|(name, number)| {
                 let number = match number.strip_prefix('-') {
                     Some(below) => Printed::parse(below).map(|n| Printed {
@@ -133,79 +154,54 @@ impl Line<'_> {
         Ok(terms)
     }
 
-    /// The row of a job.
-    pub fn row(&self, columns: &[Column]) -> Result<Row, InputError> {
-        let mut row = Row {
-            line: self.number,
-            ..Row::default()
-        };
+    /// The row of a job, into `values`: one for each column.
+    pub fn row(&self, columns: &[Column], values: &mut Vec<Value<'a>>) -> Result<(), InputError> {
+        values.clear();
         for (&column, cell) in columns.iter().zip(self.cells) {
-            // Without weights for them, and of a priority set by hand, there are no terms.
-            match column {
-                Column::Factor(Factor::Tres, Form::Weighted) => row.tres = Some(Vec::new()),
-                Column::Factor(Factor::Tres, Form::Normalised) => row.norm_tres = Some(Vec::new()),
-                _ => {}
-            }
-            if let Some(word) = cell {
-                self.fill(&mut row, column, word)?;
-            }
+            values.push(match cell {
+                Some(word) => self.read(column, *word)?,
+                None => Value::Blank,
+            });
         }
-        Ok(row)
+        Ok(())
     }
 
-    fn fill(&self, row: &mut Row, column: Column, word: &Word) -> Result<(), InputError> {
-        let text = || Some(word.text.clone());
+    fn read(&self, column: Column, word: Place<'a>) -> Result<Value<'a>, InputError> {
         let small = "a whole number";
-        match column {
-            Column::JobId => row.job_id = Some(self.whole(word, column, "a job's number")?),
-            Column::Partition => row.partition = text(),
-            Column::Cluster => row.cluster = text(),
-            Column::User => row.user = text(),
-            Column::Account => row.account = text(),
-            Column::QosName => row.qos_name = text(),
-            Column::Site => row.site = Some(self.whole(word, column, small)?),
-            Column::Nice => row.nice = Some(self.whole(word, column, small)?),
+        Ok(match column {
+            Column::JobId => Value::Id(self.whole(word, column, "a job's number")?),
+            Column::Partition
+            | Column::Cluster
+            | Column::User
+            | Column::Account
+            | Column::QosName => Value::Name(word.0),
+            Column::Site | Column::Nice => Value::Whole(self.whole(word, column, small)?),
             Column::Priority(Form::Weighted) => {
                 let allowed = "a whole number from 0 up";
                 let number: u64 = self.whole(word, column, allowed)?;
-                row.priority = Some(number as f64);
+                Value::Points(number as f64)
             }
-            Column::Priority(Form::Normalised) => {
-                row.norm_priority = Some(self.number(word, column)?);
-            }
-            Column::Factor(Factor::Tres, Form::Weighted) => {
-                row.tres = Some(self.tres(word, column)?);
-            }
-            Column::Factor(Factor::Tres, Form::Normalised) => {
-                row.norm_tres = Some(self.tres(word, column)?);
-            }
-            Column::Factor(factor, Form::Weighted) => {
-                row.weighted[factor.index()] = Some(self.number(word, column)?);
-            }
-            Column::Factor(factor, Form::Normalised) => {
-                row.norm[factor.index()] = Some(self.number(word, column)?);
-            }
-        }
-        Ok(())
+            Column::Factor(Factor::Tres, _) => Value::Terms(self.tres(word, column)?),
+            Column::Priority(Form::Normalised) | Column::Factor(..) => self.number(word, column)?,
+        })
     }
 
     /// Whether this is the row of `-w`.
     pub fn is_weights(&self, names: &[&str]) -> bool {
         let mut cells = names.iter().zip(self.cells);
-        cells.any(|(name, cell)| {
-            *name == "JOBID" && cell.as_ref().is_some_and(|word| word.text == "Weights")
-        })
+        cells
+            .any(|(name, cell)| *name == "JOBID" && cell.is_some_and(|(text, _)| text == "Weights"))
     }
 
     /// The row of `-w`.
     pub fn weights(&self, columns: &[Column]) -> Result<Weights, InputError> {
         let mut weights = Weights::default();
         for (&column, cell) in columns.iter().zip(self.cells) {
-            let (Some(word), Column::Factor(factor, _)) = (cell, column) else {
+            let (Some(word), Column::Factor(factor, _)) = (*cell, column) else {
                 continue;
             };
             if factor == Factor::Tres {
-                weights.tres = Some(word.text.clone());
+                weights.tres = Some(word.0.to_owned());
             } else {
                 let allowed = "a weight: a whole number from 0 to 4294967295";
                 weights.points[factor.index()] = Some(self.whole(word, column, allowed)?);
@@ -222,8 +218,9 @@ mod tests {
 
     fn texts(head: &str, line: &str) -> Vec<String> {
         let header = header(head).unwrap();
-        let cells = cut(line, &header.layout).unwrap();
-        let text = |cell: Cell| cell.map_or_else(String::new, |word| word.text);
+        let mut cells = Vec::new();
+        cut(line, &header.layout, &mut cells).unwrap();
+        let text = |cell: Cell<'_>| cell.map_or_else(String::new, |(text, _)| text.to_owned());
         cells.into_iter().map(text).collect()
     }
 
@@ -257,8 +254,8 @@ mod tests {
     fn signs_separate_cells() {
         assert_eq!(texts("JOBID|TRES|", "7|cpu=1,mem=2|"), ["7", "cpu=1,mem=2"]);
         let layout = header("JOBID|USER").unwrap().layout;
-        assert!(cut("7|bob|x", &layout).is_err());
+        assert!(cut("7|bob|x", &layout, &mut Vec::new()).is_err());
         let layout = header("JOBID USER").unwrap().layout;
-        assert!(cut("7 bob x", &layout).is_err());
+        assert!(cut("7 bob x", &layout, &mut Vec::new()).is_err());
     }
 }

@@ -9,6 +9,8 @@ pub(super) struct Word {
     pub start: usize,
     /// Behind the last character.
     pub end: usize,
+    /// First byte.
+    pub byte: usize,
     /// The text.
     pub text: String,
 }
@@ -62,6 +64,13 @@ pub(super) fn is_command(line: &str) -> bool {
     if words.next().is_some_and(is) {
         return true;
     }
+    let bytes = line.as_bytes();
+    if memchr::memchr3(b'$', b'#', b'%', bytes)
+        .or(memchr::memchr(b'>', bytes))
+        .is_none()
+    {
+        return false;
+    }
     line.match_indices(['$', '#', '%', '>']).any(|(at, sign)| {
         let mut rest = line[at + sign.len()..].split_whitespace();
         let call = rest.next().is_some_and(is);
@@ -75,6 +84,11 @@ pub(super) fn is_command(line: &str) -> bool {
 
 /// A line as a header; `None` when a word of it is no heading, whole or cut.
 pub(super) fn header(line: &str) -> Option<Header> {
+    // Nearly all lines are rows: a word of theirs tells.
+    let runs = line.split(|c: char| !c.is_ascii_alphabetic());
+    for run in runs.filter(|run| !run.is_empty()) {
+        full_name(run)?;
+    }
     let words = words(line, |c| c.is_ascii_alphabetic());
     if words.is_empty() {
         return None;
@@ -123,7 +137,7 @@ fn full_name(word: &str) -> Option<&'static str> {
 pub(super) fn words(line: &str, inside: impl Fn(char) -> bool) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut open = false;
-    for (at, c) in line.chars().enumerate() {
+    for (at, (byte, c)) in line.char_indices().enumerate() {
         match (inside(c), open) {
             (true, true) => {
                 if let Some(word) = words.last_mut() {
@@ -134,6 +148,7 @@ pub(super) fn words(line: &str, inside: impl Fn(char) -> bool) -> Vec<Word> {
             (true, false) => words.push(Word {
                 start: at,
                 end: at + 1,
+                byte,
                 text: c.to_string(),
             }),
             (false, _) => {}

@@ -9,13 +9,16 @@
 mod cells;
 mod column;
 mod header;
+mod number;
 mod reader;
+mod rows;
 
 pub use column::{Column, Defaults, Factor, Field, Form, FormatError, LineFormat, MAX_WIDTH};
 pub use header::begins;
 pub use reader::{read, read_answer};
+pub use rows::{Row, Rows, Terms};
 
-use super::sshare::Printed;
+use std::sync::Arc;
 
 /// A file: the listings in it, at least one.
 #[derive(Clone, Debug)]
@@ -36,7 +39,7 @@ pub struct Listing {
     /// The row of `-w`.
     pub weights: Option<Weights>,
     /// One row per job, or per partition of a job.
-    pub rows: Vec<Row>,
+    pub rows: Arc<Rows>,
 }
 
 impl Listing {
@@ -60,39 +63,4 @@ pub struct Weights {
     pub points: [Option<u32>; 7],
     /// `PriorityWeightTRES`, as in slurm.conf; cut where the column was too narrow.
     pub tres: Option<String>,
-}
-
-/// A row of a listing. A blank cell, and one of a column that is not there, is `None`.
-#[derive(Clone, Debug, Default)]
-pub struct Row {
-    /// Line in the file, from 1.
-    pub line: usize,
-    /// Job number.
-    pub job_id: Option<u32>,
-    /// Partition; several, separated by commas, where someone wrote them so.
-    pub partition: Option<String>,
-    /// Cluster.
-    pub cluster: Option<String>,
-    /// User.
-    pub user: Option<String>,
-    /// Account.
-    pub account: Option<String>,
-    /// Name of the QOS.
-    pub qos_name: Option<String>,
-    /// Site factor.
-    pub site: Option<i64>,
-    /// Nice value.
-    pub nice: Option<i64>,
-    /// Priority, a whole number.
-    pub priority: Option<f64>,
-    /// Priority over 4294967295.
-    pub norm_priority: Option<Printed>,
-    /// Points by [`Factor::index`]; [`Factor::Tres`] is in `tres`.
-    pub weighted: [Option<Printed>; 7],
-    /// Factors by [`Factor::index`]; [`Factor::Tres`] is in `norm_tres`.
-    pub norm: [Option<Printed>; 7],
-    /// Points by name of the resource; `None` without the column, empty for a blank cell.
-    pub tres: Option<Vec<(String, Printed)>>,
-    /// Factors by name of the resource.
-    pub norm_tres: Option<Vec<(String, Printed)>>,
 }

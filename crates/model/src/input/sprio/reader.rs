@@ -1,11 +1,12 @@
 //! From the stream to the listings.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
-use super::cells::{Cell, Line, cut};
+use super::cells::{Line, cut};
 use super::column::Column;
 use super::header::{Header, columns, header, is_command};
-use super::{Listing, Queue};
+use super::{Listing, Queue, Rows};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, one_more};
@@ -44,7 +45,7 @@ pub fn read_answer(
         let head = header(text);
         let ends = head.is_some() || is_command(text);
         if ends {
-            rows += open.as_ref().map_or(0, |open| open.lines.len());
+            rows += open.as_ref().map_or(0, |open| open.count);
             queue
                 .listings
                 .extend(open.take().map(|o| o.close(file, left)).transpose()?);
@@ -57,7 +58,7 @@ pub fn read_answer(
             let Some(open) = &mut open else {
                 return Err(headless(file, number, text));
             };
-            one_more(file, rows + open.lines.len(), number)?;
+            one_more(file, rows + open.count, number)?;
             left.keep(open.add(file, number, text))?;
         }
     }
@@ -89,20 +90,53 @@ fn headless(file: &str, number: usize, text: &str) -> InputError {
 struct Open {
     line: usize,
     header: Header,
-    lines: Vec<(usize, String, Vec<Cell>)>,
+    /// What is told of the columns so far.
+    told: Vec<Told>,
+    /// The lines, as rows take their place piece by piece.
+    pieces: Vec<Piece>,
+    /// How many lines there are.
+    count: usize,
+}
+
+/// Some lines.
+#[derive(Default)]
+struct Piece {
+    /// One behind the other.
+    text: String,
+    /// The number of each line, and where it ends in the text.
+    lines: Vec<(usize, usize)>,
+}
+
+/// Bytes of a piece, and a line more at most.
+const PIECE: usize = 1 << 20;
+
+/// What the cells of a column tell of it.
+#[derive(Clone, Copy)]
+struct Told {
+    /// One of them has a point.
+    normal: bool,
+    /// All of them are numbers; asked only of those called PARTITION.
+    number: bool,
 }
 
 impl Open {
     fn new(line: usize, header: Header) -> Open {
+        let told = Told {
+            normal: false,
+            number: true,
+        };
         Open {
             line,
+            told: vec![told; header.names.len()],
             header,
-            lines: Vec::new(),
+            pieces: Vec::new(),
+            count: 0,
         }
     }
 
     fn add(&mut self, file: &str, number: usize, text: &str) -> Result<(), InputError> {
-        let cells = cut(text, &self.header.layout).map_err(|(at, why)| {
+        let mut cells = Vec::with_capacity(self.told.len() + 1);
+        cut(text, &self.header.layout, &mut cells).map_err(|(at, why)| {
             InputError::new(file, Problem::Structure(why))
                 .at_line(number, text)
                 .at_column(at + 1)
@@ -110,47 +144,61 @@ impl Open {
                     "separate the columns with a sign: sprio -o '%i|%r|%u|%Y|%S|%A|%F|%J|%Q|%N|%T'",
                 )
         })?;
-        self.lines.push((number, text.to_owned(), cells));
+        let columns = self.told.iter_mut().zip(&self.header.names);
+        for ((told, name), cell) in columns.zip(&cells) {
+            let Some((cell, _)) = cell else { continue };
+            told.normal = told.normal || cell.contains('.');
+            if *name == "PARTITION" {
+                told.number = told.number && cell.parse::<f64>().is_ok();
+            }
+        }
+        if self
+            .pieces
+            .last()
+            .is_none_or(|last| last.text.len() >= PIECE)
+        {
+            self.pieces.push(Piece::default());
+        }
+        let piece = self.pieces.last_mut().expect("one was added");
+        piece.text.push_str(text);
+        piece.lines.push((number, piece.text.len()));
+        self.count += 1;
         Ok(())
     }
 
     fn close(self, file: &str, left: &mut LeftOut) -> Result<Listing, InputError> {
         let names = &self.header.names;
-        let cell = |line: &(usize, String, Vec<Cell>), at: usize| -> Option<String> {
-            line.2[at].as_ref().map(|word| word.text.clone())
-        };
-        let normal = |at| {
-            let decimals = |text: String| text.contains('.');
-            self.lines
-                .iter()
-                .any(|line| cell(line, at).is_some_and(decimals))
-        };
-        let number = |at| {
-            let numeric = |text: String| text.parse::<f64>().is_ok();
-            let mut lines = self.lines.iter();
-            !self.lines.is_empty() && lines.all(|line| cell(line, at).is_none_or(numeric))
-        };
+        let normal = |at: usize| self.told[at].normal;
+        let number = |at: usize| !self.pieces.is_empty() && self.told[at].number;
         let columns: Vec<Column> = columns(names, normal, number);
-        let mut listing = Listing {
-            line: self.line,
-            columns,
-            weights: None,
-            rows: Vec::new(),
-        };
-        for (number, text, cells) in &self.lines {
-            let line = Line {
-                file,
-                number: *number,
-                text,
-                cells,
-            };
-            if line.is_weights(names) {
-                listing.weights = left.keep(line.weights(&listing.columns))?;
-            } else {
-                listing.rows.extend(left.keep(line.row(&listing.columns))?);
+        let mut rows = Rows::new(&columns);
+        let mut weights = None;
+        for piece in self.pieces {
+            let (mut cells, mut values) = (Vec::new(), Vec::new());
+            let mut begin = 0;
+            for &(number, end) in &piece.lines {
+                let text = &piece.text[begin..end];
+                begin = end;
+                cut(text, &self.header.layout, &mut cells).expect("it was cut before");
+                let line = Line {
+                    file,
+                    number,
+                    text,
+                    cells: &cells,
+                };
+                if line.is_weights(names) {
+                    weights = left.keep(line.weights(&columns))?;
+                } else if left.keep(line.row(&columns, &mut values))?.is_some() {
+                    rows.push_values(number, &mut values);
+                }
             }
         }
-        Ok(listing)
+        Ok(Listing {
+            line: self.line,
+            columns,
+            weights,
+            rows: Arc::new(rows),
+        })
     }
 }
 
@@ -173,12 +221,12 @@ mod tests {
         assert_eq!(queue.listings.len(), 2);
         let weights = queue.listings[0].weights.as_ref().unwrap();
         assert_eq!(weights.points[Factor::Age.index()], Some(5));
-        let row = &queue.listings[1].rows[0];
+        let row = queue.listings[1].rows.get(0);
         assert_eq!(
             (row.job_id, row.priority, row.site),
             (Some(7), Some(586.0), Some(0))
         );
-        assert_eq!(row.partition.as_deref(), Some("a,b"));
+        assert_eq!(row.partition, Some("a,b"));
         assert_eq!(row.line, 8);
     }
 
@@ -193,8 +241,8 @@ mod tests {
         assert!(listing.has(Column::Priority(Form::Normalised)));
         assert!(listing.has(Column::Factor(Factor::Age, Form::Weighted)));
         assert!(listing.has(Column::Factor(Factor::Age, Form::Normalised)));
-        assert_eq!(listing.rows[0].norm[0].unwrap().value, 0.05);
-        let tres = listing.rows[1].tres.as_ref().unwrap();
+        assert_eq!(listing.rows.get(0).norm[0].unwrap().value, 0.05);
+        let tres = listing.rows.get(1).tres.unwrap();
         assert_eq!((tres[1].0.as_str(), tres[0].1.value), ("gres/gpu", 3.0));
     }
 

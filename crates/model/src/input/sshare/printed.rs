@@ -31,13 +31,18 @@ impl Printed {
         }
         let value: f64 = text.parse().ok()?;
         let decimals = i32::try_from(fraction.len()).ok()?;
+        Some(Printed::rounded(value, exponent.saturating_sub(decimals)))
+    }
+
+    /// A number from 0 up whose last digit counts for ten to the power of `unit`.
+    pub(in crate::input) fn rounded(value: f64, unit: i32) -> Printed {
         // Half a unit of the last digit, and the noise of computing so in floating point.
-        let half = 0.5 * 10f64.powi(exponent.saturating_sub(decimals)) + value * 4.0 * f64::EPSILON;
-        Some(Printed {
+        let half = 0.5 * 10f64.powi(unit) + value * 4.0 * f64::EPSILON;
+        Printed {
             value,
             low: (value - half).max(0.0),
             high: value + half,
-        })
+        }
     }
 
     /// A number without any rounding.

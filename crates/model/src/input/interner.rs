@@ -1,0 +1,90 @@
+//! Names that many records share, each stored once.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A name that many records may share.
+pub type Name = Arc<str>;
+
+/// So many different texts of a kind are remembered; of more each record has its own.
+const MOST: usize = 1 << 16;
+
+/// Names, lists of names and lists of resources of the records of one answer.
+#[derive(Debug, Default)]
+pub(super) struct Interner {
+    names: FxHashSet<Name>,
+    lists: FxHashMap<Box<str>, Arc<[Name]>>,
+    tres: FxHashMap<Box<str>, Tres>,
+}
+
+/// Resources with their counts.
+pub(super) type Tres = Arc<[(String, u64)]>;
+
+impl Interner {
+    /// A name.
+    pub fn name(&mut self, text: &str) -> Name {
+        if let Some(name) = self.names.get(text) {
+            return name.clone();
+        }
+        let name: Name = text.into();
+        if self.names.len() < MOST {
+            self.names.insert(name.clone());
+        }
+        name
+    }
+
+    /// The names in `a,b`; empty ones are left out.
+    pub fn list(&mut self, text: &str) -> Arc<[Name]> {
+        if let Some(list) = self.lists.get(text) {
+            return list.clone();
+        }
+        let names = text.split(',').filter(|name| !name.is_empty());
+        let list: Arc<[Name]> = names.map(|name| self.name(name)).collect();
+        if self.lists.len() < MOST {
+            self.lists.insert(text.into(), list.clone());
+        }
+        list
+    }
+
+    /// The resources that `read` makes of a text; `None` where it makes none.
+    pub fn tres(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&str) -> Option<Vec<(String, u64)>>,
+    ) -> Option<Tres> {
+        if let Some(tres) = self.tres.get(text) {
+            return Some(tres.clone());
+        }
+        let tres: Tres = read(text)?.into();
+        if self.tres.len() < MOST {
+            self.tres.insert(text.into(), tres.clone());
+        }
+        Some(tres)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_are_stored_once() {
+        let mut interner = Interner::default();
+        let (one, two) = (interner.list("a,,b"), interner.list("a,,b"));
+        assert!(Arc::ptr_eq(&one, &two));
+        assert_eq!(&*one, ["a".into(), "b".into()]);
+        assert!(Arc::ptr_eq(&one[1], &interner.name("b")));
+        assert!(interner.list("").is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_remembered() {
+        let mut interner = Interner::default();
+        assert!(interner.tres("x", |_| None).is_none());
+        let read = |_: &str| Some(vec![("cpu".to_owned(), 1)]);
+        let tres = interner.tres("x", read).unwrap();
+        assert_eq!(tres[0].1, 1);
+        assert!(Arc::ptr_eq(&tres, &interner.tres("x", |_| None).unwrap()));
+    }
+}

@@ -1,0 +1,519 @@
+//! From the answer of `scontrol -o show job` to its records, by several threads.
+//!
+//! The text is taken in blocks of whole records: a thread takes the next block, reads its records
+//! and goes on, while one puts the blocks together in their order. Nothing is kept but the rows.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::BufRead;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+
+use super::job::{JobRow, row};
+use super::job_names::{Names, name_end, number_of};
+use super::record::{Record, no_end, record};
+use crate::input::error::InputError;
+use crate::input::interner::Interner;
+use crate::input::left_out::LeftOut;
+use crate::input::lines::{Lines, MAX_LINE_BYTES, one_more};
+
+/// Bytes of a block, unless a record is longer.
+const BLOCK: usize = 4 << 20;
+
+/// More threads than this wait for the stream rather than read records.
+const MOST_THREADS: usize = 8;
+
+/// Reads the records. `file` names the text in messages. A record that cannot be read goes to
+/// `left`, and so do those of a number that `names` does not tell of, or that stands there twice.
+///
+/// # Errors
+/// Text before the first record; no record that can be read where there are some.
+pub fn read(
+    file: &str,
+    text: &str,
+    names: &Names,
+    left: &mut LeftOut,
+) -> Result<Vec<JobRow>, InputError> {
+    read_stream(file, text.as_bytes(), names, left)
+}
+
+/// As [`read`], of a stream that is not kept.
+///
+/// # Errors
+/// Those of [`read`], and those of the stream; more than [`MAX_ROWS`](crate::input::MAX_ROWS) records.
+pub fn read_stream(
+    file: &str,
+    input: impl BufRead + Send,
+    names: &Names,
+    left: &mut LeftOut,
+) -> Result<Vec<JobRow>, InputError> {
+    let mut blocks = Blocks::new(input, BLOCK);
+    let first = blocks.next(file)?;
+    let mut merged = Merged::new(file, left);
+    if blocks.ended {
+        merged.add(Parsed::of(file, first, names, &mut Interner::default())?)?;
+        return merged.finish();
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let blocks = Mutex::new((blocks, Some(first)));
+    // The stream is taken by one thread at a time; a panic in it is passed on below.
+    let next = || {
+        let mut held = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let (blocks, first) = &mut *held;
+        match first.take() {
+            Some(first) => Ok(first),
+            None => blocks.next(file),
+        }
+    };
+    thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        for _ in 0..cores.min(MOST_THREADS) {
+            let (send, next) = (send.clone(), &next);
+            scope.spawn(move || {
+                let mut shared = Interner::default();
+                loop {
+                    let block = next();
+                    let number = block.as_ref().map_or(usize::MAX, |block| block.number);
+                    let last = block.as_ref().map_or(true, |block| block.bytes.is_empty());
+                    let parsed =
+                        block.and_then(|block| Parsed::of(file, block, names, &mut shared));
+                    // Nobody listens once there was an error.
+                    if send.send((number, parsed)).is_err() || last {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(send);
+        let mut waiting = BTreeMap::new();
+        let mut due = 0;
+        for (number, parsed) in receive {
+            waiting.insert(number, parsed);
+            while let Some(parsed) = waiting.remove(&due) {
+                merged.add(parsed?)?;
+                due += 1;
+            }
+        }
+        // The error of the stream stands behind all that was read.
+        waiting
+            .into_values()
+            .try_for_each(|parsed| parsed.map(drop))?;
+        merged.finish()
+    })
+}
+
+/// Hands each record to `see`, and leaves out those that it refuses.
+///
+/// # Errors
+/// Those of [`read_stream`].
+pub(super) fn for_each(
+    file: &str,
+    input: impl BufRead,
+    names: &Names,
+    left: &mut LeftOut,
+    see: &mut dyn FnMut(&Record<'_>) -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    let before = left.count();
+    let mut read = 0;
+    let mut seen = HashSet::new();
+    let mut lines = Lines::new(file, input);
+    texts(file, &mut lines, false, &mut |number, text, _| {
+        one_more(file, read, number)?;
+        let mut read_one = || {
+            let Some((id, record)) = checked(file, number, text, names)? else {
+                return Ok(());
+            };
+            if !seen.insert(id) {
+                return Err(record.twice("JobId"));
+            }
+            see(&record)
+        };
+        if left.keep(read_one())?.is_some() {
+            read += 1;
+        }
+        Ok(())
+    })?;
+    left.any_read(read, before)
+}
+
+/// Hands the text of each record to `see`, with the number of its first line and its bytes in the
+/// stream, as far as those matter: from the first byte of its first line to the last of its last
+/// one. `inside`: the first lines may be of a record that began before, and are no part of it any
+/// more.
+fn texts(
+    file: &str,
+    lines: &mut Lines<'_, impl BufRead>,
+    inside: bool,
+    see: &mut dyn FnMut(usize, &str, Range<usize>) -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    // The record that goes on, and the number of its first line; 0: none yet.
+    let (mut text, mut begun, mut start) = (String::new(), 0, 0);
+    let mut at = lines.taken;
+    while let Some(line) = lines.next()? {
+        if begins_record(&line) {
+            if begun > 0 {
+                see(begun, &text, start..at)?;
+            }
+            text.clear();
+            text.push_str(&line);
+            drop(line);
+            (begun, start) = (lines.number, at);
+        } else if begun > 0 && (text.len() + line.len()) as u64 > MAX_LINE_BYTES {
+            // Longer than any record: what it says is said before.
+        } else if begun > 0 {
+            // The rest of a name, a comment or a path with a line break.
+            text.push('\n');
+            text.push_str(&line);
+        } else if !inside {
+            // Blank, `No jobs in the system`, or an error.
+            let line = line.into_owned();
+            record(file, lines.number, &line, "JobId", &no_end, is_free)?;
+        }
+        at = lines.taken;
+    }
+    if begun > 0 {
+        see(begun, &text, start..at)?;
+    }
+    Ok(())
+}
+
+/// Whether a line begins a record, of whatever number.
+fn begins_record(line: &str) -> bool {
+    let number = line.strip_prefix("JobId=");
+    number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// A record and its number; `None` where the text holds none.
+///
+/// # Errors
+/// One of a job that `names` does not tell of, or by another name.
+fn checked<'a>(
+    file: &'a str,
+    number: usize,
+    text: &'a str,
+    names: &Names,
+) -> Result<Option<(u32, Record<'a>)>, InputError> {
+    let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
+    let Some(record) = record(file, number, text, "JobId", &end, is_free)? else {
+        return Ok(None);
+    };
+    let id = number_of(text).unwrap_or(0);
+    if !names.is_empty() {
+        if names.get(id).is_none() {
+            let why = format!("squeue told no name of JobId={}, or two", record.name());
+            return Err(record.unknown(&why));
+        }
+        let name = text.find(" JobName=").map(|at| at + " JobName=".len());
+        // Without a name it is somebody's text behind a line break.
+        if !name.is_some_and(|at| name_end(names, text, "JobName", at).is_some()) {
+            return Err(record.unknown("JobName is not the one that squeue told"));
+        }
+    }
+    Ok(Some((id, record)))
+}
+
+/// The keys behind which stand what users write: what a record says is said before the first of
+/// them (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
+fn is_free(key: &str) -> bool {
+    matches!(
+        key,
+        "Socks/Node"
+            | "Features"
+            | "OverSubscribe"
+            | "Command"
+            | "WorkDir"
+            | "AdminComment"
+            | "SystemComment"
+            | "Comment"
+            | "StdErr"
+    )
+}
+
+/// Some records, whole.
+struct Block {
+    /// Which one, from 0.
+    number: usize,
+    /// Lines before it.
+    lines: usize,
+    /// It begins in a record that is longer than any.
+    inside: bool,
+    bytes: Vec<u8>,
+}
+
+/// The blocks of a stream.
+struct Blocks<R> {
+    input: R,
+    /// Bytes of a block at least, but for the last.
+    size: usize,
+    number: usize,
+    lines: usize,
+    /// Read, and of the next block.
+    rest: Vec<u8>,
+    /// That begins in a record that is longer than any.
+    inside: bool,
+    /// All is read.
+    ended: bool,
+}
+
+impl<R: BufRead> Blocks<R> {
+    fn new(input: R, size: usize) -> Blocks<R> {
+        Blocks {
+            input,
+            size,
+            number: 0,
+            lines: 0,
+            rest: Vec::new(),
+            inside: false,
+            ended: false,
+        }
+    }
+
+    /// The next block; one without bytes at the end.
+    fn next(&mut self, file: &str) -> Result<Block, InputError> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let inside = std::mem::take(&mut self.inside);
+        // No record begins behind the first byte and up to here.
+        let mut searched = 1;
+        while !self.ended {
+            if bytes.len() >= self.size {
+                if let Some(at) = last_record(&bytes, searched) {
+                    self.rest = bytes.split_off(at);
+                    break;
+                }
+                // A line without end is no line: whoever reads it says so.
+                let line = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+                if (bytes.len() - line) as u64 > MAX_LINE_BYTES {
+                    self.ended = true;
+                    break;
+                }
+                if line as u64 > MAX_LINE_BYTES {
+                    self.rest = bytes.split_off(line);
+                    self.inside = true;
+                    break;
+                }
+                searched = bytes.len().saturating_sub(BEGINS.len()).max(1);
+            }
+            let read = match self.input.fill_buf() {
+                Ok(read) => &read[..read.len().min(self.size)],
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.ended = true;
+                    return Err(self.broken(file, &bytes, error));
+                }
+            };
+            bytes.extend_from_slice(read);
+            let read = read.len();
+            self.input.consume(read);
+            self.ended = read == 0;
+        }
+        let block = Block {
+            number: self.number,
+            lines: self.lines,
+            inside,
+            bytes,
+        };
+        self.number += 1;
+        self.lines += memchr::memchr_iter(b'\n', &block.bytes).count();
+        Ok(block)
+    }
+
+    /// The error of a stream that breaks, at its line.
+    fn broken(&self, file: &str, bytes: &[u8], error: std::io::Error) -> InputError {
+        let mut error = InputError::new(file, error);
+        let lines = memchr::memchr_iter(b'\n', bytes).count();
+        error.line = Some(self.lines + lines + 1);
+        error
+    }
+}
+
+/// What a record begins with, behind the line before.
+const BEGINS: &[u8] = b"\nJobId=";
+
+/// Where the last record begins that begins behind `from`, and that another byte follows.
+fn last_record(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut places = memchr::memmem::rfind_iter(&bytes[from - 1..], BEGINS);
+    let digit = |at: &usize| {
+        let next = bytes.get(from - 1 + at + BEGINS.len());
+        next.is_some_and(u8::is_ascii_digit)
+    };
+    places.find(digit).map(|at| from + at)
+}
+
+/// The records of a block.
+struct Parsed {
+    block: Block,
+    records: Vec<Found>,
+}
+
+enum Found {
+    /// Refused before its number counts.
+    Unknown(Box<InputError>),
+    /// A record, and where it is in the block.
+    Known {
+        id: u32,
+        line: usize,
+        bytes: Range<usize>,
+        row: Result<JobRow, Box<InputError>>,
+    },
+}
+
+impl Parsed {
+    fn of(
+        file: &str,
+        block: Block,
+        names: &Names,
+        shared: &mut Interner,
+    ) -> Result<Parsed, InputError> {
+        let mut records = Vec::new();
+        let mut lines = Lines::behind(file, &block.bytes[..], block.lines);
+        texts(file, &mut lines, block.inside, &mut |line, text, bytes| {
+            match checked(file, line, text, names) {
+                Ok(None) => {}
+                Ok(Some((id, record))) => records.push(Found::Known {
+                    id,
+                    line,
+                    bytes,
+                    row: row(&record, shared).map_err(Box::new),
+                }),
+                Err(error) => records.push(Found::Unknown(Box::new(error))),
+            }
+            Ok(())
+        })?;
+        Ok(Parsed { block, records })
+    }
+
+    /// The error of a second record of a number.
+    fn twice(
+        &self,
+        file: &str,
+        line: usize,
+        bytes: Range<usize>,
+    ) -> Result<InputError, InputError> {
+        let mut lines = Lines::behind(file, &self.block.bytes[bytes], line - 1);
+        let mut error = None;
+        texts(file, &mut lines, false, &mut |line, text, _| {
+            let record = record(file, line, text, "JobId", &no_end, is_free)?;
+            error = record.map(|record| record.twice("JobId"));
+            Ok(())
+        })?;
+        Ok(error.expect("it was read before"))
+    }
+}
+
+/// All blocks so far.
+struct Merged<'a> {
+    file: &'a str,
+    left: &'a mut LeftOut,
+    before: usize,
+    seen: HashSet<u32, rustc_hash::FxBuildHasher>,
+    rows: Vec<JobRow>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(file: &'a str, left: &'a mut LeftOut) -> Merged<'a> {
+        Merged {
+            file,
+            before: left.count(),
+            left,
+            seen: HashSet::default(),
+            rows: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, mut parsed: Parsed) -> Result<(), InputError> {
+        for found in std::mem::take(&mut parsed.records) {
+            let line = match &found {
+                Found::Unknown(error) => error.line.unwrap_or(0),
+                Found::Known { line, .. } => *line,
+            };
+            one_more(self.file, self.rows.len(), line)?;
+            let row = match found {
+                Found::Unknown(error) => Err(*error),
+                Found::Known {
+                    id,
+                    line,
+                    bytes,
+                    row,
+                } => match self.seen.insert(id) {
+                    true => row.map_err(|error| *error),
+                    false => Err(parsed.twice(self.file, line, bytes)?),
+                },
+            };
+            self.rows.extend(self.left.keep(row)?);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Vec<JobRow>, InputError> {
+        self.left.any_read(self.rows.len(), self.before)?;
+        Ok(self.rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    fn record_of(id: u32, comment: &str) -> String {
+        format!(
+            "JobId={id} JobName=j{id} UserId=u(1) Priority=1 Nice=0 Account=a QOS=q \
+             JobState=PENDING TimeLimit=00:05:00 SubmitTime=Unknown AccrueTime=Unknown \
+             Partition=p NumNodes=1 NumCPUs=1 TRES=cpu=1 Socks/Node=* Comment={comment}\n"
+        )
+    }
+
+    // Cut anywhere, the blocks are those of the whole.
+    #[test]
+    fn blocks_hold_whole_records() {
+        let mut text = String::new();
+        for id in 1..50 {
+            text += &record_of(id, "two\nlines\nJobId=x");
+        }
+        for size in [1, 2, 7, 100, 500, 5000, 1 << 20] {
+            let mut blocks = Blocks::new(text.as_bytes(), size);
+            let (mut whole, mut lines) = (Vec::new(), 0);
+            loop {
+                let block = blocks.next("f").unwrap();
+                assert_eq!(block.lines, lines);
+                lines += block.bytes.iter().filter(|byte| **byte == b'\n').count();
+                if block.bytes.is_empty() {
+                    break;
+                }
+                assert!(block.bytes.starts_with(b"JobId="), "{size}");
+                whole.extend(block.bytes);
+            }
+            assert_eq!(whole, text.as_bytes());
+        }
+    }
+
+    // Longer than a block, so that several threads read it.
+    #[test]
+    fn a_long_answer_is_read_as_a_short_one() {
+        let (mut text, mut squeue) = (String::new(), String::new());
+        let comment = "x".repeat(1000);
+        let count = 2 * BLOCK as u32 / 1000;
+        for id in 1..=count {
+            text += &record_of(id, &comment);
+            writeln!(squeue, "{id}|j{id}").unwrap();
+        }
+        let broken = record_of(count + 1, "").replace("Nice=0", "Nice=x");
+        writeln!(squeue, "{}|j{}", count + 1, count + 1).unwrap();
+        // Twice the same number, one without a name, one that cannot be read.
+        let odd = [record_of(5, ""), record_of(count + 2, ""), broken].concat();
+        let names = super::super::job::read_names(&squeue);
+        let mut left = LeftOut::default();
+        let rows = read("f", &(text + &odd), &names, &mut left).unwrap();
+        assert!(rows.iter().map(|row| row.id).eq(1..=count));
+        let notes = left.notes();
+        for (note, (line, why)) in notes.iter().zip([
+            (count + 1, "JobId=5 stands here twice"),
+            (count + 2, "squeue told no name"),
+            (count + 3, "Nice \"x\""),
+        ]) {
+            assert!(note.starts_with(&format!("f:{line}:")), "{note}");
+            assert!(note.contains(why), "{note}");
+        }
+        assert_eq!(notes.len(), 3);
+    }
+}

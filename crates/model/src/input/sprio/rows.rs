@@ -1,0 +1,367 @@
+//! The rows of a listing, stored column by column.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::column::{Column, Factor, Form};
+use super::number::Digits;
+use crate::input::interner::Name;
+use crate::input::sshare::Printed;
+
+/// Resources with their points or factors.
+pub type Terms = [(String, Printed)];
+
+/// A row of a listing. A blank cell, and one of a column that is not there, is `None`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row<'a> {
+    /// Line in the file, from 1.
+    pub line: usize,
+    /// Job number.
+    pub job_id: Option<u32>,
+    /// Partition; several, separated by commas, where someone wrote them so.
+    pub partition: Option<&'a str>,
+    /// Cluster.
+    pub cluster: Option<&'a str>,
+    /// User.
+    pub user: Option<&'a str>,
+    /// Account.
+    pub account: Option<&'a str>,
+    /// Name of the QOS.
+    pub qos_name: Option<&'a str>,
+    /// Site factor.
+    pub site: Option<i64>,
+    /// Nice value.
+    pub nice: Option<i64>,
+    /// Priority, a whole number.
+    pub priority: Option<f64>,
+    /// Priority over 4294967295.
+    pub norm_priority: Option<Printed>,
+    /// Points by [`Factor::index`]; [`Factor::Tres`] is in `tres`.
+    pub weighted: [Option<Printed>; 7],
+    /// Factors by [`Factor::index`]; [`Factor::Tres`] is in `norm_tres`.
+    pub norm: [Option<Printed>; 7],
+    /// Points by name of the resource; `None` without the column, empty for a blank cell.
+    pub tres: Option<&'a Terms>,
+    /// Factors by name of the resource.
+    pub norm_tres: Option<&'a Terms>,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug)]
+pub(super) enum Value<'a> {
+    Blank,
+    Id(u32),
+    Name(&'a str),
+    Whole(i64),
+    /// A whole number of points.
+    Points(f64),
+    Digits(Digits),
+    /// A number of another form.
+    Printed(Printed),
+    Terms(Vec<(String, Printed)>),
+}
+
+/// The rows of a listing.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    lines: Vec<usize>,
+    columns: Vec<(Column, Data)>,
+    /// All names in them, each once.
+    names: Vec<Name>,
+    /// Where each is in `names`.
+    known: FxHashMap<Name, u32>,
+    /// Numbers that are not plain digits.
+    other: Vec<Printed>,
+    terms: Vec<Vec<(String, Printed)>>,
+    /// Cells that are [`i64::MIN`] and not blank: column and row.
+    least: HashSet<(usize, usize)>,
+}
+
+/// The cells of a column. Positions count from 1; 0 is a blank cell.
+#[derive(Clone, Debug)]
+enum Data {
+    Ids(Vec<Option<u32>>),
+    /// Positions in the names.
+    Names(Vec<u32>),
+    /// [`i64::MIN`] is a blank cell, unless it is among the least.
+    Wholes(Vec<i64>),
+    /// No number: blank.
+    Points(Vec<f64>),
+    /// [`Digits`], [`BLANK`], or a position among the other ones with [`OTHER`].
+    Numbers(Vec<u64>),
+    /// Positions in the terms.
+    Terms(Vec<u32>),
+}
+
+const BLANK: u64 = u64::MAX;
+const OTHER: u64 = 1 << 62;
+
+impl Data {
+    fn of(column: Column) -> Data {
+        match column {
+            Column::JobId => Data::Ids(Vec::new()),
+            Column::Partition
+            | Column::Cluster
+            | Column::User
+            | Column::Account
+            | Column::QosName => Data::Names(Vec::new()),
+            Column::Site | Column::Nice => Data::Wholes(Vec::new()),
+            Column::Priority(Form::Weighted) => Data::Points(Vec::new()),
+            Column::Factor(Factor::Tres, _) => Data::Terms(Vec::new()),
+            Column::Priority(Form::Normalised) | Column::Factor(..) => Data::Numbers(Vec::new()),
+        }
+    }
+}
+
+impl Rows {
+    /// No rows yet, of a listing with these columns.
+    pub fn new(columns: &[Column]) -> Rows {
+        Rows {
+            columns: columns
+                .iter()
+                .map(|&column| (column, Data::of(column)))
+                .collect(),
+            ..Rows::default()
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Adds a row: what it has in the columns that there are.
+    pub fn push(&mut self, row: &Row<'_>) {
+        let number = |number: Option<Printed>| number.map(Value::Printed);
+        let name = |name| Option::map(name, Value::Name);
+        let terms = |terms: Option<&Terms>| terms.map(|terms| Value::Terms(terms.to_vec()));
+        let value = |column| match column {
+            Column::JobId => row.job_id.map(Value::Id),
+            Column::Partition => name(row.partition),
+            Column::Cluster => name(row.cluster),
+            Column::User => name(row.user),
+            Column::Account => name(row.account),
+            Column::QosName => name(row.qos_name),
+            Column::Site => row.site.map(Value::Whole),
+            Column::Nice => row.nice.map(Value::Whole),
+            Column::Priority(Form::Weighted) => row.priority.map(Value::Points),
+            Column::Priority(Form::Normalised) => number(row.norm_priority),
+            Column::Factor(Factor::Tres, Form::Weighted) => terms(row.tres),
+            Column::Factor(Factor::Tres, Form::Normalised) => terms(row.norm_tres),
+            Column::Factor(factor, Form::Weighted) => number(row.weighted[factor.index()]),
+            Column::Factor(factor, Form::Normalised) => number(row.norm[factor.index()]),
+        };
+        let columns = self.columns.iter().map(|&(column, _)| value(column));
+        let mut values: Vec<Value<'_>> = columns.map(|v| v.unwrap_or(Value::Blank)).collect();
+        self.push_values(row.line, &mut values);
+    }
+
+    /// Adds a row by its cells, one of its kind for each column.
+    pub(super) fn push_values(&mut self, line: usize, values: &mut Vec<Value<'_>>) {
+        assert_eq!(values.len(), self.columns.len(), "a cell for each column");
+        self.lines.push(line);
+        for (at, mut value) in values.drain(..).enumerate() {
+            let place = match &mut value {
+                Value::Name(text) => self.name(text),
+                Value::Terms(terms) if !terms.is_empty() => {
+                    self.terms.push(std::mem::take(terms));
+                    place(self.terms.len())
+                }
+                _ => 0,
+            };
+            match (&mut self.columns[at].1, value) {
+                (Data::Ids(cells), Value::Id(id)) => cells.push(Some(id)),
+                (Data::Ids(cells), _) => cells.push(None),
+                (Data::Names(cells) | Data::Terms(cells), _) => cells.push(place),
+                (Data::Wholes(cells), Value::Whole(number)) => {
+                    if number == i64::MIN {
+                        self.least.insert((at, cells.len()));
+                    }
+                    cells.push(number);
+                }
+                (Data::Wholes(cells), _) => cells.push(i64::MIN),
+                (Data::Points(cells), Value::Points(points)) => cells.push(points),
+                (Data::Points(cells), _) => cells.push(f64::NAN),
+                (Data::Numbers(cells), Value::Digits(digits)) => cells.push(digits.bits()),
+                (Data::Numbers(cells), Value::Printed(printed)) => {
+                    cells.push(OTHER | self.other.len() as u64);
+                    self.other.push(printed);
+                }
+                (Data::Numbers(cells), _) => cells.push(BLANK),
+            }
+        }
+    }
+
+    fn name(&mut self, text: &str) -> u32 {
+        if let Some(&known) = self.known.get(text) {
+            return known;
+        }
+        let name: Name = Arc::from(text);
+        self.names.push(name.clone());
+        let place = place(self.names.len());
+        self.known.insert(name, place);
+        place
+    }
+
+    /// The row at a position.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn get(&self, at: usize) -> Row<'_> {
+        let mut row = Row {
+            line: self.lines[at],
+            ..Row::default()
+        };
+        for (nth, (column, data)) in self.columns.iter().enumerate() {
+            match data {
+                Data::Ids(cells) => row.job_id = cells[at].or(row.job_id),
+                Data::Names(cells) => {
+                    if let Some(name) = cells[at].checked_sub(1) {
+                        *name_of(&mut row, *column) = Some(&self.names[name as usize]);
+                    }
+                }
+                Data::Wholes(cells) => {
+                    let blank = cells[at] == i64::MIN && !self.least.contains(&(nth, at));
+                    let number = Some(cells[at]).filter(|_| !blank);
+                    match column {
+                        Column::Site => row.site = number.or(row.site),
+                        _ => row.nice = number.or(row.nice),
+                    }
+                }
+                Data::Points(cells) => {
+                    let points = Some(cells[at]).filter(|points| !points.is_nan());
+                    row.priority = points.or(row.priority);
+                }
+                Data::Numbers(cells) => {
+                    if let Some(number) = self.number(cells[at]) {
+                        *number_of(&mut row, *column) = Some(number);
+                    }
+                }
+                Data::Terms(cells) => {
+                    // Without weights for them, and of a priority set by hand, there are none.
+                    let terms = cells[at].checked_sub(1);
+                    let terms = terms.map_or(&[][..], |terms| &self.terms[terms as usize]);
+                    match column {
+                        Column::Factor(_, Form::Normalised) => row.norm_tres = Some(terms),
+                        _ => row.tres = Some(terms),
+                    }
+                }
+            }
+        }
+        row
+    }
+
+    fn number(&self, cell: u64) -> Option<Printed> {
+        match cell {
+            BLANK => None,
+            cell if cell & OTHER != 0 => Some(self.other[(cell & !OTHER) as usize]),
+            cell => Some(Digits::from_bits(cell).printed()),
+        }
+    }
+
+    /// The number of the job of each row, in order.
+    pub fn job_ids(&self) -> impl Iterator<Item = Option<u32>> {
+        let ids = self.columns.iter().rev().find_map(|(_, data)| match data {
+            Data::Ids(ids) => Some(ids),
+            _ => None,
+        });
+        (0..self.len()).map(move |at| ids.and_then(|ids| ids[at]))
+    }
+
+    /// All rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.len()).map(|at| self.get(at))
+    }
+}
+
+/// A position counted from 1.
+fn place(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 different cells")
+}
+
+fn name_of<'r, 'a>(row: &'r mut Row<'a>, column: Column) -> &'r mut Option<&'a str> {
+    match column {
+        Column::Partition => &mut row.partition,
+        Column::Cluster => &mut row.cluster,
+        Column::Account => &mut row.account,
+        Column::QosName => &mut row.qos_name,
+        _ => &mut row.user,
+    }
+}
+
+fn number_of<'r>(row: &'r mut Row<'_>, column: Column) -> &'r mut Option<Printed> {
+    match column {
+        Column::Factor(factor, Form::Weighted) => &mut row.weighted[factor.index()],
+        Column::Factor(factor, Form::Normalised) => &mut row.norm[factor.index()],
+        _ => &mut row.norm_priority,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_as_it_was_pushed() {
+        let columns = Column::ALL.map(|(_, column)| column);
+        let mut rows = Rows::new(&columns);
+        let terms = [("cpu".to_owned(), Printed::exactly(3.5))];
+        let whole = Row {
+            line: 7,
+            job_id: Some(u32::MAX),
+            partition: Some("main"),
+            cluster: Some("c"),
+            user: Some("main"),
+            account: Some("a"),
+            qos_name: Some("q"),
+            site: Some(i64::MIN),
+            nice: Some(0),
+            priority: Some(5.0),
+            norm_priority: Printed::parse("1.5e-09"),
+            weighted: [Printed::parse("50"); 7],
+            norm: [Printed::parse("0.0500000"); 7],
+            tres: Some(&terms),
+            norm_tres: Some(&[]),
+        };
+        let text = |row: &Row<'_>| {
+            // The numbers of TRES are terms.
+            let mut row = *row;
+            row.weighted[6] = None;
+            row.norm[6] = None;
+            format!("{row:?}")
+        };
+        rows.push(&whole);
+        rows.push(&Row {
+            line: 8,
+            ..Row::default()
+        });
+        assert_eq!(text(&rows.get(0)), text(&whole));
+        let blank = rows.get(1);
+        assert_eq!(
+            (blank.job_id, blank.user, blank.norm[0]),
+            (None, None, None)
+        );
+        // The columns are there.
+        assert!(blank.tres.is_some_and(<[_]>::is_empty));
+        assert_eq!((rows.len(), rows.iter().count()), (2, 2));
+    }
+
+    #[test]
+    fn columns_that_are_not_there_are_none() {
+        let mut rows = Rows::new(&[Column::User]);
+        rows.push(&Row {
+            job_id: Some(1),
+            user: Some("u"),
+            ..Row::default()
+        });
+        let row = rows.get(0);
+        assert_eq!((row.job_id, row.user, row.tres), (None, Some("u"), None));
+    }
+}
