@@ -10,8 +10,9 @@ use crate::priority::TimeLimit;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{NONE, ffi};
+use crate::slurm::state::FirstSubmit;
 use crate::tree::{AssocId, AssocIndex, Tree};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What a job without a time limit is expected to take.
@@ -26,6 +27,8 @@ pub(in crate::slurm) struct StandingLine {
     /// When a job was first submitted, by its number: a requeue gives it another time, and it
     /// keeps its place.
     submitted: HashMap<u32, i64>,
+    /// Those of which slurmctld's records tell another time, and those that may be requeued.
+    to_save: BTreeMap<u32, i64>,
     /// Jobs that came since the pass, and the association that they were charged to.
     came: Vec<(Job, Option<AssocId>)>,
 }
@@ -59,10 +62,12 @@ pub(in crate::slurm) fn form(
         }
     }
     let mut submitted = HashMap::with_capacity(snapshot.waiting().len());
+    let mut to_save = BTreeMap::new();
     let first = |id: u32| before.get(&id).copied();
     for row in snapshot.accruing() {
         if let Some(at) = first(row.job_id) {
             submitted.insert(row.job_id, at);
+            to_save.insert(row.job_id, at);
         }
     }
     let (mut rows, mut jobs, mut fixed) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -76,7 +81,10 @@ pub(in crate::slurm) fn form(
             let assoc = snapshot.assoc_row(row.assoc_id);
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
             let mut job = job(config, snapshot, tables, at, contenders.of(assoc));
-            job.submit = first(row.job_id).map_or(job.submit, |at| at.min(job.submit));
+            if let Some(at) = first(row.job_id).filter(|at| *at < job.submit) {
+                job.submit = at;
+                to_save.insert(row.job_id, at);
+            }
             submitted.insert(row.job_id, job.submit);
             rows.push(at);
             jobs.push(Placed {
@@ -101,12 +109,27 @@ pub(in crate::slurm) fn form(
         contenders,
         tree: Arc::clone(&tables.tree),
         submitted,
+        to_save,
         came: Vec::new(),
     };
     Ok((standing, by_row))
 }
 
 impl StandingLine {
+    /// No line yet, but it is known when some jobs were first submitted.
+    pub(in crate::slurm) fn knowing(submits: &[FirstSubmit]) -> StandingLine {
+        StandingLine {
+            submitted: submits.iter().copied().collect(),
+            to_save: submits.iter().copied().collect(),
+            ..StandingLine::default()
+        }
+    }
+
+    /// When jobs were first submitted, as far as a restart would forget it, ascending by number.
+    pub(in crate::slurm) fn submits_to_save(&self) -> Vec<FirstSubmit> {
+        self.to_save.iter().map(|(&id, &at)| (id, at)).collect()
+    }
+
     /// When jobs were first submitted.
     pub(in crate::slurm) fn submitted(&self) -> HashMap<u32, i64> {
         self.submitted.clone()
@@ -121,6 +144,9 @@ impl StandingLine {
                 job.node = self.contenders.of(known);
                 let had = before.line.remove(job.id).map(|placed| placed.number);
                 self.submitted.insert(id, job.submit);
+                if let Some(at) = before.to_save.get(&id) {
+                    self.to_save.insert(id, *at);
+                }
                 // The node is one of the line.
                 let _ = self.line.insert(job, had);
                 self.came.push((job, assoc));
@@ -143,7 +169,10 @@ impl StandingLine {
         let mut job = job(config, snapshot, tables, 0, self.contenders.of(known));
         let id = snapshot.waiting()[0].job_id;
         let submit = *self.submitted.entry(id).or_insert(job.submit);
-        job.submit = submit.min(job.submit);
+        if submit < job.submit {
+            job.submit = submit;
+            self.to_save.insert(id, submit);
+        }
         if config.order() != Order::Interleaved {
             job.expected = 0;
         }

@@ -194,7 +194,11 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     );
     match formed {
         Ok((standing, numbers)) => {
-            standing.follow(&mut plugin.line.lock());
+            let mut line = plugin.line.lock();
+            standing.follow(&mut line);
+            let submits = line.submits_to_save();
+            drop(line);
+            *plugin.saved.submits.lock() = submits;
             work.pending.stand(numbers);
         }
         Err(error) => {

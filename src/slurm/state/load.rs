@@ -6,7 +6,7 @@
 //! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
 //! are then charged from that pass on, and nothing is lost.
 
-use super::state_file::State;
+use super::state_file::{FirstSubmit, State};
 use super::times::{OWN_FILE, SLURM_FILE, Times, old};
 use super::usage_dump::{self, ASSOC_FILE as DUMP_FILE, DumpTime};
 use std::fs;
@@ -26,6 +26,8 @@ pub(in crate::slurm) struct Loaded {
     pub(in crate::slurm) usage_as_of: Option<i64>,
     /// Our file on disk says that no pass changes usage before this time: see [`State::next_pass`].
     pub(in crate::slurm) next_pass: Option<i64>,
+    /// When jobs were first submitted, by our file, whether its usage counts or not.
+    pub(in crate::slurm) submits: Vec<FirstSubmit>,
     /// For the administrator, as errors.
     pub(in crate::slurm) complaints: Vec<String>,
     /// For the curious.
@@ -120,6 +122,7 @@ fn load_own(
 ) -> Option<(Times, Option<State>)> {
     let damage = match read_own(dir, OWN_FILE)? {
         Ok(state) => {
+            loaded.submits.clone_from(&state.submits);
             if !belongs(&state, passes, loaded) {
                 return None;
             }
@@ -137,6 +140,9 @@ fn load_own(
         Err(error) => format!("it cannot be set aside: {error}"),
     };
     let before = read_own(dir, &old(OWN_FILE)).and_then(Result::ok);
+    if let Some(state) = &before {
+        loaded.submits.clone_from(&state.submits);
+    }
     let before =
         before.filter(|state| !is_superseded(state, passes) && is_newer(dir, state, dump, loaded));
     let instead = match &before {

@@ -58,6 +58,8 @@ pub(super) use save::store_times;
 #[cfg(feature = "slurm")]
 pub(super) use save_alerts::{Line, SaveAlerts};
 #[cfg(feature = "slurm")]
+pub(super) use state_file::FirstSubmit;
+#[cfg(feature = "slurm")]
 pub(super) use state_file::Stamp;
 pub(super) use state_file::State;
 #[cfg(feature = "slurm")]

@@ -5,24 +5,30 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
-//! | 4 | version of the format, 4 |
+//! | 4 | version of the format, 5 |
 //! | 4 | CRC-32 of the payload |
 //! | 8 | length of the payload |
-//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these |
+//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these; number of jobs (4); these |
 //!
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
 //! TRES behind the last used one may be left out, and so may records without any usage; each id
 //! has one record, in any order.
 //!
-//! In version 3 there was no next_pass: slurmctld's dump waited until the file was written, so that
+//! A job: its number (4) and when it was first submitted (8), ascending by number. There are those
+//! of which slurmctld's own records do not tell it, or will not once they are requeued; none without
+//! `order=`.
+//!
+//! In version 4 there were no jobs. In version 3 there was no next_pass either: slurmctld's dump waited until the file was written, so that
 //! any later one was of the same pass. In version 2, moreover, records ascended by id. Both are read
 //! as well.
 
 use super::times::Times;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
+/// The first with jobs.
+const WITH_JOBS: u32 = 5;
 /// The first with `next_pass`.
 const WITH_NEXT_PASS: u32 = 4;
 /// The oldest that is still read.
@@ -65,7 +71,12 @@ pub(in crate::slurm) struct State {
     pub(in crate::slurm) assocs: Vec<Record>,
     pub(in crate::slurm) qos: Vec<Record>,
     pub(in crate::slurm) tres: Vec<Number>,
+    /// When jobs were first submitted, ascending by their number.
+    pub(in crate::slurm) submits: Vec<FirstSubmit>,
 }
+
+/// A job, and when it was first submitted: seconds since 1970.
+pub(in crate::slurm) type FirstSubmit = (u32, i64);
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -157,6 +168,9 @@ impl State {
         }
         state.assocs = reader.records(&mut state.tres)?;
         state.qos = reader.records(&mut state.tres)?;
+        if version >= WITH_JOBS {
+            state.submits = reader.submits()?;
+        }
         Some(state)
     }
 
@@ -176,7 +190,13 @@ impl State {
             next_pass: self.next_pass,
         };
         let (assocs, qos) = (assocs.records()?, qos.records()?);
-        Some(Image::new(stamp, &self.tres_ids, assocs, qos))
+        Some(Image::new(
+            stamp,
+            &self.tres_ids,
+            assocs,
+            qos,
+            &self.submits,
+        ))
     }
 
     fn write(&self, records: &[Record], writer: &mut RecordWriter) {
@@ -304,6 +324,8 @@ pub(in crate::slurm) struct Image<'a> {
     assocs: &'a [u8],
     qos_count: [u8; 4],
     qos: &'a [u8],
+    /// Jobs, with their number before them.
+    submits: Vec<u8>,
     times: Times,
 }
 
@@ -315,6 +337,7 @@ impl<'a> Image<'a> {
         tres_ids: &[u32],
         assocs: Records<'a>,
         qos: Records<'a>,
+        submits: &[FirstSubmit],
     ) -> Image<'a> {
         let mut front = vec![0; Image::HEADER];
         for time in [
@@ -336,6 +359,7 @@ impl<'a> Image<'a> {
             assocs: assocs.bytes,
             qos_count: qos.count.to_le_bytes(),
             qos: qos.bytes,
+            submits: encode_submits(submits),
             times: Times {
                 last_ran: stamp.last_ran,
                 last_reset: stamp.last_reset,
@@ -360,13 +384,29 @@ impl<'a> Image<'a> {
     }
 
     /// The file, piece by piece.
-    pub(in crate::slurm) fn pieces(&self) -> [&[u8]; 4] {
-        [&self.front, self.assocs, &self.qos_count, self.qos]
+    pub(in crate::slurm) fn pieces(&self) -> [&[u8]; 5] {
+        [
+            &self.front,
+            self.assocs,
+            &self.qos_count,
+            self.qos,
+            &self.submits,
+        ]
     }
 
     pub(in crate::slurm) fn times(&self) -> Times {
         self.times
     }
+}
+
+fn encode_submits(submits: &[FirstSubmit]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 + 12 * submits.len());
+    bytes.extend_from_slice(&(submits.len() as u32).to_le_bytes());
+    for (id, submit) in submits {
+        bytes.extend_from_slice(&id.to_le_bytes());
+        bytes.extend_from_slice(&submit.to_le_bytes());
+    }
+    bytes
 }
 
 /// What is left to read.
@@ -396,6 +436,19 @@ impl Reader<'_> {
             mantissa: self.u64()?,
             sign_exponent: u16::from_le_bytes(self.take()?),
         })
+    }
+
+    /// Ascending by number.
+    fn submits(&mut self) -> Option<Vec<FirstSubmit>> {
+        let mut submits: Vec<FirstSubmit> = Vec::new();
+        for _ in 0..self.u32()? {
+            let job = (self.u32()?, self.i64()?);
+            if submits.last().is_some_and(|last| last.0 >= job.0) {
+                return None;
+            }
+            submits.push(job);
+        }
+        Some(submits)
     }
 
     /// Ascending by id.

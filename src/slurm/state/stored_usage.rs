@@ -2,7 +2,7 @@
 
 use super::save;
 use super::saver::Job;
-use super::state_file::{Image, Number, Record, RecordWriter, Stamp, State};
+use super::state_file::{FirstSubmit, Image, Number, Record, RecordWriter, Stamp, State};
 use crate::slurm::runtime::host::{UsageLock, ffi};
 use crate::slurm::runtime::sync::{Arc, Mutex};
 use std::ffi::c_void;
@@ -61,10 +61,10 @@ impl StoredUsage {
         unsafe { ffi::shim_each_qos_usage(Some(append), (&raw mut self.qos).cast()) }
     }
 
-    /// The file. `None` if memory did not suffice.
-    pub(in crate::slurm) fn image(&self, stamp: Stamp) -> Option<Image<'_>> {
+    /// The file, with when jobs were first submitted. `None` if memory did not suffice.
+    fn image(&self, stamp: Stamp, submits: &[FirstSubmit]) -> Option<Image<'_>> {
         let (assocs, qos) = (self.assocs.records()?, self.qos.records()?);
-        Some(Image::new(stamp, &self.tres_ids, assocs, qos))
+        Some(Image::new(stamp, &self.tres_ids, assocs, qos, submits))
     }
 }
 
@@ -75,14 +75,17 @@ pub(in crate::slurm) struct Saved {
     pub(in crate::slurm) spare: Mutex<Option<StoredUsage>>,
     /// The last pass that both files are of.
     last_ran: AtomicI64,
+    /// When jobs were first submitted, as far as that is to be saved: see [`State::submits`].
+    pub(in crate::slurm) submits: Mutex<Vec<FirstSubmit>>,
 }
 
 impl Saved {
-    /// After a start; `last_ran`: the last pass by the files.
-    pub(in crate::slurm) fn new(last_ran: Option<i64>) -> Saved {
+    /// After a start; the last pass and the jobs by the files.
+    pub(in crate::slurm) fn new(last_ran: Option<i64>, submits: Vec<FirstSubmit>) -> Saved {
         Saved {
             spare: Mutex::default(),
             last_ran: AtomicI64::new(last_ran.unwrap_or(0)),
+            submits: Mutex::new(submits),
         }
     }
 }
@@ -99,7 +102,8 @@ pub(in crate::slurm) fn saving(
             previous_ran: saved.last_ran.load(Ordering::Relaxed),
             ..stamp
         };
-        let result = match stored.image(stamp) {
+        let submits = saved.submits.lock().clone();
+        let result = match stored.image(stamp, &submits) {
             Some(image) => save::store(&dir, &image, wanted),
             None => Err("no memory".to_string()),
         };

@@ -61,6 +61,7 @@ fn state() -> State {
         ],
         qos: vec![record(1, ONE, 60.25, 2, 1)],
         tres: vec![ONE, TWO_AND_A_HALF, ONE],
+        submits: vec![(4, 1_000), (70_000, -5)],
     }
 }
 
@@ -143,6 +144,7 @@ fn with_image<T>(state: &State, does: impl FnOnce(&Image<'_>) -> T) -> T {
         &state.tres_ids,
         records(&state.assocs, &assocs),
         records(&state.qos, &qos),
+        &state.submits,
     ))
 }
 
@@ -184,29 +186,71 @@ fn records_come_in_any_order_but_once() {
 }
 
 #[test]
-fn the_versions_before_are_read() {
-    // They had no next_pass: eight bytes less of the payload, at 24 + 4 * 8.
-    let mut bytes = state().encode();
-    bytes.drain(56..64);
+fn jobs_ascend_by_number() {
+    for submits in [vec![(5, 1), (4, 2)], vec![(4, 1), (4, 1)]] {
+        let disordered = State { submits, ..state() };
+        assert_eq!(State::decode(&disordered.encode()), Err(Damage::Records));
+    }
+}
+
+/// Writes length and checksum of a payload that was changed.
+fn sign(bytes: &mut [u8]) {
     let length = bytes.len() as u64 - 24;
     bytes[16..24].copy_from_slice(&length.to_le_bytes());
     let checksum = crc32fast::hash(&bytes[24..]);
     bytes[12..16].copy_from_slice(&checksum.to_le_bytes());
+}
+
+#[test]
+fn the_versions_before_are_read() {
+    // Version 4 had no jobs: the last bytes, a number and two times twelve.
+    let mut bytes = state().encode();
+    bytes.truncate(bytes.len() - 4 - 2 * 12);
+    sign(&mut bytes);
+    bytes[8] = 4;
+    let without_jobs = State {
+        submits: Vec::new(),
+        ..state()
+    };
+    assert_eq!(State::decode(&bytes), Ok(without_jobs.clone()));
+    // Those before had no next_pass: eight bytes less of the payload, at 24 + 4 * 8.
+    bytes.drain(56..64);
+    sign(&mut bytes);
     let before = State {
         next_pass: i64::MAX,
-        ..state()
+        ..without_jobs
     };
     for version in [2, 3] {
         bytes[8] = version;
         assert_eq!(State::decode(&bytes), Ok(before.clone()));
     }
-    for other in [1, 5] {
+    for other in [1, 6] {
         bytes[8] = other;
         assert_eq!(
             State::decode(&bytes),
             Err(Damage::Version(u32::from(other)))
         );
     }
+}
+
+#[test]
+fn jobs_are_known_whoever_made_the_last_pass() {
+    let folder = Folder::new("submits");
+    store(&folder.0, &state()).unwrap();
+    let expected = state().submits;
+    assert_eq!(load(&folder.0, true).submits, expected);
+    // Another plugin has made two passes since: usage is not ours any more, the jobs are.
+    for (name, last_ran) in [(SLURM_FILE, 3_000), ("priority_last_decay_ran.old", 2_700)] {
+        let times = Times {
+            last_ran,
+            last_reset: 7,
+        };
+        folder.write(name, &times.encode());
+    }
+    let loaded = load(&folder.0, true);
+    assert!(loaded.saved.is_none());
+    assert_eq!(loaded.submits, expected);
+    assert_eq!(load(&folder.0, false).submits, []);
 }
 
 #[test]
