@@ -136,6 +136,9 @@ pub(super) fn for_each(
     left.any_read(read, before)
 }
 
+/// Takes the number of a record's first line, its text, and its bytes in the stream.
+type See<'a> = dyn FnMut(usize, &str, Range<usize>) -> Result<(), InputError> + 'a;
+
 /// Hands the text of each record to `see`, with the number of its first line and its bytes in the
 /// stream, as far as those matter: from the first byte of its first line to the last of its last
 /// one. `inside`: the first lines may be of a record that began before, and are no part of it any
@@ -144,7 +147,7 @@ fn texts(
     file: &str,
     lines: &mut Lines<'_, impl BufRead>,
     inside: bool,
-    see: &mut dyn FnMut(usize, &str, Range<usize>) -> Result<(), InputError>,
+    see: &mut See<'_>,
 ) -> Result<(), InputError> {
     // The record that goes on, and the number of its first line; 0: none yet.
     let (mut text, mut begun, mut start) = (String::new(), 0, 0);
@@ -205,7 +208,7 @@ fn checked<'a>(
         }
         let name = text.find(" JobName=").map(|at| at + " JobName=".len());
         // Without a name it is somebody's text behind a line break.
-        if !name.is_some_and(|at| name_end(names, text, "JobName", at).is_some()) {
+        if name.is_none_or(|at| name_end(names, text, "JobName", at).is_none()) {
             return Err(record.unknown("JobName is not the one that squeue told"));
         }
     }
