@@ -165,8 +165,10 @@ EXPECT_TYPE(last_part_update, time_t);
 
 /* ---- hooks, as slurmctld calls them ------------------------------------------------------------ */
 
-#if HOST_NEEDS_FED_STATE
+#if HOST_NEEDS_ALL_STATES
 EXPECT_TYPE(&fed_mgr_state_save, int (*)(void));
+EXPECT_TYPE(&schedule_resv_save, void (*)(void));
+EXPECT_TYPE(&schedule_trigger_save, void (*)(void));
 #endif
 EXPECT_TYPE(&priority_g_set, uint32_t (*)(uint32_t, job_record_t *));
 EXPECT_TYPE(&priority_g_reconfig, void (*)(bool));

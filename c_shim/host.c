@@ -169,9 +169,13 @@ uint16_t shim_protocol_version(void)
 	return SLURM_PROTOCOL_VERSION;
 }
 
-void shim_fed_state_save(void)
+void shim_first_states_save(void)
 {
-#if HOST_NEEDS_FED_STATE
+#if HOST_NEEDS_ALL_STATES
+	if (schedule_resv_save && schedule_trigger_save) {
+		schedule_resv_save();
+		schedule_trigger_save();
+	}
 	if (fed_mgr_state_save)
 		(void) fed_mgr_state_save();
 #endif

@@ -28,6 +28,7 @@
 #include "src/slurmctld/fed_mgr.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/slurmctld.h"
+#include "src/slurmctld/state_save.h"
 
 #include "release.h"
 
@@ -50,6 +51,8 @@
 #pragma weak lock_slurmctld
 #pragma weak part_list
 #pragma weak part_list_to_xstr
+#pragma weak schedule_resv_save
+#pragma weak schedule_trigger_save
 #pragma weak slurmctld_tres_cnt
 #pragma weak unlock_slurmctld
 #pragma weak validate_operator

@@ -47,8 +47,8 @@
 #define HOST_COORDINATOR_ASKS_LOCK HOST_SINCE(23, 11, 6)
 /* PriorityFlags=MAX_TRES_GRES. */
 #define HOST_HAS_MAX_TRES_GRES HOST_SINCE(25, 5, 0)
-/* slurmctld does not start again without a file that tells of its federation. */
-#define HOST_NEEDS_FED_STATE HOST_SINCE(25, 5, 0)
+/* slurmctld does not start again without all files of its state. */
+#define HOST_NEEDS_ALL_STATES HOST_SINCE(25, 5, 0)
 /* A row of sprio names its job by a step id. */
 #define HOST_ROW_HAS_STEP_ID HOST_SINCE(26, 5, 0)
 

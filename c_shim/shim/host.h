@@ -54,10 +54,11 @@ extern void shim_each_tres(void (*each)(void *context, const char *name), void *
 /* The version of Slurm's protocol, which files of slurmctld begin with. */
 extern uint16_t shim_protocol_version(void);
 /*
- * Lets slurmctld write its file of the federation, in releases that do not start again without it.
- * Takes the read lock of federations while it is copied; none while it is written.
+ * Lets slurmctld write its files of reservations, triggers and the federation, in releases that do not
+ * start again without them. Takes the read lock of federations while that is copied; none while it is
+ * written.
  */
-extern void shim_fed_state_save(void);
+extern void shim_first_states_save(void);
 extern bool shim_site_init(void);
 extern void shim_site_fini(void);
 extern void shim_site_reconfig(void);

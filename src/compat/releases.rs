@@ -27,7 +27,7 @@ pub struct Facts {
     pub qos_lists: bool,
     /// PriorityFlags knows `MAX_TRES_GRES` (from 25.05).
     pub max_tres_gres: bool,
-    /// slurmctld does not start again without `assoc_usage` and `fed_mgr_state`, which it first
+    /// slurmctld does not start again without `assoc_usage` and some other files, which it first
     /// writes after five minutes (from 25.05).
     pub needs_usage_file: bool,
     /// `scontrol show config` shows any `NO_NORMAL_…` flag as `NO_NORMAL_ALL` (before 25.11).

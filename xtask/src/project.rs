@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, anyhow};
 use nix::fcntl::{Flock, FlockArg};
 
+use crate::prefix;
 use crate::release::Release;
 
 /// A variable that tells the programs of the test bed that packages, plugin and command have been
@@ -51,7 +52,9 @@ pub fn debian_root(suite: &str) -> PathBuf {
     root().join("target/slurm/root").join(suite)
 }
 
-/// The configured source of a release, once `slurm-src` has fetched it.
+/// The configured source of a release: the one that `SLURM_SRC` names, or the one that `slurm-src` has
+/// fetched.
 pub fn slurm_source(release: &Release) -> PathBuf {
-    root().join("target/slurm/src").join(release.to_string())
+    let fetched = || root().join("target/slurm/src").join(release.to_string());
+    prefix::source().unwrap_or_else(fetched)
 }

@@ -63,8 +63,9 @@ fn leave_first_dump(plugin: &Plugin) {
     let dir = settings.state_dir.clone();
     let job: Job = Box::new(move |wanted| {
         state::leave_first_dump(&dir, host::protocol_version(), wanted)?;
-        if !dir.join(host::FED_STATE).exists() && wanted() {
-            host::save_fed_state();
+        let missing = |name: &&str| !dir.join(name).exists();
+        if host::FIRST_STATES.iter().any(missing) && wanted() {
+            host::save_first_states();
         }
         Ok(())
     });

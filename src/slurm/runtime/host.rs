@@ -112,8 +112,10 @@ questions! {
     site_init = shim_site_init;
 }
 
-/// slurmctld's file of its federation, in `StateSaveLocation`.
-pub(in crate::slurm) const FED_STATE: &str = "fed_mgr_state";
+/// slurmctld's files in `StateSaveLocation` of its federation, of reservations and of triggers: besides
+/// those of usage, the ones that it first writes when something happens to them, or after minutes.
+pub(in crate::slurm) const FIRST_STATES: [&str; 3] =
+    ["fed_mgr_state", "resv_state", "trigger_state"];
 
 /// What slurmctld's files begin with.
 pub(in crate::slurm) fn protocol_version() -> u16 {
@@ -121,11 +123,12 @@ pub(in crate::slurm) fn protocol_version() -> u16 {
     unsafe { ffi::shim_protocol_version() }
 }
 
-/// Lets slurmctld save what it knows of its federation, where its next start asks for that file.
-/// The read lock of federations is held while that is copied, and no lock while it is written.
-pub(in crate::slurm) fn save_fed_state() {
+/// Lets slurmctld save these, where its next start asks for them. Its own thread saves reservations
+/// and triggers, a few seconds later; of the federation the read lock is held while it is copied, and
+/// no lock while it is written.
+pub(in crate::slurm) fn save_first_states() {
     // SAFETY: the caller holds no lock of slurmctld.
-    unsafe { ffi::shim_fed_state_save() }
+    unsafe { ffi::shim_first_states_save() }
 }
 
 /// The root's effective usage is all there is: the first price of a job may ask for it.

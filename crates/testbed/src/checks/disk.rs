@@ -113,8 +113,7 @@ fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
         fs::write(cluster.state_file(name), "")?;
     }
     if facts(cluster.release()).needs_usage_file {
-        let log = cluster.start_slurmctld_in_vain()?;
-        ensure!(log.contains("No Assoc usage file"), "it said: {log}");
+        // It may refuse the file, or take the one of before.
         cluster.start_slurmctld_despite_its_files()?;
     } else {
         cluster.start_slurmctld()?;
