@@ -93,10 +93,14 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
         None if state == "PENDING" => Some("TRES").filter(|key| record.said(key).is_some()),
         None => None,
     };
-    let asked = asked.map(|key| record.read(key, allowed, count::tres));
-    let asked_nodes = asked.transpose()?.and_then(|tres| {
-        let node = tres.into_iter().find(|(name, _)| name == "node");
-        node.and_then(|(_, count)| small(count))
+    let resources = |shared: &mut Interner, key: &str| {
+        let read = shared.tres(record.text(key)?, count::tres);
+        read.ok_or_else(|| record.value(key, allowed))
+    };
+    let asked = asked.map(|key| resources(shared, key)).transpose()?;
+    let asked_nodes = asked.and_then(|tres| {
+        let node = tres.iter().find(|(name, _)| name == "node");
+        node.and_then(|(_, count)| small(*count))
     });
     let moment = "a time as 2026-11-21T10:04:14";
     Ok(JobRow {
@@ -141,13 +145,7 @@ pub(super) fn row(record: &Record<'_>, shared: &mut Interner) -> Result<JobRow, 
             "a time as 1-00:00:00, or UNLIMITED",
             time::limit,
         )?,
-        tres: match tres {
-            Some(key) => {
-                let read = shared.tres(record.text(key)?, count::tres);
-                Some(read.ok_or_else(|| record.value(key, allowed))?)
-            }
-            None => None,
-        },
+        tres: tres.map(|key| resources(shared, key)).transpose()?,
     })
 }
 
