@@ -150,8 +150,8 @@ impl Cluster {
                 .chain(command.get_args());
             let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
             let words = words.join(" ");
-            let path = self.search_path();
-            let script = format!("#!/bin/sh\nPATH={path}\nexport PATH\nexec {words} \"$@\"\n");
+            let folders = self.search_path();
+            let script = format!("#!/bin/sh\nPATH={folders}\nexport PATH\nexec {words} \"$@\"\n");
             fs::write(&path, script)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
         }
