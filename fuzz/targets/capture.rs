@@ -56,7 +56,7 @@ fn records(snapshot: &Snapshot) -> BTreeMap<String, String> {
         all.entry(key).or_insert(said);
     };
     let queued = &snapshot.queued;
-    for job in &queued.jobs {
+    for job in queued.jobs.iter() {
         add(format!("job {}", job.id), format!("{job:?}"));
     }
     for row in &queued.partitions {
@@ -79,8 +79,7 @@ fn records(snapshot: &Snapshot) -> BTreeMap<String, String> {
         add(key, format!("{row:?}"));
     }
     for listing in &queued.queue.listings {
-        for row in &listing.rows {
-            let mut row = row.clone();
+        for mut row in listing.rows.iter() {
             row.line = 0;
             add(
                 format!("row {:?}/{:?}", row.job_id, row.partition),

@@ -8,7 +8,6 @@ mod state_file;
 mod times;
 
 use state_file::{RecordWriter, State};
-use times::Times;
 
 fn saved(state: &State) -> Vec<u8> {
     let (mut assocs, mut qos) = (RecordWriter::default(), RecordWriter::default());
