@@ -56,6 +56,7 @@ pub fn is_filled(check: &Check) -> Result<()> {
         for _ in 0..2 {
             let ran = ledger("fill")?;
             ensure!(ran.err.is_empty(), "{}", ran.err);
+            ensure!(ran.out.contains("history-own: cluster"), "{}", ran.out);
             ensure_same(&filled(cluster)?, &expected(cluster, |_| true)?)?;
         }
         let checked = ledger("check")?;
@@ -123,7 +124,9 @@ fn expected(cluster: &Cluster, counts: impl Fn(&str) -> bool) -> Result<Sums> {
 /// What stands in the file.
 fn filled(cluster: &Cluster) -> Result<Sums> {
     let name = source_file("own").context("a label")?;
-    let history = History::load(&fs::read(cluster.state_file(&name))?)?;
+    let file = cluster.state_file(&name);
+    let bytes = fs::read(&file).with_context(|| format!("{}", file.display()))?;
+    let history = History::load(&bytes)?;
     let to = now()? / 60 * 60 + 60;
     let mut sums = Sums::new();
     for leaf in history.leaves() {
