@@ -34,7 +34,12 @@ pub fn is_filled(check: &Check) -> Result<()> {
         let ended = cluster.submit(&long("eve", "lower"))?;
         let running = cluster.submit(&long("cyd", "right"))?;
         fixture::started(cluster, running)?;
-        fixture::started(cluster, ended)?;
+        let start = fixture::started(cluster, ended)?;
+        wait::until_true(
+            "it has used something",
+            DEADLINE,
+            || Ok(now()? - start >= 2),
+        )?;
         cluster.run(&["scancel", &ended.to_string()])?;
         fixture::over(cluster, ended)?;
         // The database learns of it some seconds later.
