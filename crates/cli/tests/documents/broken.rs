@@ -120,7 +120,7 @@ fn the_output_of_sprio() {
 }
 
 /// What breaks one record and no other.
-const LEFT_OUT: [&str; 10] = [
+const LEFT_OUT: [&str; 11] = [
     "Nice=many",
     "NumCPUs=-4",
     "JobId=99999999999",
@@ -131,6 +131,7 @@ const LEFT_OUT: [&str; 10] = [
     "PartitionName=else",
     "CPUTot=x",
     "|8x687|",
+    "|15x6|",
 ];
 
 /// The broken record is left out and told, and the rows of other jobs are there.
@@ -285,6 +286,41 @@ fn logs_dumps_and_sites() {
     let sacct = fs::read_to_string(sandbox.path("sacct.txt")).expect("text");
     let swf = |job: &str| format!("; UnixStartTime: 0\n{job}\n");
     let site = |text: &str| text.to_owned();
+    // Of sacct's four jobs the broken one is left out, and told; the others count.
+    let left_out: [Case; 3] = [
+        (
+            in_line(&sacct, 3, "2026", "20x6"),
+            &[
+                "x:3:",
+                "Start \"20x6-",
+                "Unknown",
+                "is left out",
+                "3 jobs used",
+            ],
+        ),
+        (
+            in_line(&sacct, 3, "cpu=", "cpu=-"),
+            &["x:3:", "AllocTRES", "is left out", "3 jobs used"],
+        ),
+        (
+            sacct[..400].to_owned(),
+            &[
+                "x:5: 3 cells between |, where the header has 10",
+                "is left out",
+                "if it is cut off",
+                "2 jobs used",
+            ],
+        ),
+    ];
+    for (text, words) in left_out {
+        fs::write(sandbox.path("x"), text).expect("written");
+        let ran = sandbox.run("fairtree share x", &[]);
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(0), "{words:?}: {said}");
+        for word in words {
+            assert!(said.contains(word), "{word}: {said}");
+        }
+    }
     refuse(
         &sandbox,
         "fairtree share x",
@@ -295,15 +331,6 @@ fn logs_dumps_and_sites() {
                 &["x:1: the column Start is not there", "hint: "],
             ),
             (sacct.replace('|', ";"), &["x:1: is of no known format"]),
-            (
-                in_line(&sacct, 3, "2026", "20x6"),
-                &["x:3:", "Start \"20x6-", "Unknown"],
-            ),
-            (in_line(&sacct, 3, "cpu=", "cpu=-"), &["x:3:", "AllocTRES"]),
-            (
-                sacct[..400].to_owned(),
-                &["cells between |, where the header has 10", "cut off"],
-            ),
             (
                 swf("1 0 0 60 1 -1 -1 1 -1 -1 1 1 1 -1 1 -1 -1"),
                 &["x:2: 17 numbers, where a job has 18"],
