@@ -50,7 +50,7 @@ const SHORT_ONES: (&str, &str) = ("ann", "left");
 type Jobs = BTreeMap<u32, (&'static str, i64)>;
 
 impl Kills {
-    /// Kills slurmctld again and again, in every [`Phase`], under a job that runs on and others that
+    /// Kills slurmctld again and again, in every phase, under a job that runs on and others that
     /// end, before the kill, while there is no slurmctld, or after it.
     ///
     /// # Errors

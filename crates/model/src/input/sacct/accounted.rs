@@ -1,6 +1,6 @@
 //! Records of the accounting database, as a ledger of past use needs them: one line per run.
 //!
-//! [`COLUMNS`] are what [`super::ask`] asks for, none of which can hold a `|` or a break of a line.
+//! [`COLUMNS`] are what [`super::ask()`] asks for, none of which can hold a `|` or a break of a line.
 //! A file may have a header and other columns as well; without header it has these. A record that
 //! cannot be read is left out and told ([`LeftOut`]); the others are read.
 

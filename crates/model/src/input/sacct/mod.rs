@@ -16,7 +16,7 @@
 //! sacct quotes nothing, so a job's name may hold `|` and its command line breaks of lines. Such a
 //! row is read where the values of the other columns leave one reading only.
 //!
-//! [`ask`] asks the accounting database for what a ledger needs, and [`read_accounted`] reads that.
+//! [`ask()`] asks the accounting database for what a ledger needs, and [`read_accounted`] reads that.
 
 mod accounted;
 mod align;
