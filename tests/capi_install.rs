@@ -158,7 +158,10 @@ fn the_command_comes_with_its_manual_and_completions() {
             "complete -c fairtree",
         ),
         ("include/fairtree.h", "#define FAIRTREE_H"),
-        ("share/man/man1/fairtree-ledger-fill.1", "accounting"),
+        (
+            "share/man/man1/fairtree-ledger-fill.1",
+            "what the plugin has not seen",
+        ),
         (
             "lib/systemd/system/fairtree-ledger@.service",
             "ExecStart=/opt/fairtree/bin/fairtree --quiet ledger %i",
