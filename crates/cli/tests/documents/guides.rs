@@ -39,6 +39,8 @@ const RUNNERS: [(&str, &str, &[&str]); 3] = [
             "docs/policies/classic.md",
             "docs/policies/fair-tree.md",
             "docs/policies/flux.md",
+            "docs/policies/hub-group-project.md",
+            "docs/policies/instances.md",
             "docs/policies/on-demand.md",
         ],
     ),

@@ -103,6 +103,7 @@ impl Sandbox {
             ("examples/fair_tree.toml", "examples/fair_tree.toml"),
             ("examples/classic.toml", "examples/classic.toml"),
             ("examples/flux.toml", "examples/flux.toml"),
+            ("examples/hubs.toml", "examples/hubs.toml"),
             ("examples/prices.toml", "examples/prices.toml"),
             ("examples/cloud.toml", "examples/cloud.toml"),
             ("examples/cloud.jsonl", "examples/cloud.jsonl"),

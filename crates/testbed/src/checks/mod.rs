@@ -128,6 +128,8 @@ const CHECKS: &[(&str, Body)] = &[
     ("jobs_start_in_their_order", orders::least_used),
     ("a_policy_file_gives_minutes", orders::by_minutes),
     ("recipes_by_shares_work", recipes::by_shares),
+    ("a_recipe_of_hubs_works", recipes::hubs),
+    ("a_recipe_of_instances_works", recipes::instances),
     ("a_recipe_of_a_machine_on_demand_works", recipes::on_demand),
     ("restarts_lose_no_usage", usage::restarts_lose_nothing),
     (

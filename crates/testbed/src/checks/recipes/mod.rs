@@ -2,6 +2,7 @@
 //! with a tree, slurm.conf and a policy. All of that is read from the page, and the order in which
 //! jobs start is worked out here by a few lines of its own.
 
+mod least_used;
 mod on_demand;
 mod page;
 mod shares;
@@ -13,6 +14,7 @@ use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::wait;
 
+pub use least_used::{hubs, instances};
 pub use on_demand::on_demand;
 pub use shares::by_shares;
 

@@ -19,6 +19,8 @@ use xtask::project;
 pub const CLASSIC: &str = "docs/policies/classic.md";
 pub const FAIR_TREE: &str = "docs/policies/fair-tree.md";
 pub const FLUX: &str = "docs/policies/flux.md";
+pub const HUBS: &str = "docs/policies/hub-group-project.md";
+pub const INSTANCES: &str = "docs/policies/instances.md";
 pub const ON_DEMAND: &str = "docs/policies/on-demand.md";
 
 /// Blocks with commands that are run here.
