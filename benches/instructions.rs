@@ -41,10 +41,10 @@ const ASSOCS: usize = 10_000;
 const CHARGES: usize = 100;
 
 fn price(config: &fairtree::config::Config, times: usize) {
-    let mut site = common::site(1000);
-    let jobs = common::jobs(&mut site, JOBS);
+    let mut tables = common::tables(1000);
+    let jobs = common::jobs(&mut tables, JOBS);
     let mut priced = vec![Priced::default(); JOBS];
-    let pricer = Pricer::new(config, &site, common::NOW).expect("a sound site");
+    let pricer = Pricer::new(config, &tables, common::NOW).expect("sound tables");
     for _ in 0..times {
         pricer.price_all(black_box(&jobs), black_box(&mut priced));
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use criterion::{Criterion, Throughput};
 use fairtree::config::Config;
-use fairtree::priority::{Job, Priced, Pricer, Site};
+use fairtree::priority::{Job, JobTables, Priced, Pricer};
 
 const SIZES: [(&str, usize); 4] = [
     ("jobs_10k", 10_000),
@@ -21,11 +21,11 @@ fn pricing(c: &mut Criterion) {
     group.sample_size(10);
     for (name, count) in SIZES {
         group.throughput(Throughput::Elements(count as u64));
-        let mut site = common::site(100_000);
-        let jobs = common::jobs(&mut site, count);
+        let mut tables = common::tables(100_000);
+        let jobs = common::jobs(&mut tables, count);
         let mut priced = vec![Priced::default(); count];
         for (mode, config) in modes() {
-            let pricer = Pricer::new(&config, &site, common::NOW).expect("a sound site");
+            let pricer = Pricer::new(&config, &tables, common::NOW).expect("sound tables");
             group.bench_function(format!("{name}/{mode}"), |b| {
                 b.iter(|| pricer.price_all(black_box(&jobs), black_box(&mut priced)));
             });
@@ -34,7 +34,7 @@ fn pricing(c: &mut Criterion) {
         group.bench_function(format!("{name}/copy"), |b| {
             b.iter(|| copy((&jobs, &priced), black_box(&mut copies)));
         });
-        print_ratios(name, &site, &jobs, &mut priced, &mut copies);
+        print_ratios(name, &tables, &jobs, &mut priced, &mut copies);
     }
     group.finish();
 }
@@ -49,14 +49,14 @@ fn copy((jobs, priced): (&[Job], &[Priced]), copies: &mut (Vec<Job>, Vec<Priced>
 /// median of the ratios.
 fn print_ratios(
     name: &str,
-    site: &Site,
+    tables: &JobTables,
     jobs: &[Job],
     priced: &mut [Priced],
     copies: &mut (Vec<Job>, Vec<Priced>),
 ) {
     const TURNS: usize = 21;
     for (mode, config) in modes() {
-        let pricer = Pricer::new(&config, site, common::NOW).expect("a sound site");
+        let pricer = Pricer::new(&config, tables, common::NOW).expect("sound tables");
         let mut ratios: Vec<f64> = (0..TURNS)
             .map(|_| {
                 let start = Instant::now();

@@ -43,7 +43,7 @@ fn tree(projects: usize) -> (Tree, Vec<u32>) {
 }
 
 /// A queue that has been busy, with this many waiting jobs of a tenth as many projects.
-struct Site {
+struct BusyQueue {
     queue: Queue,
     projects: Vec<u32>,
     random: Random,
@@ -52,8 +52,8 @@ struct Site {
     running: Vec<(u64, i64)>,
 }
 
-impl Site {
-    fn new(waiting: usize, level: Level) -> Site {
+impl BusyQueue {
+    fn new(waiting: usize, level: Level) -> BusyQueue {
         let (tree, projects) = tree(waiting / 10);
         let settings = Settings {
             level,
@@ -63,7 +63,7 @@ impl Site {
         for machine in MACHINES {
             queue.add_machine(machine, 1).expect("a machine");
         }
-        let mut site = Site {
+        let mut busy = BusyQueue {
             queue,
             projects,
             random: Random::new(7),
@@ -72,13 +72,13 @@ impl Site {
             running: Vec::new(),
         };
         for _ in 0..waiting {
-            site.add();
+            busy.add();
         }
         // Enough for runs to leave the window.
         for _ in 0..20_000 {
-            site.turn();
+            busy.turn();
         }
-        site
+        busy
     }
 
     fn add(&mut self) {
@@ -156,14 +156,14 @@ fn next(c: &mut Criterion) {
     group.sample_size(10);
     for (name, waiting) in [("10k", 10_000), ("100k", 100_000), ("1m", 1_000_000)] {
         for (level, depth) in [("groups", Level::Depth(2)), ("leaf", Level::Leaf)] {
-            let mut site = Site::new(waiting, depth);
-            let turns = (0..20_000).map(|_| site.turn());
+            let mut busy = BusyQueue::new(waiting, depth);
+            let turns = (0..20_000).map(|_| busy.turn());
             let (asked, all): (Vec<_>, Vec<_>) = turns.unzip();
             let full = format!("waiting_{name}/{level}");
             quantiles(&format!("next/{full}"), asked);
             quantiles(&format!("end_next_start/{full}"), all);
             group.bench_function(format!("end_next_start/{full}"), |b| {
-                b.iter_custom(|turns| (0..turns).map(|_| site.turn().1).sum());
+                b.iter_custom(|turns| (0..turns).map(|_| busy.turn().1).sum());
             });
         }
     }
@@ -174,13 +174,13 @@ fn estimates(c: &mut Criterion) {
     let mut group = c.benchmark_group("queue");
     group.sample_size(10);
     for (name, waiting) in [("1k", 1_000), ("10k", 10_000)] {
-        let mut site = Site::new(waiting, Level::Depth(2));
+        let mut busy = BusyQueue::new(waiting, Level::Depth(2));
         group.bench_function(format!("positions/waiting_{name}"), |b| {
-            b.iter(|| black_box(site.queue.positions("m1").expect("a machine")));
+            b.iter(|| black_box(busy.queue.positions("m1").expect("a machine")));
         });
         group.bench_function(format!("estimate/waiting_{name}"), |b| {
             // Those of one of four machines, while all four run on.
-            b.iter(|| black_box(site.queue.estimate("m1", site.now).expect("a machine")));
+            b.iter(|| black_box(busy.queue.estimate("m1", busy.now).expect("a machine")));
         });
     }
     group.finish();

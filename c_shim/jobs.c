@@ -73,7 +73,7 @@ static void copy_qos_list(shim_snapshot *snapshot, const job_record_t *job, shim
 #endif
 }
 
-/* The array of a job's priorities in these lists, unless slurmctld would make it anew. */
+/* The array of a job's priorities in these lists, unless slurmctld would rebuild it. */
 static const uint32_t *variants_of(const shim_snapshot *snapshot, const job_record_t *job)
 {
 #if HOST_HAS_MULTIPLES

@@ -214,7 +214,7 @@ int host_trail_walk(host_trail *trail, host_list list, int (*each)(void *element
 
 void host_trail_end(host_trail *trail)
 {
-	/* Other lists than in the last walk: the next one begins anew. */
+	/* Other lists than in the last walk: the next one begins again. */
 	if (trail->nodes->len < trail->seen / 2)
 		trail->nodes->len = 0;
 }

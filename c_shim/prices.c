@@ -124,7 +124,7 @@ static bool variants_fit(const shim_snapshot *snapshot, job_record_t *job, const
 #if HOST_SORTS_PARTITIONS
 	return false;
 #else
-	/* Seldom: it takes a list apart and makes it anew. */
+	/* Seldom: it takes a list apart and rebuilds it. */
 	list_sort(job->part_ptr_list, priority_sort_part_tier);
 	return same_partitions(job, made);
 #endif

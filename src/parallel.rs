@@ -41,11 +41,11 @@ pub struct ThreadsError {
 ///
 /// use fairtree::config::Config;
 /// use fairtree::parallel::Threads;
-/// use fairtree::priority::{Job, Priced, Pricer, Site};
+/// use fairtree::priority::{Job, Priced, Pricer, JobTables};
 ///
 /// let config = Config::builder().priority_weight_age(1000).build()?;
-/// let site = Site::default();
-/// let pricer = Pricer::new(&config, &site, 1_800_000_000)?;
+/// let tables = JobTables::default();
+/// let pricer = Pricer::new(&config, &tables, 1_800_000_000)?;
 /// let jobs: Vec<Job> = (1..=10_000).map(Job::new).collect();
 /// let mut priced = vec![Priced::default(); jobs.len()];
 /// let threads = Threads::new(NonZeroUsize::MIN.saturating_add(1))?;
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::compat::Release;
     use crate::config::Config;
-    use crate::priority::Site;
+    use crate::priority::JobTables;
     use crate::tree::{Assoc, AssocKind, Shares};
 
     const MANY: u32 = 3 * LEAST as u32 + 5;
@@ -184,8 +184,8 @@ mod tests {
     #[test]
     fn prices_are_those_of_one_thread() {
         let config = Config::builder().priority_weight_age(7_777_777).build();
-        let (config, site) = (config.unwrap(), Site::default());
-        let pricer = Pricer::new(&config, &site, 1_000_000).unwrap();
+        let (config, tables) = (config.unwrap(), JobTables::default());
+        let pricer = Pricer::new(&config, &tables, 1_000_000).unwrap();
         let jobs: Vec<Job> = (0..MANY)
             .map(|id| Job {
                 accrue_time: i64::from(id * 31),

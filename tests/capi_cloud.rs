@@ -1,6 +1,6 @@
 //! `examples/c/cloud.c`: compiled with all warnings as C11 and C++17, run as it is, under
 //! AddressSanitizer and under valgrind. The month is compared with the naive model below, which
-//! keeps every run and counts anew for each choice; the day on demand with numbers by hand.
+//! keeps every run and counts again for each choice; the day on demand with numbers by hand.
 
 mod capi_common;
 

@@ -1,4 +1,4 @@
-//! The on-demand queue against its rules as a table, over a list that is searched anew each time.
+//! The on-demand queue against its rules as a table, over a list that is searched again each time.
 
 mod common;
 

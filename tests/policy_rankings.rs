@@ -186,8 +186,8 @@ fn difference_by_hand() {
     for (found, expected) in found.iter().zip(expected) {
         assert!((found.unwrap() - expected).abs() < 1e-15);
     }
-    let nobody = Site::parse("a 0 5\nb 1 0");
-    let found = factors(&nobody, Ranking::DIFFERENCE);
+    let no_shares = Site::parse("a 0 5\nb 1 0");
+    let found = factors(&no_shares, Ranking::DIFFERENCE);
     assert_eq!(found[1..], [Some(f64::MIN_POSITIVE), Some(1.0)]);
     let unused = Site::parse("a 1\nb 3");
     assert_eq!(
@@ -574,7 +574,7 @@ fn naive_difference(site: &Site) -> Vec<f64> {
         .collect()
 }
 
-/// The same site, where everybody has shares.
+/// The same site, where all have shares.
 fn with_shares(site: &Site) -> Site {
     let rows = site.tree.rows().iter().map(|row| Assoc {
         shares: match row.shares {

@@ -6,7 +6,7 @@
 use fairtree::compat::{Compat, Release};
 use fairtree::config::{Config, PriorityFlags};
 use fairtree::priority::{
-    AssocFactors, Index, Job, Partition, Priced, Pricer, Qos, Site, Span, TimeLimit,
+    AssocFactors, Index, Job, JobTables, Partition, Priced, Pricer, Qos, Span, TimeLimit,
 };
 use fairtree::tree::AssocIndex;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ const MODES: [Compat; 3] = [
 
 /// Partitions of 30 and 60, QOS of 10, 40 and 0, an association of priority 5 of at most 20 with
 /// fair share 0.75; 8 nodes with 64 CPUs.
-fn site() -> Site {
+fn site() -> JobTables {
     let partition = |priority_job_factor: u16| Partition {
         priority_job_factor,
         norm_priority: f64::from(priority_job_factor) / 60.0,
@@ -33,7 +33,7 @@ fn site() -> Site {
         priority,
         norm_priority: f64::from(priority) / 40.0,
     };
-    Site {
+    JobTables {
         partitions: vec![partition(30), partition(60)],
         qos: vec![qos(10), qos(40), qos(0)],
         partition_lists: vec![Index::new(1), Index::new(0)],

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use fairtree::compat::{Compat, Release};
 use fairtree::config::{Config, PriorityFlags};
 use fairtree::priority::{
-    AssocFactors, Index, Job, Partition, Priced, Pricer, Qos, Site, Span, TimeLimit,
+    AssocFactors, Index, Job, JobTables, Partition, Priced, Pricer, Qos, Span, TimeLimit,
 };
 use fairtree::tree::AssocIndex;
 
@@ -59,16 +59,16 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn site(&self) -> Site {
+    fn site(&self) -> JobTables {
         let cluster: Vec<u32> = self.list("cluster");
-        let mut site = Site {
+        let mut site = JobTables {
             tres_names: ["cpu", "mem", "gres/gpu"].map(String::from).into(),
             tres_counts: self.list("tres"),
             cluster_nodes: cluster[0],
             cluster_cpus: cluster[1],
             partition_lists: self.list("partlist").into_iter().map(Index::new).collect(),
             qos_lists: self.list("qoslist").into_iter().map(Index::new).collect(),
-            ..Site::default()
+            ..JobTables::default()
         };
         for row in self.table("parts") {
             let start = site.tres_counts.len();
@@ -98,7 +98,7 @@ impl<'a> Case<'a> {
         site
     }
 
-    fn job(&self, site: &Site) -> Job {
+    fn job(&self, site: &JobTables) -> Job {
         let size: Vec<u32> = self.list("size");
         let index = |key| self.list(key).first().map(|index| Index::new(*index));
         let span = |len: usize| Span {

@@ -1,4 +1,4 @@
-//! The queue against a list that is sorted anew each time, and its rules by example.
+//! The queue against a list that is sorted again each time, and its rules by example.
 
 mod common;
 

@@ -9,7 +9,7 @@ use fairtree::compat::Compat;
 use fairtree::engine::publish_changed;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{LevelRanks, Ranking, compute};
-use fairtree::priority::{AssocFactors, Site as Published};
+use fairtree::priority::{AssocFactors, JobTables};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
 
@@ -121,9 +121,9 @@ fn follow(seed: u64, len: u64, rounds: u64, compat: Compat) {
     }
     let mut ranking = LevelRanks::new(compat, &tree, ledger.raw());
     check(&ranking, &tree, ledger.raw(), compat, &[]);
-    let mut published = Published {
+    let mut published = JobTables {
         assocs: vec![AssocFactors::default(); tree.len()],
-        ..Published::default()
+        ..JobTables::default()
     };
     publish_changed(&ranking, &mut published);
     for _ in 0..rounds {
@@ -251,8 +251,8 @@ fn an_edit_of_the_tree_ranks_anew() {
         &[],
     );
     assert_eq!(ranking.fs_factor(AssocIndex::new(2)), Some(1.0));
-    let nobody = LevelRanks::new(Compat::Documented, &Tree::default(), &[]);
-    assert!(nobody.changed().is_empty());
+    let no_users = LevelRanks::new(Compat::Documented, &Tree::default(), &[]);
+    assert!(no_users.changed().is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod common;
 
 use common::data::data_text;
 use fairtree::config::Config;
-use fairtree::priority::{AssocFactors, Index, Job, Partition, Pricer, Qos, Site};
+use fairtree::priority::{AssocFactors, Index, Job, JobTables, Partition, Pricer, Qos};
 use fairtree::tree::AssocIndex;
 
 const NOW: i64 = 1_700_000_000;
@@ -49,7 +49,7 @@ fn check(row: &[(String, f64)], weights: Weights, max_age_secs: u32) {
     let column = |name: &str| row.iter().find(|(n, _)| n == name).map_or(0.0, |(_, v)| *v);
     let factor = |name: &str, weight: u32| column(name) / f64::from(weight);
     let age_secs = (factor("AGE", weights.age) * f64::from(max_age_secs)).round();
-    let site = Site {
+    let site = JobTables {
         partitions: vec![Partition {
             priority_job_factor: 1,
             norm_priority: factor("PARTITION", weights.partition),
@@ -67,7 +67,7 @@ fn check(row: &[(String, f64)], weights: Weights, max_age_secs: u32) {
         }],
         cluster_nodes: weights.job_size,
         cluster_cpus: 1,
-        ..Site::default()
+        ..JobTables::default()
     };
     let config = Config::builder()
         .priority_weight_age(weights.age)

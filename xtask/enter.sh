@@ -3,8 +3,8 @@
 #
 # Runs a program with ROOT as its root folder, in which each SHARED file or folder of this
 # machine has the same path. What is mounted here is seen by the program and its children alone,
-# and is gone with the last of them: nothing has to be unmounted, and no mount lies in the way of
-# whoever removes ROOT.
+# and is gone with the last of them: nothing has to be unmounted, and no mount is left when
+# ROOT is removed.
 set -euf
 
 root=$1

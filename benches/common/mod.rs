@@ -7,7 +7,7 @@ pub mod random;
 
 use fairtree::config::Config;
 use fairtree::extended::Extended;
-use fairtree::priority::{AssocFactors, Index, Job, Partition, Qos, Site, TimeLimit};
+use fairtree::priority::{AssocFactors, Index, Job, JobTables, Partition, Qos, TimeLimit};
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::Ledger;
 use random::Random;
@@ -128,11 +128,11 @@ pub fn config_tres() -> Config {
 }
 
 /// Four partitions, eight QOS, `assocs` associations, six TRES, 10,000 nodes.
-pub fn site(assocs: usize) -> Site {
+pub fn tables(assocs: usize) -> JobTables {
     let mut random = Random::new(7);
     let unit = |n: u64| n as f64 / 1000.0;
     let names = ["cpu", "mem", "energy", "node", "billing", "gres/gpu"];
-    Site {
+    JobTables {
         partitions: (0..4)
             .map(|n| Partition {
                 priority_job_factor: 10 * (n + 1),
@@ -158,23 +158,23 @@ pub fn site(assocs: usize) -> Site {
         tres_counts: [640_000, 2_000_000_000, 0, 10_000, 640_000, 4_000].repeat(4),
         cluster_cpus: 640_000,
         cluster_nodes: 10_000,
-        ..Site::default()
+        ..JobTables::default()
     }
 }
 
-/// A queue of jobs at `site`, whose TRES counts are added to the site's.
-pub fn jobs(site: &mut Site, count: usize) -> Vec<Job> {
+/// A queue of jobs; their TRES counts are added to `tables`.
+pub fn jobs(tables: &mut JobTables, count: usize) -> Vec<Job> {
     let mut random = Random::new(count as u64);
     (1..=count)
         .map(|id| {
             let nodes = 1 + random.below(64) as u32;
-            let tres = site.tres_counts.len();
+            let tres = tables.tres_counts.len();
             let (cpus, memory) = (u64::from(nodes) * 64, u64::from(nodes) * 200_000);
             let counts = [cpus, memory, 0, u64::from(nodes), cpus, random.below(5)];
-            site.tres_counts.extend(counts);
+            tables.tres_counts.extend(counts);
             Job {
                 assoc: Some(AssocIndex::new(
-                    random.below(site.assocs.len() as u64) as usize
+                    random.below(tables.assocs.len() as u64) as usize
                 )),
                 partition: Some(Index::new(random.below(4) as usize)),
                 qos: Some(Index::new(random.below(8) as usize)),

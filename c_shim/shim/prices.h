@@ -63,7 +63,7 @@ extern void shim_jobs_read_lock(void);
 extern void shim_jobs_read_unlock(void);
 /*
  * Finds jobs by their numbers and writes the priorities of those that are as they were when they
- * were copied; the others have started, or someone set another priority. True if clients should ask
+ * were copied; the others have started, or another priority was set. True if clients should ask
  * for one of the jobs again. Needs the job write lock and the read lock of partitions.
  */
 extern bool shim_prices_write(const shim_snapshot *snapshot, const shim_price *prices, size_t len,

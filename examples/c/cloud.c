@@ -24,7 +24,7 @@
 /* 2024-01-01 00:00:00 UTC. */
 #define START (INT64_C(1704067200) * SECOND)
 
-enum { DAYS = 30, JOBS = DAYS * 72, MACHINES = 2, NOBODY = -1 };
+enum { DAYS = 30, JOBS = DAYS * 72, MACHINES = 2, IDLE = -1 };
 
 /* Hubs, groups and projects with their shares. Names are ours: the library knows ids. */
 static const ft_assoc TREE[] = {
@@ -54,7 +54,7 @@ static const char *const MACHINE[MACHINES] = {"ion", "transmon"};
 /* What runs on a machine. */
 static struct {
     int64_t job, end;
-} runs[MACHINES] = {{NOBODY, 0}, {NOBODY, 0}};
+} runs[MACHINES] = {{IDLE, 0}, {IDLE, 0}};
 
 static int requeued[JOBS];
 
@@ -119,7 +119,7 @@ static int64_t length(int64_t job)
 static void end(ft_queue *queue, int at, int64_t now)
 {
     const int64_t job = runs[at].job;
-    runs[at].job = NOBODY;
+    runs[at].job = IDLE;
     if (job % 25 == 24 && !requeued[job]) {
         requeued[job] = 1;
         check(ft_queue_requeue(queue, (uint64_t)job, FT_END_NODE_FAIL, 0, length(job), now));
@@ -168,7 +168,7 @@ static void report(ft_queue *queue, int64_t now)
                    (starts[i].start_micros - now) / MINUTE,
                    starts[i].proxy == FT_PROXY_EXPECTED ? "expected" : "maximum");
         printf("\n");
-        /* Whoever is last gives up. */
+        /* The last one in the queue gives up. */
         check(ft_queue_position(queue, jobs[found - 1], &position));
         check(ft_queue_cancel(queue, jobs[found - 1]));
         printf("    job %" PRIu64 " at place %zu was cancelled\n", jobs[found - 1], position);
@@ -201,11 +201,11 @@ static void month(void)
         if (submitted < JOBS && submit_time(submitted) < now)
             now = submit_time(submitted);
         for (int at = 0; at < MACHINES; at++)
-            if (runs[at].job != NOBODY && runs[at].end < now)
+            if (runs[at].job != IDLE && runs[at].end < now)
                 now = runs[at].end;
 
         for (int at = 0; at < MACHINES; at++)
-            if (runs[at].job != NOBODY && runs[at].end == now)
+            if (runs[at].job != IDLE && runs[at].end == now)
                 end(queue, at, now);
         while (submitted < JOBS && submit_time(submitted) == now)
             submit(queue, submitted++);

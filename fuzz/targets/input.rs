@@ -33,7 +33,7 @@ fn shares(listing: &sshare::Listing) -> Result<(), InputError> {
     }
     let ranking = share::ranking_of(listing);
     let mut report = share::from_listing(listing, ranking, Compat::default())?;
-    share::settle(listing, &mut report)
+    share::prefer_printed(listing, &mut report)
 }
 
 fuzz_target!(|bytes: &[u8]| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::config::Config;
 use crate::priority::{
-    AssocFactors, BLOCK, Block, Index, Job, Priced, Pricer, PriorityError, Site, Span, When,
+    AssocFactors, BLOCK, Block, Index, Job, JobTables, Priced, Pricer, PriorityError, Span, When,
 };
 
 use super::config::ConfigHandle;
@@ -14,7 +14,7 @@ use super::handle;
 use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, JobRow, ListsRow};
 use super::site::{SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
-use super::users::{ById, NOBODY, Users};
+use super::users::{ById, NO_USER, Users};
 use super::view;
 
 impl From<PriorityError> for Failure {
@@ -30,7 +30,7 @@ impl From<PriorityError> for Failure {
 
 /// The engine's tables, and the caller's rows.
 pub(super) struct Batch<'a> {
-    tables: Site,
+    tables: JobTables,
     config: &'a Config,
     users: Users<'a>,
     jobs: Cow<'a, [JobRow]>,
@@ -315,7 +315,7 @@ impl<'a> Batch<'a> {
                 view::prefetch(by_id.as_ptr().wrapping_add(next[at].assoc as usize));
                 view::prefetch(rows.as_ptr().wrapping_add(at + 2 * BLOCK));
                 let in_table = by_id.get(row.assoc as usize);
-                let fs_factor = in_table.map_or(NOBODY, |found| (*found).into());
+                let fs_factor = in_table.map_or(NO_USER, |found| (*found).into());
                 found &= fs_factor >= 0.0;
                 AssocFactors {
                     fs_factor,
@@ -368,7 +368,7 @@ impl<'a> Batch<'a> {
         let ends = |start: u32, len: u32, all: usize| {
             len == 0 || u64::from(start) + u64::from(len) <= all as u64
         };
-        let Site {
+        let JobTables {
             partition_lists,
             qos_lists,
             ..

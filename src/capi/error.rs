@@ -101,7 +101,7 @@ pub enum Status {
     FT_ERR_NOT_WAITING = -124,
     /// A job that waits, where one must run.
     FT_ERR_NOT_RUNNING = -125,
-    /// An association that nobody's shares stand for.
+    /// An association that no node of the shares stands for.
     FT_ERR_NO_SHARES = -126,
     /// A machine that runs all that it can at a time.
     FT_ERR_BUSY = -127,

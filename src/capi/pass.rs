@@ -5,10 +5,10 @@ use std::ffi::c_char;
 use std::fmt;
 
 use crate::config::Config;
-use crate::engine::{self, Accruing, Found, Host, Input, RunKey};
+use crate::engine::{self, Accruing, AssocResult, Host, Input, RunKey};
 use crate::fairshare::{AssocFairshare, HostMath};
 use crate::priority::{Job, TimeLimit};
-use crate::usage::{Change, Charge, Run, RunState, UsageError};
+use crate::usage::{Charge, Run, RunState, UsageChange, UsageError};
 
 use super::batch::Batch;
 use super::config::ConfigHandle;
@@ -303,7 +303,7 @@ impl Host for Told {
         }
     }
 
-    fn ranked(&mut self, found: &Found<'_>) {
+    fn ranked(&mut self, found: &AssocResult<'_>) {
         self.rows.push(found.fairshare());
     }
 }
@@ -327,7 +327,7 @@ fn pass(
         config,
         tree: &model.tree,
         accruing,
-        kept: &mut [],
+        record_states: &mut [],
         host_math: HostMath::default(),
         last_ran: model.charged_until.last_ran(),
         now,
@@ -338,7 +338,7 @@ fn pass(
     let keys = (!config.compat.is_slurm()).then_some(keys);
     model.charged_until.commit(outcome.last_ran, now, keys);
     model.set_factors(config.ranking(), std::mem::take(&mut told.rows), users);
-    told.was_reset = outcome.change == Change::Cleared;
+    told.was_reset = outcome.change == UsageChange::Cleared;
     told.priced = outcome.prices;
     match told.refused.take() {
         None => Ok(told),

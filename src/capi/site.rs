@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 
-use crate::priority::{Index, Partition, Qos, Site};
+use crate::priority::{Index, JobTables, Partition, Qos};
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -35,7 +35,7 @@ impl Handle for SiteHandle {
 #[derive(Default)]
 pub struct SiteModel {
     /// Without lists of jobs and without associations; priorities are not normalised yet.
-    tables: Site,
+    tables: JobTables,
     assoc_priorities: BTreeMap<u32, u32>,
 }
 
@@ -51,7 +51,7 @@ impl SiteModel {
     }
 
     /// The engine's tables, normalised; without associations and what jobs ask for.
-    pub(super) fn tables(&self) -> Site {
+    pub(super) fn tables(&self) -> JobTables {
         let mut tables = self.tables.clone();
         let largest = tables
             .partitions
@@ -108,11 +108,11 @@ pub unsafe extern "C" fn ft_site_new(
             names.push(name.to_owned());
         }
         refuse_bad_names(&names)?;
-        let tables = Site {
+        let tables = JobTables {
             tres_names: names,
             cluster_cpus: cpus,
             cluster_nodes: nodes,
-            ..Site::default()
+            ..JobTables::default()
         };
         let model = SiteModel {
             tables,

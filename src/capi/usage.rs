@@ -10,7 +10,7 @@ use crate::engine::Input;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::tree::AssocIndex;
-use crate::usage::{Change, Decay, Ledger};
+use crate::usage::{Decay, Ledger, UsageChange};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
@@ -250,16 +250,16 @@ pub unsafe extern "C" fn ft_usage_advance(
 
 fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: TimeZone) -> bool {
     model.configure(config, zone);
-    let nobody = Input {
+    let input = Input {
         config,
         tree: &model.tree,
         accruing: &[],
-        kept: &mut [],
+        record_states: &mut [],
         host_math: HostMath::default(),
         last_ran: model.charged_until.last_ran(),
         now,
     };
-    model.engine.spend(&nobody, &mut ()) == Change::Cleared
+    model.engine.spend(&input, &mut ()) == UsageChange::Cleared
 }
 
 /// # Safety

@@ -13,7 +13,7 @@ use super::tree::{FT_NONE, TreeModel};
 const HOLES: usize = 8;
 
 /// In a table of factors: no user.
-pub(super) const NOBODY: f64 = -1.0;
+pub(super) const NO_USER: f64 = -1.0;
 
 /// The same in a table of ranks.
 const NO_RANK: i32 = -1;
@@ -61,7 +61,7 @@ impl UserFactors {
             return made;
         }
         made.ranks = Vec::new();
-        made.factors.resize(len + 1, NOBODY);
+        made.factors.resize(len + 1, NO_USER);
         if len > 0 {
             factors().for_each(|(id, factor)| made.factors[id as usize] = factor);
         }
@@ -158,7 +158,7 @@ impl<'a> Users<'a> {
         let Some(model) = tree else {
             return Ok(Users {
                 tree,
-                by_id: ById::Factors(&[NOBODY]),
+                by_id: ById::Factors(&[NO_USER]),
                 priorities: Priorities::default(),
             });
         };
@@ -177,7 +177,7 @@ impl<'a> Users<'a> {
     pub(super) fn before_a_pass(model: &'a TreeModel, given: &'a BTreeMap<u32, u32>) -> Users<'a> {
         Users::new(Some(model), given).unwrap_or(Users {
             tree: Some(model),
-            by_id: ById::Factors(&[NOBODY]),
+            by_id: ById::Factors(&[NO_USER]),
             priorities: Priorities::default(),
         })
     }

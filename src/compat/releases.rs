@@ -15,7 +15,7 @@ pub struct Facts {
     pub multifactor_by_default: bool,
     /// slurmctld lists associations by their lineage, not by name (from 23.11).
     pub lists_by_lineage: bool,
-    /// `scontrol reconfigure` starts slurmctld anew (from 23.11).
+    /// `scontrol reconfigure` restarts slurmctld (from 23.11).
     pub reconfigure_restarts: bool,
     /// slurmd wants cgroups unless cgroup.conf says otherwise (from 23.11).
     pub slurmd_wants_cgroups: bool,

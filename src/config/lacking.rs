@@ -1,7 +1,7 @@
 //! Settings that are read and checked, but not implemented yet.
 //!
 //! A setting without effect would be worse than an error: the administrator believes in it. So
-//! what is not carried out is refused, by the list below, and by nothing else; whoever makes a
+//! what is not carried out is refused, by the list below, and by nothing else; a commit that makes a
 //! setting work removes its line, or one host from it.
 
 use super::error::{ConfigError, ValueError};

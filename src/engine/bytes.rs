@@ -55,7 +55,7 @@ impl Format {
         read: impl FnOnce(&mut Reader<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         if bytes.len() < HEAD + TAIL || !bytes.starts_with(self.magic) {
-            return Err(damaged("it does not begin like one"));
+            return Err(damaged("bad magic number"));
         }
         let mut head = Reader(&bytes[self.magic.len()..]);
         let version = head.u32()?;

@@ -8,16 +8,16 @@ use crate::tree::{AssocIndex, Shares, Tree};
 /// Associations with shares, parents before children, and the node that each association's jobs
 /// are charged to.
 ///
-/// Somebody with `FairShare=parent` is no node: the jobs are the account's. Behind all others
-/// stands one more node, which is entitled to nothing, for jobs of nobody.
+/// An association with `FairShare=parent` is no node: the jobs are the account's. Behind all others
+/// stands one more node, which is entitled to nothing, for jobs without an association.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
     nodes: Vec<Node>,
-    /// By position; [`NOBODY`]: the last node.
+    /// By position; [`NO_NODE`]: the last node.
     charged_to: Vec<u32>,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 
 /// Use is counted in whole units of 1/1024 TRES-second, so that keys are exact.
 const UNIT_BITS: u32 = 10;
@@ -37,7 +37,7 @@ impl Contenders {
         assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
         let mut made = Contenders {
             nodes: Vec::new(),
-            charged_to: vec![NOBODY; tree.len()],
+            charged_to: vec![NO_NODE; tree.len()],
         };
         for &at in tree.parents_first() {
             let Some(above) = tree.fs_parent(at) else {
@@ -47,7 +47,7 @@ impl Contenders {
             made.charged_to[at.get()] = match tree.rows()[at.get()].shares {
                 Shares::Parent => parent,
                 Shares::Raw(shares) => {
-                    let parent = Some(parent).filter(|parent| *parent != NOBODY);
+                    let parent = Some(parent).filter(|parent| *parent != NO_NODE);
                     let whole = u128::from(entitlement.whole()) << UNIT_BITS;
                     let above_has = parent.map_or(Entitled::whole(whole), |parent| {
                         made.nodes[parent as usize].entitled
@@ -74,10 +74,10 @@ impl Contenders {
         &self.nodes
     }
 
-    /// The node that jobs of an association are charged to; `None`: of nobody.
+    /// The node that jobs of an association are charged to; `None`: without an association.
     pub fn of(&self, assoc: Option<AssocIndex>) -> u32 {
         let node = assoc.and_then(|assoc| self.charged_to.get(assoc.get()).copied());
-        let known = node.filter(|node| *node != NOBODY);
+        let known = node.filter(|node| *node != NO_NODE);
         known.unwrap_or(self.nodes.len().saturating_sub(1) as u32)
     }
 
@@ -140,10 +140,10 @@ mod tests {
         // 20 of 1/5, and 40 of 2/5; hub 3: 30 of 2/5.
         assert_eq!(ratio(4), ratio(5));
         assert!(ratio(3) < ratio(4));
-        let nobody = contenders.of(None);
-        assert_eq!(nobody as usize, contenders.nodes().len() - 1);
-        assert_eq!(node(1), nobody);
-        assert!(contenders.nodes()[nobody as usize].entitled.is_zero());
+        let no_node = contenders.of(None);
+        assert_eq!(no_node as usize, contenders.nodes().len() - 1);
+        assert_eq!(node(1), no_node);
+        assert!(contenders.nodes()[no_node as usize].entitled.is_zero());
     }
 
     #[test]

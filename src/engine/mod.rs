@@ -37,11 +37,11 @@
 //! [`due`]: crate::usage::due
 //! [`Pricer`]: crate::priority::Pricer
 
+mod assoc_result;
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 mod bytes;
 mod charge;
 mod contenders;
-mod found;
 mod high_water;
 pub mod on_demand;
 mod pass;
@@ -52,13 +52,13 @@ mod whole;
 
 use crate::config::{Config, UsageModel};
 use crate::fairshare::{self, AssocFairshare, LevelRanks};
-use crate::priority::Site;
+use crate::priority::JobTables;
 use crate::tree::Tree;
 use crate::usage::{Decay, Ledger};
 
+pub use assoc_result::AssocResult;
 pub use charge::{Accruing, Refused};
 pub use contenders::{Contenders, units};
-pub use found::Found;
 pub use high_water::{HighWater, RunKey};
 pub use pass::{Engine, Host, Input, Outcome, asks_for_queue};
 pub use whole::{Pass, PassInput};
@@ -80,9 +80,9 @@ pub fn rank(config: &Config, tree: &Tree, ledger: &Ledger) -> Vec<AssocFairshare
 /// Writes fair-share factors to the table that pricing reads; 0 where there is none.
 ///
 /// Panics when the tables differ in size.
-pub fn publish(fairshare: &[AssocFairshare], site: &mut Site) {
-    assert_eq!(fairshare.len(), site.assocs.len());
-    for (found, assoc) in fairshare.iter().zip(&mut site.assocs) {
+pub fn publish(fairshare: &[AssocFairshare], tables: &mut JobTables) {
+    assert_eq!(fairshare.len(), tables.assocs.len());
+    for (found, assoc) in fairshare.iter().zip(&mut tables.assocs) {
         assoc.fs_factor = found.fs_factor.unwrap_or(0.0);
     }
 }
@@ -90,9 +90,9 @@ pub fn publish(fairshare: &[AssocFairshare], site: &mut Site) {
 /// Writes the factors that the last update of `ranks` changed, and no others.
 ///
 /// Panics when the table is too short.
-pub fn publish_changed(ranks: &LevelRanks, site: &mut Site) {
+pub fn publish_changed(ranks: &LevelRanks, tables: &mut JobTables) {
     for &index in ranks.changed() {
-        site.assocs[index.get()].fs_factor = ranks.fs_factor(index).unwrap_or(0.0);
+        tables.assocs[index.get()].fs_factor = ranks.fs_factor(index).unwrap_or(0.0);
     }
 }
 

@@ -1,16 +1,16 @@
 //! The order of a pass.
 
+use super::assoc_result::{AssocResult, NormShares};
 use super::charge::{Accruing, charge_one};
-use super::found::{Found, NormShares};
 use super::ranks::Ranks;
 use super::stock_classic;
 use crate::compat::Compat;
 use crate::config::Config;
 use crate::extended::Extended;
-use crate::fairshare::{self, Entitlement, HostMath, Kept, NumbersOf};
+use crate::fairshare::{self, Entitlement, HostMath, NumbersOf, RecordState};
 use crate::priority::{AssocFactors, Job};
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::{Change, Charge, Model, Period, UsageError, model};
+use crate::usage::{Charge, Model, Period, UsageChange, UsageError, model};
 use std::ops::Range;
 
 /// The state that passes keep between them: the usage model with its usage, and the ranks.
@@ -39,7 +39,7 @@ pub struct Input<'a> {
     /// What the host's records keep from before, one per association; only `compat=slurm` asks,
     /// and leaves what they hold after the pass. Empty: as if all had been computed just before
     /// this pass.
-    pub kept: &'a mut [Kept],
+    pub record_states: &'a mut [RecordState],
     /// Functions of the host's C library; only `compat=slurm` asks.
     pub host_math: HostMath,
     /// The last pass, seconds since 1970; `None`: there was none.
@@ -53,7 +53,7 @@ impl Input<'_> {
         let size = self.tree.len();
         assert_eq!(usage, size, "one usage per association");
         assert!(
-            self.kept.is_empty() || self.kept.len() == size,
+            self.record_states.is_empty() || self.record_states.len() == size,
             "one record per association"
         );
     }
@@ -71,7 +71,7 @@ pub trait Host {
     fn charged(&mut self, job: usize, charge: Result<Option<Charge>, UsageError>);
 
     /// The results for one association; the engine calls it for all of them, by position.
-    fn ranked(&mut self, found: &Found<'_>);
+    fn ranked(&mut self, found: &AssocResult<'_>);
 
     /// The allocated count of each TRES of an accruing job, for models that keep usage of these.
     fn tres(&self, job: usize) -> &[u64] {
@@ -84,14 +84,14 @@ pub trait Host {
 impl Host for () {
     fn charged(&mut self, _job: usize, _charge: Result<Option<Charge>, UsageError>) {}
 
-    fn ranked(&mut self, _found: &Found<'_>) {}
+    fn ranked(&mut self, _found: &AssocResult<'_>) {}
 }
 
 /// The outcome of a pass, for the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The decay of the usage in the host's records; charges are not included.
-    pub change: Change,
+    pub change: UsageChange,
     /// What [`Input::last_ran`] is for the next pass. Documented: never earlier than before, so
     /// that no time is charged twice when the clock steps back.
     pub last_ran: i64,
@@ -143,7 +143,7 @@ impl<M: Model> Engine<M> {
         &self.model
     }
 
-    /// The usage model, to be changed in any way; the next pass ranks everything anew.
+    /// The usage model, to be changed in any way; the next pass ranks everything again.
     pub fn model_mut(&mut self) -> &mut M {
         self.invalidate();
         &mut self.model
@@ -173,7 +173,7 @@ impl<M: Model> Engine<M> {
     }
 
     /// Takes over raw usage as the host's records have it, one number per association by position,
-    /// valued at `moment`. Where it is not what the last pass left, someone else has charged or
+    /// valued at `moment`. Where it is not what the last pass left, the host has charged or
     /// set it. A model that knows its usage by itself is left as it is.
     pub fn observe(&mut self, moment: Option<i64>, usage: impl ExactSizeIterator<Item = Extended>) {
         let Some(records) = self.model.records(moment) else {
@@ -229,20 +229,20 @@ impl<M: Model> Engine<M> {
     }
 
     /// The first two steps alone: usage advances to now, then jobs are charged. The next pass ranks
-    /// everything anew.
-    pub fn spend(&mut self, input: &Input<'_>, host: &mut impl Host) -> Change {
+    /// everything again.
+    pub fn spend(&mut self, input: &Input<'_>, host: &mut impl Host) -> UsageChange {
         self.invalidate();
         self.use_up(input, host)
     }
 
-    fn use_up(&mut self, input: &Input<'_>, host: &mut impl Host) -> Change {
+    fn use_up(&mut self, input: &Input<'_>, host: &mut impl Host) -> UsageChange {
         let change = self.advance(input);
         self.charge(input, 0..input.accruing.len(), host);
         change
     }
 
     /// Ranks once more what the host's records hold by now, and publishes that: no time passes, and
-    /// nobody is charged. Not for the order of stock's classic fair share.
+    /// no run is charged. Not for the order of stock's classic fair share.
     pub fn rank_again(
         &mut self,
         input: Input<'_>,
@@ -250,13 +250,13 @@ impl<M: Model> Engine<M> {
         host: &mut impl Host,
     ) {
         input.check(self.model.raw().len());
-        self.rank(&input, Change::Factor(1.0));
+        self.rank(&input, UsageChange::Factor(1.0));
         self.publish(&input, factors, host);
     }
 
-    fn advance(&mut self, input: &Input<'_>) -> Change {
+    fn advance(&mut self, input: &Input<'_>) -> UsageChange {
         let change = self.model.advance(input.tree, input.now);
-        if change == Change::Each {
+        if change == UsageChange::Each {
             self.changed.extend_from_slice(self.model.moved());
         }
         change
@@ -265,7 +265,7 @@ impl<M: Model> Engine<M> {
     fn charge(&mut self, input: &Input<'_>, jobs: Range<usize>, host: &mut impl Host) {
         let period = input.period();
         let to = (input.config.compat, input.tree);
-        // Ranks that are made anew look at everything.
+        // Ranks that are rebuilt look at everything.
         let follows = !matches!(self.ranks, Ranks::None);
         for at in jobs {
             let job = &input.accruing[at];
@@ -277,13 +277,14 @@ impl<M: Model> Engine<M> {
         }
     }
 
-    fn rank(&mut self, input: &Input<'_>, change: Change) {
+    fn rank(&mut self, input: &Input<'_>, change: UsageChange) {
         let config = input.config;
         if config.ranking().keeps_levels() {
             let factor = change.factor().unwrap_or(1.0);
             let of = (config.compat, input.tree);
             let (raw, changed) = (self.model.raw(), &self.changed);
-            self.ranks.follow(of, raw, factor, changed, input.kept);
+            self.ranks
+                .follow(of, raw, factor, changed, input.record_states);
         } else {
             self.ranks = Ranks::None;
         }
@@ -298,7 +299,7 @@ impl<M: Model> Engine<M> {
                 self.ranks.publish(factors, self.unpublished);
                 self.unpublished = false;
             }
-            tell_levels(compat, tree, raw, &self.ranks, input.kept, host);
+            tell_levels(compat, tree, raw, &self.ranks, input.record_states, host);
             return;
         }
         self.unpublished = true;
@@ -309,7 +310,7 @@ impl<M: Model> Engine<M> {
             if let Some(factor) = factors.get_mut(index.get()) {
                 factor.fs_factor = found.fs_factor.unwrap_or(0.0);
             }
-            host.ranked(&Found::new(index, raw, &found, false));
+            host.ranked(&AssocResult::new(index, raw, &found, false));
         }
     }
 
@@ -324,15 +325,15 @@ impl<M: Model> Engine<M> {
     ) -> Outcome {
         self.invalidate();
         let mut input = input;
-        let host_kept = std::mem::take(&mut input.kept);
+        let host_states = std::mem::take(&mut input.record_states);
         let mut computed = Vec::new();
-        let kept = if host_kept.is_empty() {
-            computed.extend(stock_classic::kept(&input, self.model.raw()));
+        let record_states = if host_states.is_empty() {
+            computed.extend(stock_classic::record_states(&input, self.model.raw()));
             &mut computed[..]
         } else {
-            host_kept
+            host_states
         };
-        let mut records = stock_classic::records(&input, kept);
+        let mut records = stock_classic::records(&input, record_states);
         records.begin_pass(self.model.raw());
         let change = self.advance(&input);
         let prices = input.last_ran.is_some_and(|last_ran| input.now > last_ran);
@@ -357,7 +358,7 @@ impl<M: Model> Engine<M> {
                 factor.fs_factor = found.fs_factor.unwrap_or(0.0);
             }
             let open = records.is_open(index);
-            host.ranked(&Found::new(index, raw, &found, open));
+            host.ranked(&AssocResult::new(index, raw, &found, open));
         }
         Outcome {
             change,
@@ -381,14 +382,14 @@ fn tell_levels(
     tree: &Tree,
     raw_usage: &[Extended],
     ranks: &Ranks,
-    kept: &[Kept],
+    record_states: &[RecordState],
     host: &mut impl Host,
 ) {
     let mut numbers = NumbersOf::new(compat, tree, raw_usage);
     for index in tree.indices() {
         // Documented numbers take shares from the tree; normalised ones are for who asks.
-        let (shares, norm_shares) = match kept.get(index.get()) {
-            Some(kept) => (kept.norm_shares, NormShares::Known(kept.norm_shares)),
+        let (shares, norm_shares) = match record_states.get(index.get()) {
+            Some(state) => (state.norm_shares, NormShares::Known(state.norm_shares)),
             None if compat.is_slurm() => {
                 let shares = tree.norm_share_of_level(index, compat);
                 (shares, NormShares::Known(shares))
@@ -396,7 +397,7 @@ fn tell_levels(
             None => (0.0, NormShares::OfLevel(tree, compat)),
         };
         let numbers = numbers.of(index, shares);
-        host.ranked(&Found {
+        host.ranked(&AssocResult {
             index,
             raw_usage,
             norm_usage: numbers.norm_usage,

@@ -2,7 +2,7 @@
 
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::{self, Kept, LevelRanks};
+use crate::fairshare::{self, LevelRanks, RecordState};
 use crate::priority::AssocFactors;
 use crate::tree::{AssocIndex, Shares, Tree};
 
@@ -23,18 +23,21 @@ impl Ranks {
     /// Updates the ranks after all usage decayed by `factor` (1 if there is no common factor), and
     /// changed otherwise in the associations `changed`, with repetitions.
     ///
-    /// `kept`: under `compat=slurm`, the state of the host's records, one per association; or empty.
+    /// `record_states`: under `compat=slurm`, the state of the host's records, one per association; or empty.
     pub(super) fn follow(
         &mut self,
         (compat, tree): (Compat, &Tree),
         raw: &[Extended],
         factor: f64,
         changed: &[AssocIndex],
-        kept: &[Kept],
+        record_states: &[RecordState],
     ) {
-        if differ(compat, tree, kept) {
+        if differ(compat, tree, record_states) {
             // Rare, and soon over: see `stock_fair_tree`.
-            let shares = kept.iter().map(|kept| kept.norm_shares).collect();
+            let shares = record_states
+                .iter()
+                .map(|state| state.norm_shares)
+                .collect();
             let found = fairshare::stock_fair_tree(tree, shares, raw);
             *self = Ranks::Apart(found.iter().map(|found| found.fs_factor).collect());
             return;
@@ -91,13 +94,13 @@ impl Ranks {
 
 /// Whether the host's records still have other shares than the tree, as after a change from
 /// another ranking.
-fn differ(compat: Compat, tree: &Tree, kept: &[Kept]) -> bool {
+fn differ(compat: Compat, tree: &Tree, record_states: &[RecordState]) -> bool {
     compat.is_slurm()
-        && tree.indices().zip(kept).any(|(index, kept)| {
+        && tree.indices().zip(record_states).any(|(index, state)| {
             let counts = matches!(tree.rows()[index.get()].shares, Shares::Raw(_));
             counts
                 && tree.fs_parent(index).is_some()
-                && kept.norm_shares != tree.share_of_level(index, compat)
+                && state.norm_shares != tree.share_of_level(index, compat)
         })
 }
 
@@ -105,14 +108,14 @@ fn differ(compat: Compat, tree: &Tree, kept: &[Kept]) -> bool {
 mod tests {
     //! An engine that follows a host's records from pass to pass.
 
-    use super::super::{Accruing, Engine, Found, Host, Input, Outcome};
+    use super::super::{Accruing, AssocResult, Engine, Host, Input, Outcome};
     use super::*;
     use crate::compat::Release;
     use crate::config::Config;
     use crate::fairshare::{HostMath, Ranking};
     use crate::priority::TimeLimit;
     use crate::tree::{Assoc, AssocKind};
-    use crate::usage::{Change, Charge, HalfLife, Ledger, Model, Run, RunState, UsageError};
+    use crate::usage::{Charge, HalfLife, Ledger, Model, Run, RunState, UsageChange, UsageError};
     use proptest::prelude::*;
 
     const COMPATS: [Compat; 2] = [Compat::Documented, Compat::Slurm(Release::V22_05_8)];
@@ -141,14 +144,14 @@ mod tests {
         Tree::from_rows(rows).unwrap()
     }
 
-    fn kept(compat: Compat, tree: &Tree) -> Vec<Kept> {
+    fn record_states(compat: Compat, tree: &Tree) -> Vec<RecordState> {
         let shares = tree.norm_shares_on_level(compat);
-        let kept = |norm_shares| Kept {
+        let state = |norm_shares| RecordState {
             norm_shares,
             norm_usage: None,
             effective_usage: None,
         };
-        shares.into_iter().map(kept).collect()
+        shares.into_iter().map(state).collect()
     }
 
     /// A host of plain rows: its records have raw usage and factors, and it writes to them what
@@ -159,7 +162,7 @@ mod tests {
         usage: Ledger,
         factors: Vec<AssocFactors>,
         engine: Engine<HalfLife>,
-        kept: Vec<Kept>,
+        record_states: Vec<RecordState>,
         last_ran: i64,
         told: Told,
     }
@@ -177,7 +180,7 @@ mod tests {
             }
         }
 
-        fn ranked(&mut self, found: &Found<'_>) {
+        fn ranked(&mut self, found: &AssocResult<'_>) {
             self.fairshare.push(found.fairshare());
         }
     }
@@ -194,7 +197,7 @@ mod tests {
                 usage: Ledger::new(&tree),
                 factors: vec![AssocFactors::default(); tree.len()],
                 engine: Engine::default(),
-                kept: kept(compat, &tree),
+                record_states: record_states(compat, &tree),
                 last_ran: 0,
                 told: Told::default(),
                 config,
@@ -211,15 +214,15 @@ mod tests {
                 config: &self.config,
                 tree: &self.tree,
                 accruing,
-                kept: &mut self.kept,
+                record_states: &mut self.record_states,
                 host_math: HostMath::default(),
                 last_ran: Some(self.last_ran),
                 now,
             };
-            let nobody = std::iter::empty();
+            let no_jobs = std::iter::empty();
             let (factors, told) = (&mut self.factors, &mut self.told);
-            let outcome = self.engine.compute(input, nobody, factors, told);
-            let Change::Factor(factor) = outcome.change else {
+            let outcome = self.engine.compute(input, no_jobs, factors, told);
+            let UsageChange::Factor(factor) = outcome.change else {
                 panic!("a half-life has one factor");
             };
             self.usage.decay(factor);
@@ -327,14 +330,17 @@ mod tests {
         // As after a change from classic: user 5 keeps 1/4 of the whole.
         let compat = COMPATS[1];
         let mut rows = Rows::new(compat, 0);
-        let (usual, mut other) = (rows.kept.clone(), rows.kept.clone());
+        let (usual, mut other) = (rows.record_states.clone(), rows.record_states.clone());
         other[4].norm_shares = 0.25;
         let one = vec![Extended::ONE; rows.tree.len()];
         rows.usage = Ledger::from_raw(&rows.tree, &one).unwrap();
-        for kept in [&other, &usual, &other] {
-            rows.kept.clone_from(kept);
+        for record_states in [&other, &usual, &other] {
+            rows.record_states.clone_from(record_states);
             rows.pass(rows.last_ran + 1, &[]);
-            let shares = kept.iter().map(|kept| kept.norm_shares).collect();
+            let shares = record_states
+                .iter()
+                .map(|state| state.norm_shares)
+                .collect();
             let raw = rows.engine.model().raw();
             let found = fairshare::stock_fair_tree(&rows.tree, shares, raw);
             assert_eq!(rows.told.fairshare, found);

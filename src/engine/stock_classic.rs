@@ -12,21 +12,21 @@ use super::pass::Input;
 use crate::config::Config;
 use crate::extended::Extended;
 use crate::fairshare::stock_records::Records;
-use crate::fairshare::{self, Kept};
+use crate::fairshare::{self, RecordState};
 use crate::priority::Job;
 use crate::tree::AssocIndex;
 
-/// Slurmctld's records, to be changed by a pass. `kept`: one per association.
-pub(super) fn records<'a>(input: &Input<'a>, kept: &'a mut [Kept]) -> Records<'a> {
+/// Slurmctld's records, to be changed by a pass. `record_states`: one per association.
+pub(super) fn records<'a>(input: &Input<'a>, record_states: &'a mut [RecordState]) -> Records<'a> {
     let (ranking, compat) = (input.config.ranking(), input.config.compat);
-    Records::new(input.tree, input.host_math, ranking, compat, kept)
+    Records::new(input.tree, input.host_math, ranking, compat, record_states)
 }
 
 /// Records for a host without any: as if all had been computed from `raw` just before.
-pub(super) fn kept(input: &Input<'_>, raw: &[Extended]) -> Vec<Kept> {
+pub(super) fn record_states(input: &Input<'_>, raw: &[Extended]) -> Vec<RecordState> {
     let (ranking, compat) = (input.config.ranking(), input.config.compat);
     let found = fairshare::compute(ranking, compat, input.tree, raw);
-    found.iter().map(Kept::from).collect()
+    found.iter().map(RecordState::from).collect()
 }
 
 /// The association whose factor the price of this job needs, if it needs one.

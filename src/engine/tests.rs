@@ -4,7 +4,7 @@ use super::*;
 use crate::compat::{Compat, Release};
 use crate::config::PriorityFlags;
 use crate::extended::Extended;
-use crate::fairshare::{HostMath, Kept};
+use crate::fairshare::{HostMath, RecordState};
 use crate::priority::{AssocFactors, Index, Job, PriorityError, TimeLimit};
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
 use crate::usage::{HalfLife, Phase, Run, RunState};
@@ -74,12 +74,12 @@ fn waiting(tree: &Tree, id: AssocId) -> Job {
     }
 }
 
-fn site(tree: &Tree) -> Site {
-    Site {
+fn tables(tree: &Tree) -> JobTables {
+    JobTables {
         assocs: vec![AssocFactors::default(); tree.len()],
         cluster_cpus: 16,
         cluster_nodes: 4,
-        ..Site::default()
+        ..JobTables::default()
     }
 }
 
@@ -99,7 +99,7 @@ fn input<'a>(config: &'a Config, tree: &'a Tree, accruing: &'a [Accruing]) -> Pa
         accruing,
         jobs: &[],
         accruing_before: None,
-        kept: None,
+        record_states: None,
         host_math: HostMath::default(),
         last_ran: Some(START),
         now: START + 300,
@@ -107,10 +107,14 @@ fn input<'a>(config: &'a Config, tree: &'a Tree, accruing: &'a [Accruing]) -> Pa
 }
 
 /// A pass over a ledger, by an engine that knows nothing of other passes.
-fn pass(input: &PassInput, ledger: &mut Ledger, site: &mut Site) -> Result<Pass, PriorityError> {
+fn pass(
+    input: &PassInput,
+    ledger: &mut Ledger,
+    tables: &mut JobTables,
+) -> Result<Pass, PriorityError> {
     let of_now = std::mem::take(ledger);
     let mut engine = Engine::new(HalfLife::new(decay(input.config), of_now, input.last_ran));
-    let found = engine.pass(input, site);
+    let found = engine.pass(input, tables);
     *ledger = engine.into_model().into_ledger();
     found
 }
@@ -123,12 +127,12 @@ fn usage_then_ranks_then_priorities() {
         let accruing = [running(&tree, 4, 4.0), running(&tree, 6, 2.0)];
         let jobs = [waiting(&tree, 4), waiting(&tree, 5), waiting(&tree, 6)];
         let mut ledger = Ledger::new(&tree);
-        let mut site = site(&tree);
+        let mut tables = tables(&tree);
         let input = PassInput {
             jobs: &jobs,
             ..input(&config, &tree, &accruing)
         };
-        let found = pass(&input, &mut ledger, &mut site).unwrap();
+        let found = pass(&input, &mut ledger, &mut tables).unwrap();
         assert_eq!(raw(&ledger), [1_800.0, 1_200.0, 600.0, 1_200.0, 0.0, 600.0]);
         // Account 3 used a third of its half and comes first; in account 2 the idle user does.
         let factors = found.fairshare.iter().map(|row| row.fs_factor);
@@ -136,7 +140,7 @@ fn usage_then_ranks_then_priorities() {
             factors.skip(3).collect::<Vec<_>>(),
             [Some(1.0 / 3.0), Some(2.0 / 3.0), Some(1.0)]
         );
-        assert_eq!(site.assocs[5].fs_factor, 1.0);
+        assert_eq!(tables.assocs[5].fs_factor, 1.0);
         assert_eq!(priorities(&found), [3_333, 6_666, 10_000]);
         assert_eq!(found.charges[1].unwrap().decayed.usage, 600.0);
         assert_eq!(found.outcome.last_ran, START + 300);
@@ -162,7 +166,7 @@ fn two_passes_charge_what_one_does() {
                 now: START + secs,
                 ..input(&config, &tree, &accruing)
             };
-            last_ran = pass(&input, &mut ledger, &mut site(&tree))
+            last_ran = pass(&input, &mut ledger, &mut tables(&tree))
                 .unwrap()
                 .outcome
                 .last_ran;
@@ -197,7 +201,7 @@ fn jobs_between_two_passes_are_charged_to_their_end() {
         let config = config(compat, false);
         let mut ledger = Ledger::new(&tree);
         let input = input(&config, &tree, &accruing);
-        let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+        let found = pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
         assert_eq!(raw(&ledger), [440.0, 400.0, 40.0, 400.0, 0.0, 40.0]);
         assert_eq!(found.charges[1].unwrap().run_secs, 3_600);
         assert_eq!(found.charges[2], None);
@@ -219,7 +223,7 @@ fn a_clock_that_steps_back_charges_nothing_twice() {
                 ..input(&config, &tree, &accruing)
             };
             last_ran = Some(
-                pass(&input, &mut ledger, &mut site(&tree))
+                pass(&input, &mut ledger, &mut tables(&tree))
                     .unwrap()
                     .outcome
                     .last_ran,
@@ -242,7 +246,7 @@ fn a_first_pass_charges_from_the_start_and_decays_nothing() {
         last_ran: None,
         ..input(&config, &tree, &[])
     };
-    pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+    pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
     assert_eq!(ledger.raw()[5].to_f64(), 1_000.0);
 }
 
@@ -259,7 +263,7 @@ fn a_charge_that_is_no_number_is_refused_and_the_rest_goes_on() {
     let found = pass(
         &input(&config, &tree, &accruing),
         &mut ledger,
-        &mut site(&tree),
+        &mut tables(&tree),
     )
     .unwrap();
     let refused: Vec<usize> = found.refused.iter().map(|refused| refused.job).collect();
@@ -280,7 +284,7 @@ fn negative_billing_counts_nothing_or_as_in_slurm() {
         pass(
             &input(&config, &tree, &accruing),
             &mut ledger,
-            &mut site(&tree),
+            &mut tables(&tree),
         )
         .unwrap();
         assert_eq!(ledger.raw()[0].to_f64(), expected);
@@ -296,17 +300,17 @@ fn classic(compat: Compat, before: usize) -> (f64, Vec<AssocFairshare>) {
     let mut ledger = Ledger::new(&tree);
     ledger.charge(&tree, at(&tree, 4), 100.0).unwrap();
     ledger.charge(&tree, at(&tree, 6), 100.0).unwrap();
-    let mut site = site(&tree);
+    let mut tables = tables(&tree);
     let input = PassInput {
         jobs: &jobs,
         accruing_before: Some(&[before]),
         now: START + 100,
         ..input(&config, &tree, &accruing)
     };
-    let found = pass(&input, &mut ledger, &mut site).unwrap();
+    let found = pass(&input, &mut ledger, &mut tables).unwrap();
     assert_eq!(ledger.raw()[0].to_f64(), 400.0);
     assert_eq!(found.fairshare[3].raw_usage, Extended::from(300_u32));
-    (site.assocs[3].fs_factor, found.fairshare)
+    (tables.assocs[3].fs_factor, found.fairshare)
 }
 
 #[test]
@@ -322,7 +326,7 @@ fn classic_order_of_the_stock_plugin() {
     // User 4 priced first: 100 of 200 both.
     let (factor, fairshare) = classic(SLURM, 0);
     assert!((factor - 2_f64.powf(-2.0)).abs() < 1e-15);
-    // User 5 was asked for by nobody: 0 + (0.5 - 0) / 2 over 1/4.
+    // No job of user 5 was priced: 0 + (0.5 - 0) / 2 over 1/4.
     assert!((fairshare[4].fs_factor.unwrap() - 0.5).abs() < 1e-15);
     // User 6 after all: 0.25 of all + (0.5 - 0.25) * 1 over 1/2.
     assert!((fairshare[5].fs_factor.unwrap() - 0.5).abs() < 1e-15);
@@ -341,7 +345,7 @@ fn classic_stock_does_nothing_on_a_first_pass_or_backwards() {
             last_ran,
             ..input(&config, &tree, &accruing)
         };
-        let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+        let found = pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
         assert_eq!(found.priced, None);
         assert_eq!(found.charges, [None]);
         assert_eq!(found.outcome.last_ran, START + 300);
@@ -365,10 +369,10 @@ fn a_pass_that_cannot_price_changes_nothing() {
                 ..input(&config, &tree, &accruing)
             };
             let mut ledger = Ledger::new(&tree);
-            let mut site = site(&tree);
-            assert!(pass(&input, &mut ledger, &mut site).is_err());
+            let mut tables = tables(&tree);
+            assert!(pass(&input, &mut ledger, &mut tables).is_err());
             assert_eq!(ledger, Ledger::new(&tree));
-            assert_eq!(site.assocs, vec![AssocFactors::default(); tree.len()]);
+            assert_eq!(tables.assocs, vec![AssocFactors::default(); tree.len()]);
         }
     }
 }
@@ -389,7 +393,7 @@ fn without_use_in_between_late_users_are_as_all_others() {
             jobs: &jobs,
             ..input(&config, &tree, &[])
         };
-        let found = pass(&input, &mut ledger, &mut site(&tree)).unwrap();
+        let found = pass(&input, &mut ledger, &mut tables(&tree)).unwrap();
         assert_eq!(found.fairshare, expected);
     }
 }
@@ -402,14 +406,14 @@ fn stock_fair_tree_takes_the_shares_that_the_records_keep() {
     let mut ledger = Ledger::new(&tree);
     ledger.charge(&tree, at(&tree, 4), 100.0).unwrap();
     let classic = rank(&config(SLURM, true), &tree, &ledger);
-    let kept: Vec<Kept> = classic.iter().map(Kept::from).collect();
-    for (kept, level_fs) in [(None, 0.5), (Some(&kept[..]), 0.25)] {
+    let record_states: Vec<RecordState> = classic.iter().map(RecordState::from).collect();
+    for (record_states, level_fs) in [(None, 0.5), (Some(&record_states[..]), 0.25)] {
         let config = config(SLURM, false);
         let input = PassInput {
-            kept,
+            record_states,
             ..input(&config, &tree, &[])
         };
-        let found = pass(&input, &mut ledger.clone(), &mut site(&tree)).unwrap();
+        let found = pass(&input, &mut ledger.clone(), &mut tables(&tree)).unwrap();
         assert_eq!(found.fairshare[3].level_fs.unwrap().to_f64(), level_fs);
     }
 }

@@ -1,11 +1,11 @@
 //! A whole pass, for hosts that have everything in memory.
 
+use super::assoc_result::AssocResult;
 use super::charge::{Accruing, Refused};
-use super::found::Found;
 use super::pass::{Engine, Host, Input, Outcome};
 use crate::config::Config;
-use crate::fairshare::{AssocFairshare, HostMath, Kept};
-use crate::priority::{Job, Priced, Pricer, PriorityError, Site};
+use crate::fairshare::{AssocFairshare, HostMath, RecordState};
+use crate::priority::{Job, JobTables, Priced, Pricer, PriorityError};
 use crate::tree::Tree;
 use crate::usage::{Charge, Model, UsageError};
 
@@ -23,8 +23,8 @@ pub struct PassInput<'a> {
     /// For each of `jobs`, how many of `accruing` stand before it in the host's job list, itself
     /// included; only classic fair share under `compat=slurm` asks. `None`: all do.
     pub accruing_before: Option<&'a [usize]>,
-    /// As [`Input::kept`]. `None`: as if all had been computed just before this pass.
-    pub kept: Option<&'a [Kept]>,
+    /// As [`Input::record_states`]. `None`: as if all had been computed just before this pass.
+    pub record_states: Option<&'a [RecordState]>,
     /// Functions of the host's C library; only `compat=slurm` asks.
     pub host_math: HostMath,
     /// The last pass, seconds since 1970; `None`: there was none.
@@ -44,7 +44,7 @@ pub struct Pass {
     /// Fair share, one per association by position.
     pub fairshare: Vec<AssocFairshare>,
     /// Associations, by position, whose effective usage stock computes on demand after the pass
-    /// (see [`Found::open`]).
+    /// (see [`AssocResult::open`]).
     pub left_open: Vec<bool>,
     /// One per job; `None`: all priorities stay as they are.
     pub priced: Option<Vec<Priced>>,
@@ -69,7 +69,7 @@ impl Host for Everything {
         }
     }
 
-    fn ranked(&mut self, found: &Found<'_>) {
+    fn ranked(&mut self, found: &AssocResult<'_>) {
         self.fairshare.push(found.fairshare());
         self.left_open.push(found.open);
     }
@@ -77,28 +77,38 @@ impl Host for Everything {
 
 impl<M: Model> Engine<M> {
     /// One pass at `input.now`, all steps: what was charged, fair share of all associations, whose
-    /// factors are also written to `site.assocs`, and the prices of the jobs.
+    /// factors are also written to `tables.assocs`, and the prices of the jobs.
     ///
     /// # Errors
-    /// Those of [`Pricer::new`] and [`Site::check_job`]; nothing was changed.
+    /// Those of [`Pricer::new`] and [`JobTables::check_job`]; nothing was changed.
     ///
     /// # Panics
-    /// When usage, `site.assocs` or `kept` are not one per association, or `accruing_before` not
+    /// When usage, `tables.assocs` or `record_states` are not one per association, or `accruing_before` not
     /// one per job.
-    pub fn pass(&mut self, input: &PassInput, site: &mut Site) -> Result<Pass, PriorityError> {
+    pub fn pass(
+        &mut self,
+        input: &PassInput,
+        tables: &mut JobTables,
+    ) -> Result<Pass, PriorityError> {
         let accruing_before = input.accruing_before;
         assert!(accruing_before.is_none_or(|before| before.len() == input.jobs.len()));
         assert_eq!(
-            site.assocs.len(),
+            tables.assocs.len(),
             input.tree.len(),
             "one factor per association"
         );
         // The table may be another one each time.
         self.republish();
-        Pricer::new(input.config, site, input.now)?;
-        input.jobs.iter().try_for_each(|job| site.check_job(job))?;
+        Pricer::new(input.config, tables, input.now)?;
+        input
+            .jobs
+            .iter()
+            .try_for_each(|job| tables.check_job(job))?;
 
-        let mut kept = input.kept.map(<[Kept]>::to_vec).unwrap_or_default();
+        let mut record_states = input
+            .record_states
+            .map(<[RecordState]>::to_vec)
+            .unwrap_or_default();
         let all = input.accruing.len();
         let mut found = Everything {
             charges: vec![None; all],
@@ -108,7 +118,7 @@ impl<M: Model> Engine<M> {
             config: input.config,
             tree: input.tree,
             accruing: input.accruing,
-            kept: &mut kept,
+            record_states: &mut record_states,
             host_math: input.host_math,
             last_ran: input.last_ran,
             now: input.now,
@@ -116,10 +126,10 @@ impl<M: Model> Engine<M> {
         let queue = input.jobs.iter().enumerate();
         let before = |position: usize| accruing_before.map_or(all, |before| before[position]);
         let queue = queue.map(|(position, job)| (*job, before(position)));
-        let outcome = self.compute(steps, queue, &mut site.assocs, &mut found);
+        let outcome = self.compute(steps, queue, &mut tables.assocs, &mut found);
         let price = || {
             let mut priced = vec![Priced::default(); input.jobs.len()];
-            Pricer::new(input.config, site, input.now)?.price_all(input.jobs, &mut priced);
+            Pricer::new(input.config, tables, input.now)?.price_all(input.jobs, &mut priced);
             Ok(priced)
         };
         Ok(Pass {

@@ -21,7 +21,7 @@ use super::depth_oblivious::{Formula, LevelRatios, usage_of_level};
 use super::host::PowerOfTwo;
 use super::quirks::Quirks;
 use super::rule::{
-    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
+    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, RankingInput, StockRecord, Whole,
 };
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::extended::Extended;
@@ -82,14 +82,14 @@ impl Rule for Classic {
 
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
-        Numbers::new(scene, self.dampening, None).all(spare)
+        Numbers::new(input, self.dampening, None).all(spare)
     }
 
-    fn results<'a, W: Workers>(&self, scene: &Scene<'a, W>) -> Results<'a> {
-        Results::Classic(Numbers::new(scene, self.dampening, None))
+    fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
+        Results::Classic(Numbers::new(input, self.dampening, None))
     }
 }
 
@@ -135,19 +135,19 @@ const NO_ACCOUNT: Account = Account {
 impl<'a> Numbers<'a> {
     /// `by_level`: the effective usage of `DEPTH_OBLIVIOUS`.
     pub(super) fn new<W>(
-        scene: &Scene<'a, W>,
+        input: &RankingInput<'a, W>,
         dampening: u16,
         by_level: Option<Formula>,
     ) -> Numbers<'a> {
-        let (tree, compat) = (scene.tree, scene.compat);
+        let (tree, compat) = (input.tree, input.compat);
         let quirks = Quirks::of(compat);
         let mut found = Numbers {
             tree,
             quirks,
-            usage: scene.usage(),
+            usage: input.usage(),
             by_level,
             dampening: Extended::from(u32::from(dampening.max(1))),
-            power: scene.host.power(compat),
+            power: input.host.power(compat),
             norm_shares: if quirks.shares_upwards {
                 tree.norm_shares_on_path(compat)
             } else {

@@ -16,7 +16,7 @@ use super::classic::{self, Numbers};
 use super::host::HostMath;
 use super::quirks::Quirks;
 use super::rule::{
-    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, Scene, StockRecord, Whole,
+    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, RankingInput, StockRecord, Whole,
 };
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;
@@ -38,9 +38,9 @@ impl Ranking {
 }
 
 impl DepthOblivious {
-    fn numbers<'a, W>(&self, scene: &Scene<'a, W>) -> Numbers<'a> {
-        let rule = Formula::new(scene.compat, scene.host);
-        Numbers::new(scene, self.dampening, Some(rule))
+    fn numbers<'a, W>(&self, input: &RankingInput<'a, W>) -> Numbers<'a> {
+        let rule = Formula::new(input.compat, input.host);
+        Numbers::new(input, self.dampening, Some(rule))
     }
 }
 
@@ -78,14 +78,14 @@ impl Rule for DepthOblivious {
 
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
-        self.numbers(scene).all(spare)
+        self.numbers(input).all(spare)
     }
 
-    fn results<'a, W: Workers>(&self, scene: &Scene<'a, W>) -> Results<'a> {
-        Results::Classic(self.numbers(scene))
+    fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
+        Results::Classic(self.numbers(input))
     }
 }
 

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use super::classic::COLUMNS;
 use super::places;
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Rule, Scene, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Rule, RankingInput, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
@@ -47,10 +47,10 @@ impl Rule for Difference {
 
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
-        let (tree, usage) = (scene.tree, scene.usage());
+        let (tree, usage) = (input.tree, input.usage());
         let fractions = Entitlement::SHARES.of_all(tree);
         let rounded = fractions.iter().map(|fraction| fraction.to_f64());
         let mut results = usage.results(spare, rounded);

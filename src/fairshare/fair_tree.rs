@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 
 use super::exact::Level;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, RankingInput, Whole};
 use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;
@@ -59,14 +59,14 @@ impl Rule for FairTree {
 
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
-        let (tree, compat) = (scene.tree, scene.compat);
+        let (tree, compat) = (input.tree, input.compat);
         match compat {
-            Compat::Documented => compute(tree, &scene.usage(), scene.workers, spare),
+            Compat::Documented => compute(tree, &input.usage(), input.workers, spare),
             Compat::Slurm(_) => {
-                let usage = Usage::as_kept(tree, scene.raw_usage);
+                let usage = Usage::as_kept(tree, input.raw_usage);
                 stock_tree::compute(tree, tree.norm_shares_on_level(compat), &usage, spare)
             }
         }

@@ -8,7 +8,7 @@
 //! Ratios compare exactly. Who used nothing has the ratio 0, and so has a user with
 //! `FairShare=parent` beside others with shares. Who is entitled to nothing comes after all others,
 //! the unused first. Ties are those of Fair Tree: tied accounts are visited as one, and a leaf tied
-//! with accounts has the factor of the best leaf below them. So where everybody has shares,
+//! with accounts has the factor of the best leaf below them. So where all have shares,
 //! `least_used:1` orders as Fair Tree does.
 
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, RankingInput, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::order::Level;
@@ -86,21 +86,21 @@ impl Rule for LeastUsed {
 
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
-        let (tree, usage) = (scene.tree, scene.usage());
+        let (tree, usage) = (input.tree, input.usage());
         let mut results = usage.results(spare, std::iter::repeat_n(0.0, tree.len()));
         let Some(root) = tree.root() else {
             return results;
         };
-        let entitled = scene.entitlement.of_all(tree);
+        let entitled = input.entitlement.of_all(tree);
         let roles = places::roles(tree);
         let ratios = Ratios {
             tree,
             usage: &usage,
-            entitlement: scene.entitlement,
-            standings: standings(tree, &usage, scene.entitlement, &entitled),
+            entitlement: input.entitlement,
+            standings: standings(tree, &usage, input.entitlement, &entitled),
             margin: places::margin(places::depth(tree)),
         };
         let contest = Contest {
@@ -110,7 +110,7 @@ impl Rule for LeastUsed {
             shares_ties: true,
         };
         let factors = contest.factors(self.first(tree, &roles, root));
-        let (whole, total) = (Extended::from(scene.entitlement.whole()), usage.raw(root));
+        let (whole, total) = (Extended::from(input.entitlement.whole()), usage.raw(root));
         for (at, result) in results.iter_mut().enumerate() {
             let norm_shares = super::usage::quotient(entitled[at], whole);
             result.norm_shares = norm_shares.to_f64();

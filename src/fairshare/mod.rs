@@ -43,8 +43,8 @@ pub use numbers::FairTreeNumbers;
 pub(crate) use numbers::NumbersOf;
 pub(crate) use rule::Results;
 pub use rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Whole};
-use rule::{Rule, Scene, StockRecord};
-pub use stock_records::Kept;
+use rule::{RankingInput, Rule, StockRecord};
+pub use stock_records::RecordState;
 use usage::Usage;
 
 // One line per ranking: its file, and its type there, which implements `Rule`. As the modules are
@@ -245,7 +245,7 @@ pub fn compute_entitled(
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let scene = Scene {
+    let input = RankingInput {
         tree,
         raw_usage,
         entitlement,
@@ -253,13 +253,13 @@ pub fn compute_entitled(
         host: HostMath::default(),
         workers: &Alone,
     };
-    rule!(ranking, rule => rule.compute(&scene, Vec::new()))
+    rule!(ranking, rule => rule.compute(&input, Vec::new()))
 }
 
 /// As [`compute`], in the memory of earlier results, `spare`; what they are makes no difference, and an
 /// empty vector will do.
 ///
-/// For a tree of a million associations, allocating as much anew takes a fifth of the time.
+/// For a tree of a million associations, a new allocation of this size takes a fifth of the time.
 ///
 /// # Panics
 /// When `raw_usage` does not have the size of the tree.
@@ -304,7 +304,7 @@ pub(crate) fn compute_by(
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let scene = Scene {
+    let input = RankingInput {
         tree,
         raw_usage,
         entitlement: &SHARES,
@@ -312,7 +312,7 @@ pub(crate) fn compute_by(
         host,
         workers,
     };
-    rule!(ranking, rule => rule.compute(&scene, spare))
+    rule!(ranking, rule => rule.compute(&input, spare))
 }
 
 /// As [`compute_with`], of one association after the other, where the ranking allows it.
@@ -324,7 +324,7 @@ pub(crate) fn results<'a>(
     raw_usage: &'a [Extended],
 ) -> Results<'a> {
     assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let scene = Scene {
+    let input = RankingInput {
         tree,
         raw_usage,
         entitlement,
@@ -332,7 +332,7 @@ pub(crate) fn results<'a>(
         host,
         workers: &Alone,
     };
-    rule!(ranking, rule => rule.results(&scene))
+    rule!(ranking, rule => rule.results(&input))
 }
 
 /// Fair Tree under `compat=slurm` with the normalised shares that the host keeps, one per

@@ -17,7 +17,7 @@ use crate::tree::{AssocIndex, AssocKind, Shares, Tree};
 pub(super) enum Role {
     /// The lowest node that competes.
     Leaf,
-    /// An account with nodes below it; also one without anybody.
+    /// An account with nodes below it; also one without users.
     Inner,
     /// A user that takes the factor of this account, a leaf.
     Follows(AssocIndex),

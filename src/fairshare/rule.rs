@@ -95,7 +95,7 @@ pub(crate) struct StockRecord {
 }
 
 /// The input of a ranking.
-pub(crate) struct Scene<'a, W> {
+pub(crate) struct RankingInput<'a, W> {
     pub(crate) tree: &'a Tree,
     /// One per association by position.
     pub(crate) raw_usage: &'a [Extended],
@@ -106,7 +106,7 @@ pub(crate) struct Scene<'a, W> {
     pub(crate) workers: &'a W,
 }
 
-impl<'a, W> Scene<'a, W> {
+impl<'a, W> RankingInput<'a, W> {
     /// Usage, made finite and at least 0.
     pub(crate) fn usage(&self) -> Usage<'a> {
         Usage::new(self.tree, self.raw_usage)
@@ -179,13 +179,13 @@ pub(crate) trait Rule: Copy + fmt::Debug + PartialEq {
     /// ignored.
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare>;
 
     /// Fair share of one association after the other, as they are asked for.
-    fn results<'a, W: Workers>(&self, scene: &Scene<'a, W>) -> Results<'a> {
-        Results::All(self.compute(scene, Vec::new()))
+    fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
+        Results::All(self.compute(input, Vec::new()))
     }
 }
 

@@ -30,7 +30,7 @@ const NOT_COMPUTED: Extended = Extended::from_u64(0xffff_fffe);
 
 /// The fields of slurmctld's record of one association that last between passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Kept {
+pub struct RecordState {
     /// Normalised shares, 0..=1.
     pub norm_shares: f64,
     /// Raw usage over the root's, 0..=1; `None`: never computed.
@@ -39,10 +39,10 @@ pub struct Kept {
     pub effective_usage: Option<Extended>,
 }
 
-impl From<&AssocFairshare> for Kept {
+impl From<&AssocFairshare> for RecordState {
     /// The record of an association that was just computed.
-    fn from(found: &AssocFairshare) -> Kept {
-        Kept {
+    fn from(found: &AssocFairshare) -> RecordState {
+        RecordState {
             norm_shares: found.norm_shares,
             norm_usage: Some(found.norm_usage),
             effective_usage: Some(found.effective_usage),
@@ -56,7 +56,7 @@ pub(crate) struct Standing {
     pub(crate) shares: Shares,
     pub(crate) norm_shares: f64,
     /// The account that shares are taken from: the root, or what that account's record keeps.
-    pub(crate) above: Option<Kept>,
+    pub(crate) above: Option<RecordState>,
     /// Sum of the shares on the level, in Slurm's 32 bits.
     pub(crate) level_shares: u32,
 }
@@ -105,25 +105,29 @@ pub(crate) struct Records<'a> {
     host: HostMath,
     ranking: Ranking,
     compat: Compat,
-    kept: &'a mut [Kept],
+    record_states: &'a mut [RecordState],
 }
 
 impl<'a> Records<'a> {
-    /// `kept`: one per association by position; panics at another length.
+    /// `record_states`: one per association by position; panics at another length.
     pub(crate) fn new(
         tree: &'a Tree,
         host: HostMath,
         ranking: Ranking,
         compat: Compat,
-        kept: &'a mut [Kept],
+        record_states: &'a mut [RecordState],
     ) -> Records<'a> {
-        assert_eq!(kept.len(), tree.len(), "one record per association");
+        assert_eq!(
+            record_states.len(),
+            tree.len(),
+            "one record per association"
+        );
         Records {
             tree,
             host,
             ranking,
             compat,
-            kept,
+            record_states,
         }
     }
 
@@ -137,7 +141,7 @@ impl<'a> Records<'a> {
             next += 1;
             for &child in tree.fs_children(account) {
                 if tree.rows()[child.get()].kind == AssocKind::User {
-                    self.kept[child.get()].effective_usage = None;
+                    self.record_states[child.get()].effective_usage = None;
                 } else {
                     self.compute(child, raw);
                     lists.push(child);
@@ -161,7 +165,7 @@ impl<'a> Records<'a> {
 
     /// Whether this association was not computed since the pass began.
     pub(crate) fn is_open(&self, index: AssocIndex) -> bool {
-        self.kept[index.get()].effective_usage.is_none()
+        self.record_states[index.get()].effective_usage.is_none()
     }
 
     /// Fair share of one association; computed now if it is open.
@@ -173,10 +177,10 @@ impl<'a> Records<'a> {
         } else {
             self.now(payer, raw).1
         };
-        let shares = extended(self.kept[payer.get()].norm_shares);
+        let shares = extended(self.record_states[payer.get()].norm_shares);
         let dampening = self.ranking.stock_record().dampening;
         AssocFairshare {
-            norm_shares: self.kept[index.get()].norm_shares,
+            norm_shares: self.record_states[index.get()].norm_shares,
             raw_usage: raw[index.get()],
             norm_usage,
             effective_usage,
@@ -193,9 +197,9 @@ impl<'a> Records<'a> {
 
     /// Normalised and effective usage of the record, computed now if it is open.
     fn now(&self, index: AssocIndex, raw: &[Extended]) -> (Extended, Extended) {
-        let kept = self.kept[index.get()];
-        match kept.effective_usage {
-            Some(effective) => (kept.norm_usage.unwrap_or(NOT_COMPUTED), effective),
+        let state = self.record_states[index.get()];
+        match state.effective_usage {
+            Some(effective) => (state.norm_usage.unwrap_or(NOT_COMPUTED), effective),
             None => self.computed(index, raw),
         }
     }
@@ -212,8 +216,8 @@ impl<'a> Records<'a> {
         let root = self.tree.root().unwrap_or(index);
         // It is part of its own level, whose usage is added up next.
         let norm_usage = Standing::norm_usage(raw[index.get()], raw[root.get()]);
-        self.kept[index.get()].norm_usage = Some(norm_usage);
-        self.kept[index.get()].effective_usage = Some(self.computed(index, raw).1);
+        self.record_states[index.get()].norm_usage = Some(norm_usage);
+        self.record_states[index.get()].effective_usage = Some(self.computed(index, raw).1);
     }
 
     /// Normalised and effective usage of an association if it were computed now.
@@ -223,10 +227,10 @@ impl<'a> Records<'a> {
         let parent = self.tree.fs_parent(index);
         let standing = Standing {
             shares: self.tree.rows()[index.get()].shares,
-            norm_shares: self.kept[index.get()].norm_shares,
+            norm_shares: self.record_states[index.get()].norm_shares,
             above: parent
                 .filter(|&parent| parent != root)
-                .map(|parent| self.kept[parent.get()]),
+                .map(|parent| self.record_states[parent.get()]),
             // Slurm adds the shares of a level in 32 bits.
             level_shares: self.tree.level_shares(index).unwrap_or(0) as u32,
         };
@@ -249,7 +253,9 @@ impl<'a> Records<'a> {
                 if child == index {
                     own
                 } else {
-                    self.kept[child.get()].norm_usage.unwrap_or(NOT_COMPUTED)
+                    self.record_states[child.get()]
+                        .norm_usage
+                        .unwrap_or(NOT_COMPUTED)
                 }
             })
             .sum()
@@ -300,30 +306,30 @@ mod tests {
     }
 
     /// Records as slurmctld has loaded them, except for the root's effective usage.
-    fn fresh(tree: &Tree) -> Vec<Kept> {
+    fn fresh(tree: &Tree) -> Vec<RecordState> {
         let shares = tree.norm_shares_on_path(SLURM);
-        let mut kept: Vec<Kept> = shares
+        let mut record_states: Vec<RecordState> = shares
             .into_iter()
-            .map(|norm_shares| Kept {
+            .map(|norm_shares| RecordState {
                 norm_shares,
                 norm_usage: None,
                 effective_usage: Some(Extended::ZERO),
             })
             .collect();
-        kept[0].effective_usage = Some(Extended::ONE);
-        kept
+        record_states[0].effective_usage = Some(Extended::ONE);
+        record_states
     }
 
-    fn begun(tree: &Tree, ranking: Ranking, raw: &[Extended]) -> Vec<Kept> {
+    fn begun(tree: &Tree, ranking: Ranking, raw: &[Extended]) -> Vec<RecordState> {
         let host = HostMath::default();
-        let mut kept = fresh(tree);
-        let mut records = Records::new(tree, host, ranking, SLURM, &mut kept);
+        let mut record_states = fresh(tree);
+        let mut records = Records::new(tree, host, ranking, SLURM, &mut record_states);
         records.begin_pass(raw);
         let user = tree.index_of(200 as AssocId).unwrap();
         assert!(records.is_open(user));
         records.ask(user, raw);
         assert!(!records.is_open(user));
-        kept
+        record_states
     }
 
     #[test]
@@ -334,10 +340,10 @@ mod tests {
         let mut raw = [Extended::from(18_839_u32); 6];
         raw[4] = Extended::ZERO;
         let ranking = Ranking::depth_oblivious(1);
-        let kept = begun(&tree, ranking, &raw);
-        let found = kept[3].effective_usage.unwrap().to_f64();
+        let record_states = begun(&tree, ranking, &raw);
+        let found = record_states[3].effective_usage.unwrap().to_f64();
         assert!((found * 4_294_967_295.0 - 1.0).abs() < 1e-15);
-        assert_eq!(kept[2].effective_usage, Some(Extended::ONE));
+        assert_eq!(record_states[2].effective_usage, Some(Extended::ONE));
     }
 
     /// The tree of the other tests, whose user takes the shares of account 10.
@@ -376,9 +382,11 @@ mod tests {
         let tree = tree();
         let mut raw = [Extended::from(18_839_u32); 6];
         raw[4] = Extended::ZERO;
-        let kept = begun(&tree, Ranking::classic(1), &raw);
+        let record_states = begun(&tree, Ranking::classic(1), &raw);
         // All of the usage lies on the way down to the user; 11 has half of what lies above.
-        let found = kept.iter().map(|kept| kept.effective_usage.unwrap());
+        let found = record_states
+            .iter()
+            .map(|state| state.effective_usage.unwrap());
         let found: Vec<f64> = found.map(Extended::to_f64).collect();
         assert_eq!(found, [1.0, 1.0, 1.0, 1.0, 0.5, 1.0]);
     }

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Scene, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, RankingInput, Whole};
 use super::usage::quotient;
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;
@@ -55,10 +55,10 @@ impl Rule for WeightedWalk {
 
     fn compute<W: Workers>(
         &self,
-        scene: &Scene<'_, W>,
+        input: &RankingInput<'_, W>,
         spare: Vec<AssocFairshare>,
     ) -> Vec<AssocFairshare> {
-        let (tree, usage) = (scene.tree, scene.usage());
+        let (tree, usage) = (input.tree, input.usage());
         let shares = tree.norm_shares_on_level(Compat::Documented);
         let mut results = usage.results(spare, shares);
         let Some(root) = tree.root() else {

@@ -29,7 +29,7 @@ pub enum Number {
 
 /// A number that is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct NewNumber {
     /// The place of the job in the order, from 0.
     pub place: u32,
     /// Its new number.
@@ -43,14 +43,14 @@ pub struct Change {
 /// unless a gap is used up. For up to some million jobs; takes time in O(n log n).
 ///
 /// ```
-/// use fairtree::order::{Change, Number::*, renumber};
-/// let change = |place, number| Change { place, number };
+/// use fairtree::order::{NewNumber, Number::*, renumber};
+/// let change = |place, number| NewNumber { place, number };
 /// assert_eq!(renumber(&[Free(30), Free(20), Free(10)]), []);
 /// assert_eq!(renumber(&[Free(30), Free(0), Free(10)]), [change(1, 20)]);
 /// assert_eq!(renumber(&[Free(30), Held(25), Free(10)]), [change(1, 0)]);
 /// assert_eq!(renumber(&[Free(30), Free(0), Free(10), Fixed(20)]), [change(1, 21)]);
 /// ```
-pub fn renumber(order: &[Number]) -> Vec<Change> {
+pub fn renumber(order: &[Number]) -> Vec<NewNumber> {
     renumber_within(order, MAX_NUMBER)
 }
 
@@ -87,7 +87,7 @@ pub fn between(above: Option<u32>, below: Option<u32>, fixed: &BTreeSet<u32>) ->
     Some(number)
 }
 
-fn renumber_within(order: &[Number], max: u32) -> Vec<Change> {
+fn renumber_within(order: &[Number], max: u32) -> Vec<NewNumber> {
     let fixed: BTreeSet<u32> = (order.iter())
         .filter_map(|number| match number {
             Number::Fixed(number) if (1..=max).contains(number) => Some(*number),
@@ -104,7 +104,7 @@ fn renumber_within(order: &[Number], max: u32) -> Vec<Change> {
     for (place, number) in (0..).zip(order) {
         match *number {
             Number::Held(0) | Number::Fixed(_) => {}
-            Number::Held(_) => changes.push(Change { place, number: 0 }),
+            Number::Held(_) => changes.push(NewNumber { place, number: 0 }),
             Number::Free(number) => {
                 places.push(place);
                 had.push(ranks.of(number));
@@ -117,7 +117,7 @@ fn renumber_within(order: &[Number], max: u32) -> Vec<Change> {
     for (&place, (had, rank)) in places.iter().zip(had.iter().zip(&ranked)).rev() {
         if *had != Some(*rank) {
             let number = numbers.of(*rank);
-            changes.push(Change { place, number });
+            changes.push(NewNumber { place, number });
         }
     }
     changes.sort_unstable_by_key(|change| change.place);

@@ -18,7 +18,7 @@ pub struct Placed {
 
 /// Jobs in the order of [`super::interleaved`] or [`super::strict`], to which single ones come.
 ///
-/// A job that comes gets the place that it would have if all were ordered anew. Those behind it
+/// A job that comes gets the place that it would have if all were sorted from scratch. Those behind it
 /// may then have other places among themselves; they keep theirs until the next order. Where it
 /// comes before older jobs of its node or of one beside it, a tie above them may go to another
 /// node that these had won: it stands before the older ones nevertheless.

@@ -32,7 +32,7 @@ mod merge;
 mod ratio;
 mod rows;
 
-pub use integers::{Change, MAX_NUMBER, Number, between, renumber};
+pub use integers::{MAX_NUMBER, NewNumber, Number, between, renumber};
 pub use line::{Line, Placed};
 pub use merge::{interleaved, positions, strict};
 pub(crate) use ratio::clearly;

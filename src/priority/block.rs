@@ -9,7 +9,7 @@
 //! [`Job`]; inlined here, only the columns that a loop asks for are read, and no [`Job`] is made.
 
 use super::factors;
-use super::priced::settled;
+use super::priced::to_priority;
 use super::{AssocFactors, Index, Job, Priced, Pricer};
 
 /// So many jobs are a block: their columns fit into the innermost cache.
@@ -166,7 +166,7 @@ impl Block {
     ) {
         self.when = when;
         self.fill_terms(pricer, rows, &job);
-        self.settle();
+        self.set_priority();
         let incr_only = when == When::Pass && pricer.flags.incr_only;
         if incr_only || self.has_special {
             self.keep(rows, job, incr_only);
@@ -222,7 +222,7 @@ impl Block {
             site: self.site_factors[at],
             nice: self.nice[at],
             priority,
-            overflow: priority == u32::MAX && settled(self.sum(at)).1,
+            overflow: priority == u32::MAX && to_priority(self.sum(at)).1,
         }
     }
 
@@ -288,9 +288,9 @@ impl Block {
     }
 
     #[inline(always)]
-    fn settle(&mut self) {
+    fn set_priority(&mut self) {
         for at in 0..BLOCK {
-            self.priority[at] = settled(self.sum(at)).0;
+            self.priority[at] = to_priority(self.sum(at)).0;
         }
     }
 
@@ -333,21 +333,21 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{NOW, config, job, site};
-    use super::super::{Site, TimeLimit};
+    use super::super::samples::{NOW, config, job, tables};
+    use super::super::{JobTables, TimeLimit};
     use super::*;
     use crate::compat::{Compat, Release};
     use crate::config::{Config, PriorityFlags};
     use crate::tree::AssocIndex;
 
     /// Jobs of all kinds, more than a block and no multiple of one.
-    fn jobs(site: &Site) -> Vec<Job> {
+    fn jobs(tables: &JobTables) -> Vec<Job> {
         let some = |number: usize, len: usize| (number % (len + 1)).checked_sub(1);
         (0..3 * BLOCK + 7)
             .map(|number| Job {
-                assoc: some(number, site.assocs.len()).map(AssocIndex::new),
-                partition: some(number / 2, site.partitions.len()).map(Index::new),
-                qos: some(number / 3, site.qos.len()).map(Index::new),
+                assoc: some(number, tables.assocs.len()).map(AssocIndex::new),
+                partition: some(number / 2, tables.partitions.len()).map(Index::new),
+                qos: some(number / 3, tables.qos.len()).map(Index::new),
                 accrue_time: [0, NOW - 17 * number as i64, NOW + 5, i64::MIN][number % 4],
                 cpus: 7 * number as u32 % 50,
                 nodes: number as u32 % 9,
@@ -391,10 +391,10 @@ mod tests {
 
     #[test]
     fn a_block_is_priced_as_its_jobs_are_one_by_one() {
-        let site = site();
-        let jobs = jobs(&site);
+        let tables = tables();
+        let jobs = jobs(&tables);
         for config in configs() {
-            let pricer = Pricer::new(&config, &site, NOW).unwrap();
+            let pricer = Pricer::new(&config, &tables, NOW).unwrap();
             let mut out = vec![Priced::default(); jobs.len()];
             pricer.price_all(&jobs, &mut out);
             for (job, priced) in jobs.iter().zip(&out) {
@@ -408,7 +408,7 @@ mod tests {
                     jobs,
                     |job| *job,
                     |_, job| {
-                        let assoc = job.assoc.map(|assoc| site.assocs[assoc.get()]);
+                        let assoc = job.assoc.map(|assoc| tables.assocs[assoc.get()]);
                         assoc.unwrap_or_default()
                     },
                 );

@@ -1,9 +1,9 @@
 //! Checks of rows before they are priced, so that pricing itself cannot fail.
 
-use super::{AssocFactors, Index, Job, PriorityError, Site, Span};
+use super::{AssocFactors, Index, Job, JobTables, PriorityError, Span};
 
-impl Site {
-    /// Checks every table of the site, once a pass.
+impl JobTables {
+    /// Checks every table, once a pass.
     ///
     /// # Errors
     /// [`PriorityError::BadNumber`] for a factor that is negative, infinite or NaN,
@@ -148,18 +148,18 @@ fn number(
 #[cfg(test)]
 mod tests {
     use super::super::Index;
-    use super::super::samples::{job, site};
+    use super::super::samples::{job, tables};
     use super::*;
 
     #[test]
     fn the_sample_is_sound() {
-        assert_eq!(site().check(), Ok(()));
-        assert_eq!(site().check_job(&job()), Ok(()));
+        assert_eq!(tables().check(), Ok(()));
+        assert_eq!(tables().check_job(&job()), Ok(()));
     }
 
     #[test]
     fn bad_numbers_are_named() {
-        let mut bad = site();
+        let mut bad = tables();
         bad.assocs.push(AssocFactors {
             fs_factor: f64::NAN,
             ..AssocFactors::default()
@@ -169,10 +169,10 @@ mod tests {
             message,
             "association 1: fs_factor is NaN, allowed are finite numbers from 0 up"
         );
-        let mut bad = site();
+        let mut bad = tables();
         bad.qos[0].norm_priority = -1.0;
         assert!(bad.check().unwrap_err().to_string().starts_with("QOS 0"));
-        let mut bad = site();
+        let mut bad = tables();
         bad.partitions[1].norm_priority = f64::INFINITY;
         assert!(
             bad.check()
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn positions_outside_a_table_are_named() {
-        let mut bad = site();
+        let mut bad = tables();
         bad.qos_lists.push(Index::new(9));
         assert!(matches!(
             bad.check(),
@@ -194,11 +194,11 @@ mod tests {
                 ..
             })
         ));
-        let mut bad = site();
+        let mut bad = tables();
         bad.partitions[0].tres = Some(Index::new(bad.tres_counts.len() - 1));
         assert!(bad.check().is_err());
 
-        let field = |job: &Job| match site().check_job(job) {
+        let field = |job: &Job| match tables().check_job(job) {
             Err(PriorityError::OutOfRange { field, .. }) => field,
             other => panic!("{other:?}"),
         };

@@ -9,8 +9,8 @@
 //!
 //! | file | noun |
 //! |---|---|
-//! | `rows` | [`Job`], and the tables of a [`Site`] |
-//! | `check` | [`Site::check`], [`Site::check_job`]: rows that cannot be priced |
+//! | `rows` | [`Job`], and the tables that jobs point into, [`JobTables`] |
+//! | `check` | [`JobTables::check`], [`JobTables::check_job`]: rows that cannot be priced |
 //! | `factors`, `size`, `tres` | one factor each, or a few small ones |
 //! | `priced` | weighted terms, their sum, and its bounds |
 //! | `pricer` | [`Pricer`]: a pass over jobs |
@@ -50,5 +50,5 @@ pub use error::PriorityError;
 pub use factors::Factors;
 pub use priced::Priced;
 pub use pricer::{Pricer, price};
-pub use rows::{AssocFactors, Index, Job, Partition, Qos, Site, Span, TimeLimit};
+pub use rows::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span, TimeLimit};
 pub use variants::Variant;

@@ -61,14 +61,14 @@ impl Priced {
     /// Sets the priority from a sum: truncated, at least 1 because 0 means held, at most
     /// 4294967295. NaN counts as too large, as on x86-64.
     #[inline]
-    pub(super) fn settle(&mut self, sum: f64) {
-        (self.priority, self.overflow) = settled(sum);
+    pub(super) fn set_priority(&mut self, sum: f64) {
+        (self.priority, self.overflow) = to_priority(sum);
     }
 }
 
-/// [`Priced::settle`]: the priority, and whether the sum was too large.
+/// [`Priced::set_priority`]: the priority, and whether the sum was too large.
 #[inline(always)]
-pub(super) fn settled(sum: f64) -> (u32, bool) {
+pub(super) fn to_priority(sum: f64) -> (u32, bool) {
     const END: f64 = 4_294_967_296.0;
     let overflow = sum >= END || sum.is_nan();
     // Neither NaN nor 2^32 and above get here, and what is below 1 becomes 1.
@@ -94,17 +94,17 @@ mod tests {
 
     #[test]
     fn the_sum_is_cut_to_the_range() {
-        assert_eq!(settled(f64::NEG_INFINITY), (1, false));
-        assert_eq!(settled(-5.0), (1, false));
-        assert_eq!(settled(0.999), (1, false));
-        assert_eq!(settled(1.999), (1, false));
-        assert_eq!(settled(1000.9999), (1000, false));
-        assert_eq!(settled(4_294_967_295.0), (u32::MAX, false));
-        assert_eq!(settled(4_294_967_295.9), (u32::MAX, false));
-        assert_eq!(settled(4_294_967_296.0), (u32::MAX, true));
-        assert_eq!(settled(1e30), (u32::MAX, true));
-        assert_eq!(settled(f64::INFINITY), (u32::MAX, true));
-        assert_eq!(settled(f64::NAN), (u32::MAX, true));
+        assert_eq!(to_priority(f64::NEG_INFINITY), (1, false));
+        assert_eq!(to_priority(-5.0), (1, false));
+        assert_eq!(to_priority(0.999), (1, false));
+        assert_eq!(to_priority(1.999), (1, false));
+        assert_eq!(to_priority(1000.9999), (1000, false));
+        assert_eq!(to_priority(4_294_967_295.0), (u32::MAX, false));
+        assert_eq!(to_priority(4_294_967_295.9), (u32::MAX, false));
+        assert_eq!(to_priority(4_294_967_296.0), (u32::MAX, true));
+        assert_eq!(to_priority(1e30), (u32::MAX, true));
+        assert_eq!(to_priority(f64::INFINITY), (u32::MAX, true));
+        assert_eq!(to_priority(f64::NAN), (u32::MAX, true));
     }
 
     // Ties are rounded to even numbers, so halves of odd and of even ones go different ways.

@@ -6,19 +6,19 @@ use super::quirks::Quirks;
 use super::size::Size;
 use super::tres::TresWeights;
 use super::weights::Weights;
-use super::{AssocFactors, Factors, Index, Job, Partition, Priced, PriorityError, Qos, Site};
+use super::{AssocFactors, Factors, Index, Job, JobTables, Partition, Priced, PriorityError, Qos};
 use crate::config::{Config, PriorityFlags};
 
 /// Prices the jobs of one pass: settings, tables and time, checked and ready.
 ///
 /// Pricing a job allocates nothing and cannot fail, and no job's price depends on another's, so
 /// that parts of a queue may be priced in several threads. Jobs must point into the tables that
-/// the pricer was made with ([`Site::check_job`] says whether they do); pricing panics where they
+/// the pricer was made with ([`JobTables::check_job`] says whether they do); pricing panics where they
 /// do not.
 ///
 /// ```
 /// use fairtree::config::Config;
-/// use fairtree::priority::{Job, Pricer, Site};
+/// use fairtree::priority::{Job, Pricer, JobTables};
 ///
 /// let config = Config::builder()
 ///     .priority_weight_age(1000)
@@ -26,14 +26,14 @@ use crate::config::{Config, PriorityFlags};
 ///     .build()
 ///     .unwrap();
 /// let job = Job { accrue_time: 500, ..Job::new(1) };
-/// let site = Site::default();
-/// let pricer = Pricer::new(&config, &site, 500 + 900).unwrap();
+/// let tables = JobTables::default();
+/// let pricer = Pricer::new(&config, &tables, 500 + 900).unwrap();
 /// let priced = pricer.price(&job);
 /// assert_eq!((priced.age, priced.priority), (250.0, 250));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pricer<'a> {
-    pub(super) site: &'a Site,
+    pub(super) tables: &'a JobTables,
     pub(super) weights: Weights,
     pub(super) flags: PriorityFlags,
     pub(super) quirks: Quirks,
@@ -54,21 +54,25 @@ impl<'a> Pricer<'a> {
     /// Prepares a pass at `now`, seconds since 1970.
     ///
     /// # Errors
-    /// [`PriorityError::UnknownTres`] for a name in `PriorityWeightTRES` that the site does not
-    /// have, and the errors of [`Site::check`].
-    pub fn new(config: &Config, site: &'a Site, now: i64) -> Result<Pricer<'a>, PriorityError> {
-        site.check()?;
-        Pricer::of_checked(config, site, now)
+    /// [`PriorityError::UnknownTres`] for a name in `PriorityWeightTRES` that the tables do not
+    /// have, and the errors of [`JobTables::check`].
+    pub fn new(
+        config: &Config,
+        tables: &'a JobTables,
+        now: i64,
+    ) -> Result<Pricer<'a>, PriorityError> {
+        tables.check()?;
+        Pricer::of_checked(config, tables, now)
     }
 
-    /// The same of a site that [`Site::check`] has accepted.
+    /// The same of tables that [`JobTables::check`] has accepted.
     pub(crate) fn of_checked(
         config: &Config,
-        site: &'a Site,
+        tables: &'a JobTables,
         now: i64,
     ) -> Result<Pricer<'a>, PriorityError> {
         let mut pricer = Pricer {
-            site,
+            tables,
             weights: Weights::of(config),
             flags: config.priority_flags,
             quirks: Quirks::of(config.compat),
@@ -77,18 +81,18 @@ impl<'a> Pricer<'a> {
                 config.priority_max_age_secs,
                 Quirks::of(config.compat).age_wraps,
             ),
-            size: Size::new(config, site.cluster_nodes, site.cluster_cpus),
-            tres: TresWeights::new(config, &site.tres_names)?,
+            size: Size::new(config, tables.cluster_nodes, tables.cluster_cpus),
+            tres: TresWeights::new(config, &tables.tres_names)?,
             divisors: Vec::new(),
             partition_terms: Vec::new(),
             qos_terms: Vec::new(),
-            job_counts: &site.tres_counts,
+            job_counts: &tables.tres_counts,
         };
         pricer.fill_tables();
         Ok(pricer)
     }
 
-    /// Lets [`Job::tres`] point into `counts` instead of [`Site::tres_counts`], for who has the
+    /// Lets [`Job::tres`] point into `counts` instead of [`JobTables::tres_counts`], for who has the
     /// counts of many jobs and need not copy them.
     pub fn with_job_counts(self, counts: &'a [u64]) -> Pricer<'a> {
         Pricer {
@@ -99,9 +103,9 @@ impl<'a> Pricer<'a> {
 
     /// Works out what jobs in one partition or QOS have in common.
     fn fill_tables(&mut self) {
-        let site = self.site;
-        let partitions = || std::iter::once(None).chain(site.partitions.iter().map(Some));
-        let qos = || std::iter::once(None).chain(site.qos.iter().map(Some));
+        let tables = self.tables;
+        let partitions = || std::iter::once(None).chain(tables.partitions.iter().map(Some));
+        let qos = || std::iter::once(None).chain(tables.qos.iter().map(Some));
         self.partition_terms = partitions()
             .map(|partition| self.partition_factor(partition) * self.weights.partition)
             .collect();
@@ -112,7 +116,7 @@ impl<'a> Pricer<'a> {
             .flat_map(|partition| {
                 let start = partition.and_then(|partition| partition.tres);
                 let start = start.map(Index::get);
-                self.tres.divisors(self.run(&site.tres_counts, start))
+                self.tres.divisors(self.run(&tables.tres_counts, start))
             })
             .collect();
     }
@@ -170,7 +174,7 @@ impl<'a> Pricer<'a> {
             nice: job.nice,
             ..Priced::default()
         };
-        priced.settle(priced.sum());
+        priced.set_priority(priced.sum());
         priced
     }
 
@@ -248,9 +252,9 @@ impl<'a> Pricer<'a> {
     /// [`Priced::tres`] is the sum of. All 0 where [`Job::direct`] keeps the priority.
     ///
     /// # Panics
-    /// If `out` is not as long as [`Site::tres_names`].
+    /// If `out` is not as long as [`JobTables::tres_names`].
     pub fn tres_terms(&self, job: &Job, out: &mut [f64]) {
-        assert_eq!(out.len(), self.site.tres_names.len(), "one term per TRES");
+        assert_eq!(out.len(), self.tables.tres_names.len(), "one term per TRES");
         if job.is_direct() {
             out.fill(0.0);
             return;
@@ -263,9 +267,13 @@ impl<'a> Pricer<'a> {
     /// The weights of `PriorityWeightTRES`, one per TRES of the site, 0 where there is none.
     ///
     /// # Panics
-    /// If `out` is not as long as [`Site::tres_names`].
+    /// If `out` is not as long as [`JobTables::tres_names`].
     pub fn tres_weights(&self, out: &mut [f64]) {
-        assert_eq!(out.len(), self.site.tres_names.len(), "one weight per TRES");
+        assert_eq!(
+            out.len(),
+            self.tables.tres_names.len(),
+            "one weight per TRES"
+        );
         self.tres.weights(out);
     }
 
@@ -300,14 +308,14 @@ impl<'a> Pricer<'a> {
 
     /// `MaxTime` of a partition: the outer `None` without one, the inner one without a limit.
     pub(super) fn max_time_mins(&self, partition_slot: usize) -> Option<Option<u32>> {
-        let partition = self.site.partitions.get(partition_slot.checked_sub(1)?)?;
+        let partition = self.tables.partitions.get(partition_slot.checked_sub(1)?)?;
         Some(partition.max_time_mins)
     }
 
     #[inline]
     fn run<'c>(&self, counts: &'c [u64], start: Option<usize>) -> Option<&'c [u64]> {
         let start = start?;
-        Some(&counts[start..start + self.site.tres_names.len()])
+        Some(&counts[start..start + self.tables.tres_names.len()])
     }
 
     /// Whether a weight uses factors of associations.
@@ -320,19 +328,19 @@ impl<'a> Pricer<'a> {
     fn assoc(&self, job: &Job) -> AssocFactors {
         let counts = self.asks_assocs();
         match job.assoc {
-            Some(assoc) if counts => self.site.assocs[assoc.get()],
+            Some(assoc) if counts => self.tables.assocs[assoc.get()],
             _ => AssocFactors::default(),
         }
     }
 
     #[inline]
     pub(super) fn partition(&self, index: Option<Index>) -> Option<&'a Partition> {
-        index.map(|index| &self.site.partitions[index.get()])
+        index.map(|index| &self.tables.partitions[index.get()])
     }
 
     #[inline]
     pub(super) fn qos(&self, index: Option<Index>) -> Option<&'a Qos> {
-        index.map(|index| &self.site.qos[index.get()])
+        index.map(|index| &self.tables.qos[index.get()])
     }
 }
 
@@ -346,20 +354,25 @@ fn slot(index: Option<Index>) -> usize {
 /// make the [`Pricer`] once.
 ///
 /// # Errors
-/// Those of [`Pricer::new`] and of [`Site::check_job`].
-pub fn price(config: &Config, site: &Site, job: &Job, now: i64) -> Result<Priced, PriorityError> {
-    let pricer = Pricer::new(config, site, now)?;
-    site.check_job(job)?;
+/// Those of [`Pricer::new`] and of [`JobTables::check_job`].
+pub fn price(
+    config: &Config,
+    tables: &JobTables,
+    job: &Job,
+    now: i64,
+) -> Result<Priced, PriorityError> {
+    let pricer = Pricer::new(config, tables, now)?;
+    tables.check_job(job)?;
     Ok(pricer.price(job))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{NOW, config, job, site};
+    use super::super::samples::{NOW, config, job, tables};
     use super::*;
 
     fn priced(config: &Config, job: &Job) -> Priced {
-        price(config, &site(), job, NOW).unwrap()
+        price(config, &tables(), job, NOW).unwrap()
     }
 
     #[test]
@@ -387,8 +400,8 @@ mod tests {
 
     #[test]
     fn held_direct_and_set() {
-        let (config, site) = (config(), site());
-        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let (config, tables) = (config(), tables());
+        let pricer = Pricer::new(&config, &tables, NOW).unwrap();
         let held = Job {
             priority: 0,
             ..job()
@@ -425,16 +438,16 @@ mod tests {
                 ..job()
             };
             assert_eq!(priced(&config, &job).priority, then);
-            let site = site();
-            let pricer = Pricer::new(&config, &site, NOW).unwrap();
+            let tables = tables();
+            let pricer = Pricer::new(&config, &tables, NOW).unwrap();
             assert_eq!(pricer.price_set(&job).priority, 7500);
         }
     }
 
     #[test]
     fn tres_terms_add_up() {
-        let (config, site) = (config(), site());
-        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let (config, tables) = (config(), tables());
+        let pricer = Pricer::new(&config, &tables, NOW).unwrap();
         let mut out = [9.0; 2];
         pricer.tres_terms(&job(), &mut out);
         assert_eq!(out, [500.0, 0.0]);
@@ -448,8 +461,8 @@ mod tests {
 
     #[test]
     fn a_queue_is_priced_job_by_job() {
-        let (config, site) = (config(), site());
-        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let (config, tables) = (config(), tables());
+        let pricer = Pricer::new(&config, &tables, NOW).unwrap();
         let jobs = [job(), Job::new(2)];
         let mut out = [Priced::default(); 2];
         pricer.price_all(&jobs, &mut out);
@@ -477,13 +490,13 @@ mod tests {
             priority_weight_tres: vec![("gpu".into(), 1.0)],
             ..config()
         };
-        let error = price(&unknown, &site(), &job(), NOW).unwrap_err();
+        let error = price(&unknown, &tables(), &job(), NOW).unwrap_err();
         assert!(matches!(error, PriorityError::UnknownTres { .. }));
         let lost = Job {
             qos: Some(Index::new(2)),
             ..job()
         };
-        let error = price(&config(), &site(), &lost, NOW).unwrap_err();
+        let error = price(&config(), &tables(), &lost, NOW).unwrap_err();
         assert!(matches!(
             error,
             PriorityError::OutOfRange { field: "qos", .. }

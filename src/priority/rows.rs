@@ -1,11 +1,11 @@
 //! The rows that a pass prices: jobs, and the tables that they point into.
 //!
 //! A [`Job`] is plain numbers and positions; lists and TRES counts of all jobs lie one after the
-//! other in side tables of the [`Site`], so that a row costs no allocation.
+//! other in side tables, [`JobTables`], so that a row costs no allocation.
 
 use crate::tree::AssocIndex;
 
-/// A position in one of the tables of [`Site`]; four bytes, an `Option` of it too.
+/// A position in one of the [`JobTables`]; four bytes, an `Option` of it too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Index(std::num::NonZeroU32);
 
@@ -39,7 +39,7 @@ impl Index {
     }
 }
 
-/// A run of entries in one of the side lists of [`Site`].
+/// A run of entries in one of the side lists of [`JobTables`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// First entry.
@@ -57,7 +57,7 @@ pub struct Partition {
     pub norm_priority: f64,
     /// `MaxTime`, minutes; `None`: unlimited.
     pub max_time_mins: Option<u32>,
-    /// Where its TRES counts start in [`Site::tres_counts`]; `None`: unknown, its TRES factors are
+    /// Where its TRES counts start in [`JobTables::tres_counts`]; `None`: unknown, its TRES factors are
     /// 0 unless `NO_NORMAL_TRES` is set.
     pub tres: Option<Index>,
 }
@@ -104,9 +104,9 @@ pub struct Job {
     pub partition: Option<Index>,
     /// Its QOS.
     pub qos: Option<Index>,
-    /// All partitions of a job that asked for several, in [`Site::partition_lists`].
+    /// All partitions of a job that asked for several, in [`JobTables::partition_lists`].
     pub partitions: Span,
-    /// All QOS of a job that asked for several, in [`Site::qos_lists`].
+    /// All QOS of a job that asked for several, in [`JobTables::qos_lists`].
     pub qos_list: Span,
     /// When it began to age, seconds since 1970; 0: it does not age. The host chooses it: the time
     /// of submission under `ACCRUE_ALWAYS`, otherwise when the job became eligible.
@@ -121,7 +121,7 @@ pub struct Job {
     pub nice: i32,
     /// Site factor, added.
     pub site_factor: i32,
-    /// Where its TRES counts start in [`Site::tres_counts`]; `None`: unknown.
+    /// Where its TRES counts start in [`JobTables::tres_counts`]; `None`: unknown.
     pub tres: Option<Index>,
     /// Its priority now, which `INCR_ONLY` and `direct` go by; 0: held.
     pub priority: u32,
@@ -160,7 +160,7 @@ impl Job {
 
 /// The tables that jobs point into.
 #[derive(Clone, Debug, Default)]
-pub struct Site {
+pub struct JobTables {
     /// Partitions.
     pub partitions: Vec<Partition>,
     /// QOS.

@@ -1,6 +1,6 @@
 //! A small site for tests, with numbers that add up in the head.
 
-use super::{AssocFactors, Index, Job, Partition, Qos, Site, Span, TimeLimit};
+use super::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span, TimeLimit};
 use crate::config::Config;
 use crate::tree::AssocIndex;
 
@@ -24,7 +24,7 @@ pub(super) fn config() -> Config {
 }
 
 /// Two partitions, two QOS (the second of priority 0), one association; 10 nodes with 160 CPUs.
-pub(super) fn site() -> Site {
+pub(super) fn tables() -> JobTables {
     let partition = |factor: u16, tres: usize| Partition {
         priority_job_factor: factor,
         norm_priority: f64::from(factor) / 200.0,
@@ -35,7 +35,7 @@ pub(super) fn site() -> Site {
         priority,
         norm_priority: f64::from(priority) / 40.0,
     };
-    Site {
+    JobTables {
         partitions: vec![partition(200, 0), partition(100, 2)],
         qos: vec![qos(40), qos(0)],
         partition_lists: vec![Index::new(0), Index::new(1)],

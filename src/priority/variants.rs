@@ -19,8 +19,8 @@ impl<'a> Pricer<'a> {
     /// The variants of a job, at `partition_index * number of QOS + qos_index`; none for a job
     /// without any list. Under `compat=slurm` of a release before 24.11 lists of QOS do not count.
     pub fn variants(&self, job: &Job) -> impl ExactSizeIterator<Item = Variant> + use<'a> {
-        let partitions = &self.site.partition_lists[self.partition_range(job)];
-        let qos = &self.site.qos_lists[self.qos_range(job)];
+        let partitions = &self.tables.partition_lists[self.partition_range(job)];
+        let qos = &self.tables.qos_lists[self.qos_range(job)];
         let alone = job.partition;
         let per_partition = qos.len().max(1);
         let count = match (partitions.len(), qos.len()) {
@@ -35,7 +35,7 @@ impl<'a> Pricer<'a> {
     }
 
     /// The price of one variant: `priced`, the job's own price, with the terms of partition, QOS
-    /// and TRES worked out anew. `INCR_ONLY` is for [`Pricer::price_variants`].
+    /// and TRES recomputed. `INCR_ONLY` is for [`Pricer::price_variants`].
     ///
     /// A QOS of priority 0 adds nothing; under `compat=slurm` it inherits the term of the job's
     /// own QOS.
@@ -51,7 +51,7 @@ impl<'a> Pricer<'a> {
                 result.qos = factors::qos(Some(qos), !self.flags.no_normal_qos) * self.weights.qos;
             }
         }
-        result.settle(result.variant_sum());
+        result.set_priority(result.variant_sum());
         result
     }
 
@@ -100,7 +100,7 @@ impl<'a> Pricer<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{NOW, config, job, job_in, site};
+    use super::super::samples::{NOW, config, job, job_in, tables};
     use super::super::{Qos, Span};
     use super::*;
     use crate::compat::{Compat, Release};
@@ -109,8 +109,8 @@ mod tests {
     const BOTH: Span = Span { start: 0, len: 2 };
 
     fn variants(config: &Config, job: &Job) -> Vec<u32> {
-        let site = site();
-        let pricer = Pricer::new(config, &site, NOW).unwrap();
+        let tables = tables();
+        let pricer = Pricer::new(config, &tables, NOW).unwrap();
         let mut out = vec![0; 8];
         let count = pricer.price_variants(job, &pricer.price_set(job), &mut out);
         out.truncate(count);
@@ -191,8 +191,8 @@ mod tests {
             priority_flags: PriorityFlags::parse("INCR_ONLY"),
             ..config()
         };
-        let site = site();
-        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let tables = tables();
+        let pricer = Pricer::new(&config, &tables, NOW).unwrap();
         let job = Job {
             partitions: BOTH,
             ..job()
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn held_and_direct_jobs_keep_their_numbers() {
-        let (config, site) = (config(), site());
-        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let (config, tables) = (config(), tables());
+        let pricer = Pricer::new(&config, &tables, NOW).unwrap();
         let direct = Job {
             direct: true,
             priority: 7,
@@ -232,12 +232,12 @@ mod tests {
 
     #[test]
     fn a_variant_shows_its_terms() {
-        let (config, mut site) = (config(), site());
-        site.qos[1] = Qos {
+        let (config, mut tables) = (config(), tables());
+        tables.qos[1] = Qos {
             priority: 20,
             norm_priority: 0.5,
         };
-        let pricer = Pricer::new(&config, &site, NOW).unwrap();
+        let pricer = Pricer::new(&config, &tables, NOW).unwrap();
         let job = Job {
             partitions: BOTH,
             qos_list: BOTH,

@@ -129,7 +129,7 @@ pub fn billable_tres(
     largest + sum
 }
 
-/// Whether Slurm counts the billing TRES of a job anew for a charge that starts at `from`:
+/// Whether Slurm counts the billing TRES of a job again for a charge that starts at `from`:
 /// never counted yet, or resized at or after `from`. Otherwise the `cached` number is charged.
 pub fn recounts_billing(cached: Option<f64>, resize_time: i64, from: i64) -> bool {
     cached.is_none() || resize_time >= from

@@ -181,7 +181,7 @@ impl Ledger {
 
     /// The usage of the same associations, found by id, in another tree. New ones are unused; what
     /// a removed one used itself becomes the own usage of the nearest account above it that is
-    /// still there. Raw usage is summed up anew.
+    /// still there. Raw usage is summed up again.
     pub(crate) fn in_tree(&self, before: &Tree, after: &Tree) -> Ledger {
         self.check_size(before);
         let whole = Ledger::as_kept(before, &self.raw);

@@ -63,7 +63,7 @@ pub struct Run {
     /// the clock stepped back, runs that began since are charged by passes behind the last one.
     /// The run's start if no pass has charged it. `None`: that of the [`Period`].
     pub passed: Option<i64>,
-    /// Documented: since the last pass the whole time limit was added to the run seconds anew,
+    /// Documented: since the last pass the whole time limit was added to the run seconds again,
     /// as happens after a resize.
     pub run_secs_renewed: bool,
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Rankings by name through ft_config: what ft_fairshare_compute() makes of them, each number worked
- * out by hand; and settings that nobody carries out yet, which are refused by name.
+ * out by hand; and settings that are not implemented yet, which are refused by name.
  */
 
 #include <fairtree.h>
@@ -106,7 +106,7 @@ static void rankings(ft_config *config)
     rank(tree, config, "ranking=difference");
     CHECK(fabs(row(tree, 22).fs_factor - (1.0 + 2.0 / 15.0 - 10.0 / 400.0) / 2.0) < 1e-15);
     CHECK(fabs(row(tree, 24).fs_factor - (1.0 + 1.0 / 20.0 - 60.0 / 400.0) / 2.0) < 1e-15);
-    /* Level by level, as Fair Tree here: nobody ties. */
+    /* Level by level, as Fair Tree here: no ties. */
     rank(tree, config, "ranking=weighted_walk");
     check_order(tree, "2136754");
     rank(tree, config, "ranking=fair_tree");

@@ -15,7 +15,7 @@ c 3 30
 d 4 40
 ";
 
-/// Nobody has shares.
+/// All shares are 0.
 pub const SMALL_ZERO_SHARES: &str = "
 A/ 0
   a1 0 5

@@ -1,7 +1,7 @@
 /*
  * A wall clock that can be stepped under a daemon: LD_PRELOAD=clock.so, and in
  * DAEMON_CLOCK the name of a file of eight bytes, a signed number of seconds in
- * the machine's order, by which the clock is ahead. Whoever writes another
+ * the machine's order, by which the clock is ahead. Writing another
  * number there steps the clock of all of its threads at once.
  *
  * The monotonic clock is left alone, as it is by a real step. Waits that end at

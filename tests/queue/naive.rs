@@ -1,4 +1,4 @@
-//! The definition: everything is summed, compared and sorted anew each time.
+//! The definition: everything is summed, compared and sorted again each time.
 
 use std::collections::BTreeMap;
 

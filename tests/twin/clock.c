@@ -8,7 +8,7 @@
  *
  * The plugin's thread sleeps between two passes in pthread_cond_timedwait(), on
  * either clock. Here such a wait lasts until twin_clock_pass() ends it as if its
- * time had come, or until someone signals it. So "exactly one pass, now" is a
+ * time had come, or until it is signalled. So "exactly one pass, now" is a
  * call, and nothing depends on real time. A plugin that slept in another way
  * would be reported as one that does not come back.
  */

@@ -202,7 +202,7 @@ static void setprio(const twin_line *line)
 	twin_job_fill_array(job, priority);
 }
 
-/* An update by `scontrol update`: afterwards the priority is set anew. */
+/* An update by `scontrol update`: afterwards the priority is set again. */
 static void update(const twin_line *line)
 {
 	job_record_t *job = twin_job(twin_arg_u32(line));

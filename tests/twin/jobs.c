@@ -114,7 +114,7 @@ void twin_job_set_qos_list(job_record_t *job, const char *ids)
 }
 
 
-/* After the association manager's records were made anew. */
+/* After the association manager's records were rebuilt. */
 static void relink_qos_list(job_record_t *job)
 {
 	if (job->qos_list)

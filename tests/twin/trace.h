@@ -1,4 +1,4 @@
-/* What every call into the plugin finds and leaves, for who computes it anew. */
+/* What every call into the plugin finds and leaves, for a program that recomputes it. */
 #ifndef TWIN_TRACE_H
 #define TWIN_TRACE_H
 

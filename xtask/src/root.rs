@@ -47,7 +47,7 @@ pub struct Owner {
 /// The superuser.
 pub const SUPERUSER: Owner = Owner { uid: 0, gid: 0 };
 
-/// In the root folder: what was installed there, so that a folder of older wishes is made anew.
+/// In the root folder: what was installed there, so that a folder of older wishes is rebuilt.
 const STAMP: &str = "etc/fairtree-packages";
 
 /// A root folder, complete.

@@ -77,9 +77,9 @@ fn shared(tree: &Tree, ledger: &Ledger) {
     let alone = elapsed(|| drop(fairshare::compute(ranking, compat, tree, ledger.raw())));
     let with = elapsed(|| drop(threads.fairshare(ranking, compat, tree, ledger.raw())));
     print!(" threads={count} factors_alone_ms={alone:.4} factors_shared_ms={with:.4}");
-    let (config, mut site) = (common::config(), common::site(tree.len()));
-    let jobs = common::jobs(&mut site, JOBS);
-    let pricer = Pricer::new(&config, &site, common::NOW).expect("a sound site");
+    let (config, mut tables) = (common::config(), common::tables(tree.len()));
+    let jobs = common::jobs(&mut tables, JOBS);
+    let pricer = Pricer::new(&config, &tables, common::NOW).expect("sound tables");
     let mut priced = vec![Priced::default(); JOBS];
     let alone = elapsed(|| pricer.price_all(&jobs, &mut priced));
     let with = elapsed(|| threads.price_all(&pricer, &jobs, &mut priced));

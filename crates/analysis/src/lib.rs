@@ -1,4 +1,4 @@
-//! What fairtree finds out about a site, as values: nothing here is written to anybody.
+//! What fairtree finds out about a site, as values; nothing here writes output.
 //!
 //! | module | answers |
 //! |---|---|

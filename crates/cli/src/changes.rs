@@ -10,7 +10,7 @@ use fairtree::compat::Compat;
 use fairtree::config::time::{Time, parse_time};
 use fairtree::config::{Config, Host, Include, PolicyFile, SlurmConfReader, UsageModel};
 use fairtree::tree::Shares;
-use fairtree_analysis::what_if::{Change, JobChange};
+use fairtree_analysis::what_if::{JobChange, SiteChange};
 use fairtree_model::cluster::{Cluster, JobName};
 use fairtree_model::input::slurm::conf::{self, Conf, PartitionLine};
 use fairtree_model::input::slurm::config::compat_of;
@@ -22,7 +22,7 @@ pub(super) struct Asked {
     settings: Vec<(String, String)>,
     /// A policy file, and its name.
     policy: Option<(PolicyFile, String)>,
-    changes: Vec<Change>,
+    changes: Vec<SiteChange>,
 }
 
 /// Reads the options.
@@ -39,7 +39,7 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
     if let Some(text) = &args.after {
         let allowed = "a time such as 7-0 (days), 12:00:00 or 90 (minutes)";
         match parse_time(text) {
-            Ok(Time::Secs(secs)) => changes.push(Change::After(secs)),
+            Ok(Time::Secs(secs)) => changes.push(SiteChange::After(secs)),
             _ => return Err(refused("--after", text, allowed)),
         }
     }
@@ -63,14 +63,14 @@ pub(super) fn parse(args: &WhatIfArgs) -> Result<Asked, Failure> {
     })
 }
 
-fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failure> {
+fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<SiteChange>) -> Result<(), Failure> {
     for text in &args.partition_factor {
         let (name, factor) = numbered("--partition-factor", text, "PARTITION=NUMBER to 65533")?;
-        changes.push(Change::PartitionFactor(name, factor));
+        changes.push(SiteChange::PartitionFactor(name, factor));
     }
     for text in &args.qos_priority {
         let (name, priority) = numbered("--qos-priority", text, "QOS=NUMBER")?;
-        changes.push(Change::QosPriority(name, priority));
+        changes.push(SiteChange::QosPriority(name, priority));
     }
     for text in &args.usage_factor {
         let allowed = "QOS=NUMBER, a number from 0 up";
@@ -78,12 +78,12 @@ fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), 
         if !(factor.is_finite() && factor >= 0.0) {
             return Err(refused("--usage-factor", text, allowed));
         }
-        changes.push(Change::UsageFactor(name, factor));
+        changes.push(SiteChange::UsageFactor(name, factor));
     }
     for text in &args.add_account {
         let allowed = "ACCOUNT@PARENT=SHARES, as newlab@physics=10";
         let (account, parent, shares) = child("--add-account", text, allowed)?;
-        changes.push(Change::AddAccount {
+        changes.push(SiteChange::AddAccount {
             account,
             parent,
             shares,
@@ -92,7 +92,7 @@ fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), 
     for text in &args.add_user {
         let allowed = "USER@ACCOUNT=SHARES, as alice@newlab=1";
         let (user, account, shares) = child("--add-user", text, allowed)?;
-        changes.push(Change::AddUser {
+        changes.push(SiteChange::AddUser {
             user,
             account,
             shares,
@@ -100,7 +100,7 @@ fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), 
     }
     for text in &args.parent {
         let (account, parent) = pair("--parent", text, "ACCOUNT=PARENT")?;
-        changes.push(Change::Parent {
+        changes.push(SiteChange::Parent {
             account: account.to_owned(),
             parent: parent.to_owned(),
         });
@@ -108,32 +108,32 @@ fn parse_accounting(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), 
     for text in &args.shares {
         let (who, count) = pair("--shares", text, SHARES)?;
         let shares = shares(count).ok_or_else(|| refused("--shares", text, SHARES))?;
-        changes.push(Change::Shares(who.to_owned(), shares));
+        changes.push(SiteChange::Shares(who.to_owned(), shares));
     }
     for text in &args.assoc_priority {
         let (who, priority) = numbered("--assoc-priority", text, "WHO=NUMBER")?;
-        changes.push(Change::AssocPriority(who, priority));
+        changes.push(SiteChange::AssocPriority(who, priority));
     }
-    changes.extend(args.remove.iter().cloned().map(Change::Remove));
-    changes.extend(args.reset_usage.iter().cloned().map(Change::ResetUsage));
+    changes.extend(args.remove.iter().cloned().map(SiteChange::Remove));
+    changes.extend(args.reset_usage.iter().cloned().map(SiteChange::ResetUsage));
     for text in &args.charge {
         let allowed = "USER=AMOUNT, as alice@physics=5000h: a number from 0 up of TRES-seconds \
                        (s), -minutes (m), -hours (h) or -days (d)";
         let (who, amount) = pair("--charge", text, allowed)?;
         let usage = usage(amount).ok_or_else(|| refused("--charge", text, allowed))?;
-        changes.push(Change::Charge(who.to_owned(), usage));
+        changes.push(SiteChange::Charge(who.to_owned(), usage));
     }
     Ok(())
 }
 
-fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failure> {
+fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<SiteChange>) -> Result<(), Failure> {
     let names = |text: &str| -> Vec<String> {
         let names = text.split(',').filter(|name| !name.is_empty());
         names.map(str::to_owned).collect()
     };
     for text in &args.qos {
         let (job, list) = pair("--qos", text, "JOB=QOS, as 4711=high")?;
-        changes.push(Change::Job(
+        changes.push(SiteChange::Job(
             job_name("--qos", job)?,
             JobChange::Qos(names(list)),
         ));
@@ -141,18 +141,18 @@ fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failur
     for text in &args.partition {
         let (job, list) = pair("--partition", text, "JOB=PARTITION, as 4711=gpu")?;
         let change = JobChange::Partitions(names(list));
-        changes.push(Change::Job(job_name("--partition", job)?, change));
+        changes.push(SiteChange::Job(job_name("--partition", job)?, change));
     }
     for text in &args.nice {
         let (job, nice) = numbered("--nice", text, "JOB=NUMBER, as 4711=100")?;
-        changes.push(Change::Job(
+        changes.push(SiteChange::Job(
             job_name("--nice", &job)?,
             JobChange::Nice(nice),
         ));
     }
     for text in &args.priority {
         let (job, priority) = numbered("--priority", text, "JOB=NUMBER, as 4711=100")?;
-        changes.push(Change::Job(
+        changes.push(SiteChange::Job(
             job_name("--priority", &job)?,
             JobChange::Priority(priority),
         ));
@@ -163,7 +163,7 @@ fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failur
         ("--cancel", &args.cancel, JobChange::Cancel),
     ] {
         for job in list {
-            changes.push(Change::Job(job_name(option, job)?, change.clone()));
+            changes.push(SiteChange::Job(job_name(option, job)?, change.clone()));
         }
     }
     Ok(())
@@ -171,7 +171,7 @@ fn parse_jobs(args: &WhatIfArgs, changes: &mut Vec<Change>) -> Result<(), Failur
 
 impl Asked {
     /// The changes of a site, in the order in which they are made.
-    pub(super) fn of(self, cluster: &Cluster) -> Result<Vec<Change>, Failure> {
+    pub(super) fn of(self, cluster: &Cluster) -> Result<Vec<SiteChange>, Failure> {
         let mut changes = Vec::new();
         let conf = self
             .conf
@@ -188,12 +188,12 @@ impl Asked {
                 said.push(format!("the policy is that of {name}"));
             }
             usage = config.usage();
-            changes.push(Change::Settings(Box::new(config), said));
+            changes.push(SiteChange::Settings(Box::new(config), said));
         }
         for line in conf.iter().flat_map(|conf| &conf.partitions) {
             changes.extend(partition(cluster, line));
         }
-        let passes = |change: &Change| matches!(change, Change::After(_));
+        let passes = |change: &SiteChange| matches!(change, SiteChange::After(_));
         if usage != UsageModel::HalfLife && self.changes.iter().any(passes) {
             return Err(Failure::Usage(format!(
                 "--after: with usage={usage} it is not known what leaves the usage there is; \
@@ -206,12 +206,12 @@ impl Asked {
 }
 
 /// The factor of a partition that the site has, where the file gives another one.
-fn partition(cluster: &Cluster, line: &PartitionLine) -> Option<Change> {
+fn partition(cluster: &Cluster, line: &PartitionLine) -> Option<SiteChange> {
     let at = cluster.find_partition(&line.name).ok()?;
-    let own = cluster.site.partitions[at].priority_job_factor;
+    let own = cluster.tables.partitions[at].priority_job_factor;
     // slurm.conf(5): PriorityJobFactor is 1 where nothing is given.
     let factor = line.priority_job_factor.unwrap_or(1);
-    (factor != own).then(|| Change::PartitionFactor(line.name.clone(), factor))
+    (factor != own).then(|| SiteChange::PartitionFactor(line.name.clone(), factor))
 }
 
 /// The settings after the changes.

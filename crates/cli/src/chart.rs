@@ -14,7 +14,7 @@ use fairtree::config::Config;
 use fairtree::config::time::parse_minutes_as_secs;
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
-use fairtree_analysis::share::{ShareReport, from_listing, from_site, ranking_of, settle};
+use fairtree_analysis::share::{ShareReport, from_listing, from_site, prefer_printed, ranking_of};
 use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
@@ -75,7 +75,7 @@ impl Own {
                 };
                 let compat = self.compat.unwrap_or(compat);
                 let mut report = from_listing(&listing, self.ranking(ranking), compat)?;
-                settle(&listing, &mut report)?;
+                prefer_printed(&listing, &mut report)?;
                 if let Some(beside) = settings {
                     // Of all associations, but for what cannot be read.
                     report.assumptions = beside.left_out;

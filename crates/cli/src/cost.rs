@@ -186,7 +186,7 @@ fn payer(
 
 /// The resources of a job.
 fn tres_of(cluster: &Cluster, job: &ClusterJob) -> Vec<(String, u64)> {
-    let site = &cluster.site;
+    let site = &cluster.tables;
     let names = site.tres_names.iter();
     let Some(start) = job.job.tres else {
         return vec![("cpu".to_owned(), u64::from(job.job.cpus))];
@@ -203,7 +203,7 @@ fn secs_of(
     job: Option<&ClusterJob>,
     partition: Option<usize>,
 ) -> Result<u32, Failure> {
-    let most = partition.and_then(|at| cluster.site.partitions[at].max_time_mins);
+    let most = partition.and_then(|at| cluster.tables.partitions[at].max_time_mins);
     let minutes = match job.map(|job| job.job.time_limit) {
         Some(TimeLimit::Minutes(minutes)) => Some(minutes),
         Some(TimeLimit::Unset) => most,
@@ -219,7 +219,7 @@ fn secs_of(
 
 /// Refuses resources that the site does not track, where that is known.
 fn known_tres(cluster: &Cluster, tres: &[(String, u64)]) -> Result<(), Failure> {
-    let names = &cluster.site.tres_names;
+    let names = &cluster.tables.tres_names;
     let unknown = tres
         .iter()
         .find(|(name, _)| !names.is_empty() && !names.contains(name));

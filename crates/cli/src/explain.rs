@@ -168,7 +168,7 @@ fn users(args: &ExplainArgs, cluster: &Cluster) -> Result<Outcome, Failure> {
     say(args, Explanation::Users(&compared))
 }
 
-/// Whoever comes right before a user, or right after the first one; of equals the first in the
+/// The user that comes right before a user, or right after the first one; of equals the first in the
 /// tree.
 fn neighbour(cluster: &Cluster, who: AssocIndex) -> Result<AssocIndex, ExplainError> {
     let factor = |index: AssocIndex| cluster.fairshare[index.get()].fs_factor.unwrap_or(0.0);

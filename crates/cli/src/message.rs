@@ -1,4 +1,4 @@
-//! Messages: standard error, coloured only where someone looks.
+//! Messages: standard error, coloured only in a terminal.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
 
@@ -69,7 +69,7 @@ impl Messages {
             Some(width) => wrapped(&text, "fairtree: : ".len() + what.len(), width),
             None => text,
         };
-        // Nobody is left to tell when standard error is closed.
+        // There is no other place for a message when standard error is closed.
         let _ = writeln!(stderr(), "fairtree: {paint}{what}:{end} {text}");
     }
 }

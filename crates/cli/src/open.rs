@@ -18,13 +18,13 @@ const WRITER_MILLIS: u16 = 10_000;
 /// Opens what a user names: a file, a device, a FIFO as the shell makes them for `<(command)`.
 ///
 /// # Errors
-/// Those of the file system; a FIFO that nobody opens for writing within 10 seconds.
+/// Those of the file system; a FIFO that is not opened for writing within 10 seconds.
 pub(super) fn named(path: &Path) -> io::Result<File> {
     let file = without_waiting(path)?;
     if file.metadata()?.file_type().is_fifo() {
         let mut polled = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
         if poll(&mut polled, PollTimeout::from(WRITER_MILLIS))? == 0 {
-            // Reading ends where nobody writes, and would have to wait where somebody may.
+            // A read returns 0 where no writer has the FIFO open, and would block where one has.
             match (&file).read(&mut [0]) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! Bars for work that takes longer than a second: on standard error, where someone looks.
+//! Bars for work that takes longer than a second: on standard error, in a terminal.
 
 use std::io::{self, IsTerminal, Read, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,12 +11,14 @@ use super::{Failure, Outcome, compat_of, terminal, told};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::share::{
-    Gap, Select, ShareReport, check, from_listing_with, from_site, ranking_of, rates_accounts,
-    select, settle,
+    Gap, Select, ShareReport, check, from_listing_with, from_site, prefer_printed, ranking_of,
+    rates_accounts, select,
 };
 use fairtree_model::input::Format;
 use fairtree_model::input::site::SiteRow;
-use fairtree_model::input::sshare::{Column, Field, Listing, Row, default_fields, parse_fields};
+use fairtree_model::input::sshare::{
+    Column, Field, Listing, SshareRow, default_fields, parse_fields,
+};
 use fairtree_render::chart::{Forest, Theme, bars_svg, page, write_tree};
 use fairtree_render::share::{Separator, Table, to_json, write_agreement};
 
@@ -87,7 +89,8 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             let ranking = ranking(args, own);
             if let Some(file) = &policy {
                 let known = |name: &str| {
-                    let account = |row: &Row| row.account.as_deref().unwrap_or_default().to_owned();
+                    let account =
+                        |row: &SshareRow| row.account.as_deref().unwrap_or_default().to_owned();
                     let mut rows = listing.rows.iter();
                     rows.any(|row| account(row).eq_ignore_ascii_case(name))
                 };
@@ -101,7 +104,7 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             if args.check {
                 return compare(&listing, &report, &mut out, messages);
             }
-            settle(&listing, &mut report)?;
+            prefer_printed(&listing, &mut report)?;
             if let Some(beside) = &beside {
                 // What Slurm was asked for here is all of it, but for what cannot be read.
                 report.assumptions.clone_from(&beside.left_out);

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, stderr, stdout};
 use super::message::Messages;
 use fairtree_render::chart::Look;
 
-/// Columns where nobody tells how many there are.
+/// Columns where their number is not known.
 const DEFAULT_COLUMNS: usize = 80;
 /// No terminal is narrower or wider.
 const COLUMNS: std::ops::RangeInclusive<usize> = 20..=500;

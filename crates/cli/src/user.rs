@@ -3,7 +3,7 @@
 use nix::unistd::{Uid, User};
 
 /// The names that `-u` means: of a number the user that has it on this machine, as Slurm's
-/// commands take it; a number that nobody has stays as it is.
+/// commands take it; a number that no user has stays as it is.
 pub(super) fn login_names(given: &[String]) -> Vec<String> {
     let login = |word: &String| {
         let number = word.parse().ok();

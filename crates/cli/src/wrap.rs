@@ -18,8 +18,8 @@ pub(super) struct Wrapped<W> {
 }
 
 impl<W: Write> Wrapped<W> {
-    /// As wide as the terminal that standard output is. What is piped stays whole, for whoever
-    /// searches in it.
+    /// As wide as the terminal that standard output is. What is piped is not broken, so that
+    /// programs can search in it.
     pub fn to_terminal(out: W) -> Wrapped<W> {
         let width = stdout().is_terminal().then(terminal::table_width);
         Wrapped::new(out, width.flatten())

@@ -64,7 +64,7 @@ fn fifos_and_devices_are_not_included() {
     let (code, out, _) = ran(&["lint", conf.to_str().expect("UTF-8")]);
     assert_eq!(code, Some(1));
     assert_eq!(out.matches("it is no regular file").count(), 2, "{out}");
-    // Named by somebody it is waited for, but not for ever.
+    // Named by the user it is waited for, but not for ever.
     let (code, _, err) = ran(&["lint", fifo.to_str().expect("UTF-8")]);
     assert_eq!(code, Some(2));
     assert!(err.contains("nobody has written to this FIFO"), "{err}");

@@ -22,12 +22,12 @@
 //! assert!(finding.remedy.contains("PriorityMaxAge=7-0"));
 //! ```
 
+mod effective_settings;
 mod finding;
 mod options;
 mod report;
 mod rule;
 mod rules;
-mod site;
 mod spelling;
 
 pub use finding::Finding;
@@ -35,10 +35,10 @@ pub use options::{FindPlugins, Options, UnknownRule};
 pub use report::{Report, SCHEMA};
 pub use rule::{Rule, Severity};
 
+use effective_settings::EffectiveSettings;
 use fairtree::config::Include;
 use fairtree_model::input::slurm::document::Document;
 use finding::Findings;
-use site::Site;
 
 /// Checks one file, called `name`, that includes no others; `include` lines are reported as not
 /// read.
@@ -57,11 +57,11 @@ pub fn run_with(
     fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
 ) -> Report {
     let document = Document::read(text, name, fetch);
-    let site = Site::new(&document, options, fetch);
+    let conf = EffectiveSettings::new(&document, options, fetch);
     let mut findings = Findings::default();
-    let wanted = Rule::all().filter(|rule| options.wants(rule) && site.is_in(rule.scope));
+    let wanted = Rule::all().filter(|rule| options.wants(rule) && conf.is_in(rule.scope));
     for rule in wanted {
-        for hit in (rule.check)(&site) {
+        for hit in (rule.check)(&conf) {
             findings.add(&document, rule, hit.spot, (hit.reason, hit.remedy));
         }
     }

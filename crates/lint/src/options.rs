@@ -25,7 +25,7 @@ fn hint(near: Option<&&str>) -> String {
     near.map_or(String::new(), |near| format!("; did you mean {near}?"))
 }
 
-/// What the caller knows of a site, and which rules it does not want.
+/// What the caller knows of a conf, and which rules it does not want.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Number of user associations; `None`: not known.

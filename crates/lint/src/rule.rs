@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use super::effective_settings::EffectiveSettings;
 use super::rules;
-use super::site::Site;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub struct Rule {
     /// What it rests on: manual page and entry, documentation and section, or Slurm's own check.
     pub source: &'static str,
     pub(super) scope: Scope,
-    pub(super) check: fn(&Site<'_>) -> Vec<rules::Hit>,
+    pub(super) check: fn(&EffectiveSettings<'_>) -> Vec<rules::Hit>,
 }
 
 impl fmt::Debug for Rule {

@@ -87,7 +87,7 @@ fn check(name: &str, text: &str) -> Report {
 }
 
 /// `rule@line` of every finding, sorted.
-fn found(report: &Report) -> Vec<String> {
+fn findings(report: &Report) -> Vec<String> {
     let findings = report.findings.iter();
     let mut found: Vec<String> = findings
         .map(|finding| format!("{}@{}", finding.rule.id, finding.place.line))
@@ -105,7 +105,7 @@ fn bad_files_have_the_findings_that_they_name() {
         expected.sort_unstable();
         let report = check(&name, &text);
         assert_eq!(report.exit_code(), 1, "{name}");
-        if found(&report) != expected {
+        if findings(&report) != expected {
             faults += &format!("{name}: expected {expected:?}\n{report}\n");
         }
     }
@@ -178,14 +178,14 @@ fn included_files_count_at_their_place() {
         .iter()
         .map(|f| f.place.to_string())
         .collect();
-    assert_eq!(found(&report), ["key-twice@3", "max-age-minutes@3"]);
+    assert_eq!(findings(&report), ["key-twice@3", "max-age-minutes@3"]);
     assert_eq!(places, ["slurm.conf:3:1", "accounting.conf:3:16"]);
     assert_eq!(report.files, ["slurm.conf", "accounting.conf"]);
 }
 
 /// The findings of a file of the collection of real data.
 fn real(name: &str) -> Option<Vec<String>> {
-    Some(found(&run(&data_text(name)?, name)))
+    Some(findings(&run(&data_text(name)?, name)))
 }
 
 // By hand: PriorityMaxAge=7 is minutes; no PriorityJobFactor anywhere; nothing is enforced.

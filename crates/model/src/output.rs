@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
-/// For everybody whom the umask allows.
+/// Readable and writable for all that the umask allows.
 pub const SHARED: u32 = 0o666;
 
 /// For the owner alone.
@@ -172,7 +172,7 @@ mod tests {
         std::os::unix::fs::symlink(&other, &link).expect("a link");
         assert!(write_new(&link, PRIVATE, b"x").is_err());
         assert_eq!(fs::read(&other).expect("text"), b"theirs");
-        // One that somebody names is: its target is replaced.
+        // One that the user names is: its target is replaced.
         replace(&link, SHARED, b"ours").expect("written");
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(fs::read(&other).expect("text"), b"ours");

@@ -88,7 +88,7 @@ fn errors_name_the_line_of_the_file() {
     };
     assert!(note.contains(&place) && note.contains("Nice"), "{note}");
     assert!(read.queued.jobs.iter().all(|job| job.id != id));
-    // What is no job at all is an error, whoever is asked for.
+    // What is no job at all is an error, whichever job is asked for.
     std::fs::write(&jobs, format!("surprise\n{text}")).expect("written");
     let error = part(&capture(folder.path()), &only(&[])).map(drop);
     assert_eq!(error.unwrap_err().line, Some(1));

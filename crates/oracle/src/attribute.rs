@@ -141,7 +141,7 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
 
 /// The faults that one call needed, how many fields are wrong without each, and what the plugin
 /// remembers; or what remains unexplained.
-type Found = Result<(Vec<(Fault, usize)>, Memory), Vec<Mismatch>>;
+type Attribution = Result<(Vec<(Fault, usize)>, Memory), Vec<Mismatch>>;
 
 /// What a call left and answered that is not as it must be.
 fn wrong(call: &Call, left: &Left, faults: &Faults) -> Vec<Mismatch> {
@@ -150,7 +150,12 @@ fn wrong(call: &Call, left: &Left, faults: &Faults) -> Vec<Mismatch> {
     found
 }
 
-fn explain_call(call: &Call, memory: &Memory, allowed: &Faults, usual: &[Fault]) -> Result<Found> {
+fn explain_call(
+    call: &Call,
+    memory: &Memory,
+    allowed: &Faults,
+    usual: &[Fault],
+) -> Result<Attribution> {
     let none = Faults::none();
     let documented = leave(call, memory, &none)?;
     if wrong(call, &documented, &none).is_empty() {

@@ -178,7 +178,7 @@ fn stock_run_secs(job: &Job, from: i64, to: i64, end_time_exp: i64) -> u64 {
     }
 }
 
-/// Is a job's billing to be worked out anew for a charge from `from` on?
+/// Is a job's billing to be recomputed for a charge from `from` on?
 fn recounts(job: &Job, from: i64) -> bool {
     job.alloc.is_some() && (job.billing.is_none() || job.resized >= from)
 }

@@ -33,7 +33,7 @@ pub struct Mismatch {
 
 /// The fields that differ from what they must be.
 pub fn mismatches(left: &Left, after: &Records) -> Vec<Mismatch> {
-    let mut found = Found(vec![]);
+    let mut found = Mismatches(vec![]);
     let must = &left.records;
     if must.times != after.times {
         found.add(
@@ -74,9 +74,9 @@ pub fn mismatches(left: &Left, after: &Records) -> Vec<Mismatch> {
 
 /// What differs so far.
 #[derive(Default)]
-pub(super) struct Found(pub(super) Vec<Mismatch>);
+pub(super) struct Mismatches(pub(super) Vec<Mismatch>);
 
-impl Found {
+impl Mismatches {
     pub(super) fn add(
         &mut self,
         field: impl Into<String>,

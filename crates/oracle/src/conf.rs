@@ -22,7 +22,7 @@ pub mod flag {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conf {
     pub zone: String,
-    /// Does slurmctld end and start anew where older releases reconfigure?
+    /// Does slurmctld end and start again where older releases reconfigure?
     pub starts_anew: bool,
     /// Do records keep the classic factor, by which jobs are priced?
     pub keeps_factor: bool,

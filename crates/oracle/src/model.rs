@@ -15,7 +15,7 @@ use super::number::{Fraction, close, exact, product, to_f64};
 use super::price::{self, AllBounds};
 use super::records::{Assoc, Leaf, Records, Usage, flag};
 use super::resets;
-use super::rows::Row;
+use super::rows::Listed;
 use super::trace::Hook;
 
 /// Usage of two computations may differ by so much of itself.
@@ -37,7 +37,7 @@ pub struct Call<'a> {
     /// are the plugin's own.
     pub after: &'a Records,
     /// What it answered.
-    pub rows: &'a [Row],
+    pub rows: &'a [Listed],
 }
 
 /// What a call must leave, with some faults.

@@ -266,7 +266,7 @@ pub fn write(records: &mut Records, bounds: &mut AllBounds, id: u32, priced: Pri
         priced.priority
     };
     let mut all = vec![priority];
-    // An array that is older than the partitions is made anew.
+    // An array that is older than the partitions is rebuilt.
     let stays = record.array_update.is_none_or(|made| made >= part_update);
     let old = |at: usize| match record.array.get(at) {
         Some(old) if stays => *old,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 
-use super::check::{FACTOR, Found, Mismatch, of_power};
+use super::check::{FACTOR, Mismatch, Mismatches, of_power};
 use super::faults::{Fault, Faults};
 use super::fields::Fields;
 use super::model::USAGE;
@@ -16,7 +16,7 @@ use super::price;
 use super::records::{Assoc, Conf, Job, Part, Records, Terms, flag};
 
 /// One row.
-pub enum Row {
+pub enum Listed {
     /// The factors of a job, in one of its partitions and QOS.
     Sprio {
         job: u32,
@@ -43,22 +43,22 @@ pub struct Share {
     tres: Vec<Fraction>,
 }
 
-impl Row {
+impl Listed {
     /// Reads a line of the trace.
     ///
     /// # Errors
     /// One that is no row.
-    pub fn parse(line: &str) -> Result<Row> {
+    pub fn parse(line: &str) -> Result<Listed> {
         let fields = Fields::parse(line)?;
         match fields.kind {
-            "sprio" => Ok(Row::Sprio {
+            "sprio" => Ok(Listed::Sprio {
                 job: fields.int("job_id")?,
                 part: fields.word("partition")?.unwrap_or_default().to_owned(),
                 qos: fields.word("qos_name").ok().flatten().map(str::to_owned),
                 direct: fields.float("direct_prio")?,
                 terms: Terms::parse(&fields).ok().map(Box::new),
             }),
-            "sshare" => Ok(Row::Sshare {
+            "sshare" => Ok(Listed::Sshare {
                 id: fields.id,
                 share: Box::new(Share::parse(&fields)?),
             }),
@@ -81,7 +81,7 @@ impl Share {
         })
     }
 
-    fn check(&self, found: &mut Found, assoc: &Assoc) {
+    fn check(&self, found: &mut Mismatches, assoc: &Assoc) {
         let name = |field: &str| format!("sshare {} {field}", assoc.id);
         found.near(
             &name("shares_norm"),
@@ -147,12 +147,12 @@ fn narrow(number: &Number) -> Number {
 }
 
 /// What rows say otherwise than they must.
-pub fn mismatches(rows: &[Row], records: &Records, faults: &Faults) -> Vec<Mismatch> {
-    let mut found = Found::default();
+pub fn mismatches(rows: &[Listed], records: &Records, faults: &Faults) -> Vec<Mismatch> {
+    let mut found = Mismatches::default();
     let mut seen = BTreeSet::new();
     for row in rows {
         match row {
-            Row::Sprio {
+            Listed::Sprio {
                 job,
                 part,
                 qos,
@@ -184,7 +184,7 @@ pub fn mismatches(rows: &[Row], records: &Records, faults: &Faults) -> Vec<Misma
                     _ => {}
                 }
             }
-            Row::Sshare { id, share } => {
+            Listed::Sshare { id, share } => {
                 if let Some(assoc) = records.assocs.get(id) {
                     share.check(&mut found, assoc);
                 }

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail};
 
 use super::records::Records;
-use super::rows::Row;
+use super::rows::Listed;
 
 /// A call into the plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Hook {
     Set(u32),
     /// A job, or one size of it, has ended.
     JobEnd(u32),
-    /// Settings may have changed; with true, all records were made anew.
+    /// Settings may have changed; with true, all records were rebuilt.
     Reconfig(bool),
     /// sprio asks.
     Sprio,
@@ -39,7 +39,7 @@ pub enum Event {
         /// What it left; `None` when it did not come back.
         after: Option<Box<Records>>,
         /// What it answered.
-        rows: Vec<Row>,
+        rows: Vec<Listed>,
     },
     /// slurmctld wrote its files of usage, when its clock said this.
     Saved(i64),
@@ -87,7 +87,7 @@ impl<'a> Trace<'a> {
         self.read_records()?;
         let mut rows = vec![];
         while let Some(row) = self.lines.next_if(|line| line.starts_with('+')) {
-            rows.push(Row::parse(&row[2..]).with_context(|| row.to_owned())?);
+            rows.push(Listed::parse(&row[2..]).with_context(|| row.to_owned())?);
         }
         Ok(Some(Event::Call {
             line: line.parse()?,

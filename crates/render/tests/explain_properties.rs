@@ -12,13 +12,13 @@ mod random;
 
 use std::cmp::Ordering;
 
-use common::{SLURM, Site as Small};
+use common::{SLURM, Site};
 use explain::stage::{NOW, Stage};
 use fairtree::compat::Compat;
 use fairtree::config::{Config, PriorityFlags};
 use fairtree::engine;
 use fairtree::extended::Extended;
-use fairtree::priority::{Job, Pricer, Site, TimeLimit};
+use fairtree::priority::{Job, JobTables, Pricer, TimeLimit};
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 use fairtree_analysis::explain::{Answer, Reason, Remedy, RemedyKind, Side};
 use fairtree_model::cluster::Load;
@@ -44,7 +44,7 @@ fn configs() -> impl Strategy<Value = Config> {
 /// A stage with two different users; `None` for sites with fewer.
 fn stage_with_users(
     config: Config,
-    small: &Small,
+    small: &Site,
     picks: [Index; 2],
     load: &[(Index, f64)],
 ) -> Option<(Stage, [AssocIndex; 2])> {
@@ -236,17 +236,17 @@ proptest! {
         let Some((mut stage, pair)) = stage_with_users(config, &small, picks, &[]) else {
             return Ok(());
         };
-        (stage.site.cluster_nodes, stage.site.cluster_cpus) = (5, 20);
+        (stage.tables.cluster_nodes, stage.tables.cluster_cpus) = (5, 20);
         let mut jobs = rows;
         for (at, job) in jobs.iter_mut().enumerate() {
             (job.id, job.assoc) = (7 + at as u32, Some(pair[at]));
         }
         let compared = stage.jobs(&jobs[0], &jobs[1]);
-        let priorities = |jobs: &[Job; 2], site: &Site, now| {
+        let priorities = |jobs: &[Job; 2], site: &JobTables, now| {
             let pricer = Pricer::new(&stage.config, site, now).unwrap();
             jobs.each_ref().map(|job| pricer.price(job).priority)
         };
-        let [a, b] = priorities(&jobs, &stage.site, NOW);
+        let [a, b] = priorities(&jobs, &stage.tables, NOW);
         prop_assert_eq!([compared.jobs[0].priority, compared.jobs[1].priority], [a, b]);
         prop_assert_eq!(compared.ahead, side(a.cmp(&b)));
         for job in &compared.jobs {
@@ -263,7 +263,7 @@ proptest! {
         let moves = usize::from(compared.moves == Side::Second);
         for remedy in &compared.remedies {
             let goal = |amount: u64| {
-                let (mut jobs, mut site, mut now) = (jobs, stage.site.clone(), NOW);
+                let (mut jobs, mut site, mut now) = (jobs, stage.tables.clone(), NOW);
                 match remedy.kind {
                     RemedyKind::Waiting => now += i64::try_from(amount).unwrap(),
                     RemedyKind::LowerNice { .. } => {

@@ -216,7 +216,7 @@ fn nothing_used() {
     assert_eq!(compared.ahead, Some(Side::Second));
     assert_eq!(
         answers(&compared),
-        // With a share ta0 is at infinity like tb1: a tie, and nobody can pass.
+        // With a share ta0 is at infinity like tb1: a tie, and neither can pass the other.
         ["usage ta0: never", "shares ta0: never", "decay: never"]
     );
     let text = Explanation::Users(&compared).to_string();

@@ -184,7 +184,7 @@ fn is_step_in(identity: Identity, folder: &Path) -> bool {
         })
 }
 
-/// Ends processes: first asks, then insists; `find` is asked anew, since they may start others.
+/// Ends processes: first asks, then insists; `find` is asked again, since they may start others.
 pub fn stop_all(find: impl Fn() -> Vec<Identity>, patience: Duration) -> Result<()> {
     let start = Instant::now();
     let mut asked: Vec<Identity> = Vec::new();

@@ -5,7 +5,7 @@
 //! | reservation | a machine is an account's for a time; what it submits there meanwhile are jobs of the reservation, everything else is on-demand and stays so |
 //! | next | the oldest job of the running reservation; if none waits, the oldest on-demand job |
 //! | side by side | jobs of a reservation on disjoint parts of the machine; an on-demand job runs alone |
-//! | halt | where a job of a reservation waits and an on-demand job runs, that one is to be halted: it goes back to the very place it had, costs nothing and starts anew |
+//! | halt | where a job of a reservation waits and an on-demand job runs, that one is to be halted: it goes back to the very place it had, costs nothing and starts again |
 //! | end of a reservation | jobs that still wait become on-demand jobs of that moment, in the order of their submission, within the limits; one that runs goes on |
 //! | limits | waiting on-demand jobs of an account, and of a machine |
 //! | maintenance | a paused machine gives no job |

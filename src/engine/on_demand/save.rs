@@ -2,7 +2,7 @@
 //!
 //! The frame is that of [`crate::engine::bytes`], `FTDEMAND` of version 1; in it stand the ends
 //! that are billed, the moment, machines, limits of accounts, reservations, jobs, those refused
-//! that nobody was told of yet, and what is billed.
+//! that were not reported yet, and what is billed.
 
 use super::bill::Billed;
 use super::error::OnDemandError;

@@ -238,13 +238,13 @@ impl Contest {
                     stand: at,
                 };
                 self.stands[at as usize].job = job;
-                self.settle(&mut heap, place as usize);
+                self.sift(&mut heap, place as usize);
             }
             None => {
                 let last = heap.pop().expect("it stands there");
                 if (place as usize) < heap.len() {
                     heap[place as usize] = last;
-                    self.settle(&mut heap, place as usize);
+                    self.sift(&mut heap, place as usize);
                 }
                 let stands = &mut self.nodes[node as usize].stands;
                 stands.retain(|stand| stand.1 != at);
@@ -274,7 +274,7 @@ impl Contest {
     }
 
     /// Moves the entry at `at` up or down to where it belongs.
-    fn settle(&mut self, heap: &mut [Entry], mut at: usize) {
+    fn sift(&mut self, heap: &mut [Entry], mut at: usize) {
         let entry = heap[at];
         while at > 0 && self.before(&entry, &heap[(at - 1) / 2]) {
             let parent = (at - 1) / 2;

@@ -49,7 +49,7 @@ pub enum QueueError {
         /// Its association.
         assoc: AssocId,
     },
-    /// An association that nobody's shares stand for.
+    /// An association that no node of the shares stands for.
     #[error("job {job}: neither association {assoc} nor an account above it has shares")]
     NoShares {
         /// The job's id.

@@ -16,7 +16,7 @@ pub struct NewJob<'a> {
     pub submit: Micros,
     /// Added by the user to come later among the jobs of the same leaf.
     pub nice: i64,
-    /// How long it is expected to run, if anybody knows.
+    /// How long it is expected to run, if that is known.
     pub expected: Option<u64>,
     /// How long it may run at most, if there is a limit.
     pub limit: Option<u64>,

@@ -4,7 +4,7 @@
 //! ([`Settings`]). Machines have names; a job waits for one machine, and use counts over all.
 //! [`Queue::next`] tells the job to run; it does not start it. Use follows what the caller
 //! reports: [`Queue::start`], [`Queue::finish`], [`Queue::requeue`]. After each the choice is
-//! made anew: the node with the lowest used over entitled, among those on the level, then among
+//! rebuilt: the node with the lowest used over entitled, among those on the level, then among
 //! its children, and so on down to a leaf, whose oldest job is next.
 //!
 //! Times are microseconds since 1970 and come from the caller. Time does not run backwards: an
@@ -443,7 +443,7 @@ impl Queue {
     }
 
     /// What an association stands at now; for one with `FairShare=parent` the account that shares
-    /// for it. `None`: nobody does, or it is not in the tree.
+    /// for it. `None`: no node does, or it is not in the tree.
     pub fn standing(&mut self, assoc: AssocId, now: Micros) -> Option<Standing> {
         self.advance(now);
         let node = self.competitors.of(self.tree.index_of(assoc)?)?;

@@ -1,4 +1,4 @@
-//! All that a queue is made of, by ids and names: what it is saved as, and made anew from when
+//! All that a queue is made of, by ids and names: what it is saved as, and rebuilt from when
 //! the tree or the settings change.
 
 use super::competitors::Competitors;
@@ -30,7 +30,7 @@ impl Queue {
     /// association by id; that of one which is gone counts no more. Where the settings count use
     /// from farther back than before, only what was still known counts.
     ///
-    /// Makes the queue anew: O(n log n).
+    /// Rebuilds the queue: O(n log n).
     ///
     /// # Errors
     /// Those of [`Queue::new`] and, when the association of a job is gone or has no shares,

@@ -9,7 +9,7 @@ use crate::usage::{Charge, EndState, Phase, Run, RunState};
 /// A row of slurmctld as the engine's run.
 ///
 /// `usage_factor`: that of the job's QOS, 1 without one. `passed`: the last pass that charged the
-/// run (see [`Shared::passes_charged_until`]), which decides whether the job's billing is worked out anew.
+/// run (see [`Shared::passes_charged_until`]), which decides whether the job's billing is recomputed.
 pub(in crate::slurm) fn run_of(
     row: &ffi::shim_accruing,
     usage_factor: f64,

@@ -8,7 +8,7 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
 use crate::usage::{Charge, Consumed, consumed_at_start};
 
-/// After slurmctld has built its records anew: run-seconds, and shares if their normalisation is
+/// After slurmctld has rebuilt its records: run-seconds, and shares if their normalisation is
 /// now another one.
 pub(in crate::slurm) fn after_reconfigure(plugin: &Plugin, settings: &Settings, normalizes: bool) {
     take_consumed(plugin, settings);

@@ -207,7 +207,7 @@ pub unsafe extern "C" fn priority_p_set(_last_prio: u32, job: *mut c_void) -> u3
     })
 }
 
-/// Settings may have changed. `assoc_clear`: slurmctld has built its records anew; only then no
+/// Settings may have changed. `assoc_clear`: slurmctld has rebuilt its records; only then no
 /// lock is held by the caller.
 #[unsafe(no_mangle)]
 pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {

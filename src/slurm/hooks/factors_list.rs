@@ -46,7 +46,7 @@ pub(in crate::slurm) unsafe fn list(
         // SAFETY: the rows are ours, and the jobs are locked.
         unsafe { ffi::shim_factors_begin(&mut wanted.rows, names.len()) }
     }
-    wanted.scratch.tables.site.tres_names = names;
+    wanted.scratch.tables.job_tables.tres_names = names;
     // SAFETY: the rows are ours.
     unsafe {
         if wanted.unfiltered && ffi::shim_may_see_all(user_id) {
@@ -170,7 +170,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
     if unsafe { snapshot.take_waiting_job(&want, row.job) }.is_err() {
         return;
     }
-    let mut names = std::mem::take(&mut tables.site.tres_names);
+    let mut names = std::mem::take(&mut tables.job_tables.tres_names);
     if settings.weighs_tres() {
         names.resize(snapshot.tres_count(), String::new());
     }
@@ -193,7 +193,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
         let qos = snapshot.qos_ids().get(position % per_partition);
         for numbers in [&mut *tres, &mut *again] {
             numbers.clear();
-            numbers.resize(tables.site.tres_names.len(), 0.0);
+            numbers.resize(tables.job_tables.tres_names.len(), 0.0);
         }
         stock_tres_again(settings, &pricer, (snapshot, tables), &job, variant, again);
         let mut terms = terms(&pricer, &job, variant, tres);
@@ -218,11 +218,11 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
 }
 
 fn has_no_priority(tables: &Tables, variant: Variant) -> bool {
-    let qos = variant.qos.map(|row| &tables.site.qos[row.get()]);
+    let qos = variant.qos.map(|row| &tables.job_tables.qos[row.get()]);
     qos.is_some_and(|qos| qos.priority == 0)
 }
 
-/// Stock starts from the weighted terms of the job's own partition, works out anew what the other
+/// Stock starts from the weighted terms of the job's own partition, recomputes what the other
 /// partition has a count for, and then weights all of them: those that it left, once more.
 /// Under `compat=slurm` the weights of these go into `again`, where there is 0 for each.
 fn stock_tres_again(
@@ -240,7 +240,7 @@ fn stock_tres_again(
     pricer.tres_weights(again);
     let partition = variant
         .partition
-        .and_then(|row| tables.site.partitions[row.get()].tres);
+        .and_then(|row| tables.job_tables.partitions[row.get()].tres);
     if let (Some(counts), Some(job)) = (partition, job.tres) {
         for (position, weight) in again.iter_mut().enumerate() {
             let counted = |start: usize| snapshot.tres()[start + position] != 0;

@@ -3,11 +3,11 @@
 //! Outside Fair Tree, stock computes accounts in its passes and leaves users as "not computed
 //! yet", until one of their jobs is priced or sshare asks. So what a user's number is depends on
 //! when it was asked for: his own usage is of that moment, that of the accounts above him of the
-//! last pass. `compat=slurm` does the same; documented passes compute everybody.
+//! last pass. `compat=slurm` does the same; documented passes compute all users.
 
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::Kept;
+use crate::fairshare::RecordState;
 use crate::fairshare::stock_records::{Standing, stock_factor};
 use crate::slurm::runtime::host::{self, ffi, number};
 use crate::slurm::state::settings::{RELEASE, Settings};
@@ -44,7 +44,7 @@ pub(in crate::slurm) unsafe fn compute(settings: &Settings, assoc: *mut c_void) 
 }
 
 fn standing(usage: &ffi::shim_assoc_usage) -> Standing {
-    let above = Kept {
+    let above = RecordState {
         norm_shares: usage.parent_shares_norm,
         norm_usage: None,
         effective_usage: usage

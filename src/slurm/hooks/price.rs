@@ -84,7 +84,7 @@ unsafe fn set_with(
     if asks && settings.quirks.reads_records {
         // SAFETY: the caller's promise.
         let classic = unsafe { recorded_factor(settings, job) };
-        if let (Some(assoc), Some(classic)) = (tables.site.assocs.first_mut(), classic) {
+        if let (Some(assoc), Some(classic)) = (tables.job_tables.assocs.first_mut(), classic) {
             // Under Fair Tree the record has the factor, and asking was all.
             if settings.is_stock_classic() {
                 assoc.fs_factor = classic;
@@ -108,7 +108,7 @@ unsafe fn set_with(
     } else if settings.config.priority_flags.incr_only {
         snapshot.raise_variants(snapshot.lists().first(), variants);
     }
-    let tres = tables.site.tres_names.len();
+    let tres = tables.job_tables.tres_names.len();
     terms.clear();
     weights.clear();
     if settings.weighs_tres() {
@@ -205,10 +205,10 @@ unsafe fn one_job(
         names.resize(snapshot.tres_count(), String::new());
     }
     tables.fill_job(snapshot, names);
-    tables.site.assocs.clear();
+    tables.job_tables.assocs.clear();
     let assoc = own.map(|own| {
         let recorded = snapshot.recorded().first().map(|row| row.fs_factor);
-        tables.site.assocs.push(AssocFactors {
+        tables.job_tables.assocs.push(AssocFactors {
             fs_factor: recorded.or(fs_factor).unwrap_or(0.0),
             priority: own.priority,
             norm_priority: own.priority_norm,

@@ -14,7 +14,7 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::Stamp;
 use crate::slurm::state::settings::Settings;
 use crate::tree::AssocIndex;
-use crate::usage::{Change, Model, Quantity};
+use crate::usage::{Model, Quantity, UsageChange};
 use std::ops::Range;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(in crate::slurm) fn reset(_lock: &UsageLock) {
 }
 
 /// Lets usage decay, adds the charges, publishes the factors, and moves `last_ran`: all in one
-/// hold of the usage lock, so that usage is worth its number at `last_ran` for everyone. On the
+/// hold of the usage lock, so that usage is worth its number at `last_ran` for every reader. On the
 /// way all usage is written down. `next`: when the next pass is due, on the monotonic clock.
 pub(in crate::slurm) fn usage(
     plugin: &Plugin,
@@ -109,7 +109,7 @@ pub(in crate::slurm) fn usage(
     plugin.announce(next_pass);
 
     if !again {
-        let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+        let factors = tables.job_tables.assocs.iter().map(|assoc| assoc.fs_factor);
         plugin.published.write().publish(&tables.tree, factors);
     }
     if underflows > 0 {
@@ -138,14 +138,14 @@ pub(super) struct UsageChanges {
 impl UsageChanges {
     fn new(computed: &SlurmComputed, snapshot: &Snapshot) -> UsageChanges {
         match computed.outcome.change {
-            Change::Factor(factor) => UsageChanges::by_factor(snapshot, factor),
-            Change::Cleared => UsageChanges {
+            UsageChange::Factor(factor) => UsageChanges::by_factor(snapshot, factor),
+            UsageChange::Cleared => UsageChanges {
                 scale: 0.0,
                 assocs: None,
                 qos: vec![scaled(0.0); snapshot.qos_now().len()],
                 tres: Vec::new(),
             },
-            Change::Each => UsageChanges::by_steps(computed.model(), snapshot),
+            UsageChange::Each => UsageChanges::by_steps(computed.model(), snapshot),
         }
     }
 
@@ -201,7 +201,7 @@ impl UsageChanges {
     }
 }
 
-/// Publishes ranks that were found anew after [`usage`], and nothing else.
+/// Publishes ranks that were recomputed after [`usage`], and nothing else.
 pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(), SnapshotError> {
     let Workspace {
         snapshot,
@@ -228,7 +228,7 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         };
         snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     }
-    let factors = tables.site.assocs.iter().map(|assoc| assoc.fs_factor);
+    let factors = tables.job_tables.assocs.iter().map(|assoc| assoc.fs_factor);
     plugin.published.write().publish(&tables.tree, factors);
     Ok(())
 }
@@ -280,7 +280,7 @@ fn note(lock: &JobsLock, computed: &SlurmComputed) {
     }
 }
 
-/// Writes some jobs, but for those that are gone or whose priority someone else set meanwhile.
+/// Writes some jobs, but for those that are gone or whose priority was set otherwise meanwhile.
 fn write(_lock: &JobsLock, work: &Workspace, jobs: Range<usize>) -> bool {
     let snapshot = work.snapshot.raw();
     let (prices, variants) = work.pending.prices(jobs);

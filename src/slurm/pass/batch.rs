@@ -25,7 +25,7 @@ impl<'a> Batch<'a> {
         snapshot: &'a Snapshot,
         tables: &'a Tables,
     ) -> Self {
-        let assocs = &tables.site.assocs[..];
+        let assocs = &tables.job_tables.assocs[..];
         Batch {
             pricer,
             waiting: snapshot.waiting(),

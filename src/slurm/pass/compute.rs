@@ -7,7 +7,7 @@ use super::moment::Moment;
 use super::pending::Pending;
 use super::workspace::Workspace;
 use crate::compat::Compat;
-use crate::engine::{Accruing, Found, RunKey};
+use crate::engine::{Accruing, AssocResult, RunKey};
 use crate::extended::Extended;
 use crate::priority::Job;
 use crate::slurm::charges::run::{recounts, run_of, state_of, to_shim};
@@ -115,8 +115,8 @@ fn engine_tables<'a>(settings: &'a Settings, tables: &'a mut Tables) -> EngineTa
     EngineTables {
         config: &settings.config,
         tree: &tables.tree,
-        kept: &mut tables.kept,
-        factors: &mut tables.site.assocs,
+        record_states: &mut tables.record_states,
+        factors: &mut tables.job_tables.assocs,
         host_math: host::math(),
         entitlement: &tables.entitlement,
         ledger: None,
@@ -246,7 +246,7 @@ impl Rows for SnapshotRows<'_> {
     }
 
     #[inline]
-    fn factors(&self, found: &Found<'_>) -> ffi::shim_assoc_factors {
+    fn factors(&self, found: &AssocResult<'_>) -> ffi::shim_assoc_factors {
         if self.is_fair_tree {
             assoc_row::fair_tree(self.tree, found)
         } else {

@@ -4,13 +4,13 @@
 //! stands in for slurmctld in the tests.
 
 use crate::config::Config;
-use crate::engine::{Accruing, Engine, Found, Host, Input, Outcome, RunKey};
+use crate::engine::{Accruing, AssocResult, Engine, Host, Input, Outcome, RunKey};
 use crate::extended::Extended;
-use crate::fairshare::{Entitlement, HostMath, Kept};
+use crate::fairshare::{Entitlement, HostMath, RecordState};
 use crate::priority::{AssocFactors, Job};
 use crate::slurm::state::quirks::Quirks;
 use crate::tree::Tree;
-use crate::usage::{Change, Charge, Model, UsageError};
+use crate::usage::{Charge, Model, UsageChange, UsageError};
 use std::sync::Arc;
 
 use super::moment::Moment;
@@ -45,7 +45,7 @@ pub(in crate::slurm) trait Rows {
     fn charge(&self, job: usize, accruing: &Accruing, charge: &Charge) -> Self::Charge;
 
     /// What was found for an association.
-    fn factors(&self, found: &Found<'_>) -> Self::Factors;
+    fn factors(&self, found: &AssocResult<'_>) -> Self::Factors;
 
     /// Lets each association find its charges, in their order.
     fn link(factors: &mut [Self::Factors], charges: &mut [Self::Charge]);
@@ -56,7 +56,7 @@ pub(in crate::slurm) struct EngineTables<'a> {
     pub(in crate::slurm) config: &'a Config,
     pub(in crate::slurm) tree: &'a Arc<Tree>,
     /// What the host's records keep, by position; under `compat=slurm`.
-    pub(in crate::slurm) kept: &'a mut [Kept],
+    pub(in crate::slurm) record_states: &'a mut [RecordState],
     /// What pricing reads, by position.
     pub(in crate::slurm) factors: &'a mut [AssocFactors],
     pub(in crate::slurm) host_math: HostMath,
@@ -91,7 +91,7 @@ impl Complaints {
     }
 }
 
-/// What a pass is about to write. Memory is kept from pass to pass.
+/// What a pass is about to write. Memory is record_states from pass to pass.
 pub(in crate::slurm) struct Computed<C, F> {
     /// Are there associations at all? Without, time does not pass for usage.
     pub(in crate::slurm) has_usage: bool,
@@ -102,7 +102,7 @@ pub(in crate::slurm) struct Computed<C, F> {
     pub(in crate::slurm) runs: Option<Vec<RunKey>>,
     /// Ends that were not reported.
     pub(in crate::slurm) ends: Vec<RunKey>,
-    /// Jobs whose billing was worked out anew.
+    /// Jobs whose billing was recomputed.
     pub(in crate::slurm) billables: Vec<(RunKey, f64)>,
     /// What the host's records are to hold, one per association.
     pub(in crate::slurm) factors: Vec<F>,
@@ -116,7 +116,7 @@ pub(in crate::slurm) struct Computed<C, F> {
 
 /// Before a pass, and where there are no associations.
 const NOTHING: Outcome = Outcome {
-    change: Change::Factor(1.0),
+    change: UsageChange::Factor(1.0),
     last_ran: 0,
     prices: true,
 };
@@ -294,7 +294,7 @@ impl<'a> EngineTables<'a> {
             config: self.config,
             tree: self.tree,
             accruing,
-            kept: self.kept,
+            record_states: self.record_states,
             host_math: self.host_math,
             last_ran,
             now,
@@ -338,7 +338,7 @@ impl<R: Rows> Host for Publisher<'_, R> {
     }
 
     #[inline]
-    fn ranked(&mut self, found: &Found<'_>) {
+    fn ranked(&mut self, found: &AssocResult<'_>) {
         self.factors.push(self.rows.factors(found));
     }
 }

@@ -215,7 +215,7 @@ fn job(config: &Config, snapshot: &Snapshot, tables: &Tables, at: usize, node: u
         Tiers::None => 0,
         Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
         Tiers::Qos => {
-            let qos = tables.site.qos.get(row.qos as usize);
+            let qos = tables.job_tables.qos.get(row.qos as usize);
             qos.map_or(0, |qos| qos.priority.into())
         }
     };

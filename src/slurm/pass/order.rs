@@ -38,7 +38,7 @@ pub(in crate::slurm) fn pass(
     let again = applied.again;
     let unsaved = unsaved(plugin, &settings, work, applied);
     let priced = price(plugin, &settings, work, &moment, again);
-    // Nobody waits for the disk but this thread.
+    // Only this thread waits for the disk.
     unsaved.save();
     priced?;
 

@@ -149,7 +149,8 @@ impl Pending {
                 continue;
             }
             let assoc = assoc(row.assoc_id);
-            if let Some(factors) = assoc.and_then(|row| tables.site.assocs.get(row as usize)) {
+            if let Some(factors) = assoc.and_then(|row| tables.job_tables.assocs.get(row as usize))
+            {
                 host::prefetch(factors);
             }
             self.prices.push(ffi::shim_price {

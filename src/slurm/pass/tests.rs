@@ -4,13 +4,11 @@
 //! jobs start, end and are resized, administrators set usage, and the clock steps back. Usage is
 //! compared with what a naive host finds that keeps every second of every run.
 
-use super::computed::{Complaints, Computed, EngineTables, Rows};
-use super::moment::Moment;
-use crate::compat::{Compat, Release};
-use crate::config::{Config, PriorityFlags, UsageModel};
-use crate::engine::{Accruing, Found, RunKey};
+use super::fake_host::{FakeHost, SLURM, START, config};
+use crate::compat::Compat;
+use crate::config::{PriorityFlags, UsageModel};
 use crate::extended::Extended;
-use crate::fairshare::{self, Entitlement, HostMath, Kept, Ranking};
+use crate::fairshare::{self, Entitlement, HostMath, RecordState, Ranking};
 use crate::priority::{AssocFactors, Job, TimeLimit};
 use crate::slurm::shared::charged_until::ChargedUntil;
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
@@ -44,7 +42,7 @@ struct FakeHost {
     jobs: Vec<JobRecord>,
     charged_until: ChargedUntil,
     computed: Computed<ChargeRow, FactorsRow>,
-    kept: Vec<Kept>,
+    record_states: Vec<RecordState>,
     entitlement: Entitlement,
     /// What a ledger says that was used.
     ledger: Option<Vec<Extended>>,
@@ -117,7 +115,7 @@ impl Rows for FakeRows {
         }
     }
 
-    fn factors(&self, found: &Found<'_>) -> FactorsRow {
+    fn factors(&self, found: &AssocResult<'_>) -> FactorsRow {
         FactorsRow {
             fs_factor: found.fs_factor.unwrap_or(0.0),
             first_charge: None,
@@ -156,7 +154,7 @@ fn tree() -> Arc<Tree> {
 impl FakeHost {
     fn new(config: Config) -> FakeHost {
         let tree = tree();
-        let kept = |norm_shares| Kept {
+        let state = |norm_shares| RecordState {
             norm_shares,
             norm_usage: Some(Extended::ZERO),
             effective_usage: Some(Extended::ZERO),
@@ -173,9 +171,9 @@ impl FakeHost {
             jobs: Vec::new(),
             charged_until: ChargedUntil::new(Some(START)),
             computed: Computed::default(),
-            kept: match config.compat {
+            record_states: match config.compat {
                 Compat::Documented => Vec::new(),
-                Compat::Slurm(_) => shares.into_iter().map(kept).collect(),
+                Compat::Slurm(_) => shares.into_iter().map(state).collect(),
             },
             entitlement: Entitlement::SHARES,
             ledger: None,
@@ -289,7 +287,7 @@ impl FakeHost {
         let tables = EngineTables {
             config: &self.config,
             tree: &self.tree,
-            kept: &mut self.kept,
+            record_states: &mut self.record_states,
             factors: &mut self.priced_with,
             host_math: HostMath::default(),
             entitlement: &self.entitlement,

@@ -1,7 +1,7 @@
 //! What a pass computed for an association, as slurmctld's record is to hold it.
 
 use crate::compat::Compat;
-use crate::engine::Found;
+use crate::engine::AssocResult;
 use crate::extended::Extended;
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::tree::{AssocIndex, Tree};
@@ -14,7 +14,7 @@ const HAS_FS_FACTOR: u16 = ffi::SHIM_HAS_FS_FACTOR as u16;
 
 /// Under Fair Tree.
 #[inline]
-pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &Found<'_>) -> ffi::shim_assoc_factors {
+pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &AssocResult<'_>) -> ffi::shim_assoc_factors {
     let effective = host::shim_quotient(found.effective_usage, || {
         is_below_zero(found.raw_usage, tree.fs_parent(found.index))
     });
@@ -34,7 +34,7 @@ pub(in crate::slurm) fn fair_tree(tree: &Tree, found: &Found<'_>) -> ffi::shim_a
 pub(in crate::slurm) fn classic(
     (compat, keeps_level_fs): (Compat, bool),
     tree: &Tree,
-    found: &Found<'_>,
+    found: &AssocResult<'_>,
 ) -> ffi::shim_assoc_factors {
     let effective = host::shim_extended(found.effective_usage);
     let mut row = usage(tree, found, effective);
@@ -81,7 +81,11 @@ pub(in crate::slurm) fn link(
 /// Effective and normalised usage. The root comes first: its effective usage is all there is, and
 /// it has no normalised one.
 #[inline]
-fn usage(tree: &Tree, found: &Found<'_>, effective: ffi::shim_extended) -> ffi::shim_assoc_factors {
+fn usage(
+    tree: &Tree,
+    found: &AssocResult<'_>,
+    effective: ffi::shim_extended,
+) -> ffi::shim_assoc_factors {
     let root = found.index.get() == 0;
     let effective = if root {
         host::shim_extended(Extended::ONE)

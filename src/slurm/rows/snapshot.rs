@@ -201,7 +201,7 @@ impl Snapshot {
     }
 
     /// Raises priorities of a job in its partitions and QOS to those that it had there, where these
-    /// are higher (`PriorityFlags=INCR_ONLY`). slurmctld makes an array that is too short anew.
+    /// are higher (`PriorityFlags=INCR_ONLY`). slurmctld rebuilds an array that is too short.
     pub(in crate::slurm) fn raise_variants(
         &self,
         lists: Option<&ffi::shim_lists>,
@@ -322,7 +322,7 @@ impl Snapshot {
         unsafe { ffi::shim_usage_charge(&self.0, &charges.raw()) }
     }
 
-    /// Lets slurmctld normalise all shares anew.
+    /// Lets slurmctld normalise all shares again.
     pub(in crate::slurm) fn normalize_shares(&self, _lock: &UsageLock) {
         // SAFETY: as for `charge`.
         unsafe { ffi::shim_shares_normalize(&self.0) }

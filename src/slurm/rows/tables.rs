@@ -1,9 +1,9 @@
 //! The engine's tables, made from the rows of slurmctld.
 
 use super::snapshot::Snapshot;
-use crate::fairshare::{Entitlement, Kept};
+use crate::fairshare::{Entitlement, RecordState};
 use crate::priority::{
-    AssocFactors, Index, Job, Partition, Pricer, PriorityError, Qos, Site, Span,
+    AssocFactors, Index, Job, JobTables, Partition, Pricer, PriorityError, Qos, Span,
 };
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::state::settings::Settings;
@@ -16,8 +16,8 @@ pub(in crate::slurm) struct Tables {
     /// Associations; shared with readers of the last pass's tree.
     pub(in crate::slurm) tree: Arc<Tree>,
     /// What slurmctld's records keep, by position; under `compat=slurm`.
-    pub(in crate::slurm) kept: Vec<Kept>,
-    pub(in crate::slurm) site: Site,
+    pub(in crate::slurm) record_states: Vec<RecordState>,
+    pub(in crate::slurm) job_tables: JobTables,
     /// What associations are entitled to.
     pub(in crate::slurm) entitlement: Entitlement,
     /// Which of slurmctld's TRES have a weight, in a pass.
@@ -30,7 +30,7 @@ impl Tables {
     /// Finds the TRES that have a weight: a pass is to copy counts of no others.
     pub(in crate::slurm) fn weigh(&mut self, settings: &Settings) {
         self.weighed.clear();
-        self.site.tres_names.clear();
+        self.job_tables.tres_names.clear();
         if !settings.weighs_tres() {
             return;
         }
@@ -41,7 +41,7 @@ impl Tables {
                 .any(|(known, _)| known.eq_ignore_ascii_case(&name))
             {
                 self.weighed.push(place);
-                self.site.tres_names.push(name);
+                self.job_tables.tres_names.push(name);
             }
         }
     }
@@ -55,7 +55,7 @@ impl Tables {
         if !snapshot.assocs_cached() {
             self.fill_assocs(snapshot)?;
         }
-        self.fill_site(snapshot);
+        self.fill_job_tables(snapshot);
         Ok(())
     }
 
@@ -82,30 +82,33 @@ impl Tables {
     /// The same without associations: what pricing one job needs. `tres_names`: one per TRES of
     /// the snapshot, in Slurm's order; none if TRES are not weighed.
     pub(in crate::slurm) fn fill_job(&mut self, snapshot: &Snapshot, tres_names: Vec<String>) {
-        self.site.tres_names = tres_names;
-        self.fill_site(snapshot);
+        self.job_tables.tres_names = tres_names;
+        self.fill_job_tables(snapshot);
     }
 
-    fn fill_site(&mut self, snapshot: &Snapshot) {
-        let site = &mut self.site;
+    fn fill_job_tables(&mut self, snapshot: &Snapshot) {
+        let tables = &mut self.job_tables;
         // Partitions' come first. Those of jobs stay where they are: see `pricer`.
-        let count = site.tres_names.len();
+        let count = tables.tres_names.len();
         let of_partitions = snapshot.partitions().iter();
         let end = of_partitions.filter(|row| row.tres != NONE);
         let end = end.map(|row| row.tres as usize + count).max().unwrap_or(0);
-        site.tres_counts.clear();
-        site.tres_counts.extend_from_slice(&snapshot.tres()[..end]);
-        site.cluster_cpus = snapshot.cluster_cpus();
-        site.cluster_nodes = snapshot.cluster_nodes();
+        tables.tres_counts.clear();
+        tables
+            .tres_counts
+            .extend_from_slice(&snapshot.tres()[..end]);
+        tables.cluster_cpus = snapshot.cluster_cpus();
+        tables.cluster_nodes = snapshot.cluster_nodes();
         self.fill_partitions(snapshot);
         self.fill_qos(snapshot);
     }
 
     fn fill_assocs(&mut self, snapshot: &Snapshot) -> Result<(), TreeError> {
         self.fill_tree(snapshot)?;
-        self.kept.clear();
-        self.kept.extend(snapshot.recorded().iter().map(recorded));
-        for (row, to) in snapshot.assocs().iter().zip(&mut self.site.assocs) {
+        self.record_states.clear();
+        self.record_states
+            .extend(snapshot.recorded().iter().map(recorded));
+        for (row, to) in snapshot.assocs().iter().zip(&mut self.job_tables.assocs) {
             to.priority = row.priority;
             to.norm_priority = row.priority_norm;
         }
@@ -123,19 +126,19 @@ impl Tables {
                 .all(|(old, row)| *old == assoc(row));
         if !same {
             self.tree = Arc::new(Tree::from_rows(rows.iter().map(assoc))?);
-            self.site.assocs.clear();
+            self.job_tables.assocs.clear();
             let none = AssocFactors::default();
-            self.site.assocs.resize(rows.len(), none);
+            self.job_tables.assocs.resize(rows.len(), none);
         }
         Ok(())
     }
 
     fn fill_partitions(&mut self, snapshot: &Snapshot) {
         self.partitions.clear();
-        self.site.partitions.clear();
+        self.job_tables.partitions.clear();
         for (position, row) in snapshot.partitions().iter().enumerate() {
             self.partitions.push((row.key, Index::new(position)));
-            self.site.partitions.push(Partition {
+            self.job_tables.partitions.push(Partition {
                 priority_job_factor: row.priority_job_factor,
                 norm_priority: row.norm_priority,
                 max_time_mins: (!row.max_time_infinite).then_some(row.max_time),
@@ -143,30 +146,30 @@ impl Tables {
             });
         }
         self.partitions.sort_unstable_by_key(|(key, _)| *key);
-        self.site.partition_lists.clear();
+        self.job_tables.partition_lists.clear();
         for key in snapshot.partition_keys() {
             // A job may name a partition that is no longer in slurmctld's list, for a moment:
             // the list then stands for any of them, and its priorities will not be written.
             let index = find(&self.partitions, key).unwrap_or(Index::new(0));
-            self.site.partition_lists.push(index);
+            self.job_tables.partition_lists.push(index);
         }
     }
 
     fn fill_qos(&mut self, snapshot: &Snapshot) {
         self.qos.clear();
-        self.site.qos.clear();
+        self.job_tables.qos.clear();
         for (position, row) in snapshot.qos().iter().enumerate() {
             self.qos.push((row.id, Index::new(position)));
-            self.site.qos.push(Qos {
+            self.job_tables.qos.push(Qos {
                 priority: row.priority,
                 norm_priority: row.norm_priority,
             });
         }
         self.qos.sort_by_key(|(id, _)| *id);
-        self.site.qos_lists.clear();
+        self.job_tables.qos_lists.clear();
         for id in snapshot.qos_ids() {
             let index = find(&self.qos, id).unwrap_or(Index::new(0));
-            self.site.qos_lists.push(index);
+            self.job_tables.qos_lists.push(index);
         }
     }
 
@@ -180,7 +183,7 @@ impl Tables {
         snapshot: &'a Snapshot,
         now: i64,
     ) -> Result<Pricer<'a>, PriorityError> {
-        self.site.check()?;
+        self.job_tables.check()?;
         self.pricer_again(settings, snapshot, now)
     }
 
@@ -191,7 +194,7 @@ impl Tables {
         snapshot: &'a Snapshot,
         now: i64,
     ) -> Result<Pricer<'a>, PriorityError> {
-        let pricer = Pricer::of_checked(&settings.config, &self.site, now)?;
+        let pricer = Pricer::of_checked(&settings.config, &self.job_tables, now)?;
         Ok(pricer.with_job_counts(snapshot.tres()))
     }
 
@@ -254,8 +257,8 @@ pub(in crate::slurm) fn assoc(row: &ffi::shim_assoc) -> Assoc {
     }
 }
 
-fn recorded(row: &ffi::shim_assoc_recorded) -> Kept {
-    Kept {
+fn recorded(row: &ffi::shim_assoc_recorded) -> RecordState {
+    RecordState {
         norm_shares: row.shares_norm,
         norm_usage: row.has_usage_norm.then(|| host::number(row.usage_norm)),
         effective_usage: row.has_usage_efctv.then(|| host::number(row.usage_efctv)),

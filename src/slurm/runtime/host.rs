@@ -133,7 +133,7 @@ pub(in crate::slurm) fn save_first_states() {
 
 /// The root's effective usage is all there is: the first price of a job may ask for it.
 pub(in crate::slurm) fn root_uses_all() {
-    // SAFETY: called from init, before anyone asks for usage; init may come with locks held, so
+    // SAFETY: called from init, before usage is read; init may come with locks held, so
     // none is taken.
     unsafe { ffi::shim_root_uses_all() }
 }
@@ -198,7 +198,7 @@ pub(in crate::slurm) fn settings(locked: bool) -> HostSettings {
     let mut numbers = ffi::shim_settings::default();
     // SAFETY: the strings that `numbers` points to are valid as long as the configuration does
     // not change: under the read lock, or under the write lock that the caller of the hook holds,
-    // or (init) before there is anyone else. They are copied before that ends.
+    // or (init) before there are other threads. They are copied before that ends.
     unsafe {
         if locked {
             ffi::shim_settings_lock();
@@ -251,7 +251,7 @@ unsafe fn path(text: *const c_char) -> PathBuf {
 /// Names of all TRES in Slurm's order. Takes the TRES read lock.
 pub(in crate::slurm) fn tres_names() -> Vec<String> {
     extern "C" fn push(context: *mut c_void, name: *const c_char) {
-        // SAFETY: `context` is the vector below, borrowed by nobody else during the call; the
+        // SAFETY: `context` is the vector below, not borrowed otherwise during the call; the
         // name is a string of slurmctld under the TRES lock.
         unsafe {
             let names = &mut *context.cast::<Vec<String>>();

@@ -1,7 +1,7 @@
 //! The thread that makes the passes, and its period.
 //!
 //! Waiting is the C library's, on the monotonic clock: steps of the wall clock neither delay a
-//! pass nor make several follow each other, and after a stall the period starts anew.
+//! pass nor make several follow each other, and after a stall the period starts again.
 
 use super::sync::thread::{Builder, JoinHandle};
 use super::sync::{AtomicBool, InterruptibleWait, Mutex, Ordering};

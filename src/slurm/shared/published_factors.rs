@@ -2,7 +2,7 @@
 //!
 //! An association that no pass has seen is new and unused. Under the documented behaviour its
 //! first jobs get what such an association will most likely have after the next pass: without
-//! usage it ranks before every used sibling, so the best factor that anyone below its nearest
+//! usage it ranks before every used sibling, so the best factor that any user below its nearest
 //! known ancestor has; with zero shares the worst. `priority/multifactor` gives it 0.
 
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};

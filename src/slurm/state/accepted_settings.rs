@@ -1,9 +1,9 @@
 //! `priority_fairtree_settings`: slurm.conf's settings as the plugin last accepted them.
 //!
-//! From 23.11 on `scontrol reconfigure` starts slurmctld anew, in the same process where it runs
+//! From 23.11 on `scontrol reconfigure` restarts slurmctld, in the same process where it runs
 //! in the foreground. Settings that the plugin refuses would then end slurmctld, where older
 //! releases go on with those from before. So these are remembered, and a slurmctld that was
-//! started anew goes on with them. Any other start refuses what is refused.
+//! restarted goes on with them. Any other start refuses what is refused.
 //!
 //! A text: a first line that names the format, `key=value` for each field of [`HostConfig`] under
 //! its name there, `policy=` the text of the policy file with `\n` for line breaks and `\\` for

@@ -15,7 +15,7 @@
 //! both. At start it is taken if it belongs to the last pass, unless the dump is newer and surely of
 //! the same pass; after another plugin has made passes it is not.
 //!
-//! Nobody waits for the disk: usage of a pass is written by a thread of its own (see [`saver`]), and
+//! A pass does not wait for the disk: its usage is written by a thread of its own (see [`saver`]), and
 //! slurmctld may dump usage before that is done. So our file says until when no other pass changes
 //! usage (`next_pass`). What was dumped before that time is of its pass. A dump of a later time may
 //! be of a pass whose file did not get to the disk: then it does not count, and jobs are charged from

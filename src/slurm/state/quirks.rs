@@ -17,7 +17,7 @@ pub(in crate::slurm) struct Quirks {
     pub keeps_term_of_first_qos: bool,
     /// In that list, TRES that a job's other partition has no count for are weighted once more.
     pub weighs_tres_again: bool,
-    /// Run seconds are not given anew where a reconfigure brings another ranking.
+    /// Run seconds are not given again where a reconfigure brings another ranking.
     pub keeps_run_secs: bool,
     /// Run seconds of jobs whose association is gone are taken away, too.
     pub takes_run_secs_of_gone: bool,
@@ -25,8 +25,8 @@ pub(in crate::slurm) struct Quirks {
     pub misses_unreported_ends: bool,
     /// Ends are valued with the half-life of the last pass, not with the present one.
     pub values_ends_as_last_pass: bool,
-    /// No call of the site factor plugin in a pass whose clock is behind the last one; nobody is
-    /// told of such a clock.
+    /// No call of the site factor plugin in a pass whose clock is behind the last one; no message
+    /// tells of such a clock.
     pub ignores_clock_back: bool,
     /// Jobs that have ended are priced.
     pub prices_ended: bool,

@@ -1,6 +1,6 @@
-//! The thread that writes to disk, so that nobody else has to wait for a disk that is slow or hangs.
+//! The thread that writes to disk, so that no other thread has to wait for a disk that is slow or hangs.
 //!
-//! Whoever has something to save hands it over and waits for [`BOUND`] at most. What is handed over
+//! A thread that has something to save hands it over and waits for [`BOUND`] at most. What is handed over
 //! while the thread is still at work waits; if more comes, only the last counts. When the plugin ends
 //! while the disk hangs, the thread is left alone: it owns all that it uses, its code stays in memory
 //! (the plugin is never unmapped), and it replaces no file any more.
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long anyone waits for the disk.
+/// How long a thread waits for the disk.
 pub(in crate::slurm) const BOUND: Duration = Duration::from_secs(5);
 
-/// What is to be done. Its argument says whether anyone wants it still; asked right before files are
+/// What is to be done. Its argument says whether it is still wanted; asked right before files are
 /// replaced.
 pub(in crate::slurm) type Job = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<(), String> + Send>;
 
-/// Held while files are written: slurmctld may end the plugin and start it anew in one process, and
+/// Held while files are written: slurmctld may end the plugin and restart it in one process, and
 /// a thread that was left alone must be done before another one writes the same files.
 static WRITING: Mutex<()> = Mutex::new(());
 
@@ -53,7 +53,7 @@ struct Work {
 
 impl Saver {
     /// Hands a job over and waits until it is done; not at all while the disk is still busy with
-    /// another one, which somebody has waited for.
+    /// another one, which was waited for.
     ///
     /// # Errors
     /// What the job ends with, or that it is not done yet. It goes on then.
@@ -65,7 +65,7 @@ impl Saver {
         self.wait(number, BOUND, |work| work.ending)
     }
 
-    /// From now on nobody waits in [`Saver::save`].
+    /// From now on no thread waits in [`Saver::save`].
     pub(in crate::slurm) fn wait_no_more(&self) {
         self.desk.work.lock().ending = true;
         self.desk.changed.notify_all();

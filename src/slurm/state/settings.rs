@@ -54,7 +54,7 @@ impl Settings {
     }
 
     /// At start: what slurmctld has. If that is refused and a reconfigure has started slurmctld
-    /// anew, what was accepted before: nothing of ours ends a slurmctld that runs.
+    /// again, what was accepted before: nothing of ours ends a slurmctld that runs.
     ///
     /// # Errors
     /// As [`Settings::read`].
@@ -255,12 +255,12 @@ fn without_texts(host: &HostSettings) -> HostConfig<'_> {
     }
 }
 
-/// True in a slurmctld that `scontrol reconfigure` has started anew (from 23.11 on).
+/// True in a slurmctld that `scontrol reconfigure` has restarted (from 23.11 on).
 fn is_started_by_reconfigure() -> bool {
     std::env::var_os("SLURMCTLD_RECONF").is_some()
 }
 
-/// Accepted settings, if this release starts slurmctld anew for a reconfigure.
+/// Accepted settings, if this release restarts slurmctld for a reconfigure.
 fn to_remember(host: &HostSettings, policy: Option<&str>) -> Option<Accepted> {
     RELEASE
         .facts()

@@ -63,7 +63,7 @@ pub(in crate::slurm) struct State {
     pub(in crate::slurm) previous_ran: i64,
     pub(in crate::slurm) last_reset: i64,
     /// No other pass changes usage before this time, so that what slurmctld dumps from
-    /// `written_at` until then is usage of this pass, too. Of what it dumps later nobody knows.
+    /// `written_at` until then is usage of this pass, too. Of what it dumps later that is not known.
     pub(in crate::slurm) next_pass: i64,
     /// Ids of the TRES, in the order of every record's.
     pub(in crate::slurm) tres_ids: Vec<u32>,

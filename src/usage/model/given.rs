@@ -1,6 +1,6 @@
 //! Usage that the host knows: a ledger of runs tells it, and passes only read it.
 
-use super::{Change, Model, Quantity, Step, Use};
+use super::{Model, Quantity, Step, UsageChange, Use};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -14,10 +14,10 @@ use crate::usage::{Amounts, UsageError};
 /// ```
 /// use fairtree::extended::Extended;
 /// use fairtree::tree::Tree;
-/// use fairtree::usage::{Change, Given, Model};
+/// use fairtree::usage::{UsageChange, Given, Model};
 /// let mut model = Given::default();
 /// model.records(Some(1_000)).unwrap().push(Extended::ONE);
-/// assert_eq!(model.advance(&Tree::default(), 2_000), Change::Factor(1.0));
+/// assert_eq!(model.advance(&Tree::default(), 2_000), UsageChange::Factor(1.0));
 /// assert_eq!(model.raw(), [Extended::ONE]);
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -31,9 +31,9 @@ impl Model for Given {
         self.moment
     }
 
-    fn advance(&mut self, _tree: &Tree, now: i64) -> Change {
+    fn advance(&mut self, _tree: &Tree, now: i64) -> UsageChange {
         self.moment = Some(self.moment.map_or(now, |moment| moment.max(now)));
-        Change::Factor(1.0)
+        UsageChange::Factor(1.0)
     }
 
     fn weigh(&mut self, _used: &Use<'_>) -> Amounts {

@@ -3,7 +3,7 @@
 //! All usage decays by one factor, so sums are all that has to be kept: what was used when is
 //! forgotten. See [`Decay`] for the formulas and for where `compat=slurm` differs.
 
-use super::{Change, Model, Quantity, Step, Use};
+use super::{Model, Quantity, Step, UsageChange, Use};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -17,7 +17,7 @@ use crate::usage::{Amounts, Decay, Ledger, UsageError};
 /// ```
 /// use fairtree::compat::Compat;
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-/// use fairtree::usage::{Change, Decay, HalfLife, Ledger, Model, Use};
+/// use fairtree::usage::{UsageChange, Decay, HalfLife, Ledger, Model, Use};
 /// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
 /// let user = Assoc { id: 2, parent: Some(1), kind: AssocKind::User, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([root, user])?;
@@ -28,7 +28,7 @@ use crate::usage::{Amounts, Decay, Ledger, UsageError};
 /// let charged = model.charge(&tree, tree.index_of(2).unwrap(), &used)?;
 /// // Ten minutes of two TRES, of which a little has decayed.
 /// assert!(charged.usage > 1_100.0 && charged.usage < 1_200.0);
-/// assert_eq!(model.advance(&tree, 4_200), Change::Factor(0.5));
+/// assert_eq!(model.advance(&tree, 4_200), UsageChange::Factor(0.5));
 /// assert_eq!(model.raw()[0].to_f64(), charged.usage / 2.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -116,7 +116,7 @@ impl Model for HalfLife {
         self.moment
     }
 
-    fn advance(&mut self, _tree: &Tree, now: i64) -> Change {
+    fn advance(&mut self, _tree: &Tree, now: i64) -> UsageChange {
         let passed = self.moment.map_or(0, |moment| now.saturating_sub(moment));
         self.factor = self.decay().factor(passed);
         self.ledger.decay(self.factor);
@@ -124,7 +124,7 @@ impl Model for HalfLife {
             Some(moment) if !self.decay().quirks().follows_clock_back => Some(moment.max(now)),
             _ => Some(now),
         };
-        Change::Factor(self.factor)
+        UsageChange::Factor(self.factor)
     }
 
     fn weigh(&mut self, used: &Use<'_>) -> Amounts {
@@ -245,13 +245,13 @@ mod tests {
         let user = tree.index_of(3).unwrap();
         for compat in [Compat::Documented, SLURM] {
             let mut model = model(0, compat, &tree);
-            assert_eq!(model.advance(&tree, 1_100), Change::Factor(1.0));
+            assert_eq!(model.advance(&tree, 1_100), UsageChange::Factor(1.0));
             // 100 s of 4 TRES at half price.
             let found = model.charge(&tree, user, &used(1_000, 1_100, 4.0)).unwrap();
             assert_eq!((found.wall_secs, found.usage), (50.0, 200.0));
             assert_eq!(raw(&model), [200.0; 3]);
             model.set_decay(Decay::new(600, Compat::Documented));
-            assert_eq!(model.advance(&tree, 1_700), Change::Factor(0.5));
+            assert_eq!(model.advance(&tree, 1_700), UsageChange::Factor(0.5));
             assert_eq!(raw(&model), [100.0; 3]);
             let step = model.step(user, Quantity::Billing);
             assert_eq!((step.scale, step.add), (0.5, Extended::ZERO));
@@ -263,7 +263,7 @@ mod tests {
         let tree = tree();
         for (compat, moment) in [(Compat::Documented, 1_000), (SLURM, 500)] {
             let mut model = model(600, compat, &tree);
-            assert_eq!(model.advance(&tree, 500), Change::Factor(1.0));
+            assert_eq!(model.advance(&tree, 500), UsageChange::Factor(1.0));
             assert_eq!(model.moment(), Some(moment));
         }
     }
@@ -273,7 +273,7 @@ mod tests {
         let tree = tree();
         let decay = Decay::new(60, Compat::Documented);
         let mut model = HalfLife::new(decay, Ledger::new(&tree), None);
-        assert_eq!(model.advance(&tree, 1_000_000), Change::Factor(1.0));
+        assert_eq!(model.advance(&tree, 1_000_000), UsageChange::Factor(1.0));
         assert_eq!(model.moment(), Some(1_000_000));
     }
 

@@ -13,9 +13,9 @@
 //! Time is an argument everywhere: no model looks at a clock. Usage is kept per association by
 //! position in a [`Tree`], and a charge to an association counts for all above it as well.
 //!
-//! What time does to usage is of one of three kinds ([`Change`]). Under a half-life *all* usage is
+//! What time does to usage is of one of three kinds ([`UsageChange`]). Under a half-life *all* usage is
 //! multiplied by *one* factor, which changes no order among siblings: a host scales the records
-//! that it keeps and ranks need not be computed anew. A rolling window subtracts what leaves it,
+//! that it keeps and ranks need not be computed again. A rolling window subtracts what leaves it,
 //! from some associations more than from others: a host asks [`Model::step`] for each of them
 //! what to scale its records by and what to add. A reset leaves nothing.
 
@@ -68,7 +68,7 @@ pub struct Use<'a> {
 
 /// What became of all usage as time passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Change {
+pub enum UsageChange {
     /// All usage is this part, 0..=1, of what it was; 1 where nothing changed. QOS with `NoDecay`
     /// keep theirs.
     Factor(f64),
@@ -79,14 +79,14 @@ pub enum Change {
     Each,
 }
 
-impl Change {
+impl UsageChange {
     /// The one factor by which all usage changed. `None`: there is no such factor, and ranks kept
     /// from before have to follow [`Model::moved`].
     pub fn factor(self) -> Option<f64> {
         match self {
-            Change::Factor(factor) => Some(factor),
-            Change::Cleared => Some(0.0),
-            Change::Each => None,
+            UsageChange::Factor(factor) => Some(factor),
+            UsageChange::Cleared => Some(0.0),
+            UsageChange::Each => None,
         }
     }
 }
@@ -114,7 +114,7 @@ pub trait Model: Debug + Send + Sync {
     /// The first call sets the moment and changes nothing. A `now` before the moment leaves usage
     /// as it is; the moment stays too, so that no time counts twice, but for models that follow
     /// Slurm, which go back with the clock.
-    fn advance(&mut self, tree: &Tree, now: i64) -> Change;
+    fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange;
 
     /// What use counts for at the moment, without charging it.
     fn weigh(&mut self, used: &Use<'_>) -> Amounts;
@@ -152,7 +152,7 @@ pub trait Model: Debug + Send + Sync {
 
     /// The associations whose usage the last [`Model::advance`] changed by more than a common
     /// factor, in any order; an association may stand in it more than once. Empty after
-    /// [`Change::Factor`] and [`Change::Cleared`].
+    /// [`UsageChange::Factor`] and [`UsageChange::Cleared`].
     fn moved(&self) -> &[AssocIndex] {
         &[]
     }
@@ -217,7 +217,7 @@ impl Model for Box<dyn Model> {
         (**self).moment()
     }
 
-    fn advance(&mut self, tree: &Tree, now: i64) -> Change {
+    fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange {
         (**self).advance(tree, now)
     }
 

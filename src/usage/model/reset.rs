@@ -6,7 +6,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::{Change, Model, Quantity, Step, Use};
+use super::{Model, Quantity, Step, UsageChange, Use};
 use crate::config::Config;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -18,7 +18,7 @@ use crate::usage::{Amounts, ResetSchedule, UsageError};
 /// use fairtree::compat::Compat;
 /// use fairtree::config::ResetPeriod;
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
-/// use fairtree::usage::{Change, Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting, Use};
+/// use fairtree::usage::{UsageChange, Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting, Use};
 /// use jiff::tz::TimeZone;
 /// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([root])?;
@@ -27,8 +27,8 @@ use crate::usage::{Amounts, ResetSchedule, UsageError};
 /// let mut model = Resetting::new(never, daily, TimeZone::UTC);
 /// let used = Use { from: 0, to: 600, billing: 1.0, factor: 1.0, tres: &[] };
 /// model.charge(&tree, tree.index_of(1).unwrap(), &used)?;
-/// assert_eq!(model.advance(&tree, 86_399), Change::Factor(1.0));
-/// assert_eq!(model.advance(&tree, 86_400), Change::Cleared);
+/// assert_eq!(model.advance(&tree, 86_399), UsageChange::Factor(1.0));
+/// assert_eq!(model.advance(&tree, 86_400), UsageChange::Cleared);
 /// assert!(model.raw()[0].is_zero());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -83,14 +83,14 @@ impl<M: Model> Model for Resetting<M> {
         self.model.moment()
     }
 
-    fn advance(&mut self, tree: &Tree, now: i64) -> Change {
+    fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange {
         self.cleared = self.schedule.take_due(now, &self.zone);
         if self.cleared {
             self.model.clear();
         }
         let change = self.model.advance(tree, now);
         if self.cleared {
-            Change::Cleared
+            UsageChange::Cleared
         } else {
             change
         }

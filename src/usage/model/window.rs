@@ -4,7 +4,7 @@
 //! [`WindowLedger`] keeps and computes; this hands out its numbers by position, for every
 //! quantity. Its plans tell node by node which of the two counts.
 
-use super::{Change, Model, Quantity, Step, Use};
+use super::{Model, Quantity, Step, UsageChange, Use};
 use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
@@ -19,7 +19,7 @@ use crate::usage::{Amounts, UsageError};
 /// ```
 /// use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
 /// use fairtree::usage::window::{Columns, Window, WindowLedger};
-/// use fairtree::usage::{Change, Model, Quantity, Use, Windowed};
+/// use fairtree::usage::{UsageChange, Model, Quantity, Use, Windowed};
 /// let root = Assoc { id: 1, parent: None, kind: AssocKind::Account, shares: Shares::Raw(1) };
 /// let tree = Tree::from_rows([root])?;
 /// let index = tree.index_of(1).unwrap();
@@ -32,7 +32,7 @@ use crate::usage::{Amounts, UsageError};
 /// model.charge(&tree, index, &used)?;
 /// assert_eq!(model.usage(Quantity::Tres(0)).unwrap()[0].to_f64(), 2_400.0);
 /// // Half of it has left the window.
-/// assert_eq!(model.advance(&tree, 6_300 + 3_600), Change::Each);
+/// assert_eq!(model.advance(&tree, 6_300 + 3_600), UsageChange::Each);
 /// assert_eq!(model.raw()[0].to_f64(), 600.0);
 /// assert_eq!(model.step(index, Quantity::Wall).add.to_f64(), -300.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -123,7 +123,7 @@ impl Windowed {
     }
 
     /// Reads what changed; tells of which associations, and per association by how much in all
-    /// columns. Nothing is told where all was read anew.
+    /// columns. Nothing is told where all was read again.
     fn read_changed(&mut self, tree: &Tree) -> (Vec<AssocIndex>, Vec<Extended>) {
         let Changed::Some(leaves) = self.ledger.take_changed() else {
             self.read_all(tree);
@@ -181,18 +181,18 @@ impl Model for Windowed {
     }
 
     /// A moment that no ledger can stand at, before 1970 or after the year 9999, changes nothing.
-    fn advance(&mut self, tree: &Tree, now: i64) -> Change {
+    fn advance(&mut self, tree: &Tree, now: i64) -> UsageChange {
         self.moved.clear();
         self.added.clear();
         self.take_length(tree);
         self.read_changed(tree);
         if self.ledger.advance(tree, now) != Ok(true) {
-            return Change::Factor(1.0);
+            return UsageChange::Factor(1.0);
         }
         (self.moved, self.added) = self.read_changed(tree);
         match self.moved.is_empty() {
-            true => Change::Factor(1.0),
-            false => Change::Each,
+            true => UsageChange::Factor(1.0),
+            false => UsageChange::Each,
         }
     }
 
@@ -367,7 +367,7 @@ mod tests {
             [220.0, 200.0, 200.0, 20.0]
         );
         assert_eq!(model.usage(Quantity::Tres(1)), None);
-        assert_eq!(model.advance(&tree, 1_025), Change::Each);
+        assert_eq!(model.advance(&tree, 1_025), UsageChange::Each);
         let moved: Vec<u32> = model
             .moved()
             .iter()
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(model.step(other, Quantity::Billing).add, Extended::ZERO);
         assert_eq!(model.weigh(&used(900, 1_000)).wall_secs, 37.5);
         // A clock that steps back moves nothing.
-        assert_eq!(model.advance(&tree, 1_000), Change::Factor(1.0));
+        assert_eq!(model.advance(&tree, 1_000), UsageChange::Factor(1.0));
         assert_eq!(model.moment(), Some(1_025));
         assert_eq!(model.moved(), []);
     }

@@ -7,7 +7,7 @@ use super::history::sorted_dates;
 use super::ledger::{NONE, check_kept};
 use super::run::Runs;
 use super::slot::Leaf;
-use super::sums::{Change, Sums, plans_of};
+use super::sums::{Delta, Sums, plans_of};
 use super::{Window, WindowError, WindowLedger};
 use crate::tree::{Assoc, AssocId, AssocIndex, Tree, TreeError};
 use crate::usage::{Plan, Total};
@@ -242,7 +242,7 @@ impl WindowLedger {
     }
 
     /// Forgets the usage of an association and of all below it (`RawUsage=0` of sacctmgr). Runs
-    /// that go on begin anew: what they were charged is not taken back later.
+    /// that go on begin again: what they were charged is not taken back later.
     pub fn reset_assoc(&mut self, tree: &Tree, index: AssocIndex) {
         self.check_size(tree);
         let mut below = vec![false; tree.len()];
@@ -315,14 +315,14 @@ impl WindowLedger {
                 Some(_) => {}
             }
         }
-        // Slots of other sources that were dropped may be anybody's now.
+        // Slots of other sources that were dropped may be in use again.
         for other in self.others.values_mut() {
             other.slots.retain(|at| self.slots[*at as usize].used);
         }
         self.rebuild(after);
     }
 
-    /// Works out all sums anew.
+    /// Recomputes all sums.
     pub(super) fn rebuild(&mut self, tree: &Tree) {
         let own = |index: AssocIndex| self.plans.get(&tree.rows()[index.get()].id).copied();
         let plans = plans_of(tree, &self.dates, self.default_plan, own);
@@ -378,7 +378,7 @@ impl WindowLedger {
         let slot = &self.slots[at as usize];
         if let Some(assoc) = slot.assoc {
             let totals = &slot.leaf.totals;
-            let change = Change {
+            let change = Delta {
                 inside,
                 edge,
                 totals,

@@ -42,7 +42,7 @@ pub enum WindowError {
         /// Seconds of a bucket.
         have_secs: u32,
     },
-    /// A capacity from which nobody is entitled to anything.
+    /// A capacity that entitles no association to anything.
     #[error("capacity: {found} billing TRES; allowed is a number above 0")]
     Capacity {
         /// What was given.

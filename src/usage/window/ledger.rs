@@ -8,7 +8,7 @@ use super::run::{Runs, Segment};
 use super::slot::{Leaf, Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
-use super::sums::{Change, Sums, WINDOW};
+use super::sums::{Delta, Sums, WINDOW};
 use super::{Columns, LeafKey, Rate, RunId, Source, Spans, Used, Window, WindowError};
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
@@ -148,7 +148,7 @@ impl WindowLedger {
             let slot = &mut self.slots[slot as usize];
             let gone = std::mem::take(&mut slot.at_edge);
             if let Some(assoc) = slot.assoc {
-                let change = Change {
+                let change = Delta {
                     inside: &[],
                     edge: &gone,
                     totals: &[],
@@ -173,14 +173,14 @@ impl WindowLedger {
             slot.leaf.buckets.sum(bucket, edge, &mut leaving);
             slot.leaf.buckets.leave_behind(edge, width);
             if let Some(assoc) = slot.assoc {
-                let out = Change {
+                let out = Delta {
                     inside: &leaving,
                     edge: &[],
                     totals: &[],
                     add: false,
                 };
                 self.sums.change(tree, assoc, &out);
-                let into = Change {
+                let into = Delta {
                     inside: &[],
                     edge: &at_edge,
                     totals: &[],
@@ -459,7 +459,7 @@ impl WindowLedger {
             }
         }
         if let Some(assoc) = slot.assoc {
-            let change = Change {
+            let change = Delta {
                 inside,
                 edge,
                 totals,

@@ -152,7 +152,7 @@ impl Window {
         self.resolution_secs
     }
 
-    /// What everybody together is entitled to in the window, TRES-seconds: capacity times
+    /// What all nodes together are entitled to in the window, TRES-seconds: capacity times
     /// length. A node's part of it is its fraction of the shares.
     ///
     /// `capacity`: billing TRES of all machines that share.

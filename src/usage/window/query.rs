@@ -31,7 +31,7 @@ impl WindowLedger {
         }
     }
 
-    /// How many seconds of `[from, to)` count by a plan now, whoever used them.
+    /// How many seconds of `[from, to)` count by a plan now, for any leaf.
     pub(in crate::usage) fn weigh_secs(&self, from: i64, to: i64, plan: Plan) -> f64 {
         match plan {
             Plan::Total(total) => secs_since(total.since(), from, to.min(self.now)) as f64,

@@ -27,7 +27,7 @@ fn add(held: &mut [u128], more: &[u128]) {
 pub struct Placed {
     /// How many are in the tree now.
     pub placed: usize,
-    /// Those that are not in the tree, ascending: they count for nobody.
+    /// Those that are not in the tree, ascending: they count for no node.
     pub unplaced: Vec<LeafKey>,
 }
 
@@ -36,7 +36,7 @@ impl WindowLedger {
     /// it.
     ///
     /// `place`: the association of a name, by position; `None` where there is none now, as for
-    /// one that was removed while nobody looked. Such use is kept and saved again. (To count it
+    /// one that was removed in the meantime. Such use is kept and saved again. (To count it
     /// for the account, give the account's position.)
     ///
     /// The ledger moves to the moment of the history if that is later. Shorter buckets than

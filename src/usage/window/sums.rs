@@ -25,7 +25,7 @@ pub(super) struct Sums {
 }
 
 /// What to add to the sums of a leaf and of all above it; empty: nothing.
-pub(super) struct Change<'a> {
+pub(super) struct Delta<'a> {
     pub inside: &'a [u128],
     pub edge: &'a [u128],
     /// Per date all columns.
@@ -79,7 +79,7 @@ impl Sums {
     }
 
     /// Adds to a leaf and to all its ancestors.
-    pub(super) fn change(&mut self, tree: &Tree, leaf: AssocIndex, by: &Change<'_>) {
+    pub(super) fn change(&mut self, tree: &Tree, leaf: AssocIndex, by: &Delta<'_>) {
         let width = self.width;
         let mut next = Some(leaf);
         while let Some(node) = next {

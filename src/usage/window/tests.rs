@@ -364,12 +364,12 @@ proptest! {
             pair.check();
         }
         pair.check_shorter(shorter);
-        // Worked out anew it is the same, to the last bit.
-        let mut anew = pair.ledger.clone();
-        anew.rebuild(&pair.tree);
+        // Recomputed it is the same, to the last bit.
+        let mut rebuilt = pair.ledger.clone();
+        rebuilt.rebuild(&pair.tree);
         for node in pair.tree.indices() {
             let column = Column::Billing;
-            prop_assert_eq!(anew.used(node, column), pair.ledger.used(node, column));
+            prop_assert_eq!(rebuilt.used(node, column), pair.ledger.used(node, column));
         }
         // Taking everything back leaves nothing.
         let runs: Vec<RunId> = pair.ledger.open_runs().collect();

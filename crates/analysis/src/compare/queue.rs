@@ -5,7 +5,7 @@ use super::{Change, Happened, Kind, Value, Values};
 use crate::prio::{PrioReport, PrioRow};
 use fairtree_model::c_format;
 use fairtree_model::input::sprio::Factor;
-use fairtree_model::input::sshare::{Listing, Row};
+use fairtree_model::input::sshare::{Listing, SshareRow};
 
 /// For each row of `after` the row of `before` of the same job and partition, and whether each row
 /// of `before` has one. Of a job with several QOS sprio prints a row for each, the highest priority
@@ -122,7 +122,7 @@ fn weights(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
 }
 
 /// The users of a listing of sshare, by name.
-struct Users<'a>(Vec<(&'a str, &'a Row)>);
+struct Users<'a>(Vec<(&'a str, &'a SshareRow)>);
 
 impl<'a> Users<'a> {
     fn of(listing: &'a Listing) -> Users<'a> {
@@ -133,7 +133,7 @@ impl<'a> Users<'a> {
     }
 
     /// The one association that a job's user and account can be; both may be cut short.
-    fn association(&self, job: &PrioRow<'_>) -> Option<&'a Row> {
+    fn association(&self, job: &PrioRow<'_>) -> Option<&'a SshareRow> {
         let (user, account) = (job.user?, job.account.unwrap_or(""));
         let from = self.0.partition_point(|(known, _)| *known < user);
         let begin = self.0[from..]

@@ -11,7 +11,7 @@ use super::assoc::{Key, key, name};
 use crate::share::{Verdict, check, from_listing};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
-use fairtree_model::input::sshare::{Column, Link, Listing, Row, RowKind, links};
+use fairtree_model::input::sshare::{Column, Link, Listing, RowKind, SshareRow, links};
 
 /// Number of names shown of associations that changed places.
 const SHOWN: usize = 3;
@@ -23,7 +23,7 @@ pub(super) struct Ranks<'a> {
 }
 
 struct Side<'a> {
-    rows: &'a [Row],
+    rows: &'a [SshareRow],
     links: Vec<Link>,
     at: HashMap<Key<'a>, usize>,
     /// Rows whose factor is that of a tie as only stock ranks it.
@@ -93,7 +93,7 @@ impl<'a> Ranks<'a> {
     }
 
     /// Why the factor of a row is another one now; `None` where nothing tells.
-    pub(super) fn why(&self, row: &Row) -> Option<String> {
+    pub(super) fn why(&self, row: &SshareRow) -> Option<String> {
         let (old, new) = (
             *self.before.at.get(&key(row))?,
             *self.after.at.get(&key(row))?,

@@ -12,15 +12,17 @@ use super::ranks::Ranks;
 use super::{Change, Happened, Kind, Value};
 use fairtree::tree::Shares;
 use fairtree_model::c_format;
-use fairtree_model::input::sshare::{Link, Listing, Printed, Row, RowKind, links};
+use fairtree_model::input::sshare::{Link, Listing, Printed, RowKind, SshareRow, links};
 
 /// Usage below this, in TRES-seconds, is too coarse to derive a decay factor from it.
 const COARSE: u64 = 1000;
 
 /// The differences: who passed whom, level by level, then each association, in the later order.
 pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {
-    let earlier: HashMap<Key<'_>, &Row> = before.rows.iter().map(|row| (key(row), row)).collect();
-    let later: HashMap<Key<'_>, &Row> = after.rows.iter().map(|row| (key(row), row)).collect();
+    let earlier: HashMap<Key<'_>, &SshareRow> =
+        before.rows.iter().map(|row| (key(row), row)).collect();
+    let later: HashMap<Key<'_>, &SshareRow> =
+        after.rows.iter().map(|row| (key(row), row)).collect();
     let left = left(&earlier, &later);
     let ranks = Ranks::new(before, after);
     let mut changes = passed(&earlier, after);
@@ -43,8 +45,11 @@ pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {
 }
 
 /// An upper bound of the decay factor, 0..=1; `None` where no row gives one.
-fn left(earlier: &HashMap<Key<'_>, &Row>, later: &HashMap<Key<'_>, &Row>) -> Option<f64> {
-    let ratio = |(key, row): (&Key<'_>, &&Row)| {
+fn left(
+    earlier: &HashMap<Key<'_>, &SshareRow>,
+    later: &HashMap<Key<'_>, &SshareRow>,
+) -> Option<f64> {
+    let ratio = |(key, row): (&Key<'_>, &&SshareRow)| {
         let (old, new) = (row.raw_usage?, later.get(key)?.raw_usage?);
         (old >= COARSE).then_some(new as f64 / old as f64)
     };
@@ -56,7 +61,7 @@ fn left(earlier: &HashMap<Key<'_>, &Row>, later: &HashMap<Key<'_>, &Row>) -> Opt
 }
 
 /// Siblings next to each other now that stood the other way round before.
-fn passed(earlier: &HashMap<Key<'_>, &Row>, after: &Listing) -> Vec<Change> {
+fn passed(earlier: &HashMap<Key<'_>, &SshareRow>, after: &Listing) -> Vec<Change> {
     let links = links(after);
     let mut levels: Vec<Vec<usize>> = vec![Vec::new(); after.rows.len()];
     for (at, link) in links.iter().enumerate() {
@@ -90,7 +95,7 @@ fn number(value: Option<f64>) -> f64 {
 
 /// The change where `ahead` was behind `behind` before.
 fn overtaking(
-    earlier: &HashMap<Key<'_>, &Row>,
+    earlier: &HashMap<Key<'_>, &SshareRow>,
     after: &Listing,
     links: &[Link],
     parent: usize,
@@ -147,7 +152,12 @@ fn overtaking(
 }
 
 /// What changed at one association.
-fn association(old: &Row, new: &Row, left: Option<f64>, ranks: &Ranks<'_>) -> Option<Change> {
+fn association(
+    old: &SshareRow,
+    new: &SshareRow,
+    left: Option<f64>,
+    ranks: &Ranks<'_>,
+) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
     let mut change = Change::new(Kind::Association, name(new), "");
     if old.raw_shares != new.raw_shares {

@@ -106,7 +106,7 @@ fn weights(cluster: &Cluster, request: &Request, names: &[String]) -> Option<Vec
         .as_deref()?;
     let weight = |name: &String| {
         let at = cluster
-            .site
+            .tables
             .tres_names
             .iter()
             .position(|known| known == name);

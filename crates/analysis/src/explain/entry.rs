@@ -3,7 +3,7 @@
 use super::RankedSite;
 use fairtree::config::Config;
 use fairtree::priority::{
-    AssocFactors, Index, Job, Priced, Pricer, PriorityError, Site, Span, Variant,
+    AssocFactors, Index, Job, JobTables, Priced, Pricer, PriorityError, Span, Variant,
 };
 use fairtree::tree::AssocIndex;
 
@@ -43,7 +43,7 @@ impl Entry {
     }
 
     /// The job with the partition and QOS of the variant as its own, and no priority set by hand.
-    pub(super) fn as_job(&self, config: &Config, site: &Site) -> Job {
+    pub(super) fn as_job(&self, config: &Config, tables: &JobTables) -> Job {
         let Some(variant) = self.variant else {
             return Job {
                 direct: false,
@@ -51,7 +51,7 @@ impl Entry {
             };
         };
         // Slurm lets a QOS of priority 0 inherit the term of the job's own QOS.
-        let counts = |qos: &Index| !config.compat.is_slurm() || site.qos[qos.get()].priority != 0;
+        let counts = |qos: &Index| !config.compat.is_slurm() || tables.qos[qos.get()].priority != 0;
         Job {
             partition: variant.partition,
             qos: variant.qos.filter(counts).or(self.job.qos),
@@ -123,30 +123,30 @@ pub(super) struct Trial {
 /// real site is.
 pub(super) struct Duel<'a> {
     config: &'a Config,
-    site: Site,
+    tables: JobTables,
     entries: [Entry; 2],
     now: i64,
 }
 
 impl<'a> Duel<'a> {
     pub(super) fn new(ranked: &RankedSite<'a>, entries: [Entry; 2]) -> Duel<'a> {
-        let full = ranked.site;
-        let mut site = Site {
+        let full = ranked.tables;
+        let mut tables = JobTables {
             partitions: full.partitions.clone(),
             qos: full.qos.clone(),
             tres_names: full.tres_names.clone(),
             cluster_cpus: full.cluster_cpus,
             cluster_nodes: full.cluster_nodes,
-            ..Site::default()
+            ..JobTables::default()
         };
-        let counts = &mut site.tres_counts;
+        let counts = &mut tables.tres_counts;
         let mut copied = |start: Option<Index>| {
             let from = start?.get();
             let here = counts.len();
             counts.extend(&full.tres_counts[from..from + full.tres_names.len()]);
             Some(Index::new(here))
         };
-        for partition in &mut site.partitions {
+        for partition in &mut tables.partitions {
             partition.tres = copied(partition.tres);
         }
         let mut entries = entries;
@@ -156,11 +156,11 @@ impl<'a> Duel<'a> {
             let assoc = job.assoc.map(|assoc| full.assocs[assoc.get()]);
             job.assoc = assoc.map(|_| AssocIndex::new(at));
             (job.partitions, job.qos_list) = (Span::default(), Span::default());
-            site.assocs.push(assoc.unwrap_or(AssocFactors::default()));
+            tables.assocs.push(assoc.unwrap_or(AssocFactors::default()));
         }
         Duel {
             config: ranked.config,
-            site,
+            tables,
             entries,
             now: ranked.now,
         }
@@ -168,9 +168,9 @@ impl<'a> Duel<'a> {
 
     /// The two priorities under a trial.
     pub(super) fn priorities(&mut self, trial: Trial) -> [u32; 2] {
-        let published = [0, 1].map(|at| self.site.assocs[at].fs_factor);
+        let published = [0, 1].map(|at| self.tables.assocs[at].fs_factor);
         for (assoc, fs_factor) in self
-            .site
+            .tables
             .assocs
             .iter_mut()
             .zip(trial.fs_factors.unwrap_or(published))
@@ -178,14 +178,14 @@ impl<'a> Duel<'a> {
             assoc.fs_factor = fs_factor;
         }
         let now = self.now.saturating_add(trial.wait_secs);
-        let pricer = Pricer::new(self.config, &self.site, now);
+        let pricer = Pricer::new(self.config, &self.tables, now);
         let pricer = pricer.expect("the same tables were priced before");
         let mut entries = self.entries;
         if let Some((at, less)) = trial.less_nice {
             entries[at].job.nice = entries[at].job.nice.saturating_sub(less);
         }
         let priorities = entries.map(|entry| entry.priced(&pricer).priority);
-        for (assoc, fs_factor) in self.site.assocs.iter_mut().zip(published) {
+        for (assoc, fs_factor) in self.tables.assocs.iter_mut().zip(published) {
             assoc.fs_factor = fs_factor;
         }
         priorities
@@ -197,9 +197,9 @@ pub(super) fn pricer<'a>(
     ranked: &RankedSite<'a>,
     jobs: &[&Job],
 ) -> Result<Pricer<'a>, PriorityError> {
-    let pricer = Pricer::new(ranked.config, ranked.site, ranked.now)?;
+    let pricer = Pricer::new(ranked.config, ranked.tables, ranked.now)?;
     for job in jobs {
-        ranked.site.check_job(job)?;
+        ranked.tables.check_job(job)?;
     }
     Ok(pricer)
 }

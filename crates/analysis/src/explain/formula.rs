@@ -121,7 +121,7 @@ pub(super) fn age(ranked: &RankedSite<'_>, job: &Job) -> Formula {
 }
 
 pub(super) fn assoc(ranked: &RankedSite<'_>, job: &Job) -> Formula {
-    let assocs = &ranked.site.assocs;
+    let assocs = &ranked.tables.assocs;
     priority(
         job.assoc.map(|assoc| assocs[assoc.get()].priority),
         assocs.iter().map(|assoc| assoc.priority),
@@ -131,7 +131,7 @@ pub(super) fn assoc(ranked: &RankedSite<'_>, job: &Job) -> Formula {
 
 pub(super) fn partition(ranked: &RankedSite<'_>, job: &Job) -> Formula {
     let factor = |partition: &Partition| u32::from(partition.priority_job_factor);
-    let partitions = &ranked.site.partitions;
+    let partitions = &ranked.tables.partitions;
     priority(
         job.partition.map(|index| factor(&partitions[index.get()])),
         partitions.iter().map(factor),
@@ -140,7 +140,7 @@ pub(super) fn partition(ranked: &RankedSite<'_>, job: &Job) -> Formula {
 }
 
 pub(super) fn qos(ranked: &RankedSite<'_>, job: &Job) -> Formula {
-    let qos = &ranked.site.qos;
+    let qos = &ranked.tables.qos;
     priority(
         job.qos.map(|index| qos[index.get()].priority),
         qos.iter().map(|qos| qos.priority),
@@ -204,7 +204,7 @@ pub(super) fn size(ranked: &RankedSite<'_>, job: &Job) -> Formula {
         (true, false) => SizeMode::RelativeToTime,
         (true, true) => SizeMode::SmallRelativeToTime,
     };
-    let partition = job.partition.map(|p| &ranked.site.partitions[p.get()]);
+    let partition = job.partition.map(|p| &ranked.tables.partitions[p.get()]);
     let minutes = match (job.time_limit, partition) {
         _ if !relative => None,
         (TimeLimit::Minutes(minutes), _) => Some(minutes),
@@ -215,20 +215,20 @@ pub(super) fn size(ranked: &RankedSite<'_>, job: &Job) -> Formula {
     Formula::Size {
         mode,
         nodes: job.nodes,
-        cluster_nodes: ranked.site.cluster_nodes,
+        cluster_nodes: ranked.tables.cluster_nodes,
         cpus: job.cpus,
-        cluster_cpus: ranked.site.cluster_cpus,
+        cluster_cpus: ranked.tables.cluster_cpus,
         minutes,
     }
 }
 
 /// Of the TRES at `position` of the site.
 pub(super) fn tres(ranked: &RankedSite<'_>, job: &Job, position: usize) -> Formula {
-    let site = ranked.site;
+    let tables = ranked.tables;
     let count = |start: Option<fairtree::priority::Index>| {
-        start.map_or(0, |start| site.tres_counts[start.get() + position])
+        start.map_or(0, |start| tables.tres_counts[start.get() + position])
     };
-    let partition = job.partition.map(|p| &site.partitions[p.get()]);
+    let partition = job.partition.map(|p| &tables.partitions[p.get()]);
     let raw = ranked.config.priority_flags.no_normal_tres;
     Formula::Tres {
         count: count(job.tres),

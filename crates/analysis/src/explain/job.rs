@@ -139,7 +139,7 @@ pub(super) fn explain(
     pricer: &Pricer<'_>,
     entry: &Entry,
 ) -> JobExplanation {
-    let (job, shown) = (&entry.job, entry.as_job(ranked.config, ranked.site));
+    let (job, shown) = (&entry.job, entry.as_job(ranked.config, ranked.tables));
     let computed = entry.computed(pricer);
     let priority = entry.priced(pricer).priority;
     let state = if job.priority == 0 {
@@ -204,7 +204,7 @@ fn terms(
     priced: &Priced,
 ) -> Vec<Term> {
     let config = ranked.config;
-    let job = entry.as_job(config, ranked.site);
+    let job = entry.as_job(config, ranked.tables);
     let own = pricer.factors(&entry.job);
     let factors = Factors {
         // What a variant takes over from the job itself.
@@ -286,7 +286,7 @@ fn terms(
 
 /// One term for each TRES that has a weight.
 fn tres_terms(ranked: &RankedSite<'_>, pricer: &Pricer<'_>, job: &Job) -> Vec<Term> {
-    let names = &ranked.site.tres_names;
+    let names = &ranked.tables.tres_names;
     let mut points = vec![0.0; names.len()];
     pricer.tres_terms(job, &mut points);
     let weight_of = |name: &str| {

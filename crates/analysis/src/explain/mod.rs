@@ -17,7 +17,7 @@
 //! ```
 //! use fairtree::config::Config;
 //! use fairtree::engine;
-//! use fairtree::priority::{AssocFactors, Site};
+//! use fairtree::priority::{AssocFactors, JobTables};
 //! use fairtree_analysis::explain::{Answer, RankedSite, Side, compare_users};
 //! use fairtree_model::cluster::Numbered;
 //! use fairtree::tree::{Assoc, AssocKind, Shares, Tree};
@@ -34,14 +34,14 @@
 //! ledger.charge(&tree, b, 400.0)?;
 //! let config = Config::default();
 //! let fairshare = engine::rank(&config, &tree, &ledger);
-//! let mut site = Site { assocs: vec![AssocFactors::default(); 3], ..Site::default() };
-//! engine::publish(&fairshare, &mut site);
+//! let mut tables = JobTables { assocs: vec![AssocFactors::default(); 3], ..JobTables::default() };
+//! engine::publish(&fairshare, &mut tables);
 //! let ranked = RankedSite {
 //!     config: &config,
 //!     tree: &tree,
 //!     ledger: &ledger,
 //!     fairshare: &fairshare,
-//!     site: &site,
+//!     tables: &tables,
 //!     load: &[],
 //!     now: 0,
 //! };

@@ -55,14 +55,14 @@ pub struct Parting {
 
 /// A parting by positions.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct PartingIndices {
     pub(super) merged: Vec<[AssocIndex; 2]>,
     pub(super) members: [AssocIndex; 2],
     pub(super) reason: Reason,
 }
 
 /// Finds the parting of two different users.
-pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
+pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> PartingIndices {
     let chains = users.map(|user| chain(ranked.tree, user));
     let pairs = chains[0].iter().zip(&chains[1]);
     let mut pairs = pairs.map(|(a, b)| [*a, *b]).skip_while(|[a, b]| a == b);
@@ -73,7 +73,7 @@ pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
         return found;
     }
     if ranked.config.ranking().comparison() == Comparison::Factor {
-        return Found {
+        return PartingIndices {
             merged,
             members,
             reason: Reason::Factor,
@@ -98,7 +98,7 @@ pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
             (Ordering::Equal, _) => break Reason::UserTiesWithAccount,
         }
     };
-    let found = Found {
+    let found = PartingIndices {
         merged,
         members,
         reason,
@@ -106,7 +106,7 @@ pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
     if agrees(ranked, users, &found) {
         found
     } else {
-        Found {
+        PartingIndices {
             reason: Reason::TieHandedOn,
             ..found
         }
@@ -116,7 +116,7 @@ pub(super) fn part(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Found {
 /// The parting under rankings that give places by level: at the level where nodes of the whole tree
 /// compete, or below it. `None`: the ranking is none of these, or its places do not follow from one
 /// level alone, as with ties of users and accounts.
-fn by_place(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Option<Found> {
+fn by_place(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Option<PartingIndices> {
     let ranking = ranked.config.ranking();
     let is_place = ranking.comparison() == Comparison::Factor && ranking.columns().level_fs;
     if !is_place {
@@ -151,7 +151,7 @@ fn by_place(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) -> Option<Found> {
             Some(_) => Reason::Ratio,
             None => Reason::Weight,
         };
-        let found = Found {
+        let found = PartingIndices {
             merged,
             members,
             reason,
@@ -171,7 +171,7 @@ fn order(ranked: &RankedSite<'_>, [a, b]: [AssocIndex; 2]) -> Ordering {
 }
 
 /// Whether the ranks are what the reason makes one expect.
-fn agrees(ranked: &RankedSite<'_>, users: [AssocIndex; 2], found: &Found) -> bool {
+fn agrees(ranked: &RankedSite<'_>, users: [AssocIndex; 2], found: &PartingIndices) -> bool {
     let ranks = order_of_factors(ranked, users);
     match found.reason {
         Reason::LevelFs => ranks == order(ranked, found.members),
@@ -199,7 +199,7 @@ pub(super) fn order_of_factors(ranked: &RankedSite<'_>, users: [AssocIndex; 2]) 
     a.total_cmp(&b)
 }
 
-impl Found {
+impl PartingIndices {
     /// With names and numbers; `paths` are the ways to the two users.
     pub(super) fn shown(
         &self,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use fairtree::config::Config;
 use fairtree::fairshare::AssocFairshare;
-use fairtree::priority::{PriorityError, Site};
+use fairtree::priority::{JobTables, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
 use fairtree::usage::Ledger;
 use fairtree_model::cluster::{Cluster, Load};
@@ -24,7 +24,7 @@ pub struct RankedSite<'a> {
     /// What [`fairtree::engine::rank`] gave for the three above, one per association by position.
     pub fairshare: &'a [AssocFairshare],
     /// The tables of jobs, with the factors that [`fairtree::engine::publish`] wrote.
-    pub site: &'a Site,
+    pub tables: &'a JobTables,
     /// What the running jobs cost, see [`Load::of`]; may be empty.
     pub load: &'a [Load],
     /// Now, seconds since 1970.
@@ -39,7 +39,7 @@ impl<'a> RankedSite<'a> {
             tree: &cluster.tree,
             ledger: &cluster.ledger,
             fairshare: &cluster.fairshare,
-            site: &cluster.site,
+            tables: &cluster.tables,
             load,
             now: cluster.now.unwrap_or(0),
         }
@@ -51,7 +51,7 @@ impl<'a> RankedSite<'a> {
         for (table, found) in [
             ("usage", self.ledger.raw().len()),
             ("fair share", self.fairshare.len()),
-            ("site.assocs", self.site.assocs.len()),
+            ("tables.assocs", self.tables.assocs.len()),
         ] {
             if found != expected {
                 return Err(ExplainError::Length {

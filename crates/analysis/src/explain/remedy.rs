@@ -123,7 +123,7 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// How much of each change reaches the goal, which `goal` makes anew for each thread: a look at
+    /// How much of each change reaches the goal, which `goal` rebuilds for each thread: a look at
     /// the whole ranks all users of a site.
     pub(super) fn look<'c>(
         &self,

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use super::formula::rank;
-use super::parting::{self, Found};
+use super::parting::{self, PartingIndices};
 use super::path::{PathStep, chain, steps};
 use super::remedy::{Goal, GoalOf, Search};
 use super::trial_site::Variation;
@@ -80,7 +80,7 @@ pub fn compare_users(
 pub(super) fn changes(
     ranked: &RankedSite<'_>,
     search: &Search<'_, '_>,
-    found: &Found,
+    found: &PartingIndices,
     users: [AssocIndex; 2],
     moves: usize,
 ) -> Vec<Variation> {
@@ -115,7 +115,7 @@ pub(super) fn describe(
     ranked: &RankedSite<'_>,
     names: &dyn Names,
     users: [AssocIndex; 2],
-) -> (UsersCompared, Found) {
+) -> (UsersCompared, PartingIndices) {
     let sides = users.map(|user| side(ranked, names, user));
     let found = parting::part(ranked, users);
     let ahead = match parting::order_of_factors(ranked, users) {

@@ -1,7 +1,9 @@
 //! Whether a printed PRIORITY is the sum of the factors beside it.
 
 use super::{MAX_PRIORITY, PrioReport};
-use fairtree_model::input::sprio::{Column, Factor, Form, Listing, Queue, Row, Terms, Weights};
+use fairtree_model::input::sprio::{
+    Column, Factor, Form, Listing, Queue, SprioRow, Terms, Weights,
+};
 use fairtree_model::input::sshare::Printed;
 
 /// What the factors of a row add up to.
@@ -20,7 +22,7 @@ pub(super) struct Sum {
 impl Sum {
     /// `None` where a factor is not known, and where `-o` chose the columns: sprio itself leaves
     /// out only factors without a weight, and always shows SITE beside weighted ones.
-    pub fn of(listing: &Listing, row: &Row<'_>, weights: Option<&Weights>) -> Option<Sum> {
+    pub fn of(listing: &Listing, row: &SprioRow<'_>, weights: Option<&Weights>) -> Option<Sum> {
         if listing.has(Column::Priority(Form::Weighted)) && !listing.has(Column::Site) {
             return None;
         }
@@ -68,7 +70,7 @@ impl Sum {
 }
 
 /// The points of a factor, in as many terms as were printed.
-fn points(row: &Row<'_>, factor: Factor, weights: Option<&Weights>) -> Option<Vec<Printed>> {
+fn points(row: &SprioRow<'_>, factor: Factor, weights: Option<&Weights>) -> Option<Vec<Printed>> {
     if factor == Factor::Tres {
         let terms = match (row.tres, row.norm_tres) {
             (Some(terms), _) => terms,
@@ -119,7 +121,7 @@ pub enum Verdict {
 }
 
 /// `None` where there is nothing to compare.
-pub(super) fn verdict(row: &Row<'_>, sum: Option<&Sum>) -> Option<Verdict> {
+pub(super) fn verdict(row: &SprioRow<'_>, sum: Option<&Sum>) -> Option<Verdict> {
     let sum = sum?;
     let (from, to) = match (row.priority, row.norm_priority) {
         (Some(printed), _) => (printed, printed + 1.0),
@@ -148,7 +150,7 @@ pub(super) fn verdict(row: &Row<'_>, sum: Option<&Sum>) -> Option<Verdict> {
 }
 
 /// Whether every factor of a row is 0, and there are some.
-fn set_by_hand(row: &Row<'_>) -> bool {
+fn set_by_hand(row: &SprioRow<'_>) -> bool {
     let factors = row.weighted.iter().chain(&row.norm).flatten();
     let mut any = false;
     let zero = factors.fold(true, |zero, factor| {

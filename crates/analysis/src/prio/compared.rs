@@ -4,7 +4,7 @@ use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow};
 use fairtree::config::Config;
 use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
-use fairtree_model::input::sprio::{Factor, Row};
+use fairtree_model::input::sprio::{Factor, SprioRow};
 use std::collections::HashMap;
 
 /// A number that sprio printed and that is not the computed one.
@@ -82,7 +82,7 @@ fn factor_of(
     ages: &Ages<'_>,
     at: usize,
     row: &PrioRow<'_>,
-    printed: &Row<'_>,
+    printed: &SprioRow<'_>,
     factor: Factor,
     fairshare: &dyn Fn() -> Option<f64>,
 ) {
@@ -149,7 +149,7 @@ impl<'a> Ages<'a> {
     }
 }
 
-fn tres(compared: &mut Compared, at: usize, row: &PrioRow<'_>, printed: &Row<'_>) {
+fn tres(compared: &mut Compared, at: usize, row: &PrioRow<'_>, printed: &SprioRow<'_>) {
     let Some(terms) = printed.tres else { return };
     for (name, points) in terms {
         let known = row.tres.iter().find(|term| term.name == name);
@@ -186,7 +186,7 @@ fn whole(
     }
 }
 
-fn priority(compared: &mut Compared, at: usize, row: &PrioRow<'_>, printed: &Row<'_>) {
+fn priority(compared: &mut Compared, at: usize, row: &PrioRow<'_>, printed: &SprioRow<'_>) {
     let Figure::Computed(computed) = row.priority else {
         return;
     };

@@ -2,7 +2,7 @@
 
 use super::check::{Sum, Verdict, verdict};
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
-use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, Row, Weights};
+use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, SprioRow, Weights};
 use fairtree_model::input::sshare::Printed as Number;
 
 /// One report per listing. A listing without weights takes those of the `sprio -w` above it.
@@ -81,7 +81,7 @@ impl Printed {
     }
 }
 
-fn build<'a>(listing: &Listing, row: &Row<'a>, weights: Option<&Weights>) -> PrioRow<'a> {
+fn build<'a>(listing: &Listing, row: &SprioRow<'a>, weights: Option<&Weights>) -> PrioRow<'a> {
     let weight = |factor: Factor| {
         let known = weights.and_then(|w| w.points[factor.index()]);
         known.map(f64::from)
@@ -129,7 +129,7 @@ fn build<'a>(listing: &Listing, row: &Row<'a>, weights: Option<&Weights>) -> Pri
         ..PrioRow::default()
     };
     let sum = Sum::of(listing, row, weights);
-    settle(&mut made, row, sum.as_ref());
+    set_priority(&mut made, row, sum.as_ref());
     made
 }
 
@@ -142,7 +142,7 @@ fn absent(listing: &Listing, factor: Factor) -> Figure {
     }
 }
 
-fn tres_terms<'a>(row: &Row<'a>) -> Vec<TresTerm<'a>> {
+fn tres_terms<'a>(row: &SprioRow<'a>) -> Vec<TresTerm<'a>> {
     let points = row.tres.unwrap_or_default();
     let norms = row.norm_tres.unwrap_or_default();
     let find = |terms: &[(String, Number)], name: &str| {
@@ -160,7 +160,7 @@ fn tres_terms<'a>(row: &Row<'a>) -> Vec<TresTerm<'a>> {
 }
 
 /// The priority: what is printed where that can be the sum, else the sum.
-fn settle(made: &mut PrioRow<'_>, row: &Row<'_>, sum: Option<&Sum>) {
+fn set_priority(made: &mut PrioRow<'_>, row: &SprioRow<'_>, sum: Option<&Sum>) {
     let printed = row
         .priority
         .or_else(|| row.norm_priority.map(|p| p.value * MAX_PRIORITY));

@@ -7,9 +7,9 @@
 mod check;
 mod compared;
 mod listing;
+mod prefer_printed;
 mod rows;
 mod select;
-mod settle;
 mod snapshot;
 
 pub use check::{Agreement, Difference, Verdict, check};

@@ -3,7 +3,7 @@
 use super::PrioRow;
 use super::listing::Printed;
 use super::snapshot::Computed;
-use fairtree_model::input::sprio::Row;
+use fairtree_model::input::sprio::SprioRow;
 
 /// The rows of a report, in the order of the input. Of a large queue all of them at a time would
 /// take more memory than the queue itself: each is made anew when it is asked for.
@@ -75,7 +75,7 @@ impl PrioRows {
     }
 
     /// What sprio printed of the row at a position; `None` where rows are not computed beside it.
-    pub(super) fn printed(&self, at: usize) -> Option<Row<'_>> {
+    pub(super) fn printed(&self, at: usize) -> Option<SprioRow<'_>> {
         match &self.0 {
             Kind::Computed(rows) => Some(rows.printed(at)),
             Kind::Made(_) | Kind::Printed(_) => None,

@@ -127,7 +127,7 @@ fn among(names: &[String], cell: Option<&str>, cut: usize) -> bool {
     let is = |name: &String| {
         name == cell || (cell.len() == cut && name.len() > cut && name.starts_with(cell))
     };
-    // A job in several partitions, where someone wrote them in one cell.
+    // A job in several partitions, where they were written in one cell.
     let part = |name: &String| cell.contains(',') && cell.split(',').any(|part| part == name);
     names.is_empty() || names.iter().any(|name| is(name) || part(name))
 }

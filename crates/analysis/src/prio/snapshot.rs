@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use super::settle::settle;
+use super::prefer_printed::prefer_printed;
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
 use crate::share::{self, ShareReport, ShareRow};
 use fairtree::compat::Compat;
@@ -14,7 +14,7 @@ use fairtree_model::cluster::{AssocName, Shown, Tables, pass_time};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
-use fairtree_model::input::sprio::{Factor, Listing, Row, Weights};
+use fairtree_model::input::sprio::{Factor, Listing, SprioRow, Weights};
 use fairtree_model::input::{InputError, LeftOut, Name, Problem};
 
 /// Computes the report of the jobs that sprio listed, one row per partition of a job, with another
@@ -33,7 +33,7 @@ pub fn from_snapshot(
 ) -> Result<PrioReport, InputError> {
     let config = of_compat(&snapshot.queued, compat);
     let mut shares = share::from_listing(&snapshot.shares, config.ranking(), config.compat)?;
-    share::settle(&snapshot.shares, &mut shares)?;
+    share::prefer_printed(&snapshot.shares, &mut shares)?;
     report(&snapshot.queued, &shares, &config)
 }
 
@@ -67,7 +67,8 @@ fn report(
     let factors = shares.rows.iter();
     tables.publish(factors.map(|row| row.fs_factor.value().unwrap_or(0.0)));
     let now = pass_time(queued, config);
-    let pricer = Pricer::new(config, tables.site(), now).map_err(|e| broken(e.to_string()))?;
+    let pricer =
+        Pricer::new(config, tables.job_tables(), now).map_err(|e| broken(e.to_string()))?;
     let mut report = PrioReport {
         source: queued.name.clone(),
         names: queued
@@ -89,7 +90,7 @@ fn report(
     let mut rows = Computed::new(queued, config);
     // How many rows of a job and a partition came before: one for each of its QOS.
     let mut seen: HashMap<(u32, Option<&str>), usize> = HashMap::new();
-    let mut terms = vec![0.0; tables.site().tres_names.len()];
+    let mut terms = vec![0.0; tables.job_tables().tres_names.len()];
     for (listing, number) in queued.queue.listings.iter().zip(0..) {
         for (row, at) in listing.rows.iter().zip(0..) {
             let mut only = 0;
@@ -109,7 +110,7 @@ fn report(
             };
             *nth += 1;
             tables
-                .site()
+                .job_tables()
                 .check_job(&shown.job)
                 .map_err(|error| broken(error.to_string()))?;
             let priced = pricer.price_set(&shown.job);
@@ -267,7 +268,7 @@ impl Computed {
     }
 
     /// What sprio printed of a row.
-    pub fn printed(&self, at: usize) -> Row<'_> {
+    pub fn printed(&self, at: usize) -> SprioRow<'_> {
         let (listing, row) = self.rows[at].printed;
         self.listings[listing as usize].rows.get(row as usize)
     }
@@ -308,7 +309,7 @@ impl Computed {
         };
         // Of ranks nothing is open.
         if !self.config.ranking().is_ranked() {
-            settle(&mut made, &printed, self.config.priority_weight_fairshare);
+            prefer_printed(&mut made, &printed, self.config.priority_weight_fairshare);
         }
         made
     }

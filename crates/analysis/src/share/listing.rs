@@ -11,7 +11,7 @@ use fairtree::fairshare::{AssocFairshare, Ranking, Whole};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::entitlement;
 use fairtree_model::input::InputError;
-use fairtree_model::input::sshare::{Column, Link, Listing, Printed, Row, RowKind, links};
+use fairtree_model::input::sshare::{Column, Link, Listing, Printed, RowKind, SshareRow, links};
 use fairtree_model::listed::Listed;
 
 /// Recomputes a listing's derived columns from its RawShares and RawUsage.
@@ -38,7 +38,7 @@ pub fn from_listing_with(
 ) -> Result<ShareReport, InputError> {
     let listed = Listed::new(listing, ranking)?;
     let find = |name: &str| {
-        let is = |(row, link): (&Row, &Link)| {
+        let is = |(row, link): (&SshareRow, &Link)| {
             let account = row.account.as_deref().unwrap_or_default();
             link.kind == RowKind::Account && account.eq_ignore_ascii_case(name)
         };
@@ -159,7 +159,7 @@ impl Recomputation<'_> {
         }
     }
 
-    fn norm_shares(&mut self, at: usize, row: &Row, root: bool) -> Figure {
+    fn norm_shares(&mut self, at: usize, row: &SshareRow, root: bool) -> Figure {
         if root {
             return Figure::Computed(root_norm_shares(self.ranking));
         }
@@ -167,7 +167,7 @@ impl Recomputation<'_> {
         self.figure(Column::NormShares, at, value, row.norm_shares)
     }
 
-    fn norm_usage(&mut self, at: usize, row: &Row, root: bool) -> Figure {
+    fn norm_usage(&mut self, at: usize, row: &SshareRow, root: bool) -> Figure {
         if root {
             // slurmctld computes none for the root, and sshare leaves it blank.
             return Figure::Blank;
@@ -176,7 +176,7 @@ impl Recomputation<'_> {
         self.figure(Column::NormUsage, at, value, row.norm_usage)
     }
 
-    fn effective_usage(&mut self, at: usize, row: &Row, root: bool) -> Figure {
+    fn effective_usage(&mut self, at: usize, row: &SshareRow, root: bool) -> Figure {
         if root {
             return Figure::Computed(ROOT_EFFECTIVE_USAGE);
         }
@@ -184,7 +184,7 @@ impl Recomputation<'_> {
         self.figure(Column::EffectvUsage, at, value, row.effective_usage)
     }
 
-    fn level_fs(&mut self, at: usize, row: &Row) -> Figure {
+    fn level_fs(&mut self, at: usize, row: &SshareRow) -> Figure {
         if !self.listed.has_level_fs(at) {
             return Figure::Blank;
         }
@@ -192,7 +192,7 @@ impl Recomputation<'_> {
         self.figure(Column::LevelFs, at, value, row.level_fs)
     }
 
-    fn fs_factor(&mut self, at: usize, row: &Row) -> Figure {
+    fn fs_factor(&mut self, at: usize, row: &SshareRow) -> Figure {
         if !self.listed.has_fs_factor(at) {
             return Figure::Blank;
         }
@@ -217,7 +217,7 @@ pub(super) const ROOT_EFFECTIVE_USAGE: f64 = 1.0;
 /// either, but the root has the whole.
 pub fn ranking_of(listing: &Listing) -> Ranking {
     let links = links(listing);
-    let has_the_whole = |(row, link): (&Row, &Link)| {
+    let has_the_whole = |(row, link): (&SshareRow, &Link)| {
         let whole = row.norm_shares.is_some_and(|shares| shares.value == 1.0);
         link.parent.is_none() && link.kind == RowKind::Account && row.raw_shares.is_none() && whole
     };
@@ -237,7 +237,7 @@ pub fn rates_accounts(listing: &Listing) -> bool {
 fn any_rated_account(listing: &Listing) -> bool {
     let links = links(listing);
     let rated =
-        |(row, link): (&Row, &Link)| link.kind == RowKind::Account && row.fs_factor.is_some();
+        |(row, link): (&SshareRow, &Link)| link.kind == RowKind::Account && row.fs_factor.is_some();
     listing.rows.iter().zip(&links).any(rated)
 }
 

@@ -11,9 +11,9 @@ mod doubt;
 mod entitled;
 mod listing;
 mod order;
+mod prefer_printed;
 mod ranks;
 mod select;
-mod settle;
 mod since;
 mod site;
 
@@ -21,8 +21,8 @@ pub use agreement::{Agreement, Difference, Verdict};
 pub use bounds::Charged;
 pub use check::check;
 pub use listing::{from_listing, from_listing_with, ranking_of, rates_accounts};
+pub use prefer_printed::prefer_printed;
 pub use select::{Select, select};
-pub use settle::settle;
 pub use site::from_site;
 
 use fairtree::compat::Compat;
@@ -36,7 +36,7 @@ pub enum Figure {
     /// The association has none: FairShare of an account under Fair Tree, LevelFS of the root.
     #[default]
     Blank,
-    /// Computed by the engine; or after [`settle()`], where usage that was cut off after the point
+    /// Computed by the engine; or after [`prefer_printed()`], where usage that was cut off after the point
     /// leaves several numbers, the printed one of them.
     Computed(f64),
     /// Could not be computed; this is what the input says. A [`Gap`] tells why.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Change, JobChange};
+use super::{JobChange, SiteChange};
 use fairtree::priority::{AssocFactors, Index, Job, Span};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, TreeError};
 use fairtree::usage::UsageError;
@@ -46,7 +46,7 @@ pub enum ChangeError {
 /// # Errors
 /// Names that the site does not have, and what its tree does not allow. The cluster may then have
 /// been changed in part.
-pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), ChangeError> {
+pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), ChangeError> {
     let tree_error = |error| ChangeError::Tree {
         change: change.to_string(),
         error,
@@ -56,21 +56,21 @@ pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), Change
         why: why.to_owned(),
     };
     match change {
-        Change::Settings(config, _) => cluster.config = (**config).clone(),
-        Change::PartitionFactor(name, factor) => {
+        SiteChange::Settings(config, _) => cluster.config = (**config).clone(),
+        SiteChange::PartitionFactor(name, factor) => {
             let at = cluster.find_partition(name)?;
-            cluster.site.partitions[at].priority_job_factor = *factor;
+            cluster.tables.partitions[at].priority_job_factor = *factor;
         }
-        Change::QosPriority(name, priority) => {
+        SiteChange::QosPriority(name, priority) => {
             let at = cluster.find_qos(name)?;
-            cluster.site.qos[at].priority = *priority;
+            cluster.tables.qos[at].priority = *priority;
         }
-        Change::UsageFactor(name, factor) => {
+        SiteChange::UsageFactor(name, factor) => {
             let at = cluster.find_qos(name)?;
             cluster.qos[at].usage_factor = *factor;
             set_usage_factor(cluster, at, *factor);
         }
-        Change::AddAccount {
+        SiteChange::AddAccount {
             account,
             parent,
             shares,
@@ -85,7 +85,7 @@ pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), Change
             };
             add(cluster, name, parent, *shares).map_err(tree_error)?;
         }
-        Change::AddUser {
+        SiteChange::AddUser {
             user,
             account,
             shares,
@@ -101,14 +101,14 @@ pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), Change
             };
             add(cluster, name, parent, *shares).map_err(tree_error)?;
         }
-        Change::Remove(who) => {
+        SiteChange::Remove(who) => {
             let index = cluster.find_any(who)?;
             if cluster.tree.parent(index).is_none() {
                 return Err(refused("the root stays"));
             }
             remove(cluster, index).map_err(tree_error)?;
         }
-        Change::Parent { account, parent } => {
+        SiteChange::Parent { account, parent } => {
             let account = id(cluster, cluster.find_account(account)?);
             let parent = id(cluster, cluster.find_account(parent)?);
             let moved = cluster
@@ -116,16 +116,16 @@ pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), Change
                 .move_assoc(&mut cluster.tree, account, parent);
             moved.map_err(tree_error)?;
         }
-        Change::Shares(who, shares) => {
+        SiteChange::Shares(who, shares) => {
             let index = cluster.find_any(who)?;
             let shared = cluster.tree.set_shares(id(cluster, index), *shares);
             shared.map_err(tree_error)?;
         }
-        Change::AssocPriority(who, priority) => {
+        SiteChange::AssocPriority(who, priority) => {
             let index = cluster.find_any(who)?;
-            cluster.site.assocs[index.get()].priority = *priority;
+            cluster.tables.assocs[index.get()].priority = *priority;
         }
-        Change::Charge(who, usage) => {
+        SiteChange::Charge(who, usage) => {
             let index = cluster.find(who)?;
             if !cluster.is_user(index) {
                 return Err(refused(
@@ -138,12 +138,12 @@ pub(super) fn apply(cluster: &mut Cluster, change: &Change) -> Result<(), Change
                 error,
             })?;
         }
-        Change::ResetUsage(who) => {
+        SiteChange::ResetUsage(who) => {
             let index = cluster.find_any(who)?;
             cluster.ledger.reset_assoc(&cluster.tree, index);
         }
-        Change::Job(name, what) => job(cluster, *name, what, &refused)?,
-        Change::After(secs) => cluster.pass(*secs),
+        SiteChange::Job(name, what) => job(cluster, *name, what, &refused)?,
+        SiteChange::After(secs) => cluster.pass(*secs),
     }
     Ok(())
 }
@@ -170,7 +170,7 @@ fn add(
     };
     cluster.ledger.add_assoc(&mut cluster.tree, row)?;
     cluster.names.push(name);
-    cluster.site.assocs.push(AssocFactors::default());
+    cluster.tables.assocs.push(AssocFactors::default());
     Ok(())
 }
 
@@ -199,7 +199,7 @@ fn remove(cluster: &mut Cluster, index: AssocIndex) -> Result<(), TreeError> {
     for id in ids {
         let at = cluster.ledger.remove_assoc(&mut cluster.tree, id)?;
         cluster.names.remove(at.get());
-        cluster.site.assocs.remove(at.get());
+        cluster.tables.assocs.remove(at.get());
         for job in cluster.jobs_mut().into_iter().flatten() {
             if let Some(assoc) = job.job.assoc.filter(|assoc| *assoc > at) {
                 job.job.assoc = Some(AssocIndex::new(assoc.get() - 1));
@@ -243,7 +243,7 @@ fn job(
                 found.push(Index::new(cluster.find_qos(name)?));
             }
             // slurmctld sorts them by priority.
-            found.sort_by_key(|qos| std::cmp::Reverse(cluster.site.qos[qos.get()].priority));
+            found.sort_by_key(|qos| std::cmp::Reverse(cluster.tables.qos[qos.get()].priority));
             found
         }
         JobChange::Partitions(names) => {
@@ -256,7 +256,7 @@ fn job(
         _ => Vec::new(),
     };
     let now = cluster.now.unwrap_or(0);
-    let site = &mut cluster.site;
+    let site = &mut cluster.tables;
     let jobs = cluster.jobs.as_mut().map(Arc::make_mut);
     let Some(row) = jobs.map(|jobs| &mut jobs[at].job) else {
         return Ok(());
@@ -304,7 +304,7 @@ fn list(lists: &mut Vec<Index>, list: &[Index]) -> Span {
 
 /// Works out priorities over the largest of their kind anew.
 pub(super) fn normalise(cluster: &mut Cluster) {
-    let site = &mut cluster.site;
+    let site = &mut cluster.tables;
     let largest = |all: &mut dyn Iterator<Item = u32>| f64::from(all.max().unwrap_or(0).max(1));
     let factor = |row: &fairtree::priority::Partition| u32::from(row.priority_job_factor);
     let most = largest(&mut site.partitions.iter().map(factor));

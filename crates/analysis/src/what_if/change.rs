@@ -8,7 +8,7 @@ use fairtree_model::cluster::JobName;
 
 /// A change of a site. Names are those of the site.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum SiteChange {
     /// Other settings; what they were before and are now, one sentence each.
     Settings(Box<Config>, Vec<String>),
     /// `PriorityJobFactor` of a partition.
@@ -77,21 +77,21 @@ pub enum JobChange {
     Cancel,
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for SiteChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Change::Settings(_, said) if said.is_empty() => f.write_str("settings as they are"),
-            Change::Settings(_, said) => f.write_str(&said.join("; ")),
-            Change::PartitionFactor(name, factor) => {
+            SiteChange::Settings(_, said) if said.is_empty() => f.write_str("settings as they are"),
+            SiteChange::Settings(_, said) => f.write_str(&said.join("; ")),
+            SiteChange::PartitionFactor(name, factor) => {
                 write!(f, "PriorityJobFactor of partition {name} becomes {factor}")
             }
-            Change::QosPriority(name, priority) => {
+            SiteChange::QosPriority(name, priority) => {
                 write!(f, "Priority of QOS {name} becomes {priority}")
             }
-            Change::UsageFactor(name, factor) => {
+            SiteChange::UsageFactor(name, factor) => {
                 write!(f, "UsageFactor of QOS {name} becomes {factor}")
             }
-            Change::AddAccount {
+            SiteChange::AddAccount {
                 account,
                 parent,
                 shares,
@@ -100,24 +100,24 @@ impl fmt::Display for Change {
                 "new account {account} below {parent}, {}",
                 Words(*shares)
             ),
-            Change::AddUser {
+            SiteChange::AddUser {
                 user,
                 account,
                 shares,
             } => write!(f, "new user {user} in {account}, {}", Words(*shares)),
-            Change::Remove(who) => write!(f, "{who} is removed"),
-            Change::Parent { account, parent } => write!(f, "{account} moves below {parent}"),
-            Change::Shares(who, shares) => write!(f, "{who} has {}", Words(*shares)),
-            Change::AssocPriority(who, priority) => {
+            SiteChange::Remove(who) => write!(f, "{who} is removed"),
+            SiteChange::Parent { account, parent } => write!(f, "{account} moves below {parent}"),
+            SiteChange::Shares(who, shares) => write!(f, "{who} has {}", Words(*shares)),
+            SiteChange::AssocPriority(who, priority) => {
                 write!(f, "Priority of {who} becomes {priority}")
             }
-            Change::Charge(who, usage) => {
+            SiteChange::Charge(who, usage) => {
                 let hours = usage / 3600.0;
                 write!(f, "{who} uses {hours} TRES-hours more")
             }
-            Change::ResetUsage(who) => write!(f, "usage of {who} is reset"),
-            Change::Job(id, change) => write!(f, "job {id} {change}"),
-            Change::After(secs) => write!(f, "{} pass", fairtree_model::span::Span(*secs)),
+            SiteChange::ResetUsage(who) => write!(f, "usage of {who} is reset"),
+            SiteChange::Job(id, change) => write!(f, "job {id} {change}"),
+            SiteChange::After(secs) => write!(f, "{} pass", fairtree_model::span::Span(*secs)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a change would move: accounts on their level, users in the order of all, jobs in the queue.
 //!
-//! [`compare`] applies [`Change`]s to a copy of a cluster and computes both by the same engine that
+//! [`compare`] applies [`SiteChange`]s to a copy of a cluster and computes both by the same engine that
 //! the plugin runs: ranks by [`fairtree::engine::rank`], prices by [`fairtree::priority::Pricer`], time by
 //! [`Cluster::pass`]. What it cannot know: which jobs would start
 //! when, and be submitted; the queue is the one that waits now.
@@ -17,7 +17,7 @@ mod moves;
 pub(super) mod standing;
 
 pub use apply::ChangeError;
-pub use change::{Change, JobChange};
+pub use change::{JobChange, SiteChange};
 pub use job_moves::JobMoves;
 pub use moves::{AssocMove, JobMove, Move, WhatIf};
 pub use standing::{JobStanding, Points, Standing};
@@ -31,7 +31,7 @@ use fairtree_model::cluster::Cluster;
 pub enum WhatIfError {
     /// A change cannot be made.
     #[error(transparent)]
-    Change(#[from] ChangeError),
+    SiteChange(#[from] ChangeError),
     /// The site cannot be priced.
     #[error(transparent)]
     Priority(#[from] PriorityError),
@@ -40,9 +40,9 @@ pub enum WhatIfError {
 /// Compares a cluster with itself after `changes`.
 ///
 /// # Errors
-/// [`WhatIfError::Change`] for the first change that cannot be made, [`WhatIfError::Priority`] for
+/// [`WhatIfError::SiteChange`] for the first change that cannot be made, [`WhatIfError::Priority`] for
 /// settings and jobs that cannot be priced.
-pub fn compare(before: &Cluster, changes: Vec<Change>) -> Result<WhatIf, WhatIfError> {
+pub fn compare(before: &Cluster, changes: Vec<SiteChange>) -> Result<WhatIf, WhatIfError> {
     let mut after = before.clone();
     for change in &changes {
         apply::apply(&mut after, change)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::job_moves::JobMoves;
 use super::standing::{JobStanding, Standing, associations};
-use super::{Change, WhatIfError};
+use super::{SiteChange, WhatIfError};
 use fairtree::tree::AssocIndex;
 use fairtree_model::cluster::{AssocName, Cluster};
 
@@ -133,7 +133,7 @@ pub struct WhatIf {
 pub(super) fn moves(
     before: &Cluster,
     after: &Cluster,
-    changes: Vec<Change>,
+    changes: Vec<SiteChange>,
 ) -> Result<WhatIf, WhatIfError> {
     let mut accounts = Vec::new();
     let mut users = Vec::new();
@@ -210,11 +210,11 @@ fn row(
     }
 }
 
-fn assumptions(before: &Cluster, changes: &[Change]) -> Vec<String> {
+fn assumptions(before: &Cluster, changes: &[SiteChange]) -> Vec<String> {
     let mut said = before.assumptions.clone();
     if changes
         .iter()
-        .any(|change| matches!(change, Change::After(_)))
+        .any(|change| matches!(change, SiteChange::After(_)))
     {
         let runs = "running jobs go on up to their time limits, and no job starts or is submitted";
         said.push(match before.jobs {

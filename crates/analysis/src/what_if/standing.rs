@@ -186,11 +186,11 @@ fn rank(
 /// # Errors
 /// Settings and jobs that cannot be priced.
 pub(super) fn queue(cluster: &Cluster) -> Result<Vec<Entry>, PriorityError> {
-    let pricer = Pricer::new(&cluster.config, &cluster.site, cluster.now.unwrap_or(0))?;
+    let pricer = Pricer::new(&cluster.config, &cluster.tables, cluster.now.unwrap_or(0))?;
     let mut entries: Vec<Entry> = Vec::new();
     for (job, at) in cluster.jobs().iter().zip(0..) {
         if job.phase == JobPhase::Pending {
-            cluster.site.check_job(&job.job)?;
+            cluster.tables.check_job(&job.job)?;
             ways(&pricer, at, job, &mut entries);
         }
     }

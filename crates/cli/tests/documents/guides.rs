@@ -109,7 +109,10 @@ fn every_block_of_commands_has_someone_who_runs_it() {
                 *kind == block.kind && files.contains(&name.as_str())
             };
             let known = ["console", "console suite"].contains(&block.kind.as_str());
-            assert!(known || RUNNERS.iter().any(runs), "{place}: nobody runs it");
+            assert!(
+                known || RUNNERS.iter().any(runs),
+                "{place}: no test runs it"
+            );
         }
     }
     for (kind, runner, files) in RUNNERS {

@@ -267,7 +267,7 @@ fn exit_codes_are_those_that_the_help_states() {
     }
 }
 
-/// Whoever reads no more, as `head` does, is no error: nothing is said, and the code is that of the
+/// A reader that closes the pipe early, as `head` does, is no error: nothing is said, and the code is that of the
 /// whole answer.
 #[test]
 fn a_pipe_that_is_closed_early_is_no_error() {

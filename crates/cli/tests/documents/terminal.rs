@@ -81,7 +81,7 @@ fn trees_messages_and_help_are_as_wide_as_the_terminal() {
     let tree = "fairtree share --color never --tree site.toml";
     let own = shown(&in_terminal(&sandbox, tree, &[]));
     assert_eq!(widest(&own), Some(60), "{own}");
-    // Set for this command alone: a shell sets its own COLUMNS anew.
+    // Set for this command alone: a shell sets its own COLUMNS again.
     let told = shown(&in_terminal(&sandbox, &format!("COLUMNS=72 {tree}"), &[]));
     assert_eq!(widest(&told), Some(72), "{told}");
     for line in [
@@ -103,7 +103,7 @@ fn trees_messages_and_help_are_as_wide_as_the_terminal() {
         &[],
     ));
     assert!(widest(&message) <= Some(60), "{message}");
-    // In a file a message is one line, for whoever searches in it.
+    // In a file a message is one line, so that it can be searched for.
     let ran = sandbox.run("fairtree explain 99 site.toml", &[]);
     assert_eq!(String::from_utf8_lossy(&ran.stderr).lines().count(), 1);
 }

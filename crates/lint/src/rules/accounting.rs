@@ -1,8 +1,8 @@
 //! Weights with no data behind them, and usage that is not counted.
 
 use super::{Hit, Rule, entries};
+use crate::effective_settings::{EffectiveSettings, has_gres};
 use crate::rule::{Scope, Severity};
-use crate::site::{Site, has_gres};
 
 pub(super) static RULES: [Rule; 5] = [
     Rule {
@@ -50,11 +50,11 @@ pub(super) static RULES: [Rule; 5] = [
     },
 ];
 
-fn weight_without_accounting(site: &Site<'_>) -> Vec<Hit> {
-    if !site.is_whole() || site.has_slurmdbd() {
+fn weight_without_accounting(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    if !conf.is_whole() || conf.has_slurmdbd() {
         return Vec::new();
     }
-    let weights = site.weights().into_iter().filter_map(|(key, _, setting)| {
+    let weights = conf.weights().into_iter().filter_map(|(key, _, setting)| {
         let why = match key {
             "PriorityWeightAge" | "PriorityWeightFairshare" => {
                 "without slurmdbd slurmctld takes this weight as 0"
@@ -76,19 +76,19 @@ fn weight_without_accounting(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn partition_weight_constant(site: &Site<'_>) -> Vec<Hit> {
-    let Some((first, others)) = site.partitions.split_first() else {
+fn partition_weight_constant(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some((first, others)) = conf.partitions.split_first() else {
         return Vec::new();
     };
     let same = others
         .iter()
         .all(|partition| partition.job_factor == first.job_factor);
-    let weight = site.config.priority_weight_partition;
-    let given = site.last("PriorityWeightPartition");
-    let Some(setting) = given.filter(|_| weight > 0 && same && site.complete()) else {
+    let weight = conf.config.priority_weight_partition;
+    let given = conf.last("PriorityWeightPartition");
+    let Some(setting) = given.filter(|_| weight > 0 && same && conf.complete()) else {
         return Vec::new();
     };
-    let tiers = site.partitions.iter().any(|partition| partition.tier_given);
+    let tiers = conf.partitions.iter().any(|partition| partition.tier_given);
     let which = match (others.is_empty(), tiers) {
         (true, _) => "there is one partition only".to_string(),
         (false, true) => {
@@ -104,8 +104,8 @@ fn partition_weight_constant(site: &Site<'_>) -> Vec<Hit> {
     )]
 }
 
-fn tres_not_tracked(site: &Site<'_>) -> Vec<Hit> {
-    let Some(setting) = site.last("PriorityWeightTRES").filter(|_| site.is_whole()) else {
+fn tres_not_tracked(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(setting) = conf.last("PriorityWeightTRES").filter(|_| conf.is_whole()) else {
         return Vec::new();
     };
     let entries = entries(&setting.value.text).into_iter();
@@ -113,13 +113,13 @@ fn tres_not_tracked(site: &Site<'_>) -> Vec<Hit> {
         .filter_map(|(offset, entry)| {
             let (name, _) = entry.split_once('=')?;
             let spot = setting.value_part(offset, name.chars().count());
-            (!name.is_empty() && !site.tracks(name)).then(|| untracked(spot, name))
+            (!name.is_empty() && !conf.tracks(name)).then(|| untracked(spot, name))
         })
         .collect()
 }
 
-fn gres_without_type(site: &Site<'_>) -> Vec<Hit> {
-    let Some(setting) = site.last("PriorityWeightTRES").filter(|_| site.is_whole()) else {
+fn gres_without_type(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(setting) = conf.last("PriorityWeightTRES").filter(|_| conf.is_whole()) else {
         return Vec::new();
     };
     let entries = entries(&setting.value.text).into_iter();
@@ -129,9 +129,9 @@ fn gres_without_type(site: &Site<'_>) -> Vec<Hit> {
             let counts = weight.parse() != Ok(0.0);
             let (kind, name) = tres.split_once('/')?;
             let name = name.split(':').next().unwrap_or_default();
-            let idle = counts && kind.eq_ignore_ascii_case("gres") && !has_gres(site, name);
+            let idle = counts && kind.eq_ignore_ascii_case("gres") && !has_gres(conf, name);
             // What is not tracked has a finding already.
-            (idle && site.tracks(tres)).then(|| {
+            (idle && conf.tracks(tres)).then(|| {
                 let name = name.escape_debug();
                 Hit::new(
                     setting.value_part(offset, tres.chars().count()),
@@ -165,18 +165,18 @@ pub(super) fn untracked(spot: super::Spot, name: &str) -> Hit {
     )
 }
 
-fn usage_tails_lost(site: &Site<'_>) -> Vec<Hit> {
-    let counts = site.config.priority_weight_fairshare > 0 && site.has_slurmdbd();
-    if !counts || site.enforces_limits() || !site.complete() {
+fn usage_tails_lost(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let counts = conf.config.priority_weight_fairshare > 0 && conf.has_slurmdbd();
+    if !counts || conf.enforces_limits() || !conf.complete() {
         return Vec::new();
     }
-    let enforce = site.last("AccountingStorageEnforce");
-    let spot = match (enforce, site.last("PriorityWeightFairshare")) {
+    let enforce = conf.last("AccountingStorageEnforce");
+    let spot = match (enforce, conf.last("PriorityWeightFairshare")) {
         (Some(setting), _) => setting.value_spot(),
         (None, Some(setting)) => setting.key_spot(),
         (None, None) => return Vec::new(),
     };
-    let minutes = site.config.priority_calc_period_secs / 60;
+    let minutes = conf.config.priority_calc_period_secs / 60;
     vec![Hit::new(
         spot,
         format!(

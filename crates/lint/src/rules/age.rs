@@ -1,8 +1,8 @@
 //! Age and size: how waiting and asking become points.
 
 use super::{Hit, Rule, duration, looks_like_days};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use fairtree::config::time::INFINITE_SECS;
 use fairtree_model::input::slurm::document::Setting;
 
@@ -53,14 +53,14 @@ const HOUR: u32 = 3600;
 const WEEK: u32 = 7 * 86_400;
 
 /// `PriorityMaxAge` where the age factor counts, and its seconds.
-fn max_age<'a>(site: &Site<'a>) -> Option<(&'a Setting, u32)> {
-    let counts = site.config.priority_weight_age > 0;
-    let given = site.last("PriorityMaxAge").filter(|_| counts);
-    given.map(|setting| (setting, site.config.priority_max_age_secs))
+fn max_age<'a>(conf: &EffectiveSettings<'a>) -> Option<(&'a Setting, u32)> {
+    let counts = conf.config.priority_weight_age > 0;
+    let given = conf.last("PriorityMaxAge").filter(|_| counts);
+    given.map(|setting| (setting, conf.config.priority_max_age_secs))
 }
 
-fn max_age_minutes(site: &Site<'_>) -> Vec<Hit> {
-    let Some((setting, secs)) = max_age(site) else {
+fn max_age_minutes(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some((setting, secs)) = max_age(conf) else {
         return Vec::new();
     };
     let Some(days) = looks_like_days(&setting.value.text) else {
@@ -76,8 +76,8 @@ fn max_age_minutes(site: &Site<'_>) -> Vec<Hit> {
     )]
 }
 
-fn max_age_zero(site: &Site<'_>) -> Vec<Hit> {
-    let zero = max_age(site).filter(|(_, secs)| *secs == 0);
+fn max_age_zero(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let zero = max_age(conf).filter(|(_, secs)| *secs == 0);
     zero.map(|(setting, _)| {
         Hit::new(
             setting.value_spot(),
@@ -89,8 +89,8 @@ fn max_age_zero(site: &Site<'_>) -> Vec<Hit> {
     .collect()
 }
 
-fn max_age_short(site: &Site<'_>) -> Vec<Hit> {
-    let short = max_age(site).filter(|(setting, secs)| {
+fn max_age_short(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let short = max_age(conf).filter(|(setting, secs)| {
         (1..HOUR).contains(secs) && looks_like_days(&setting.value.text).is_none()
     });
     short
@@ -106,11 +106,11 @@ fn max_age_short(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn max_age_long(site: &Site<'_>) -> Vec<Hit> {
-    let Some((setting, secs)) = max_age(site).filter(|(_, secs)| *secs / 10 > WEEK) else {
+fn max_age_long(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some((setting, secs)) = max_age(conf).filter(|(_, secs)| *secs / 10 > WEEK) else {
         return Vec::new();
     };
-    let weight = site.config.priority_weight_age;
+    let weight = conf.config.priority_weight_age;
     let points = f64::from(weight) * f64::from(WEEK) / f64::from(secs);
     let end = match secs {
         INFINITE_SECS => "136 years, which is what INFINITE is".to_string(),
@@ -126,10 +126,10 @@ fn max_age_long(site: &Site<'_>) -> Vec<Hit> {
     )]
 }
 
-fn favor_small_relative(site: &Site<'_>) -> Vec<Hit> {
-    let config = &site.config;
+fn favor_small_relative(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let config = &conf.config;
     let both = config.priority_favor_small && config.priority_flags.small_relative_to_time;
-    let given = site.last("PriorityFavorSmall");
+    let given = conf.last("PriorityFavorSmall");
     given
         .filter(|_| both && config.priority_weight_job_size > 0)
         .map(|setting| {

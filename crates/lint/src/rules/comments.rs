@@ -1,8 +1,8 @@
 //! Comments that say something else than the setting they stand at.
 
 use super::{Hit, Rule, duration};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use fairtree::config::time::parse_minutes_as_secs;
 use fairtree_model::input::slurm::document::Setting;
 
@@ -32,12 +32,12 @@ const UNITS: [(&str, u32); 6] = [
     ("week", 7 * 86_400),
 ];
 
-fn comment_disagrees(site: &Site<'_>) -> Vec<Hit> {
-    let given = TIMES.into_iter().filter_map(|key| site.last(key));
+fn comment_disagrees(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let given = TIMES.into_iter().filter_map(|key| conf.last(key));
     given
         .filter_map(|setting| {
             let secs = parse_minutes_as_secs(&setting.value.text).ok()?;
-            let times = times_in(&comment(site, setting));
+            let times = times_in(&comment(conf, setting));
             let first = *times.first().filter(|_| !times.contains(&secs))?;
             let (said, done) = (duration(first), duration(secs));
             Some(Hit::new(
@@ -51,9 +51,9 @@ fn comment_disagrees(site: &Site<'_>) -> Vec<Hit> {
 
 /// What is said of a setting: the comment behind it, where that names a time, or else the lines of
 /// comment right above it, up to a setting that was made a comment, whose remark is its own.
-fn comment(site: &Site<'_>, setting: &Setting) -> String {
+fn comment(conf: &EffectiveSettings<'_>, setting: &Setting) -> String {
     let mut spot = setting.key_spot();
-    let line = site.document.line(&spot);
+    let line = conf.document.line(&spot);
     let behind = line.split_once('#').map_or("", |(_, comment)| comment);
     if !times_in(behind).is_empty() {
         return behind.to_owned();
@@ -61,7 +61,7 @@ fn comment(site: &Site<'_>, setting: &Setting) -> String {
     let mut above = Vec::new();
     while spot.line > 1 {
         spot.line -= 1;
-        let Some(comment) = site.document.line(&spot).trim_start().strip_prefix('#') else {
+        let Some(comment) = conf.document.line(&spot).trim_start().strip_prefix('#') else {
             break;
         };
         if is_setting(comment) {

@@ -1,8 +1,8 @@
 //! `PriorityFlags`: words that are none, that cancel each other, or that have nothing to act on.
 
 use super::{Hit, Rule};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use crate::spelling::did_you_mean;
 use fairtree::config::PriorityFlags;
 use fairtree_model::input::slurm::document::Setting;
@@ -69,8 +69,8 @@ impl Word<'_> {
 }
 
 /// The words of `PriorityFlags`, blanks trimmed.
-fn words<'a>(site: &Site<'a>) -> Vec<Word<'a>> {
-    let Some(setting) = site.last("PriorityFlags") else {
+fn words<'a>(conf: &EffectiveSettings<'a>) -> Vec<Word<'a>> {
+    let Some(setting) = conf.last("PriorityFlags") else {
         return Vec::new();
     };
     let mut words = Vec::new();
@@ -89,8 +89,8 @@ fn words<'a>(site: &Site<'a>) -> Vec<Word<'a>> {
     words
 }
 
-fn unknown_flag(site: &Site<'_>) -> Vec<Hit> {
-    let unknown = words(site).into_iter();
+fn unknown_flag(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let unknown = words(conf).into_iter();
     unknown
         .filter(|word| !PriorityFlags::unknown_words(word.text).is_empty())
         .map(|word| {
@@ -115,8 +115,8 @@ fn unknown_flag(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn flags_cancel(site: &Site<'_>) -> Vec<Hit> {
-    let words = words(site);
+fn flags_cancel(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let words = words(conf);
     let has = |flag: &str| words.iter().any(|word| word.is(flag));
     let mut hits = Vec::new();
     for (loser, winner) in [
@@ -137,12 +137,12 @@ fn flags_cancel(site: &Site<'_>) -> Vec<Hit> {
 }
 
 /// What a flag acts on, and whether the site has it.
-fn missing_ground(site: &Site<'_>, flag: &str) -> Option<&'static str> {
-    let config = &site.config;
+fn missing_ground(conf: &EffectiveSettings<'_>, flag: &str) -> Option<&'static str> {
+    let config = &conf.config;
     let tres = config.priority_weight_tres.iter().any(|(_, w)| *w != 0.0);
-    let weightless = |key: &'static str| site.is_weightless(key).then_some(key);
+    let weightless = |key: &'static str| conf.is_weightless(key).then_some(key);
     let billed = || {
-        site.partitions
+        conf.partitions
             .iter()
             .any(|partition| partition.billed_by_weights)
     };
@@ -155,21 +155,21 @@ fn missing_ground(site: &Site<'_>, flag: &str) -> Option<&'static str> {
         "NO_NORMAL_TRES" => (!tres).then_some("PriorityWeightTRES"),
         "SMALL_RELATIVE_TO_TIME" => weightless("PriorityWeightJobSize"),
         "MAX_TRES" | "MAX_TRES_GRES" => {
-            let unbilled = !site.partitions.is_empty() && !billed();
+            let unbilled = !conf.partitions.is_empty() && !billed();
             unbilled.then_some("TRESBillingWeights")
         }
         _ => None,
     }
 }
 
-fn flag_without_effect(site: &Site<'_>) -> Vec<Hit> {
-    if !site.complete() {
+fn flag_without_effect(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    if !conf.complete() {
         return Vec::new();
     }
     let mut hits = Vec::new();
-    for word in words(site) {
+    for word in words(conf) {
         let flag = word.text.to_ascii_uppercase();
-        let Some(missing) = missing_ground(site, &flag) else {
+        let Some(missing) = missing_ground(conf, &flag) else {
             continue;
         };
         let reason = if missing == "TRESBillingWeights" {
@@ -182,11 +182,11 @@ fn flag_without_effect(site: &Site<'_>) -> Vec<Hit> {
     hits
 }
 
-fn flag_of_later_release(site: &Site<'_>) -> Vec<Hit> {
-    let Some(release) = site.options.release else {
+fn flag_of_later_release(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(release) = conf.options.release else {
         return Vec::new();
     };
-    let later = words(site)
+    let later = words(conf)
         .into_iter()
         .filter(|word| word.is("MAX_TRES_GRES") && !release.facts().max_tres_gres);
     later
@@ -199,11 +199,11 @@ fn flag_of_later_release(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn incr_only_fairshare(site: &Site<'_>) -> Vec<Hit> {
-    if site.config.priority_weight_fairshare == 0 {
+fn incr_only_fairshare(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    if conf.config.priority_weight_fairshare == 0 {
         return Vec::new();
     }
-    let words = words(site).into_iter().filter(|word| word.is("INCR_ONLY"));
+    let words = words(conf).into_iter().filter(|word| word.is("INCR_ONLY"));
     words
         .map(|word| {
             word.hit(

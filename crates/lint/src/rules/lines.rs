@@ -1,8 +1,8 @@
 //! Lines and their keys: unknown, given twice, meant to add, and files that are not there.
 
 use super::{Hit, Rule, partition_lines};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use crate::spelling::{did_you_mean, nearest};
 use fairtree_model::input::slurm::document::{Setting, Spot};
 
@@ -76,15 +76,15 @@ const PARTITION_KEYS: [&str; 4] = [
     "TRESBillingWeights",
 ];
 
-fn unknown_key(site: &Site<'_>) -> Vec<Hit> {
+fn unknown_key(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let known = &KEYS[..PRIORITY_KEYS];
     let mut hits: Vec<Hit> = Vec::new();
-    for setting in &site.document.settings {
+    for setting in &conf.document.settings {
         if is_slip(&setting.key.text, known) {
             hits.push(no_such_key(setting.key_spot(), &setting.key.text, known));
         }
     }
-    for line in partition_lines(site) {
+    for line in partition_lines(conf) {
         for pair in line.pairs() {
             if is_slip(&pair.key, &PARTITION_KEYS) {
                 hits.push(no_such_key(
@@ -118,15 +118,15 @@ fn no_such_key(spot: Spot, key: &str, known: &[&str]) -> Hit {
     )
 }
 
-fn key_twice(site: &Site<'_>) -> Vec<Hit> {
+fn key_twice(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for key in KEYS.into_iter().chain(["AccountingStorageType"]) {
-        let settings = site.document.settings.iter();
+        let settings = conf.document.settings.iter();
         let given: Vec<&Setting> = settings.filter(|setting| setting.is(key)).collect();
         let Some((last, earlier)) = given.split_last() else {
             continue;
         };
-        let place = site.document.place(&last.key_spot());
+        let place = conf.document.place(&last.key_spot());
         for setting in earlier {
             hits.push(Hit::new(
                 setting.key_spot(),
@@ -141,12 +141,12 @@ fn key_twice(site: &Site<'_>) -> Vec<Hit> {
     hits
 }
 
-fn operator_ignored(site: &Site<'_>) -> Vec<Hit> {
-    let settings = site.document.settings.iter();
+fn operator_ignored(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let settings = conf.document.settings.iter();
     let ours = settings.filter(|setting| KEYS.iter().any(|key| setting.is(key)));
     ours.filter_map(|setting| {
         let spot = setting.key_spot();
-        let line = site.document.line(&spot);
+        let line = conf.document.line(&spot);
         let after: String = line.chars().skip(spot.column - 1 + spot.length).collect();
         let operator = after.trim_start().chars().next()?;
         let key = &setting.key.text;
@@ -162,8 +162,8 @@ fn operator_ignored(site: &Site<'_>) -> Vec<Hit> {
     .collect()
 }
 
-fn include_unread(site: &Site<'_>) -> Vec<Hit> {
-    let unread = site.document.unread.iter();
+fn include_unread(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let unread = conf.document.unread.iter();
     unread
         .map(|unread| {
             Hit::new(

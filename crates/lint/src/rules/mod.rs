@@ -12,8 +12,8 @@ mod usage;
 mod values;
 mod weights;
 
+use super::effective_settings::EffectiveSettings;
 use super::rule::Rule;
-use super::site::Site;
 use fairtree_model::input::slurm::document::Setting;
 use fairtree_model::input::slurm::document::Spot;
 
@@ -50,8 +50,10 @@ pub(super) static GROUPS: [&[Rule]; 11] = [
 ];
 
 /// The lines of partitions, `DEFAULT` included.
-fn partition_lines<'a>(site: &Site<'a>) -> impl Iterator<Item = &'a Setting> + use<'a> {
-    let settings = site.document.settings.iter();
+fn partition_lines<'a>(
+    conf: &EffectiveSettings<'a>,
+) -> impl Iterator<Item = &'a Setting> + use<'a> {
+    let settings = conf.document.settings.iter();
     settings.filter(|setting| setting.is("PartitionName"))
 }
 

@@ -2,8 +2,8 @@
 
 use super::accounting::untracked;
 use super::{Hit, Rule, entries, partition_lines};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree_model::input::slurm::document::{Pair, Setting};
 
@@ -46,16 +46,19 @@ pub(super) static RULES: [Rule; 4] = [
 const MOST_CPUS_PER_GIB: f64 = 10.0;
 
 /// The pairs with that key of all partition lines.
-fn pairs<'a>(site: &Site<'a>, key: &'static str) -> impl Iterator<Item = (&'a Setting, Pair)> {
-    partition_lines(site).flat_map(move |line| {
+fn pairs<'a>(
+    conf: &EffectiveSettings<'a>,
+    key: &'static str,
+) -> impl Iterator<Item = (&'a Setting, Pair)> {
+    partition_lines(conf).flat_map(move |line| {
         let pairs = line.pairs().into_iter();
         let wanted = pairs.filter(move |pair| pair.key.eq_ignore_ascii_case(key));
         wanted.map(move |pair| (line, pair))
     })
 }
 
-fn partition_priority_old(site: &Site<'_>) -> Vec<Hit> {
-    pairs(site, "Priority")
+fn partition_priority_old(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    pairs(conf, "Priority")
         .map(|(line, pair)| {
             let value = pair.value.escape_debug();
             Hit::new(
@@ -70,12 +73,12 @@ fn partition_priority_old(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn job_factor_without_weight(site: &Site<'_>) -> Vec<Hit> {
-    let weightless = site.is_weightless("PriorityWeightPartition") && !site.is_all_weightless();
+fn job_factor_without_weight(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let weightless = conf.is_weightless("PriorityWeightPartition") && !conf.is_all_weightless();
     if !weightless {
         return Vec::new();
     }
-    pairs(site, "PriorityJobFactor")
+    pairs(conf, "PriorityJobFactor")
         .map(|(line, pair)| {
             Hit::new(
                 line.pair_key(&pair),
@@ -86,9 +89,9 @@ fn job_factor_without_weight(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn bad_billing_weights(site: &Site<'_>) -> Vec<Hit> {
+fn bad_billing_weights(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
-    for (line, pair) in pairs(site, "TRESBillingWeights") {
+    for (line, pair) in pairs(conf, "TRESBillingWeights") {
         if let Err(error) = parse_tres_weights(&pair.value) {
             let length = error.value.chars().count();
             let value = error.value.escape_debug();
@@ -101,7 +104,7 @@ fn bad_billing_weights(site: &Site<'_>) -> Vec<Hit> {
         }
         for (offset, entry) in entries(&pair.value) {
             let name = entry.split('=').next().unwrap_or_default();
-            if site.complete() && !site.tracks(name) {
+            if conf.complete() && !conf.tracks(name) {
                 let spot = line.pair_value(&pair, offset, name.chars().count());
                 hits.push(untracked(spot, name));
             }
@@ -110,9 +113,9 @@ fn bad_billing_weights(site: &Site<'_>) -> Vec<Hit> {
     hits
 }
 
-fn memory_billed_per_megabyte(site: &Site<'_>) -> Vec<Hit> {
+fn memory_billed_per_megabyte(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
-    for (line, pair) in pairs(site, "TRESBillingWeights") {
+    for (line, pair) in pairs(conf, "TRESBillingWeights") {
         let Ok(weights) = parse_tres_weights(&pair.value) else {
             continue;
         };

@@ -2,7 +2,7 @@
 
 use super::{Hit, Rule};
 use crate::rule::{Scope, Severity};
-use crate::site::{Plugin, Site};
+use crate::effective_settings::{Plugin, EffectiveSettings};
 use crate::spelling::did_you_mean;
 use fairtree::config::PriorityParameters;
 use fairtree_model::input::slurm::plugin::loaded_by;
@@ -72,11 +72,11 @@ const TYPES: [&str; 3] = [
     "priority/fairtree",
 ];
 
-fn priority_type_missing(site: &Site<'_>) -> Vec<Hit> {
-    if site.last("PriorityType").is_some() || !site.complete() || !site.has_weights() {
+fn priority_type_missing(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    if conf.last("PriorityType").is_some() || !conf.complete() || !conf.has_weights() {
         return Vec::new();
     }
-    let reason = match site.plugin {
+    let reason = match conf.plugin {
         Plugin::Unstated => {
             "PriorityType is not given: before Slurm 23.11 that is priority/basic, under which no \
              weight counts"
@@ -87,12 +87,12 @@ fn priority_type_missing(site: &Site<'_>) -> Vec<Hit> {
         }
         _ => return Vec::new(),
     };
-    first_weight(site, reason)
+    first_weight(conf, reason)
 }
 
-fn first_weight(site: &Site<'_>, reason: &str) -> Vec<Hit> {
-    let tres = site.last("PriorityWeightTRES");
-    let weights = site.weights().into_iter().map(|(_, _, setting)| setting);
+fn first_weight(conf: &EffectiveSettings<'_>, reason: &str) -> Vec<Hit> {
+    let tres = conf.last("PriorityWeightTRES");
+    let weights = conf.weights().into_iter().map(|(_, _, setting)| setting);
     let first = weights.chain(tres).min_by_key(|setting| setting.key_spot());
     let remedy = "add PriorityType=priority/multifactor or PriorityType=priority/fairtree";
     first
@@ -101,9 +101,9 @@ fn first_weight(site: &Site<'_>, reason: &str) -> Vec<Hit> {
         .collect()
 }
 
-fn priority_basic(site: &Site<'_>) -> Vec<Hit> {
-    let given = site.last("PriorityType");
-    let basic = given.filter(|_| site.plugin == Plugin::Basic && site.has_weights());
+fn priority_basic(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let given = conf.last("PriorityType");
+    let basic = given.filter(|_| conf.plugin == Plugin::Basic && conf.has_weights());
     basic
         .map(|setting| {
             Hit::new(
@@ -116,9 +116,9 @@ fn priority_basic(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn unknown_priority_type(site: &Site<'_>) -> Vec<Hit> {
-    let given = site.last("PriorityType");
-    let unknown = given.filter(|_| site.plugin == Plugin::Unknown);
+fn unknown_priority_type(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let given = conf.last("PriorityType");
+    let unknown = given.filter(|_| conf.plugin == Plugin::Unknown);
     unknown
         .map(|setting| {
             let value = &setting.value.text;
@@ -137,15 +137,15 @@ fn unknown_priority_type(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn plugin_not_found(site: &Site<'_>) -> Vec<Hit> {
-    let (Some(given), Some(look)) = (site.last("PluginDir"), site.options.plugins) else {
+fn plugin_not_found(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let (Some(given), Some(look)) = (conf.last("PluginDir"), conf.options.plugins) else {
         return Vec::new();
     };
-    let used = site.plugin == Plugin::Fairtree;
+    let used = conf.plugin == Plugin::Fairtree;
     let Some(plugins) = look(&given.value.text).filter(|_| used) else {
         return Vec::new();
     };
-    let (there, wanted) = match site.options.release {
+    let (there, wanted) = match conf.options.release {
         Some(release) => (
             loaded_by(&plugins, release).is_some(),
             format!(" for Slurm {release}"),
@@ -168,9 +168,9 @@ fn plugin_not_found(site: &Site<'_>) -> Vec<Hit> {
     )]
 }
 
-fn parameters_unread(site: &Site<'_>) -> Vec<Hit> {
-    let read = matches!(site.plugin, Plugin::Fairtree | Plugin::Unknown);
-    let given = site.last("PriorityParameters").filter(|_| !read);
+fn parameters_unread(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let read = matches!(conf.plugin, Plugin::Fairtree | Plugin::Unknown);
+    let given = conf.last("PriorityParameters").filter(|_| !read);
     given
         .filter(|setting| !setting.value.text.trim().is_empty())
         .map(|setting| {
@@ -184,9 +184,9 @@ fn parameters_unread(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn bad_parameter(site: &Site<'_>) -> Vec<Hit> {
-    let given = site.last("PriorityParameters");
-    let Some(setting) = given.filter(|_| site.plugin == Plugin::Fairtree) else {
+fn bad_parameter(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let given = conf.last("PriorityParameters");
+    let Some(setting) = given.filter(|_| conf.plugin == Plugin::Fairtree) else {
         return Vec::new();
     };
     let mut hits = Vec::new();
@@ -213,17 +213,17 @@ fn bad_parameter(site: &Site<'_>) -> Vec<Hit> {
     hits
 }
 
-fn site_factor_unplugged(site: &Site<'_>) -> Vec<Hit> {
-    let plugin = site.last("PrioritySiteFactorPlugin");
+fn site_factor_unplugged(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let plugin = conf.last("PrioritySiteFactorPlugin");
     let plugged = plugin.is_some_and(|setting| {
         let none = ["site_factor/none", "none"];
         !none
             .iter()
             .any(|none| none.eq_ignore_ascii_case(&setting.value.text))
     });
-    let given = site.last("PrioritySiteFactorParameters");
+    let given = conf.last("PrioritySiteFactorParameters");
     given
-        .filter(|_| !plugged && site.complete())
+        .filter(|_| !plugged && conf.complete())
         .map(|setting| {
             Hit::new(
                 setting.key_spot(),

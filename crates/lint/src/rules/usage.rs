@@ -1,8 +1,8 @@
 //! Usage: its decay, when it is cleared, and what is computed from it.
 
 use super::{Hit, Rule, duration, looks_like_days};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use fairtree::config::ResetPeriod;
 use fairtree::config::time::{INFINITE_SECS, parse_minutes_as_secs};
 use fairtree_model::input::slurm::document::Setting;
@@ -89,22 +89,22 @@ pub(super) static RULES: [Rule; 9] = [
 const HOUR: u32 = 3600;
 
 /// `PriorityDecayHalfLife` and its seconds, where it is given and can be read.
-fn half_life<'a>(site: &Site<'a>) -> Option<(&'a Setting, u32)> {
-    let setting = site.last("PriorityDecayHalfLife")?;
+fn half_life<'a>(conf: &EffectiveSettings<'a>) -> Option<(&'a Setting, u32)> {
+    let setting = conf.last("PriorityDecayHalfLife")?;
     let secs = parse_minutes_as_secs(&setting.value.text).ok()?;
     Some((setting, secs))
 }
 
 /// `PriorityUsageResetPeriod` and its value, where it is given and can be read.
-fn reset_period<'a>(site: &Site<'a>) -> Option<(&'a Setting, ResetPeriod)> {
-    let setting = site.last("PriorityUsageResetPeriod")?;
+fn reset_period<'a>(conf: &EffectiveSettings<'a>) -> Option<(&'a Setting, ResetPeriod)> {
+    let setting = conf.last("PriorityUsageResetPeriod")?;
     let period = ResetPeriod::parse(&setting.value.text).ok()?;
     Some((setting, period))
 }
 
-fn half_life_refused(site: &Site<'_>) -> Vec<Hit> {
-    let given = site.last("PriorityUsageResetPeriod").is_some();
-    let zero = half_life(site).filter(|(_, secs)| *secs == 0 && !given && site.complete());
+fn half_life_refused(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let given = conf.last("PriorityUsageResetPeriod").is_some();
+    let zero = half_life(conf).filter(|(_, secs)| *secs == 0 && !given && conf.complete());
     zero.map(|(setting, _)| {
         Hit::new(
             setting.value_spot(),
@@ -116,17 +116,17 @@ fn half_life_refused(site: &Site<'_>) -> Vec<Hit> {
     .collect()
 }
 
-fn usage_never_decays(site: &Site<'_>) -> Vec<Hit> {
-    let period = reset_period(site).map(|(_, period)| period);
+fn usage_never_decays(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let period = reset_period(conf).map(|(_, period)| period);
     // Without a period a half-life of 0 is refused, which is another rule's finding.
     let cleared =
         period.is_some_and(|period| !matches!(period, ResetPeriod::None | ResetPeriod::Now));
-    let endless = half_life(site).filter(|(_, secs)| match secs {
+    let endless = half_life(conf).filter(|(_, secs)| match secs {
         0 => period.is_some(),
         secs => *secs == INFINITE_SECS,
     });
     endless
-        .filter(|_| !cleared && site.complete() && site.config.priority_weight_fairshare > 0)
+        .filter(|_| !cleared && conf.complete() && conf.config.priority_weight_fairshare > 0)
         .map(|(setting, _)| {
             Hit::new(
                 setting.value_spot(),
@@ -139,8 +139,8 @@ fn usage_never_decays(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn half_life_minutes(site: &Site<'_>) -> Vec<Hit> {
-    let Some((setting, secs)) = half_life(site) else {
+fn half_life_minutes(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some((setting, secs)) = half_life(conf) else {
         return Vec::new();
     };
     let Some(days) = looks_like_days(&setting.value.text) else {
@@ -154,8 +154,8 @@ fn half_life_minutes(site: &Site<'_>) -> Vec<Hit> {
     )]
 }
 
-fn half_life_short(site: &Site<'_>) -> Vec<Hit> {
-    let short = half_life(site).filter(|(setting, secs)| {
+fn half_life_short(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let short = half_life(conf).filter(|(setting, secs)| {
         (1..HOUR).contains(secs) && looks_like_days(&setting.value.text).is_none()
     });
     short
@@ -171,14 +171,14 @@ fn half_life_short(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn half_life_beside_reset(site: &Site<'_>) -> Vec<Hit> {
-    let secs = site.config.priority_decay_half_life_secs;
-    let unread = site.last("PriorityDecayHalfLife").is_some() && half_life(site).is_none();
-    let period = reset_period(site)
+fn half_life_beside_reset(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let secs = conf.config.priority_decay_half_life_secs;
+    let unread = conf.last("PriorityDecayHalfLife").is_some() && half_life(conf).is_none();
+    let period = reset_period(conf)
         .filter(|(_, period)| !matches!(period, ResetPeriod::None | ResetPeriod::Now));
-    let both = period.filter(|_| !unread && secs != 0 && secs != INFINITE_SECS && site.complete());
+    let both = period.filter(|_| !unread && secs != 0 && secs != INFINITE_SECS && conf.complete());
     both.map(|(setting, period)| {
-        let given = match half_life(site) {
+        let given = match half_life(conf) {
             Some(_) => "the half-life",
             None => "the half-life, not given and so its default,",
         };
@@ -197,8 +197,8 @@ fn half_life_beside_reset(site: &Site<'_>) -> Vec<Hit> {
     .collect()
 }
 
-fn reset_now(site: &Site<'_>) -> Vec<Hit> {
-    let now = reset_period(site).filter(|(_, period)| *period == ResetPeriod::Now);
+fn reset_now(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let now = reset_period(conf).filter(|(_, period)| *period == ResetPeriod::Now);
     now.map(|(setting, _)| {
         Hit::new(
             setting.value_spot(),
@@ -210,8 +210,8 @@ fn reset_now(site: &Site<'_>) -> Vec<Hit> {
     .collect()
 }
 
-fn reset_dst(site: &Site<'_>) -> Vec<Hit> {
-    let fixed = reset_period(site)
+fn reset_dst(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let fixed = reset_period(conf)
         .filter(|(_, period)| matches!(period, ResetPeriod::Daily | ResetPeriod::Weekly));
     fixed
         .map(|(setting, period)| {
@@ -229,11 +229,11 @@ fn reset_dst(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn calc_period_long(site: &Site<'_>) -> Vec<Hit> {
-    let secs = site.config.priority_calc_period_secs;
-    let half_life = site.config.priority_decay_half_life_secs;
+fn calc_period_long(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let secs = conf.config.priority_calc_period_secs;
+    let half_life = conf.config.priority_decay_half_life_secs;
     let coarse = half_life > 0 && secs > half_life / 2;
-    let given = site.last("PriorityCalcPeriod");
+    let given = conf.last("PriorityCalcPeriod");
     given
         .filter(|_| secs >= HOUR || coarse)
         .map(|setting| {
@@ -251,11 +251,11 @@ fn calc_period_long(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn dampening_with_fair_tree(site: &Site<'_>) -> Vec<Hit> {
-    let dampens = site.config.fair_share_dampening_factor != 1;
-    let given = site.last("FairShareDampeningFactor").filter(|_| dampens);
+fn dampening_with_fair_tree(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let dampens = conf.config.fair_share_dampening_factor != 1;
+    let given = conf.last("FairShareDampeningFactor").filter(|_| dampens);
     given
-        .filter(|_| site.config.ranking().dampening().is_none() && site.complete())
+        .filter(|_| conf.config.ranking().dampening().is_none() && conf.complete())
         .map(|setting| {
             Hit::new(
                 setting.key_spot(),

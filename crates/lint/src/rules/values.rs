@@ -1,8 +1,8 @@
 //! Values: what a setting does not take, and numbers that are not what they look like.
 
 use super::{Hit, Rule, entries, partition_lines};
+use crate::effective_settings::{EffectiveSettings, WEIGHTS};
 use crate::rule::{Scope, Severity};
-use crate::site::{Site, WEIGHTS};
 use crate::spelling::did_you_mean;
 use fairtree::config::{ConfigError, SlurmConfReader, number};
 use fairtree_model::input::slurm::document::{Setting, Spot};
@@ -41,11 +41,11 @@ const ENFORCE: [&str; 8] = [
     "all",
 ];
 
-fn bad_value(site: &Site<'_>) -> Vec<Hit> {
+fn bad_value(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
-    for source in 0..site.document.sources.len() {
+    for source in 0..conf.document.sources.len() {
         let mut reader = SlurmConfReader::new();
-        reader.read(&site.document.text(source), "");
+        reader.read(&conf.document.text(source), "");
         let errors = reader.finish().err().unwrap_or_default();
         for error in errors {
             let Some(place) = &error.place else {
@@ -57,7 +57,7 @@ fn bad_value(site: &Site<'_>) -> Vec<Hit> {
                 column: place.column,
                 length: error.value.chars().count().max(1),
             };
-            if has_rule_of_its_own(site, &error, &spot) {
+            if has_rule_of_its_own(conf, &error, &spot) {
                 continue;
             }
             let value = error.value.escape_debug();
@@ -68,18 +68,18 @@ fn bad_value(site: &Site<'_>) -> Vec<Hit> {
             ));
         }
     }
-    hits.extend(partition_lines(site).flat_map(bad_partition_values));
-    hits.extend(bad_enforcement(site));
+    hits.extend(partition_lines(conf).flat_map(bad_partition_values));
+    hits.extend(bad_enforcement(conf));
     hits
 }
 
 /// True for the value of `PriorityParameters`, which depends on the plugin, and for a half-life
 /// of 0, which depends on a setting that may be in another file.
-fn has_rule_of_its_own(site: &Site<'_>, error: &ConfigError, spot: &Spot) -> bool {
+fn has_rule_of_its_own(conf: &EffectiveSettings<'_>, error: &ConfigError, spot: &Spot) -> bool {
     if error.setting == "PriorityDecayHalfLife" {
         return error.value == "0";
     }
-    let parameters = site.document.settings.iter();
+    let parameters = conf.document.settings.iter();
     let mut parameters = parameters.filter(|setting| setting.is("PriorityParameters"));
     parameters.any(|setting| {
         let length = setting.value.text.chars().count();
@@ -106,8 +106,8 @@ fn bad_partition_values(line: &Setting) -> Vec<Hit> {
         .collect()
 }
 
-fn bad_enforcement(site: &Site<'_>) -> Vec<Hit> {
-    let Some(setting) = site.last("AccountingStorageEnforce") else {
+fn bad_enforcement(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(setting) = conf.last("AccountingStorageEnforce") else {
         return Vec::new();
     };
     let words = entries(&setting.value.text).into_iter();
@@ -128,8 +128,8 @@ fn bad_enforcement(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn number_not_decimal(site: &Site<'_>) -> Vec<Hit> {
-    let given = WEIGHTS.iter().filter_map(|(key, _)| site.last(key));
+fn number_not_decimal(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let given = WEIGHTS.iter().filter_map(|(key, _)| conf.last(key));
     given
         .filter_map(|setting| {
             let text = setting.value.text.as_str();

@@ -1,8 +1,8 @@
 //! The weights against each other.
 
 use super::{Hit, Rule};
+use crate::effective_settings::EffectiveSettings;
 use crate::rule::{Scope, Severity};
-use crate::site::Site;
 use fairtree::config::Config;
 
 pub(super) static RULES: [Rule; 7] = [
@@ -73,11 +73,11 @@ const ENOUGH: u32 = 1000;
 /// Raw priorities of associations and QOS that are commonly given.
 const COMMON_RAW_PRIORITY: u32 = 1000;
 
-fn weights_all_zero(site: &Site<'_>) -> Vec<Hit> {
-    let by_site = site.last("PrioritySiteFactorPlugin").is_some();
-    let given = site.last("PriorityType");
+fn weights_all_zero(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let by_site = conf.last("PrioritySiteFactorPlugin").is_some();
+    let given = conf.last("PriorityType");
     given
-        .filter(|_| !by_site && site.complete() && site.is_all_weightless())
+        .filter(|_| !by_site && conf.complete() && conf.is_all_weightless())
         .map(|setting| {
             Hit::new(
                 setting.value_spot(),
@@ -90,12 +90,12 @@ fn weights_all_zero(site: &Site<'_>) -> Vec<Hit> {
 }
 
 /// The most that a partition's term can be, and the least.
-fn partition_points(site: &Site<'_>) -> Option<(f64, f64)> {
-    let factors = site.partitions.iter().map(|p| f64::from(p.job_factor));
+fn partition_points(conf: &EffectiveSettings<'_>) -> Option<(f64, f64)> {
+    let factors = conf.partitions.iter().map(|p| f64::from(p.job_factor));
     let most = factors.clone().reduce(f64::max)?;
     let least = factors.reduce(f64::min)?;
-    let weight = f64::from(site.config.priority_weight_partition);
-    let whole = if site.config.priority_flags.no_normal_part {
+    let weight = f64::from(conf.config.priority_weight_partition);
+    let whole = if conf.config.priority_flags.no_normal_part {
         1.0
     } else {
         most.max(1.0)
@@ -112,11 +112,11 @@ fn tres_points(config: &Config) -> f64 {
     weights.map(|(_, weight)| weight.max(0.0)).sum()
 }
 
-fn weights_overflow(site: &Site<'_>) -> Vec<Hit> {
-    let weights = site.weights();
-    let mut sum = tres_points(&site.config);
+fn weights_overflow(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let weights = conf.weights();
+    let mut sum = tres_points(&conf.config);
     for (key, weight, _) in &weights {
-        let points = partition_points(site).filter(|_| *key == "PriorityWeightPartition");
+        let points = partition_points(conf).filter(|_| *key == "PriorityWeightPartition");
         sum += points.map_or(f64::from(*weight), |(most, _)| most);
     }
     let largest = weights.into_iter().max_by_key(|(_, weight, _)| *weight);
@@ -132,8 +132,8 @@ fn weights_overflow(site: &Site<'_>) -> Vec<Hit> {
     )]
 }
 
-fn raw_priority_overflow(site: &Site<'_>) -> Vec<Hit> {
-    let flags = site.config.priority_flags;
+fn raw_priority_overflow(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let flags = conf.config.priority_flags;
     let raw = [
         (
             flags.no_normal_assoc,
@@ -142,7 +142,7 @@ fn raw_priority_overflow(site: &Site<'_>) -> Vec<Hit> {
         ),
         (flags.no_normal_qos, "PriorityWeightQOS", "a QOS"),
     ];
-    let weights = site
+    let weights = conf
         .weights()
         .into_iter()
         .filter_map(|(key, weight, setting)| {
@@ -164,17 +164,17 @@ fn raw_priority_overflow(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn weights_small(site: &Site<'_>) -> Vec<Hit> {
-    let flags = site.config.priority_flags;
+fn weights_small(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let flags = conf.config.priority_flags;
     let raw = flags.no_normal_assoc || flags.no_normal_part || flags.no_normal_qos;
-    let tres = site.config.priority_weight_tres.iter();
+    let tres = conf.config.priority_weight_tres.iter();
     let tres = tres.fold(0.0, |most: f64, (_, weight)| most.max(weight.abs()));
-    let largest = site
+    let largest = conf
         .weights()
         .into_iter()
         .max_by_key(|(_, weight, _)| *weight);
     let small =
-        largest.filter(|(_, weight, _)| !raw && site.complete() && *weight < ENOUGH && tres == 0.0);
+        largest.filter(|(_, weight, _)| !raw && conf.complete() && *weight < ENOUGH && tres == 0.0);
     small
         .map(|(key, weight, setting)| {
             Hit::new(
@@ -190,16 +190,16 @@ fn weights_small(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn fairshare_drowned(site: &Site<'_>) -> Vec<Hit> {
-    let weights = site.weights();
+fn fairshare_drowned(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let weights = conf.weights();
     let fairshare = weights
         .iter()
         .find(|(key, _, _)| *key == "PriorityWeightFairshare");
     let Some((name, own, setting)) = fairshare else {
         return Vec::new();
     };
-    let range = |key: &str, weight: u32| match partition_points(site) {
-        Some((most, least)) if key == "PriorityWeightPartition" && site.complete() => most - least,
+    let range = |key: &str, weight: u32| match partition_points(conf) {
+        Some((most, least)) if key == "PriorityWeightPartition" && conf.complete() => most - least,
         _ => f64::from(weight),
     };
     let others = weights
@@ -223,11 +223,11 @@ fn fairshare_drowned(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn fairshare_weight_below_users(site: &Site<'_>) -> Vec<Hit> {
-    let weight = site.config.priority_weight_fairshare;
-    let users = site.options.users.unwrap_or(0);
-    let given = site.last("PriorityWeightFairshare");
-    let ranked = site.config.ranking().is_ranked();
+fn fairshare_weight_below_users(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let weight = conf.config.priority_weight_fairshare;
+    let users = conf.options.users.unwrap_or(0);
+    let given = conf.last("PriorityWeightFairshare");
+    let ranked = conf.config.ranking().is_ranked();
     given
         .filter(|_| ranked && weight > 0 && weight < users)
         .map(|setting| {
@@ -244,30 +244,30 @@ fn fairshare_weight_below_users(site: &Site<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn setting_without_weight(site: &Site<'_>) -> Vec<Hit> {
-    if site.is_all_weightless() {
+fn setting_without_weight(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    if conf.is_all_weightless() {
         return Vec::new();
     }
-    let dampens = site.config.ranking().dampening().is_some();
+    let dampens = conf.config.ranking().dampening().is_some();
     let shaping = [
         ("PriorityMaxAge", true, "PriorityWeightAge"),
         (
             "PriorityFavorSmall",
-            site.config.priority_favor_small,
+            conf.config.priority_favor_small,
             "PriorityWeightJobSize",
         ),
         // Under Fair Tree it has a rule of its own.
         (
             "FairShareDampeningFactor",
-            dampens && site.config.fair_share_dampening_factor != 1,
+            dampens && conf.config.fair_share_dampening_factor != 1,
             "PriorityWeightFairshare",
         ),
     ];
     let idle = shaping
         .into_iter()
-        .filter(|(_, set, weight)| *set && site.is_weightless(weight));
+        .filter(|(_, set, weight)| *set && conf.is_weightless(weight));
     idle.filter_map(|(key, _, weight)| {
-        let setting = site.last(key)?;
+        let setting = conf.last(key)?;
         Some(Hit::new(
             setting.key_spot(),
             format!("{key} shapes a factor that does not count: {weight} is 0 or not given"),

@@ -20,7 +20,7 @@ use fairtree::compat::Release;
 use fairtree::config::Config;
 use fairtree::engine::{self, Accruing};
 use fairtree::fairshare::AssocFairshare;
-use fairtree::priority::{Index, Job, Site};
+use fairtree::priority::{Index, Job, JobTables};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
 use fairtree::usage::{Ledger, Run};
 
@@ -102,12 +102,12 @@ pub struct Cluster {
     /// What they used.
     pub ledger: Ledger,
     /// The tables of jobs, with the factors of `fairshare`.
-    pub site: Site,
+    pub tables: JobTables,
     /// What [`engine::rank`] makes of the above.
     pub fairshare: Vec<AssocFairshare>,
-    /// One per partition of `site`.
+    /// One per partition of `tables`.
     pub partitions: Vec<PartitionAbout>,
-    /// One per QOS of `site`.
+    /// One per QOS of `tables`.
     pub qos: Vec<QosAbout>,
     /// All jobs; `None` where the input knows of none. Copies of a cluster share them until one
     /// changes them.
@@ -125,7 +125,7 @@ impl Cluster {
     /// When tree, ledger and tables do not belong together.
     pub fn rank(&mut self) {
         self.fairshare = self.ranked();
-        engine::publish(&self.fairshare, &mut self.site);
+        engine::publish(&self.fairshare, &mut self.tables);
     }
 
     /// All jobs; none where the input knows of none.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{AssocName, Cluster, PartitionAbout, QosAbout, Tables, billing_weights, pass_time};
-use crate::input::site::{Site as Described, SiteRow};
+use crate::input::site::{Site, SiteRow};
 use crate::input::slurm::snapshot::{Queued, Snapshot};
 use crate::input::{InputError, LeftOut, Problem};
 use crate::listed::{Listed, WholeSite};
 use fairtree::compat::Compat;
 use fairtree::config::Config;
-use fairtree::priority::{AssocFactors, Site};
+use fairtree::priority::{AssocFactors, JobTables};
 
 impl Cluster {
     /// The cluster of a live site or a capture, with another compatibility than the settings' if
@@ -38,7 +38,7 @@ impl Cluster {
         let partitions = partitions(queued)?;
         let mut left = LeftOut::default();
         let jobs = super::jobs::of(queued, &mut tables, &partitions, &mut left)?;
-        let tables = tables.into_site();
+        let tables = tables.into_job_tables();
         let mut cluster = Cluster {
             source: queued.name.clone(),
             now: Some(pass_time(queued, &config)),
@@ -48,7 +48,7 @@ impl Cluster {
             names: site.names,
             tree: site.tree,
             ledger: site.ledger,
-            site: tables,
+            tables,
             fairshare: Vec::new(),
             partitions,
             qos: queued
@@ -72,7 +72,7 @@ impl Cluster {
     ///
     /// # Errors
     /// Billing weights that slurm.conf would not take.
-    pub fn from_site(site: Described, compat: Option<Compat>) -> Result<Cluster, InputError> {
+    pub fn from_site(site: Site, compat: Option<Compat>) -> Result<Cluster, InputError> {
         let config = of_compat(&site.config, compat);
         let name = |row: SiteRow| AssocName {
             account: row.account,
@@ -96,9 +96,9 @@ impl Cluster {
             config,
             priority_type: None,
             release: None,
-            site: Site {
+            tables: JobTables {
                 assocs: vec![AssocFactors::default(); names.len()],
-                ..Site::default()
+                ..JobTables::default()
             },
             names,
             tree: site.tree,
@@ -139,9 +139,9 @@ impl Cluster {
             config,
             priority_type: None,
             release: None,
-            site: Site {
+            tables: JobTables {
                 assocs: vec![AssocFactors::default(); site.names.len()],
-                ..Site::default()
+                ..JobTables::default()
             },
             names: site.names,
             tree: site.tree,

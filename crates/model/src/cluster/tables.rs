@@ -8,16 +8,16 @@ use super::AssocName;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::part::VOTERS;
 use crate::input::slurm::snapshot::Queued;
-use crate::input::sprio::{Factor, Row};
+use crate::input::sprio::{Factor, SprioRow};
 use crate::input::{InputError, Name, Problem};
 use fairtree::config::Config;
-use fairtree::priority::{AssocFactors, Index, Job, Partition, Qos, Site, Span};
+use fairtree::priority::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span};
 use fairtree::tree::AssocIndex;
 
 /// The tables, and where things are in them.
 pub struct Tables<'a> {
     queued: &'a Queued,
-    site: Site,
+    job_tables: JobTables,
     partitions: FxHashMap<&'a str, Index>,
     qos: FxHashMap<&'a str, Index>,
     qos_names: Vec<Name>,
@@ -64,11 +64,11 @@ impl<'a> Tables<'a> {
     ) -> Result<Tables<'a>, InputError> {
         let mut tables = Tables {
             queued,
-            site: Site {
+            job_tables: JobTables {
                 tres_names: queued.settings.tres.clone(),
                 cluster_cpus: queued.nodes.cpus,
                 cluster_nodes: queued.nodes.nodes,
-                ..Site::default()
+                ..JobTables::default()
             },
             partitions: FxHashMap::default(),
             qos: FxHashMap::default(),
@@ -92,28 +92,28 @@ impl<'a> Tables<'a> {
 
     /// Writes the fair-share factors of the associations, by position.
     pub fn publish(&mut self, fs_factors: impl Iterator<Item = f64>) {
-        for (assoc, fs_factor) in self.site.assocs.iter_mut().zip(fs_factors) {
+        for (assoc, fs_factor) in self.job_tables.assocs.iter_mut().zip(fs_factors) {
             assoc.fs_factor = fs_factor;
         }
     }
 
     /// The tables, as pricing reads them.
-    pub fn site(&self) -> &Site {
-        &self.site
+    pub fn job_tables(&self) -> &JobTables {
+        &self.job_tables
     }
 
     /// The tables by themselves.
-    pub fn into_site(self) -> Site {
-        self.site
+    pub fn into_job_tables(self) -> JobTables {
+        self.job_tables
     }
 
     /// Adds a run of counts; `None` for resources that are not known.
     fn counts(&mut self, tres: Option<&[(String, u64)]>) -> Option<Index> {
-        let tres = tres.filter(|_| !self.site.tres_names.is_empty())?;
-        let start = Index::new(self.site.tres_counts.len());
-        for name in &self.site.tres_names {
+        let tres = tres.filter(|_| !self.job_tables.tres_names.is_empty())?;
+        let start = Index::new(self.job_tables.tres_counts.len());
+        for name in &self.job_tables.tres_names {
             let found = tres.iter().find(|(known, _)| known == name);
-            self.site
+            self.job_tables
                 .tres_counts
                 .push(found.map_or(0, |(_, count)| *count));
         }
@@ -148,7 +148,7 @@ impl<'a> Tables<'a> {
         for (at, row) in rows.iter().enumerate() {
             let tres = self.counts(row.tres.as_deref());
             self.partitions.insert(&row.name, Index::new(at));
-            self.site.partitions.push(Partition {
+            self.job_tables.partitions.push(Partition {
                 priority_job_factor: row.priority_job_factor,
                 norm_priority: f64::from(row.priority_job_factor) / most,
                 max_time_mins: row.max_time_mins,
@@ -176,7 +176,7 @@ impl<'a> Tables<'a> {
         for (at, row) in rows.iter().enumerate() {
             self.qos.insert(&row.name, Index::new(at));
             self.qos_names.push(row.name.as_str().into());
-            self.site.qos.push(Qos {
+            self.job_tables.qos.push(Qos {
                 priority: row.priority,
                 norm_priority: f64::from(row.priority) / most,
             });
@@ -203,7 +203,7 @@ impl<'a> Tables<'a> {
             let key = key(&name.account, user, name.partition.as_deref().unwrap_or(""));
             let priority = own.get(&key).copied().unwrap_or(0);
             self.assocs.insert(key, AssocIndex::new(at));
-            self.site.assocs.push(AssocFactors {
+            self.job_tables.assocs.push(AssocFactors {
                 fs_factor: 0.0,
                 priority,
                 norm_priority: f64::from(priority) / most,
@@ -217,7 +217,7 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// A partition or a QOS that is not there.
-    pub fn job(&self, row: &Row<'_>, nth: usize) -> Result<Option<Shown>, InputError> {
+    pub fn job(&self, row: &SprioRow<'_>, nth: usize) -> Result<Option<Shown>, InputError> {
         let Some(place) = row.job_id.and_then(|id| self.place(id)) else {
             return Ok(None);
         };
@@ -226,7 +226,7 @@ impl<'a> Tables<'a> {
         let list = self.qos_list(about)?;
         let qos = match list.get(nth).or(list.first()) {
             // Slurm lets a QOS of priority 0 inherit the term of the job's own QOS.
-            Some(qos) if self.slurm && self.site.qos[qos.get()].priority == 0 => list.first(),
+            Some(qos) if self.slurm && self.job_tables.qos[qos.get()].priority == 0 => list.first(),
             found => found,
         };
         let job = Job {
@@ -248,7 +248,7 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// A partition or a QOS that is not there.
-    pub fn whole(&mut self, place: usize, row: Option<&Row<'_>>) -> Result<Job, InputError> {
+    pub fn whole(&mut self, place: usize, row: Option<&SprioRow<'_>>) -> Result<Job, InputError> {
         let mut job = self.row(place, row)?;
         let about = &self.queued.jobs[place];
         let partitions: Vec<Index> = about
@@ -261,16 +261,16 @@ impl<'a> Tables<'a> {
         let qos = self.qos_list(about)?;
         (job.partition, job.qos) = (partitions.first().copied(), qos.first().copied());
         if partitions.len() > 1 {
-            job.partitions = span(&mut self.site.partition_lists, &partitions);
+            job.partitions = span(&mut self.job_tables.partition_lists, &partitions);
         }
         if qos.len() > 1 {
-            job.qos_list = span(&mut self.site.qos_lists, &qos);
+            job.qos_list = span(&mut self.job_tables.qos_lists, &qos);
         }
         Ok(job)
     }
 
     /// What a job has of itself, without partition and QOS.
-    fn row(&self, place: usize, row: Option<&Row<'_>>) -> Result<Job, InputError> {
+    fn row(&self, place: usize, row: Option<&SprioRow<'_>>) -> Result<Job, InputError> {
         let about = &self.queued.jobs[place];
         let config = &self.queued.settings.config;
         let site = row.and_then(|row| row.site);
@@ -315,7 +315,7 @@ impl<'a> Tables<'a> {
             found.ok_or_else(|| self.missing(job, "QOS", name))
         };
         let mut list: Vec<Index> = job.qos.iter().map(find).collect::<Result<_, _>>()?;
-        list.sort_by_key(|qos| std::cmp::Reverse(self.site.qos[qos.get()].priority));
+        list.sort_by_key(|qos| std::cmp::Reverse(self.job_tables.qos[qos.get()].priority));
         Ok(list)
     }
 
@@ -333,7 +333,7 @@ impl<'a> Tables<'a> {
     }
 
     /// sprio shows no factors at all for a priority that an administrator set.
-    fn is_set_by_hand(&self, row: &Row<'_>) -> bool {
+    fn is_set_by_hand(&self, row: &SprioRow<'_>) -> bool {
         let zero = |value: &Option<crate::input::sshare::Printed>| {
             value.is_none_or(|printed| printed.value == 0.0)
         };

@@ -40,7 +40,7 @@ impl Cluster {
                 config: &self.config,
                 tree: &self.tree,
                 accruing: &now,
-                kept: &mut [],
+                record_states: &mut [],
                 host_math: HostMath::default(),
                 last_ran: Some(at),
                 now: next,

@@ -7,7 +7,7 @@ const MOST_KEPT: usize = 100;
 
 /// What became of records that cannot be read: refused with the whole input, or left out and told.
 ///
-/// A file that somebody names is refused: half of it would be taken for all. The answers of a
+/// A file that the user names is refused: half of it would be taken for all. The answers of a
 /// cluster are read as far as they can be, because any user can put text into them.
 #[derive(Debug, Default)]
 pub struct LeftOut {

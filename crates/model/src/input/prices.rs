@@ -15,7 +15,7 @@ use fairtree::usage::Outcomes;
 /// Prices in any small unit of money, and which ends of runs are billed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
-    /// Ends that are billed; `None`: all but those that are nobody's fault.
+    /// Ends that are billed; `None`: all but those that the user did not cause.
     pub counts: Option<Outcomes>,
     /// Where a partition has none of its own; `None`: only named partitions are billed.
     pub all: Option<Price>,

@@ -192,7 +192,7 @@ mod tests {
         for given in [marked.to_vec(), packed(marked)] {
             assert_eq!(read(&given).unwrap().1, b"Account|User\n");
         }
-        // In the middle it may be someone's name.
+        // In the middle it may be a part of a name.
         let inside = "a\u{feff}b".as_bytes();
         assert_eq!(read(inside).unwrap().1, inside);
     }

@@ -93,7 +93,7 @@ pub fn read(file: &str, input: impl BufRead, each: Sink<'_>) -> Result<Summary, 
     Ok(summary)
 }
 
-/// What is learned on the way.
+/// The state of the reader.
 #[derive(Default)]
 struct Log<'f> {
     file: &'f str,

@@ -33,5 +33,5 @@ pub struct Summary {
     pub notes: Vec<String>,
 }
 
-/// Whoever takes the jobs.
+/// The receiver of the jobs.
 pub type Sink<'s> = &'s mut dyn FnMut(&JobUse<'_>);

@@ -7,7 +7,7 @@
 //! reports say that they took the rows for all there is.
 
 use super::tree::ListedTree;
-use crate::input::sshare::{Column, Listing, Printed, Row};
+use crate::input::sshare::{Column, Listing, Printed, SshareRow};
 use fairtree::fairshare::{Ranking, Whole};
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 
@@ -64,7 +64,7 @@ impl Levels {
 pub(super) const ACCOUNT_MISSING: &str = "the account above is not listed";
 
 /// A row as people call it.
-pub(super) fn name(row: &Row) -> String {
+pub(super) fn name(row: &SshareRow) -> String {
     let account = row.account.as_deref().unwrap_or("?");
     match &row.user {
         Some(user) => format!("{user}@{account}"),

@@ -1,6 +1,6 @@
 //! The rows of a listing as one tree.
 
-use crate::input::sshare::{Link, Listing, Row, RowKind};
+use crate::input::sshare::{Link, Listing, RowKind, SshareRow};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{self, AssocFairshare, Ranking};
@@ -49,7 +49,7 @@ impl ListedTree {
             kind: AssocKind::Account,
             shares: Shares::Raw(1),
         })))?;
-        let usage = |row: &Row| Extended::from_u64(row.raw_usage.unwrap_or(0));
+        let usage = |row: &SshareRow| Extended::from_u64(row.raw_usage.unwrap_or(0));
         let mut raw: Vec<Extended> = rows.iter().map(usage).collect();
         raw.extend(stand_in.map(|_| root.map_or(Extended::ZERO, |at| raw_of(rows, at))));
         Ok(ListedTree {
@@ -80,12 +80,12 @@ impl ListedTree {
     }
 }
 
-fn raw_of(rows: &[Row], at: usize) -> Extended {
+fn raw_of(rows: &[SshareRow], at: usize) -> Extended {
     Extended::from_u64(rows[at].raw_usage.unwrap_or(0))
 }
 
 /// Slurm's root is an account of that name at the margin.
-fn is_root(row: &Row, link: &Link) -> bool {
+fn is_root(row: &SshareRow, link: &Link) -> bool {
     row.account.as_deref() == Some("root")
         && link.kind == RowKind::Account
         && link.parent.is_none()

@@ -3,9 +3,9 @@
 #![allow(dead_code)] // Each test program uses a part of this.
 
 use super::stage::{NOW, Stage};
-use crate::common::Site as Small;
+use crate::common::Site;
 use fairtree::config::Config;
-use fairtree::priority::{Index, Job, Partition, Qos, Site, TimeLimit};
+use fairtree::priority::{Index, Job, JobTables, Partition, Qos, TimeLimit};
 use fairtree_analysis::explain::{JobExplanation, Term, explain_job};
 
 /// Four users: ranks 4 (u), 3 (v), 2 (w), 1 (x), factors 1, 0.75, 0.5, 0.25.
@@ -31,7 +31,7 @@ pub fn config() -> Config {
 }
 
 /// Two partitions with 80 and 160 CPUs, two QOS, 10 nodes with 160 CPUs.
-pub fn site() -> Site {
+pub fn site() -> JobTables {
     let partition = |factor: u16, tres: usize| Partition {
         priority_job_factor: factor,
         norm_priority: f64::from(factor) / 200.0,
@@ -42,7 +42,7 @@ pub fn site() -> Site {
         priority,
         norm_priority: f64::from(priority) / 40.0,
     };
-    Site {
+    JobTables {
         partitions: vec![partition(200, 0), partition(100, 2)],
         qos: vec![qos(20), qos(40)],
         partition_lists: vec![Index::new(0), Index::new(1)],
@@ -56,8 +56,8 @@ pub fn site() -> Site {
 }
 
 pub fn stage_with(config: Config) -> Stage {
-    let mut stage = Stage::with_site(config, &Small::parse(USERS), site());
-    for (at, assoc) in stage.site.assocs.iter_mut().enumerate() {
+    let mut stage = Stage::with_site(config, &Site::parse(USERS), site());
+    for (at, assoc) in stage.tables.assocs.iter_mut().enumerate() {
         assoc.priority = 10 * at as u32;
         assoc.norm_priority = at as f64 / 4.0;
     }

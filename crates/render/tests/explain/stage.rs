@@ -2,12 +2,12 @@
 
 #![allow(dead_code)] // Each test program uses a part of this.
 
-use crate::common::Site as Small;
+use crate::common::Site;
 use fairtree::config::Config;
 use fairtree::engine;
 use fairtree::extended::Extended;
 use fairtree::fairshare::AssocFairshare;
-use fairtree::priority::{AssocFactors, Index, Job, Site};
+use fairtree::priority::{AssocFactors, Index, Job, JobTables};
 use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::Ledger;
 use fairtree_analysis::explain::{
@@ -25,17 +25,17 @@ pub struct Stage {
     pub tree: Tree,
     pub ledger: Ledger,
     pub fairshare: Vec<AssocFairshare>,
-    pub site: Site,
+    pub tables: JobTables,
     pub load: Vec<Load>,
 }
 
 impl Stage {
-    pub fn new(config: Config, small: &Small) -> Stage {
-        Stage::with_site(config, small, Site::default())
+    pub fn new(config: Config, small: &Site) -> Stage {
+        Stage::with_site(config, small, JobTables::default())
     }
 
     /// With partitions, QOS and TRES; associations are filled in.
-    pub fn with_site(config: Config, small: &Small, mut site: Site) -> Stage {
+    pub fn with_site(config: Config, small: &Site, mut site: JobTables) -> Stage {
         let ledger = Ledger::from_raw(&small.tree, &small.raw_usage).expect("usages");
         let fairshare = engine::rank(&config, &small.tree, &ledger);
         site.assocs = vec![AssocFactors::default(); small.tree.len()];
@@ -46,7 +46,7 @@ impl Stage {
             tree: small.tree.clone(),
             ledger,
             fairshare,
-            site,
+            tables: site,
             load: Vec::new(),
         }
     }
@@ -57,7 +57,7 @@ impl Stage {
             tree: &self.tree,
             ledger: &self.ledger,
             fairshare: &self.fairshare,
-            site: &self.site,
+            tables: &self.tables,
             load: &self.load,
             now: NOW,
         }

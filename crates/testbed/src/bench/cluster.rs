@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
+use crate::cluster::accounting::{Account, Accounting, FairShare};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
-use crate::cluster::site::{Account, FairShare, Site};
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 use xtask::command::checked;
@@ -21,7 +21,7 @@ use xtask::progress::Progress;
 use xtask::project;
 use xtask::release::Release;
 
-use super::table::{Row, Table, Unit};
+use super::table::{Measurement, Table, Unit};
 use super::workload::count;
 use super::{Bench, median};
 
@@ -104,7 +104,7 @@ fn plan(release: &Release) -> Plan {
             priority_job_factor: 10,
             max_time: "1-0",
         }],
-        site: Site {
+        accounting: Accounting {
             accounts: vec![Account {
                 name: "physics",
                 parent: None,
@@ -275,9 +275,9 @@ fn quantile(secs: &[f64], part: f64) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-fn rows(ours: &Seen, stock: &Seen) -> Vec<Row> {
+fn rows(ours: &Seen, stock: &Seen) -> Vec<Measurement> {
     let ms = |what: &str, of: fn(&Seen) -> f64| {
-        Row::new(what, Unit::Milliseconds, 1e3 * of(ours)).beside(1e3 * of(stock))
+        Measurement::new(what, Unit::Milliseconds, 1e3 * of(ours)).beside(1e3 * of(stock))
     };
     vec![
         ms("scontrol show job, median", |seen| median(&seen.show_job)),
@@ -286,15 +286,15 @@ fn rows(ours: &Seen, stock: &Seen) -> Vec<Row> {
         ms("squeue --job, median", |seen| median(&seen.squeue)),
         ms("p99", |seen| quantile(&seen.squeue, 0.99)),
         ms("longest", |seen| quantile(&seen.squeue, 1.0)),
-        Row::new(
+        Measurement::new(
             "the RPC of both, mean by sdiag",
             Unit::Microseconds,
             ours.rpc_micros,
         )
         .beside(stock.rpc_micros),
         ms("CPU of slurmctld per second", |seen| seen.load),
-        Row::new("passes", Unit::Count, ours.passes as f64).beside(stock.passes as f64),
-        Row::new(
+        Measurement::new("passes", Unit::Count, ours.passes as f64).beside(stock.passes as f64),
+        Measurement::new(
             "commands answered",
             Unit::Count,
             (ours.show_job.len() + ours.squeue.len()) as f64,

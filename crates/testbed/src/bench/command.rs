@@ -12,7 +12,7 @@ use xtask::progress::Progress;
 use xtask::project;
 
 use super::capture::{Moment, Size, generate};
-use super::table::{Row, Table, Unit};
+use super::table::{Measurement, Table, Unit};
 use super::workload::count;
 
 /// Runs of each command.
@@ -65,22 +65,22 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     let both = wc(&capture, &compared)? + wc(&later, &compared)?;
     let (first, second) = (size.waiting(0), size.waiting(1));
     let row = |what: String, cost: Cost, peer: f64| {
-        Row::new(what, Unit::Milliseconds, cost.ms)
+        Measurement::new(what, Unit::Milliseconds, cost.ms)
             .beside(peer)
             .at_most(1000.0)
     };
     // Commands about the whole queue.
     let queue = |what: &str, cost: Cost, peer: f64| {
-        let time = Row::new(what, Unit::Milliseconds, cost.ms)
+        let time = Measurement::new(what, Unit::Milliseconds, cost.ms)
             .beside(peer)
             .at_most(4000.0);
-        let memory = Row::new("its memory, at most", Unit::Megabytes, cost.megabytes);
+        let memory = Measurement::new("its memory, at most", Unit::Megabytes, cost.megabytes);
         [time, memory.at_most(800.0)]
     };
     let start = Cost::of(Command::new(&program).arg("--help"))?.ms;
     let nothing = Cost::of(&mut Command::new("true"))?.ms;
     let mut rows = vec![
-        Row::new("--help (peer: true)", Unit::Milliseconds, start)
+        Measurement::new("--help (peer: true)", Unit::Milliseconds, start)
             .beside(nothing)
             .at_most(10.0),
         row(

@@ -13,7 +13,7 @@ use xtask::project;
 use super::Bench;
 use super::machine::Memory;
 use super::served::Answer;
-use super::table::{Row, Table, Unit};
+use super::table::{Measurement, Table, Unit};
 use super::workload::count;
 
 const MILLION: u32 = 1_000_000;
@@ -107,11 +107,11 @@ fn figures(assocs: u32) -> Result<Answer> {
 }
 
 /// What several threads gain.
-fn shared_rows(rust: &Answer) -> Result<Vec<Row>> {
-    let row = |what: String, name: &str| -> Result<Row> {
+fn shared_rows(rust: &Answer) -> Result<Vec<Measurement>> {
+    let row = |what: String, name: &str| -> Result<Measurement> {
         let with = rust.get(&format!("{name}_shared_ms"))?;
         let alone = rust.get(&format!("{name}_alone_ms"))?;
-        Ok(Row::new(what, Unit::Milliseconds, with).beside(alone))
+        Ok(Measurement::new(what, Unit::Milliseconds, with).beside(alone))
     };
     let threads = rust.get("threads")?;
     Ok(vec![
@@ -126,7 +126,12 @@ fn shared_rows(rust: &Answer) -> Result<Vec<Row>> {
     ])
 }
 
-fn rows(program: &PathBuf, assocs: u32, rust: &Answer, memory: &Memory) -> Result<Vec<Row>> {
+fn rows(
+    program: &PathBuf,
+    assocs: u32,
+    rust: &Answer,
+    memory: &Memory,
+) -> Result<Vec<Measurement>> {
     let words = [assocs, MILLION, TURNS].map(|number| number.to_string());
     let ask = |_| -> Result<Answer> {
         interrupt::check()?;
@@ -135,12 +140,12 @@ fn rows(program: &PathBuf, assocs: u32, rust: &Answer, memory: &Memory) -> Resul
     };
     let answers: Result<Vec<Answer>> = (0..PROCESSES).map(ask).collect();
     let c = Answer::medians(&answers?)?;
-    let ms = |what: &str, from: &Answer, name: &str| -> Result<Row> {
+    let ms = |what: &str, from: &Answer, name: &str| -> Result<Measurement> {
         let value = from.get(name).context("the engine's figures")?;
-        Ok(Row::new(what, Unit::Milliseconds, value))
+        Ok(Measurement::new(what, Unit::Milliseconds, value))
     };
-    let ns = |what: &str, name: &str, written: f64| -> Result<Row> {
-        let row = Row::new(what, Unit::Nanoseconds, c.get(&format!("{name}_ns"))?);
+    let ns = |what: &str, name: &str, written: f64| -> Result<Measurement> {
+        let row = Measurement::new(what, Unit::Nanoseconds, c.get(&format!("{name}_ns"))?);
         let limit = 1e6 * memory.millis(JOB_READ_BYTES, written);
         Ok(row.beside(c.get(&format!("{name}_copy_ns"))?).limit(limit))
     };
@@ -159,7 +164,7 @@ fn rows(program: &PathBuf, assocs: u32, rust: &Answer, memory: &Memory) -> Resul
         )?
         .at_most(250.0 * part),
         ms("ranks from scratch", rust, "scratch_ms")?.at_most(250.0 * part),
-        ms("ranks again, nobody charged", rust, "charged_0_ms")?,
+        ms("ranks again, no charges", rust, "charged_0_ms")?,
         ms("ranks again, 10 users charged", rust, "charged_10_ms")?.at_most(0.1),
         ms("ranks again, 100 users charged", rust, "charged_100_ms")?.at_most(1.0),
         ns("pricing a job (ft_jobs_price)", "price", PRICE_BYTES)?.at_most(15.0),

@@ -6,7 +6,7 @@ use xtask::progress::Progress;
 
 use super::machine::Memory;
 use super::served::{Answer, Served};
-use super::table::{Row, Table, Unit};
+use super::table::{Measurement, Table, Unit};
 use super::workload::{Kind, Layout, Workload};
 use super::{Bench, median};
 
@@ -163,7 +163,7 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    fn rows(&self) -> Result<Vec<Row>> {
+    fn rows(&self) -> Result<Vec<Measurement>> {
         let mut rows = self.times()?;
         rows.extend(self.counts()?);
         Ok(rows)
@@ -178,7 +178,7 @@ impl Figures<'_> {
         }
     }
 
-    fn times(&self) -> Result<Vec<Row>> {
+    fn times(&self) -> Result<Vec<Measurement>> {
         let Figures {
             stock,
             ours,
@@ -189,7 +189,7 @@ impl Figures<'_> {
         let (hold, wait, cpu) = self.bounds();
         let jobs = f64::from(self.workload.waiting);
         let ms = |what, ours: f64, stock: f64| {
-            Row::new(what, Unit::Milliseconds, ours / 1e3).beside(stock / 1e3)
+            Measurement::new(what, Unit::Milliseconds, ours / 1e3).beside(stock / 1e3)
         };
         let write = memory.millis(0.0, jobs * WRITTEN_LINES * LINE);
         let pass = least_millis(memory, self.workload);
@@ -252,13 +252,13 @@ impl Figures<'_> {
             )
             .ratio(0.5)
             .limit(list),
-            Row::new("setting one priority", Unit::Microseconds, sets(ours)?)
+            Measurement::new("setting one priority", Unit::Microseconds, sets(ours)?)
                 .beside(sets(stock)?)
                 .limit(1e3 * pass / jobs),
         ])
     }
 
-    fn counts(&self) -> Result<Vec<Row>> {
+    fn counts(&self) -> Result<Vec<Measurement>> {
         let (jobs, assocs) = (
             f64::from(self.workload.waiting),
             f64::from(self.workload.assocs()),
@@ -267,7 +267,7 @@ impl Figures<'_> {
         let bare = self.empty.get("owned_most")?;
         let full = self.ours.pass("owned_most")?;
         let kept = |name| -> Result<f64> { Ok(self.ours.pass(name)? - self.empty.get(name)?) };
-        let count = |what, ours, stock| Row::new(what, Unit::Count, ours).beside(stock);
+        let count = |what, ours, stock| Measurement::new(what, Unit::Count, ours).beside(stock);
         Ok(vec![
             count(
                 "lock operations of a pass",
@@ -288,20 +288,20 @@ impl Figures<'_> {
                 self.stock.pass("allocations")? / jobs,
             )
             .at_most(0.001),
-            Row::new(
+            Measurement::new(
                 "own memory per waiting job, at most in a pass",
                 Unit::Bytes,
                 (full - bare) / jobs,
             )
             .at_most(200.0),
-            Row::new("between passes", Unit::Bytes, kept("owned")? / jobs),
-            Row::new(
+            Measurement::new("between passes", Unit::Bytes, kept("owned")? / jobs),
+            Measurement::new(
                 "own memory per association, at most in a pass",
                 Unit::Bytes,
                 bare / assocs,
             )
             .at_most(300.0),
-            Row::new(
+            Measurement::new(
                 "between passes",
                 Unit::Bytes,
                 self.empty.get("owned")? / assocs,

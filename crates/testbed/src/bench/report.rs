@@ -2,7 +2,7 @@
 //!
 //! The document is the store of its parts: a section that is measured alone replaces its own part
 //! and leaves the others as they are, so that a run that ends early loses only what it has not
-//! measured. All parts are of one machine: where the document is of another, it begins anew.
+//! measured. All parts are of one machine: where the document is of another, it begins again.
 
 use std::fs;
 use std::io::ErrorKind;

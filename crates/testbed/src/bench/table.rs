@@ -58,7 +58,7 @@ pub enum Bound {
 
 /// One line: a figure and what it is compared with.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct Measurement {
     pub what: String,
     pub unit: Unit,
     pub ours: f64,
@@ -68,10 +68,10 @@ pub struct Row {
     pub limit: Option<f64>,
 }
 
-impl Row {
+impl Measurement {
     /// A figure alone.
-    pub fn new(what: impl Into<String>, unit: Unit, ours: f64) -> Row {
-        Row {
+    pub fn new(what: impl Into<String>, unit: Unit, ours: f64) -> Measurement {
+        Measurement {
             what: what.into(),
             unit,
             ours,
@@ -82,32 +82,32 @@ impl Row {
     }
 
     /// Beside the figure of its peer.
-    pub fn beside(self, peer: f64) -> Row {
-        Row {
+    pub fn beside(self, peer: f64) -> Measurement {
+        Measurement {
             peer: Some(peer),
             ..self
         }
     }
 
     /// At most so much of the peer's.
-    pub fn ratio(self, bound: f64) -> Row {
-        Row {
+    pub fn ratio(self, bound: f64) -> Measurement {
+        Measurement {
             bound: Some(Bound::Ratio(bound)),
             ..self
         }
     }
 
     /// At most so much.
-    pub fn at_most(self, bound: f64) -> Row {
-        Row {
+    pub fn at_most(self, bound: f64) -> Measurement {
+        Measurement {
             bound: Some(Bound::AtMost(bound)),
             ..self
         }
     }
 
     /// Not less than this, by any program.
-    pub fn limit(self, limit: f64) -> Row {
-        Row {
+    pub fn limit(self, limit: f64) -> Measurement {
+        Measurement {
             limit: Some(limit),
             ..self
         }
@@ -158,7 +158,7 @@ pub struct Table {
     pub title: String,
     /// The heads of the columns of our figure and its peer.
     pub heads: (&'static str, &'static str),
-    pub rows: Vec<Row>,
+    pub rows: Vec<Measurement>,
 }
 
 impl fmt::Display for Table {
@@ -166,7 +166,7 @@ impl fmt::Display for Table {
         let (ours, peer) = self.heads;
         let head = [&self.title, ours, peer, "ratio", "bound", "met", "limit"];
         let mut lines = vec![head.map(str::to_owned)];
-        lines.extend(self.rows.iter().map(Row::cells));
+        lines.extend(self.rows.iter().map(Measurement::cells));
         f.write_str(&columns(&lines))
     }
 }
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn bounds_are_kept_or_not() {
-        let row = Row::new("hold", Unit::Milliseconds, 5.0).beside(100.0);
+        let row = Measurement::new("hold", Unit::Milliseconds, 5.0).beside(100.0);
         assert_eq!(row.is_met(), None);
         assert_eq!(row.clone().ratio(0.05).is_met(), Some(true));
         assert_eq!(row.clone().ratio(0.04).is_met(), Some(false));
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn a_table_can_be_read() {
         let rows = vec![
-            Row::new("hold", Unit::Milliseconds, 5.04)
+            Measurement::new("hold", Unit::Milliseconds, 5.04)
                 .beside(100.0)
                 .ratio(0.1)
                 .limit(1.0),
-            Row::new("locks", Unit::Count, 1234.0),
+            Measurement::new("locks", Unit::Count, 1234.0),
         ];
         let table = Table {
             title: "pass".to_owned(),

@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::cluster::accounting::{Account, Accounting, FairShare, Qos};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
-use crate::cluster::site::{Account, FairShare, Qos, Site};
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 use xtask::release::Release;
@@ -62,14 +62,14 @@ pub fn plan(release: &Release, priority: PriorityType) -> Plan {
                 max_time: "30",
             },
         ],
-        site: site(),
+        accounting: accounting(),
         settings,
     }
 }
 
 /// Three levels, `parent` shares, zero shares; every account with users is used by a check, so
 /// that no two accounts tie (there stock depends on the order of its lists).
-pub fn site() -> Site {
+pub fn accounting() -> Accounting {
     use FairShare::{Parent, Raw};
     let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
         name,
@@ -77,7 +77,7 @@ pub fn site() -> Site {
         fair_share: Raw(shares),
         users: users.to_vec(),
     };
-    Site {
+    Accounting {
         accounts: vec![
             account("upper", None, 5, &[]),
             account(
@@ -110,7 +110,7 @@ pub fn site() -> Site {
 /// Two accounts without usage, which tie: each with a user of one share and one of none.
 pub fn with_tied_accounts(mut plan: Plan) -> Plan {
     for (name, users) in [("tie1", ["fay", "gil"]), ("tie2", ["hal", "ivy"])] {
-        plan.site.accounts.push(Account {
+        plan.accounting.accounts.push(Account {
             name,
             parent: None,
             fair_share: FairShare::Raw(1),
@@ -122,7 +122,7 @@ pub fn with_tied_accounts(mut plan: Plan) -> Plan {
 
 /// An account that competes as a whole: its users have `FairShare=parent`.
 pub fn with_leaf_account(mut plan: Plan) -> Plan {
-    plan.site.accounts.push(Account {
+    plan.accounting.accounts.push(Account {
         name: "leaf",
         parent: Some("upper"),
         fair_share: FairShare::Raw(4),
@@ -273,7 +273,7 @@ pub fn use_every_account(cluster: &Cluster) -> Result<()> {
 /// A job that takes the whole cluster for an hour; gives its number.
 ///
 /// What is submitted afterwards stays pending, also when slurmctld is restarted or reads
-/// slurm.conf anew (which opens a stopped partition).
+/// slurm.conf again (which opens a stopped partition).
 pub fn occupy(cluster: &Cluster) -> Result<u32> {
     let whole = NewJob {
         cpus: CPUS,
@@ -306,7 +306,7 @@ fn set_partitions(cluster: &Cluster, state: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same, also when slurmctld reads slurm.conf anew.
+/// The same, also when slurmctld reads slurm.conf again.
 pub fn drain_nodes(cluster: &Cluster) -> Result<()> {
     for node in 0..NODES {
         let name = format!("nodename=n{node}");

@@ -14,7 +14,7 @@ use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::cluster::fairtree::Ran;
-use crate::demo::site;
+use crate::demo::plan;
 use xtask::project;
 
 /// The blocks that are run here.
@@ -31,7 +31,7 @@ const JOBS: u32 = 40;
 
 /// Reads and runs them all.
 pub fn work(check: &Check) -> Result<()> {
-    let plan = site::plan(check.release, PriorityType::Multifactor);
+    let plan = plan::plan(check.release, PriorityType::Multifactor);
     check.in_cluster(&plan, |cluster| {
         // Takes the whole cluster, so that what follows waits.
         let whole = NewJob {
@@ -46,7 +46,7 @@ pub fn work(check: &Check) -> Result<()> {
         };
         let id = cluster.submit(&whole)?;
         fixture::started(cluster, id)?;
-        for job in site::jobs(JOBS) {
+        for job in plan::jobs(JOBS) {
             cluster.submit(&job)?;
         }
         fs::create_dir_all(cluster.path().join("root"))?;

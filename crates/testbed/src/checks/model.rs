@@ -5,7 +5,7 @@ use fairtree::config::Config;
 use fairtree::extended::Extended;
 use fairtree::fairshare::{self, AssocFairshare};
 use fairtree::priority::{
-    self, AssocFactors, Index, Job, Partition, Priced, Qos, Site, Span, TimeLimit,
+    self, AssocFactors, Index, Job, JobTables, Partition, Priced, Qos, Span, TimeLimit,
 };
 use fairtree::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
 
@@ -27,7 +27,7 @@ pub struct Model {
     pub tree: Tree,
     /// What the engine says of each.
     pub fairshare: Vec<AssocFairshare>,
-    site: Site,
+    tables: JobTables,
     accounts: Vec<(String, String)>,
     partitions: Vec<String>,
     qos: Vec<String>,
@@ -44,11 +44,11 @@ impl Model {
             rates_accounts: facts(cluster.release()).sshare_rates_accounts,
             tree,
             fairshare,
-            site: Site {
+            tables: JobTables {
                 tres_names: vec!["cpu".to_owned()],
                 cluster_cpus: CPUS,
                 cluster_nodes: NODES,
-                ..Site::default()
+                ..JobTables::default()
             },
             accounts: names(sshare)?,
             partitions: Vec::new(),
@@ -92,7 +92,7 @@ impl Model {
         let ids: Vec<u32> = self.tree.rows().iter().map(|row| row.id).collect();
         let raw: Vec<u32> = ids.into_iter().map(priority).collect::<Result<_>>()?;
         let most = raw.iter().copied().max().unwrap_or(0);
-        self.site.assocs = raw
+        self.tables.assocs = raw
             .iter()
             .zip(&self.fairshare)
             .map(|(&priority, fairshare)| AssocFactors {
@@ -112,7 +112,7 @@ impl Model {
         for (row, factor) in table.rows().iter().zip(factors) {
             self.partitions.push(row.text("PartitionName")?.to_owned());
             let tres = self.count_tres(tres_count(row.text("TRES")?, "cpu")?);
-            self.site.partitions.push(Partition {
+            self.tables.partitions.push(Partition {
                 priority_job_factor: factor,
                 norm_priority: f64::from(factor) / f64::from(most),
                 max_time_mins: None,
@@ -134,7 +134,7 @@ impl Model {
         let most = priorities.iter().copied().max().unwrap_or(0);
         for (row, priority) in table.rows().iter().zip(priorities) {
             self.qos.push(row.text("Name")?.to_owned());
-            self.site.qos.push(Qos {
+            self.tables.qos.push(Qos {
                 priority,
                 norm_priority: ratio(priority, most),
             });
@@ -143,8 +143,8 @@ impl Model {
     }
 
     fn count_tres(&mut self, cpus: u64) -> Index {
-        self.site.tres_counts.push(cpus);
-        Index::new(self.site.tres_counts.len() - 1)
+        self.tables.tres_counts.push(cpus);
+        Index::new(self.tables.tres_counts.len() - 1)
     }
 
     /// A pending job from its line of `scontrol show job`, as in `partition`.
@@ -183,7 +183,7 @@ impl Model {
 
     /// What the engine says of a job at a moment.
     pub fn price(&self, job: &Job, now: i64) -> Result<Priced> {
-        Ok(priority::price(&self.config, &self.site, job, now)?)
+        Ok(priority::price(&self.config, &self.tables, job, now)?)
     }
 }
 

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Check;
 use super::fixture::{self, CPUS, DEADLINE, NODES, PERIOD, job};
 use super::settings::reconfigure_restarts;
+use crate::cluster::accounting::{Account, Accounting, FairShare};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
-use crate::cluster::site::{Account, FairShare, Site};
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 
@@ -39,7 +39,7 @@ fn plan(check: &Check) -> Plan {
             .map(|user| (*user, FairShare::Parent))
             .collect(),
     };
-    plan.site = Site {
+    plan.accounting = Accounting {
         accounts: vec![
             account("huba", None, 3, &[]),
             account("hubb", None, 2, &[]),

@@ -53,7 +53,7 @@ pub fn reconfigure(check: &Check) -> Result<()> {
     })
 }
 
-/// True where a reconfigure starts slurmctld anew, instead of reading slurm.conf into the running
+/// True where a reconfigure restarts slurmctld, instead of reading slurm.conf into the running
 /// one.
 pub fn reconfigure_restarts(release: &Release) -> bool {
     facts(release).reconfigure_restarts
@@ -76,7 +76,7 @@ pub fn bad_parameters(check: &Check) -> Result<()> {
         let _ = cluster.reconfigure();
         old_settings_stay(cluster, id, 1)?;
         check.step("once more");
-        // Where slurmctld has been started anew it has read nothing but bad ones.
+        // Where slurmctld was restarted it has read nothing but bad ones.
         let _ = cluster.reconfigure();
         old_settings_stay(cluster, id, 2)?;
         cluster.stop_slurmctld()?;

@@ -1,4 +1,4 @@
-//! slurmctld's disk takes very long for what a priority plugin writes, or fails at random: nobody
+//! slurmctld's disk takes very long for what a priority plugin writes, or fails at random: no request
 //! waits for it but the plugin, nothing is lost, and nothing is charged twice.
 //!
 //! Every limit here is a share of the delay of one sync, and a save has three of them; or it is what
@@ -20,7 +20,7 @@ use crate::wait;
 
 /// What a sync takes on the slow disk.
 const SYNC: Duration = Duration::from_secs(20);
-/// Whoever waits for less has not waited for a sync.
+/// What takes less time has not waited for a sync.
 const AT_ONCE: Duration = Duration::from_secs(10);
 /// More than what the clock has to be ahead for slurmctld to dump its state.
 const DUMP_PERIOD: i64 = 310;

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::accounting::Accounting;
 use super::services::DEADLINE;
-use super::site::Site;
 use super::{Cluster, conf};
 use crate::wait;
 
@@ -24,9 +24,9 @@ impl Cluster {
     ///
     /// # Errors
     /// It does not start, or they do not find each other.
-    pub fn federate(&mut self, site: &Site) -> Result<()> {
+    pub fn federate(&mut self, accounting: &Accounting) -> Result<()> {
         self.sacctmgr(&["add", "cluster", NAME])?;
-        site.load(self, NAME)?;
+        accounting.load(self, NAME)?;
         self.start_sibling()?;
         let clusters = format!("clusters={},{NAME}", conf::CLUSTER_NAME);
         self.sacctmgr(&["add", "federation", "pair", &clusters])?;

@@ -4,6 +4,7 @@
 //! run beside each other. A cluster is taken down when its value is dropped, and by a guard
 //! process should this program be killed.
 
+pub mod accounting;
 pub mod backup;
 pub mod client;
 mod clock;
@@ -14,7 +15,6 @@ mod federation;
 pub mod folder;
 mod ports;
 mod services;
-pub mod site;
 mod site_factor;
 mod slow_disk;
 pub mod systemd;
@@ -29,10 +29,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::process::Daemon;
+use accounting::Accounting;
 use conf::{Nodes, Partition, PriorityType, SlurmConf};
 use folder::{Folder, Guard};
 use ports::Ports;
-use site::Site;
 use users::User;
 use xtask::installation::Installation;
 use xtask::progress::Progress;
@@ -51,7 +51,7 @@ pub struct Plan {
     /// The partitions, the default one first.
     pub partitions: Vec<Partition>,
     /// Who shares it.
-    pub site: Site,
+    pub accounting: Accounting,
     /// Further lines of slurm.conf.
     pub settings: Vec<(&'static str, String)>,
 }
@@ -109,21 +109,21 @@ impl Cluster {
             has_backup: false,
             guard,
         };
-        cluster.bring_up(&plan.site, progress)?;
+        cluster.bring_up(&plan.accounting, progress)?;
         Ok(cluster)
     }
 
-    fn bring_up(&mut self, site: &Site, progress: &Progress) -> Result<()> {
+    fn bring_up(&mut self, accounting: &Accounting, progress: &Progress) -> Result<()> {
         self.install_plugin()?;
         self.write_conf()?;
         if let Some(text) = conf::cgroup(self.installation.release()) {
             fs::write(self.folder.join("etc/cgroup.conf"), text)?;
         }
-        self.ensure_users(site)?;
+        self.ensure_users(accounting)?;
         progress.step("starting munged");
         self.start_munged()?;
         if self.conf.has_slurmdbd() {
-            self.bring_up_accounting(site, progress)?;
+            self.bring_up_accounting(accounting, progress)?;
         }
         progress.step(format!(
             "starting slurmctld {} ",
@@ -134,8 +134,8 @@ impl Cluster {
         self.start_nodes()
     }
 
-    fn ensure_users(&mut self, site: &Site) -> Result<()> {
-        for short in site.users() {
+    fn ensure_users(&mut self, accounting: &Accounting) -> Result<()> {
+        for short in accounting.users() {
             let name = format!("{}{short}", self.user_prefix());
             let user = users::ensure(&name, &self.folder.join("run"))?;
             self.users.insert(short, user);
@@ -143,7 +143,7 @@ impl Cluster {
         Ok(())
     }
 
-    fn bring_up_accounting(&mut self, site: &Site, progress: &Progress) -> Result<()> {
+    fn bring_up_accounting(&mut self, accounting: &Accounting, progress: &Progress) -> Result<()> {
         let bytes = services::random_bytes(16)?;
         let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         progress.step("starting MariaDB");
@@ -151,7 +151,7 @@ impl Cluster {
         progress.step("starting slurmdbd");
         self.start_slurmdbd(&password)?;
         progress.step("telling slurmdbd of accounts, users and QOS");
-        site.register(self)
+        accounting.register(self)
     }
 
     /// Puts the plugin where slurmctld finds it; a copy, so that a later build cannot change a

@@ -1,8 +1,8 @@
 //! The tour: a private cluster under load, its priorities and shares, and what a pass changes.
 
 mod changes;
+pub mod plan;
 mod queue;
-pub mod site;
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub fn run(
     keep: bool,
     progress: &Progress,
 ) -> Result<()> {
-    let plan = site::plan(release, priority);
+    let plan = plan::plan(release, priority);
     let cluster = Cluster::start(&plan, progress)?;
     introduce(&cluster, &plan, progress)?;
     submit(&cluster, progress)?;
@@ -53,7 +53,7 @@ pub fn run(
 
 /// Starts the tour's cluster and holds it until a signal comes.
 pub fn hold(release: &Release, priority: PriorityType, progress: &Progress) -> Result<()> {
-    let cluster = Cluster::start(&site::plan(release, priority), progress)?;
+    let cluster = Cluster::start(&plan::plan(release, priority), progress)?;
     progress.print(format!("folder {}", cluster.path().display()));
     progress.print(format!("user   {}", cluster.user("alice")?.name));
     progress.print(format!(
@@ -86,7 +86,7 @@ fn introduce(cluster: &Cluster, plan: &Plan, progress: &Progress) -> Result<()> 
 }
 
 fn submit(cluster: &Cluster, progress: &Progress) -> Result<()> {
-    let jobs = site::jobs(JOBS);
+    let jobs = plan::jobs(JOBS);
     progress.steps(jobs.len(), "submitting jobs");
     for (done, job) in jobs.iter().enumerate() {
         xtask::interrupt::check()?;

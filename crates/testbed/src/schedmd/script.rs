@@ -8,8 +8,8 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::cluster::accounting::Accounting;
 use crate::cluster::conf::{Nodes, Partition};
-use crate::cluster::site::Site;
 use crate::cluster::{Cluster, Plan};
 use crate::under::Under;
 use xtask::command::checked;
@@ -143,7 +143,7 @@ fn plan(release: &Release, under: Under) -> Plan {
             priority_job_factor: 1,
             max_time: "1-0",
         }],
-        site: Site::default(),
+        accounting: Accounting::default(),
         settings,
     }
 }

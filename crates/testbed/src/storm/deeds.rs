@@ -54,7 +54,7 @@ pub struct Deeds<'a> {
     /// Held while one client is slurmdbd's administrator: several at once make the deadlocks in
     /// the database that slurmdbd ends by.
     accounts: Mutex<()>,
-    /// A reconfigure starts slurmctld anew.
+    /// A reconfigure restarts slurmctld.
     restarts: bool,
     /// Texts of slurm.conf that differ in weights and flags.
     confs: Vec<String>,

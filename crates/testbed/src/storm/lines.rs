@@ -21,7 +21,7 @@ pub fn known_of_stock() -> BTreeSet<&'static str> {
 
 /// A line of our plugin that says what stock says in other words.
 ///
-/// Between the moment at which `scontrol reconfigure` has counted run-seconds anew and the one at
+/// Between the moment at which `scontrol reconfigure` has recomputed run-seconds and the one at
 /// which it tells the plugin of it, a pass may take its seconds from them: then they are taken
 /// twice, and a job's end finds too few. Stock's words: `grp_used_tres_run_secs underflow, tried
 /// to remove ... seconds when only ... remained`, one line for each counter.
@@ -42,7 +42,7 @@ pub fn is_harmless(shape: &str) -> bool {
 }
 
 /// slurmctld 22.05 looks at its saved jobs without the lock of slurm.conf: while that is read
-/// anew, it does not know where they are.
+/// again, it does not know where they are.
 const STATE_OF_NOWHERE: &str = "Could not open job state file (null)/job_state";
 
 /// An account was removed while a user was added to it: slurmdbd has the one without the other.

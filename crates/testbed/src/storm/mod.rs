@@ -191,7 +191,7 @@ impl Storm {
                     max_time: "30",
                 },
             ],
-            site: fixture::site(),
+            accounting: fixture::accounting(),
             settings,
         }
     }

@@ -32,7 +32,7 @@ const FRESH: (u64, u64) = (10, 20);
 
 /// Lives that are explained call by call take thirty times as long as lives that are compared. None
 /// of them is fresh: a new one may show a mixture of stock's faults that the oracle has not met,
-/// which is work for someone at a desk, and says nothing about the change under test.
+/// which has to be analysed by hand, and says nothing about the change under test.
 const DOCUMENTED: RangeInclusive<u64> = 1..=60;
 
 /// All lives of the sample, as tests.

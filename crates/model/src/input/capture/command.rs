@@ -294,7 +294,7 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<
             true => Err(io::Error::other("the answer is longer than 2 GiB")),
             false => Ok(bytes),
         });
-        // Nobody waits for it after the time limit.
+        // After the time limit the receiver is gone.
         let _ = sender.send(result);
     });
     receiver

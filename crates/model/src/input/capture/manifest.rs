@@ -20,7 +20,7 @@ pub struct Manifest {
     pub time: u64,
     /// The same for people, UTC.
     pub time_text: String,
-    /// Login name of whoever asked: whose rows sshare shows unless told otherwise. `None` where
+    /// Login name of the user who asked: sshare shows this user's rows by default. `None` where
     /// that is not known, as of captures of earlier versions.
     #[serde(default)]
     pub user: Option<String>,

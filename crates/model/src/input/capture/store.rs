@@ -60,7 +60,7 @@ pub fn store(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Resul
     remove_left(folder, pid_of);
     let _held = HeldSignals::new();
     let making = folder.join(format!(".{stamp}.{}", std::process::id()));
-    // What jobs are called, their comments and paths are not for everybody.
+    // What jobs are called, their comments and paths are readable by their owner only.
     fs::DirBuilder::new().mode(0o700).create(&making)?;
     let written = write(&making, manifest, answers).and_then(|()| publish(folder, &stamp, &making));
     if written.is_err() {

@@ -52,7 +52,7 @@ pub struct MachineRow {
 /// Which job is next.
 #[derive(Clone, Debug)]
 pub enum Policy {
-    /// That of whoever used the smallest part of what it is entitled to.
+    /// That of the account or user with the smallest used part of its entitlement.
     FairShare(Settings),
     /// The oldest, reservations first.
     OnDemand(OnDemandSite),

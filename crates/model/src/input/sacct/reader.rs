@@ -111,29 +111,29 @@ fn read_rows<'a>(
         }
         summary.notes.push(format!("{why}; {HINT}"));
     }
-    let mut kept = Kept::default();
+    let mut totals = Totals::default();
     let mut left = LeftOut::default();
     while records.advance(&mut left)? {
-        left.keep(records.job(&mut summary, &mut kept, each))?;
-        if let Some(error) = kept.two_clusters {
+        left.keep(records.job(&mut summary, &mut totals, each))?;
+        if let Some(error) = totals.two_clusters {
             return Err(error);
         }
     }
-    let read = summary.jobs + summary.idle + kept.steps;
+    let read = summary.jobs + summary.idle + totals.steps;
     left.any_read(usize::try_from(read).unwrap_or(usize::MAX), 0)?;
     summary.unreadable = left.count() as u64;
     summary.notes.extend(left.notes());
-    summary.machine = kept.cluster;
-    if kept.by_processors > 0 {
+    summary.machine = totals.cluster;
+    if totals.by_processors > 0 {
         summary.notes.push(format!(
             "billed by processors, for want of billing among the resources: {}",
-            jobs(kept.by_processors)
+            jobs(totals.by_processors)
         ));
     }
-    if kept.backwards > 0 {
+    if totals.backwards > 0 {
         summary.notes.push(format!(
             "not counted, as the end is before the start: {}",
-            jobs(kept.backwards)
+            jobs(totals.backwards)
         ));
     }
     if summary.jobs + summary.idle == 0 {
@@ -151,7 +151,7 @@ fn jobs(count: u64) -> String {
 
 /// What is learned on the way.
 #[derive(Default)]
-struct Kept {
+struct Totals {
     cluster: Option<String>,
     by_processors: u64,
     backwards: u64,
@@ -442,7 +442,7 @@ impl<R: BufRead> Records<'_, R> {
     fn job(
         &self,
         summary: &mut Summary,
-        kept: &mut Kept,
+        totals: &mut Totals,
         each: &mut dyn FnMut(&RunRecord<'_>),
     ) -> Result<(), InputError> {
         let header = &self.header;
@@ -461,20 +461,20 @@ impl<R: BufRead> Records<'_, R> {
             None => said(header.user).is_none(),
         };
         if step {
-            kept.steps += 1;
+            totals.steps += 1;
             return Ok(());
         }
         if let Some(cluster) = said(header.cluster) {
             if self.wanted_cluster.is_some_and(|wanted| wanted != cluster) {
                 return Ok(());
             }
-            match &kept.cluster {
-                None => kept.cluster = Some(cluster.to_owned()),
+            match &totals.cluster {
+                None => totals.cluster = Some(cluster.to_owned()),
                 Some(known) if known != cluster => {
                     let why = format!("jobs of two clusters, {known} and {cluster}");
                     let error = self.error(why);
                     let hint = "choose one: --cluster NAME, or sacct -M NAME";
-                    kept.two_clusters = Some(error.hint(hint));
+                    totals.two_clusters = Some(error.hint(hint));
                     return Ok(());
                 }
                 Some(_) => {}
@@ -501,8 +501,8 @@ impl<R: BufRead> Records<'_, R> {
                 )
                 .hint(HINT));
         };
-        let billing = self.billing(&cells, kept)?;
-        kept.backwards += u64::from(end < start);
+        let billing = self.billing(&cells, totals)?;
+        totals.backwards += u64::from(end < start);
         let executed_us = said(header.comment).and_then(executed_us);
         let measured = executed_us.is_some() && end == start;
         if (end <= start || billing <= 0.0) && !measured {
@@ -530,7 +530,7 @@ impl<R: BufRead> Records<'_, R> {
     }
 
     /// What the job counted per second.
-    fn billing(&self, cells: &[&str], kept: &mut Kept) -> Result<f64, InputError> {
+    fn billing(&self, cells: &[&str], totals: &mut Totals) -> Result<f64, InputError> {
         if let Some(at) = self.header.tres {
             let tres = count::tres(cells[at].trim()).unwrap_or_default();
             let of = |name: &str| tres.iter().find(|(known, _)| known == name);
@@ -538,7 +538,7 @@ impl<R: BufRead> Records<'_, R> {
                 return Ok(*billing as f64);
             }
             if let Some((_, processors)) = of("cpu") {
-                kept.by_processors += 1;
+                totals.by_processors += 1;
                 return Ok(*processors as f64);
             }
         }
@@ -553,7 +553,7 @@ impl<R: BufRead> Records<'_, R> {
             .trim()
             .parse()
             .map_err(|_| self.value(cells, at, "a whole number up to 4294967295"))?;
-        kept.by_processors += 1;
+        totals.by_processors += 1;
         Ok(f64::from(number))
     }
 }

@@ -307,13 +307,13 @@ pub(super) fn sprio_rows(jobs: &[Read]) -> sprio::Rows {
         let times = job.row.qos.len().max(1);
         for partition in partitions {
             for _ in 0..times {
-                rows.push(&sprio::Row {
+                rows.push(&sprio::SprioRow {
                     job_id: Some(job.row.id),
                     partition,
                     user: Some(&job.row.user),
                     priority: job.set_by_hand.then_some(f64::from(job.row.priority)),
                     site: (!job.set_by_hand).then_some(i64::from(job.site_factor)),
-                    ..sprio::Row::default()
+                    ..sprio::SprioRow::default()
                 });
             }
         }

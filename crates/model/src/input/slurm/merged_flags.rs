@@ -9,7 +9,7 @@ use super::config::Settings;
 use super::job::JobRow;
 use super::partition::PartitionRow;
 use super::qos::QosRow;
-use crate::input::sprio::{Factor, Queue, Row};
+use crate::input::sprio::{Factor, Queue, SprioRow};
 use fairtree::config::{Config, PriorityFlags};
 use std::collections::HashMap;
 
@@ -101,7 +101,7 @@ pub(super) fn tell_apart(settings: &mut Settings, beside: &Beside<'_>) -> Option
 }
 
 /// Whether a printed factor is a raw number; `None`: it can be either.
-fn is_raw(row: &Row<'_>, factor: Factor, raw: &RawFactors<'_>) -> Option<bool> {
+fn is_raw(row: &SprioRow<'_>, factor: Factor, raw: &RawFactors<'_>) -> Option<bool> {
     if factor == Factor::Tres {
         let tres = row.norm_tres.unwrap_or_default().iter();
         return tres
@@ -139,7 +139,7 @@ impl<'a> RawFactors<'a> {
         }
     }
 
-    fn of(&self, row: &Row<'_>, factor: Factor) -> Option<u32> {
+    fn of(&self, row: &SprioRow<'_>, factor: Factor) -> Option<u32> {
         let beside = self.beside;
         if factor == Factor::Partition {
             let name = row.partition?;

@@ -12,7 +12,7 @@ use std::thread;
 use memchr::memmem;
 
 use super::job::{self, JobRow, Names};
-use super::scan::{self, Kept};
+use super::scan::{self, Excerpt};
 use super::snapshot::{Answers, Long, Snapshot, Source};
 use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
@@ -99,17 +99,17 @@ fn selection(place: Place<'_>, wanted: &Wanted) -> Result<Long, InputError> {
     ids.extend(voters(&priorities)?);
     let question = Question::new(&ids, wanted);
     let path = place(Source::Jobs)?;
-    let kept = kept(&path, |line| question.wants(line))?;
-    let found = Ids::new(kept.text.lines().filter_map(number_of));
+    let excerpt = excerpt(&path, |line| question.wants(line))?;
+    let found = Ids::new(excerpt.text.lines().filter_map(number_of));
     let names = place(Source::Names)?;
     thread::scope(|scope| {
         let queue = scope.spawn(|| queue(&priorities, &found));
         let file = path.display().to_string();
         let mut left = LeftOut::default();
         let jobs = self::names(&names, &found).and_then(|names| {
-            job::read(&file, &kept.text, &names, &mut left).map_err(|e| there(e, &kept))
+            job::read(&file, &excerpt.text, &names, &mut left).map_err(|e| there(e, &excerpt))
         });
-        left.renumber(|line| line_of(line, &kept));
+        left.renumber(|line| line_of(line, &excerpt));
         let queue = queue
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -258,8 +258,8 @@ fn voters(path: &Path) -> Result<HashSet<u32>, InputError> {
 
 fn names(path: &Path, ids: &Ids) -> Result<Names, InputError> {
     let of = |line: &[u8]| leading_number(line).is_some_and(|id| ids.contains(id));
-    let kept = kept(path, of)?;
-    job::read_names_of(&path.display().to_string(), kept.text.as_bytes())
+    let excerpt = excerpt(path, of)?;
+    job::read_names_of(&path.display().to_string(), excerpt.text.as_bytes())
 }
 
 /// The rows of sprio for some jobs.
@@ -275,26 +275,26 @@ fn queue(path: &Path, ids: &Ids) -> Result<(Queue, LeftOut), InputError> {
     let of = |line: &[u8]| {
         line == header || leading_number(line.trim_ascii_start()).is_none_or(|id| ids.contains(id))
     };
-    let kept = kept(path, of)?;
+    let excerpt = excerpt(path, of)?;
     let mut left = LeftOut::default();
-    let queue = sprio::read_answer(&file, kept.text.as_bytes(), &mut left);
-    left.renumber(|line| line_of(line, &kept));
-    Ok((queue.map_err(|error| there(error, &kept))?, left))
+    let queue = sprio::read_answer(&file, excerpt.text.as_bytes(), &mut left);
+    left.renumber(|line| line_of(line, &excerpt));
+    Ok((queue.map_err(|error| there(error, &excerpt))?, left))
 }
 
-fn kept(path: &Path, keep: impl Fn(&[u8]) -> bool + Sync) -> Result<Kept, InputError> {
+fn excerpt(path: &Path, keep: impl Fn(&[u8]) -> bool + Sync) -> Result<Excerpt, InputError> {
     scan::lines(path, keep).map_err(|error| InputError::new(&path.display().to_string(), error))
 }
 
 /// An error in the lines that were kept, with the line of the file.
-fn there(mut error: InputError, kept: &Kept) -> InputError {
-    error.line = error.line.map(|line| line_of(line, kept));
+fn there(mut error: InputError, excerpt: &Excerpt) -> InputError {
+    error.line = error.line.map(|line| line_of(line, excerpt));
     error
 }
 
 /// The line of the file that the line of an excerpt is.
-fn line_of(line: usize, kept: &Kept) -> usize {
-    kept.numbers.get(line - 1).copied().unwrap_or(line)
+fn line_of(line: usize, excerpt: &Excerpt) -> usize {
+    excerpt.numbers.get(line - 1).copied().unwrap_or(line)
 }
 
 #[cfg(test)]

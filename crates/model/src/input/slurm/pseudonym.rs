@@ -83,8 +83,8 @@ impl Pseudonyms {
             Source::Config => settings(text),
             Source::Qos => text.to_owned(),
             Source::Shares | Source::Priorities | Source::Assocs => self.table(name, text, left)?,
-            Source::Partitions => kept(name, text, "PartitionName", &PARTITION, left)?,
-            Source::Nodes => kept(name, text, "NodeName", &NODE, left)?,
+            Source::Partitions => selected(name, text, "PartitionName", &PARTITION, left)?,
+            Source::Nodes => selected(name, text, "NodeName", &NODE, left)?,
             Source::Names => self.names(names),
             Source::Jobs => self.jobs(name, text, names, left)?,
         })
@@ -200,7 +200,7 @@ const PARTITION: [&str; 6] = [
 const NODE: [&str; 3] = ["CPUTot", "State", "CfgTRES"];
 
 /// Records with some keys only.
-fn kept(
+fn selected(
     name: &str,
     text: &str,
     first: &str,

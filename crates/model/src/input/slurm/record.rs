@@ -144,7 +144,7 @@ impl<'a> Record<'a> {
             .hint("is the answer put together from two?")
     }
 
-    /// The value of a key where it stands first: later ones may be inside of someone's text.
+    /// The value of a key where it stands first: later ones may be inside of a user's text.
     /// `(null)` and an empty value say nothing.
     pub fn said(&self, key: &str) -> Option<&'a str> {
         let found = self.fields.iter().find(|(name, _, _)| same(name, key));

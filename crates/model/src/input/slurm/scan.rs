@@ -16,7 +16,7 @@ const MOST_THREADS: u64 = 8;
 
 /// Lines of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct Excerpt {
     /// The lines, each with its end.
     pub text: String,
     /// Their numbers in the file, from 1.
@@ -27,7 +27,7 @@ pub(super) struct Kept {
 ///
 /// # Errors
 /// Those of the file, and a line of more than [`MAX_LINE_BYTES`].
-pub(super) fn lines(path: &Path, keep: impl Fn(&[u8]) -> bool + Sync) -> io::Result<Kept> {
+pub(super) fn lines(path: &Path, keep: impl Fn(&[u8]) -> bool + Sync) -> io::Result<Excerpt> {
     let file = File::open(path)?;
     let len = file.metadata()?.len();
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
@@ -40,7 +40,7 @@ fn split(
     len: u64,
     threads: u64,
     keep: &(impl Fn(&[u8]) -> bool + Sync),
-) -> io::Result<Kept> {
+) -> io::Result<Excerpt> {
     // In 128 bits: the product of two lengths.
     let border = |number: u64| (u128::from(len) * u128::from(number) / u128::from(threads)) as u64;
     let parts: Vec<io::Result<Part>> = thread::scope(|scope| {
@@ -55,16 +55,17 @@ fn split(
         };
         running.into_iter().map(join).collect()
     });
-    let mut kept = Kept::default();
+    let mut excerpt = Excerpt::default();
     let mut before = 0;
     for part in parts {
         let part = part?;
-        kept.text.push_str(&plain(lossy(&part.bytes)));
-        kept.numbers
+        excerpt.text.push_str(&plain(lossy(&part.bytes)));
+        excerpt
+            .numbers
             .extend(part.numbers.iter().map(|number| before + number));
         before += part.lines;
     }
-    Ok(kept)
+    Ok(excerpt)
 }
 
 /// The lines that begin in a part of the file.
@@ -167,9 +168,9 @@ mod tests {
             let all: String = text.lines().map(|line| format!("{line}\n")).collect();
             let numbers: Vec<usize> = (1..=text.lines().count()).collect();
             for threads in 1..=9 {
-                let kept = split(&file, len, threads, &|_| true).unwrap();
-                assert_eq!(kept.text, all, "{text:?} {threads}");
-                assert_eq!(kept.numbers, numbers);
+                let excerpt = split(&file, len, threads, &|_| true).unwrap();
+                assert_eq!(excerpt.text, all, "{text:?} {threads}");
+                assert_eq!(excerpt.numbers, numbers);
             }
         }
     }
@@ -181,9 +182,9 @@ mod tests {
         let file = file(text.as_bytes());
         for threads in [1, 2, 5] {
             let keep = |line: &[u8]| line.len() != 1;
-            let kept = split(&file, text.len() as u64, threads, &keep).unwrap();
-            assert_eq!(kept.numbers, [2]);
-            assert_eq!(kept.text.trim_end(), long);
+            let excerpt = split(&file, text.len() as u64, threads, &keep).unwrap();
+            assert_eq!(excerpt.numbers, [2]);
+            assert_eq!(excerpt.text.trim_end(), long);
         }
     }
 

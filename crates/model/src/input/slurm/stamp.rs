@@ -3,7 +3,7 @@
 //! `scontrol -o show job` prints names, comments and paths as they are, line breaks and all, so
 //! that a job can carry the text of another job's record. Slurm prints times in the form that
 //! `SLURM_TIME_FORMAT` gives (squeue(1), ENVIRONMENT VARIABLES); with a random word in it that is
-//! made anew for each question, no text that a user wrote before has it. So:
+//! rebuilt for each question, no text that a user wrote before has it. So:
 //!
 //! * squeue prints `JOBID|UID|SUBMIT_TIME|NAME`: a line that begins so, with the stamp, begins a
 //!   name, and the name goes on to the next one.
@@ -290,7 +290,7 @@ struct Head<'a> {
     share: &'a str,
     /// From ` JobState=` on.
     state: &'a str,
-    /// Another record may begin before, of which this is somebody's text.
+    /// Another record may begin before, of which this is a user's text.
     doubtful: bool,
 }
 

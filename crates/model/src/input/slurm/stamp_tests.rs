@@ -123,7 +123,7 @@ fn an_mcs_label_cannot_be_other_keys_or_another_job() {
         let (rows, left) = read(&listed, &text);
         assert_eq!((owners(&rows), left), (vec![(5, "u2", 1)], 1));
     }
-    // As a comment it hides nobody.
+    // As a comment it hides no record.
     let begin = "x\nJobId=4 JobName=a UserId=u1(1) GroupId=g(1) MCS_label=N/A";
     let text =
         record(5, 2, "b", "", begin) + &record(6, 3, "c", "", "") + &record(4, 1, "a", "", "");
@@ -140,7 +140,7 @@ fn a_job_renamed_meanwhile_is_read_and_one_that_is_not_certain_is_told() {
     // As is one that came between the questions.
     let (rows, left) = read(&name(5, 2, "b"), &text);
     assert_eq!((rows.len(), left), (2, 0));
-    // With a WCKey nobody can tell.
+    // With a WCKey it cannot be decided.
     let text = record(4, 1, "new", " WCKey=x", "") + &record(5, 2, "b", "", "");
     let (rows, left) = read(&(name(4, 1, "old") + &name(5, 2, "b")), &text);
     assert_eq!((owners(&rows), left), (vec![(5, "u2", 1)], 1));

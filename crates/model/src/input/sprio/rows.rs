@@ -15,7 +15,7 @@ pub type Terms = [(String, Printed)];
 
 /// A row of a listing. A blank cell, and one of a column that is not there, is `None`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Row<'a> {
+pub struct SprioRow<'a> {
     /// Line in the file, from 1.
     pub line: usize,
     /// Job number.
@@ -138,7 +138,7 @@ impl Rows {
     }
 
     /// Adds a row: what it has in the columns that there are.
-    pub fn push(&mut self, row: &Row<'_>) {
+    pub fn push(&mut self, row: &SprioRow<'_>) {
         let number = |number: Option<Printed>| number.map(Value::Printed);
         let name = |name| Option::map(name, Value::Name);
         let terms = |terms: Option<&Terms>| terms.map(|terms| Value::Terms(terms.to_vec()));
@@ -214,10 +214,10 @@ impl Rows {
     ///
     /// # Panics
     /// When there is none.
-    pub fn get(&self, at: usize) -> Row<'_> {
-        let mut row = Row {
+    pub fn get(&self, at: usize) -> SprioRow<'_> {
+        let mut row = SprioRow {
             line: self.lines[at],
-            ..Row::default()
+            ..SprioRow::default()
         };
         for (nth, (column, data)) in self.columns.iter().enumerate() {
             match data {
@@ -276,7 +276,7 @@ impl Rows {
     }
 
     /// All rows, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = SprioRow<'_>> {
         (0..self.len()).map(|at| self.get(at))
     }
 }
@@ -286,7 +286,7 @@ fn place(count: usize) -> u32 {
     u32::try_from(count).expect("fewer than 2^32 different cells")
 }
 
-fn name_of<'r, 'a>(row: &'r mut Row<'a>, column: Column) -> &'r mut Option<&'a str> {
+fn name_of<'r, 'a>(row: &'r mut SprioRow<'a>, column: Column) -> &'r mut Option<&'a str> {
     match column {
         Column::Partition => &mut row.partition,
         Column::Cluster => &mut row.cluster,
@@ -296,7 +296,7 @@ fn name_of<'r, 'a>(row: &'r mut Row<'a>, column: Column) -> &'r mut Option<&'a s
     }
 }
 
-fn number_of<'r>(row: &'r mut Row<'_>, column: Column) -> &'r mut Option<Printed> {
+fn number_of<'r>(row: &'r mut SprioRow<'_>, column: Column) -> &'r mut Option<Printed> {
     match column {
         Column::Factor(factor, Form::Weighted) => &mut row.weighted[factor.index()],
         Column::Factor(factor, Form::Normalised) => &mut row.norm[factor.index()],
@@ -313,7 +313,7 @@ mod tests {
         let columns = Column::ALL.map(|(_, column)| column);
         let mut rows = Rows::new(&columns);
         let terms = [("cpu".to_owned(), Printed::exactly(3.5))];
-        let whole = Row {
+        let whole = SprioRow {
             line: 7,
             job_id: Some(u32::MAX),
             partition: Some("main"),
@@ -330,7 +330,7 @@ mod tests {
             tres: Some(&terms),
             norm_tres: Some(&[]),
         };
-        let text = |row: &Row<'_>| {
+        let text = |row: &SprioRow<'_>| {
             // The numbers of TRES are terms.
             let mut row = *row;
             row.weighted[6] = None;
@@ -338,9 +338,9 @@ mod tests {
             format!("{row:?}")
         };
         rows.push(&whole);
-        rows.push(&Row {
+        rows.push(&SprioRow {
             line: 8,
-            ..Row::default()
+            ..SprioRow::default()
         });
         assert_eq!(text(&rows.get(0)), text(&whole));
         let blank = rows.get(1);
@@ -356,10 +356,10 @@ mod tests {
     #[test]
     fn columns_that_are_not_there_are_none() {
         let mut rows = Rows::new(&[Column::User]);
-        rows.push(&Row {
+        rows.push(&SprioRow {
             job_id: Some(1),
             user: Some("u"),
-            ..Row::default()
+            ..SprioRow::default()
         });
         let row = rows.get(0);
         assert_eq!((row.job_id, row.user, row.tres), (None, Some("u"), None));

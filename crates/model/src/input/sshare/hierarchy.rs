@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::{Column, Listing, Row};
+use super::{Column, Listing, SshareRow};
 
 /// Whether a row is an account's or a user's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub fn links(listing: &Listing) -> Vec<Link> {
 }
 
 /// Whether two rows name one account, as far as their columns let them.
-fn repeats(row: &Row, above: &Row) -> bool {
+fn repeats(row: &SshareRow, above: &SshareRow) -> bool {
     let (Some(name), Some(other)) = (&row.account, &above.account) else {
         return false;
     };

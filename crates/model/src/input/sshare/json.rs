@@ -11,7 +11,7 @@ use std::io::BufRead;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Column, Field, Listing, Printed, Row};
+use super::{Column, Field, Listing, Printed, SshareRow};
 use crate::input::error::{InputError, Problem};
 use crate::input::lines::{one_more, plain};
 use fairtree::tree::Shares;
@@ -211,7 +211,7 @@ impl Association {
         self.kind.iter().any(|kind| kind == "USER")
     }
 
-    fn row(&self, depth: usize, fair_tree: bool) -> Result<Row, String> {
+    fn row(&self, depth: usize, fair_tree: bool) -> Result<SshareRow, String> {
         let user = self.is_user();
         let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let raw_shares = match self.shares.value() {
@@ -227,7 +227,7 @@ impl Association {
             }
         };
         let root = !user && self.parent.is_empty();
-        Ok(Row {
+        Ok(SshareRow {
             line: 0,
             depth,
             account: said(if user { &self.parent } else { &self.name }).map(named),
@@ -245,7 +245,7 @@ impl Association {
             fs_factor: (self.fairshare.factor.printed()).filter(|_| user || !fair_tree),
             grp_tres_mins: counts(&self.tres.group_minutes, 1.0, false),
             tres_run_mins: counts(&self.tres.run_seconds, 60.0, true),
-            ..Row::default()
+            ..SshareRow::default()
         })
     }
 }

@@ -39,7 +39,7 @@ pub struct Listing {
     /// How many rows could not be read and are not among [`Listing::rows`].
     pub rows_left_out: usize,
     /// The rows, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SshareRow>,
 }
 
 impl Listing {
@@ -51,7 +51,7 @@ impl Listing {
 
 /// One row of a listing. A blank cell, and one of a column that is not there, is `None`.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub struct SshareRow {
     /// Line in the file, from 1.
     pub line: usize,
     /// Blanks before the account's name: how deep sshare drew it.

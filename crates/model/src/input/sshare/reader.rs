@@ -7,7 +7,7 @@ use super::column::Column;
 use super::command::{self, Command};
 use super::header::{self, HeaderError, Layout};
 use super::printed::Printed;
-use super::{Listing, Row};
+use super::{Listing, SshareRow};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
 use crate::input::lines;
@@ -161,7 +161,7 @@ fn second(file: &str, line: &Line, what: &str) -> InputError {
 struct Reader<'a> {
     file: &'a str,
     layout: Layout,
-    rows: Vec<Row>,
+    rows: Vec<SshareRow>,
     accounts: Alignment,
     /// How deep the row that was left out last was drawn, as long as rows below it may follow.
     gap: Option<usize>,
@@ -200,9 +200,9 @@ impl Reader<'_> {
 
     fn row(&mut self, line: &Line) -> Result<(), InputError> {
         let cells = cut(&line.text, &self.layout).map_err(|misfit| self.misfit(line, &misfit))?;
-        let mut row = Row {
+        let mut row = SshareRow {
             line: line.number,
-            ..Row::default()
+            ..SshareRow::default()
         };
         let columns = matches!(self.layout, Layout::Columns(_));
         for (field, cell) in self.layout.fields().iter().zip(&cells) {
@@ -255,7 +255,7 @@ impl Alignment {
 }
 
 /// Puts a cell where it belongs; the error is what is allowed.
-fn fill(row: &mut Row, column: Column, cell: &Cell<'_>) -> Result<(), &'static str> {
+fn fill(row: &mut SshareRow, column: Column, cell: &Cell<'_>) -> Result<(), &'static str> {
     let text = cell.text.trim();
     let name = || (!text.is_empty()).then(|| text.to_owned());
     match column {

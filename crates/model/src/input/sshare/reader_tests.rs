@@ -140,7 +140,7 @@ fn one_broken_row_hides_no_other() {
         let mut left = LeftOut::default();
         let listing = read_answer("f", text.as_bytes(), &mut left).unwrap();
         assert_eq!(listing.rows_left_out, left.count());
-        let name = |row: &Row| row.user.clone().or(row.account.clone()).unwrap_or_default();
+        let name = |row: &SshareRow| row.user.clone().or(row.account.clone()).unwrap_or_default();
         (listing.rows.iter().map(name).collect(), left.notes())
     };
     // A user's row, by its value and by its cells; text of another kind.

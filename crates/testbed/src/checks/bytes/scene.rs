@@ -4,9 +4,9 @@
 use anyhow::{Context, Result};
 
 use crate::checks::fixture::{self, DEADLINE, job};
+use crate::cluster::accounting::{Account, FairShare};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
-use crate::cluster::site::{Account, FairShare};
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 use xtask::release::Release;
@@ -79,12 +79,12 @@ pub fn plan(release: &Release) -> Plan {
     set("PriorityWeightTRES", "cpu=1300,mem=700,gres/fpga=2500");
     set("SelectTypeParameters", "CR_CPU_Memory");
     set("DefMemPerCPU", "10");
-    for account in &mut plan.site.accounts {
+    for account in &mut plan.accounting.accounts {
         if account.name == "lower" {
             account.users.push((LONG_USER, FairShare::Raw(2)));
         }
     }
-    plan.site.accounts.push(Account {
+    plan.accounting.accounts.push(Account {
         name: "institute-of-astrophysics-and-cosmology",
         parent: Some("upper"),
         fair_share: FairShare::Raw(1),
@@ -93,7 +93,7 @@ pub fn plan(release: &Release) -> Plan {
             (LONG_USER, FairShare::Parent),
         ],
     });
-    plan.site.accounts.push(Account {
+    plan.accounting.accounts.push(Account {
         name: "idle",
         parent: None,
         fair_share: FairShare::Raw(0),
@@ -224,7 +224,7 @@ fn all_age(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// Starts slurmctld anew with a plugin and the settings as they are now, and waits for its one
+/// Restarts slurmctld with a plugin and the settings as they are now, and waits for its one
 /// pass.
 pub fn freeze(cluster: &mut Cluster, priority: PriorityType) -> Result<()> {
     let before = fixture::last_pass(cluster);

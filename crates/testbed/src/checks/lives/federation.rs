@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, ensure};
 
 use super::Life;
-use super::site;
+use super::plans;
 use super::watch::{self, Look};
 use crate::checks::fixture::{self, DEADLINE, job};
 use crate::cluster::client::NewJob;
@@ -14,8 +14,8 @@ use crate::wait;
 /// All of it.
 pub fn play(life: &mut Life) -> Result<()> {
     life.check.step("a federation of two clusters");
-    let plan = site::with_limits(life.check, life.under);
-    life.cluster.federate(&plan.site)?;
+    let plan = plans::with_limits(life.check, life.under);
+    life.cluster.federate(&plan.accounting)?;
     waiting(life)?;
     running(life)?;
     ensure_no_usage_there(life)

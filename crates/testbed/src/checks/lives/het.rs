@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use anyhow::{Context, Result};
 
 use super::Life;
-use super::site::ARENA;
+use super::plans::ARENA;
 use super::watch::{self, Look};
 use crate::checks::fixture::{self, DEADLINE};
 use crate::wait;

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 
 use super::Life;
-use super::site::ARENA;
+use super::plans::ARENA;
 use super::watch::{self, Look};
 use crate::checks::fixture::{self, job};
 use crate::cluster::client::NewJob;

@@ -14,8 +14,8 @@ mod ledger;
 mod limits;
 mod outage;
 mod passes;
+mod plans;
 mod private;
-mod site;
 pub mod watch;
 
 use std::thread;
@@ -66,7 +66,7 @@ type Script = fn(&mut Life) -> Result<()>;
 
 /// Limits that usage reaches, and what can happen to a job.
 pub fn jobs_and_limits(check: &Check) -> Result<()> {
-    same(check, site::with_limits, |life| {
+    same(check, plans::with_limits, |life| {
         let waiting = limits::submit(life)?;
         jobs::play(life)?;
         let reset = limits::play(life, waiting)?;
@@ -78,7 +78,7 @@ pub fn jobs_and_limits(check: &Check) -> Result<()> {
 
 /// Changes of accounts and users, slurmdbd gone for a while, reconfigures, private data, resets.
 pub fn administration(check: &Check) -> Result<()> {
-    same(check, site::of_administrators, |life| {
+    same(check, plans::of_administrators, |life| {
         admin::prepare(life)?;
         admin::use_all(life)?;
         admin::accounts(life)?;
@@ -97,7 +97,7 @@ pub fn administration(check: &Check) -> Result<()> {
 /// Heterogeneous jobs. Where backfill tries one, stock may charge for what it only simulates, by a
 /// fault of its own ("simulated-end" in docs/parity.md): there only ours must be exact.
 pub fn heterogeneous(check: &Check) -> Result<()> {
-    same(check, site::with_limits, |life| {
+    same(check, plans::with_limits, |life| {
         het::play(life)?;
         let ledger = Ledger::read(life.cluster)?;
         if life.under == Under::Documented {
@@ -109,7 +109,7 @@ pub fn heterogeneous(check: &Check) -> Result<()> {
 
 /// A federation of two clusters with one slurmdbd.
 pub fn federation(check: &Check) -> Result<()> {
-    same(check, site::with_limits, |life| {
+    same(check, plans::with_limits, |life| {
         federation::play(life)?;
         let ledger = Ledger::read(life.cluster)?;
         ledger.ensure_explains(life)?;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use super::{Life, admin, site, watch};
+use super::{Life, admin, plans, watch};
 use crate::checks::fixture::job;
 use crate::cluster::client::NewJob;
 
-/// Pending jobs of everyone, looked at by root, a user, and the coordinator of an account.
+/// Pending jobs of all users, looked at by root, a user, and the coordinator of an account.
 pub fn data(life: &mut Life) -> Result<()> {
     life.check.step("private data");
     let bob = life.cluster.user("bob")?.name.clone();
@@ -20,8 +20,8 @@ pub fn data(life: &mut Life) -> Result<()> {
     ])?;
     // It takes the whole cluster: whatever is submitted afterwards has a priority and waits.
     let whole = NewJob {
-        cpus: site::CPUS,
-        nodes: site::NODES,
+        cpus: plans::CPUS,
+        nodes: plans::NODES,
         ..job("eve", "chem", 3600)
     };
     let mut ids = vec![admin::accepted(life, &whole)?];

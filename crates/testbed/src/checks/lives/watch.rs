@@ -135,7 +135,7 @@ pub fn cancel(cluster: &Cluster, ids: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// Waits until slurmctld answers; a reconfigure may have started it anew.
+/// Waits until slurmctld answers; a reconfigure may have restarted it.
 pub fn answers(cluster: &Cluster) -> Result<()> {
     wait::until_true("slurmctld answers", DEADLINE, || {
         Ok(cluster

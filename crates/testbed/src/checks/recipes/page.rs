@@ -11,8 +11,8 @@ use std::fs;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::super::Check;
+use crate::cluster::accounting::{Account, Accounting, FairShare};
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
-use crate::cluster::site::{Account, FairShare, Site};
 use crate::cluster::{Cluster, Plan};
 use xtask::project;
 
@@ -102,7 +102,7 @@ impl Page {
     }
 
     /// Accounts and users.
-    pub fn site(&self) -> Result<Site> {
+    pub fn accounting(&self) -> Result<Accounting> {
         tree(&self.block(TREE, None)?.text).with_context(|| self.file.to_owned())
     }
 
@@ -120,7 +120,7 @@ impl Page {
                 priority_job_factor: 1,
                 max_time: "1-0",
             }],
-            site: self.site()?,
+            accounting: self.accounting()?,
             settings: vec![("PriorityParameters", format!("calc_period={PERIOD}"))],
         };
         for (key, value) in self.conf(section)? {
@@ -317,8 +317,8 @@ fn calls(text: &str) -> Vec<Call> {
 
 /// Lines as `sacctmgr dump` writes them: `Parent - 'root'`, `Account - 'a':Fairshare=3`,
 /// `User - 'ann':Fairshare=parent`.
-fn tree(text: &str) -> Result<Site> {
-    let mut site = Site::default();
+fn tree(text: &str) -> Result<Accounting> {
+    let mut site = Accounting::default();
     let mut parent = "root";
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let wrong = || format!("tree.cfg: {line}");

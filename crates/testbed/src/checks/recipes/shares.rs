@@ -7,7 +7,7 @@ use super::page::{self, Page};
 use super::{drain, job, resume, starts, waits_in_order};
 use crate::checks::fixture;
 use crate::cluster::Cluster;
-use crate::cluster::site::{FairShare, Site};
+use crate::cluster::accounting::{Accounting, FairShare};
 
 /// What each user uses at once, CPUs; the others nothing.
 const USE: [(&str, &str, u32); 5] = [
@@ -55,21 +55,24 @@ pub fn by_shares(check: &Check) -> Result<()> {
         drain(cluster)?;
 
         check.step("Fair Tree");
-        started_in_order(cluster, &plan.site, by_level)?;
+        started_in_order(cluster, &plan.accounting, by_level)?;
         fair_tree.run(check, cluster, "What users see")?;
 
         check.step("classic");
         let before = fair_tree.conf("slurm.conf")?;
         classic.apply(cluster, "slurm.conf", &before)?;
-        ensure!(same(&classic.site()?, &plan.site), "another tree");
-        started_in_order(cluster, &plan.site, |nodes| {
+        ensure!(
+            same(&classic.accounting()?, &plan.accounting),
+            "another tree"
+        );
+        started_in_order(cluster, &plan.accounting, |nodes| {
             by_user(nodes, |share, _, effective| -effective / share)
         })?;
         classic.run(check, cluster, "What users see")?;
         check.step("the difference of shares and usage");
         let before = classic.conf("slurm.conf")?;
         classic.apply(cluster, "Relatives", &before)?;
-        let waiting = waited_in_order(cluster, &plan.site, |nodes| {
+        let waiting = waited_in_order(cluster, &plan.accounting, |nodes| {
             by_user(nodes, |share, own, _| share - own)
         })?;
         for id in waiting {
@@ -77,8 +80,8 @@ pub fn by_shares(check: &Check) -> Result<()> {
         }
 
         check.step("the weighted walk");
-        let site = flux.site()?;
-        cluster.add_site(&site)?;
+        let accounting = flux.accounting()?;
+        cluster.add_site(&accounting)?;
         let before = classic.conf("Relatives")?;
         flux.apply(cluster, "slurm.conf", &before)?;
         fixture::next_pass(cluster)?;
@@ -90,7 +93,7 @@ pub fn by_shares(check: &Check) -> Result<()> {
         };
         // Both unused; the tied user is only placed before the bank.
         ensure!(factor("gus")? > factor("hal")?, "gus and hal tie");
-        started_in_order(cluster, &site, by_level)?;
+        started_in_order(cluster, &accounting, by_level)?;
         flux.run(check, cluster, "What users see")?;
 
         for page in [fair_tree, classic, flux] {
@@ -103,10 +106,10 @@ pub fn by_shares(check: &Check) -> Result<()> {
 /// Everybody submits a job: they wait, and then start, in the order that `order` makes of users.
 fn started_in_order(
     cluster: &Cluster,
-    site: &Site,
+    accounting: &Accounting,
     order: impl Fn(&[Node]) -> Vec<&'static str>,
 ) -> Result<()> {
-    let expected = waited_in_order(cluster, site, order)?;
+    let expected = waited_in_order(cluster, accounting, order)?;
     resume(cluster)?;
     let found = starts(cluster, &expected)?;
     drain(cluster)?;
@@ -117,11 +120,11 @@ fn started_in_order(
 /// Everybody submits a job; gives the jobs in that order.
 fn waited_in_order(
     cluster: &Cluster,
-    site: &Site,
+    accounting: &Accounting,
     order: impl Fn(&[Node]) -> Vec<&'static str>,
 ) -> Result<Vec<u32>> {
     let mut jobs = Vec::new();
-    let users = site.accounts.iter().flat_map(|account| {
+    let users = accounting.accounts.iter().flat_map(|account| {
         let users = account.users.iter();
         users.map(|(user, _)| (*user, account.name))
     });
@@ -131,7 +134,7 @@ fn waited_in_order(
         jobs.push((cluster.submit(&job)?, user));
     }
     fixture::next_pass(cluster)?;
-    let order = order(&nodes(cluster, site)?);
+    let order = order(&nodes(cluster, accounting)?);
     let mut expected = jobs.clone();
     expected.sort_by_key(|(_, user)| order.iter().position(|other| other == user));
     let expected: Vec<u32> = expected.into_iter().map(|(id, _)| id).collect();
@@ -140,7 +143,7 @@ fn waited_in_order(
 }
 
 /// The tree with its usage.
-fn nodes(cluster: &Cluster, site: &Site) -> Result<Vec<Node>> {
+fn nodes(cluster: &Cluster, accounting: &Accounting) -> Result<Vec<Node>> {
     let sshare = cluster.sshare("Account,User,RawUsage")?;
     let used = |account: &str, user: &str| -> Result<f64> {
         let mut rows = sshare.rows().iter();
@@ -156,7 +159,7 @@ fn nodes(cluster: &Cluster, site: &Site) -> Result<Vec<Node>> {
         FairShare::Parent => f64::NAN,
     };
     let mut nodes = Vec::new();
-    for row in &site.accounts {
+    for row in &accounting.accounts {
         nodes.push(Node {
             name: row.name,
             parent: row.parent.unwrap_or("root"),
@@ -223,6 +226,6 @@ fn by_user(nodes: &[Node], number: impl Fn(f64, f64, f64) -> f64) -> Vec<&'stati
     users.into_iter().map(|(_, name)| name).collect()
 }
 
-fn same(a: &Site, b: &Site) -> bool {
+fn same(a: &Accounting, b: &Accounting) -> bool {
     format!("{a:?}") == format!("{b:?}")
 }

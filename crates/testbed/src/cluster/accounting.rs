@@ -49,7 +49,7 @@ pub struct Qos {
 
 /// All of them; parents stand before children.
 #[derive(Clone, Debug, Default)]
-pub struct Site {
+pub struct Accounting {
     /// Accounts.
     pub accounts: Vec<Account>,
     /// QOS beside `normal`, which every cluster has.
@@ -62,13 +62,13 @@ impl Cluster {
     ///
     /// # Errors
     /// sacctmgr or useradd refuses.
-    pub fn add_site(&mut self, site: &Site) -> Result<()> {
-        self.ensure_users(site)?;
-        site.load(self, CLUSTER_NAME)
+    pub fn add_site(&mut self, accounting: &Accounting) -> Result<()> {
+        self.ensure_users(accounting)?;
+        accounting.load(self, CLUSTER_NAME)
     }
 }
 
-impl Site {
+impl Accounting {
     /// Short names of all users, each once.
     pub fn users(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self

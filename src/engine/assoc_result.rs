@@ -7,7 +7,7 @@ use crate::tree::{AssocIndex, Tree};
 
 /// The results of a pass for one association, for a host to publish.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct AssocResult<'a> {
     /// The association.
     pub index: AssocIndex,
     /// Raw usage of all associations, by position.
@@ -33,15 +33,15 @@ pub(super) enum NormShares<'a> {
     OfLevel(&'a Tree, Compat),
 }
 
-impl<'a> Found<'a> {
+impl<'a> AssocResult<'a> {
     /// From the numbers of an association that were computed all together.
     pub(super) fn new(
         index: AssocIndex,
         raw_usage: &'a [Extended],
         fairshare: &AssocFairshare,
         open: bool,
-    ) -> Found<'a> {
-        Found {
+    ) -> AssocResult<'a> {
+        AssocResult {
             index,
             raw_usage,
             norm_usage: fairshare.norm_usage,

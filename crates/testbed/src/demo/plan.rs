@@ -1,9 +1,9 @@
 //! The site of the tour: who shares it, and what they submit.
 
 use crate::cluster::Plan;
+use crate::cluster::accounting::{Account, Accounting, FairShare, Qos};
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::{Nodes, Partition, PriorityType};
-use crate::cluster::site::{Account, FairShare, Qos, Site};
 use xtask::release::Release;
 
 /// Nodes that together run 16 CPUs' worth of sleeping jobs.
@@ -41,13 +41,13 @@ pub fn plan(release: &Release, priority: PriorityType) -> Plan {
                 max_time: "30",
             },
         ],
-        site: site(),
+        accounting: accounting(),
         settings,
     }
 }
 
 /// Two faculties, three levels, six users.
-fn site() -> Site {
+fn accounting() -> Accounting {
     use FairShare::{Parent, Raw};
     let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
         name,
@@ -55,7 +55,7 @@ fn site() -> Site {
         fair_share: Raw(shares),
         users: users.to_vec(),
     };
-    Site {
+    Accounting {
         accounts: vec![
             account("science", None, 60, &[]),
             account(
@@ -137,14 +137,14 @@ mod tests {
 
     #[test]
     fn every_owner_submits_early_and_as_a_member_of_the_account() {
-        let site = site();
+        let accounting = accounting();
         let jobs = jobs(20);
         for (user, account, part) in APPETITE {
             let turns = jobs
                 .iter()
                 .filter(|job| (job.user, job.account) == (user, account));
             assert_eq!(turns.count(), part as usize, "{user}");
-            let account = site
+            let account = accounting
                 .accounts
                 .iter()
                 .find(|row| row.name == account)

@@ -1,7 +1,7 @@
 //! Classic fair-share factors, of which sshare prints six decimals and sprio seven.
 
 use super::{Figure, MAX_PRIORITY, PrioRow};
-use fairtree_model::input::sprio::{Factor, Row};
+use fairtree_model::input::sprio::{Factor, SprioRow};
 use fairtree_model::input::sshare::Printed;
 
 /// What a factor with six decimals may be off, twice: usage was cut off after the point, too.
@@ -13,7 +13,7 @@ const BELOW_HALF: f64 = 0.5 - 1e-6;
 
 /// Puts the numbers that sprio printed in the place of computed ones that differ from them by no
 /// more than the digits of the printed factor leave open. `weight`: that of fair share.
-pub(super) fn settle(made: &mut PrioRow<'_>, printed: &Row<'_>, weight: u32) {
+pub(super) fn prefer_printed(made: &mut PrioRow<'_>, printed: &SprioRow<'_>, weight: u32) {
     let at = Factor::Fairshare.index();
     let weight = f64::from(weight);
     let (Some(factor), Some(share)) = (made.norm[at].value(), printed.norm[at]) else {
@@ -75,11 +75,11 @@ mod tests {
 
     // The factor 0.01855067 under a weight of 100,000, as printf(3) shows it: 1855.067 points,
     // with 100 more 1955.067, over 4294967295 0.00000045520041.
-    fn printed() -> Row<'static> {
-        let mut row = Row {
+    fn printed() -> SprioRow<'static> {
+        let mut row = SprioRow {
             priority: Some(1955.0),
             norm_priority: Printed::parse("0.00000045520041"),
-            ..Row::default()
+            ..SprioRow::default()
         };
         row.norm[Factor::Fairshare.index()] = Printed::parse("0.0185507");
         row.weighted[Factor::Fairshare.index()] = Printed::parse("1855");
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn digits_that_sshare_does_not_print_come_from_sprio() {
         let mut row = made(0.018551);
-        settle(&mut row, &printed(), 100_000);
+        prefer_printed(&mut row, &printed(), 100_000);
         let at = Factor::Fairshare.index();
         assert_eq!(row.norm[at], Figure::Computed(0.0185507));
         assert_eq!(row.points[at].value().unwrap().round(), 1855.0);
@@ -102,17 +102,17 @@ mod tests {
     // 32574.498, over 4294967295 0.00000758434134.
     #[test]
     fn half_a_point_goes_to_the_side_that_was_printed() {
-        let mut printed = Row {
+        let mut printed = SprioRow {
             priority: Some(32574.0),
             norm_priority: Printed::parse("0.00000758434134"),
-            ..Row::default()
+            ..SprioRow::default()
         };
         let at = Factor::Fairshare.index();
         printed.norm[at] = Printed::parse("0.2996450");
         printed.weighted[at] = Printed::parse("29964");
         let mut row = made(0.299646);
         row.priority = Figure::Computed(2610.0 + 29964.6);
-        settle(&mut row, &printed, 100_000);
+        prefer_printed(&mut row, &printed, 100_000);
         assert_eq!(format!("{:.0}", row.points[at].value().unwrap()), "29964");
         assert_eq!(row.norm_priority, Figure::Computed(0.00000758434134));
         assert_eq!(row.priority.value().unwrap().trunc(), 32574.0);
@@ -122,7 +122,7 @@ mod tests {
     fn another_factor_stays() {
         let mut row = made(0.0186);
         let before = row.clone();
-        settle(&mut row, &printed(), 100_000);
+        prefer_printed(&mut row, &printed(), 100_000);
         assert_eq!((row.norm, row.priority), (before.norm, before.priority));
     }
 }

@@ -15,7 +15,7 @@ use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind};
 ///
 /// # Errors
 /// As [`super::from_listing`].
-pub fn settle(listing: &Listing, report: &mut ShareReport) -> Result<(), InputError> {
+pub fn prefer_printed(listing: &Listing, report: &mut ShareReport) -> Result<(), InputError> {
     let apart = check(listing, report)?.differences;
     let differs = |row: usize, column: Column| {
         let from = apart.partition_point(|difference| difference.row < row);
@@ -39,11 +39,11 @@ pub fn settle(listing: &Listing, report: &mut ShareReport) -> Result<(), InputEr
             if differs(at, column) {
                 continue;
             }
-            let settled = match column {
+            let value = match column {
                 Column::FairShare if ranked => (printed.value * users).round() / users,
                 _ => printed.value,
             };
-            report.rows[at].set_figure(column, Figure::Computed(settled));
+            report.rows[at].set_figure(column, Figure::Computed(value));
         }
     }
     Ok(())

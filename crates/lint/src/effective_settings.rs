@@ -32,7 +32,7 @@ pub(super) struct Partition {
 
 /// The settings in force.
 #[derive(Debug)]
-pub(super) struct Site<'a> {
+pub(super) struct EffectiveSettings<'a> {
     pub(super) document: &'a Document,
     pub(super) options: &'a Options,
     pub(super) plugin: Plugin,
@@ -62,13 +62,13 @@ pub(super) const WEIGHTS: [(&str, Field); 6] = [
     ("PriorityWeightQOS", |c| &mut c.priority_weight_qos),
 ];
 
-impl<'a> Site<'a> {
+impl<'a> EffectiveSettings<'a> {
     /// `fetch`: the text of a policy file, or why there is none.
     pub(super) fn new(
         document: &'a Document,
         options: &'a Options,
         fetch: &mut dyn FnMut(&Include) -> Result<String, String>,
-    ) -> Site<'a> {
+    ) -> EffectiveSettings<'a> {
         let mut config = config(document);
         let policy = policy(document, &config, fetch);
         if let Some(Ok((parameters, file))) = &policy {
@@ -76,7 +76,7 @@ impl<'a> Site<'a> {
             config.accounts.clone_from(&file.accounts);
         }
         let policy = policy.map(|read| read.map(|(_, file)| file));
-        Site {
+        EffectiveSettings {
             document,
             options,
             plugin: plugin(document, options.release),
@@ -207,12 +207,12 @@ impl<'a> Site<'a> {
 
 /// True if `GresTypes` names that generic resource, so that nodes can have it; what belongs to
 /// `gpu` comes with it (gres.conf(5)).
-pub(super) fn has_gres(site: &Site<'_>, name: &str) -> bool {
+pub(super) fn has_gres(conf: &EffectiveSettings<'_>, name: &str) -> bool {
     let name = match name.to_ascii_lowercase().as_str() {
         "gpumem" | "gpuutil" => "gpu".to_string(),
         other => other.to_string(),
     };
-    let types = site.last("GresTypes");
+    let types = conf.last("GresTypes");
     let types = types.map_or("", |setting| &setting.value.text);
     types
         .split(',')
@@ -349,10 +349,10 @@ fn partitions(document: &Document) -> Vec<Partition> {
 mod tests {
     use super::*;
 
-    fn with<T>(text: &str, ask: impl FnOnce(&Site<'_>) -> T) -> T {
+    fn with<T>(text: &str, ask: impl FnOnce(&EffectiveSettings<'_>) -> T) -> T {
         let mut fetch = |_: &fairtree::config::Include| Err(String::new());
         let document = Document::read(text, "slurm.conf", &mut fetch);
-        ask(&Site::new(&document, &Options::default(), &mut fetch))
+        ask(&EffectiveSettings::new(&document, &Options::default(), &mut fetch))
     }
 
     // Source: slurm.conf(5), "PartitionName": DEFAULT holds for the lines after it.
@@ -364,10 +364,10 @@ mod tests {
             PartitionName=b\n\
             PartitionName=c PriorityJobFactor=7 TRESBillingWeights=\"CPU=1\"\n\
             PartitionName=d PriorityJobFactor=7 Priority=9 PriorityTier=2\n";
-        with(text, |site| {
-            let factors: Vec<u16> = site.partitions.iter().map(|p| p.job_factor).collect();
+        with(text, |conf| {
+            let factors: Vec<u16> = conf.partitions.iter().map(|p| p.job_factor).collect();
             assert_eq!(factors, [1, 5, 7, 9]);
-            assert!(site.partitions[2].billed_by_weights && site.partitions[3].tier_given);
+            assert!(conf.partitions[2].billed_by_weights && conf.partitions[3].tier_given);
         });
     }
 
@@ -375,15 +375,15 @@ mod tests {
     #[test]
     fn tracked_tres_and_enforced_limits() {
         let text = "AccountingStorageTRES=gres/gpu,license/x\nAccountingStorageEnforce=safe\n";
-        with(text, |site| {
+        with(text, |conf| {
             for tres in ["CPU", "Mem", "GRES/gpu", "license/x", "gres/gpuutil"] {
-                assert!(site.tracks(tres), "{tres}");
+                assert!(conf.tracks(tres), "{tres}");
             }
-            assert!(!site.tracks("gres/gpu:a100") && !site.tracks("gpu"));
-            assert!(site.enforces_limits());
+            assert!(!conf.tracks("gres/gpu:a100") && !conf.tracks("gpu"));
+            assert!(conf.enforces_limits());
         });
-        with("AccountingStorageEnforce=qos", |site| {
-            assert!(!site.enforces_limits())
+        with("AccountingStorageEnforce=qos", |conf| {
+            assert!(!conf.enforces_limits())
         });
     }
 

@@ -3,8 +3,8 @@
 use super::super::Check;
 use super::super::fixture;
 use crate::cluster::Plan;
+use crate::cluster::accounting::{Account, FairShare, Qos};
 use crate::cluster::conf::Nodes;
-use crate::cluster::site::{Account, FairShare, Qos};
 use crate::under::Under;
 
 /// The node that jobs of the preemption scene fight for; others keep away from it.
@@ -22,7 +22,7 @@ pub fn with_limits(check: &Check, under: Under) -> Plan {
     let scheduler = "sched_interval=1,bf_interval=1".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
     // Each is used by a scene: between accounts that tie, stock goes by the order of its lists.
-    plan.site.accounts = vec![
+    plan.accounting.accounts = vec![
         account("upper", None, 5, &[]),
         account("mins", Some("upper"), 2, &["ann"]),
         account("runmins", Some("upper"), 3, &["bob"]),
@@ -30,7 +30,7 @@ pub fn with_limits(check: &Check, under: Under) -> Plan {
         account("free", None, 1, &["dan", "eve"]),
     ];
     for name in ["wall", "runs", "each"] {
-        plan.site.qos.push(Qos { name, priority: 0 });
+        plan.accounting.qos.push(Qos { name, priority: 0 });
     }
     plan
 }
@@ -43,7 +43,7 @@ pub fn of_administrators(check: &Check, under: Under) -> Plan {
         plan.settings
             .push(("PriorityParameters", "calc_period=1".to_owned()));
     }
-    plan.site.accounts = vec![
+    plan.accounting.accounts = vec![
         account("phys", None, 5, &["ann", "bob"]),
         account("bio", None, 3, &["cyd", "ann"]),
         account("chem", None, 4, &["eve"]),
