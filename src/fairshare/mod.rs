@@ -16,9 +16,14 @@
 #[macro_use]
 mod rule;
 
+mod classic;
+mod depth_oblivious;
+mod difference;
 mod entitlement;
 mod exact;
+mod fair_tree;
 mod host;
+mod least_used;
 mod level_ranks;
 mod numbers;
 mod places;
@@ -27,6 +32,7 @@ mod quirks;
 pub(crate) mod stock_records;
 mod stock_tree;
 mod usage;
+mod weighted_walk;
 
 use std::fmt;
 
@@ -35,9 +41,13 @@ use crate::extended::Extended;
 use crate::order::Level;
 use crate::tree::Tree;
 
+pub use classic::Classic;
+pub use depth_oblivious::DepthOblivious;
+pub use difference::Difference;
 pub use entitlement::Entitlement;
-pub use fair_tree::order_on_level;
+pub use fair_tree::{FairTree, order_on_level};
 pub use host::HostMath;
+pub use least_used::LeastUsed;
 pub use level_ranks::LevelRanks;
 pub use numbers::FairTreeNumbers;
 pub(crate) use numbers::NumbersOf;
@@ -46,16 +56,16 @@ pub use rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Whole};
 use rule::{RankingInput, Rule, StockRecord};
 pub use stock_records::RecordState;
 use usage::Usage;
+pub use weighted_walk::WeightedWalk;
 
-// One line per ranking: its file, and its type there, which implements `Rule`. As the modules are
-// declared by this table, `cargo fmt` does not find them; `tests/formatted.rs` does.
+// One line per ranking: its type, which implements `Rule`.
 rankings! {
-    fair_tree: FairTree,
-    classic: Classic,
-    depth_oblivious: DepthOblivious,
-    difference: Difference,
-    weighted_walk: WeightedWalk,
-    least_used: LeastUsed,
+    FairTree,
+    Classic,
+    DepthOblivious,
+    Difference,
+    WeightedWalk,
+    LeastUsed,
 }
 
 impl Ranking {

@@ -208,17 +208,14 @@ impl Results<'_> {
     }
 }
 
-/// Makes of a table `file: Type,` the modules, the type `Ranking` and its methods.
+/// Makes of a table of types that implement [`Rule`] the type `Ranking` and its methods.
 macro_rules! rankings {
-    ($($module:ident: $rule:ident,)+) => {
-        $(mod $module;)+
-        $(pub use $module::$rule;)+
-
+    ($($rule:ident,)+) => {
         /// Who comes first: the rule that orders associations and gives them factors; the value
         /// of `ranking=`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Ranking {
-            $(#[doc = concat!("`", stringify!($module), "`")] $rule($rule),)+
+            $(#[doc = concat!("See [`", stringify!($rule), "`].")] $rule($rule),)+
         }
 
         $(impl From<$rule> for Ranking {

@@ -43,12 +43,10 @@ pub struct KeyInfo {
     pub is_policy: bool,
 }
 
-/// Makes of a table `file: Type,` the modules, the type `PriorityParameters`, and what goes
-/// through all keys. A field has the name of its file.
+/// Makes of a table `file: Type,` the type `PriorityParameters`, and what goes through all keys. A
+/// field has the name of its file.
 macro_rules! keys {
     ($($module:ident: $key:ident,)+) => {
-        $(pub(crate) mod $module;)+
-
         /// The value of `PriorityParameters`; `None`: not given.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct PriorityParameters {

@@ -10,6 +10,19 @@
 #[macro_use]
 mod key;
 
+pub(crate) mod calc_period;
+pub(crate) mod compat;
+pub(crate) mod counts;
+pub(crate) mod expect;
+pub(crate) mod max_lock_ms;
+pub(crate) mod order;
+pub(crate) mod policy;
+pub(crate) mod ranking;
+pub(crate) mod resolution;
+pub(crate) mod scope;
+pub(crate) mod tiers;
+pub(crate) mod usage;
+
 use self::key::Key;
 use super::error::{ConfigError, ValueError};
 use crate::compat::{Compat, Release};
@@ -22,8 +35,7 @@ pub use scope::Scope;
 pub use tiers::Tiers;
 pub use usage::UsageModel;
 
-// One line per key: its file, which is the name of its field, and its type there. As the modules
-// are declared by this table, `cargo fmt` does not find them; `tests/formatted.rs` does.
+// One line per key: its file, which is the name of its field, and its type there.
 keys! {
     compat: CompatKey,
     calc_period: CalcPeriod,
