@@ -21,7 +21,8 @@ use super::depth_oblivious::{Formula, LevelRatios, usage_of_level};
 use super::host::PowerOfTwo;
 use super::quirks::Quirks;
 use super::rule::{
-    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, RankingInput, StockRecord, Whole,
+    Columns, Comparison, EffectiveUsage, FactorFormula, RankingInput, Results, Rule, StockRecord,
+    Whole,
 };
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::extended::Extended;

@@ -16,7 +16,8 @@ use super::classic::{self, Numbers};
 use super::host::HostMath;
 use super::quirks::Quirks;
 use super::rule::{
-    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, RankingInput, StockRecord, Whole,
+    Columns, Comparison, EffectiveUsage, FactorFormula, RankingInput, Results, Rule, StockRecord,
+    Whole,
 };
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use super::classic::COLUMNS;
 use super::places;
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Rule, RankingInput, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, RankingInput, Rule, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};

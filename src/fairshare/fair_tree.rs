@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 
 use super::exact::Level;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, RankingInput, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, RankingInput, Rule, Whole};
 use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;

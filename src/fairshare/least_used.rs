@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, Rule, RankingInput, Whole};
+use super::rule::{Columns, Comparison, EffectiveUsage, RankingInput, Rule, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::order::Level;

@@ -211,7 +211,11 @@ fn picture(
 ) -> Result<(), Failure> {
     if args.tree {
         let forest = Forest::new(report, shown, usize::MAX);
-        return Ok(write_tree(out, &forest, terminal::look(messages))?);
+        return Ok(write_tree(
+            out,
+            &forest,
+            terminal::look(messages.colors_output()),
+        )?);
     }
     let text = if args.html {
         page(&report.clone().into(), shown, Theme::Auto)

@@ -2,7 +2,6 @@
 
 use std::io::{IsTerminal, stderr, stdout};
 
-use super::message::Messages;
 use fairtree_render::chart::Look;
 
 /// Columns where their number is not known.
@@ -11,11 +10,11 @@ const DEFAULT_COLUMNS: usize = 80;
 const COLUMNS: std::ops::RangeInclusive<usize> = 20..=500;
 
 /// How pictures of characters look on standard output: `COLUMNS` first, then the terminal's own
-/// width, then 80 columns; ASCII alone where the locale is not UTF-8.
-pub(super) fn look(messages: &Messages) -> Look {
+/// width, then 80 columns; ASCII alone where the locale is not UTF-8. `color`: whether to colour.
+pub(super) fn look(color: bool) -> Look {
     Look {
         width: columns().clamp(*COLUMNS.start(), *COLUMNS.end()),
-        color: messages.colors_output(),
+        color,
         unicode: unicode(),
     }
 }

@@ -1,7 +1,6 @@
 //! What a site's files say, as far as rules ask for it.
 
 use super::options::Options;
-use super::rule::Scope;
 use fairtree::compat::Release;
 use fairtree::config::{
     Config, ConfigError, Include, PolicyFile, PriorityFlags, PriorityParameters, ResetPeriod,
@@ -19,6 +18,17 @@ pub(super) enum Plugin {
     Unknown,
     /// Not given, and the release that decides the default is not known.
     Unstated,
+}
+
+/// Which plugin a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Any.
+    Always,
+    /// Those that compute priorities from weights: not `priority/basic`.
+    Weighted,
+    /// Those that behave as `priority/multifactor` does, faults included.
+    Stock,
 }
 
 /// A partition: the last value of each of its keys, those of `PartitionName=DEFAULT` included.
@@ -118,6 +128,12 @@ impl<'a> EffectiveSettings<'a> {
                 Plugin::Basic | Plugin::Unknown => false,
             },
         }
+    }
+
+    /// The lines of partitions, `DEFAULT` included.
+    pub(super) fn partition_lines(&self) -> impl Iterator<Item = &'a Setting> + use<'a> {
+        let settings = self.document.settings.iter();
+        settings.filter(|setting| setting.is("PartitionName"))
     }
 
     pub(super) fn last(&self, key: &str) -> Option<&'a Setting> {
@@ -352,7 +368,11 @@ mod tests {
     fn with<T>(text: &str, ask: impl FnOnce(&EffectiveSettings<'_>) -> T) -> T {
         let mut fetch = |_: &fairtree::config::Include| Err(String::new());
         let document = Document::read(text, "slurm.conf", &mut fetch);
-        ask(&EffectiveSettings::new(&document, &Options::default(), &mut fetch))
+        ask(&EffectiveSettings::new(
+            &document,
+            &Options::default(),
+            &mut fetch,
+        ))
     }
 
     // Source: slurm.conf(5), "PartitionName": DEFAULT holds for the lines after it.

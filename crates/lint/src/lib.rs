@@ -22,6 +22,7 @@
 //! assert!(finding.remedy.contains("PriorityMaxAge=7-0"));
 //! ```
 
+mod allowed;
 mod effective_settings;
 mod finding;
 mod options;
@@ -30,8 +31,9 @@ mod rule;
 mod rules;
 mod spelling;
 
+pub use allowed::UnknownRule;
 pub use finding::Finding;
-pub use options::{FindPlugins, Options, UnknownRule};
+pub use options::{FindPlugins, Options};
 pub use report::{Report, SCHEMA};
 pub use rule::{Rule, Severity};
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::effective_settings::EffectiveSettings;
-use super::rules;
+use super::effective_settings::{EffectiveSettings, Scope};
+use fairtree_model::input::slurm::document::Spot;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,17 +34,6 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Which plugin a rule is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
-    /// Any.
-    Always,
-    /// Those that compute priorities from weights: not `priority/basic`.
-    Weighted,
-    /// Those that behave as `priority/multifactor` does, faults included.
-    Stock,
-}
-
 /// A rule of the linter.
 pub struct Rule {
     /// Its stable name: lower-case words and dashes.
@@ -56,7 +45,7 @@ pub struct Rule {
     /// What it rests on: manual page and entry, documentation and section, or Slurm's own check.
     pub source: &'static str,
     pub(super) scope: Scope,
-    pub(super) check: fn(&EffectiveSettings<'_>) -> Vec<rules::Hit>,
+    pub(super) check: fn(&EffectiveSettings<'_>) -> Vec<Hit>,
 }
 
 impl fmt::Debug for Rule {
@@ -65,49 +54,19 @@ impl fmt::Debug for Rule {
     }
 }
 
-impl Rule {
-    /// Every rule, in a fixed order.
-    ///
-    /// ```
-    /// use fairtree_lint::Rule;
-    /// assert!(Rule::all().any(|rule| rule.id == "max-age-minutes"));
-    /// ```
-    pub fn all() -> impl Iterator<Item = &'static Rule> {
-        rules::GROUPS.iter().flat_map(|group| group.iter())
-    }
-
-    /// The rule of that name.
-    pub fn find(id: &str) -> Option<&'static Rule> {
-        Rule::all().find(|rule| rule.id == id)
-    }
+/// What a check found: where, why, and what to do.
+pub(super) struct Hit {
+    pub(super) spot: Spot,
+    pub(super) reason: String,
+    pub(super) remedy: String,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_kebab_case() {
-        let mut ids: Vec<&str> = Rule::all().map(|rule| rule.id).collect();
-        for id in &ids {
-            let word =
-                |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
-            assert!(id.split('-').all(word), "{id}");
-        }
-        let count = ids.len();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), count);
-    }
-
-    #[test]
-    fn every_rule_says_what_it_rests_on() {
-        for rule in Rule::all() {
-            assert!(
-                !rule.summary.is_empty() && !rule.source.is_empty(),
-                "{}",
-                rule.id
-            );
+impl Hit {
+    pub(super) fn new(spot: Spot, reason: impl Into<String>, remedy: impl Into<String>) -> Hit {
+        Hit {
+            spot,
+            reason: reason.into(),
+            remedy: remedy.into(),
         }
     }
 }

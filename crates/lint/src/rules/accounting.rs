@@ -1,8 +1,9 @@
 //! Weights with no data behind them, and usage that is not counted.
 
-use super::{Hit, Rule, entries};
-use crate::effective_settings::{EffectiveSettings, has_gres};
-use crate::rule::{Scope, Severity};
+use super::words::entries;
+use crate::effective_settings::{EffectiveSettings, Scope, has_gres};
+use crate::rule::{Hit, Rule, Severity};
+use fairtree_model::input::slurm::document::Spot;
 
 pub(super) static RULES: [Rule; 5] = [
     Rule {
@@ -146,7 +147,7 @@ fn gres_without_type(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
 }
 
 /// The finding for a TRES that slurmctld looks for in vain.
-pub(super) fn untracked(spot: super::Spot, name: &str) -> Hit {
+pub(super) fn untracked(spot: Spot, name: &str) -> Hit {
     let name = name.escape_debug().to_string();
     let remedy = if name.eq_ignore_ascii_case("gpu") || name.eq_ignore_ascii_case("gpus") {
         "write gres/gpu, and add it to AccountingStorageTRES".to_string()

@@ -1,8 +1,8 @@
 //! Age and size: how waiting and asking become points.
 
-use super::{Hit, Rule, duration, looks_like_days};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use super::words::{duration, looks_like_days};
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use fairtree::config::time::INFINITE_SECS;
 use fairtree_model::input::slurm::document::Setting;
 

@@ -1,8 +1,8 @@
 //! Comments that say something else than the setting they stand at.
 
-use super::{Hit, Rule, duration};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use super::words::duration;
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use fairtree::config::time::parse_minutes_as_secs;
 use fairtree_model::input::slurm::document::Setting;
 

@@ -1,8 +1,7 @@
 //! `PriorityFlags`: words that are none, that cancel each other, or that have nothing to act on.
 
-use super::{Hit, Rule};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use crate::spelling::did_you_mean;
 use fairtree::config::PriorityFlags;
 use fairtree_model::input::slurm::document::Setting;

@@ -1,8 +1,7 @@
 //! Lines and their keys: unknown, given twice, meant to add, and files that are not there.
 
-use super::{Hit, Rule, partition_lines};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use crate::spelling::{did_you_mean, nearest};
 use fairtree_model::input::slurm::document::{Setting, Spot};
 
@@ -84,7 +83,7 @@ fn unknown_key(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
             hits.push(no_such_key(setting.key_spot(), &setting.key.text, known));
         }
     }
-    for line in partition_lines(conf) {
+    for line in conf.partition_lines() {
         for pair in line.pairs() {
             if is_slip(&pair.key, &PARTITION_KEYS) {
                 hits.push(no_such_key(

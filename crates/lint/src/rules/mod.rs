@@ -11,31 +11,12 @@ mod policy;
 mod usage;
 mod values;
 mod weights;
+mod words;
 
-use super::effective_settings::EffectiveSettings;
 use super::rule::Rule;
-use fairtree_model::input::slurm::document::Setting;
-use fairtree_model::input::slurm::document::Spot;
-
-/// What a check found: where, why, and what to do.
-pub(super) struct Hit {
-    pub(super) spot: Spot,
-    pub(super) reason: String,
-    pub(super) remedy: String,
-}
-
-impl Hit {
-    fn new(spot: Spot, reason: impl Into<String>, remedy: impl Into<String>) -> Hit {
-        Hit {
-            spot,
-            reason: reason.into(),
-            remedy: remedy.into(),
-        }
-    }
-}
 
 /// Every group, in the order of the rules.
-pub(super) static GROUPS: [&[Rule]; 11] = [
+static GROUPS: [&[Rule]; 11] = [
     &values::RULES,
     &lines::RULES,
     &plugin::RULES,
@@ -49,45 +30,21 @@ pub(super) static GROUPS: [&[Rule]; 11] = [
     &comments::RULES,
 ];
 
-/// The lines of partitions, `DEFAULT` included.
-fn partition_lines<'a>(
-    conf: &EffectiveSettings<'a>,
-) -> impl Iterator<Item = &'a Setting> + use<'a> {
-    let settings = conf.document.settings.iter();
-    settings.filter(|setting| setting.is("PartitionName"))
-}
-
-/// The entries of a comma-separated list, each with the number of characters before it; those
-/// that are empty left out.
-fn entries(list: &str) -> Vec<(usize, &str)> {
-    let mut offset = 0;
-    let mut entries = Vec::new();
-    for entry in list.split(',') {
-        if !entry.is_empty() {
-            entries.push((offset, entry));
-        }
-        offset += entry.chars().count() + 1;
+impl Rule {
+    /// Every rule, in a fixed order.
+    ///
+    /// ```
+    /// use fairtree_lint::Rule;
+    /// assert!(Rule::all().any(|rule| rule.id == "max-age-minutes"));
+    /// ```
+    pub fn all() -> impl Iterator<Item = &'static Rule> {
+        GROUPS.iter().flat_map(|group| group.iter())
     }
-    entries
-}
 
-/// Whole and rounded times in the largest fitting unit: `7 minutes`, `5 hours`, `14 days`.
-fn duration(secs: u32) -> String {
-    let (number, unit) = match secs {
-        secs if secs % 86_400 == 0 && secs > 0 => (secs / 86_400, "day"),
-        secs if secs % 3600 == 0 && secs > 0 => (secs / 3600, "hour"),
-        secs => (secs.div_ceil(60), "minute"),
-    };
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {unit}{plural}")
-}
-
-/// The number of a time string that is one plain number (minutes) and looks as if days were
-/// meant: from 1 to 365.
-fn looks_like_days(text: &str) -> Option<u32> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number: u32 = text.parse().ok().filter(|_| digits)?;
-    (1..=365).contains(&number).then_some(number)
+    /// The rule of that name.
+    pub fn find(id: &str) -> Option<&'static Rule> {
+        Rule::all().find(|rule| rule.id == id)
+    }
 }
 
 #[cfg(test)]
@@ -95,26 +52,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_in_words() {
-        for (secs, words) in [
-            (0, "0 minutes"),
-            (60, "1 minute"),
-            (420, "7 minutes"),
-            (5400, "90 minutes"),
-            (7200, "2 hours"),
-            (86_400, "1 day"),
-            (1_209_600, "14 days"),
-        ] {
-            assert_eq!(duration(secs), words);
+    fn names_are_unique_and_kebab_case() {
+        let mut ids: Vec<&str> = Rule::all().map(|rule| rule.id).collect();
+        for id in &ids {
+            let word =
+                |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+            assert!(id.split('-').all(word), "{id}");
         }
+        let count = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
     }
 
     #[test]
-    fn plain_numbers_up_to_a_year_look_like_days() {
-        assert_eq!(looks_like_days("7"), Some(7));
-        assert_eq!(looks_like_days("365"), Some(365));
-        for text in ["0", "366", "7-0", "7:00", "+7", "", "99999999999"] {
-            assert_eq!(looks_like_days(text), None, "{text}");
+    fn every_rule_says_what_it_rests_on() {
+        for rule in Rule::all() {
+            assert!(
+                !rule.summary.is_empty() && !rule.source.is_empty(),
+                "{}",
+                rule.id
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The lines of partitions: their priorities and what they bill.
 
 use super::accounting::untracked;
-use super::{Hit, Rule, entries, partition_lines};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use super::words::entries;
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use fairtree::config::tres_weights::parse_tres_weights;
 use fairtree_model::input::slurm::document::{Pair, Setting};
 
@@ -50,7 +50,7 @@ fn pairs<'a>(
     conf: &EffectiveSettings<'a>,
     key: &'static str,
 ) -> impl Iterator<Item = (&'a Setting, Pair)> {
-    partition_lines(conf).flat_map(move |line| {
+    conf.partition_lines().flat_map(move |line| {
         let pairs = line.pairs().into_iter();
         let wanted = pairs.filter(move |pair| pair.key.eq_ignore_ascii_case(key));
         wanted.map(move |pair| (line, pair))

@@ -1,8 +1,7 @@
 //! Which plugin computes priorities, and what it is told.
 
-use super::{Hit, Rule};
-use crate::rule::{Scope, Severity};
-use crate::effective_settings::{Plugin, EffectiveSettings};
+use crate::effective_settings::{EffectiveSettings, Plugin, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use crate::spelling::did_you_mean;
 use fairtree::config::PriorityParameters;
 use fairtree_model::input::slurm::plugin::loaded_by;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Hit, Rule, duration, entries};
-use crate::rule::{Scope, Severity};
-use crate::site::{Plugin, Site};
+use super::words::{duration, entries};
+use crate::effective_settings::{EffectiveSettings, Plugin, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use fairtree::config::{Order, UsageModel};
 use fairtree_model::input::slurm::document::Spot;
 
@@ -54,8 +54,8 @@ pub(super) static RULES: [Rule; 5] = [
 ];
 
 /// Where a key of the policy is given: in PriorityParameters, or in the file named there.
-fn spot_of(site: &Site<'_>, key: &str) -> Option<Spot> {
-    let setting = site.last("PriorityParameters")?;
+fn spot_of(conf: &EffectiveSettings<'_>, key: &str) -> Option<Spot> {
+    let setting = conf.last("PriorityParameters")?;
     let given = entries(&setting.value.text);
     let find = |key: &str| {
         given.iter().find(|(_, entry)| {
@@ -75,26 +75,26 @@ fn spot_of(site: &Site<'_>, key: &str) -> Option<Spot> {
 
 /// One hit at a key of the policy, under the plugin that reads it.
 fn hit(
-    site: &Site<'_>,
+    conf: &EffectiveSettings<'_>,
     key: &str,
     reason: impl Into<String>,
     remedy: impl Into<String>,
 ) -> Vec<Hit> {
-    let spot = spot_of(site, key).filter(|_| site.plugin == Plugin::Fairtree);
+    let spot = spot_of(conf, key).filter(|_| conf.plugin == Plugin::Fairtree);
     spot.map(|spot| Hit::new(spot, reason, remedy))
         .into_iter()
         .collect()
 }
 
-fn bad_policy(site: &Site<'_>) -> Vec<Hit> {
-    let Some(Err(error)) = &site.policy else {
+fn bad_policy(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(Err(error)) = &conf.policy else {
         return Vec::new();
     };
     let place = error.place.as_ref();
     let place = place.map_or(String::new(), |place| format!("{place}: "));
     let value = error.value.escape_debug();
     hit(
-        site,
+        conf,
         "policy",
         format!("{place}{} does not take \"{value}\"", error.setting),
         format!("allowed is {}", error.allowed),
@@ -102,23 +102,25 @@ fn bad_policy(site: &Site<'_>) -> Vec<Hit> {
 }
 
 /// The usage models of the policy, with whose they are.
-fn models<'a>(site: &'a Site<'_>) -> impl Iterator<Item = (Option<&'a str>, UsageModel)> {
-    let accounts = site.config.accounts.iter();
+fn models<'a>(
+    conf: &'a EffectiveSettings<'_>,
+) -> impl Iterator<Item = (Option<&'a str>, UsageModel)> {
+    let accounts = conf.config.accounts.iter();
     let plans = accounts.filter_map(|row| Some((Some(row.account.as_str()), row.plan?)));
-    [(None, site.config.usage())].into_iter().chain(plans)
+    [(None, conf.config.usage())].into_iter().chain(plans)
 }
 
-fn window_short(site: &Site<'_>) -> Vec<Hit> {
-    let resolution = site.config.resolution_secs();
+fn window_short(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let resolution = conf.config.resolution_secs();
     let mut hits = Vec::new();
-    for (account, model) in models(site) {
+    for (account, model) in models(conf) {
         let UsageModel::Window { length_secs } = model else {
             continue;
         };
         if length_secs < resolution {
             let whose = account.map_or(String::new(), |account| format!(" of account {account}"));
             hits.extend(hit(
-                site,
+                conf,
                 if account.is_some() { "policy" } else { "usage" },
                 format!(
                     "the window{whose} has {length_secs} s, and a bucket of the ledger {resolution} s"
@@ -130,18 +132,18 @@ fn window_short(site: &Site<'_>) -> Vec<Hit> {
     hits
 }
 
-fn order_backfill(site: &Site<'_>) -> Vec<Hit> {
-    let scheduler = site.last("SchedulerType").map(|it| it.value.text.as_str());
+fn order_backfill(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let scheduler = conf.last("SchedulerType").map(|it| it.value.text.as_str());
     let keeps = scheduler.is_some_and(|text| text.eq_ignore_ascii_case("sched/builtin"));
-    let known = scheduler.is_some() || site.is_whole();
-    if site.config.order() == Order::Weighted || keeps || !known {
+    let known = scheduler.is_some() || conf.is_whole();
+    if conf.config.order() == Order::Weighted || keeps || !known {
         return Vec::new();
     }
     let scheduler = scheduler
         .unwrap_or("sched/backfill, the default,")
         .escape_debug();
     hit(
-        site,
+        conf,
         "order",
         format!(
             "{scheduler} starts jobs behind others that do not fit yet: with unknown run times \
@@ -151,9 +153,9 @@ fn order_backfill(site: &Site<'_>) -> Vec<Hit> {
     )
 }
 
-fn limits_in_window(site: &Site<'_>) -> Vec<Hit> {
-    let model = models(site).find(|(_, model)| *model != UsageModel::HalfLife);
-    let Some((_, model)) = model.filter(|_| site.enforces_limits()) else {
+fn limits_in_window(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let model = models(conf).find(|(_, model)| *model != UsageModel::HalfLife);
+    let Some((_, model)) = model.filter(|_| conf.enforces_limits()) else {
         return Vec::new();
     };
     let time = match model {
@@ -161,7 +163,7 @@ fn limits_in_window(site: &Site<'_>) -> Vec<Hit> {
         _ => "since the date".to_owned(),
     };
     hit(
-        site,
+        conf,
         "usage",
         format!(
             "GrpTRESMins and GrpWall of associations and QOS count what was used {time}, not what \
@@ -171,8 +173,8 @@ fn limits_in_window(site: &Site<'_>) -> Vec<Hit> {
     )
 }
 
-fn minutes_beyond_parent(site: &Site<'_>) -> Vec<Hit> {
-    let Some(above) = &site.options.accounts else {
+fn minutes_beyond_parent(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
+    let Some(above) = &conf.options.accounts else {
         return Vec::new();
     };
     let minutes: BTreeMap<String, u64> = site
@@ -199,7 +201,7 @@ fn minutes_beyond_parent(site: &Site<'_>) -> Vec<Hit> {
         let own = minutes[account];
         if sum > own.into() {
             hits.extend(hit(
-                site,
+                conf,
                 "policy",
                 format!("account {account} has {own} minutes, and accounts below it have {sum}"),
                 format!("give {account} at least {sum} minutes, or those below it fewer"),

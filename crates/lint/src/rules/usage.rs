@@ -1,8 +1,8 @@
 //! Usage: its decay, when it is cleared, and what is computed from it.
 
-use super::{Hit, Rule, duration, looks_like_days};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use super::words::{duration, looks_like_days};
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use fairtree::config::ResetPeriod;
 use fairtree::config::time::{INFINITE_SECS, parse_minutes_as_secs};
 use fairtree_model::input::slurm::document::Setting;

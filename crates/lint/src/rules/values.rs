@@ -1,8 +1,8 @@
 //! Values: what a setting does not take, and numbers that are not what they look like.
 
-use super::{Hit, Rule, entries, partition_lines};
-use crate::effective_settings::{EffectiveSettings, WEIGHTS};
-use crate::rule::{Scope, Severity};
+use super::words::entries;
+use crate::effective_settings::{EffectiveSettings, Scope, WEIGHTS};
+use crate::rule::{Hit, Rule, Severity};
 use crate::spelling::did_you_mean;
 use fairtree::config::{ConfigError, SlurmConfReader, number};
 use fairtree_model::input::slurm::document::{Setting, Spot};
@@ -68,7 +68,7 @@ fn bad_value(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
             ));
         }
     }
-    hits.extend(partition_lines(conf).flat_map(bad_partition_values));
+    hits.extend(conf.partition_lines().flat_map(bad_partition_values));
     hits.extend(bad_enforcement(conf));
     hits
 }

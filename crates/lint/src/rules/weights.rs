@@ -1,8 +1,7 @@
 //! The weights against each other.
 
-use super::{Hit, Rule};
-use crate::effective_settings::EffectiveSettings;
-use crate::rule::{Scope, Severity};
+use crate::effective_settings::{EffectiveSettings, Scope};
+use crate::rule::{Hit, Rule, Severity};
 use fairtree::config::Config;
 
 pub(super) static RULES: [Rule; 7] = [
