@@ -4,7 +4,7 @@
 
 use fairtree::compat::Compat;
 use fairtree_analysis::{prio, share};
-use fairtree_model::input::slurm::dump;
+use fairtree_model::input::site::from_assocs;
 use fairtree_model::input::{Format, InputError, site, sprio, sshare, stream};
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +20,7 @@ fn through(bytes: &[u8]) -> Result<(), InputError> {
             Ok(())
         }
         Format::Site => site::read("f", stream.input).map(drop),
-        Format::Dump => dump::read_site("f", &String::from_utf8_lossy(bytes)).map(drop),
+        Format::Dump => from_assocs::dumped("f", &String::from_utf8_lossy(bytes)).map(drop),
         _ => Ok(()),
     }
 }

@@ -14,9 +14,10 @@ use fairtree::compat::Release;
 use fairtree::config::Config;
 use fairtree_model::input::capture::{Stored, open_only, take};
 use fairtree_model::input::site::Site;
+use fairtree_model::input::site::from_assocs;
+use fairtree_model::input::slurm::config;
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
-use fairtree_model::input::slurm::{config, dump};
 use fairtree_model::input::sprio::Queue;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::stream::{self, Stream};
@@ -209,7 +210,7 @@ pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
             let text = text.map_err(|error| InputError::new(&name, error))?;
             let text = String::from_utf8(text)
                 .map_err(|error| InputError::new(&name, io::Error::other(error)))?;
-            Input::Site(Box::new(dump::read_site(&name, &text)?))
+            Input::Site(Box::new(from_assocs::dumped(&name, &text)?))
         }
         Format::Sacct | Format::Swf => {
             let config = Config::default();

@@ -7,7 +7,7 @@ mod checkout;
 
 use fairtree_analysis::prio;
 use fairtree_model::input::capture;
-use fairtree_model::input::slurm::dump;
+use fairtree_model::input::site::from_assocs;
 use fairtree_model::input::slurm::pseudonym::Pseudonyms;
 use fairtree_model::input::slurm::snapshot::{Answers, Snapshot, Source};
 use fairtree_model::input::{InputError, LeftOut, sprio};
@@ -97,7 +97,7 @@ proptest! {
         let at = at.index(chars.len());
         chars[at] = c;
         let text: String = chars.into_iter().collect();
-        if let Err(error) = dump::read_site("f", &text) {
+        if let Err(error) = from_assocs::dumped("f", &text) {
             prop_assert!(!error.explained().is_empty());
         }
     }

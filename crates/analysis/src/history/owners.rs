@@ -8,8 +8,9 @@ use fairtree::extended::Extended;
 use fairtree::tree::Shares;
 use fairtree::usage::Ledger;
 use fairtree_model::input::InputError;
+use fairtree_model::input::site::from_assocs::site;
 use fairtree_model::input::site::{Site, SiteRow};
-use fairtree_model::input::slurm::assoc::{AssocRow, site};
+use fairtree_model::input::slurm::assoc::AssocRow;
 
 /// What a chart of a log without a site takes for granted.
 pub const NO_SITE: &str = "a log tells no shares: every account and every user is given one; \

@@ -5,15 +5,18 @@
 //! | [`QueueSite`] | accounts, machines and the policy, from a file in TOML ([`read`]) |
 //! | [`Event`] | something that happens, or a question; a line of JSON ([`Events`]) |
 
+mod described;
 mod event;
 mod events;
 mod file;
+mod known;
 mod policy;
 mod site;
 
+pub use described::{MachineRow, OnDemandSite, Policy, QueueSite, Reserved};
 pub use event::{Act, Ended, Event, Form, Submission, ends, forms};
 pub use events::Events;
-pub use site::{MachineRow, OnDemandSite, Policy, QueueSite, Reserved, read};
+pub use site::read;
 
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use toml::Spanned;
 
+use super::described::{OnDemandSite, Policy, Reserved};
 use super::file::{Counts, File};
-use super::site::{Known, OnDemandSite, Policy, Reserved, elsewhere, limit, moment};
+use super::known::{Known, elsewhere, limit, moment};
 use crate::input::error::{InputError, Problem};
 use crate::input::site::value;
 use fairtree::config::{MOST_MINUTES, Order, PriorityParameters, UsageModel, ValueError};

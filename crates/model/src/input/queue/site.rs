@@ -5,88 +5,14 @@ use std::io::Read;
 
 use toml::{Spanned, Value};
 
+use super::described::{MachineRow, Policy, QueueSite};
 use super::file::{File, Machine};
+use super::known::{Known, elsewhere, limit, moment};
 use super::policy;
 use crate::input::error::{InputError, Problem};
 use crate::input::site::place::Text;
-use crate::input::site::{self, Site, SiteRow, file as site_file, rows, value};
+use crate::input::site::{self, Site, file as site_file, rows, value};
 use fairtree::engine::on_demand::Prices;
-use fairtree::engine::queue::{Micros, SECOND, Settings};
-use fairtree::tree::Tree;
-use fairtree::usage::Outcomes;
-
-/// A site whose machines ask what to run.
-#[derive(Clone, Debug)]
-pub struct QueueSite {
-    /// Name of the file.
-    pub file: String,
-    /// The moment at which it begins.
-    pub now: Option<Micros>,
-    /// One per association, by position in the tree; its id is that plus 1.
-    pub rows: Vec<SiteRow>,
-    /// Who shares with whom.
-    pub tree: Tree,
-    /// The machines, by name.
-    pub machines: Vec<MachineRow>,
-    /// Which job is next.
-    pub policy: Policy,
-    /// What a reader of the answers should know, in sentences.
-    pub notes: Vec<String>,
-}
-
-/// A machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MachineRow {
-    /// Its name.
-    pub name: String,
-    /// Jobs that it runs at a time; matters by fair share only.
-    pub slots: u32,
-    /// Whether it begins in maintenance.
-    pub paused: bool,
-    /// Limit of waiting on-demand jobs; `None`: none.
-    pub limit: Option<u32>,
-    /// What it costs.
-    pub prices: Prices,
-}
-
-/// Which job is next.
-#[derive(Clone, Debug)]
-pub enum Policy {
-    /// That of the account or user with the smallest used part of its entitlement.
-    FairShare(Settings),
-    /// The oldest, reservations first.
-    OnDemand(OnDemandSite),
-}
-
-/// What on-demand queues go by.
-#[derive(Clone, Debug)]
-pub struct OnDemandSite {
-    /// Ends of runs that are billed.
-    pub billed: Outcomes,
-    /// Limit of waiting jobs of every account without one of its own; `None`: none.
-    pub account_limit: Option<u32>,
-    /// Accounts with limits of their own, by position.
-    pub account_limits: Vec<(usize, u32)>,
-    /// Reservations, in the order of the file.
-    pub reservations: Vec<Reserved>,
-}
-
-/// A machine that is an account's for a time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
-    /// Its number.
-    pub id: u64,
-    /// The machine.
-    pub machine: String,
-    /// Position of the owner.
-    pub account: usize,
-    /// From this moment.
-    pub start: Micros,
-    /// Until before this one.
-    pub end: Micros,
-    /// Line of the file, from 1.
-    pub line: usize,
-}
 
 const HINT: &str = "docs/queue.md and `fairtree queue --help` show the format";
 
@@ -166,24 +92,6 @@ fn shared(file: &File) -> site_file::File {
     }
 }
 
-/// The text, and the accounts in it by name.
-pub(super) struct Known<'a> {
-    pub text: &'a Text<'a>,
-    /// Positions of accounts.
-    pub accounts: HashMap<&'a str, usize>,
-}
-
-impl Known<'_> {
-    /// The position of an account.
-    pub fn account(&self, name: &Spanned<String>) -> Result<usize, InputError> {
-        let found = self.accounts.get(name.get_ref().as_str()).copied();
-        found.ok_or_else(|| {
-            let allowed = "an account that the file describes";
-            self.text.value(&name.span(), "account", allowed)
-        })
-    }
-}
-
 fn read_machine(
     text: &Text<'_>,
     name: &str,
@@ -235,37 +143,4 @@ fn read_machine(
                 .map_or(0, i64::unsigned_abs),
         },
     })
-}
-
-/// A number of waiting jobs.
-pub(super) fn limit(
-    text: &Text<'_>,
-    value: Option<&Spanned<Value>>,
-) -> Result<Option<u32>, InputError> {
-    value
-        .map(|value| value::whole(text, value, "limit", 0..=i64::from(u32::MAX)))
-        .transpose()
-}
-
-/// A key that has a meaning with another policy only.
-pub(super) fn elsewhere<T>(
-    text: &Text<'_>,
-    value: &Spanned<T>,
-    key: &str,
-    policy: &str,
-) -> InputError {
-    let problem = format!("{key} has a meaning with policy = \"{policy}\" only");
-    text.error(value.span().start, Problem::Structure(problem))
-}
-
-/// Microseconds since 1970.
-pub(super) fn moment(
-    text: &Text<'_>,
-    value: &Spanned<Value>,
-    what: &str,
-) -> Result<Micros, InputError> {
-    let secs = value::time(text, value, what)?;
-    let allowed = "a time in whole seconds from 1970 on";
-    let micros = secs.checked_mul(SECOND).filter(|micros| *micros >= 0);
-    micros.ok_or_else(|| text.value(&value.span(), what, allowed))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use toml::{Spanned, Value};
 
+use super::described::Users;
 use super::file::{File, Job};
 use super::place::Text;
-use super::rows::Users;
 use super::value::{self, PRIORITIES};
 use crate::input::error::{InputError, Problem};
 use crate::input::interner::Name;

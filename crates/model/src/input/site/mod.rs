@@ -1,6 +1,8 @@
 //! A site described in TOML: accounts, users, shares, usage, settings. See `docs/site-format.md`.
 
+mod described;
 pub(in crate::input) mod file;
+pub mod from_assocs;
 mod jobs;
 mod order;
 pub(in crate::input) mod place;
@@ -9,7 +11,7 @@ pub(in crate::input) mod rows;
 mod settings;
 pub(in crate::input) mod value;
 
-pub use rows::{Site, SiteRow};
+pub use described::{Site, SiteRow};
 
 use std::io::Read;
 

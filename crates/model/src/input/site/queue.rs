@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use toml::{Spanned, Value};
 
+use super::described::Users;
 use super::file::File;
 use super::jobs::{Reader, sprio_rows};
 use super::place::Text;
-use super::rows::Users;
 use super::value::PRIORITIES;
 use super::{settings, value};
 use crate::input::error::{InputError, Problem};

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use super::assoc::{self, AssocRow, SHARES_ALLOWED};
 use crate::input::error::{InputError, Problem};
 use crate::input::lines::plain;
-use crate::input::site::Site;
 use fairtree::tree::Shares;
 
 /// What a dump holds.
@@ -85,15 +84,6 @@ pub fn read(file: &str, text: &str) -> Result<Dump, InputError> {
         return Err(InputError::new(file, Problem::Empty).hint("give a file of sacctmgr dump"));
     }
     Ok(dump)
-}
-
-/// Reads a dump as a site without usage.
-///
-/// # Errors
-/// Those of [`read`] and [`assoc::site`].
-pub fn read_site(file: &str, text: &str) -> Result<Site, InputError> {
-    let dump = read(file, text)?;
-    assoc::site(file, dump.cluster, &dump.rows)
 }
 
 struct Line<'a> {
@@ -222,8 +212,6 @@ mod tests {
         assert_eq!(dump.rows[1].priority, 5);
         assert_eq!(dump.rows[2].shares, Shares::Parent);
         assert_eq!(dump.rows[2].partition.as_deref(), Some("x"));
-        let site = read_site("f", DUMP).unwrap();
-        assert_eq!(site.rows.len(), 3);
     }
 
     #[test]
