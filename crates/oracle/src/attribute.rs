@@ -5,9 +5,10 @@ use std::fmt;
 
 use anyhow::{Context as _, Result};
 
-use super::check::{Mismatch, mismatches};
+use super::check::mismatches;
 use super::faults::{Fault, Faults};
 use super::memory::Memory;
+use super::mismatch::Mismatch;
 use super::model::{Call, Left, leave};
 use super::rows;
 use super::trace::{Event, Hook, Trace};

@@ -20,6 +20,7 @@ mod faults;
 mod fields;
 mod hierarchy;
 mod memory;
+mod mismatch;
 mod model;
 pub mod number;
 mod price;
@@ -30,7 +31,7 @@ mod start;
 mod trace;
 
 pub use attribute::{Explained, FaultCounts, Unexplained, explain};
-pub use check::Mismatch;
 pub use faults::Faults;
 pub use hierarchy::{Algorithm, Association, Hierarchy, Level};
+pub use mismatch::Mismatch;
 pub use trace::Hook;

@@ -11,15 +11,13 @@ use super::classic;
 use super::fair_tree;
 use super::faults::{Fault, Faults};
 use super::memory::{LastPass, Memory, Saved};
+use super::mismatch::USAGE;
 use super::number::{Fraction, close, exact, product, to_f64};
 use super::price::{self, AllBounds};
 use super::records::{Assoc, Leaf, Records, Usage, flag};
 use super::resets;
 use super::rows::Listed;
 use super::trace::Hook;
-
-/// Usage of two computations may differ by so much of itself.
-pub const USAGE: f64 = 1e-12;
 
 /// What a call must leave.
 pub struct Left {

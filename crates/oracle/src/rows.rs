@@ -7,10 +7,9 @@ use std::collections::BTreeSet;
 use anyhow::{Result, bail};
 use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
 
-use super::check::{FACTOR, Mismatch, Mismatches, of_power};
 use super::faults::{Fault, Faults};
 use super::fields::Fields;
-use super::model::USAGE;
+use super::mismatch::{FACTOR, Mismatch, Mismatches, USAGE, of_power};
 use super::number::{self, Fraction, Number, exact, product, to_f64};
 use super::price;
 use super::records::{Assoc, Conf, Job, Part, Records, Terms, flag};

@@ -1,8 +1,8 @@
 //! Random events of an administrator's day.
 
 use super::draw::Draw;
-use super::events::LifeWriter;
 use super::inventory::{self, Inventory};
+use super::life_writer::LifeWriter;
 use super::settings;
 
 /// Draws the line of one event.

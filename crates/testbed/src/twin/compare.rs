@@ -1,130 +1,17 @@
 //! Two plugins with the same life: the first event after which a field differs, and how.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::Path;
 
 use anyhow::{Result, bail};
 
 use super::documented;
-use super::host::{Dump, Host};
+use super::host::Dump;
 use super::life::Life;
-use fairtree_oracle::FaultCounts;
-
-/// The two plugins of a comparison; the host's fields are Slurm's own.
-pub struct Pair<'a> {
-    /// What plays the lives.
-    pub host: &'a Host,
-    /// The plugin that is right by definition.
-    pub stock: &'a Path,
-    /// The plugin under test.
-    pub ours: &'a Path,
-    /// What is promised of it.
-    pub promise: Promise,
-}
-
-/// What the plugin under test promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// To be no different from stock in any field.
-    Same,
-    /// To do what is documented; every difference is a fault of stock that has a name.
-    Documented,
-}
-
-/// One field with two values.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// Record, id and field: `job 3 priority`.
-    pub name: String,
-    /// The value that stock left, or `(absent)`.
-    pub stock: String,
-    /// The value that ours left, or `(absent)`.
-    pub ours: String,
-}
-
-/// Where two runs part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The line of the life, from 1; 0 when only the endings differ.
-    pub line: usize,
-    /// The event on that line.
-    pub event: String,
-    /// The ends of the two programs, when they differ.
-    pub endings: Option<(String, String)>,
-    /// All fields that differ after that line.
-    pub fields: Vec<Field>,
-    /// Whose the two values of each are.
-    pub labels: [&'static str; 2],
-}
-
-impl Field {
-    /// The field without id and position: `job priority`.
-    pub fn kind(&self) -> String {
-        let mut words = self.name.split(' ');
-        let record = words.next().unwrap_or_default();
-        let field = words.next_back().unwrap_or_default();
-        format!("{record} {}", field.split('[').next().unwrap_or_default())
-    }
-}
-
-impl Difference {
-    /// What kind of difference this is; shrinking keeps one kind of it.
-    pub fn kinds(&self) -> Vec<String> {
-        let mut kinds: Vec<String> = self.fields.iter().map(Field::kind).collect();
-        if self.endings.is_some() {
-            kinds.push("ending".to_owned());
-        }
-        kinds.sort();
-        kinds.dedup();
-        kinds
-    }
-}
+use super::outcome::{Difference, Field, Outcome, Pair};
+use super::promise::Promise;
 
 /// Whose the values of a field are.
 const LABELS: [&str; 2] = ["stock", "ours"];
-
-/// Fields printed of one difference; the others are counted.
-const SHOWN: usize = 40;
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "first difference after line {}: {}",
-            self.line, self.event
-        )?;
-        if let Some((stock, ours)) = &self.endings {
-            writeln!(f, "  ending\n    stock {stock}\n    ours  {ours}")?;
-        }
-        for field in self.fields.iter().take(SHOWN) {
-            let [left, right] = self.labels;
-            let width = left.len().max(right.len());
-            writeln!(
-                f,
-                "  {}\n    {left:<width$} {}\n    {right:<width$} {}",
-                field.name, field.stock, field.ours
-            )?;
-        }
-        if self.fields.len() > SHOWN {
-            writeln!(f, "  and {} fields more", self.fields.len() - SHOWN)?;
-        }
-        Ok(())
-    }
-}
-
-/// What a comparison came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Every field after every event is the same.
-    Same,
-    /// Stock died of a memory error of its own, with this; ours lived to the end.
-    StockDies(String),
-    /// What differs is explained by faults of stock.
-    Explained(FaultCounts),
-    /// Something differs, or is not explained.
-    Differs(Box<Difference>),
-}
 
 /// How the host ends where a plugin damaged memory.
 const MEMORY_DAMAGED: &str = "exit 5";

@@ -3,13 +3,9 @@
 
 use anyhow::{Result, bail};
 
-use super::compare::{Difference, Field, Outcome, Pair};
 use super::life::Life;
+use super::outcome::{Difference, Field, Outcome, Pair};
 use fairtree_oracle::{Explained, Faults, Unexplained, explain};
-
-/// The settings of such lives, for both plugins: ended jobs stay until the life says otherwise,
-/// so that ours has no reason to look for them between passes.
-pub const SETTINGS: [&str; 2] = ["PriorityParameters=compat=documented", "MinJobAge=1000000"];
 
 /// Events within which the plugin's thread does more or less than one pass, or several things
 /// happen at once.

@@ -1,25 +1,8 @@
 //! Random events after `boot`: jobs, time, an administrator, and questions.
 
 use super::admin;
-use super::draw::Draw;
-use super::inventory::Inventory;
-use super::jobs::{self, Jobs};
-use super::life::Life;
-
-/// What the events of a life are drawn from, and where they go.
-pub struct LifeWriter<'a> {
-    /// Choices.
-    pub draw: &'a mut Draw,
-    /// What events can refer to.
-    pub inventory: &'a mut Inventory,
-    /// Where the lines go.
-    pub life: &'a mut Life,
-    /// The jobs so far.
-    pub jobs: Jobs,
-    /// Time goes by second for second, and the thread wakes when it is due. Elsewhere the life says
-    /// when passes are, and then the threads of two plugins are due at different times.
-    pub steady: bool,
-}
+use super::jobs;
+use super::life_writer::LifeWriter;
 
 /// Jobs above which the first ones are not dumped one by one.
 const MANY: u32 = 1000;

@@ -11,9 +11,11 @@ use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{interrupt, prefix, project};
 
-use super::compare::{Outcome, Pair, Promise, compare};
+use super::compare::compare;
 use super::fault::{Fault, Record, agree, files};
 use super::host::{Dump, Host};
+use super::outcome::{Outcome, Pair};
+use super::promise::Promise;
 use super::{COMPAT, build_host};
 
 /// Play the lives of the faults of stock.

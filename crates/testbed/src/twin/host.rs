@@ -10,9 +10,8 @@ use anyhow::{Context as _, Result, bail};
 use xtask::installation::Installation;
 use xtask::project;
 
-use super::compare::Promise;
-use super::documented;
 use super::life::Life;
+use super::promise::{DOCUMENTED, Promise};
 
 /// A built host and the Slurm that it runs with.
 #[derive(Clone)]
@@ -106,7 +105,7 @@ impl Host {
     pub fn promising(self, promise: Promise, same: &str) -> Host {
         match promise {
             Promise::Same => self.with("--conf", same),
-            Promise::Documented => documented::SETTINGS
+            Promise::Documented => DOCUMENTED
                 .iter()
                 .fold(self, |host, setting| host.with("--conf", setting)),
         }

@@ -1,47 +1,11 @@
 //! Random events of jobs.
 
 use super::draw::Draw;
-use super::events::LifeWriter;
 use super::inventory::Inventory;
+use super::job_list::State;
+use super::life_writer::LifeWriter;
 
 use State::{Cleaning, Gone, Held, Running, Suspended, Waiting};
-
-/// Where a job stands, as far as choosing events goes; the host decides for itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Waiting,
-    Held,
-    Running,
-    Suspended,
-    /// Its nodes are being cleaned; true when it waits again afterwards.
-    Cleaning(bool),
-    Gone,
-}
-
-/// The states of the jobs so far; ids count from 1.
-#[derive(Default)]
-pub struct Jobs {
-    state: Vec<State>,
-}
-
-impl Jobs {
-    /// How many jobs there have been.
-    pub fn count(&self) -> usize {
-        self.state.len()
-    }
-
-    /// A job in one of the states.
-    fn any(&self, draw: &mut Draw, wanted: &[State]) -> Option<usize> {
-        let fitting: Vec<usize> = (0..self.state.len())
-            .filter(|index| wanted.contains(&self.state[*index]))
-            .collect();
-        (!fitting.is_empty()).then(|| fitting[draw.below(fitting.len())] + 1)
-    }
-
-    fn set(&mut self, id: usize, state: State) {
-        self.state[id - 1] = state;
-    }
-}
 
 /// One partition, or several.
 pub fn part_names(draw: &mut Draw, inventory: &Inventory) -> String {
@@ -150,7 +114,7 @@ pub fn first(writer: &mut LifeWriter<'_>, count: u32) {
     for _ in 0..count {
         let _ = submit(writer);
         let id = writer.jobs.count();
-        if writer.draw.chance(20) && writer.jobs.state[id - 1] == Waiting {
+        if writer.draw.chance(20) && writer.jobs.state(id) == Waiting {
             writer.life.push(format!("start {id}"));
             writer.jobs.set(id, Running);
         }
@@ -209,7 +173,7 @@ fn submit(writer: &mut LifeWriter<'_>) -> Option<()> {
         }
     }
     writer.life.push(line);
-    writer.jobs.state.push(state);
+    writer.jobs.add(state);
     Some(())
 }
 
@@ -242,7 +206,7 @@ fn clean(writer: &mut LifeWriter<'_>) -> Option<()> {
     let id = writer
         .jobs
         .any(writer.draw, &[Cleaning(false), Cleaning(true)])?;
-    let waits = writer.jobs.state[id - 1] == Cleaning(true);
+    let waits = writer.jobs.state(id) == Cleaning(true);
     writer.life.push(format!("clean {id}"));
     writer.jobs.set(id, if waits { Waiting } else { Gone });
     Some(())
@@ -321,9 +285,9 @@ fn limit_change(writer: &mut LifeWriter<'_>) -> Option<()> {
 
 fn split(writer: &mut LifeWriter<'_>) -> Option<()> {
     let id = writer.jobs.any(writer.draw, &[Waiting, Held])?;
-    let state = writer.jobs.state[id - 1];
+    let state = writer.jobs.state(id);
     let new = writer.jobs.count() + 1;
     writer.life.push(format!("split {id} new={new}"));
-    writer.jobs.state.push(state);
+    writer.jobs.add(state);
     Some(())
 }

@@ -7,9 +7,11 @@ use anyhow::{Context as _, Result, anyhow, bail};
 
 use xtask::interrupt;
 
-use super::compare::{Difference, Outcome, Pair, Promise, compare};
+use super::compare::compare;
 use super::documented;
 use super::life::Life;
+use super::outcome::{Difference, Outcome, Pair};
+use super::promise::Promise;
 use super::{Size, generate, shrink};
 use fairtree_oracle::FaultCounts;
 

@@ -14,7 +14,9 @@ use xtask::interrupt;
 
 use crate::harness::{self, Bed, Shared};
 
-use super::compare::{Outcome, Promise, compare};
+use super::compare::compare;
+use super::outcome::Outcome;
+use super::promise::Promise;
 use super::run::{Run, report};
 use super::{Built, Size, during, fault, faults};
 use fairtree_oracle::FaultCounts;

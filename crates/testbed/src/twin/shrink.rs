@@ -2,8 +2,9 @@
 
 use xtask::interrupt::{self, Interrupted};
 
-use super::compare::{Difference, Outcome, Pair, compare};
+use super::compare::compare;
 use super::life::Life;
+use super::outcome::{Difference, Outcome, Pair};
 
 /// Drops lines, then words, as long as the only fields that differ are among those that differed
 /// at first, so that the difference stays the same one.
