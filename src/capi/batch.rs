@@ -14,7 +14,8 @@ use super::handle;
 use super::job_rows::{BatchRow, FT_JOB_DIRECT, FT_THREADS_MAX, JobRow, ListsRow};
 use super::site::{SiteHandle, SiteModel};
 use super::tree::{FT_NONE, TreeHandle, TreeModel};
-use super::users::{ById, NO_USER, Users};
+use super::user_factors::{ById, NO_USER};
+use super::users::Users;
 use super::view;
 
 impl From<PriorityError> for Failure {

@@ -39,6 +39,7 @@ mod site;
 mod state;
 mod tree;
 mod usage;
+mod user_factors;
 mod users;
 mod version;
 mod view;

@@ -14,7 +14,7 @@ use crate::usage::{Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting};
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
-use super::users::UserFactors;
+use super::user_factors::UserFactors;
 use super::view::{self, Out, OutArray, Plain};
 
 /// No association, partition, QOS or row: the parent of the root, for instance.

@@ -43,6 +43,7 @@ mod bytes;
 mod charge;
 mod contenders;
 mod high_water;
+mod input;
 pub mod on_demand;
 mod pass;
 pub mod queue;
@@ -60,7 +61,8 @@ pub use assoc_result::AssocResult;
 pub use charge::{Accruing, Refused};
 pub use contenders::{Contenders, units};
 pub use high_water::{HighWater, RunKey};
-pub use pass::{Engine, Host, Input, Outcome, asks_for_queue};
+pub use input::Input;
+pub use pass::{Engine, Host, Outcome, asks_for_queue};
 pub use whole::{Pass, PassInput};
 
 /// How usage decays under these settings; not at all in windows and totals.

@@ -1,16 +1,17 @@
 //! The order of a pass.
 
 use super::assoc_result::{AssocResult, NormShares};
-use super::charge::{Accruing, charge_one};
+use super::charge::charge_one;
+use super::input::Input;
 use super::ranks::Ranks;
 use super::stock_classic;
 use crate::compat::Compat;
 use crate::config::Config;
 use crate::extended::Extended;
-use crate::fairshare::{self, Entitlement, HostMath, NumbersOf, RecordState};
+use crate::fairshare::{self, Entitlement, NumbersOf, RecordState};
 use crate::priority::{AssocFactors, Job};
 use crate::tree::{AssocIndex, Tree};
-use crate::usage::{Charge, Model, Period, UsageChange, UsageError, model};
+use crate::usage::{Charge, Model, UsageChange, UsageError, model};
 use std::ops::Range;
 
 /// The state that passes keep between them: the usage model with its usage, and the ranks.
@@ -25,43 +26,6 @@ pub struct Engine<M = Box<dyn Model>> {
     unpublished: bool,
     /// What associations are entitled to, where the ranking looks at it.
     entitlement: Entitlement,
-}
-
-/// The input of a pass. Positions are those of the tree.
-#[derive(Debug)]
-pub struct Input<'a> {
-    /// Settings.
-    pub config: &'a Config,
-    /// Associations.
-    pub tree: &'a Tree,
-    /// Jobs that used resources since the last pass, in the order of the host's job list.
-    pub accruing: &'a [Accruing],
-    /// What the host's records keep from before, one per association; only `compat=slurm` asks,
-    /// and leaves what they hold after the pass. Empty: as if all had been computed just before
-    /// this pass.
-    pub record_states: &'a mut [RecordState],
-    /// Functions of the host's C library; only `compat=slurm` asks.
-    pub host_math: HostMath,
-    /// The last pass, seconds since 1970; `None`: there was none.
-    pub last_ran: Option<i64>,
-    /// Now, seconds since 1970.
-    pub now: i64,
-}
-
-impl Input<'_> {
-    fn check(&self, usage: usize) {
-        let size = self.tree.len();
-        assert_eq!(usage, size, "one usage per association");
-        assert!(
-            self.record_states.is_empty() || self.record_states.len() == size,
-            "one record per association"
-        );
-    }
-
-    /// The time that jobs are charged for.
-    fn period(&self) -> Period {
-        Period::pass(self.last_ran, self.now)
-    }
 }
 
 /// Receiver of the results of a pass, step by step.

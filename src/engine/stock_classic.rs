@@ -8,7 +8,7 @@
 //!
 //! On a first pass, and when the clock stepped back, only the accounts are computed.
 
-use super::pass::Input;
+use super::input::Input;
 use crate::config::Config;
 use crate::extended::Extended;
 use crate::fairshare::stock_records::Records;

@@ -2,7 +2,8 @@
 
 use super::assoc_result::AssocResult;
 use super::charge::{Accruing, Refused};
-use super::pass::{Engine, Host, Input, Outcome};
+use super::input::Input;
+use super::pass::{Engine, Host, Outcome};
 use crate::config::Config;
 use crate::fairshare::{AssocFairshare, HostMath, RecordState};
 use crate::priority::{Job, JobTables, Priced, Pricer, PriorityError};

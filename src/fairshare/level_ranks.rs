@@ -35,6 +35,7 @@
 mod ahead;
 mod level;
 mod rule;
+mod slot;
 mod walk;
 
 use super::usage::sound;
@@ -42,8 +43,9 @@ use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Tree};
 use ahead::AHEAD;
-use level::{Member, Slot, Touched};
+use level::Touched;
 use rule::{Documented, Numbers, Rule, Scope, Stock};
+use slot::{Member, Slot};
 use walk::{Node, Walk};
 
 /// Fair Tree ranks of the users of one tree, updated from pass to pass.

@@ -5,8 +5,9 @@
 use std::hint::black_box;
 
 use super::LevelRanks;
-use super::level::{Slot, Touched};
+use super::level::Touched;
 use super::rule::Rule;
+use super::slot::Slot;
 use crate::tree::AssocIndex;
 
 /// So many levels are touched ahead: a small part of L2.

@@ -3,36 +3,8 @@
 use std::cmp::Ordering;
 
 use super::rule::{Rule, Scope, clear};
-use crate::tree::{AssocIndex, AssocKind, Tree};
-
-/// A place on a sorted level.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    pub index: AssocIndex,
-    pub is_user: bool,
-    /// Equal to the member before it.
-    pub ties: bool,
-    /// [`Rule::key`] among siblings.
-    pub key: f64,
-}
-
-impl Slot {
-    pub(super) fn new(index: AssocIndex, tree: &Tree) -> Slot {
-        Slot {
-            index,
-            is_user: tree.rows()[index.get()].kind == AssocKind::User,
-            ties: false,
-            key: 0.0,
-        }
-    }
-}
-
-/// A member of a level while it is sorted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub key: f64,
-    pub slot: Slot,
-}
+use super::slot::{Member, Slot};
+use crate::tree::AssocIndex;
 
 /// The touched children of an account, each with its parent, the account. Empty when every level
 /// is sorted from scratch.

@@ -6,7 +6,7 @@ use super::super::exact::Level;
 use super::super::fair_tree;
 use super::super::stock_tree;
 use super::super::usage::sound;
-use super::level::Member;
+use super::slot::Member;
 use crate::compat::Compat;
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, AssocKind, Shares, Tree};

@@ -1,8 +1,9 @@
 //! The walk that numbers users, as far as something changed.
 
 use super::LevelRanks;
-use super::level::{self, Slot};
+use super::level;
 use super::rule::{Rule, Scope};
+use super::slot::{Member, Slot};
 use crate::tree::AssocIndex;
 
 /// In which state a walk enters the children of an account, or of several that tie.
@@ -73,7 +74,7 @@ pub(super) struct Walk<'a, R: Rule> {
     group: Vec<AssocIndex>,
     /// Accounts whose users are still to be moved.
     to_move: Vec<AssocIndex>,
-    members: Vec<level::Member>,
+    members: Vec<Member>,
 }
 
 impl<'a, R: Rule> Walk<'a, R> {

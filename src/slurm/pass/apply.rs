@@ -2,9 +2,8 @@
 
 use super::assoc_cache;
 use super::batch::Batch;
-use super::compute::SlurmComputed;
 use super::moment::Moment;
-use super::workspace::Workspace;
+use super::workspace::{SlurmComputed, Workspace};
 use crate::priority::PriorityError;
 use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};

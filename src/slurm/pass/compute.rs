@@ -1,7 +1,7 @@
 //! The middle of a pass: from a snapshot to charges and factors, by the engine. No lock is held.
 
 use super::by_ledger::{self, ByLedger};
-use super::computed::{Complaints, Computed, EngineTables, Rows};
+use super::computed::{Complaints, EngineTables, Rows};
 use super::error::ComputeError;
 use super::moment::Moment;
 use super::pending::Pending;
@@ -22,9 +22,6 @@ use crate::slurm::state::settings::Settings;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::{Charge, accrues};
 use std::sync::Arc;
-
-/// What a pass is about to write into slurmctld's records.
-pub(in crate::slurm) type SlurmComputed = Computed<ffi::shim_charge, ffi::shim_assoc_factors>;
 
 /// From a snapshot to what will be written.
 pub(in crate::slurm) fn compute(

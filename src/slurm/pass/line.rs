@@ -1,8 +1,8 @@
 //! The order in which waiting jobs start, where `order=` asks for one, as numbers in the place of
 //! priorities. It is kept until the next pass, for jobs that come before that.
 
-use super::compute::SlurmComputed;
 use super::moment::Moment;
+use super::workspace::SlurmComputed;
 use crate::config::{Config, Order, Tiers};
 use crate::engine::{Contenders, units};
 use crate::order::{Job, Line, OrderError, Placed};

@@ -1,11 +1,15 @@
 //! The memory of a pass.
 
 use super::by_ledger::ByLedger;
-use super::compute::SlurmComputed;
+use super::computed::Computed;
 use super::pending::Pending;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
+use crate::slurm::runtime::host::ffi;
 use crate::slurm::state::StoredUsage;
+
+/// What a pass is about to write into slurmctld's records.
+pub(in crate::slurm) type SlurmComputed = Computed<ffi::shim_charge, ffi::shim_assoc_factors>;
 
 /// Memory that passes use one after the other.
 #[derive(Default)]

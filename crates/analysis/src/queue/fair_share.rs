@@ -1,7 +1,7 @@
 //! The queue by fair share.
 
 use super::answer::{Decision, Reason, Said};
-use super::player::{People, Refusal};
+use super::people::{People, Refusal};
 use fairtree::engine::queue::{Micros, NewJob, Next, Nothing, Queue, QueueError, Settings};
 use fairtree_model::input::queue::{Ended, QueueSite, Submission};
 

@@ -7,6 +7,7 @@
 mod answer;
 mod fair_share;
 mod on_demand;
+mod people;
 mod player;
 
 pub use answer::{

@@ -1,7 +1,7 @@
 //! The on-demand queue.
 
 use super::answer::{Billed, Bills, Decision, LimitOf, Reason, Refused, Said};
-use super::player::{People, Refusal};
+use super::people::{People, Refusal};
 use fairtree::engine::on_demand::{AccountId, Limit, NewJob, Next, OnDemand, OnDemandError};
 use fairtree::engine::queue::Micros;
 use fairtree_model::input::queue::{Ended, OnDemandSite, QueueSite, Reserved, Submission};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::answer::{Answer, Place, Said};
 use super::fair_share::FairShare;
 use super::on_demand::Demand;
+use super::people::{People, Refusal};
 use fairtree::engine::queue::Micros;
 use fairtree_model::input::queue::{Act, Ended, Event, Policy, QueueSite, Submission};
 use fairtree_model::input::{InputError, Problem};
@@ -19,15 +20,6 @@ pub struct Player {
     queue: Line,
     now: Option<Micros>,
     jobs: Jobs,
-}
-
-/// Who competes, by name.
-#[derive(Debug)]
-pub(super) struct People {
-    /// Account and user of each association.
-    names: Vec<(String, Option<String>)>,
-    accounts: HashMap<String, usize>,
-    users: HashMap<(String, String), usize>,
 }
 
 /// Either queue.
@@ -52,9 +44,6 @@ pub(super) struct Known {
     /// When it started.
     pub started: Option<Micros>,
 }
-
-/// A sentence that says why not.
-pub(super) type Refusal = String;
 
 impl Player {
     /// Stands over a site; messages call the events `file`.
@@ -299,7 +288,7 @@ impl Player {
     fn account(&self, job: u64) -> String {
         let known = self.jobs.get(&job);
         known.map_or_else(String::new, |known| {
-            self.people.names[known.assoc].0.clone()
+            self.people.account(known.assoc).to_owned()
         })
     }
 
@@ -396,53 +385,6 @@ impl Player {
             machine: machine.to_owned(),
             jobs: starts.into_iter().map(estimated).collect(),
         })
-    }
-}
-
-impl People {
-    fn new(site: &QueueSite) -> People {
-        let mut people = People {
-            names: Vec::with_capacity(site.rows.len()),
-            accounts: HashMap::new(),
-            users: HashMap::new(),
-        };
-        for (at, row) in site.rows.iter().enumerate() {
-            people.names.push((row.account.clone(), row.user.clone()));
-            match &row.user {
-                None => people.accounts.insert(row.account.clone(), at),
-                Some(user) => people.users.insert((row.account.clone(), user.clone()), at),
-            };
-        }
-        people
-    }
-
-    /// The position of an account, or of a user in it.
-    fn find(&self, account: &str, user: Option<&str>) -> Result<usize, Refusal> {
-        let Some(&at) = self.accounts.get(account) else {
-            let names = self.accounts.keys().filter(|name| *name != "root");
-            let mut names: Vec<&str> = names.map(String::as_str).collect();
-            names.sort_unstable();
-            names.truncate(20);
-            let names = names.join(", ");
-            return Err(format!(
-                "account {account:?} is not allowed: allowed is an account of the site: {names}"
-            ));
-        };
-        let Some(user) = user else {
-            return Ok(at);
-        };
-        let found = self.users.get(&(account.to_owned(), user.to_owned()));
-        found.copied().ok_or_else(|| {
-            format!(
-                "user {user:?} is not allowed: allowed is a user whom the site describes in account \
-                 {account}, or none"
-            )
-        })
-    }
-
-    /// The account at a position.
-    pub fn account(&self, at: usize) -> &str {
-        &self.names[at].0
     }
 }
 
