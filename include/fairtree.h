@@ -422,7 +422,7 @@ enum ft_status
      */
     FT_ERR_NOT_RUNNING = -125,
     /**
-     * An association that nobody's shares stand for.
+     * An association that no node of the shares stands for.
      */
     FT_ERR_NO_SHARES = -126,
     /**
@@ -822,13 +822,13 @@ typedef uint32_t ft_limit;
 typedef struct ft_config ft_config;
 
 /**
- * An on-demand queue: machines that accounts reserve for a time and that run everybody's jobs
+ * An on-demand queue: machines that accounts reserve for a time and that run all accounts' jobs
  * otherwise, first come, first served; and what each account owes.
  *
  * A job that the owner of a reservation submits to its machine while it runs is a job of the
  * reservation. Every other job is on-demand, and stays so. Jobs of the running reservation go
  * first; where one waits and an on-demand job runs, ft_on_demand_next() says to halt that one: it
- * goes back to the very place that it had, costs nothing and starts anew. When a reservation
+ * goes back to the very place that it had, costs nothing and starts again. When a reservation
  * ends, jobs of it that still wait become on-demand jobs of that moment, within the limits; one
  * that runs goes on.
  *

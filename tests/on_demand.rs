@@ -5,6 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::random::Random;
+use fairtree::engine::MachineError;
 use fairtree::engine::on_demand::{Bill, Limit, NewJob, Next, OnDemand, OnDemandError, Prices};
 use fairtree::engine::queue::SECOND;
 use fairtree::usage::EndState;
@@ -499,11 +500,11 @@ fn what_is_refused_says_why_and_changes_nothing() {
     );
     assert_eq!(
         queue.submit(&job(1, 8), 12 * s),
-        Err(OnDemandError::JobTwice { job: 1 })
+        Err(MachineError::JobTwice { job: 1 }.into())
     );
     assert_eq!(
         queue.halted(1, 12 * s),
-        Err(OnDemandError::NotRunning { job: 1 })
+        Err(MachineError::NotRunning { job: 1 }.into())
     );
     queue.start(1, 12 * s).unwrap();
     queue.submit(&job(2, 9), 12 * s).unwrap();
@@ -513,19 +514,19 @@ fn what_is_refused_says_why_and_changes_nothing() {
     ));
     assert!(matches!(
         queue.finish(1, EndState::Completed, 0, 2, 12 * s + 1),
-        Err(OnDemandError::RanTooLong {
+        Err(OnDemandError::Machine(MachineError::RanTooLong {
             executed: 2,
             passed: 1,
             ..
-        })
+        }))
     ));
     queue.cancel(2, 13 * s).unwrap();
     assert_eq!(
         queue.cancel(1, 13 * s),
-        Err(OnDemandError::NotWaiting { job: 1 })
+        Err(MachineError::NotWaiting { job: 1 }.into())
     );
     assert_eq!(
         queue.cancel(3, 13 * s),
-        Err(OnDemandError::UnknownJob { job: 3 })
+        Err(MachineError::UnknownJob { job: 3 }.into())
     );
 }

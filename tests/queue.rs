@@ -6,6 +6,7 @@ mod common;
 mod naive;
 
 use common::random::Random;
+use fairtree::engine::MachineError;
 use fairtree::engine::queue::{
     AccountRule, Choice, Counted, NewJob, Next, Nothing, Queue, QueueError, SECOND, Settings,
 };
@@ -473,7 +474,7 @@ fn what_is_refused_says_why_and_changes_nothing() {
     );
     assert!(matches!(
         queue.next("x", 5),
-        Err(QueueError::UnknownMachine { .. })
+        Err(QueueError::Machine(MachineError::UnknownMachine { .. }))
     ));
     let root = queue.add(&job(1, 1, 5)).unwrap_err();
     assert_eq!(
@@ -493,14 +494,20 @@ fn what_is_refused_says_why_and_changes_nothing() {
     queue.add(&job(1, 3, 5)).unwrap();
     assert_eq!(
         queue.add(&job(1, 3, 5)),
-        Err(QueueError::JobTwice { job: 1 })
+        Err(MachineError::JobTwice { job: 1 }.into())
     );
     queue.add(&job(2, 3, 5)).unwrap();
     let done = queue.finish(1, EndState::Completed, 0, 0, 9);
-    assert_eq!(done, Err(QueueError::NotRunning { job: 1 }));
+    assert_eq!(done, Err(MachineError::NotRunning { job: 1 }.into()));
     queue.start(1, 10).unwrap();
-    assert_eq!(queue.start(1, 10), Err(QueueError::NotWaiting { job: 1 }));
-    assert_eq!(queue.cancel(1), Err(QueueError::NotWaiting { job: 1 }));
+    assert_eq!(
+        queue.start(1, 10),
+        Err(MachineError::NotWaiting { job: 1 }.into())
+    );
+    assert_eq!(
+        queue.cancel(1),
+        Err(MachineError::NotWaiting { job: 1 }.into())
+    );
     assert!(matches!(
         queue.start(2, 10),
         Err(QueueError::Busy { running: 1, .. })
@@ -513,7 +520,10 @@ fn what_is_refused_says_why_and_changes_nothing() {
     queue.finish(1, EndState::Completed, 0, 10, 20).unwrap();
     queue.set_paused("m", true).unwrap();
     assert_eq!(queue.next("m", 20).unwrap(), Next::Nothing(Nothing::Paused));
-    assert!(matches!(queue.start(2, 20), Err(QueueError::Paused { .. })));
+    assert!(matches!(
+        queue.start(2, 20),
+        Err(QueueError::Machine(MachineError::Paused { .. }))
+    ));
     let never = queue.estimate("m", 20).unwrap();
     assert_eq!((never[0].job, never[0].start), (2, None));
     queue.set_paused("m", false).unwrap();
@@ -524,5 +534,8 @@ fn what_is_refused_says_why_and_changes_nothing() {
     assert_eq!(queue.next("m", 3).unwrap(), Next::Job(2));
     assert_eq!(queue.now(), 20, "time does not run backwards");
     queue.cancel(2).unwrap();
-    assert_eq!(queue.cancel(2), Err(QueueError::UnknownJob { job: 2 }));
+    assert_eq!(
+        queue.cancel(2),
+        Err(MachineError::UnknownJob { job: 2 }.into())
+    );
 }

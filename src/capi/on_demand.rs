@@ -3,13 +3,13 @@
 
 use std::ffi::c_char;
 
-use crate::engine::on_demand::{OnDemand, OnDemandError, Prices};
+use crate::engine::on_demand::{Estimate, Next, OnDemand, OnDemandError, Prices};
+use crate::usage::EndState;
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
-use super::out_list::OutList;
-use super::queue::{flag, outcomes};
+use super::machine_queue::{self, EstimateRow, MachineQueue, NextKind, ProxyKind, outcomes};
 use super::site::FT_UNLIMITED;
 use super::tree::FT_NONE;
 use super::view::{self, Out};
@@ -41,16 +41,8 @@ impl From<OnDemandError> for Failure {
     fn from(error: OnDemandError) -> Failure {
         let (status, argument) = match error {
             OnDemandError::Full { .. } => (Status::FT_ERR_FULL, "job"),
-            OnDemandError::UnknownMachine { .. } => (Status::FT_ERR_UNKNOWN_MACHINE, "machine"),
-            OnDemandError::MachineTwice { .. } => (Status::FT_ERR_DUPLICATE_MACHINE, "machine"),
-            OnDemandError::JobTwice { .. } => (Status::FT_ERR_DUPLICATE_JOB, "job"),
-            OnDemandError::UnknownJob { .. } => (Status::FT_ERR_UNKNOWN_JOB, "job"),
-            OnDemandError::NotWaiting { .. } => (Status::FT_ERR_NOT_WAITING, "job"),
-            OnDemandError::NotRunning { .. } => (Status::FT_ERR_NOT_RUNNING, "job"),
             OnDemandError::NotHalted { .. } => (Status::FT_ERR_NOT_ON_DEMAND, "job"),
-            OnDemandError::Paused { .. } => (Status::FT_ERR_PAUSED, "job"),
             OnDemandError::Busy { .. } => (Status::FT_ERR_BUSY, "job"),
-            OnDemandError::RanTooLong { .. } => (Status::FT_ERR_TIME, "executed_micros"),
             OnDemandError::ReservationTwice { .. } => {
                 (Status::FT_ERR_DUPLICATE_RESERVATION, "reservation")
             }
@@ -61,10 +53,63 @@ impl From<OnDemandError> for Failure {
             OnDemandError::Past { .. } => (Status::FT_ERR_TIME, "start_micros"),
             OnDemandError::Overlap { .. } => (Status::FT_ERR_OVERLAP, "reservation"),
             OnDemandError::Begun { .. } => (Status::FT_ERR_TIME, "reservation"),
-            OnDemandError::Damaged { .. } => (Status::FT_ERR_STATE_DAMAGED, "bytes"),
-            OnDemandError::Version { .. } => (Status::FT_ERR_STATE_VERSION, "bytes"),
+            OnDemandError::Machine(error) => return error.into(),
         };
         Failure::new(status, format!("{argument}: {error}"))
+    }
+}
+
+impl MachineQueue for OnDemand {
+    type Error = OnDemandError;
+
+    fn next(&mut self, machine: &str, now: i64) -> Result<(NextKind, u64), OnDemandError> {
+        Ok(match OnDemand::next(self, machine, now)? {
+            Next::Job(id) => (NextKind::FT_NEXT_JOB, id),
+            Next::Halt(id) => (NextKind::FT_NEXT_HALT, id),
+            Next::NoneWaits => (NextKind::FT_NEXT_NONE_WAITS, 0),
+            Next::Paused => (NextKind::FT_NEXT_PAUSED, 0),
+            Next::Busy => (NextKind::FT_NEXT_BUSY, 0),
+        })
+    }
+
+    fn start(&mut self, job: u64, now: i64) -> Result<(), OnDemandError> {
+        OnDemand::start(self, job, now)
+    }
+
+    fn finish(
+        &mut self,
+        job: u64,
+        (end, code): (EndState, u8),
+        executed: i64,
+        now: i64,
+    ) -> Result<(), OnDemandError> {
+        OnDemand::finish(self, job, end, code, executed, now)
+    }
+
+    fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), OnDemandError> {
+        OnDemand::set_paused(self, machine, paused)
+    }
+
+    fn positions(&mut self, machine: &str, now: i64) -> Result<Vec<u64>, OnDemandError> {
+        OnDemand::positions(self, machine, now)
+    }
+
+    fn estimates(&mut self, machine: &str, now: i64) -> Result<Vec<EstimateRow>, OnDemandError> {
+        let row = |found: &Estimate| EstimateRow {
+            job: found.job,
+            start_micros: found.start.unwrap_or(0),
+            starts: found.start.is_some().into(),
+            proxy: ProxyKind::FT_PROXY_EXPECTED as u32,
+        };
+        Ok(self.estimate(machine, now)?.iter().map(row).collect())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        OnDemand::save(self)
+    }
+
+    fn restore(bytes: &[u8]) -> Result<OnDemand, OnDemandError> {
+        OnDemand::restore(bytes)
     }
 }
 
@@ -173,15 +218,7 @@ pub unsafe extern "C" fn ft_on_demand_set_paused(
 ) -> i32 {
     guard::status("ft_on_demand_set_paused", || {
         // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
-            )
-        };
-        let paused = flag(paused, "paused")?;
-        handle.edit(|queue| queue.set_paused(machine, paused))?;
-        Ok(())
+        unsafe { machine_queue::set_paused(queue, machine, paused) }
     })
 }
 
@@ -299,12 +336,9 @@ pub unsafe extern "C" fn ft_on_demand_save(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_save", || {
-        // SAFETY: the caller passes a live handle that no other thread changes during the call.
-        let model = unsafe { handle::shared(queue, "queue")? };
-        let out = OutList::new(bytes, bytes_len, 1, found, "bytes")?;
-        let saved = model.save();
-        // SAFETY: the caller passes writable memory.
-        unsafe { out.write(&saved) }
+        // SAFETY: the caller passes a live handle that no other thread changes during the call, and
+        // writable memory.
+        unsafe { machine_queue::save(queue, bytes, bytes_len, found) }
     })
 }
 
@@ -323,12 +357,7 @@ pub unsafe extern "C" fn ft_on_demand_restore(
     queue: *mut *mut OnDemandHandle,
 ) -> i32 {
     guard::status("ft_on_demand_restore", || {
-        // SAFETY: the caller passes readable bytes.
-        let bytes = unsafe { view::slice(bytes, bytes_len, "bytes")? };
-        let out = Out::new(queue, "queue")?;
-        let restored = OnDemand::restore(bytes)?;
-        // SAFETY: the caller passes a writable pointer.
-        unsafe { out.write(handle::new(restored)) };
-        Ok(())
+        // SAFETY: the caller passes readable bytes and a writable pointer.
+        unsafe { machine_queue::restore(bytes, bytes_len, queue) }
     })
 }

@@ -1,19 +1,17 @@
 //! Jobs of an `ft_on_demand`: submitted, started, halted, ended, and what is foretold of them.
 
 use std::ffi::c_char;
-use std::mem::size_of;
 
-use crate::engine::on_demand::{Limit, NewJob, Next, OnDemand, OnDemandError};
+use crate::engine::on_demand::{Limit, NewJob, OnDemand, OnDemandError};
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
+use super::machine_queue::{self, EstimateRow};
 use super::on_demand::{OnDemandHandle, account};
 use super::out_list::OutList;
-use super::queue_jobs::{NextKind, ended};
-use super::queue_order::{EstimateRow, ProxyKind};
 use super::tree::FT_NONE;
-use super::view::{self, Out, OutArray, Plain};
+use super::view::{self, OutArray, Plain};
 
 /// A job that is submitted to an on-demand queue.
 #[derive(Clone, Copy, Debug)]
@@ -197,27 +195,9 @@ pub unsafe extern "C" fn ft_on_demand_next(
     job: *mut u64,
 ) -> i32 {
     guard::status("ft_on_demand_next", || {
-        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
-            )
-        };
-        let (what, job) = (Out::new(what, "what")?, Out::new(job, "job")?);
-        let (kind, id) = match handle.edit(|queue| queue.next(machine, now_micros))? {
-            Next::Job(id) => (NextKind::FT_NEXT_JOB, id),
-            Next::Halt(id) => (NextKind::FT_NEXT_HALT, id),
-            Next::NoneWaits => (NextKind::FT_NEXT_NONE_WAITS, 0),
-            Next::Paused => (NextKind::FT_NEXT_PAUSED, 0),
-            Next::Busy => (NextKind::FT_NEXT_BUSY, 0),
-        };
-        // SAFETY: the caller passes writable pointers.
-        unsafe {
-            what.write(kind as u32);
-            job.write(id);
-        }
-        Ok(())
+        // SAFETY: the caller passes a live handle that no other thread uses, a terminated string, and
+        // writable pointers.
+        unsafe { machine_queue::next(queue, machine, now_micros, what, job) }
     })
 }
 
@@ -235,9 +215,7 @@ pub unsafe extern "C" fn ft_on_demand_start(
 ) -> i32 {
     guard::status("ft_on_demand_start", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
-        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
-        handle.edit(|queue| queue.start(job, now_micros))?;
-        Ok(())
+        unsafe { machine_queue::start(queue, job, now_micros) }
     })
 }
 
@@ -283,10 +261,7 @@ pub unsafe extern "C" fn ft_on_demand_finish(
 ) -> i32 {
     guard::status("ft_on_demand_finish", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
-        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
-        let (end, code) = ended(end, exit_code)?;
-        handle.edit(|queue| queue.finish(job, end, code, executed_micros, now_micros))?;
-        Ok(())
+        unsafe { machine_queue::finish(queue, job, (end, exit_code), executed_micros, now_micros) }
     })
 }
 
@@ -329,17 +304,9 @@ pub unsafe extern "C" fn ft_on_demand_positions(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_positions", || {
-        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
-            )
-        };
-        let out = OutList::new(jobs, jobs_len, size_of::<u64>(), found, "jobs")?;
-        let order = handle.edit(|queue| queue.positions(machine, now_micros))?;
-        // SAFETY: the caller passes writable memory.
-        unsafe { out.write(&order) }
+        // SAFETY: the caller passes a live handle that no other thread uses, a terminated string, and
+        // writable memory.
+        unsafe { machine_queue::positions(queue, machine, now_micros, (jobs, jobs_len, found)) }
     })
 }
 
@@ -366,24 +333,16 @@ pub unsafe extern "C" fn ft_on_demand_estimate(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_on_demand_estimate", || {
-        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
+        // SAFETY: the caller passes a live handle that no other thread uses, a terminated string, and
+        // writable memory.
+        unsafe {
+            machine_queue::estimate(
+                queue,
+                machine,
+                now_micros,
+                (estimates, estimates_len, row_size, found),
             )
-        };
-        let out = OutList::new(estimates, estimates_len, row_size, found, "estimates")?;
-        let rows = handle.edit(|queue| queue.estimate(machine, now_micros))?;
-        let row = |found: crate::engine::on_demand::Estimate| EstimateRow {
-            job: found.job,
-            start_micros: found.start.unwrap_or(0),
-            starts: found.start.is_some().into(),
-            proxy: ProxyKind::FT_PROXY_EXPECTED as u32,
-        };
-        let rows: Vec<EstimateRow> = rows.into_iter().map(row).collect();
-        // SAFETY: the caller passes writable memory.
-        unsafe { out.write(&rows) }
+        }
     })
 }
 

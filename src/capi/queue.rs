@@ -2,14 +2,17 @@
 
 use std::ffi::c_char;
 
-use crate::config::{MOST_MINUTES, ValueError};
-use crate::engine::queue::{AccountRule, Choice, Counted, Queue, QueueError, Settings};
+use crate::config::MOST_MINUTES;
+use crate::engine::queue::{
+    AccountRule, Choice, Counted, Estimate, Next, Nothing, Proxy, Queue, QueueError, Settings,
+};
 use crate::order::Level;
-use crate::usage::Outcomes;
+use crate::usage::EndState;
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle::{self, Handle};
+use super::machine_queue::{self, EstimateRow, MachineQueue, NextKind, ProxyKind, outcomes};
 use super::tree::TreeHandle;
 use super::view::{self, Out, Plain};
 
@@ -45,21 +48,68 @@ impl From<QueueError> for Failure {
             }
             QueueError::UnknownAssoc { .. } => (Status::FT_ERR_UNKNOWN_ID, "job"),
             QueueError::NoShares { .. } => (Status::FT_ERR_NO_SHARES, "job"),
-            QueueError::UnknownMachine { .. } => (Status::FT_ERR_UNKNOWN_MACHINE, "machine"),
-            QueueError::MachineTwice { .. } => (Status::FT_ERR_DUPLICATE_MACHINE, "machine"),
-            QueueError::JobTwice { .. } => (Status::FT_ERR_DUPLICATE_JOB, "job"),
-            QueueError::UnknownJob { .. } => (Status::FT_ERR_UNKNOWN_JOB, "job"),
-            QueueError::NotWaiting { .. } => (Status::FT_ERR_NOT_WAITING, "job"),
-            QueueError::NotRunning { .. } => (Status::FT_ERR_NOT_RUNNING, "job"),
             QueueError::NoLength { .. } => (Status::FT_ERR_RANGE, "job"),
             QueueError::Busy { .. } => (Status::FT_ERR_BUSY, "job"),
-            QueueError::Paused { .. } => (Status::FT_ERR_PAUSED, "job"),
-            QueueError::RanTooLong { .. } => (Status::FT_ERR_TIME, "executed_micros"),
-            QueueError::Damaged { .. } => (Status::FT_ERR_STATE_DAMAGED, "bytes"),
-            QueueError::Version { .. } => (Status::FT_ERR_STATE_VERSION, "bytes"),
+            QueueError::Machine(error) => return error.into(),
             QueueError::Tree(error) => return error.into(),
         };
         Failure::new(status, format!("{argument}: {error}"))
+    }
+}
+
+impl MachineQueue for Queue {
+    type Error = QueueError;
+
+    fn next(&mut self, machine: &str, now: i64) -> Result<(NextKind, u64), QueueError> {
+        Ok(match Queue::next(self, machine, now)? {
+            Next::Job(id) => (NextKind::FT_NEXT_JOB, id),
+            Next::Nothing(Nothing::NoneWaits) => (NextKind::FT_NEXT_NONE_WAITS, 0),
+            Next::Nothing(Nothing::Paused) => (NextKind::FT_NEXT_PAUSED, 0),
+            Next::Nothing(Nothing::Busy) => (NextKind::FT_NEXT_BUSY, 0),
+        })
+    }
+
+    fn start(&mut self, job: u64, now: i64) -> Result<(), QueueError> {
+        Queue::start(self, job, now)
+    }
+
+    fn finish(
+        &mut self,
+        job: u64,
+        (end, code): (EndState, u8),
+        executed: i64,
+        now: i64,
+    ) -> Result<(), QueueError> {
+        Queue::finish(self, job, end, code, executed, now).map(drop)
+    }
+
+    fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), QueueError> {
+        Queue::set_paused(self, machine, paused)
+    }
+
+    fn positions(&mut self, machine: &str, now: i64) -> Result<Vec<u64>, QueueError> {
+        self.positions_at(machine, now)
+    }
+
+    fn estimates(&mut self, machine: &str, now: i64) -> Result<Vec<EstimateRow>, QueueError> {
+        let row = |found: &Estimate| EstimateRow {
+            job: found.job,
+            start_micros: found.start.unwrap_or(0),
+            starts: found.start.is_some().into(),
+            proxy: match found.proxy {
+                Proxy::Expected => ProxyKind::FT_PROXY_EXPECTED as u32,
+                Proxy::Maximum => ProxyKind::FT_PROXY_MAXIMUM as u32,
+            },
+        };
+        Ok(self.estimate(machine, now)?.iter().map(row).collect())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        Queue::save(self)
+    }
+
+    fn restore(bytes: &[u8]) -> Result<Queue, QueueError> {
+        Queue::restore(bytes)
     }
 }
 
@@ -200,20 +250,6 @@ unsafe fn read_settings(settings: *const QueueSettingsRow) -> Result<Settings, F
         capacity: row.capacity,
         accounts,
     })
-}
-
-/// Ends of runs in words; NULL: all.
-///
-/// # Safety
-/// As for [`view::string`], or NULL.
-pub(super) unsafe fn outcomes(text: *const c_char, argument: &str) -> Result<Outcomes, Failure> {
-    if text.is_null() {
-        return Ok(Outcomes::all());
-    }
-    // SAFETY: as promised by the caller of this function.
-    let text = unsafe { view::string(text, argument)? };
-    text.parse()
-        .map_err(|error: ValueError| error.of(argument).into())
 }
 
 fn check_reserved(reserved: u32, argument: &str) -> Result<(), Failure> {
@@ -397,25 +433,6 @@ pub unsafe extern "C" fn ft_queue_set_paused(
 ) -> i32 {
     guard::status("ft_queue_set_paused", || {
         // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
-            )
-        };
-        let paused = flag(paused, "paused")?;
-        handle.edit(|queue| queue.set_paused(machine, paused))?;
-        Ok(())
+        unsafe { machine_queue::set_paused(queue, machine, paused) }
     })
-}
-
-pub(super) fn flag(value: u32, argument: &str) -> Result<bool, Failure> {
-    match value {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Failure::new(
-            Status::FT_ERR_ENUM,
-            format!("{argument} is {value}, but must be 0 or 1"),
-        )),
-    }
 }

@@ -2,90 +2,14 @@
 
 use std::ffi::c_char;
 
-use crate::engine::queue::{NewJob, Next, Nothing};
-use crate::usage::EndState;
+use crate::engine::queue::NewJob;
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
+use super::machine_queue::{self, ended};
 use super::queue::QueueHandle;
-use super::view::{self, Out, Plain};
-
-/// What a machine is to do.
-#[allow(
-    non_camel_case_types,
-    reason = "these are the names that C programs use"
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum NextKind {
-    /// Run this job.
-    FT_NEXT_JOB = 0,
-    /// Nothing: no job waits for it.
-    FT_NEXT_NONE_WAITS = 1,
-    /// Nothing: it is in maintenance.
-    FT_NEXT_PAUSED = 2,
-    /// Nothing: it runs all that it can at a time.
-    FT_NEXT_BUSY = 3,
-    /// Halt this on-demand job, as one of a reservation waits: see ft_on_demand_halted().
-    FT_NEXT_HALT = 4,
-}
-
-/// How a run ended, in the words of sacct and with the numbers of Slurm.
-#[allow(
-    non_camel_case_types,
-    reason = "these are the names that C programs use"
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum End {
-    /// Exit code 0.
-    FT_END_COMPLETED = 3,
-    /// By a user or an administrator.
-    FT_END_CANCELLED = 4,
-    /// Another exit code.
-    FT_END_FAILED = 5,
-    /// At its time limit.
-    FT_END_TIMEOUT = 6,
-    /// A part of the machine failed.
-    FT_END_NODE_FAIL = 7,
-    /// For another job.
-    FT_END_PREEMPTED = 8,
-    /// A part of the machine did not boot.
-    FT_END_BOOT_FAIL = 9,
-    /// At its deadline.
-    FT_END_DEADLINE = 10,
-    /// Out of memory.
-    FT_END_OUT_OF_MEMORY = 11,
-    /// By an administrator, to run again.
-    FT_END_REQUEUED = 1024,
-}
-
-/// The end and the exit code that a caller told, checked.
-pub(super) fn ended(end: u32, exit_code: u32) -> Result<(EndState, u8), Failure> {
-    const ENDS: [(End, EndState); 10] = [
-        (End::FT_END_COMPLETED, EndState::Completed),
-        (End::FT_END_CANCELLED, EndState::Cancelled),
-        (End::FT_END_FAILED, EndState::Failed),
-        (End::FT_END_TIMEOUT, EndState::Timeout),
-        (End::FT_END_NODE_FAIL, EndState::NodeFail),
-        (End::FT_END_PREEMPTED, EndState::Preempted),
-        (End::FT_END_BOOT_FAIL, EndState::BootFail),
-        (End::FT_END_DEADLINE, EndState::Deadline),
-        (End::FT_END_OUT_OF_MEMORY, EndState::OutOfMemory),
-        (End::FT_END_REQUEUED, EndState::Requeued),
-    ];
-    let state = ENDS.into_iter().find(|(each, _)| *each as u32 == end);
-    let Some((_, state)) = state else {
-        let why = format!("end {end} is none of enum ft_end");
-        return Err(Failure::new(Status::FT_ERR_ENUM, why));
-    };
-    let code = u8::try_from(exit_code).map_err(|_| {
-        let why = format!("exit_code is {exit_code}, but must be within 0..255");
-        Failure::new(Status::FT_ERR_RANGE, why)
-    })?;
-    Ok((state, code))
-}
+use super::view::{self, Plain};
 
 /// A job that begins to wait.
 #[derive(Clone, Copy, Debug)]
@@ -179,26 +103,9 @@ pub unsafe extern "C" fn ft_queue_next(
     job: *mut u64,
 ) -> i32 {
     guard::status("ft_queue_next", || {
-        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
-            )
-        };
-        let (what, job) = (Out::new(what, "what")?, Out::new(job, "job")?);
-        let (kind, id) = match handle.edit(|queue| queue.next(machine, now_micros))? {
-            Next::Job(id) => (NextKind::FT_NEXT_JOB, id),
-            Next::Nothing(Nothing::NoneWaits) => (NextKind::FT_NEXT_NONE_WAITS, 0),
-            Next::Nothing(Nothing::Paused) => (NextKind::FT_NEXT_PAUSED, 0),
-            Next::Nothing(Nothing::Busy) => (NextKind::FT_NEXT_BUSY, 0),
-        };
-        // SAFETY: the caller passes writable pointers.
-        unsafe {
-            what.write(kind as u32);
-            job.write(id);
-        }
-        Ok(())
+        // SAFETY: the caller passes a live handle that no other thread uses, a terminated string, and
+        // writable pointers.
+        unsafe { machine_queue::next(queue, machine, now_micros, what, job) }
     })
 }
 
@@ -212,9 +119,7 @@ pub unsafe extern "C" fn ft_queue_next(
 pub unsafe extern "C" fn ft_queue_start(queue: *mut QueueHandle, job: u64, now_micros: i64) -> i32 {
     guard::status("ft_queue_start", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
-        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
-        handle.edit(|queue| queue.start(job, now_micros))?;
-        Ok(())
+        unsafe { machine_queue::start(queue, job, now_micros) }
     })
 }
 
@@ -240,10 +145,7 @@ pub unsafe extern "C" fn ft_queue_finish(
 ) -> i32 {
     guard::status("ft_queue_finish", || {
         // SAFETY: the caller passes a live handle that no other thread uses.
-        let mut handle = unsafe { handle::exclusive(queue, "queue")? };
-        let (end, code) = ended(end, exit_code)?;
-        handle.edit(|queue| queue.finish(job, end, code, executed_micros, now_micros))?;
-        Ok(())
+        unsafe { machine_queue::finish(queue, job, (end, exit_code), executed_micros, now_micros) }
     })
 }
 

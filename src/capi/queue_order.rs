@@ -1,62 +1,15 @@
 //! What an `ft_queue` foretells: positions, start times, and where accounts stand; and its state.
 
 use std::ffi::c_char;
-use std::mem::size_of;
 
-use crate::engine::queue::{Estimate, Proxy, Queue, Standing};
+use crate::engine::queue::Standing;
 
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
-use super::out_list::OutList;
+use super::machine_queue::{self, EstimateRow};
 use super::queue::QueueHandle;
 use super::view::{self, Out, OutArray, Plain};
-
-/// Where the expected run time of a job comes from.
-#[allow(
-    non_camel_case_types,
-    reason = "these are the names that C programs use"
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum ProxyKind {
-    /// It was told: expected_micros.
-    FT_PROXY_EXPECTED = 0,
-    /// The maximum stands for it: limit_micros.
-    FT_PROXY_MAXIMUM = 1,
-}
-
-/// When a waiting job will start.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct EstimateRow {
-    /// Its id.
-    pub job: u64,
-    /// When, in microseconds since 1970; 0 when it never does.
-    pub start_micros: i64,
-    /// 1: it starts. 0: never, as the machine is paused, or as the limits of an on-demand queue
-    /// will leave no room for it.
-    pub starts: u32,
-    /// What stands for its run time: one of enum ft_proxy.
-    pub proxy: u32,
-}
-
-// SAFETY: numbers only, no padding.
-unsafe impl Plain for EstimateRow {}
-
-impl From<&Estimate> for EstimateRow {
-    fn from(found: &Estimate) -> EstimateRow {
-        EstimateRow {
-            job: found.job,
-            start_micros: found.start.unwrap_or(0),
-            starts: found.start.is_some().into(),
-            proxy: match found.proxy {
-                Proxy::Expected => ProxyKind::FT_PROXY_EXPECTED as u32,
-                Proxy::Maximum => ProxyKind::FT_PROXY_MAXIMUM as u32,
-            },
-        }
-    }
-}
 
 /// What an association stands at.
 #[derive(Clone, Copy, Debug)]
@@ -170,17 +123,9 @@ pub unsafe extern "C" fn ft_queue_positions(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_positions", || {
-        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
-            )
-        };
-        let out = OutList::new(jobs, jobs_len, size_of::<u64>(), found, "jobs")?;
-        let order = handle.edit(|queue| queue.positions_at(machine, now_micros))?;
-        // SAFETY: the caller passes writable memory.
-        unsafe { out.write(&order) }
+        // SAFETY: the caller passes a live handle that no other thread uses, a terminated string, and
+        // writable memory.
+        unsafe { machine_queue::positions(queue, machine, now_micros, (jobs, jobs_len, found)) }
     })
 }
 
@@ -210,18 +155,16 @@ pub unsafe extern "C" fn ft_queue_estimate(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_estimate", || {
-        // SAFETY: the caller passes a live handle that no other thread uses, and a terminated string.
-        let (mut handle, machine) = unsafe {
-            (
-                handle::exclusive(queue, "queue")?,
-                view::string(machine, "machine")?,
+        // SAFETY: the caller passes a live handle that no other thread uses, a terminated string, and
+        // writable memory.
+        unsafe {
+            machine_queue::estimate(
+                queue,
+                machine,
+                now_micros,
+                (estimates, estimates_len, row_size, found),
             )
-        };
-        let out = OutList::new(estimates, estimates_len, row_size, found, "estimates")?;
-        let rows = handle.edit(|queue| queue.estimate(machine, now_micros))?;
-        let rows: Vec<EstimateRow> = rows.iter().map(EstimateRow::from).collect();
-        // SAFETY: the caller passes writable memory.
-        unsafe { out.write(&rows) }
+        }
     })
 }
 
@@ -285,12 +228,9 @@ pub unsafe extern "C" fn ft_queue_save(
     found: *mut usize,
 ) -> i32 {
     guard::status("ft_queue_save", || {
-        // SAFETY: the caller passes a live handle that no other thread changes during the call.
-        let model = unsafe { handle::shared(queue, "queue")? };
-        let out = OutList::new(bytes, bytes_len, 1, found, "bytes")?;
-        let saved = model.save();
-        // SAFETY: the caller passes writable memory.
-        unsafe { out.write(&saved) }
+        // SAFETY: the caller passes a live handle that no other thread changes during the call, and
+        // writable memory.
+        unsafe { machine_queue::save(queue, bytes, bytes_len, found) }
     })
 }
 
@@ -309,12 +249,7 @@ pub unsafe extern "C" fn ft_queue_restore(
     queue: *mut *mut QueueHandle,
 ) -> i32 {
     guard::status("ft_queue_restore", || {
-        // SAFETY: the caller passes readable bytes.
-        let bytes = unsafe { view::slice(bytes, bytes_len, "bytes")? };
-        let out = Out::new(queue, "queue")?;
-        let restored = Queue::restore(bytes).map_err(Failure::from)?;
-        // SAFETY: the caller passes a writable pointer.
-        unsafe { out.write(handle::new(restored)) };
-        Ok(())
+        // SAFETY: the caller passes readable bytes and a writable pointer.
+        unsafe { machine_queue::restore(bytes, bytes_len, queue) }
     })
 }

@@ -11,6 +11,8 @@
 //! All numbers are little-endian; lists and texts begin with their length in 4 bytes, what may be
 //! absent with a byte 0 or 1.
 
+use super::MachineError;
+
 const HEAD: usize = 20;
 const TAIL: usize = 4;
 
@@ -20,6 +22,15 @@ pub(super) enum Fault {
     Damaged(String),
     /// Of another version: found, and the one that is read.
     Version(u32, u32),
+}
+
+impl From<Fault> for MachineError {
+    fn from(fault: Fault) -> MachineError {
+        match fault {
+            Fault::Damaged(why) => MachineError::Damaged { why },
+            Fault::Version(found, read) => MachineError::Version { found, read },
+        }
+    }
 }
 
 pub(super) fn damaged(why: impl Into<String>) -> Fault {

@@ -44,6 +44,7 @@ mod charge;
 mod contenders;
 mod high_water;
 mod input;
+mod machine_error;
 pub mod on_demand;
 mod pass;
 pub mod queue;
@@ -62,6 +63,7 @@ pub use charge::{Accruing, Refused};
 pub use contenders::{Contenders, units};
 pub use high_water::{HighWater, RunKey};
 pub use input::Input;
+pub use machine_error::MachineError;
 pub use pass::{Engine, Host, Outcome, asks_for_queue};
 pub use whole::{Pass, PassInput};
 

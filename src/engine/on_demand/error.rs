@@ -1,6 +1,7 @@
 //! Why an on-demand queue refuses a call.
 
 use super::Limit;
+use crate::engine::MachineError;
 use crate::engine::queue::Micros;
 
 /// Why an on-demand queue refuses a call. The queue is unchanged.
@@ -17,54 +18,10 @@ pub enum OnDemandError {
         /// How full it is.
         waiting: u32,
     },
-    /// A machine that is not there.
-    #[error("there is no machine {name:?}")]
-    UnknownMachine {
-        /// Its name.
-        name: String,
-    },
-    /// A second machine of a name.
-    #[error("there is a machine {name:?} already")]
-    MachineTwice {
-        /// Its name.
-        name: String,
-    },
-    /// A second job of an id.
-    #[error("there is a job {job} already")]
-    JobTwice {
-        /// Its id.
-        job: u64,
-    },
-    /// A job that is not there.
-    #[error("there is no job {job}")]
-    UnknownJob {
-        /// Its id.
-        job: u64,
-    },
-    /// A job that runs.
-    #[error("job {job} does not wait, it runs")]
-    NotWaiting {
-        /// Its id.
-        job: u64,
-    },
-    /// A job that waits.
-    #[error("job {job} does not run, it waits")]
-    NotRunning {
-        /// Its id.
-        job: u64,
-    },
     /// A job of a reservation, which is not halted for others.
     #[error("job {job} is a job of a reservation: only on-demand jobs are halted")]
     NotHalted {
         /// Its id.
-        job: u64,
-    },
-    /// A machine in maintenance.
-    #[error("machine {name:?} is paused, job {job} cannot start")]
-    Paused {
-        /// Its name.
-        name: String,
-        /// The job.
         job: u64,
     },
     /// A machine that runs a job which this one cannot run beside.
@@ -76,16 +33,6 @@ pub enum OnDemandError {
         running: u64,
         /// The job that does not.
         job: u64,
-    },
-    /// A job that ran longer than time has passed.
-    #[error("job {job} started {passed} microseconds ago, it cannot have run for {executed}")]
-    RanTooLong {
-        /// Its id.
-        job: u64,
-        /// Reported.
-        executed: Micros,
-        /// Since its start.
-        passed: Micros,
     },
     /// A second reservation of an id.
     #[error("there is a reservation {reservation} already")]
@@ -137,18 +84,7 @@ pub enum OnDemandError {
         /// Its start.
         start: Micros,
     },
-    /// Saved bytes that are damaged.
-    #[error("the saved queue is damaged: {why}")]
-    Damaged {
-        /// How.
-        why: String,
-    },
-    /// Saved bytes of another version.
-    #[error("the saved queue has format {found}, this version reads {read}")]
-    Version {
-        /// Its format.
-        found: u32,
-        /// Ours.
-        read: u32,
-    },
+    /// Machines, jobs or saved bytes of which every queue refuses this.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
 }

@@ -23,7 +23,7 @@ impl OnDemand {
     /// already ends now.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine).
     pub fn estimate(&mut self, machine: &str, now: Micros) -> Result<Vec<Estimate>, OnDemandError> {
         let at = self.machine(machine)?;
         let waiting = self.positions(machine, now)?;

@@ -52,6 +52,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use super::queue::Micros;
+use crate::engine::MachineError;
 use crate::usage::{EndState, Outcomes};
 
 pub use bill::{Bill, Prices};
@@ -190,7 +191,7 @@ impl OnDemand {
     /// Adds a machine. `limit`: of waiting on-demand jobs; `None`: none.
     ///
     /// # Errors
-    /// [`OnDemandError::MachineTwice`].
+    /// [`MachineError::MachineTwice`].
     pub fn add_machine(
         &mut self,
         name: &str,
@@ -199,7 +200,7 @@ impl OnDemand {
     ) -> Result<(), OnDemandError> {
         let name = name.to_owned();
         if self.names.contains_key(&name) {
-            return Err(OnDemandError::MachineTwice { name });
+            return Err(MachineError::MachineTwice { name }.into());
         }
         self.names.insert(name.clone(), self.machines.len() as u32);
         self.machines.push(Machine {
@@ -230,7 +231,7 @@ impl OnDemand {
     /// caller's business.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), OnDemandError> {
         let at = self.machine(machine)?;
         self.machines[at as usize].paused = paused;
@@ -239,26 +240,29 @@ impl OnDemand {
 
     fn machine(&self, name: &str) -> Result<u32, OnDemandError> {
         let found = self.names.get(name).copied();
-        found.ok_or_else(|| OnDemandError::UnknownMachine {
-            name: name.to_owned(),
+        found.ok_or_else(|| {
+            MachineError::UnknownMachine {
+                name: name.to_owned(),
+            }
+            .into()
         })
     }
 
     fn job(&self, id: u64) -> Result<&Job, OnDemandError> {
         self.jobs
             .get(&id)
-            .ok_or(OnDemandError::UnknownJob { job: id })
+            .ok_or(MachineError::UnknownJob { job: id }.into())
     }
 
     /// A job begins to wait: one of a reservation if the account owns the one that runs on the
     /// machine at this moment, otherwise an on-demand job.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownMachine`], [`OnDemandError::JobTwice`], [`OnDemandError::Full`].
+    /// [`MachineError::UnknownMachine`], [`MachineError::JobTwice`], [`OnDemandError::Full`].
     pub fn submit(&mut self, new: &NewJob<'_>, now: Micros) -> Result<Submitted, OnDemandError> {
         let machine = self.machine(new.machine)?;
         if self.jobs.contains_key(&new.id) {
-            return Err(OnDemandError::JobTwice { job: new.id });
+            return Err(MachineError::JobTwice { job: new.id }.into());
         }
         self.advance(now);
         let reserved = self.reservation_now(machine);
@@ -359,7 +363,7 @@ impl OnDemand {
     /// What the machine is to do now; starts and halts nothing.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn next(&mut self, machine: &str, now: Micros) -> Result<Next, OnDemandError> {
         let at = self.machine(machine)?;
         self.advance(now);
@@ -400,22 +404,23 @@ impl OnDemand {
     /// A waiting job starts: the one that [`OnDemand::next`] told, or any other that can.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotWaiting`], [`OnDemandError::Paused`],
+    /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`], [`MachineError::Paused`],
     /// [`OnDemandError::Busy`].
     pub fn start(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
         // First, as the job may be refused at the end of its reservation.
         self.advance(now);
         let job = self.job(id)?;
         if job.started.is_some() {
-            return Err(OnDemandError::NotWaiting { job: id });
+            return Err(MachineError::NotWaiting { job: id }.into());
         }
         let machine = job.machine;
         let name = || self.machines[machine as usize].name.clone();
         if self.machines[machine as usize].paused {
-            return Err(OnDemandError::Paused {
+            return Err(MachineError::Paused {
                 name: name(),
                 job: id,
-            });
+            }
+            .into());
         }
         if let Some(running) = self.in_the_way(id) {
             return Err(OnDemandError::Busy {
@@ -442,13 +447,13 @@ impl OnDemand {
     /// waits again in the very place that it had, whatever the limits.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotRunning`],
+    /// [`MachineError::UnknownJob`], [`MachineError::NotRunning`],
     /// [`OnDemandError::NotHalted`].
     pub fn halted(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
         self.advance(now);
         let job = self.job(id)?;
         if job.started.is_none() {
-            return Err(OnDemandError::NotRunning { job: id });
+            return Err(MachineError::NotRunning { job: id }.into());
         }
         if job.queued.is_none() {
             return Err(OnDemandError::NotHalted { job: id });
@@ -462,8 +467,8 @@ impl OnDemand {
     /// on-demand and such ends are.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotRunning`],
-    /// [`OnDemandError::RanTooLong`].
+    /// [`MachineError::UnknownJob`], [`MachineError::NotRunning`],
+    /// [`MachineError::RanTooLong`].
     pub fn finish(
         &mut self,
         id: u64,
@@ -474,14 +479,15 @@ impl OnDemand {
     ) -> Result<(), OnDemandError> {
         self.advance(now);
         let job = self.job(id)?;
-        let started = job.started.ok_or(OnDemandError::NotRunning { job: id })?;
+        let started = job.started.ok_or(MachineError::NotRunning { job: id })?;
         let passed = self.now.saturating_sub(started);
         if !(0..=passed).contains(&executed) {
-            return Err(OnDemandError::RanTooLong {
+            return Err(MachineError::RanTooLong {
                 job: id,
                 executed,
                 passed,
-            });
+            }
+            .into());
         }
         let (account, machine) = (job.account, job.machine);
         if job.queued.is_some() && executed > 0 && self.billed.counts(end, exit_code) {
@@ -496,11 +502,11 @@ impl OnDemand {
     /// A waiting job is gone. One that runs is ended by [`OnDemand::finish`].
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownJob`], [`OnDemandError::NotWaiting`].
+    /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`].
     pub fn cancel(&mut self, id: u64, now: Micros) -> Result<(), OnDemandError> {
         self.advance(now);
         if self.job(id)?.started.is_some() {
-            return Err(OnDemandError::NotWaiting { job: id });
+            return Err(MachineError::NotWaiting { job: id }.into());
         }
         self.leave_line(id);
         self.jobs.remove(&id);
@@ -510,7 +516,7 @@ impl OnDemand {
     /// The ids of all jobs that wait for a machine, first to last.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn positions(&mut self, machine: &str, now: Micros) -> Result<Vec<u64>, OnDemandError> {
         let at = self.machine(machine)?;
         self.advance(now);

@@ -18,7 +18,7 @@ impl OnDemand {
     /// Reserves a machine from `start` until before `end`, which is whole seconds later.
     ///
     /// # Errors
-    /// [`OnDemandError::UnknownMachine`], [`OnDemandError::ReservationTwice`],
+    /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine), [`OnDemandError::ReservationTwice`],
     /// [`OnDemandError::Length`], [`OnDemandError::Past`], [`OnDemandError::Overlap`].
     pub fn reserve(
         &mut self,

@@ -8,6 +8,7 @@ use super::bill::Billed;
 use super::error::OnDemandError;
 use super::reservation::Reservation;
 use super::{Job, Limit, OnDemand, Prices};
+use crate::engine::MachineError;
 use crate::engine::bytes::{Fault, Format, Reader, Writer, damaged};
 use crate::engine::queue::SECOND;
 use crate::usage::Outcomes;
@@ -19,10 +20,7 @@ const FORMAT: Format = Format {
 
 impl From<Fault> for OnDemandError {
     fn from(fault: Fault) -> OnDemandError {
-        match fault {
-            Fault::Damaged(why) => OnDemandError::Damaged { why },
-            Fault::Version(found, read) => OnDemandError::Version { found, read },
-        }
+        MachineError::from(fault).into()
     }
 }
 
@@ -35,7 +33,7 @@ impl OnDemand {
     /// The queue that was saved.
     ///
     /// # Errors
-    /// [`OnDemandError::Damaged`], [`OnDemandError::Version`].
+    /// [`MachineError::Damaged`], [`MachineError::Version`].
     pub fn restore(bytes: &[u8]) -> Result<OnDemand, OnDemandError> {
         Ok(FORMAT.restore(bytes, read)?)
     }

@@ -1,6 +1,6 @@
 //! Why a queue refuses a call.
 
-use super::settings::Micros;
+use crate::engine::MachineError;
 use crate::tree::{AssocId, TreeError};
 
 /// Why a queue refuses a call. The queue is unchanged.
@@ -57,42 +57,6 @@ pub enum QueueError {
         /// Its association.
         assoc: AssocId,
     },
-    /// A machine that is not there.
-    #[error("there is no machine {name:?}")]
-    UnknownMachine {
-        /// Its name.
-        name: String,
-    },
-    /// A second machine of a name.
-    #[error("there is a machine {name:?} already")]
-    MachineTwice {
-        /// Its name.
-        name: String,
-    },
-    /// A second job of an id.
-    #[error("there is a job {job} already")]
-    JobTwice {
-        /// Its id.
-        job: u64,
-    },
-    /// A job that is not there.
-    #[error("there is no job {job}")]
-    UnknownJob {
-        /// Its id.
-        job: u64,
-    },
-    /// A job that runs.
-    #[error("job {job} does not wait, it runs")]
-    NotWaiting {
-        /// Its id.
-        job: u64,
-    },
-    /// A job that waits.
-    #[error("job {job} does not run, it waits")]
-    NotRunning {
-        /// Its id.
-        job: u64,
-    },
     /// A job without an expected and a maximum run time.
     #[error("job {job} has neither an expected nor a maximum run time")]
     NoLength {
@@ -109,38 +73,9 @@ pub enum QueueError {
         /// The job.
         job: u64,
     },
-    /// A machine in maintenance.
-    #[error("machine {name:?} is paused, job {job} cannot start")]
-    Paused {
-        /// Its name.
-        name: String,
-        /// The job.
-        job: u64,
-    },
-    /// A job that ran longer than time has passed.
-    #[error("job {job} started {passed} microseconds ago, it cannot have run for {executed}")]
-    RanTooLong {
-        /// Its id.
-        job: u64,
-        /// Reported.
-        executed: Micros,
-        /// Since its start.
-        passed: Micros,
-    },
-    /// Saved bytes that are damaged.
-    #[error("the saved queue is damaged: {why}")]
-    Damaged {
-        /// How.
-        why: String,
-    },
-    /// Saved bytes of another version.
-    #[error("the saved queue has format {found}, this version reads {read}")]
-    Version {
-        /// Its format.
-        found: u32,
-        /// Ours.
-        read: u32,
-    },
+    /// Machines, jobs or saved bytes of which every queue refuses this.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
     /// A saved tree that is none.
     #[error(transparent)]
     Tree(#[from] TreeError),

@@ -25,7 +25,7 @@ impl Queue {
     /// one moment choose one after the other, as they were added.
     ///
     /// # Errors
-    /// [`QueueError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`](crate::engine::MachineError::UnknownMachine).
     pub fn estimate(&mut self, machine: &str, now: Micros) -> Result<Vec<Estimate>, QueueError> {
         let at = self.machine(machine)?;
         self.advance(now);

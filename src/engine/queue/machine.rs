@@ -2,6 +2,7 @@
 
 use super::error::QueueError;
 use super::{Micros, Queue};
+use crate::engine::MachineError;
 
 /// What a machine is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Machine {
     pub fn check(&self, job: u64) -> Result<(), QueueError> {
         let name = || self.name.clone();
         if self.paused {
-            return Err(QueueError::Paused { name: name(), job });
+            return Err(MachineError::Paused { name: name(), job }.into());
         }
         if self.running >= self.slots {
             return Err(QueueError::Busy {
@@ -55,11 +56,11 @@ impl Queue {
     /// Adds a machine that runs `slots` jobs at a time.
     ///
     /// # Errors
-    /// [`QueueError::MachineTwice`]; [`QueueError::Setting`] when `slots` is 0.
+    /// [`MachineError::MachineTwice`]; [`QueueError::Setting`] when `slots` is 0.
     pub fn add_machine(&mut self, name: &str, slots: u32) -> Result<(), QueueError> {
         if self.names.contains_key(name) {
             let name = name.to_owned();
-            return Err(QueueError::MachineTwice { name });
+            return Err(MachineError::MachineTwice { name }.into());
         }
         if slots == 0 {
             return Err(QueueError::Setting {
@@ -90,7 +91,7 @@ impl Queue {
     /// caller's business.
     ///
     /// # Errors
-    /// [`QueueError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), QueueError> {
         let at = self.machine(machine)?;
         self.machines[at as usize].paused = paused;
@@ -100,15 +101,18 @@ impl Queue {
     /// How many jobs wait for a machine.
     ///
     /// # Errors
-    /// [`QueueError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn waiting(&self, machine: &str) -> Result<usize, QueueError> {
         Ok(self.machines[self.machine(machine)? as usize].waiting)
     }
 
     pub(super) fn machine(&self, name: &str) -> Result<u32, QueueError> {
         let found = self.names.get(name).copied();
-        found.ok_or_else(|| QueueError::UnknownMachine {
-            name: name.to_owned(),
+        found.ok_or_else(|| {
+            MachineError::UnknownMachine {
+                name: name.to_owned(),
+            }
+            .into()
         })
     }
 
@@ -116,7 +120,7 @@ impl Queue {
     /// that changed since the last call, whatever the number of waiting jobs.
     ///
     /// # Errors
-    /// [`QueueError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn next(&mut self, machine: &str, now: Micros) -> Result<Next, QueueError> {
         let at = self.machine(machine)?;
         self.advance(now);

@@ -52,6 +52,7 @@ mod settings;
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::engine::MachineError;
 use crate::order::{Entitled, Ratio};
 use crate::tree::{AssocId, Tree};
 use crate::usage::EndState;
@@ -141,12 +142,12 @@ impl Queue {
     /// account that shares for it.
     ///
     /// # Errors
-    /// [`QueueError::JobTwice`], [`QueueError::UnknownMachine`], [`QueueError::UnknownAssoc`],
+    /// [`MachineError::JobTwice`], [`MachineError::UnknownMachine`], [`QueueError::UnknownAssoc`],
     /// [`QueueError::NoShares`], [`QueueError::NoLength`].
     pub fn add(&mut self, new: &NewJob<'_>) -> Result<(), QueueError> {
         let NewJob { id, assoc, .. } = *new;
         if self.by_id.contains_key(&id) {
-            return Err(QueueError::JobTwice { job: id });
+            return Err(MachineError::JobTwice { job: id }.into());
         }
         let machine = self.machine(new.machine)?;
         let node = self.node(id, assoc)?;
@@ -195,13 +196,13 @@ impl Queue {
 
     fn find(&self, id: u64) -> Result<u32, QueueError> {
         let found = self.by_id.get(&id).copied();
-        found.ok_or(QueueError::UnknownJob { job: id })
+        found.ok_or(MachineError::UnknownJob { job: id }.into())
     }
 
     /// How long a job is expected to run.
     ///
     /// # Errors
-    /// [`QueueError::UnknownJob`].
+    /// [`MachineError::UnknownJob`].
     pub fn length(&self, id: u64) -> Result<u64, QueueError> {
         Ok(self.job(self.find(id)?).length())
     }
@@ -209,7 +210,7 @@ impl Queue {
     fn find_running(&self, id: u64) -> Result<(u32, Micros), QueueError> {
         let at = self.find(id)?;
         let started = self.job(at).started;
-        let started = started.ok_or(QueueError::NotRunning { job: id })?;
+        let started = started.ok_or(MachineError::NotRunning { job: id })?;
         Ok((at, started))
     }
 
@@ -239,12 +240,12 @@ impl Queue {
     /// A job starts that waits: the one that [`Queue::next`] told, or any other of its machine.
     ///
     /// # Errors
-    /// [`QueueError::UnknownJob`], [`QueueError::NotWaiting`], [`QueueError::Paused`],
+    /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`], [`MachineError::Paused`],
     /// [`QueueError::Busy`].
     pub fn start(&mut self, id: u64, now: Micros) -> Result<(), QueueError> {
         let at = self.find(id)?;
         if self.job(at).started.is_some() {
-            return Err(QueueError::NotWaiting { job: id });
+            return Err(MachineError::NotWaiting { job: id }.into());
         }
         let machine = self.job(at).machine;
         self.machines[machine as usize].check(id)?;
@@ -276,7 +277,7 @@ impl Queue {
     /// `exit_code` matters only to [`EndState::Failed`].
     ///
     /// # Errors
-    /// [`QueueError::UnknownJob`], [`QueueError::NotRunning`], [`QueueError::RanTooLong`].
+    /// [`MachineError::UnknownJob`], [`MachineError::NotRunning`], [`MachineError::RanTooLong`].
     pub fn finish(
         &mut self,
         id: u64,
@@ -336,11 +337,12 @@ impl Queue {
         let (id, start) = (job.id, job.started.expect("it runs"));
         let passed = now.max(self.now).saturating_sub(start);
         if !(0..=passed).contains(&executed) {
-            return Err(QueueError::RanTooLong {
+            return Err(MachineError::RanTooLong {
                 job: id,
                 executed,
                 passed,
-            });
+            }
+            .into());
         }
         self.advance(now);
         let counted = self.running.remove(&at).expect("it runs");
@@ -371,11 +373,11 @@ impl Queue {
     /// A waiting job is gone. One that runs is ended by [`Queue::finish`].
     ///
     /// # Errors
-    /// [`QueueError::UnknownJob`], [`QueueError::NotWaiting`].
+    /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`].
     pub fn cancel(&mut self, id: u64) -> Result<(), QueueError> {
         let at = self.find(id)?;
         if self.job(at).started.is_some() {
-            return Err(QueueError::NotWaiting { job: id });
+            return Err(MachineError::NotWaiting { job: id }.into());
         }
         self.leave_line(at);
         self.forget(at);

@@ -3,6 +3,7 @@
 use super::competitors::NONE;
 use super::error::QueueError;
 use super::{Choice, Micros, Queue};
+use crate::engine::MachineError;
 use crate::order::{self, Node};
 
 impl Queue {
@@ -12,7 +13,7 @@ impl Queue {
     /// O(n log n).
     ///
     /// # Errors
-    /// [`QueueError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn positions(&self, machine: &str) -> Result<Vec<u64>, QueueError> {
         let at = self.machine(machine)?;
         Ok(self.ordered(at))
@@ -22,12 +23,12 @@ impl Queue {
     /// [`Queue::positions`], and at the same cost.
     ///
     /// # Errors
-    /// [`QueueError::UnknownJob`], [`QueueError::NotWaiting`].
+    /// [`MachineError::UnknownJob`], [`MachineError::NotWaiting`].
     pub fn position(&self, id: u64) -> Result<usize, QueueError> {
         let at = self.find(id)?;
         let job = self.job(at);
         if job.started.is_some() {
-            return Err(QueueError::NotWaiting { job: id });
+            return Err(MachineError::NotWaiting { job: id }.into());
         }
         let order = self.ordered(job.machine);
         let found = order.iter().position(|other| *other == id);
@@ -37,7 +38,7 @@ impl Queue {
     /// As [`Queue::positions`], at the moment `now`.
     ///
     /// # Errors
-    /// [`QueueError::UnknownMachine`].
+    /// [`MachineError::UnknownMachine`].
     pub fn positions_at(&mut self, machine: &str, now: Micros) -> Result<Vec<u64>, QueueError> {
         self.machine(machine)?;
         self.advance(now);

@@ -9,6 +9,7 @@ use super::job::Job;
 use super::machine::Machine;
 use super::parts::Parts;
 use super::{AccountRule, Choice, Counted, Queue, QueueError, Settings};
+use crate::engine::MachineError;
 use crate::engine::bytes::{Fault, Format, Reader, Writer, damaged};
 use crate::order::Level;
 use crate::tree::{Assoc, AssocKind, Shares, Tree};
@@ -21,10 +22,7 @@ const FORMAT: Format = Format {
 
 impl From<Fault> for QueueError {
     fn from(fault: Fault) -> QueueError {
-        match fault {
-            Fault::Damaged(why) => QueueError::Damaged { why },
-            Fault::Version(found, read) => QueueError::Version { found, read },
-        }
+        MachineError::from(fault).into()
     }
 }
 
@@ -37,11 +35,14 @@ impl Queue {
     /// The queue that was saved.
     ///
     /// # Errors
-    /// [`QueueError::Damaged`], [`QueueError::Version`].
+    /// [`MachineError::Damaged`], [`MachineError::Version`].
     pub fn restore(bytes: &[u8]) -> Result<Queue, QueueError> {
         let parts = FORMAT.restore(bytes, read_parts)?;
-        Queue::from_parts(parts).map_err(|error| QueueError::Damaged {
-            why: error.to_string(),
+        Queue::from_parts(parts).map_err(|error| {
+            MachineError::Damaged {
+                why: error.to_string(),
+            }
+            .into()
         })
     }
 }
@@ -336,7 +337,7 @@ mod tests {
         let mut newer = bytes;
         newer[8] = 2;
         let error = Queue::restore(&newer).unwrap_err();
-        assert_eq!(error, QueueError::Version { found: 2, read: 1 });
+        assert_eq!(error, MachineError::Version { found: 2, read: 1 }.into());
     }
 
     /// Bytes whose checksum is right, but whose numbers are not.
