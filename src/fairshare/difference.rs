@@ -10,10 +10,10 @@
 
 use std::cmp::Ordering;
 
-use super::classic::COLUMNS;
 use super::places;
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, RankingInput, Rule, Whole};
+use super::ranking_input::RankingInput;
+use super::rule::{Columns, Comparison, EffectiveUsage, FactorFormula, Rule, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Shares, Tree};
@@ -35,7 +35,7 @@ impl Rule for Difference {
     const WHOLE: Whole = Whole::Root;
     const EFFECTIVE_USAGE: EffectiveUsage = EffectiveUsage::OfRoot;
     const COMPARISON: Comparison = Comparison::Factor;
-    const COLUMNS: Columns = COLUMNS;
+    const COLUMNS: Columns = Columns::OWN_FACTOR;
 
     fn parse(argument: Option<&str>) -> Option<Self> {
         argument.is_none().then_some(Self)

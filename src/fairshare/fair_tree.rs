@@ -17,7 +17,8 @@
 use std::cmp::Ordering;
 
 use super::exact::Level;
-use super::rule::{Columns, Comparison, EffectiveUsage, RankingInput, Rule, Whole};
+use super::ranking_input::RankingInput;
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Whole};
 use super::{AssocFairshare, Ranking, Usage, Workers, stock_tree};
 use crate::compat::Compat;
 use crate::extended::Extended;

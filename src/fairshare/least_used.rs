@@ -16,7 +16,8 @@ use std::num::NonZeroU32;
 
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, RankingInput, Rule, Whole};
+use super::ranking_input::RankingInput;
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Whole};
 use super::{AssocFairshare, Entitlement, Ranking, Usage, Workers};
 use crate::extended::Extended;
 use crate::order::Level;

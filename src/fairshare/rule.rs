@@ -84,6 +84,15 @@ pub struct Columns {
     pub entitled: bool,
 }
 
+impl Columns {
+    /// Of rules that give each association its own factor.
+    pub(crate) const OWN_FACTOR: Columns = Columns {
+        level_fs: false,
+        account_factor: true,
+        entitled: false,
+    };
+}
+
 /// How stock's records of associations get effective usage where this ranking computes it on
 /// demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,25 +101,6 @@ pub(crate) struct StockRecord {
     pub(crate) by_level: bool,
     /// `FairShareDampeningFactor`, from 1 up.
     pub(crate) dampening: u16,
-}
-
-/// The input of a ranking.
-pub(crate) struct RankingInput<'a, W> {
-    pub(crate) tree: &'a Tree,
-    /// One per association by position.
-    pub(crate) raw_usage: &'a [Extended],
-    pub(crate) entitlement: &'a Entitlement,
-    pub(crate) compat: Compat,
-    /// Functions of the host's C library; only `compat=slurm` asks.
-    pub(crate) host: HostMath,
-    pub(crate) workers: &'a W,
-}
-
-impl<'a, W> RankingInput<'a, W> {
-    /// Usage, made finite and at least 0.
-    pub(crate) fn usage(&self) -> Usage<'a> {
-        Usage::new(self.tree, self.raw_usage)
-    }
 }
 
 /// One ranking. Implemented once per file; see [`super`] for the table.
@@ -194,7 +184,7 @@ pub(crate) enum Results<'a> {
     /// Computed.
     All(Vec<AssocFairshare>),
     /// Computed when it is asked for: of a million users that takes less memory.
-    Classic(super::classic::Numbers<'a>),
+    Classic(super::classic_numbers::Numbers<'a>),
 }
 
 impl Results<'_> {

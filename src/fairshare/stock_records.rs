@@ -16,9 +16,9 @@
 //! Source: `priority_p_set_assoc_usage` and `_set_children_usage_efctv` of 22.05 and 24.11, which
 //! agree; `_get_fairshare_priority` of 24.11 and 25.11.
 
-use super::classic::{between, factor};
-use super::depth_oblivious::Formula;
+use super::classic_numbers::{between, factor};
 use super::host::HostMath;
+use super::level_ratios::Formula;
 use super::usage::{at_most_one, quotient};
 use super::{AssocFairshare, Ranking};
 use crate::compat::Compat;

@@ -15,7 +15,8 @@ use std::cmp::Ordering;
 
 use super::places::{self, Contest, Role, Standing};
 use super::product::Product;
-use super::rule::{Columns, Comparison, EffectiveUsage, RankingInput, Rule, Whole};
+use super::ranking_input::RankingInput;
+use super::rule::{Columns, Comparison, EffectiveUsage, Rule, Whole};
 use super::usage::quotient;
 use super::{AssocFairshare, Ranking, Usage, Workers};
 use crate::compat::Compat;

@@ -1,0 +1,81 @@
+//! What the two rules have in common whose factor is a power of two of used over due.
+
+use std::fmt;
+
+use super::classic_numbers::Numbers;
+use super::level_ratios::Formula;
+use super::ranking_input::RankingInput;
+use super::rule::{
+    Columns, Comparison, EffectiveUsage, FactorFormula, Results, Rule, StockRecord, Whole,
+};
+use super::{AssocFairshare, Ranking, Workers};
+
+/// A rule with the factor `2^(-(UE / S) / dampening)`.
+pub(crate) trait PowerRule: Copy + fmt::Debug + PartialEq + Into<Ranking> {
+    /// As [`Rule::NAME`].
+    const NAME: &'static str;
+    /// As [`Rule::TITLE`].
+    const TITLE: &'static str;
+    /// The word of PriorityFlags that chooses it.
+    const FLAG: &'static str;
+    /// As [`Rule::EFFECTIVE_USAGE`].
+    const EFFECTIVE_USAGE: EffectiveUsage;
+    /// Effective usage is that of `DEPTH_OBLIVIOUS`.
+    const BY_LEVEL: bool;
+
+    /// With that `FairShareDampeningFactor`.
+    fn new(dampening: u16) -> Self;
+
+    /// `FairShareDampeningFactor`.
+    fn dampening(&self) -> u16;
+}
+
+impl<T: PowerRule> Rule for T {
+    const NAME: &'static str = <T as PowerRule>::NAME;
+    const TITLE: &'static str = <T as PowerRule>::TITLE;
+    const EXPLAINED: &'static str = "Classic fair share compares no levels: the factor is 2^-(used / due / dampening), \
+         with the effective usage and the normalised shares of each user itself.";
+    const FLAG: Option<&'static str> = Some(<T as PowerRule>::FLAG);
+    const WHOLE: Whole = Whole::Root;
+    const EFFECTIVE_USAGE: EffectiveUsage = <T as PowerRule>::EFFECTIVE_USAGE;
+    const COMPARISON: Comparison = Comparison::Factor;
+    const COLUMNS: Columns = Columns::OWN_FACTOR;
+
+    fn parse(argument: Option<&str>) -> Option<Self> {
+        argument.is_none().then_some(T::new(1))
+    }
+
+    fn formula(&self) -> FactorFormula {
+        FactorFormula::Power {
+            dampening: self.dampening(),
+        }
+    }
+
+    fn with_dampening(self, dampening: u16) -> Self {
+        T::new(dampening)
+    }
+
+    fn stock_record(&self) -> StockRecord {
+        StockRecord {
+            by_level: T::BY_LEVEL,
+            dampening: self.dampening(),
+        }
+    }
+
+    fn compute<W: Workers>(
+        &self,
+        input: &RankingInput<'_, W>,
+        spare: Vec<AssocFairshare>,
+    ) -> Vec<AssocFairshare> {
+        numbers(self, input).all(spare)
+    }
+
+    fn results<'a, W: Workers>(&self, input: &RankingInput<'a, W>) -> Results<'a> {
+        Results::Classic(numbers(self, input))
+    }
+}
+
+fn numbers<'a, T: PowerRule, W>(rule: &T, input: &RankingInput<'a, W>) -> Numbers<'a> {
+    let by_level = T::BY_LEVEL.then(|| Formula::new(input.compat, input.host));
+    Numbers::new(input, rule.dampening(), by_level)
+}

@@ -1,0 +1,26 @@
+//! The input of a ranking.
+
+use super::host::HostMath;
+use super::{Entitlement, Usage};
+use crate::compat::Compat;
+use crate::extended::Extended;
+use crate::tree::Tree;
+
+/// What a ranking is computed from.
+pub(crate) struct RankingInput<'a, W> {
+    pub(crate) tree: &'a Tree,
+    /// One per association by position.
+    pub(crate) raw_usage: &'a [Extended],
+    pub(crate) entitlement: &'a Entitlement,
+    pub(crate) compat: Compat,
+    /// Functions of the host's C library; only `compat=slurm` asks.
+    pub(crate) host: HostMath,
+    pub(crate) workers: &'a W,
+}
+
+impl<'a, W> RankingInput<'a, W> {
+    /// Usage, made finite and at least 0.
+    pub(crate) fn usage(&self) -> Usage<'a> {
+        Usage::new(self.tree, self.raw_usage)
+    }
+}
