@@ -7,10 +7,8 @@
 
 use std::fmt;
 
-use super::host::HostMath;
-use super::{AssocFairshare, Entitlement, Usage, Workers};
-use crate::compat::Compat;
-use crate::extended::Extended;
+use super::ranking_input::RankingInput;
+use super::{AssocFairshare, Workers};
 use crate::order::Level;
 use crate::tree::AssocIndex;
 use crate::tree::Tree;

@@ -25,6 +25,7 @@ pub mod cost;
 pub mod doctor;
 pub mod explain;
 mod figures;
+mod json;
 pub mod ledger;
 pub mod prio;
 pub mod queue;

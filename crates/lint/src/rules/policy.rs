@@ -177,7 +177,7 @@ fn minutes_beyond_parent(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
     let Some(above) = &conf.options.accounts else {
         return Vec::new();
     };
-    let minutes: BTreeMap<String, u64> = site
+    let minutes: BTreeMap<String, u64> = conf
         .config
         .accounts
         .iter()

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::columns::Columns;
+use crate::json;
 use fairtree_analysis::bill::Bills;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
 pub const SCHEMA: &str = "fairtree.bill/1";
 
 #[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
+struct Content<'a> {
     source: &'a str,
     #[serde(flatten)]
     bills: &'a Bills,
@@ -23,13 +23,7 @@ struct Document<'a> {
 /// # Errors
 /// Those of `out`.
 pub fn to_json(out: &mut impl Write, source: &str, bills: &Bills) -> io::Result<()> {
-    let document = Document {
-        schema: SCHEMA,
-        source,
-        bills,
-    };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    json::write_document(out, SCHEMA, &Content { source, bills })
 }
 
 /// Writes a table that fits into `width` columns of a terminal as far as it can.

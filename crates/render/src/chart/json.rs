@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::forest::{Forest, Node};
-use fairtree::compat::Compat;
+use crate::json;
 use fairtree_analysis::history::Timeline;
 use fairtree_model::input::sshare::RowKind;
 
@@ -20,8 +20,7 @@ pub fn to_json(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
     let all: Vec<usize> = (0..timeline.latest.rows.len()).collect();
     let forest = Forest::new(&timeline.latest, &all, usize::MAX);
     let every: Vec<usize> = (0..forest.nodes.len()).collect();
-    serde_json::to_writer_pretty(&mut *out, &document(timeline, &forest, &every))?;
-    out.write_all(b"\n")
+    json::write(out, &document(timeline, &forest, &every))
 }
 
 /// The document of a forest, with the courses of the nodes `drawn` (ascending).
@@ -64,7 +63,7 @@ pub(super) fn document<'a>(
         source: &timeline.latest.source,
         machine: timeline.machine.as_deref(),
         algorithm: timeline.latest.ranking.name(),
-        compat: compat(timeline.latest.compat),
+        compat: json::compat(timeline.latest.compat),
         half_life_secs: timeline.half_life_secs,
         // A report without a past has one time, which is unknown.
         times: if timeline.times.len() > 1 {
@@ -74,13 +73,6 @@ pub(super) fn document<'a>(
         },
         associations: forest.nodes.iter().enumerate().map(association).collect(),
         notes: &timeline.notes,
-    }
-}
-
-fn compat(compat: Compat) -> String {
-    match compat {
-        Compat::Documented => "documented".to_owned(),
-        Compat::Slurm(release) => format!("slurm:{release}"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
+use crate::json;
 use fairtree_analysis::compare::Change;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -12,8 +13,7 @@ pub const SCHEMA: &str = "fairtree.compare/1";
 
 #[derive(Serialize)]
 #[serde(bound(serialize = ""))]
-struct Document<'a, I: Iterator<Item = Change>> {
-    schema: &'static str,
+struct Content<'a, I: Iterator<Item = Change>> {
     before: &'a str,
     after: &'a str,
     compared: &'a [&'static str],
@@ -41,13 +41,11 @@ pub fn to_json(
     compared: &[&'static str],
     changes: impl Iterator<Item = Change>,
 ) -> io::Result<()> {
-    let document = Document {
-        schema: SCHEMA,
+    let content = Content {
         before,
         after,
         compared,
         changes: Written(RefCell::new(changes)),
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    json::write_document(out, SCHEMA, &content)
 }

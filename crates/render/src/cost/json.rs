@@ -2,26 +2,16 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
+use crate::json;
 use fairtree_analysis::cost::Cost;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
 pub const SCHEMA: &str = "fairtree.cost/1";
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    cost: &'a Cost,
-}
 
 /// Writes one JSON object and a line break.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn to_json(out: &mut impl Write, cost: &Cost) -> io::Result<()> {
-    let schema = SCHEMA;
-    serde_json::to_writer_pretty(&mut *out, &Document { schema, cost })?;
-    out.write_all(b"\n")
+    json::write_document(out, SCHEMA, cost)
 }

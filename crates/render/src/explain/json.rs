@@ -10,6 +10,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use crate::json;
 use fairtree_analysis::explain::{JobExplanation, JobsCompared, UsersCompared};
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -27,23 +28,10 @@ pub enum Explanation<'a> {
     Users(&'a UsersCompared),
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    #[serde(flatten)]
-    explanation: Explanation<'a>,
-}
-
 /// Writes one JSON object and a line break.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn to_json(out: &mut impl Write, explanation: Explanation<'_>) -> std::io::Result<()> {
-    let schema = SCHEMA;
-    let document = Document {
-        schema,
-        explanation,
-    };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    json::write_document(out, SCHEMA, &explanation)
 }

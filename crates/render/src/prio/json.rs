@@ -5,6 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 
+use crate::json;
 use fairtree_analysis::prio::{Figure, PrioReport, PrioRow};
 use fairtree_model::input::sprio::Factor;
 
@@ -23,8 +24,7 @@ pub fn to_json(out: &mut impl Write, shown: &[(&PrioReport, Vec<usize>)]) -> std
         rows: Rows { shown },
         notes: shown.iter().flat_map(|(report, _)| &report.notes).collect(),
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    json::write(out, &document)
 }
 
 #[derive(Serialize)]

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use fairtree::compat::Compat;
+use crate::json;
 use fairtree::tree::Shares;
 use fairtree_analysis::share::{Figure, Gap, ShareReport, ShareRow};
 use fairtree_model::input::sshare::RowKind;
@@ -22,16 +22,12 @@ pub fn to_json(out: &mut impl Write, report: &ShareReport, shown: &[usize]) -> s
         schema: SCHEMA,
         source: &report.source,
         algorithm: report.ranking.name(),
-        compat: match report.compat {
-            Compat::Documented => "documented".to_owned(),
-            Compat::Slurm(release) => format!("slurm:{release}"),
-        },
+        compat: json::compat(report.compat),
         rows: Rows { report, shown },
         gaps: report.gaps.iter().map(|gap| gap_of(report, gap)).collect(),
         assumptions: &report.assumptions,
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    out.write_all(b"\n")
+    json::write(out, &document)
 }
 
 #[derive(Serialize)]
