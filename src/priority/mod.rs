@@ -9,6 +9,7 @@
 //!
 //! | file | noun |
 //! |---|---|
+//! | `term` | the one table of the terms: [`Term`], [`Factor`], names, keys, weights |
 //! | `rows` | [`Job`], and the tables that jobs point into, [`JobTables`] |
 //! | `check` | [`JobTables::check`], [`JobTables::check_job`]: rows that cannot be priced |
 //! | `factors`, `size`, `tres` | one factor each, or a few small ones |
@@ -35,9 +36,9 @@ mod pricer;
 mod quirks;
 mod rows;
 mod size;
+mod term;
 mod tres;
 mod variants;
-mod weights;
 
 #[cfg(test)]
 mod samples;
@@ -51,4 +52,5 @@ pub use factors::Factors;
 pub use priced::Priced;
 pub use pricer::{Pricer, price};
 pub use rows::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span, TimeLimit};
+pub use term::{Factor, Term};
 pub use variants::Variant;

@@ -4,8 +4,8 @@ use super::block::{BLOCK, Block, When};
 use super::factors::{self, Age};
 use super::quirks::Quirks;
 use super::size::Size;
+use super::term::Weights;
 use super::tres::TresWeights;
-use super::weights::Weights;
 use super::{AssocFactors, Factors, Index, Job, JobTables, Partition, Priced, PriorityError, Qos};
 use crate::config::{Config, PriorityFlags};
 

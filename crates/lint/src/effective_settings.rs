@@ -6,6 +6,7 @@ use fairtree::config::{
     Config, ConfigError, Include, PolicyFile, PriorityFlags, PriorityParameters, ResetPeriod,
 };
 use fairtree::config::{number, time, tres_weights};
+use fairtree::priority::Factor;
 use fairtree_model::input::slurm::document::{Document, Setting};
 
 /// `PriorityType`.
@@ -55,22 +56,8 @@ pub(super) struct EffectiveSettings<'a> {
     pub(super) policy: Option<Result<PolicyFile, ConfigError>>,
 }
 
-/// Where a weight is in [`Config`].
-type Field = fn(&mut Config) -> &mut u32;
-
 /// The weights with one number.
-pub(super) const WEIGHTS: [(&str, Field); 6] = [
-    ("PriorityWeightAge", |c| &mut c.priority_weight_age),
-    ("PriorityWeightAssoc", |c| &mut c.priority_weight_assoc),
-    ("PriorityWeightFairshare", |c| {
-        &mut c.priority_weight_fairshare
-    }),
-    ("PriorityWeightJobSize", |c| &mut c.priority_weight_job_size),
-    ("PriorityWeightPartition", |c| {
-        &mut c.priority_weight_partition
-    }),
-    ("PriorityWeightQOS", |c| &mut c.priority_weight_qos),
-];
+pub(super) const WEIGHTS: [Factor; 6] = Factor::WITH_ONE_WEIGHT;
 
 impl<'a> EffectiveSettings<'a> {
     /// `fetch`: the text of a policy file, or why there is none.
@@ -142,8 +129,9 @@ impl<'a> EffectiveSettings<'a> {
 
     /// Value of a weight of [`WEIGHTS`].
     pub(super) fn weight(&self, key: &str) -> u32 {
-        let found = WEIGHTS.iter().find(|(name, _)| *name == key);
-        found.map_or(0, |(_, field)| *field(&mut self.config.clone()))
+        let found = WEIGHTS.iter().find(|factor| factor.weight_key() == key);
+        let weight = found.and_then(|factor| factor.weight(&self.config));
+        weight.unwrap_or(0)
     }
 
     /// True if that weight is certain to be 0: not given anywhere, or given as 0.
@@ -163,12 +151,14 @@ impl<'a> EffectiveSettings<'a> {
             Some(Err(_)) => false,
             None => self.complete(),
         };
-        tres && WEIGHTS.iter().all(|(key, _)| self.is_weightless(key))
+        tres && WEIGHTS
+            .iter()
+            .all(|factor| self.is_weightless(factor.weight_key()))
     }
 
     /// The weights of [`WEIGHTS`] that are not 0, with their lines.
     pub(super) fn weights(&self) -> Vec<(&'static str, u32, &'a Setting)> {
-        let given = WEIGHTS.iter().map(|(key, _)| *key);
+        let given = WEIGHTS.iter().map(|factor| factor.weight_key());
         given
             .filter_map(|key| Some((key, self.weight(key), self.last(key)?)))
             .filter(|(_, weight, _)| *weight != 0)
@@ -280,8 +270,10 @@ fn config(document: &Document) -> Config {
             .last(key)
             .map(|setting| setting.value.text.as_str())
     };
-    for (key, field) in WEIGHTS {
-        set(field(&mut config), value(key).map(number::parse_u32));
+    for factor in WEIGHTS {
+        if let Some(weight) = factor.weight_mut(&mut config) {
+            set(weight, value(factor.weight_key()).map(number::parse_u32));
+        }
     }
     let minutes = |key| value(key).map(time::parse_minutes_as_secs);
     set(&mut config.priority_max_age_secs, minutes("PriorityMaxAge"));

@@ -97,22 +97,16 @@ fn with_priority(
 fn weights(before: &PrioReport, after: &PrioReport) -> Vec<Change> {
     let changed = |factor: Factor| {
         let (from, to) = (before.weight(factor)?, after.weight(factor)?);
-        let said = || {
-            Change::new(
-                Kind::Weight,
-                factor.weight_name(),
-                format!("{from} -> {to}"),
-            )
-        };
+        let said = || Change::new(Kind::Weight, factor.weight_key(), format!("{from} -> {to}"));
         let value = |weight: u32| Value::Whole(i64::from(weight));
-        (from != to).then(|| said().value(factor.weight_name(), value(from), value(to)))
+        (from != to).then(|| said().value(factor.weight_key(), value(from), value(to)))
     };
     let mut changes: Vec<Change> = Factor::ALL.into_iter().filter_map(changed).collect();
     if let (Some(old), Some(new)) = (&before.weights, &after.weights) {
         if old.tres != new.tres {
             let text = |tres: &Option<String>| tres.clone().unwrap_or_else(|| "none".into());
             let what = format!("{} -> {}", text(&old.tres), text(&new.tres));
-            let name = Factor::Tres.weight_name();
+            let name = Factor::Tres.weight_key();
             let value = |tres| Value::Text(text(tres));
             let change = Change::new(Kind::Weight, name, what);
             changes.push(change.value(name, value(&old.tres), value(&new.tres)));
@@ -165,11 +159,11 @@ fn job(old: &PrioRow<'_>, new: &PrioRow<'_>, shares: Option<&[Users<'_>; 2]>) ->
                 let shares = shares.filter(|_| factor == Factor::Fairshare);
                 shares.and_then(|shares| factor_moved(shares, new))
             };
-            let moved = moved(factor.name(), to - from);
+            let moved = moved(factor.heading(), to - from);
             parts.extend(moved.map(|moved| moved + &why().unwrap_or_default()));
             if (to - from).abs() >= 0.5 {
                 values.push(Values {
-                    name: factor.name().to_owned(),
+                    name: factor.heading().to_owned(),
                     before: Some(Value::Number(from)),
                     after: Some(Value::Number(to)),
                 });

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::entry::{Entry, is_direct, pricer};
 use super::{ExplainError, Formula, RankedSite, Term, TermName, formula};
-use fairtree::priority::{Factors, Job, Priced, Pricer, Variant};
+use fairtree::priority::{Factor, Factors, Job, Priced, Pricer, Term as EngineTerm, Variant};
 use fairtree_model::cluster::Names;
 
 /// What became of the sum of the terms.
@@ -211,67 +211,30 @@ fn terms(
         job_size: own.job_size,
         ..pricer.factors(&job)
     };
-    let table = [
-        (
-            TermName::Age,
-            factors.age,
-            priced.age,
-            formula::age(ranked, &job),
-        ),
-        (
-            TermName::Assoc,
-            factors.assoc,
-            priced.assoc,
-            formula::assoc(ranked, &job),
-        ),
-        (
-            TermName::Fairshare,
-            factors.fairshare,
-            priced.fairshare,
-            formula::fairshare(ranked, names, &job),
-        ),
-        (
-            TermName::JobSize,
-            factors.job_size,
-            priced.job_size,
-            formula::size(ranked, &entry.job),
-        ),
-        (
-            TermName::Partition,
-            factors.partition,
-            priced.partition,
-            formula::partition(ranked, &job),
-        ),
-        (
-            TermName::Qos,
-            factors.qos,
-            priced.qos,
-            formula::qos(ranked, &job),
-        ),
-    ];
-    let weights = [
-        config.priority_weight_age,
-        config.priority_weight_assoc,
-        config.priority_weight_fairshare,
-        config.priority_weight_job_size,
-        config.priority_weight_partition,
-        config.priority_weight_qos,
-    ];
-    let weighted = table.into_iter().zip(weights);
-    let mut terms: Vec<Term> = weighted
-        .map(|((name, factor, points, formula), weight)| Term {
-            name,
-            factor: Some(factor),
-            weight: Some(f64::from(weight)),
-            points,
-            formula,
+    let formula = |factor| match factor {
+        Factor::Age => formula::age(ranked, &job),
+        Factor::Assoc => formula::assoc(ranked, &job),
+        Factor::Fairshare => formula::fairshare(ranked, names, &job),
+        Factor::JobSize => formula::size(ranked, &entry.job),
+        Factor::Partition => formula::partition(ranked, &job),
+        Factor::Qos => formula::qos(ranked, &job),
+        // Those of each TRES tell more.
+        Factor::Tres => Formula::Given,
+    };
+    let mut terms: Vec<Term> = Factor::WITH_ONE_WEIGHT
+        .into_iter()
+        .map(|factor| Term {
+            name: TermName::Factor(factor),
+            factor: factors.of(factor),
+            weight: factor.weight(ranked.config).map(f64::from),
+            points: priced.points(factor),
+            formula: formula(factor),
         })
         .collect();
     terms.extend(tres_terms(ranked, pricer, &job));
     for (name, points) in [
-        (TermName::Site, f64::from(priced.site)),
-        // 0 minus, because of -0.
-        (TermName::Nice, 0.0 - f64::from(priced.nice)),
+        (TermName::Site, priced.added(EngineTerm::Site)),
+        (TermName::Nice, priced.added(EngineTerm::Nice)),
     ] {
         terms.push(Term {
             name,

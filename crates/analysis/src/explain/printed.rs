@@ -98,28 +98,8 @@ fn align(jobs: &mut [JobExplanation; 2]) {
                 terms.push(term);
             }
         }
-        terms.sort_by_key(|term| place(&term.name));
+        terms.sort_by(|a, b| a.name.cmp(&b.name));
     }
-}
-
-/// Where Slurm adds a term; resources by name.
-fn place(name: &TermName) -> (usize, String) {
-    let tres = match name {
-        TermName::Tres(tres) => tres.clone(),
-        _ => String::new(),
-    };
-    let at = match name {
-        TermName::Age => 0,
-        TermName::Assoc => 1,
-        TermName::Fairshare => 2,
-        TermName::JobSize => 3,
-        TermName::Partition => 4,
-        TermName::Qos => 5,
-        TermName::Tres(_) => 6,
-        TermName::Site => 7,
-        TermName::Nice => 8,
-    };
-    (at, tres)
 }
 
 /// The rows of a job in the listing that tells most of it.
@@ -204,21 +184,13 @@ fn whole(row: &PrioRow<'_>) -> u32 {
 
 /// In Slurm's order of additions; columns that the listing does not have are left out.
 fn terms(report: &PrioReport, row: &PrioRow<'_>) -> Vec<Term> {
-    let names = [
-        (TermName::Age, Factor::Age),
-        (TermName::Assoc, Factor::Assoc),
-        (TermName::Fairshare, Factor::Fairshare),
-        (TermName::JobSize, Factor::JobSize),
-        (TermName::Partition, Factor::Partition),
-        (TermName::Qos, Factor::Qos),
-    ];
     let mut terms: Vec<Term> = Vec::new();
-    for (name, factor) in names {
+    for factor in Factor::WITH_ONE_WEIGHT {
         let Some(points) = row.points[factor.index()].value() else {
             continue;
         };
         terms.push(Term {
-            name,
+            name: TermName::Factor(factor),
             factor: row.norm[factor.index()].value(),
             weight: report.weight(factor).map(f64::from),
             points,

@@ -2,25 +2,16 @@
 
 use std::fmt;
 
+use fairtree::priority::{Factor, Term as EngineTerm};
 use serde::{Serialize, Serializer};
 
 use super::Formula;
 
-/// Which term.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which term; in Slurm's order of additions, TRES by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TermName {
-    /// Time waited.
-    Age,
-    /// Priority of the association.
-    Assoc,
-    /// Fair share.
-    Fairshare,
-    /// Job size.
-    JobSize,
-    /// Partition.
-    Partition,
-    /// QOS.
-    Qos,
+    /// A factor with one weight: any but [`Factor::Tres`].
+    Factor(Factor),
     /// One TRES, by its name (`cpu`, `gres/gpu`).
     Tres(String),
     /// Site factor.
@@ -32,15 +23,10 @@ pub enum TermName {
 impl fmt::Display for TermName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TermName::Age => f.pad("age"),
-            TermName::Assoc => f.pad("assoc"),
-            TermName::Fairshare => f.pad("fairshare"),
-            TermName::JobSize => f.pad("job_size"),
-            TermName::Partition => f.pad("partition"),
-            TermName::Qos => f.pad("qos"),
-            TermName::Tres(name) => f.pad(&format!("tres/{name}")),
-            TermName::Site => f.pad("site"),
-            TermName::Nice => f.pad("nice"),
+            TermName::Factor(factor) => f.pad(factor.name()),
+            TermName::Tres(name) => f.pad(&format!("{}/{name}", Factor::Tres.name())),
+            TermName::Site => f.pad(EngineTerm::Site.name()),
+            TermName::Nice => f.pad(EngineTerm::Nice.name()),
         }
     }
 }

@@ -106,7 +106,7 @@ fn factor_of(
         Factor::Age if ages.later(row, share.value) => compared.repriced += 1,
         _ => compared.apart.push(Apart {
             row: at,
-            column: factor.name(),
+            column: factor.heading(),
             printed: share.value,
             computed,
         }),

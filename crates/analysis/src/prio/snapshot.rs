@@ -160,38 +160,21 @@ fn factors_of_sshare(shares: &ShareReport) -> Option<String> {
 }
 
 fn weights(config: &Config) -> [bool; 7] {
-    let points = points(config);
-    Factor::ALL.map(|factor| match factor {
-        Factor::Tres => !config.priority_weight_tres.is_empty(),
-        _ => points[factor.index()] > 0,
+    Factor::ALL.map(|factor| match factor.weight(config) {
+        Some(weight) => weight > 0,
+        None => !config.priority_weight_tres.is_empty(),
     })
 }
 
-/// The weights by [`Factor::index`]; 0 for [`Factor::Tres`].
-fn points(config: &Config) -> [u32; 7] {
-    [
-        config.priority_weight_age,
-        config.priority_weight_assoc,
-        config.priority_weight_fairshare,
-        config.priority_weight_job_size,
-        config.priority_weight_partition,
-        config.priority_weight_qos,
-        0,
-    ]
-}
-
 fn printed_weights(config: &Config) -> Weights {
-    let mut weights = Weights {
-        points: points(config).map(Some),
-        tres: None,
-    };
-    weights.points[Factor::Tres.index()] = None;
     let tres = config.priority_weight_tres.iter();
     let tres: Vec<String> = tres
         .map(|(name, weight)| format!("{name}={weight}"))
         .collect();
-    weights.tres = (!tres.is_empty()).then(|| tres.join(","));
-    weights
+    Weights {
+        points: Factor::ALL.map(|factor| factor.weight(config)),
+        tres: (!tres.is_empty()).then(|| tres.join(",")),
+    }
 }
 
 /// Rows as the engine computed them, beside those that sprio printed.
@@ -202,14 +185,14 @@ pub(super) struct Computed {
     config: Config,
     cluster: Option<String>,
     tres_names: Vec<String>,
-    rows: Vec<Kept>,
+    rows: Vec<RowParts>,
     /// Resources with their points, by position in `tres_names`; those without points are left out.
     terms: Vec<(u32, f64)>,
 }
 
 /// What a row of the report is made of.
 #[derive(Clone, Debug)]
-struct Kept {
+struct RowParts {
     /// The listing, and the row of it.
     printed: (u32, u32),
     /// The place of its job.
@@ -243,20 +226,12 @@ impl Computed {
         let with_points = (0..).zip(terms).filter(|(_, points)| **points != 0.0);
         self.terms
             .extend(with_points.map(|(at, points)| (at, *points)));
-        self.rows.push(Kept {
+        self.rows.push(RowParts {
             printed,
             job: small(shown.place),
             direct: NonZeroU32::new(shown.job.priority).filter(|_| shown.job.direct),
             qos: shown.qos,
-            points: [
-                priced.age,
-                priced.assoc,
-                priced.fairshare,
-                priced.job_size,
-                priced.partition,
-                priced.qos,
-                priced.tres,
-            ],
+            points: Factor::ALL.map(|factor| priced.points(factor)),
             site: priced.site,
             nice: priced.nice,
             terms: (small(before), small(self.terms.len() - before)),
@@ -275,17 +250,16 @@ impl Computed {
 
     /// A row of the report.
     pub fn get(&self, at: usize) -> PrioRow<'_> {
-        let kept = &self.rows[at];
-        let (printed, about) = (self.printed(at), &self.jobs[kept.job as usize]);
-        let weights = points(&self.config);
-        let computed = kept.points;
-        let norm = |factor: Factor| match (factor, weights[factor.index()]) {
-            (Factor::Tres, _) => Figure::Blank,
-            (_, 0) => Figure::Computed(0.0),
-            (_, weight) => Figure::Computed(computed[factor.index()] / f64::from(weight)),
+        let parts = &self.rows[at];
+        let (printed, about) = (self.printed(at), &self.jobs[parts.job as usize]);
+        let computed = parts.points;
+        let norm = |factor: Factor| match factor.weight(&self.config) {
+            None => Figure::Blank,
+            Some(0) => Figure::Computed(0.0),
+            Some(weight) => Figure::Computed(computed[factor.index()] / f64::from(weight)),
         };
-        let sum = computed.iter().sum::<f64>() + f64::from(kept.site) - f64::from(kept.nice);
-        let (priority, norm_priority) = match kept.direct {
+        let sum = computed.iter().sum::<f64>() + f64::from(parts.site) - f64::from(parts.nice);
+        let (priority, norm_priority) = match parts.direct {
             Some(priority) => [f64::from(priority.get()); 2].into(),
             None => (sum.max(1.0), sum.max(1.0) / MAX_PRIORITY),
         };
@@ -296,15 +270,15 @@ impl Computed {
             cluster: self.cluster.as_deref(),
             user: Some(&about.user),
             account: about.account.as_deref(),
-            qos_name: kept.qos.as_deref(),
-            set_by_hand: kept.direct.is_some(),
+            qos_name: parts.qos.as_deref(),
+            set_by_hand: parts.direct.is_some(),
             priority: Figure::Computed(priority),
             norm_priority: Figure::Computed(norm_priority),
             points: computed.map(Figure::Computed),
             norm: Factor::ALL.map(norm),
-            tres: self.tres(kept),
-            site: Some(i64::from(kept.site)),
-            nice: Some(i64::from(kept.nice)),
+            tres: self.tres(parts),
+            site: Some(i64::from(parts.site)),
+            nice: Some(i64::from(parts.nice)),
             printed: None,
         };
         // Of ranks nothing is open.
@@ -314,8 +288,8 @@ impl Computed {
         made
     }
 
-    fn tres(&self, kept: &Kept) -> Vec<TresTerm<'_>> {
-        let (start, len) = kept.terms;
+    fn tres(&self, parts: &RowParts) -> Vec<TresTerm<'_>> {
+        let (start, len) = parts.terms;
         let terms = &self.terms[start as usize..][..len as usize];
         let term = |&(at, points): &(u32, f64)| {
             let name = self.tres_names[at as usize].as_str();

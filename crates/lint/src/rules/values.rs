@@ -129,7 +129,9 @@ fn bad_enforcement(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
 }
 
 fn number_not_decimal(conf: &EffectiveSettings<'_>) -> Vec<Hit> {
-    let given = WEIGHTS.iter().filter_map(|(key, _)| conf.last(key));
+    let given = WEIGHTS
+        .iter()
+        .filter_map(|factor| conf.last(factor.weight_key()));
     given
         .filter_map(|setting| {
             let text = setting.value.text.as_str();

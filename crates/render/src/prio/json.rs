@@ -36,19 +36,6 @@ struct Document<'a> {
     notes: Vec<&'a String>,
 }
 
-/// The key of a factor.
-const fn key(factor: Factor) -> &'static str {
-    match factor {
-        Factor::Age => "age",
-        Factor::Assoc => "assoc",
-        Factor::Fairshare => "fairshare",
-        Factor::JobSize => "job_size",
-        Factor::Partition => "partition",
-        Factor::Qos => "qos",
-        Factor::Tres => "tres",
-    }
-}
-
 /// The weights of one listing; `null` where none are known.
 struct WeightsOf<'a>(&'a PrioReport);
 
@@ -60,8 +47,8 @@ impl Serialize for WeightsOf<'_> {
         let mut map = serializer.serialize_map(Some(7))?;
         for factor in Factor::ALL {
             match factor {
-                Factor::Tres => map.serialize_entry(key(factor), &weights.tres)?,
-                _ => map.serialize_entry(key(factor), &weights.points[factor.index()])?,
+                Factor::Tres => map.serialize_entry(factor.name(), &weights.tres)?,
+                _ => map.serialize_entry(factor.name(), &weights.points[factor.index()])?,
             }
         }
         map.end()
@@ -122,7 +109,7 @@ impl Serialize for Figures<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(7))?;
         for factor in Factor::ALL {
-            map.serialize_entry(key(factor), &self.0[factor.index()].value())?;
+            map.serialize_entry(factor.name(), &self.0[factor.index()].value())?;
         }
         map.end()
     }
@@ -142,7 +129,7 @@ impl<'a> RowOf<'a> {
         let given = |(name, figure): (&'static str, Figure)| {
             matches!(figure, Figure::Printed(_) | Figure::Unknown).then_some(name)
         };
-        let points = Factor::ALL.map(|factor| (key(factor), row.points[factor.index()]));
+        let points = Factor::ALL.map(|factor| (factor.name(), row.points[factor.index()]));
         RowOf {
             listing,
             job_id: row.job_id,

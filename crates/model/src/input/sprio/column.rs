@@ -1,67 +1,7 @@
 //! The columns of sprio: letters, headings, and the `-o` format.
 
-/// A factor that has a weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Factor {
-    /// How long the job has been eligible.
-    Age,
-    /// The association's priority.
-    Assoc,
-    /// The association's fair share.
-    Fairshare,
-    /// The size of the job.
-    JobSize,
-    /// The partition's priority.
-    Partition,
-    /// The QOS' priority.
-    Qos,
-    /// Trackable resources, each with a weight of its own.
-    Tres,
-}
-
-impl Factor {
-    /// All of them, in sprio's order, which is that of [`Factor::index`].
-    pub const ALL: [Factor; 7] = [
-        Factor::Age,
-        Factor::Assoc,
-        Factor::Fairshare,
-        Factor::JobSize,
-        Factor::Partition,
-        Factor::Qos,
-        Factor::Tres,
-    ];
-
-    /// Position in [`Factor::ALL`].
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// The heading of the factor's column.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Factor::Age => "AGE",
-            Factor::Assoc => "ASSOC",
-            Factor::Fairshare => "FAIRSHARE",
-            Factor::JobSize => "JOBSIZE",
-            Factor::Partition => "PARTITION",
-            Factor::Qos => "QOS",
-            Factor::Tres => "TRES",
-        }
-    }
-
-    /// slurm.conf's key of the weight.
-    pub const fn weight_name(self) -> &'static str {
-        match self {
-            Factor::Age => "PriorityWeightAge",
-            Factor::Assoc => "PriorityWeightAssoc",
-            Factor::Fairshare => "PriorityWeightFairshare",
-            Factor::JobSize => "PriorityWeightJobSize",
-            Factor::Partition => "PriorityWeightPartition",
-            Factor::Qos => "PriorityWeightQOS",
-            Factor::Tres => "PriorityWeightTRES",
-        }
-    }
-}
+pub use fairtree::priority::Factor;
+use fairtree::priority::Term;
 
 /// A number in points of priority, or as a share of its largest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,10 +75,10 @@ impl Column {
             Column::User => "USER",
             Column::Account => "ACCOUNT",
             Column::QosName => "QOSNAME",
-            Column::Site => "SITE",
-            Column::Nice => "NICE",
+            Column::Site => Term::Site.heading(),
+            Column::Nice => Term::Nice.heading(),
             Column::Priority(_) => "PRIORITY",
-            Column::Factor(factor, _) => factor.name(),
+            Column::Factor(factor, _) => factor.heading(),
         }
     }
 
@@ -273,7 +213,7 @@ impl Defaults {
         } else {
             " %.10Y %.10S"
         });
-        for (factor, letter) in Factor::ALL.into_iter().zip("abfjpqt".chars()) {
+        for factor in Factor::ALL {
             if !self.long && !self.weighted[factor.index()] {
                 continue;
             }
@@ -285,10 +225,11 @@ impl Defaults {
                 text.push_str(" %.11N");
             }
             let width = if factor == Factor::Tres { 20 } else { 10 };
+            let letter = factor.letter();
             if self.normalised {
-                text.push_str(&format!(" %{width}{letter}"));
+                text.push_str(&format!(" %{width}{}", letter.to_ascii_lowercase()));
             } else {
-                text.push_str(&format!(" %.{width}{}", letter.to_ascii_uppercase()));
+                text.push_str(&format!(" %.{width}{letter}"));
             }
         }
         LineFormat::parse(&text).expect("sprio's own formats are whole")

@@ -194,7 +194,7 @@ pub(super) fn columns(
         "PARTITION" if is_name(at) => Column::Partition,
         name => {
             let mut factors = Factor::ALL.into_iter();
-            let factor = factors.find(|factor| factor.name() == name);
+            let factor = factors.find(|factor| factor.heading() == name);
             Column::Factor(factor.unwrap_or(Factor::Tres), form(at))
         }
     };

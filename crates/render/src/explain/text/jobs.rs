@@ -6,6 +6,7 @@ use super::Text;
 use super::remedies;
 use super::users::write_order;
 use super::words::{Points, list};
+use fairtree::priority::Factor;
 use fairtree_analysis::explain::{Explained, JobExplanation, JobsCompared, TermName};
 
 /// Columns of names and points are at least this wide.
@@ -117,5 +118,5 @@ fn write_decisive(f: &mut fmt::Formatter<'_>, compared: &JobsCompared) -> fmt::R
 
 fn fairshare_differs(compared: &JobsCompared) -> bool {
     let mut terms = compared.terms.iter();
-    terms.any(|term| term.name == TermName::Fairshare && term.difference != 0.0)
+    terms.any(|term| term.name == TermName::Factor(Factor::Fairshare) && term.difference != 0.0)
 }
