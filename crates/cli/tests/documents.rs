@@ -11,6 +11,8 @@ mod console;
 mod guides;
 #[path = "documents/help.rs"]
 mod help;
+#[path = "documents/paths.rs"]
+mod paths;
 #[path = "documents/sandbox.rs"]
 mod sandbox;
 #[path = "documents/schemas.rs"]
