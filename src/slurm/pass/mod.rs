@@ -40,4 +40,6 @@ pub(super) mod schedule;
 mod workspace;
 
 #[cfg(test)]
+mod fake_host;
+#[cfg(test)]
 mod tests;
