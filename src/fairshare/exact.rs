@@ -12,7 +12,7 @@ use crate::extended::Extended;
 /// `numerator / denominator * 2^exponent`; one of the upper two bits of both parts is set, and
 /// the numerator is even.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ratio {
+pub(super) struct LevelRatio {
     numerator: u128,
     denominator: u128,
     exponent: i32,
@@ -24,7 +24,7 @@ pub(super) enum Level {
     /// No shares.
     Zero,
     /// Shares and usage.
-    Finite(Ratio),
+    Finite(LevelRatio),
     /// Shares, and no usage to hold against them; or a user with `FairShare=parent`.
     Infinite,
 }
@@ -55,7 +55,7 @@ impl Level {
         // or the bit below.
         let shares = u64::from(shares);
         let (up, down) = (shares.leading_zeros(), level_shares.leading_zeros());
-        Level::Finite(Ratio {
+        Level::Finite(LevelRatio {
             numerator: u128::from(shares << up) * u128::from(total),
             denominator: u128::from(level_shares << down) * u128::from(used),
             exponent: total_exponent - used_exponent - up as i32 + down as i32,
@@ -73,7 +73,7 @@ impl Level {
     }
 }
 
-impl Ratio {
+impl LevelRatio {
     #[inline(always)]
     fn rounded(&self) -> Extended {
         let lacks_top = |number: u128| u32::from(number >> 127 == 0);
@@ -126,8 +126,8 @@ fn normalised_product(a: u128, b: u128, exponent: i32) -> (i32, u128, u128) {
     (top, high << zeros | carried, low << zeros)
 }
 
-impl Ord for Ratio {
-    fn cmp(&self, other: &Ratio) -> Ordering {
+impl Ord for LevelRatio {
+    fn cmp(&self, other: &LevelRatio) -> Ordering {
         // Only the difference of the exponents matters; it goes to the left side.
         let left = normalised_product(
             self.numerator,
@@ -139,19 +139,19 @@ impl Ord for Ratio {
     }
 }
 
-impl PartialOrd for Ratio {
-    fn partial_cmp(&self, other: &Ratio) -> Option<Ordering> {
+impl PartialOrd for LevelRatio {
+    fn partial_cmp(&self, other: &LevelRatio) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ratio {
-    fn eq(&self, other: &Ratio) -> bool {
+impl PartialEq for LevelRatio {
+    fn eq(&self, other: &LevelRatio) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Ratio {}
+impl Eq for LevelRatio {}
 
 #[cfg(test)]
 mod tests {
@@ -240,7 +240,7 @@ mod tests {
     fn products_are_compared_to_the_last_bit() {
         // k/(k + 1) > (k - 1)/k, as k^2 > k^2 - 1: these differ in the last of 201 bits only.
         let k = (1 << 100) + 1;
-        let ratio = |numerator, denominator| Ratio {
+        let ratio = |numerator, denominator| LevelRatio {
             numerator,
             denominator,
             exponent: 0,
@@ -250,21 +250,21 @@ mod tests {
         // Powers of two count.
         assert!(
             ratio(3, 2)
-                < Ratio {
+                < LevelRatio {
                     exponent: 1,
                     ..ratio(1, 1)
                 }
         );
         assert_eq!(
             ratio(4, 2),
-            Ratio {
+            LevelRatio {
                 exponent: 1,
                 ..ratio(1, 1)
             }
         );
         assert_eq!(
             ratio(1, 1 << 126),
-            Ratio {
+            LevelRatio {
                 exponent: -126,
                 ..ratio(1, 1)
             }

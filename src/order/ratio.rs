@@ -197,8 +197,8 @@ fn exactly(a: &Ratio, b: &Ratio) -> Ordering {
     if a.entitled == b.entitled || a.used == 0 || b.used == 0 {
         return a.used.cmp(&b.used);
     }
-    let left = Product::new(a.used, a.entitled.denominator, b.entitled.numerator);
-    let right = Product::new(b.used, b.entitled.denominator, a.entitled.numerator);
+    let left = WideProduct::new(a.used, a.entitled.denominator, b.entitled.numerator);
+    let right = WideProduct::new(b.used, b.entitled.denominator, a.entitled.numerator);
     let left_top = left.top + i64::from(b.entitled.exponent);
     let right_top = right.top + i64::from(a.entitled.exponent);
     (left_top.cmp(&right_top)).then_with(|| left.digits.cmp(&right.digits))
@@ -206,13 +206,13 @@ fn exactly(a: &Ratio, b: &Ratio) -> Ordering {
 
 /// A product of three numbers that are not 0: `digits` with the first bit set, and the number
 /// of bits.
-struct Product {
+struct WideProduct {
     top: i64,
     digits: [u64; 6],
 }
 
-impl Product {
-    fn new(a: u128, b: u128, c: u128) -> Product {
+impl WideProduct {
+    fn new(a: u128, b: u128, c: u128) -> WideProduct {
         // The first digit is the lowest here.
         let mut digits = [0; 6];
         (digits[0], digits[1]) = (a as u64, (a >> 64) as u64);
@@ -225,7 +225,7 @@ impl Product {
             let carried = if shift == 0 { 0 } else { below >> (64 - shift) };
             shifted[to] = digits[at] << shift | carried;
         }
-        Product {
+        WideProduct {
             top: 384 - 64 * zeros as i64 - i64::from(shift),
             digits: shifted,
         }

@@ -44,6 +44,7 @@
 mod bill;
 mod error;
 mod estimate;
+mod machine;
 mod reservation;
 #[cfg(any(feature = "capi", feature = "slurm", test))]
 mod save;
@@ -59,6 +60,7 @@ pub use bill::{Bill, Prices};
 use bill::{Billed, Ledger};
 pub use error::OnDemandError;
 pub use estimate::Estimate;
+use machine::Machine;
 use reservation::Reservation;
 
 /// The account that is billed: any number.
@@ -134,21 +136,6 @@ struct Job {
     started: Option<Micros>,
 }
 
-#[derive(Clone, Debug)]
-struct Machine {
-    name: String,
-    limit: Option<u32>,
-    prices: Prices,
-    paused: bool,
-    /// On-demand jobs that wait: since when, submit time, id.
-    on_demand: BTreeSet<(Micros, Micros, u64)>,
-    /// Jobs of the running reservation that wait: submit time, id.
-    in_reservation: BTreeSet<(Micros, u64)>,
-    running: Vec<u64>,
-    /// Reservations that are not over, by start.
-    reserved: BTreeMap<Micros, u64>,
-}
-
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct OnDemand {
@@ -188,34 +175,6 @@ impl OnDemand {
         }
     }
 
-    /// Adds a machine. `limit`: of waiting on-demand jobs; `None`: none.
-    ///
-    /// # Errors
-    /// [`MachineError::MachineTwice`].
-    pub fn add_machine(
-        &mut self,
-        name: &str,
-        limit: Option<u32>,
-        prices: Prices,
-    ) -> Result<(), OnDemandError> {
-        let name = name.to_owned();
-        if self.names.contains_key(&name) {
-            return Err(MachineError::MachineTwice { name }.into());
-        }
-        self.names.insert(name.clone(), self.machines.len() as u32);
-        self.machines.push(Machine {
-            name,
-            limit,
-            prices,
-            paused: false,
-            on_demand: BTreeSet::new(),
-            in_reservation: BTreeSet::new(),
-            running: Vec::new(),
-            reserved: BTreeMap::new(),
-        });
-        Ok(())
-    }
-
     /// Limits waiting on-demand jobs of an account, or with `None` of every account that has no
     /// limit of its own. Jobs that wait already stay.
     pub fn limit_account(&mut self, account: Option<AccountId>, limit: Option<u32>) {
@@ -225,27 +184,6 @@ impl OnDemand {
             }
             None => self.account_limit = limit,
         }
-    }
-
-    /// Begins or ends maintenance. A paused machine gives no job; what runs there is the
-    /// caller's business.
-    ///
-    /// # Errors
-    /// [`MachineError::UnknownMachine`].
-    pub fn set_paused(&mut self, machine: &str, paused: bool) -> Result<(), OnDemandError> {
-        let at = self.machine(machine)?;
-        self.machines[at as usize].paused = paused;
-        Ok(())
-    }
-
-    fn machine(&self, name: &str) -> Result<u32, OnDemandError> {
-        let found = self.names.get(name).copied();
-        found.ok_or_else(|| {
-            MachineError::UnknownMachine {
-                name: name.to_owned(),
-            }
-            .into()
-        })
     }
 
     fn job(&self, id: u64) -> Result<&Job, OnDemandError> {
@@ -339,11 +277,6 @@ impl OnDemand {
                 machine.in_reservation.remove(&(job.submit, id));
             }
         }
-    }
-
-    /// The names of the machines, as they were added.
-    pub fn machines(&self) -> impl Iterator<Item = &str> {
-        self.machines.iter().map(|machine| machine.name.as_str())
     }
 
     /// Jobs that waited when their reservation ended and that the limits left no room for, as
