@@ -1,11 +1,16 @@
 //! Jobs in their order, with their numbers: where one more belongs.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
+use super::forest::Forest;
+use super::guests::{Floor, Guests};
 use super::integers::{MAX_NUMBER, Number, between, renumber};
 use super::merge::{self, interleaved};
-use super::ratio::Ratio;
 use super::rows::{Job, Level, Node, OrderError};
+use super::tier::Tier;
+use super::walk::Walk;
 
 /// A job that stands in line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,62 +21,61 @@ pub struct Placed {
     pub number: u32,
 }
 
+/// The numbers of the jobs before and behind a place; `None`: there is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbours {
+    pub(super) above: Option<u32>,
+    pub(super) below: Option<u32>,
+}
+
 /// Jobs in the order of [`super::interleaved`] or [`super::strict`], to which single ones come.
 ///
 /// A job that comes gets the place that it would have if all were sorted from scratch. Those behind it
-/// may then have other places among themselves; they keep theirs until the next order. Where it
-/// comes before older jobs of its node or of one beside it, a tie above them may go to another
-/// node that these had won: it stands before the older ones nevertheless.
-#[derive(Clone, Debug, Default)]
+/// may then have other places among themselves; they keep theirs until the next order, and count
+/// with the use that they had in the last one. Where it comes before older jobs of its node or of
+/// one beside it, a tie above them may go to another node that these had won: it stands before the
+/// older ones nevertheless.
+#[derive(Clone, Debug)]
 pub struct Line {
-    nodes: Vec<Node>,
-    depths: Vec<u32>,
-    inner: Vec<bool>,
-    level: Option<Level>,
-    /// First to last.
-    jobs: Vec<Placed>,
+    forest: Arc<Forest>,
+    standing: Standing,
     /// Numbers that are not given.
     fixed: BTreeSet<u32>,
 }
 
-/// What a job of some sequence belongs to there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Child {
-    /// This node.
-    Node(u32),
-    /// The parent itself, which has other nodes below it.
-    Own,
+#[derive(Clone, Debug)]
+enum Standing {
+    Indexed(Box<Guests>),
+    /// A node with jobs competes with others below it.
+    Walked(Walk),
+}
+
+/// Nobody stands in it, and nobody can come.
+impl Default for Line {
+    fn default() -> Line {
+        Line {
+            forest: Arc::new(Forest {
+                nodes: Vec::new(),
+                depths: Vec::new(),
+                inner: Vec::new(),
+                level: Level::Leaf,
+            }),
+            standing: Standing::Indexed(Box::default()),
+            fixed: BTreeSet::new(),
+        }
+    }
 }
 
 impl Line {
-    /// A line of jobs that stand in their order, first to last.
-    ///
-    /// `fixed`: numbers set by administrators, which are not given.
-    ///
-    /// # Errors
-    /// Those of [`OrderError`].
-    pub fn new(
-        nodes: Vec<Node>,
-        level: Level,
-        jobs: Vec<Placed>,
-        fixed: BTreeSet<u32>,
-    ) -> Result<Line, OrderError> {
-        merge::check(&nodes, jobs.iter().map(|placed| &placed.job))?;
-        Ok(Line {
-            depths: merge::depths(&nodes)?,
-            inner: merge::inner(&nodes),
-            nodes,
-            level: Some(level),
-            jobs,
-            fixed,
-        })
-    }
-
     /// A line of jobs that stand anyhow, each with the number that it has, or 0: puts them in
     /// order and gives them numbers, of which as few as possible are others than they had. Also
     /// gives the number of each job, in the order of `jobs`.
     ///
-    /// `interleaves`: by [`super::interleaved`], else by [`super::strict`]; `fixed` as above.
+    /// `interleaves`: by [`super::interleaved`], else by [`super::strict`]; `fixed`: numbers set by
+    /// administrators, which are not given.
+    ///
+    /// The numbers tell the order before: the less of it changes, the less time this takes. It is
+    /// O(n) for each level, plus O(d log d) for d jobs that move there.
     ///
     /// # Errors
     /// Those of [`OrderError`].
@@ -82,11 +86,38 @@ impl Line {
         jobs: &[Placed],
         fixed: BTreeSet<u32>,
     ) -> Result<(Line, Vec<u32>), OrderError> {
-        let mut rows: Vec<Job> = jobs.iter().map(|placed| placed.job).collect();
-        if !interleaves {
-            rows.iter_mut().for_each(|job| job.expected = 0);
-        }
-        let order = interleaved(&nodes, level, &rows)?;
+        merge::check(&nodes, jobs.iter().map(|placed| &placed.job))?;
+        let forest = Arc::new(Forest::new(nodes, level)?);
+        let row = |at: u32| {
+            let job = jobs[at as usize].job;
+            match interleaves {
+                true => job,
+                false => Job { expected: 0, ..job },
+            }
+        };
+        let mixed = jobs.iter().any(|placed| forest.is_mixed(placed.job.node));
+        let mut floors = Vec::new();
+        let order = if mixed {
+            let rows: Vec<Job> = (0..).take(jobs.len()).map(row).collect();
+            interleaved(&forest.nodes, level, &rows)?
+        } else {
+            let before = order_before(jobs);
+            let mut used: Vec<u128> = forest.nodes.iter().map(|node| node.used).collect();
+            let mut order = Vec::with_capacity(jobs.len());
+            let tier_of = |at: &u32| jobs[*at as usize].job.tier;
+            for slots in before.chunk_by(|a, b| tier_of(a) == tier_of(b)) {
+                let rows = slots.iter().map(|at| row(*at)).collect();
+                let tier = Tier::new(&forest, used, rows);
+                used = tier.used_after(&forest);
+                order.extend(tier.order().iter().map(|slot| slots[*slot as usize]));
+                floors.push(Floor {
+                    value: tier_of(&slots[0]),
+                    tier,
+                    numbers: Vec::new(),
+                });
+            }
+            order
+        };
         let free = order
             .iter()
             .map(|&at| Number::Free(jobs[at as usize].number));
@@ -95,154 +126,123 @@ impl Line {
         for change in renumber(&free.chain(fixed_numbers).collect::<Vec<_>>()) {
             numbers[order[change.place as usize] as usize] = change.number;
         }
-        let placed = order.iter().map(|&at| Placed {
-            job: rows[at as usize],
-            number: numbers[at as usize],
-        });
-        let line = Line::new(nodes, level, placed.collect(), fixed)?;
+        let mut placed = order.iter().map(|&at| (at, numbers[at as usize]));
+        let standing = if mixed {
+            let jobs = placed.map(|(at, number)| Placed {
+                job: row(at),
+                number,
+            });
+            Standing::Walked(Walk::new(Arc::clone(&forest), jobs.collect()))
+        } else {
+            for floor in &mut floors {
+                let own = placed.by_ref().take(floor.tier.jobs.len());
+                floor.numbers = own.map(|(_, number)| number).collect();
+            }
+            Standing::Indexed(Box::new(Guests::new(floors)))
+        };
+        let line = Line {
+            forest,
+            standing,
+            fixed,
+        };
         Ok((line, numbers))
     }
 
     /// The jobs, first to last.
-    pub fn jobs(&self) -> &[Placed] {
-        &self.jobs
+    pub fn jobs(&self) -> Vec<Placed> {
+        match &self.standing {
+            Standing::Indexed(guests) => guests.jobs(),
+            Standing::Walked(walk) => walk.jobs().to_vec(),
+        }
     }
 
-    /// Takes a job out of the line; `None`: it is not there. Takes time in O(n).
+    /// Whether a job stands in the line. Takes time as [`Line::submits`] of one.
+    pub fn contains(&self, id: u64) -> bool {
+        !self.submits(std::iter::once(id)).is_empty()
+    }
+
+    /// When those jobs were submitted that stand in the line, with their ids. Takes time in O(log n)
+    /// for each; in O(n) for all where a node with jobs competes with nodes below it.
+    pub fn submits(&self, ids: impl Iterator<Item = u64>) -> Vec<(u64, i64)> {
+        match &self.standing {
+            Standing::Indexed(guests) => ids
+                .filter_map(|id| Some((id, guests.job(id)?.submit)))
+                .collect(),
+            Standing::Walked(walk) => {
+                let ids: HashSet<u64> = ids.collect();
+                let jobs = walk.jobs().iter().map(|placed| &placed.job);
+                let wanted = jobs.filter(|job| ids.contains(&job.id));
+                wanted.map(|job| (job.id, job.submit)).collect()
+            }
+        }
+    }
+
+    /// Takes a job out of the line; `None`: it is not there. Takes time in O(log n) for each level;
+    /// in O(n) where a node with jobs competes with nodes below it.
     pub fn remove(&mut self, id: u64) -> Option<Placed> {
-        let at = self.jobs.iter().position(|placed| placed.job.id == id)?;
-        Some(self.jobs.remove(at))
+        match &mut self.standing {
+            Standing::Indexed(guests) => guests.remove(&self.forest, id),
+            Standing::Walked(walk) => walk.remove(id),
+        }
     }
 
     /// Puts a job in its place and gives its number. It keeps the number that it `had`, if that
     /// is right there. Where no number is left, it gets that of the job before it, and a new order
-    /// makes room. Takes time in O(n) for each level.
+    /// makes room. Takes time in O(log n) for each level, and for those that have come or gone since
+    /// the last order; in O(n) where a node with jobs competes with nodes below it.
     ///
     /// # Errors
     /// A node that is not there; the line stays as it is.
     pub fn insert(&mut self, job: Job, had: Option<u32>) -> Result<u32, OrderError> {
-        merge::check(&self.nodes, std::iter::once(&job))?;
-        let at = self.place(&job);
-        let above = at.checked_sub(1).map(|at| self.jobs[at].number);
-        let below = self.jobs.get(at).map(|placed| placed.number);
-        let fits = |number: &u32| {
-            above.is_none_or(|above| *number < above)
-                && *number > below.unwrap_or(0)
-                && *number <= MAX_NUMBER
-                && !self.fixed.contains(number)
+        merge::check(&self.forest.nodes, std::iter::once(&job))?;
+        let fixed = &self.fixed;
+        let number = |Neighbours { above, below }: Neighbours| {
+            let fits = |number: &u32| {
+                above.is_none_or(|above| *number < above)
+                    && *number > below.unwrap_or(0)
+                    && *number <= MAX_NUMBER
+                    && !fixed.contains(number)
+            };
+            let number = had.filter(fits);
+            let number = number.or_else(|| between(above, below, fixed));
+            number.or(above).unwrap_or(MAX_NUMBER)
         };
-        let number = had.filter(fits);
-        let number = number.or_else(|| between(above, below, &self.fixed));
-        let number = number.or(above).unwrap_or(MAX_NUMBER);
-        self.jobs.insert(at, Placed { job, number });
-        Ok(number)
-    }
-
-    /// Where a job belongs.
-    ///
-    /// As long as it is not taken, the others are taken as without it. So from its node up to the
-    /// level it is enough to find the first job of each sequence that it comes before.
-    fn place(&self, job: &Job) -> usize {
-        let start = self.jobs.partition_point(|one| one.job.tier > job.tier);
-        let end = self.jobs.partition_point(|one| one.job.tier >= job.tier);
-        let mut used: Vec<u128> = self.nodes.iter().map(|node| node.used).collect();
-        for placed in &self.jobs[..start] {
-            self.charge(&mut used, &placed.job);
-        }
-        let tier = &self.jobs[start..end];
-        let within = |job: &Job| (job.nice, job.submit, job.id);
-        let before = tier.iter().filter(|one| one.job.node == job.node);
-        let mut before = before.filter(|one| within(&one.job) < within(job)).count();
-        for (child, parent) in self.chain(job.node) {
-            before = self.place_below(tier, &used, (child, parent), before, job);
-        }
-        start + before
-    }
-
-    /// How many jobs below `parent` are taken before the one that has `before` others before it
-    /// below `child`.
-    fn place_below(
-        &self,
-        tier: &[Placed],
-        used: &[u128],
-        (child, parent): (Child, Option<u32>),
-        before: usize,
-        job: &Job,
-    ) -> usize {
-        let mut used = used.to_vec();
-        let (mut passed, mut place) = (0, 0);
-        for placed in tier {
-            let other = &placed.job;
-            let Some(of) = self.child(other.node, parent) else {
-                continue;
-            };
-            let comes_first = if of == child {
-                passed == before
-            } else {
-                let key = |child, job: &Job| (self.key(&used, child), job.submit, job.id);
-                passed == before && key(child, job) < key(of, other)
-            };
-            if comes_first {
-                break;
-            }
-            passed += usize::from(of == child);
-            place += 1;
-            self.charge(&mut used, other);
-        }
-        place
-    }
-
-    fn key(&self, used: &[u128], child: Child) -> Ratio {
-        match child {
-            Child::Own => Ratio::ZERO,
-            Child::Node(node) => {
-                let at = node as usize;
-                Ratio::new(used[at], self.nodes[at].entitled)
+        if let Standing::Indexed(guests) = &self.standing {
+            if self.forest.is_mixed(job.node) {
+                let walk = Walk::new(Arc::clone(&self.forest), guests.jobs());
+                self.standing = Standing::Walked(walk);
             }
         }
+        Ok(match &mut self.standing {
+            Standing::Indexed(guests) => guests.insert(&self.forest, job, number),
+            Standing::Walked(walk) => walk.insert(job, number),
+        })
     }
+}
 
-    fn charge(&self, used: &mut [u128], job: &Job) {
-        let mut above = Some(job.node).filter(|_| job.expected > 0);
-        while let Some(node) = above {
-            let used = &mut used[node as usize];
-            *used = used.saturating_add(job.expected);
-            above = self.nodes[node as usize].parent;
-        }
+/// The jobs as they stand by their numbers, the highest tier first; those without a number last.
+fn order_before(jobs: &[Placed]) -> Vec<u32> {
+    let number = |placed: &Placed| match placed.number {
+        0 => u32::MAX,
+        number => u32::MAX - number,
+    };
+    let one_tier = jobs
+        .windows(2)
+        .all(|two| two[0].job.tier == two[1].job.tier);
+    let rows = jobs.iter().zip(0..);
+    if one_tier {
+        let mut keys: Vec<u64> = rows
+            .map(|(placed, at): (_, u32)| u64::from(number(placed)) << 32 | u64::from(at))
+            .collect();
+        keys.sort_unstable();
+        // The lower half.
+        return keys.into_iter().map(|key| key as u32).collect();
     }
-
-    /// Whether a node competes over the whole tree; also with those below it, if `above`.
-    fn is_over_all(&self, node: u32, above: bool) -> bool {
-        match self.level {
-            None | Some(Level::Leaf) => true,
-            Some(Level::Depth(level)) => {
-                self.depths[node as usize] + u32::from(above) <= level.max(1)
-            }
-        }
-    }
-
-    /// What a job of `node` belongs to in the sequence of `parent`, or of all; `None`: to nothing.
-    fn child(&self, node: u32, parent: Option<u32>) -> Option<Child> {
-        let mut chain = self.chain(node);
-        chain.find_map(|(child, of)| (of == parent).then_some(child))
-    }
-
-    /// The sequences that a job of `node` stands in, from its own up to that of all.
-    fn chain(&self, node: u32) -> impl Iterator<Item = (Child, Option<u32>)> + '_ {
-        let over_all = self.is_over_all(node, true);
-        let own = !over_all && self.inner[node as usize];
-        let mut at = Some(node);
-        let nodes = std::iter::from_fn(move || {
-            let child = at?;
-            let top = over_all || self.is_over_all(child, false);
-            let parent = self.nodes[child as usize].parent.filter(|_| !top);
-            at = parent;
-            Some((Child::Node(child), parent))
-        });
-        own.then_some((Child::Own, Some(node)))
-            .into_iter()
-            .chain(nodes)
-    }
+    let mut keys: Vec<_> = rows
+        .map(|(placed, at): (_, u32)| (Reverse(placed.job.tier), number(placed), at))
+        .collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|(_, _, at)| at).collect()
 }
 
 #[cfg(test)]
@@ -305,9 +305,9 @@ mod tests {
             prop_assert_eq!(ids, same.collect::<Vec<_>>());
             prop_assert!(numbers.iter().all(|number| *number > 0 && !fixed.contains(number)));
             // What stands right is left.
-            let had = line.jobs().to_vec();
+            let had = line.jobs();
             let again = Line::ordered(nodes.clone(), level, takes_turns, &had, fixed).unwrap();
-            prop_assert_eq!(again.0.jobs(), &had[..]);
+            prop_assert_eq!(again.0.jobs(), had);
             let number = line.insert(*last, None).unwrap();
             let at = line.jobs().iter().position(|one| one.job.id == last.id).unwrap();
             let all = order(&nodes, level, &jobs).unwrap();
@@ -340,9 +340,115 @@ mod tests {
             job: job(id, submit),
             number,
         };
-        let jobs = vec![placed(1, 10, 7), placed(2, 30, 6)];
-        let mut line = Line::new(nodes, Level::Leaf, jobs, BTreeSet::new()).unwrap();
+        let jobs = [placed(1, 10, 7), placed(2, 30, 6)];
+        let line = Line::ordered(nodes, Level::Leaf, false, &jobs, BTreeSet::new());
+        let (mut line, numbers) = line.unwrap();
+        assert_eq!(numbers, [7, 6]);
         assert_eq!(line.insert(job(3, 20), None), Ok(7));
         assert_eq!(line.remove(9), None);
+    }
+
+    /// What happens between two orders, and to the nodes before the second one.
+    #[derive(Clone, Debug)]
+    enum Event {
+        Comes(Job),
+        Goes(u64),
+        /// Another nice value.
+        Changes(u64, i64),
+        Charged(usize, u128),
+    }
+
+    fn events(nodes: usize) -> impl Strategy<Value = Vec<Event>> {
+        let job = (0..nodes as u32, 0..2_i64, 0..4_i64, 0..4_u128, 100..120_u64);
+        let comes = job.prop_map(|(node, tier, submit, expected, id)| {
+            Event::Comes(Job {
+                node,
+                tier,
+                nice: 0,
+                submit,
+                id,
+                expected,
+            })
+        });
+        let event = prop_oneof![
+            comes,
+            (1..120_u64).prop_map(Event::Goes),
+            (1..120_u64, -1..2_i64).prop_map(|(id, nice)| Event::Changes(id, nice)),
+            (0..nodes, 0..3_u128).prop_map(|(node, more)| Event::Charged(node, more)),
+        ];
+        prop::collection::vec(event, 0..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        /// A new order after anything that may happen is that from scratch; numbers fall along it,
+        /// and between orders, too, unless room was used up.
+        #[test]
+        fn what_is_carried_on_is_as_from_scratch(
+            (nodes, jobs, events) in nodes().prop_flat_map(|nodes| {
+                let (jobs, events) = (jobs(nodes.len()), events(nodes.len()));
+                (Just(nodes), jobs, events)
+            }),
+            level in level(),
+            takes_turns: bool,
+        ) {
+            let order = if takes_turns { interleaved } else { strict };
+            let mut nodes = nodes;
+            let had: Vec<Placed> = jobs.iter().map(|&job| Placed { job, number: 0 }).collect();
+            let ordered = Line::ordered(nodes.clone(), level, takes_turns, &had, BTreeSet::new());
+            let (mut line, _) = ordered.unwrap();
+            let mut real: Vec<Job> = jobs.clone();
+            let mut as_ordered = true;
+            for event in &events {
+                match *event {
+                    Event::Comes(job) => {
+                        let had = line.remove(job.id).map(|one| one.number);
+                        prop_assert_eq!(had.is_some(), real.iter().any(|one| one.id == job.id));
+                        real.retain(|one| one.id != job.id);
+                        real.push(job);
+                        let expected = if takes_turns { job.expected } else { 0 };
+                        line.insert(Job { expected, ..job }, had).unwrap();
+                        as_ordered = false;
+                    }
+                    Event::Goes(id) => {
+                        let gone = line.remove(id);
+                        as_ordered &= gone.is_none();
+                        prop_assert_eq!(gone.is_some(), real.iter().any(|one| one.id == id));
+                        real.retain(|one| one.id != id);
+                    }
+                    Event::Changes(id, nice) => {
+                        let Some(placed) = line.remove(id) else { continue };
+                        let job = Job { nice, ..placed.job };
+                        line.insert(job, Some(placed.number)).unwrap();
+                        // Whoever comes before a job changes what its node will have used.
+                        if placed.job.nice == nice && as_ordered {
+                            let now = line.jobs();
+                            let now = now.iter().find(|one| one.job.id == id).unwrap();
+                            prop_assert_eq!(now.number, placed.number);
+                        }
+                        as_ordered &= placed.job.nice == nice;
+                        real.iter_mut().filter(|one| one.id == id).for_each(|one| one.nice = nice);
+                    }
+                    Event::Charged(node, more) => nodes[node].used += more,
+                }
+                let stands = line.jobs();
+                prop_assert_eq!(stands.len(), real.len());
+                prop_assert!(stands.windows(2).all(|two| two[0].number > two[1].number));
+            }
+            // A job that an administrator has looked at keeps its expected use there.
+            let had: Vec<Placed> = (line.jobs().into_iter())
+                .map(|one| {
+                    let job = *real.iter().find(|job| job.id == one.job.id).unwrap();
+                    Placed { job, number: one.number }
+                })
+                .collect();
+            let rows: Vec<Job> = had.iter().map(|one| one.job).collect();
+            let scratch = order(&nodes, level, &rows).unwrap();
+            let again = Line::ordered(nodes, level, takes_turns, &had, BTreeSet::new());
+            let (line, _) = again.unwrap();
+            let ids: Vec<u64> = line.jobs().iter().map(|one| one.job.id).collect();
+            let expected: Vec<u64> = scratch.iter().map(|at| rows[*at as usize].id).collect();
+            prop_assert_eq!(ids, expected);
+        }
     }
 }

@@ -25,12 +25,17 @@
 //! # Ok::<(), fairtree::order::OrderError>(())
 //! ```
 
+mod forest;
+mod guests;
 pub(crate) mod heap;
 mod integers;
 mod line;
 mod merge;
+mod nearly_sorted;
 mod ratio;
 mod rows;
+mod tier;
+mod walk;
 
 pub use integers::{MAX_NUMBER, NewNumber, Number, between, renumber};
 pub use line::{Line, Placed};

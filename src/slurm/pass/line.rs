@@ -12,7 +12,7 @@ use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{NONE, ffi};
 use crate::slurm::state::FirstSubmit;
 use crate::tree::{AssocId, AssocIndex, Tree};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a job without a time limit is expected to take.
@@ -25,10 +25,9 @@ pub(in crate::slurm) struct StandingLine {
     contenders: Contenders,
     tree: Arc<Tree>,
     /// When a job was first submitted, by its number: a requeue gives it another time, and it
-    /// keeps its place.
-    submitted: HashMap<u32, i64>,
-    /// Those of which slurmctld's records tell another time, and those that may be requeued.
-    to_save: BTreeMap<u32, i64>,
+    /// keeps its place. Those of which slurmctld's records tell another time, and those that run
+    /// and may be requeued.
+    submitted: BTreeMap<u32, i64>,
     /// Jobs that came since the pass, and the association that they were charged to.
     came: Vec<(Job, Option<AssocId>)>,
 }
@@ -46,7 +45,7 @@ pub(in crate::slurm) fn form(
     tables: &Tables,
     computed: &SlurmComputed,
     moment: &Moment,
-    before: &HashMap<u32, i64>,
+    before: &BTreeMap<u32, i64>,
 ) -> Result<(StandingLine, Vec<u32>), OrderError> {
     let raw = computed.model().raw();
     let mut contenders = if computed.has_usage && raw.len() == tables.tree.len() {
@@ -61,13 +60,11 @@ pub(in crate::slurm) fn form(
             }
         }
     }
-    let mut submitted = HashMap::with_capacity(snapshot.waiting().len());
-    let mut to_save = BTreeMap::new();
+    let mut submitted = BTreeMap::new();
     let first = |id: u32| before.get(&id).copied();
     for row in snapshot.accruing() {
         if let Some(at) = first(row.job_id) {
             submitted.insert(row.job_id, at);
-            to_save.insert(row.job_id, at);
         }
     }
     let (mut rows, mut jobs, mut fixed) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -83,9 +80,8 @@ pub(in crate::slurm) fn form(
             let mut job = job(config, snapshot, tables, at, contenders.of(assoc));
             if let Some(at) = first(row.job_id).filter(|at| *at < job.submit) {
                 job.submit = at;
-                to_save.insert(row.job_id, at);
+                submitted.insert(row.job_id, at);
             }
-            submitted.insert(row.job_id, job.submit);
             rows.push(at);
             jobs.push(Placed {
                 job,
@@ -109,7 +105,6 @@ pub(in crate::slurm) fn form(
         contenders,
         tree: Arc::clone(&tables.tree),
         submitted,
-        to_save,
         came: Vec::new(),
     };
     Ok((standing, by_row))
@@ -120,32 +115,38 @@ impl StandingLine {
     pub(in crate::slurm) fn knowing(submits: &[FirstSubmit]) -> StandingLine {
         StandingLine {
             submitted: submits.iter().copied().collect(),
-            to_save: submits.iter().copied().collect(),
             ..StandingLine::default()
         }
     }
 
     /// When jobs were first submitted, as far as a restart would forget it, ascending by number.
     pub(in crate::slurm) fn submits_to_save(&self) -> Vec<FirstSubmit> {
-        self.to_save.iter().map(|(&id, &at)| (id, at)).collect()
+        self.submitted.iter().map(|(&id, &at)| (id, at)).collect()
     }
 
-    /// When jobs were first submitted.
-    pub(in crate::slurm) fn submitted(&self) -> HashMap<u32, i64> {
-        self.submitted.clone()
+    /// When jobs were first submitted, as far as their records may not tell it; of those that run,
+    /// `running`, as far as they stood in line before.
+    pub(in crate::slurm) fn submitted(
+        &self,
+        running: impl Iterator<Item = u32>,
+    ) -> BTreeMap<u32, i64> {
+        let mut submitted = self.submitted.clone();
+        let started = running.filter(|id| !self.submitted.contains_key(id));
+        let known = self.line.submits(started.map(u64::from));
+        submitted.extend(known.into_iter().map(|(id, at)| (id as u32, at)));
+        submitted
     }
 
     /// Takes the place of the line `before`, with the jobs that came there after the snapshot.
     pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) {
         for (mut job, assoc) in std::mem::take(&mut before.came) {
             let id = job.id as u32;
-            if !self.submitted.contains_key(&id) {
+            if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
                 let known = assoc.and_then(|id| self.tree.index_of(id));
                 job.node = self.contenders.of(known);
                 let had = before.line.remove(job.id).map(|placed| placed.number);
-                self.submitted.insert(id, job.submit);
-                if let Some(at) = before.to_save.get(&id) {
-                    self.to_save.insert(id, *at);
+                if let Some(at) = before.submitted.get(&id) {
+                    self.submitted.insert(id, *at);
                 }
                 // The node is one of the line.
                 let _ = self.line.insert(job, had);
@@ -168,15 +169,17 @@ impl StandingLine {
         let (assoc, known) = above.next().unzip();
         let mut job = job(config, snapshot, tables, 0, self.contenders.of(known));
         let id = snapshot.waiting()[0].job_id;
-        let submit = *self.submitted.entry(id).or_insert(job.submit);
-        if submit < job.submit {
-            job.submit = submit;
-            self.to_save.insert(id, submit);
-        }
         if config.order() != Order::Interleaved {
             job.expected = 0;
         }
-        let had = self.line.remove(job.id).map(|placed| placed.number);
+        let before = self.line.remove(job.id);
+        let had = before.map(|placed| placed.number);
+        let stood = before.map(|placed| placed.job.submit);
+        let first = self.submitted.get(&id).copied().or(stood);
+        if let Some(first) = first.filter(|first| *first < job.submit) {
+            job.submit = first;
+            self.submitted.insert(id, first);
+        }
         self.came.retain(|(other, _)| other.id != job.id);
         self.came.push((job, assoc));
         self.line.insert(job, had)

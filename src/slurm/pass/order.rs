@@ -183,7 +183,8 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         return;
     }
     // Hooks go on with the old one meanwhile.
-    let before = plugin.line.lock().submitted();
+    let running = work.snapshot.accruing().iter().map(|row| row.job_id);
+    let before = plugin.line.lock().submitted(running);
     let formed = line::form(
         &settings.config,
         &work.snapshot,

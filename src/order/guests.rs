@@ -1,0 +1,341 @@
+//! Jobs that come to, or leave, a line between two orders.
+
+use std::collections::{HashMap, HashSet};
+
+use super::forest::{Child, Forest};
+use super::line::{Neighbours, Placed};
+use super::ratio::Ratio;
+use super::rows::Job;
+use super::tier::{Point, Stamp, Tier, stamp, within};
+
+/// The jobs of an order, where single ones have come and gone since.
+///
+/// The place of one more takes a binary search in each sequence that it stands in, from its node up
+/// to all; beside that it takes time for those that have come or gone since the order. The keys of
+/// jobs that stood there are those of the order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Guests {
+    /// The highest first.
+    tiers: Vec<Floor>,
+    /// Where each job of the order is, by id.
+    slots: Vec<(u64, i64, u32)>,
+    came: HashMap<u64, Placed>,
+    /// The guests of each sequence that has any, in their order.
+    lists: HashMap<Sequence, Vec<Guest>>,
+    /// The jobs of each sequence that have gone: place, and expected use.
+    gaps: HashMap<Sequence, Vec<(usize, u128)>>,
+    /// Tier and slot of those.
+    gone: HashSet<(i64, u32)>,
+}
+
+/// A tier with its numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Floor {
+    pub(super) value: i64,
+    pub(super) tier: Tier,
+    /// By place.
+    pub(super) numbers: Vec<u32>,
+}
+
+/// A sequence of a tier.
+type Sequence = (i64, Whose);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Whose {
+    /// The jobs of this node, as they came.
+    Own(u32),
+    /// All below this node; `None`: all.
+    Below(Option<u32>),
+}
+
+/// A job that has come, in one of its sequences.
+#[derive(Clone, Copy, Debug)]
+struct Guest {
+    id: u64,
+    /// How many jobs of the order stand before it.
+    gap: usize,
+    within: (i64, i64, u64),
+    /// In a merge.
+    ratio: Ratio,
+    latest: Stamp,
+    expected: u128,
+}
+
+/// Where a guest stands in a sequence.
+#[derive(Clone, Copy)]
+struct At {
+    sequence: Sequence,
+    gap: usize,
+    /// Its place among the guests.
+    nth: usize,
+}
+
+impl Guests {
+    /// `floors`: the highest tier first.
+    pub(super) fn new(floors: Vec<Floor>) -> Guests {
+        let mut slots = Vec::new();
+        for floor in &floors {
+            let jobs = floor.tier.jobs.iter().zip(0..);
+            slots.extend(jobs.map(|(job, slot)| (job.id, floor.value, slot)));
+        }
+        slots.sort_unstable();
+        Guests {
+            tiers: floors,
+            slots,
+            ..Guests::default()
+        }
+    }
+
+    /// All jobs, first to last.
+    pub(super) fn jobs(&self) -> Vec<Placed> {
+        let mut all = Vec::new();
+        for floor in &self.tiers {
+            let guests = self.lists.get(&(floor.value, Whose::Below(None)));
+            let mut guests = guests.into_iter().flatten().peekable();
+            for (place, &slot) in floor.tier.order().iter().enumerate() {
+                while let Some(guest) = guests.next_if(|guest| guest.gap <= place) {
+                    all.push(self.came[&guest.id]);
+                }
+                if !self.gone.contains(&(floor.value, slot)) {
+                    all.push(Placed {
+                        job: floor.tier.jobs[slot as usize],
+                        number: floor.numbers[place],
+                    });
+                }
+            }
+            all.extend(guests.map(|guest| self.came[&guest.id]));
+        }
+        all
+    }
+
+    /// A job that stands in the line.
+    pub(super) fn job(&self, id: u64) -> Option<&Job> {
+        if let Some(placed) = self.came.get(&id) {
+            return Some(&placed.job);
+        }
+        let found = self.slots.binary_search_by_key(&id, |slot| slot.0).ok()?;
+        let (_, value, slot) = self.slots[found];
+        if self.gone.contains(&(value, slot)) {
+            return None;
+        }
+        let floor = self.tiers.iter().find(|floor| floor.value == value)?;
+        Some(&floor.tier.jobs[slot as usize])
+    }
+
+    /// Takes a job out of the line; `None`: it is not there.
+    pub(super) fn remove(&mut self, forest: &Forest, id: u64) -> Option<Placed> {
+        if let Some(placed) = self.came.remove(&id) {
+            for sequence in sequences(forest, &placed.job) {
+                let list = self.lists.get_mut(&sequence).expect("it came to it");
+                list.retain(|guest| guest.id != id);
+            }
+            return Some(placed);
+        }
+        let found = self.slots.binary_search_by_key(&id, |slot| slot.0).ok()?;
+        let (_, value, slot) = self.slots[found];
+        if !self.gone.insert((value, slot)) {
+            return None;
+        }
+        let floor = self.tiers.iter().find(|floor| floor.value == value)?;
+        let tier = &floor.tier;
+        let job = tier.jobs[slot as usize];
+        let own = tier.of_node(job.node);
+        let place = own.partition_point(|other| within(&tier.jobs[*other as usize]) < within(&job));
+        let mut places = vec![place];
+        for (child, parent) in forest.chain(job.node) {
+            places.push(tier.place_below(forest.step(child, parent), parent, slot));
+        }
+        let placed = Placed {
+            job,
+            number: floor.numbers[tier.place(slot)],
+        };
+        for (sequence, place) in sequences(forest, &job).into_iter().zip(places) {
+            let gaps = self.gaps.entry(sequence).or_default();
+            gaps.push((place, job.expected));
+        }
+        Some(placed)
+    }
+
+    /// Puts a job in its place; `number` chooses its number between those of its neighbours.
+    pub(super) fn insert(
+        &mut self,
+        forest: &Forest,
+        job: Job,
+        number: impl FnOnce(Neighbours) -> u32,
+    ) -> u32 {
+        let floor = self.floor(forest, job.tier);
+        let tier = &self.tiers[floor].tier;
+        let sequence = (job.tier, Whose::Own(job.node));
+        let mut base = tier.of_node(job.node);
+        let mine = within(&job);
+        let list = self.lists.entry(sequence).or_default();
+        let mut at = At {
+            sequence,
+            gap: base.partition_point(|slot| within(&tier.jobs[*slot as usize]) < mine),
+            nth: list.partition_point(|guest| guest.within < mine),
+        };
+        let mut guest = Guest {
+            id: job.id,
+            gap: at.gap,
+            within: mine,
+            ratio: Ratio::ZERO,
+            latest: stamp(&job),
+            expected: job.expected,
+        };
+        list.insert(at.nth, guest);
+        for (child, parent) in forest.chain(job.node) {
+            let step = forest.step(child, parent);
+            let before = at.gap.checked_sub(1).map(|before| base[before]);
+            let behind = base.get(at.gap).copied();
+            let others = &self.lists[&at.sequence];
+            let beside = |nth: Option<usize>| nth.and_then(|nth| others.get(nth)).map(|g| g.id);
+            let (first, next) = (beside(at.nth.checked_sub(1)), beside(Some(at.nth + 1)));
+            let extra = others[..at.nth].iter();
+            let extra = extra.fold(0_u128, |sum, guest| sum.saturating_add(guest.expected));
+            let less = self.less(at);
+            guest.ratio = match child {
+                Child::Own => Ratio::ZERO,
+                Child::Node(node) => {
+                    let spent = tier.spent(step, child, before).saturating_add(extra);
+                    let entitled = forest.nodes[node as usize].entitled;
+                    Ratio::new(spent.saturating_sub(less), entitled)
+                }
+            };
+            guest.latest = stamp(&job);
+            let gone = &self.gone;
+            let still = before.filter(|slot| !gone.contains(&(job.tier, *slot)));
+            let point = still.map(|slot| tier.point(forest, step, slot));
+            let sequence = (job.tier, Whose::Below(parent));
+            let list = self.lists.entry(sequence).or_default();
+            let find = |id: Option<u64>| list.iter().position(|guest| Some(guest.id) == id);
+            let (first, next) = (find(first), find(next));
+            let known = first.map(|first| Point {
+                ratio: list[first].ratio,
+                latest: list[first].latest,
+            });
+            for point in [point, known].into_iter().flatten() {
+                if point.ratio == guest.ratio {
+                    guest.latest = guest.latest.max(point.latest);
+                }
+            }
+            // Between those of the same child that stand before and behind it there.
+            let above = tier.below(step, parent);
+            let place = |slot: u32| tier.place_below(step, parent, slot);
+            let low = before.map_or(0, |slot| place(slot) + 1);
+            let low = low.max(first.map_or(0, |first| list[first].gap));
+            let high = behind.map_or(above.len(), place);
+            let high = high.min(next.map_or(above.len(), |next| list[next].gap));
+            let high = high.max(low);
+            let key = (guest.ratio, guest.latest);
+            let passed = above[low..high].partition_point(|slot| {
+                let point = tier.point(forest, step, *slot);
+                (point.ratio, point.latest) < key
+            });
+            guest.gap = low + passed;
+            let key = (guest.gap, guest.ratio, guest.latest);
+            let nth = list.partition_point(|one| (one.gap, one.ratio, one.latest) < key);
+            let nth = nth.max(first.map_or(0, |first| first + 1));
+            let nth = nth.min(next.unwrap_or(list.len()));
+            list.insert(nth, guest);
+            (at, base) = (
+                At {
+                    sequence,
+                    gap: guest.gap,
+                    nth,
+                },
+                above,
+            );
+        }
+        let number = number(Neighbours {
+            above: self.above(floor, at.gap, at.nth),
+            below: self.behind(floor, at.gap, at.nth + 1),
+        });
+        self.came.insert(job.id, Placed { job, number });
+        number
+    }
+
+    /// What those that have gone were expected to use before a place.
+    fn less(&self, at: At) -> u128 {
+        let gone = self.gaps.get(&at.sequence).into_iter().flatten();
+        let gone = gone.filter(|(place, _)| *place < at.gap);
+        gone.fold(0, |sum, (_, expected)| sum.saturating_add(*expected))
+    }
+
+    /// The tier of a value, which is made if need be.
+    fn floor(&mut self, forest: &Forest, value: i64) -> usize {
+        let at = self.tiers.partition_point(|floor| floor.value > value);
+        if self.tiers.get(at).is_none_or(|floor| floor.value != value) {
+            let used = match at.checked_sub(1) {
+                Some(before) => self.tiers[before].tier.used_after(forest),
+                None => forest.nodes.iter().map(|node| node.used).collect(),
+            };
+            let floor = Floor {
+                value,
+                tier: Tier::new(forest, used, Vec::new()),
+                numbers: Vec::new(),
+            };
+            self.tiers.insert(at, floor);
+        }
+        at
+    }
+
+    fn guests(&self, floor: usize) -> &[Guest] {
+        let sequence = (self.tiers[floor].value, Whose::Below(None));
+        self.lists.get(&sequence).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of a job of the order; `None`: it has gone.
+    fn number(&self, floor: usize, place: usize) -> Option<u32> {
+        let Floor {
+            value,
+            tier,
+            numbers,
+        } = &self.tiers[floor];
+        let gone = self.gone.contains(&(*value, tier.order()[place]));
+        (!gone).then(|| numbers[place])
+    }
+
+    /// The number of the last one of a tier's first jobs: so many of the order and so many guests;
+    /// or else of the tiers above.
+    fn above(&self, floor: usize, mut place: usize, nth: usize) -> Option<u32> {
+        let guests = self.guests(floor);
+        while place > 0 || nth > 0 {
+            if nth > 0 && guests[nth - 1].gap >= place {
+                return Some(self.came[&guests[nth - 1].id].number);
+            }
+            if let Some(number) = self.number(floor, place - 1) {
+                return Some(number);
+            }
+            place -= 1;
+        }
+        let above = floor.checked_sub(1)?;
+        let places = self.tiers[above].numbers.len();
+        self.above(above, places, self.guests(above).len())
+    }
+
+    /// The number of the first job of a tier behind so many of the order and so many guests; or else
+    /// of the tiers below.
+    fn behind(&self, floor: usize, mut place: usize, nth: usize) -> Option<u32> {
+        let guests = self.guests(floor);
+        let places = self.tiers[floor].numbers.len();
+        while place < places || nth < guests.len() {
+            if nth < guests.len() && guests[nth].gap <= place {
+                return Some(self.came[&guests[nth].id].number);
+            }
+            if let Some(number) = self.number(floor, place) {
+                return Some(number);
+            }
+            place += 1;
+        }
+        (floor + 1 < self.tiers.len()).then(|| self.behind(floor + 1, 0, 0))?
+    }
+}
+
+/// The sequences that a job stands in, from its node's up to that of all.
+fn sequences(forest: &Forest, job: &Job) -> Vec<Sequence> {
+    let above = forest
+        .chain(job.node)
+        .map(|(_, parent)| Whose::Below(parent));
+    let all = std::iter::once(Whose::Own(job.node)).chain(above);
+    all.map(|whose| (job.tier, whose)).collect()
+}
