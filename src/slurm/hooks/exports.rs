@@ -7,7 +7,7 @@ use super::factors_list;
 use super::lazy_usage;
 use super::price;
 use crate::slurm::charges::{job_end, run_secs};
-use crate::slurm::pass::{by_ledger, schedule};
+use crate::slurm::pass::{by_ledger, line, schedule};
 use crate::slurm::runtime::guard::{self, Hook};
 use crate::slurm::runtime::host::{self, SLURM_VERSION_NUMBER, UsageLock, ffi};
 use crate::slurm::runtime::log;
@@ -228,6 +228,10 @@ pub extern "C" fn priority_p_reconfig(assoc_clear: bool) {
             );
         }
         host::site_reconfig();
+        // Jobs that wait have the numbers of the old order, or none, until the next pass.
+        if line::changes(&before.config, &settings.config) {
+            plugin.thread.ask_for_pass();
+        }
     });
 }
 

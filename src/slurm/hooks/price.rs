@@ -99,12 +99,16 @@ unsafe fn set_with(
     let waiting = snapshot.waiting().first();
     let waiting = waiting.filter(|row| !keeps && row.is(ffi::SHIM_PENDING));
     let waiting = waiting.filter(|_| line::is_asked_for(&settings.config));
+    let mut number = None;
     if let Some(waiting) = waiting {
         let above = chain.iter().map(|one| one.id);
         let above = std::iter::once(waiting.assoc_id).chain(above);
         let config = &settings.config;
-        priced.priority = plugin.line.lock().number(config, snapshot, tables, above)?;
-        variants.fill(priced.priority);
+        number = plugin.line.lock().number(config, snapshot, tables, above)?;
+    }
+    if let Some(number) = number {
+        priced.priority = number;
+        variants.fill(number);
     } else if settings.config.priority_flags.incr_only {
         snapshot.raise_variants(snapshot.lists().first(), variants);
     }

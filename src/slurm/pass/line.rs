@@ -21,6 +21,10 @@ const YEAR_SECS: f64 = 365.0 * 86_400.0;
 /// The order of the last pass, and what has come since.
 #[derive(Default)]
 pub(in crate::slurm) struct StandingLine {
+    /// There is an order; else waiting jobs have their weighted sums.
+    is_formed: bool,
+    /// A job came while there was no order, after the last snapshot.
+    missed: bool,
     line: Line,
     contenders: Contenders,
     tree: Arc<Tree>,
@@ -35,6 +39,11 @@ pub(in crate::slurm) struct StandingLine {
 /// True where jobs have an order.
 pub(in crate::slurm) fn is_asked_for(config: &Config) -> bool {
     config.order() != Order::Weighted
+}
+
+/// True where waiting jobs have another order, or begin or cease to have one, with other settings.
+pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
+    (is_asked_for(before) || is_asked_for(now)) && before != now
 }
 
 /// The order of the waiting jobs of a pass; and the number of each row of the snapshot, 0 where
@@ -101,6 +110,8 @@ pub(in crate::slurm) fn form(
         by_row[row] = number;
     }
     let standing = StandingLine {
+        is_formed: true,
+        missed: false,
         line,
         contenders,
         tree: Arc::clone(&tables.tree),
@@ -137,8 +148,27 @@ impl StandingLine {
         submitted
     }
 
-    /// Takes the place of the line `before`, with the jobs that came there after the snapshot.
-    pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) {
+    /// A snapshot is about to be taken, which has all jobs that came so far.
+    pub(in crate::slurm) fn before_snapshot(&mut self) {
+        self.missed = false;
+    }
+
+    /// No order is asked for any more: what is left is when jobs were first submitted. Gives what is
+    /// to be dropped where nobody waits for it.
+    pub(in crate::slurm) fn dissolve(&mut self) -> Option<StandingLine> {
+        self.is_formed.then(|| {
+            let submitted = std::mem::take(&mut self.submitted);
+            let without = StandingLine {
+                submitted,
+                ..StandingLine::default()
+            };
+            std::mem::replace(self, without)
+        })
+    }
+
+    /// Takes the place of the line `before`, with the jobs that came there after the snapshot. True:
+    /// one came when there was no order, and is in none yet.
+    pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> bool {
         for (mut job, assoc) in std::mem::take(&mut before.came) {
             let id = job.id as u32;
             if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
@@ -153,18 +183,25 @@ impl StandingLine {
                 self.came.push((job, assoc));
             }
         }
+        let missed = before.missed;
         *before = self;
+        missed
     }
 
     /// The number of a job that has come, or changed, since the pass: the only waiting one of
-    /// `snapshot`. `above`: its association and those above it, nearest first.
+    /// `snapshot`. `above`: its association and those above it, nearest first. `None`: there is no
+    /// order yet, and the job has its weighted sum as all others.
     pub(in crate::slurm) fn number(
         &mut self,
         config: &Config,
         snapshot: &Snapshot,
         tables: &Tables,
         above: impl Iterator<Item = AssocId>,
-    ) -> Result<u32, OrderError> {
+    ) -> Result<Option<u32>, OrderError> {
+        if !self.is_formed {
+            self.missed = true;
+            return Ok(None);
+        }
         let mut above = above.filter_map(|id| Some((id, self.tree.index_of(id)?)));
         let (assoc, known) = above.next().unzip();
         let mut job = job(config, snapshot, tables, 0, self.contenders.of(known));
@@ -182,7 +219,7 @@ impl StandingLine {
         }
         self.came.retain(|(other, _)| other.id != job.id);
         self.came.push((job, assoc));
-        self.line.insert(job, had)
+        self.line.insert(job, had).map(Some)
     }
 }
 

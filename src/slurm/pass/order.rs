@@ -146,6 +146,7 @@ fn snapshot(
         flags: settings.flags,
         ..assoc_cache::wanted_assocs(settings)
     };
+    plugin.line.lock().before_snapshot();
     let mut moment = take(plugin, work, &want)?;
     if work.snapshot.assocs_cached() && !work.snapshot.has_assocs_of_all() {
         work.snapshot.invalidate_assoc_cache();
@@ -179,7 +180,12 @@ fn rank_again(
 /// Puts waiting jobs in order, if an order is asked for.
 fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, moment: &Moment) {
     work.pending.stand(Vec::new());
-    if !line::is_asked_for(&settings.config) || !work.computed.outcome.prices {
+    if !line::is_asked_for(&settings.config) {
+        let old = plugin.line.lock().dissolve();
+        drop(old);
+        return;
+    }
+    if !work.computed.outcome.prices {
         return;
     }
     // Hooks go on with the old one meanwhile.
@@ -196,9 +202,12 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     match formed {
         Ok((standing, numbers)) => {
             let mut line = plugin.line.lock();
-            standing.follow(&mut line);
+            let missed = standing.follow(&mut line);
             let submits = line.submits_to_save();
             drop(line);
+            if missed {
+                plugin.thread.ask_for_pass();
+            }
             *plugin.saved.submits.lock() = submits;
             work.pending.stand(numbers);
         }

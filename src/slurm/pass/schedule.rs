@@ -1,4 +1,5 @@
-//! The body of the plugin's thread: a pass now, then one every period.
+//! The body of the plugin's thread: a pass now, then one every period, and one more at once where
+//! somebody asks for it.
 
 use super::order::pass;
 use super::workspace::Workspace;
@@ -26,13 +27,19 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
             log::error(format_args!("{error}; ends before a crash may be lost"));
         }
     });
-    let mut is_first = true;
+    let (mut is_first, mut is_due) = (true, true);
     while !plugin.thread.stopping() {
         PASS.forget();
         before_each();
-        let period = period(plugin);
+        // Whoever asks from now on, for the sake of other settings, asks for another one.
+        plugin.thread.take_asked();
+        // One that was asked for does not move the others.
+        let next = match is_due {
+            true => deadline + period(plugin),
+            false => deadline,
+        };
         let ended = PASS.run(|| {
-            if let Err(error) = pass(plugin, &mut work, deadline + period) {
+            if let Err(error) = pass(plugin, &mut work, next) {
                 log::error(format_args!("{error}; priorities stay as they are"));
             }
         });
@@ -46,8 +53,10 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
         if plugin.settings().passes_once() {
             return;
         }
-        deadline = thread::next_deadline(deadline, self::period(plugin), thread::monotonic());
-        wait(plugin, &mut work, deadline);
+        if is_due {
+            deadline = thread::next_deadline(deadline, period(plugin), thread::monotonic());
+        }
+        is_due = wait(plugin, &mut work, deadline);
     }
 }
 
@@ -81,16 +90,15 @@ fn period(plugin: &Plugin) -> Duration {
 }
 
 /// Waits for the next pass; where ends of jobs are not reported, looks for them before slurmctld
-/// forgets the jobs.
-fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) {
+/// forgets the jobs. False: another one is asked for, or the thread is to stop.
+fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) -> bool {
     while let Some(every) = unreported_ends::interval(&plugin.settings()) {
         let next = thread::monotonic() + every;
         if next >= deadline {
             break;
         }
-        plugin.thread.wait_until(next);
-        if plugin.thread.stopping() {
-            return;
+        if !plugin.thread.wait_until(next) {
+            return false;
         }
         PASS.run(|| {
             if let Err(error) = unreported_ends::charge_ends(plugin, &mut work.snapshot) {
@@ -100,5 +108,5 @@ fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) {
             }
         });
     }
-    plugin.thread.wait_until(deadline);
+    plugin.thread.wait_until(deadline)
 }

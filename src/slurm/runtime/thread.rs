@@ -14,6 +14,8 @@ use std::time::Duration;
 pub(in crate::slurm) struct Thread {
     handle: Mutex<Option<JoinHandle<()>>>,
     stop: AtomicBool,
+    /// A pass is to be made at once.
+    asked: AtomicBool,
     wait: InterruptibleWait,
 }
 
@@ -49,9 +51,23 @@ impl Thread {
         self.stop.load(Ordering::SeqCst)
     }
 
-    /// Waits until `deadline` of [`monotonic`], or until the thread is to stop.
-    pub(in crate::slurm) fn wait_until(&self, deadline: Duration) {
-        self.wait.wait_until(deadline, || self.stopping());
+    /// Ends the wait of the thread, or its next one, for a pass at once. Never waits itself.
+    pub(in crate::slurm) fn ask_for_pass(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        self.wait.wake();
+    }
+
+    /// A pass was asked for since this was called last.
+    pub(in crate::slurm) fn take_asked(&self) -> bool {
+        self.asked.swap(false, Ordering::SeqCst)
+    }
+
+    /// Waits until `deadline` of [`monotonic`], until a pass is asked for, or until the thread is to
+    /// stop. True: nothing but the deadline ended it.
+    pub(in crate::slurm) fn wait_until(&self, deadline: Duration) -> bool {
+        let interrupted = || self.stopping() || self.asked.load(Ordering::SeqCst);
+        self.wait.wait_until(deadline, interrupted);
+        !interrupted()
     }
 }
 
@@ -171,9 +187,27 @@ mod tests {
         let thread = std::sync::Arc::new(Thread::default());
         let inside = std::sync::Arc::clone(&thread);
         thread
-            .start(move || inside.wait_until(monotonic() + Duration::from_secs(3600)))
+            .start(move || {
+                inside.wait_until(monotonic() + Duration::from_secs(3600));
+            })
             .unwrap();
         thread.stop();
         assert!(thread.stopping());
+    }
+
+    #[test]
+    fn a_pass_that_is_asked_for_ends_a_wait_once() {
+        let thread = std::sync::Arc::new(Thread::default());
+        let far = monotonic() + Duration::from_secs(3600);
+        let inside = std::sync::Arc::clone(&thread);
+        let asking = std::thread::spawn(move || inside.ask_for_pass());
+        assert!(!thread.wait_until(far));
+        asking.join().unwrap();
+        assert!(thread.take_asked());
+        assert!(!thread.take_asked());
+        assert!(thread.wait_until(monotonic()));
+        // Asked for while nobody waits: it counts for the next wait.
+        thread.ask_for_pass();
+        assert!(!thread.wait_until(far));
     }
 }

@@ -35,6 +35,23 @@ fn a_stop_ends_a_thread_however_it_sleeps() {
 }
 
 #[test]
+fn a_pass_that_is_asked_for_is_made() {
+    loom::model(|| {
+        let thread = Arc::new(Thread::default());
+        let inside = Arc::clone(&thread);
+        let body = move || {
+            while !inside.take_asked() {
+                inside.wait_until(monotonic() + FAR);
+            }
+        };
+        thread.start(body).unwrap();
+        // In every order it is seen: loom reports a thread that sleeps or spins on.
+        thread.ask_for_pass();
+        thread.stop();
+    });
+}
+
+#[test]
 fn a_stop_beside_a_start_leaves_no_thread() {
     loom::model(|| {
         let thread = Arc::new(Thread::default());
@@ -42,7 +59,9 @@ fn a_stop_beside_a_start_leaves_no_thread() {
             let thread = Arc::clone(&thread);
             thread::spawn(move || {
                 let inside = Arc::clone(&thread);
-                let body = move || inside.wait_until(monotonic() + FAR);
+                let body = move || {
+                    inside.wait_until(monotonic() + FAR);
+                };
                 thread.start(body).unwrap();
             })
         };

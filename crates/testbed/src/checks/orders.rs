@@ -1,5 +1,6 @@
 //! Jobs in an order of their own: hubs, groups and projects, least used first.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -154,6 +155,47 @@ pub fn least_used(check: &Check) -> Result<()> {
         starts.sort_unstable();
         let started: Vec<u32> = starts.into_iter().map(|(_, id)| id).collect();
         ensure!(started == expected, "started {started:?}, not {expected:?}");
+        Ok(())
+    })
+}
+
+/// A reconfigure alone gives waiting jobs their order, and takes it from them; a job that is
+/// submitted right after it stands in its place, too. No other pass comes.
+pub fn by_a_reconfigure(check: &Check) -> Result<()> {
+    const DAY: u32 = 86_400;
+    let weighted = format!("calc_period={DAY},ranking=least_used:2");
+    let mut plan = plan(check);
+    // Sums that do not change as time passes.
+    plan.settings
+        .retain(|(key, _)| !["PriorityParameters", "PriorityWeightAge"].contains(key));
+    plan.settings.push(("PriorityParameters", weighted.clone()));
+    check.in_cluster(&plan, |cluster| {
+        fixture::drain_nodes(cluster)?;
+        let mut jobs = Vec::new();
+        let [others @ .., last, newest] = SUBMITTED;
+        for project in others {
+            jobs.push((cluster.submit(&whole(PROJECTS[project], 1))?, project));
+        }
+        let sums: BTreeMap<u32, u32> = waiting(cluster)?.into_iter().collect();
+        for (order, expected, project) in [("interleaved", EXPECTED, last), ("strict", 0, newest)] {
+            check.step(order);
+            set(cluster, &parameters(order, DAY))?;
+            let id = cluster.submit(&whole(PROJECTS[project], 1))?;
+            jobs.push((id, project));
+            let expected = picked(cluster, &jobs, expected)?;
+            wait::until_true("all jobs are in order", DEADLINE, || {
+                Ok(names(&waiting(cluster)?) == expected)
+            })?;
+        }
+        check.step("weighted");
+        set(cluster, &weighted)?;
+        wait::until_true("priorities are sums again", DEADLINE, || {
+            let mut found: BTreeMap<u32, u32> = waiting(cluster)?.into_iter().collect();
+            found.retain(|id, _| sums.contains_key(id));
+            Ok(found == sums)
+        })?;
+        let log = cluster.slurmctld_log()?;
+        ensure!(!log.contains("stays as it is"), "{log}");
         Ok(())
     })
 }
