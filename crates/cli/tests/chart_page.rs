@@ -43,6 +43,11 @@ fn a_page_over_time_renders_hovers_zooms_and_folds() {
     );
     browser.open(&page);
     assert!(browser.text("document.title").starts_with("Fair share"));
+    // The page's policy names its style sheet by the hash: it is applied.
+    assert_eq!(
+        browser.text("getComputedStyle(document.querySelector('table')).borderCollapse"),
+        "collapse"
+    );
     // Below root and below physics; four users; ten nodes with root.
     assert_eq!(
         browser.value("document.querySelectorAll('#time details').length"),

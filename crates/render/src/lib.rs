@@ -27,6 +27,7 @@ pub mod explain;
 mod figures;
 mod json;
 pub mod ledger;
+mod page_policy;
 pub mod prio;
 pub mod queue;
 pub mod share;

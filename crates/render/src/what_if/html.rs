@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use super::text::{queue_place, shares, summary};
 use crate::figures::{arrow, percent};
+use crate::page_policy::page_policy;
 use fairtree_analysis::what_if::{
     AssocMove, JobMove, JobMoves, JobStanding, Move, Standing, WhatIf,
 };
@@ -23,9 +24,10 @@ const ROW: usize = 22;
 /// Those of `out`.
 pub fn to_html(out: &mut impl Write, what_if: &WhatIf) -> io::Result<()> {
     let source = escaped(&what_if.source);
+    let policy = page_policy(STYLE, None);
     write!(
         out,
-        "{HEAD}<title>What if: {source}</title>\n<style>{STYLE}</style>\n"
+        "{HEAD}<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<title>What if: {source}</title>\n<style>{STYLE}</style>\n"
     )?;
     writeln!(
         out,
@@ -314,9 +316,7 @@ fn escaped(text: &str) -> String {
 }
 
 const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-    <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-    style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n";
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
 
 /// Blue and orange are told apart by all eyes.
 const STYLE: &str = "
