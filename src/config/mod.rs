@@ -122,7 +122,8 @@ impl Config {
         ConfigBuilder::default()
     }
 
-    /// These settings with what their policy file says; the caller has read the file.
+    /// These settings with what their policy file says, for a report on a site that follows it; the
+    /// caller has read the file.
     ///
     /// # Errors
     /// A key that both give, and the errors of [`Config::validate`].
@@ -131,7 +132,7 @@ impl Config {
         let parameters = std::mem::take(&mut self.parameters).with(&file.parameters)?;
         self.take(parameters);
         self.accounts.clone_from(&file.accounts);
-        self.validate()?;
+        self.validate_for(Host::Command)?;
         Ok(self)
     }
 

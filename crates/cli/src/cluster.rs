@@ -25,6 +25,8 @@ pub(super) struct Where<'a> {
     pub format: Option<FormatName>,
     /// `--compat`.
     pub compat: Option<&'a str>,
+    /// `--policy`, where it names the policy that the site is taken to follow.
+    pub policy: Option<&'a PolicyFile>,
 }
 
 impl Where<'_> {
@@ -32,7 +34,10 @@ impl Where<'_> {
     pub fn with_jobs(&self, messages: &Messages) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
         match input::snapshot(self.live, self.file, messages)? {
-            Some(snapshot) => Ok(Cluster::from_snapshot(&snapshot, compat)?),
+            Some(mut snapshot) => {
+                self.follow(&mut snapshot.queued.settings.config)?;
+                Ok(Cluster::from_snapshot(&snapshot, compat)?)
+            }
             None => self.without_jobs(),
         }
     }
@@ -46,7 +51,8 @@ impl Where<'_> {
             in_state: runs,
         };
         match input::snapshot_part(self.live, self.file, &wanted, messages)? {
-            Some(snapshot) => {
+            Some(mut snapshot) => {
+                self.follow(&mut snapshot.queued.settings.config)?;
                 let cluster = Cluster::from_snapshot(&snapshot, compat)?;
                 // Of a large site giving back each name takes longer than the explanation.
                 std::mem::forget(snapshot);
@@ -67,6 +73,15 @@ impl Where<'_> {
         input::read_or_ask(self.live, self.file, format)
     }
 
+    /// Puts the policy that was named in the place of the site's: what the site has printed is read by
+    /// its rules.
+    fn follow(&self, config: &mut Config) -> Result<(), Failure> {
+        if let Some(file) = self.policy {
+            *config = config.clone().under_policy(file).map_err(refused)?;
+        }
+        Ok(())
+    }
+
     /// The site of an input.
     pub fn of(&self, input: Input) -> Result<Cluster, Failure> {
         let compat = self.compat.map(compat_of).transpose()?;
@@ -74,10 +89,13 @@ impl Where<'_> {
             Input::Queue(queue) => Err(no_shares(&queue)),
             Input::Site(site) => Ok(Cluster::from_site(*site, compat)?),
             Input::Listing(listing, beside) => {
-                let (settings, left_out) = match beside {
+                let (mut settings, left_out) = match beside {
                     Some(beside) => (Some(beside.config), beside.left_out),
                     None => (None, Vec::new()),
                 };
+                if let Some(config) = &mut settings {
+                    self.follow(config)?;
+                }
                 let (ranking, own) = match &settings {
                     Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),
@@ -98,6 +116,22 @@ pub(super) fn policy_file(path: &Path) -> Result<PolicyFile, Failure> {
     let name = path.display().to_string();
     let text = open::conf(path).map_err(|error| InputError::new(&name, error))?;
     PolicyFile::parse(&text, &name, None).map_err(refused)
+}
+
+/// Follows the policy file that a live site's settings name, where this host has it. Where it does not,
+/// or slurmctld would refuse it, the settings stay as they are, and [`policy_notes`] tells.
+pub(super) fn follow_own(config: &mut Config) {
+    let path = config.policy_file().map(Path::new);
+    let Some(path) = path.filter(|path| path.is_absolute()) else {
+        return;
+    };
+    let Ok(text) = open::included(path) else {
+        return;
+    };
+    let file = PolicyFile::parse(&text, &path.display().to_string(), None);
+    if let Ok(followed) = file.and_then(|file| config.clone().with_policy(&file)) {
+        *config = followed;
+    }
 }
 
 /// A policy that is not the site's.

@@ -24,6 +24,7 @@ pub(super) fn run(args: &CostArgs, messages: &Messages) -> Result<Outcome, Failu
         file: args.file.as_deref(),
         format: args.input_format,
         compat: args.compat.as_deref(),
+        policy: None,
     };
     // Wrong options are told before Slurm is asked.
     let asked = Asked::new(args)?;

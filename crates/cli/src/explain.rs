@@ -24,11 +24,13 @@ const SEARCHING: &str = "searching for what would change the order";
 
 /// Reads, compares, says.
 pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Failure> {
+    let policy = args.policy.as_deref().map(policy_file).transpose()?;
     let place = Where {
         live: &args.live,
         file: args.file.as_deref(),
         format: args.input_format,
         compat: args.compat.as_deref(),
+        policy: policy.as_ref(),
     };
     let named = [Some(&args.who), args.versus.as_ref()]
         .into_iter()
@@ -54,9 +56,8 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
             }
         },
     };
-    if let Some(path) = &args.policy {
-        let policy = policy_file(path)?;
-        cluster.follow_policy(&policy).map_err(refused)?;
+    if let Some(policy) = &policy {
+        cluster.follow_policy(policy).map_err(refused)?;
     }
     // A file without jobs may have users whose names are numbers.
     let outcome = if about_jobs && (cluster.jobs.is_some() || cluster.find(&args.who).is_err()) {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::args::LiveArgs;
+use super::cluster::follow_own;
 use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::gather;
@@ -110,7 +111,9 @@ pub(super) fn snapshot(
         }
         None => return Ok(None),
     };
-    Ok(Some(Snapshot::read(&name, &answers)?))
+    let mut snapshot = Snapshot::read(&name, &answers)?;
+    follow_own(&mut snapshot.queued.settings.config);
+    Ok(Some(snapshot))
 }
 
 /// A capture without its long answers, and its name.
@@ -178,7 +181,11 @@ pub(super) fn read_or_ask(
         None if file.is_none() && !is_piped() => {
             let _waiting = Waiting::new("asking Slurm for settings and shares");
             let taken = take(&ASKED, live.limit())?;
-            (taken.answers, taken.manifest)
+            let mut input = shares(&taken.answers, taken.manifest.user)?;
+            if let Input::Listing(_, Some(beside)) = &mut input {
+                follow_own(&mut beside.config);
+            }
+            return Ok(input);
         }
         None => return read(file, format),
     };

@@ -74,6 +74,7 @@ fn accounts(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
         file: Some(path),
         compat: None,
         format: None,
+        policy: None,
     };
     let cluster = reader.without_jobs()?;
     let name = |index| cluster.name(index).account.to_ascii_lowercase();

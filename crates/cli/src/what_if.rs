@@ -20,6 +20,7 @@ pub(super) fn run(args: &WhatIfArgs, messages: &Messages) -> Result<Outcome, Fai
         file: args.file.as_deref(),
         format: args.input_format,
         compat: args.compat.as_deref(),
+        policy: None,
     };
     // Wrong options are told before Slurm is asked.
     let asked = changes::parse(args)?;

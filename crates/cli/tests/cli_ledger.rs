@@ -301,6 +301,26 @@ fn what_is_wrong_with_files_is_found() {
     well(ledger(&dir, &["check", "--files"], ""));
 }
 
+/// The plugin starts from its file of the pass before where that alone is left: its times are not
+/// filled in.
+#[test]
+fn what_the_file_of_the_pass_before_covers_is_not_filled_in() {
+    let dir = folder("ledger-before");
+    plugin(&dir, &[(6, 10)]);
+    fs::rename(dir.join(OWN_FILE), dir.join(format!("{OWN_FILE}.old"))).expect("renamed");
+    let at = |hour: i64| DAY + hour * HOUR;
+    let text = [
+        record("hpc", 1, "ann", "COMPLETED", at(1), at(3), 2 * HOUR),
+        record("hpc", 2, "ann", "COMPLETED", at(7), at(8), HOUR),
+    ]
+    .concat();
+    from_text(&dir, "fill", &text);
+    let sums = sums(&dir);
+    assert_eq!(sums[OWN], 4 * HOUR as u64);
+    assert_eq!(sums["priority_fairtree_ledger.old"], 0);
+    well(ledger(&dir, &["check", "--files"], ""));
+}
+
 #[test]
 fn without_knowing_what_is_covered_nothing_is_filled_in() {
     let dir = folder("ledger-refused");

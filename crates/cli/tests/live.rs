@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use slurm::{commands, fairtree, link_tools};
+use slurm::{checkout, commands, fairtree, link_tools};
 
 /// What asks Slurm, and which of Slurm's commands it cannot do without.
 const ASKING: [(&[&str], &[&str]); 8] = [
@@ -147,4 +147,86 @@ fn answers_of_slurm_are_whole() {
             assert_eq!(text(&ran.stderr), "", "{args:?}");
         }
     }
+}
+
+/// By hand: of 101 shares root's user has 1, biology 20, alice 5 and 40/3, bob 80/3, erin 30, frank 5; used
+/// over that: 0, 51.6, 303.2 and 76.2, 24.5, 86.6, 158.8. The two users of biology are one leaf: 7 places.
+const LEAST_USED: [(&str, &str, &str); 8] = [
+    ("root", "root", "1.000000"),
+    ("physics", "ft2-bob", "0.857143"),
+    ("biology", "ft2-carol", "0.714286"),
+    ("biology", "ft2-dave", "0.714286"),
+    ("physics", "ft2-alice", "0.571429"),
+    ("imaging", "ft2-erin", "0.428571"),
+    ("genomics", "ft2-frank", "0.285714"),
+    ("genomics", "ft2-alice", "0.142857"),
+];
+
+/// Commands of a site that follows `policy=FILE`; the file is in `folder`.
+fn under_policy(folder: &Path) -> PathBuf {
+    let policy = folder.join("policy.toml");
+    fs::write(&policy, "ranking = 'least_used:leaf'\n").expect("written");
+    let recorded = checkout().join(slurm::CLUSTER);
+    let read = |file: &str| fs::read_to_string(recorded.join(file)).expect("recorded");
+    let row = |line: &str| {
+        let mut cells: Vec<&str> = line.split('|').collect();
+        let is = |row: &&(&str, &str, &str)| cells[0].trim() == row.0 && cells[1] == row.1;
+        if let Some(found) = LEAST_USED.iter().find(is) {
+            cells[9] = found.2;
+        }
+        cells.join("|") + "\n"
+    };
+    let shares: String = read("sshare.txt").lines().map(row).collect();
+    let parameters = format!("PriorityParameters      = policy={}", policy.display());
+    let config = read("config.txt")
+        .replace("PriorityParameters      = (null)", &parameters)
+        .replace("priority/multifactor", "priority/fairtree");
+    for (file, text) in [("sshare.txt", shares), ("config.txt", config)] {
+        fs::write(folder.join(file), text).expect("written");
+    }
+    let scontrol = format!(
+        "case \"$*\" in *config) f='{}';; *partition) f=partitions.txt;; *node) f=nodes.txt;; \
+         *) f=jobs.txt;; esac\ncd '{}' && cat $f",
+        folder.join("config.txt").display(),
+        recorded.display()
+    );
+    let sshare = format!("cat '{}'", folder.join("sshare.txt").display());
+    commands(folder, &[("scontrol", &scontrol), ("sshare", &sshare)])
+}
+
+/// Ranks are places of leaves, of which an account may be one, and the policy file says so.
+#[test]
+fn a_live_site_is_read_by_its_policy_file() {
+    let folder = folder("policy");
+    let bin = under_policy(&folder);
+    for args in [
+        &["what-if", "--shares", "physics=40"][..],
+        &["explain", "ft2-bob@physics"],
+        &["explain", "301", "--versus", "309"],
+        &["share", "-a", "--json"],
+        &["chart"],
+    ] {
+        let ran = fairtree(args, Some(&bin), false);
+        let said = text(&ran.stderr);
+        assert!(ran.status.success(), "{args:?}: {said}");
+        assert!(
+            !said.contains("policy file is not read"),
+            "{args:?}: {said}"
+        );
+        assert!(!said.contains("is no rank among"), "{args:?}: {said}");
+    }
+    let json = fairtree(&["share", "-a", "--json"], Some(&bin), false);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["gaps"].as_array().map(Vec::len), Some(0), "{json}");
+    for (account, user, factor) in LEAST_USED {
+        let rows = json["rows"].as_array().expect("rows").iter();
+        let is = |row: &&serde_json::Value| row["account"] == account && row["user"] == user;
+        let found = rows.clone().find(is).expect("a row")["fs_factor"].as_f64();
+        let found = format!("{:.6}", found.expect("a number"));
+        assert_eq!(found, factor, "{user}@{account}");
+    }
+    // A file that is not there leaves the settings as they are, which is told.
+    fs::remove_file(folder.join("policy.toml")).expect("removed");
+    let ran = fairtree(&["share", "-a"], Some(&bin), false);
+    assert!(text(&ran.stderr).contains("policy file is not read here"));
 }

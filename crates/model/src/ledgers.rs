@@ -145,13 +145,19 @@ fn decoded(label: &str) -> Option<String> {
 pub struct StoredLedger {
     /// Whose use it holds.
     pub file: LedgerFile,
+    /// Its name in the folder.
+    pub name: String,
     /// Its length.
     pub bytes: u64,
     /// What it holds, or why that is not known.
     pub history: Result<History, String>,
 }
 
-/// Reads all ledger files of a folder, in the order of [`LedgerFile`].
+/// What the plugin adds to the name of its file of the pass before.
+const OLD: &str = ".old";
+
+/// Reads all ledger files of a folder, in the order of [`LedgerFile`]. Where one of the plugin's is
+/// gone and that of the pass before is left, it is that one, as for the plugin when it starts.
 ///
 /// # Errors
 /// A folder that cannot be read. A file that cannot be read, or is damaged, is told with the file.
@@ -164,6 +170,15 @@ pub fn read_folder(folder: &Path) -> io::Result<Vec<StoredLedger>> {
             found.push(read(&entry.path(), file));
         }
     }
+    for (file, name) in [
+        (LedgerFile::Plugin, OWN_FILE),
+        (LedgerFile::PluginQos, QOS_FILE),
+    ] {
+        let old = folder.join(format!("{name}{OLD}"));
+        if found.iter().all(|stored| stored.file != file) && old.exists() {
+            found.push(read(&old, file));
+        }
+    }
     found.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(found)
 }
@@ -174,8 +189,10 @@ fn read(path: &Path, file: LedgerFile) -> StoredLedger {
     let history = bytes
         .map_err(|error| error.to_string())
         .and_then(|bytes| History::load(&bytes).map_err(|error| error.to_string()));
+    let name = path.file_name().unwrap_or_default();
     StoredLedger {
         file,
+        name: name.to_string_lossy().into_owned(),
         bytes: len,
         history,
     }
@@ -262,5 +279,15 @@ mod tests {
         let found = read_folder(folder.path()).expect("read");
         let error = found[0].history.as_ref().expect_err("a folder");
         assert_eq!(error, "it is no regular file");
+        // That of the pass before counts where there is no other.
+        let old = folder.path().join("priority_fairtree_ledger.old");
+        fs::write(&old, history.save()).expect("written");
+        let found = read_folder(folder.path()).expect("read");
+        assert!(found[0].history.is_err() && found[0].name == OWN_FILE);
+        fs::remove_dir(&plugin).expect("removed");
+        let found = read_folder(folder.path()).expect("read");
+        assert_eq!(found[0].file, LedgerFile::Plugin);
+        assert_eq!(found[0].name, "priority_fairtree_ledger.old");
+        assert_eq!(found[0].history.as_ref().expect("a history"), &history);
     }
 }

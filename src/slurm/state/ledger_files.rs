@@ -45,6 +45,7 @@ fn load_one(
     complaints: &mut Vec<String>,
 ) -> Option<History> {
     let damage = match read(dir, name, cluster) {
+        Ok(None) => return load_before(dir, name, cluster, complaints),
         Ok(history) => return history,
         Err(damage) => damage,
     };
@@ -60,6 +61,33 @@ fn load_one(
     };
     complaints.push(format!("{name} is damaged ({damage}); {fate}; {instead}"));
     before
+}
+
+/// The ledger of the pass before, where it alone is left: a damaged one was set aside, and slurmctld
+/// ended before it had made a pass.
+fn load_before(
+    dir: &Path,
+    name: &str,
+    cluster: &str,
+    complaints: &mut Vec<String>,
+) -> Option<History> {
+    let before = old(name);
+    match read(dir, &before, cluster) {
+        Ok(None) => None,
+        Ok(history) => {
+            complaints.push(format!(
+                "{name} is gone; use is that of the pass before, from {before}"
+            ));
+            history
+        }
+        Err(damage) => {
+            complaints.push(format!(
+                "{name} is gone, and {before} is damaged ({damage}); what was used before is not \
+                 known"
+            ));
+            None
+        }
+    }
 }
 
 /// `None`: there is no such file.
@@ -286,6 +314,17 @@ mod tests {
             );
             assert!(folder.0.join(format!("{OWN_FILE}.damaged")).exists());
             assert!(!folder.0.join(OWN_FILE).exists());
+            // The next start, before any pass has written another.
+            let again = load(&folder.0, "hpc");
+            assert_eq!(again.assocs, Some(history("hpc", 0)), "{damage}");
+            let [complaint] = &again.complaints[..] else {
+                panic!("{:?}", again.complaints);
+            };
+            assert_eq!(
+                complaint,
+                "priority_fairtree_ledger is gone; use is that of the pass before, from \
+                 priority_fairtree_ledger.old"
+            );
         }
     }
 

@@ -75,7 +75,7 @@ pub fn check_files(
     for each in stored {
         let mut tell = |problem: String| {
             problems.push(LedgerProblem {
-                file: each.file.to_string(),
+                file: each.name.clone(),
                 problem,
             });
         };
@@ -112,7 +112,7 @@ pub fn check_files(
                     if let Some((from, to)) = source.covered.overlap(spans) {
                         tell(format!(
                             "covers {from} to {to} of cluster {:?}, as {} does: that counts twice",
-                            source.name, other.file
+                            source.name, other.name
                         ));
                     }
                 }
@@ -160,7 +160,7 @@ pub fn check_sums(stored: &StoredLedger, filled: &Filled) -> Result<Option<SumCh
     let (ours, theirs) = (sums(history)?, sums(&filled.history)?);
     let leaves: BTreeSet<&(String, String)> = ours.keys().chain(theirs.keys()).collect();
     let mut check = SumCheck {
-        file: stored.file.to_string(),
+        file: stored.name.clone(),
         cluster: filled.cluster.clone(),
         ledger_secs: ours.values().sum::<f64>() + 0.0,
         sacct_secs: theirs.values().sum::<f64>() + 0.0,

@@ -112,7 +112,7 @@ fn file(stored: &StoredLedger, now: i64) -> FileOverview {
         source.collect()
     });
     FileOverview {
-        file: stored.file.to_string(),
+        file: stored.name.clone(),
         kind: stored.file.kind(),
         sources,
         resolution_secs: history.ok().map(History::resolution_secs),
@@ -147,7 +147,7 @@ fn times(
         .iter()
         .filter(|stored| stored.file != LedgerFile::PluginQos);
     let files: Vec<_> = files
-        .filter_map(|stored| Some((stored.file.to_string(), stored.history.as_ref().ok()?)))
+        .filter_map(|stored| Some((stored.name.clone(), stored.history.as_ref().ok()?)))
         .collect();
     let sources = files.iter().flat_map(|(_, history)| history.sources());
     let names = sources.map(|source| source.name.as_str());

@@ -144,10 +144,12 @@ impl Bounds {
         }
     }
 
-    /// The effective usage that a row's printed numbers tell of.
+    /// The effective usage that a row's printed numbers tell of. LevelFS above 1 has more digits
+    /// than EffectvUsage below 1: of usage that grew by less than the last digit of the one, the other
+    /// may tell.
     fn told_usage(&self, listing: &Listing, at: usize) -> Option<Interval> {
         let row = &listing.rows[at];
-        row.effective_usage.map(interval).or_else(|| {
+        let by_level_fs = || {
             let level_fs = row
                 .level_fs
                 .filter(|p| p.value.is_finite() && p.low > 0.0)?;
@@ -156,7 +158,11 @@ impl Bounds {
                 low: shares.low / level_fs.high,
                 high: shares.high / level_fs.low,
             })
-        })
+        };
+        match (row.effective_usage.map(interval), by_level_fs()) {
+            (Some(usage), Some(level_fs)) => Some(usage.meet(level_fs)),
+            (usage, level_fs) => usage.or(level_fs),
+        }
     }
 
     fn effective_usage(

@@ -6,8 +6,7 @@
 //! same shares and the same whole usage of many digits: that usage differs after the point only
 //! would be a rare coincidence.
 
-use super::ranks::Interval;
-use fairtree::tree::AssocIndex;
+use super::ranks::{Arenas, Interval};
 use fairtree_model::listed::ListedTree;
 
 /// Usage from here on has digits enough that equal ones are no coincidence.
@@ -27,6 +26,7 @@ pub(super) struct Doubt {
 /// among the possible ones, its whole level is in doubt.
 pub(super) fn doubts(
     forest: &ListedTree,
+    arenas: &Arenas,
     level_fs: &[Interval],
     computed: impl Fn(usize) -> Option<f64>,
 ) -> Vec<Doubt> {
@@ -42,17 +42,10 @@ pub(super) fn doubts(
         computed(row).is_none_or(|value| interval.low <= value && value <= interval.high)
     };
     let mut doubts = vec![Doubt::default(); forest.row_count()];
-    let Some(root) = forest.tree.root() else {
-        return doubts;
-    };
-    // Groups of accounts that may tie, and what is open about them.
-    let mut open = vec![(vec![root], Doubt::default())];
-    while let Some((accounts, doubt)) = open.pop() {
-        let below_tie = doubt.below_tie || accounts.len() > 1;
-        let children = accounts
-            .iter()
-            .flat_map(|&account| forest.tree.fs_children(account));
-        let mut rows: Vec<usize> = children.map(|child| child.get()).collect();
+    // Rows that compete with each other, and what is open about them.
+    let mut open = vec![(arenas.first().to_vec(), Doubt::default())];
+    while let Some((mut rows, doubt)) = open.pop() {
+        let below_tie = doubt.below_tie;
         let cut = doubt.cut || !rows.iter().all(possible);
         rows.sort_by(|&a, &b| level_fs[a].low.total_cmp(&level_fs[b].low));
         let mut at = 0;
@@ -74,7 +67,17 @@ pub(super) fn doubts(
             for &row in tie {
                 doubts[row] = doubt;
             }
-            open.push((tie.iter().map(|&row| AssocIndex::new(row)).collect(), doubt));
+            let below = tie.iter().flat_map(|&row| arenas.below(forest, row));
+            let below: Vec<usize> = below.collect();
+            if !below.is_empty() {
+                let below_tie = below_tie || tie.len() > 1;
+                open.push((below, Doubt { below_tie, ..doubt }));
+            }
+        }
+    }
+    for at in 0..doubts.len() {
+        if let Some(leaf) = arenas.leaf_of(forest, at) {
+            doubts[at] = doubts[leaf];
         }
     }
     doubts

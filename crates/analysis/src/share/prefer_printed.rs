@@ -1,10 +1,10 @@
 //! Numbers of usage that was cut off after the point: computed from whole TRES-seconds they are
 //! near what slurmctld has, which knows the fractions.
 
-use super::check::{DERIVED, check, printed};
+use super::check::{DERIVED, check, forest, printed};
 use super::{Figure, ShareReport};
 use fairtree_model::input::InputError;
-use fairtree_model::input::sshare::{Column, Listing, Printed, RowKind};
+use fairtree_model::input::sshare::{Column, Listing, Printed};
 
 /// Puts the printed number in the place of a computed one, wherever usage with these whole parts
 /// can have both: then the printed one is what the fractions make of it. A printed number that no
@@ -22,8 +22,8 @@ pub fn prefer_printed(listing: &Listing, report: &mut ShareReport) -> Result<(),
         let mut of_row = apart[from..].iter().take_while(|d| d.row == row);
         of_row.any(|difference| difference.column == column)
     };
-    let users = report.rows.iter().filter(|row| row.kind == RowKind::User);
-    let users = users.count() as f64;
+    let forest = forest(listing)?;
+    let places = report.ranking.places(&forest.tree) as f64;
     let ranked = report.ranking.is_ranked();
     for at in 0..report.rows.len() {
         if report.rows[at].root {
@@ -40,7 +40,7 @@ pub fn prefer_printed(listing: &Listing, report: &mut ShareReport) -> Result<(),
                 continue;
             }
             let value = match column {
-                Column::FairShare if ranked => (printed.value * users).round() / users,
+                Column::FairShare if ranked => (printed.value * places).round() / places,
                 _ => printed.value,
             };
             report.rows[at].set_figure(column, Figure::Computed(value));

@@ -1,5 +1,8 @@
-//! How far a listing tells the order of users under Fair Tree.
+//! How far a listing tells the order of leaves.
 
+use fairtree::compat::Compat;
+use fairtree::fairshare::Ranking;
+use fairtree::order::Level;
 use fairtree::tree::AssocIndex;
 use fairtree_model::listed::ListedTree;
 
@@ -29,59 +32,159 @@ impl Interval {
     }
 }
 
-/// The best and the worst rank (`users` is the best of all) that each user may have, by row, when
-/// the level fairshare of each row lies in its interval.
+/// Who competes with whom, and how many leaves are below each.
 ///
-/// Ahead of a user are all users in siblings, of it and of the accounts above it, with a higher
-/// level fairshare. Ties are left open.
-pub(super) fn rank_bounds(forest: &ListedTree, level_fs: &[Interval]) -> Vec<(usize, usize)> {
-    let tree = &forest.tree;
-    let mut users = vec![0usize; tree.len()];
-    for &index in tree.parents_first().iter().rev() {
-        let at = index.get();
-        if tree.rows()[at].kind == fairtree::tree::AssocKind::User {
-            users[at] = 1;
+/// Under Fair Tree the children of each account compete with each other. Under rankings with a level
+/// all nodes of that level compete over the whole tree, and below it the children of each.
+pub(super) struct Arenas {
+    /// Those that compete first, by row.
+    first: Vec<usize>,
+    /// By row: it competes.
+    competes: Vec<bool>,
+    /// By row: the leaves at it and below it.
+    leaves: Vec<usize>,
+    /// By row: it is one of those.
+    is_leaf: Vec<bool>,
+    /// Number of ranks.
+    places: usize,
+}
+
+impl Arenas {
+    pub(super) fn new(forest: &ListedTree, ranking: Ranking) -> Arenas {
+        let tree = &forest.tree;
+        let ranked = forest.compute(ranking, Compat::Documented);
+        let competes: Vec<bool> = ranked.iter().map(|row| row.level_fs.is_some()).collect();
+        // An account may be a leaf; its users, who take its factor, do not compete.
+        let is_leaf = |at: usize| competes[at] && ranked[at].fs_factor.is_some();
+        let is_leaf: Vec<bool> = (0..tree.len()).map(is_leaf).collect();
+        let mut leaves: Vec<usize> = is_leaf.iter().map(|leaf| usize::from(*leaf)).collect();
+        for &index in tree.parents_first().iter().rev() {
+            if let Some(parent) = tree.fs_parent(index).filter(|_| competes[index.get()]) {
+                leaves[parent.get()] += leaves[index.get()];
+            }
         }
-        if let Some(parent) = tree.fs_parent(index) {
-            users[parent.get()] += users[at];
+        let mut arenas = Arenas {
+            first: Vec::new(),
+            competes,
+            leaves,
+            is_leaf,
+            places: ranking.places(tree),
+        };
+        let wanted = match ranking.level() {
+            None => 1,
+            Some(Level::Depth(depth)) => depth.max(1),
+            Some(Level::Leaf) => u32::MAX,
+        };
+        let mut open: Vec<(usize, u32)> = tree
+            .root()
+            .map(|root| (root.get(), 0))
+            .into_iter()
+            .collect();
+        while let Some((at, depth)) = open.pop() {
+            if depth == wanted || arenas.is_leaf[at] {
+                arenas.first.push(at);
+            } else {
+                let below = arenas.below(forest, at);
+                open.extend(below.map(|child| (child, depth + 1)));
+            }
         }
+        arenas
     }
-    let total = tree.root().map_or(0, |root| users[root.get()]);
-    // Users surely ahead, users possibly ahead.
-    let mut ahead = vec![(0usize, 0usize); tree.len()];
-    for &account in tree.parents_first() {
-        let children = tree.fs_children(account);
-        let sure = Ahead::new(children, &users, |row| level_fs[row].low);
-        let possible = Ahead::new(children, &users, |row| level_fs[row].high);
-        for &child in children {
-            let (at, own) = (child.get(), level_fs[child.get()]);
-            let above = ahead[account.get()];
+
+    /// Those that compete first.
+    pub(super) fn first(&self) -> &[usize] {
+        &self.first
+    }
+
+    /// The children of a row, which compete with each other.
+    pub(super) fn below<'a>(
+        &'a self,
+        forest: &'a ListedTree,
+        row: usize,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let children = if self.is_leaf[row] {
+            &[][..]
+        } else {
+            forest.tree.fs_children(AssocIndex::new(row))
+        };
+        let children = children.iter().map(|child| child.get());
+        children.filter(|child| self.competes[*child])
+    }
+
+    /// The account that a user takes the factor of.
+    pub(super) fn leaf_of(&self, forest: &ListedTree, row: usize) -> Option<usize> {
+        let above = forest.tree.fs_parent(AssocIndex::new(row))?.get();
+        (!self.competes[row] && self.is_leaf[above]).then_some(above)
+    }
+
+    /// Number of ranks.
+    pub(super) const fn places(&self) -> usize {
+        self.places
+    }
+
+    /// Whether the children of the root are those that compete first.
+    pub(super) fn begin_below_root(&self, forest: &ListedTree) -> bool {
+        let root = forest.tree.root();
+        let is_child = |at: &usize| forest.tree.fs_parent(AssocIndex::new(*at)) == root;
+        self.first.iter().all(is_child)
+    }
+}
+
+/// The best and the worst rank (the number of places is the best of all) that each leaf may have, by
+/// row, when the level fairshare of each row lies in its interval.
+///
+/// Ahead of a leaf are all leaves of its rivals, and of those of the accounts above it, with a higher
+/// level fairshare. Ties are left open.
+pub(super) fn rank_bounds(
+    forest: &ListedTree,
+    arenas: &Arenas,
+    level_fs: &[Interval],
+) -> Vec<(usize, usize)> {
+    let total = arenas.places();
+    // Leaves surely ahead, leaves possibly ahead.
+    let mut ahead = vec![(0usize, 0usize); forest.tree.len()];
+    let mut open = vec![((0, 0), arenas.first().to_vec())];
+    while let Some((above, rows)) = open.pop() {
+        let sure = Ahead::new(&rows, &arenas.leaves, |row| level_fs[row].low);
+        let possible = Ahead::new(&rows, &arenas.leaves, |row| level_fs[row].high);
+        for &at in &rows {
+            let own = level_fs[at];
             ahead[at] = (
                 above.0 + sure.beyond(own.high, false),
-                above.1 + possible.beyond(own.low, true) - users[at],
+                above.1 + possible.beyond(own.low, true) - arenas.leaves[at],
             );
+            let below: Vec<usize> = arenas.below(forest, at).collect();
+            if !below.is_empty() {
+                open.push((ahead[at], below));
+            }
         }
     }
-    let rank = |&(sure, possible): &(usize, usize)| (total.saturating_sub(possible), total - sure);
+    for at in 0..ahead.len() {
+        if let Some(leaf) = arenas.leaf_of(forest, at) {
+            ahead[at] = ahead[leaf];
+        }
+    }
+    let rank = |&(sure, possible): &(usize, usize)| {
+        let worst = total.saturating_sub(possible);
+        (worst, total.saturating_sub(sure))
+    };
     ahead.iter().map(rank).collect()
 }
 
-/// Users of a level's rows, summed from the highest key down.
+/// Leaves of rows that compete, summed from the highest key down.
 struct Ahead {
     keys: Vec<f64>,
     sums: Vec<usize>,
 }
 
 impl Ahead {
-    fn new(children: &[AssocIndex], users: &[usize], key: impl Fn(usize) -> f64) -> Ahead {
-        let mut rows: Vec<(f64, usize)> = children
-            .iter()
-            .map(|child| (key(child.get()), users[child.get()]))
-            .collect();
+    fn new(rows: &[usize], leaves: &[usize], key: impl Fn(usize) -> f64) -> Ahead {
+        let rows = rows.iter();
+        let mut rows: Vec<(f64, usize)> = rows.map(|&row| (key(row), leaves[row])).collect();
         rows.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut sum = 0;
-        let sums = rows.iter().map(|&(_, users)| {
-            sum += users;
+        let sums = rows.iter().map(|&(_, leaves)| {
+            sum += leaves;
             sum
         });
         Ahead {
@@ -90,7 +193,7 @@ impl Ahead {
         }
     }
 
-    /// Users of rows whose key is above `limit`, or equal to it with `or_equal`.
+    /// Leaves of rows whose key is above `limit`, or equal to it with `or_equal`.
     fn beyond(&self, limit: f64, or_equal: bool) -> usize {
         let count = self
             .keys

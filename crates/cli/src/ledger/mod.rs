@@ -114,7 +114,7 @@ fn fill(args: &FillArgs, messages: &Messages) -> Result<Outcome, Failure> {
             (gaps, task.until)
         }
         Some(stored) => {
-            let path = task.site.folder.join(stored.file.to_string());
+            let path = task.site.folder.join(&stored.name);
             let history = stored.history.as_ref().map_err(|why| {
                 Failure::Usage(format!(
                     "{}: {why}\nhint: what it covers is not known, so nothing can be filled in; \

@@ -58,7 +58,7 @@ impl<'a> Listed<'a> {
         })?;
         let levels = Levels::new(listing, &tree, ranking);
         Ok(Listed {
-            ranks: ranks::why_not(listing, &links, &tree, &levels),
+            ranks: ranks::why_not(listing, &links, &tree, &levels, ranking),
             path: path_whys(&tree, &levels),
             listing,
             ranking,

@@ -1,8 +1,9 @@
-//! Whether a listing tells the order of users under Fair Tree.
+//! Whether a listing tells the order of users under rankings that give them ranks.
 
 use super::level::{Levels, name};
 use super::tree::ListedTree;
 use crate::input::sshare::{Column, Link, Listing, RowKind};
+use fairtree::fairshare::Ranking;
 
 /// Why the rank of every user cannot be known from the rows; `None` where it can.
 pub(super) fn why_not(
@@ -10,6 +11,7 @@ pub(super) fn why_not(
     links: &[Link],
     forest: &ListedTree,
     levels: &Levels,
+    ranking: Ranking,
 ) -> Option<String> {
     const RANKS: &str = "ranks count all users of the cluster";
     for column in [Column::RawShares, Column::RawUsage] {
@@ -37,10 +39,16 @@ pub(super) fn why_not(
             "{RANKS}, and those of {accounts} are not listed: run sshare with -a"
         ));
     }
-    let users = forest.tree.user_count();
-    foreign_rank(listing, users).map(|row| {
+    let places = ranking.places(&forest.tree);
+    foreign_rank(listing, places).map(|row| {
+        let who = match ranking.level() {
+            Some(_) if ranking != Ranking::FAIR_TREE => {
+                "leaves (users, or accounts whose users compete as one)"
+            }
+            _ => "users",
+        };
         format!(
-            "{RANKS}, and FairShare {} is no rank among the {users} users listed",
+            "{RANKS}, and FairShare {} is no rank among the {places} {who} listed",
             listing.rows[row].fs_factor.map_or(0.0, |p| p.value)
         )
     })
@@ -66,10 +74,10 @@ fn unlisted(listing: &Listing, links: &[Link]) -> Option<String> {
     })
 }
 
-/// A row whose printed FairShare is not `k / users`; or, when all are but the best is not among
+/// A row whose printed FairShare is not `k / places`; or, when all are but the best is not among
 /// them, the row with the largest.
-fn foreign_rank(listing: &Listing, users: usize) -> Option<usize> {
-    let total = users as f64;
+fn foreign_rank(listing: &Listing, places: usize) -> Option<usize> {
+    let total = places as f64;
     let mut best: Option<(usize, f64)> = None;
     for (at, row) in listing.rows.iter().enumerate() {
         let Some(printed) = row.fs_factor else {

@@ -1,5 +1,8 @@
 //! A number as it stands on paper: rounded to the digits that are there.
 
+/// What the last digit of a long double counts for that slurmctld sends.
+const SENT_UNIT: f64 = 1e-6;
+
 /// A printed number and the values that print so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Printed {
@@ -32,6 +35,19 @@ impl Printed {
         let value: f64 = text.parse().ok()?;
         let decimals = i32::try_from(fraction.len()).ok()?;
         Some(Printed::rounded(value, exponent.saturating_sub(decimals)))
+    }
+
+    /// The same of a long double of slurmctld, which sends it as text with six decimals: where fewer
+    /// are printed, it was rounded twice.
+    pub(super) fn rounded_twice(self) -> Printed {
+        if self.high - self.value <= SENT_UNIT {
+            return self;
+        }
+        Printed {
+            low: (self.low - SENT_UNIT / 2.0).max(0.0),
+            high: self.high + SENT_UNIT / 2.0,
+            ..self
+        }
     }
 
     /// A number from 0 up whose last digit counts for ten to the power of `unit`.
@@ -75,6 +91,11 @@ mod tests {
         assert!(near(p.low, 0.0137355) && near(p.high, 0.0137365));
         let p = Printed::parse("1.5085e+04").unwrap();
         assert!(near(p.low, 15084.5) && near(p.high, 15085.5));
+        // 15084.4999996 is sent as 15084.500000.
+        let p = p.rounded_twice();
+        assert!(near(p.low, 15_084.499_999_5) && near(p.high, 15_085.500_000_5));
+        let p = Printed::parse("0.013736").unwrap();
+        assert_eq!(p.rounded_twice(), p);
         let p = Printed::parse("0.000000").unwrap();
         assert_eq!(p.low, 0.0);
         assert!(near(p.high, 5e-7));

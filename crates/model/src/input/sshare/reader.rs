@@ -312,7 +312,9 @@ fn number(text: &str) -> Result<Option<Printed>, &'static str> {
         return Ok(None);
     }
     let allowed = "a number from 0 up as 0.013736 or 1.5085e+04, inf, or nothing";
-    Printed::parse(text).map(Some).ok_or(allowed)
+    Printed::parse(text)
+        .map(|printed| Some(printed.rounded_twice()))
+        .ok_or(allowed)
 }
 
 /// A line and its number, from 1.
