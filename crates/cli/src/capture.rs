@@ -1,7 +1,7 @@
 //! `fairtree capture`.
 
-use std::fs;
-use std::io::{BufWriter, Write, stdout};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write, stdout};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome};
 use fairtree_model::input::capture::{
-    Stored, list as captures, load_pseudonyms, open, save_pseudonyms, store, take,
+    RecordError, Recording, Stored, list as captures, load_pseudonyms, open_only, save_pseudonyms,
 };
 use fairtree_model::input::slurm::snapshot::Source;
 
@@ -23,36 +23,35 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
         return Ok(Outcome::Done);
     }
     let failed = |error| Failure::File(args.folder.display().to_string(), error);
-    // A folder that cannot be written to is told before Slurm is asked.
-    fs::create_dir_all(&args.folder).map_err(failed)?;
     let waiting = Waiting::new("asking Slurm");
-    let mut taken = take(&Source::ALL, Duration::from_secs(args.time_limit))?;
+    let recording = Recording::new(&args.folder, Duration::from_secs(args.time_limit));
+    let mut recording = recording.map_err(|error| match error {
+        RecordError::Command(error) => Failure::Command(error),
+        RecordError::Folder(error) => failed(error),
+    })?;
     drop(waiting);
-    for (_, error) in &taken.missing {
+    for (_, error) in &recording.missing {
         messages.note(&error.to_string());
     }
-    let mut left = std::mem::take(&mut taken.left);
     if args.anonymise {
         let mut pseudonyms = load_pseudonyms(&args.folder)?;
-        taken.answers = pseudonyms.apply(&taken.answers, &mut left)?;
-        let user = taken.manifest.user.take();
-        taken.manifest.user = user.map(|user| pseudonyms.user(&user));
-        taken.manifest.anonymised = true;
+        recording.anonymise(&mut pseudonyms)?;
         let kept = save_pseudonyms(&args.folder, &pseudonyms).map_err(failed)?;
         messages.note(&format!(
             "{} tells who is who: do not pass it on",
             kept.display()
         ));
     }
-    left.notes().iter().for_each(|note| messages.note(note));
-    let folder = store(&args.folder, &taken.manifest, &taken.answers).map_err(failed)?;
-    list(&open(&folder)?, &mut out)?;
+    let notes = recording.left.notes();
+    notes.iter().for_each(|note| messages.note(note));
+    let folder = recording.publish().map_err(failed)?;
+    list(&open_only(&folder, &[])?, &mut out)?;
     out.flush()?;
     Ok(Outcome::Done)
 }
 
 /// What a capture holds: a line about it, a line per answer.
-fn list(stored: &Stored, out: &mut impl Write) -> std::io::Result<()> {
+fn list(stored: &Stored, out: &mut impl Write) -> Result<(), Failure> {
     let manifest = &stored.manifest;
     writeln!(
         out,
@@ -67,22 +66,14 @@ fn list(stored: &Stored, out: &mut impl Write) -> std::io::Result<()> {
             ""
         }
     )?;
-    let sizes = Source::ALL.map(|source| {
-        let answer = stored.answers.get(&source);
-        (
-            source.file(),
-            answer.map(|a| (a.text.len(), a.text.lines().count())),
-        )
-    });
     for entry in &manifest.answers {
-        let size = |file: &str| sizes.iter().find(|(name, _)| *name == file)?.1;
         let command = entry.command.join(" ");
-        match entry
-            .file
-            .as_deref()
-            .and_then(|file| Some((file, size(file)?)))
-        {
-            Some((file, (bytes, lines))) => {
+        let source = Source::ALL
+            .into_iter()
+            .find(|source| entry.file.as_deref() == Some(source.file()));
+        match source {
+            Some(source) => {
+                let (file, (bytes, lines)) = (source.file(), size(&stored.path(source)?)?);
                 writeln!(
                     out,
                     "  {file:<15} {lines:>8} lines {bytes:>11} bytes  {command}"
@@ -94,10 +85,27 @@ fn list(stored: &Stored, out: &mut impl Write) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Bytes and lines of an answer.
+fn size(path: &Path) -> Result<(u64, u64), Failure> {
+    let failed = |error| Failure::File(path.display().to_string(), error);
+    let mut input = BufReader::with_capacity(1 << 16, File::open(path).map_err(failed)?);
+    let (mut bytes, mut lines) = (0, 0);
+    loop {
+        let read = input.fill_buf().map_err(failed)?;
+        if read.is_empty() {
+            return Ok((bytes, lines));
+        }
+        bytes += read.len() as u64;
+        lines += read.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let read = read.len();
+        input.consume(read);
+    }
+}
+
 /// Every capture in a folder, the oldest first.
 fn list_all(folder: &Path, out: &mut impl Write) -> Result<(), Failure> {
     for folder in captures(folder)? {
-        list(&open(&folder)?, out)?;
+        list(&open_only(&folder, &[])?, out)?;
     }
     Ok(())
 }

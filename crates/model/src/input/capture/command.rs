@@ -1,19 +1,18 @@
 //! Running a command of Slurm: with a time limit, and a clear word for each way to fail.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::pipe::{Broken, collect, copy, whole};
 use crate::input::error::InputError;
 use crate::input::lines::{lossy, plain};
 
 /// The time that a command has unless told otherwise.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(60);
-
-/// The longest answer that is taken, in bytes.
-pub const MAX_ANSWER_BYTES: u64 = 2 << 30;
 
 /// Why a command gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +32,14 @@ pub enum CommandError {
         /// The program.
         program: String,
         /// What it said.
+        error: io::Error,
+    },
+    /// Its answer cannot be put into a file.
+    #[error("{file}: {error}")]
+    File {
+        /// The file.
+        file: String,
+        /// What the operating system said.
         error: io::Error,
     },
     /// It did not end in time and was stopped.
@@ -157,6 +164,37 @@ impl<'a> Ask<'a> {
     /// # Errors
     /// [`CommandError`]; a command that ran out of time is stopped and waited for.
     pub fn run(&self) -> Result<Answered, CommandError> {
+        let (out, secs) = self.answer(whole)?;
+        let out = out.map_err(|error| self.system(error))?;
+        Ok(Answered {
+            text: plain(lossy(&out)).into_owned(),
+            secs,
+        })
+    }
+
+    /// As [`Ask::run`], with the text in a file and only a piece of it at a time in memory; how long
+    /// it took. `name` is that of the file in messages.
+    ///
+    /// # Errors
+    /// Those of [`Ask::run`], and those of the file; a line of more than
+    /// [`MAX_LINE_BYTES`](crate::input::MAX_LINE_BYTES).
+    pub fn run_into(&self, name: &str, mut file: File) -> Result<f64, CommandError> {
+        let (copied, secs) = self.answer(move |pipe| copy(pipe, &mut file))?;
+        match copied {
+            Ok(()) => Ok(secs),
+            Err(Broken::Read(error)) => Err(self.system(error)),
+            Err(Broken::Write(error)) => Err(CommandError::File {
+                file: name.to_owned(),
+                error,
+            }),
+        }
+    }
+
+    /// What `read` makes of its standard output, and how long it took.
+    fn answer<T: Send + 'static, E: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, E> + Send + 'static,
+    ) -> Result<(Result<T, E>, f64), CommandError> {
         let start = Instant::now();
         let mut command = Command::new(self.command[0]);
         command
@@ -171,8 +209,8 @@ impl<'a> Ask<'a> {
             command.env_remove(name);
         }
         let mut child = command.spawn().map_err(|error| self.not_started(error))?;
-        let out = collect(child.stdout.take());
-        let err = collect(child.stderr.take());
+        let out = collect(child.stdout.take(), read);
+        let err = collect(child.stderr.take(), whole);
         let Some(status) = self.wait(&mut child, start)? else {
             // A child that is gone already cannot be stopped: as good as stopped.
             let _ = child.kill();
@@ -182,23 +220,22 @@ impl<'a> Ask<'a> {
                 secs: self.limit.as_secs(),
             });
         };
-        let rest = |receiver: Receiver<io::Result<Vec<u8>>>| {
-            let left = self.limit.saturating_sub(start.elapsed());
-            match receiver.recv_timeout(left.max(Duration::from_secs(1))) {
-                Ok(bytes) => bytes.map_err(|error| self.system(error)),
-                Err(_) => Err(CommandError::Timeout {
-                    command: self.command.join(" "),
-                    secs: self.limit.as_secs(),
-                }),
-            }
-        };
-        let (out, err) = (rest(out)?, rest(err)?);
-        if !status.success() {
+        let out = self.rest(out, start)?;
+        let err = self.rest(err, start)?.map_err(|error| self.system(error))?;
+        // One whose answer is not taken to its end fails for that.
+        if out.is_ok() && !status.success() {
             return Err(self.failed(status, &String::from_utf8_lossy(&err)));
         }
-        Ok(Answered {
-            text: plain(lossy(&out)).into_owned(),
-            secs: start.elapsed().as_secs_f64(),
+        Ok((out, start.elapsed().as_secs_f64()))
+    }
+
+    /// What became of a pipe, once its command has ended.
+    fn rest<T>(&self, receiver: Receiver<T>, start: Instant) -> Result<T, CommandError> {
+        let left = self.limit.saturating_sub(start.elapsed());
+        let ended = receiver.recv_timeout(left.max(Duration::from_secs(1)));
+        ended.map_err(|_| CommandError::Timeout {
+            command: self.command.join(" "),
+            secs: self.limit.as_secs(),
         })
     }
 
@@ -279,25 +316,6 @@ impl<'a> Ask<'a> {
             said: text,
         }
     }
-}
-
-/// Reads a pipe to its end in a thread of its own, so that neither pipe of a child can fill up.
-fn collect(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = match pipe {
-            Some(pipe) => pipe.take(MAX_ANSWER_BYTES + 1).read_to_end(&mut bytes),
-            None => Ok(0),
-        };
-        let result = read.and_then(|_| match bytes.len() as u64 > MAX_ANSWER_BYTES {
-            true => Err(io::Error::other("the answer is longer than 2 GiB")),
-            false => Ok(bytes),
-        });
-        // After the time limit the receiver is gone.
-        let _ = sender.send(result);
-    });
-    receiver
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::manifest::{Manifest, SCHEMA};
@@ -48,35 +48,61 @@ impl Stored {
     }
 }
 
-/// Writes a capture into a new folder inside of `folder`, which is made if need be, and returns
-/// where. The capture is there whole or not at all: it is written under another name first. Its
-/// folder and its files are its owner's alone. What captures that were interrupted left is removed.
-///
-/// # Errors
-/// Those of the file system.
-pub fn store(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Result<PathBuf> {
-    fs::create_dir_all(folder)?;
-    let stamp = manifest.folder();
-    remove_left(folder, pid_of);
-    let _held = HeldSignals::new();
-    let making = folder.join(format!(".{stamp}.{}", std::process::id()));
-    // What jobs are called, their comments and paths are readable by their owner only.
-    fs::DirBuilder::new().mode(0o700).create(&making)?;
-    let written = write(&making, manifest, answers).and_then(|()| publish(folder, &stamp, &making));
-    if written.is_err() {
-        // The reason is in `written`; what was begun goes if it can.
-        let _ = fs::remove_dir_all(&making);
-    }
-    written
+/// A folder for a capture, under another name until the capture is whole. It and its files are its
+/// owner's alone: what jobs are called, their comments and paths. Dropped it is removed.
+#[derive(Debug)]
+pub(super) struct Making {
+    folder: PathBuf,
+    stamp: String,
+    path: PathBuf,
 }
 
-fn write(folder: &Path, manifest: &Manifest, answers: &Answers) -> io::Result<()> {
-    for (source, answer) in answers {
-        write_new(&folder.join(source.file()), PRIVATE, answer.text.as_bytes())?;
+impl Making {
+    /// A new one inside of `folder`, which is made if need be. What captures that were interrupted
+    /// left is removed.
+    pub(super) fn new(folder: &Path, stamp: &str) -> io::Result<Making> {
+        fs::create_dir_all(folder)?;
+        remove_left(folder, pid_of);
+        let path = folder.join(format!(".{stamp}.{}", std::process::id()));
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Making {
+            folder: folder.to_owned(),
+            stamp: stamp.to_owned(),
+            path,
+        })
     }
-    let mut text = serde_json::to_vec_pretty(manifest)?;
-    text.push(b'\n');
-    write_new(&folder.join(MANIFEST), PRIVATE, &text)
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes it a capture, and returns where: there whole or not at all.
+    pub(super) fn publish(self, manifest: &Manifest) -> io::Result<PathBuf> {
+        let mut text = serde_json::to_vec_pretty(manifest)?;
+        text.push(b'\n');
+        let _held = HeldSignals::new();
+        write_new(&self.path.join(MANIFEST), PRIVATE, &text)?;
+        publish(&self.folder, &self.stamp, &self.path)
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        // Under this name it is there no more once it is a capture. What cannot be removed the next
+        // one removes.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// A new file for its owner alone.
+pub(super) fn create(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE)
+        .open(path)
 }
 
 /// The process that makes the capture `.20261121T100726Z.PID`.
@@ -156,7 +182,7 @@ pub fn open_only(folder: &Path, sources: &[Source]) -> Result<Stored, InputError
 }
 
 /// Whether a file is empty or ends with a line break.
-fn ends_a_line(path: &Path) -> io::Result<bool> {
+pub(super) fn ends_a_line(path: &Path) -> io::Result<bool> {
     let file = fs::File::open(path)?;
     let Some(last) = file.metadata()?.len().checked_sub(1) else {
         return Ok(true);

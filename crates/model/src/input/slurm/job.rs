@@ -10,7 +10,7 @@ use fairtree::priority::TimeLimit;
 
 pub use super::job_names::{Names, read_names, read_names_of};
 pub(super) use super::job_reader::for_each;
-pub use super::job_reader::{read, read_stream};
+pub use super::job_reader::{check_stream, read, read_stream};
 
 /// A job, as far as priorities care.
 #[derive(Clone, Debug, PartialEq)]

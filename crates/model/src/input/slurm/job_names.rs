@@ -12,8 +12,10 @@ use crate::input::lines::{Lines, one_more};
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     text: String,
-    /// Where each name begins, and its bytes.
-    places: FxHashMap<u32, (usize, usize)>,
+    /// Where each name ends; the next one begins there.
+    ends: Vec<usize>,
+    /// Which name is of which number.
+    places: FxHashMap<u32, u32>,
 }
 
 impl Names {
@@ -29,8 +31,13 @@ impl Names {
 
     /// The name of a job; `None` where none is known.
     pub fn get(&self, id: u32) -> Option<&str> {
-        let &(start, len) = self.places.get(&id)?;
-        Some(&self.text[start..start + len])
+        self.places.get(&id).map(|place| self.at(*place))
+    }
+
+    fn at(&self, place: u32) -> &str {
+        let place = place as usize;
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[place]]
     }
 
     /// All of them, by number.
@@ -38,7 +45,7 @@ impl Names {
         let mut names: Vec<(u32, &str)> = self
             .places
             .iter()
-            .map(|(&id, &(start, len))| (id, &self.text[start..start + len]))
+            .map(|(&id, &place)| (id, self.at(place)))
             .collect();
         names.sort_unstable();
         names
@@ -62,7 +69,7 @@ pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputErro
     let mut lines = Lines::new(file, input);
     let mut names = Gathered::default();
     while let Some(line) = lines.next()? {
-        one_more(file, names.names.places.len(), 1)?;
+        one_more(file, names.names.ends.len(), 1)?;
         names.line(&line);
     }
     Ok(names.finish())
@@ -71,7 +78,6 @@ pub fn read_names_of(file: &str, input: impl BufRead) -> Result<Names, InputErro
 #[derive(Default)]
 struct Gathered {
     names: Names,
-    last: Option<u32>,
     doubtful: HashSet<u32>,
 }
 
@@ -81,18 +87,17 @@ impl Gathered {
             .split_once('|')
             .filter(|(id, _)| id.bytes().all(|byte| byte.is_ascii_digit()))
             .and_then(|(id, name)| Some((id.parse::<u32>().ok()?, name)));
-        let Names { text, places } = &mut self.names;
+        let Names { text, ends, places } = &mut self.names;
         if let Some((id, name)) = begun {
-            if places.insert(id, (text.len(), name.len())).is_some() {
+            if places.insert(id, place(ends.len())).is_some() {
                 self.doubtful.insert(id);
             }
             text.push_str(name);
-            self.last = Some(id);
-        } else if let Some((_, len)) = self.last.and_then(|id| places.get_mut(&id)) {
-            // It is the last of the text.
+            ends.push(text.len());
+        } else if let Some(end) = ends.last_mut() {
             text.push('\n');
             text.push_str(line);
-            *len += 1 + line.len();
+            *end = text.len();
         }
     }
 
@@ -102,6 +107,65 @@ impl Gathered {
         }
         self.names
     }
+}
+
+/// What squeue tells of the jobs: owner and name, line breaks and all.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    text: String,
+    /// Number, owner, and where the name ends; the next one begins there.
+    jobs: Vec<(u32, u32, usize)>,
+    /// The last of each number.
+    places: FxHashMap<u32, u32>,
+}
+
+impl Told {
+    /// Another job, with the first line of its name, as it ends.
+    pub fn begin(&mut self, id: u32, uid: u32, line: &str) {
+        self.finish();
+        self.places.insert(id, place(self.jobs.len()));
+        self.text.push_str(line);
+        self.jobs.push((id, uid, self.text.len()));
+    }
+
+    /// Another line of the last name.
+    pub fn go_on(&mut self, line: &str) {
+        if !self.jobs.is_empty() {
+            self.text.push_str(line);
+        }
+    }
+
+    /// There are no more lines of the last name: the end of its last one is no part of it.
+    pub fn finish(&mut self) {
+        if let Some((_, _, end)) = self.jobs.last_mut() {
+            if self.text.ends_with('\n') {
+                self.text.pop();
+            }
+            *end = self.text.len();
+        }
+    }
+
+    /// Owner and name of a job.
+    pub fn get(&self, id: u32) -> Option<(u32, &str)> {
+        let place = *self.places.get(&id)? as usize;
+        Some((self.jobs[place].1, self.name(place)))
+    }
+
+    /// Number and name of all of them, as squeue told.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
+        let jobs = self.jobs.iter().enumerate();
+        jobs.map(|(place, (id, _, _))| (*id, self.name(place)))
+    }
+
+    fn name(&self, place: usize) -> &str {
+        let start = place.checked_sub(1).map_or(0, |before| self.jobs[before].2);
+        &self.text[start..self.jobs[place].2]
+    }
+}
+
+/// A position among names.
+fn place(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 names: an answer has a length")
 }
 
 /// Where the name of a job ends. Its owner chooses it, blanks, `=` and all, and scontrol prints it

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::BufRead;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use super::job::{JobRow, row};
@@ -48,7 +48,7 @@ pub fn read_stream(
     left: &mut LeftOut,
 ) -> Result<Vec<JobRow>, InputError> {
     let mut blocks = Blocks::new(input, BLOCK);
-    let first = blocks.next(file)?;
+    let first = blocks.next(file, Vec::new())?;
     let mut merged = Merged::new(file, left);
     if blocks.ended {
         merged.add(Parsed::of(file, first, names, &mut Interner::default())?)?;
@@ -56,13 +56,16 @@ pub fn read_stream(
     }
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let blocks = Mutex::new((blocks, Some(first)));
+    // Memory of blocks that were read, for the next ones. Given back each time it would stay with
+    // the process in pieces that nothing else fits into.
+    let spare: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
     // The stream is taken by one thread at a time; a panic in it is passed on below.
     let next = || {
-        let mut held = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = held(&blocks);
         let (blocks, first) = &mut *held;
         match first.take() {
             Some(first) => Ok(first),
-            None => blocks.next(file),
+            None => blocks.next(file, self::held(&spare).pop().unwrap_or_default()),
         }
     };
     thread::scope(|scope| {
@@ -90,7 +93,8 @@ pub fn read_stream(
         for (number, parsed) in receive {
             waiting.insert(number, parsed);
             while let Some(parsed) = waiting.remove(&due) {
-                merged.add(parsed?)?;
+                let bytes = merged.add(parsed?)?;
+                held(&spare).push(bytes);
                 due += 1;
             }
         }
@@ -100,6 +104,23 @@ pub fn read_stream(
             .try_for_each(|parsed| parsed.map(drop))?;
         merged.finish()
     })
+}
+
+/// Whether [`read_stream`] takes an answer, of which one record at a time is in memory.
+///
+/// # Errors
+/// Those of [`read_stream`].
+pub fn check_stream(file: &str, input: impl BufRead, names: &Names) -> Result<(), InputError> {
+    let left = &mut LeftOut::default();
+    let mut shared = Interner::default();
+    for_each(file, input, names, left, &mut |record| {
+        row(record, &mut shared).map(drop)
+    })
+}
+
+/// What a lock keeps, also after a panic of another thread.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Hands each record to `see`, and leaves out those that it refuses.
@@ -271,16 +292,17 @@ impl<R: BufRead> Blocks<R> {
         }
     }
 
-    /// The next block; one without bytes at the end.
-    fn next(&mut self, file: &str) -> Result<Block, InputError> {
-        let mut bytes = std::mem::take(&mut self.rest);
+    /// The next block, in the memory of `bytes`; one without bytes at the end.
+    fn next(&mut self, file: &str, mut bytes: Vec<u8>) -> Result<Block, InputError> {
+        bytes.clear();
+        bytes.append(&mut self.rest);
         let inside = std::mem::take(&mut self.inside);
         // No record begins behind the first byte and up to here.
         let mut searched = 1;
         while !self.ended {
             if bytes.len() >= self.size {
                 if let Some(at) = last_record(&bytes, searched) {
-                    self.rest = bytes.split_off(at);
+                    self.rest.extend(bytes.drain(at..));
                     break;
                 }
                 // A line without end is no line: whoever reads it says so.
@@ -290,7 +312,7 @@ impl<R: BufRead> Blocks<R> {
                     break;
                 }
                 if line as u64 > MAX_LINE_BYTES {
-                    self.rest = bytes.split_off(line);
+                    self.rest.extend(bytes.drain(line..));
                     self.inside = true;
                     break;
                 }
@@ -423,7 +445,8 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn add(&mut self, mut parsed: Parsed) -> Result<(), InputError> {
+    /// Takes the rows of the next block, and returns its memory.
+    fn add(&mut self, mut parsed: Parsed) -> Result<Vec<u8>, InputError> {
         for found in std::mem::take(&mut parsed.records) {
             let line = match &found {
                 Found::Unknown(error) => error.line.unwrap_or(0),
@@ -444,7 +467,7 @@ impl<'a> Merged<'a> {
             };
             self.rows.extend(self.left.keep(row)?);
         }
-        Ok(())
+        Ok(parsed.block.bytes)
     }
 
     fn finish(self) -> Result<Vec<JobRow>, InputError> {
@@ -477,7 +500,7 @@ mod tests {
             let mut blocks = Blocks::new(text.as_bytes(), size);
             let (mut whole, mut lines) = (Vec::new(), 0);
             loop {
-                let block = blocks.next("f").unwrap();
+                let block = blocks.next("f", Vec::new()).unwrap();
                 assert_eq!(block.lines, lines);
                 lines += block.bytes.iter().filter(|byte| **byte == b'\n').count();
                 if block.bytes.is_empty() {

@@ -16,6 +16,7 @@
 //! | [`plugin`] | plugins as files: for which release each is |
 //! | [`last_pass`] | the file with the times of the last pass and the last reset |
 //! | `stamp` | the answers of `squeue` and `scontrol show job`, told from what users wrote into them |
+//! | `stamped_record` | where a record of a job begins, and what of it Slurm printed |
 //! | [`snapshot`] | all of them together, with `sshare` and `sprio` |
 //! | [`part`] | the same with a few of the jobs |
 //!
@@ -38,6 +39,7 @@ pub mod pseudonym;
 pub mod qos;
 pub mod snapshot;
 pub(in crate::input) mod stamp;
+mod stamped_record;
 
 pub(in crate::input) mod count;
 pub use count::tres as parse_tres;

@@ -6,6 +6,7 @@
 //! their names, and root is root.
 
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ use super::record::{Record, no_end, records};
 use super::snapshot::{Answer, Answers, Source};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
+use crate::input::lines::Lines;
 
 /// Which name stands for which: to be kept from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,8 +55,7 @@ impl Pseudonyms {
     /// The same answers under pseudonyms; names that are new get the next number.
     ///
     /// # Errors
-    /// Those of the readers, for answers that are not what their command prints. A record that
-    /// cannot be read goes to `left` and is in no answer.
+    /// Those of [`Pseudonyms::rewrite`].
     pub fn apply(&mut self, answers: &Answers, left: &mut LeftOut) -> Result<Answers, InputError> {
         let names = answers.get(&Source::Names);
         let names = names.map_or_else(Names::new, |answer| read_names(&answer.text));
@@ -64,48 +65,78 @@ impl Pseudonyms {
             let Some(answer) = answers.get(&source) else {
                 continue;
             };
-            let text = self.rewrite(source, answer, &names, left)?;
-            let name = answer.name.clone();
+            let (name, input) = (answer.name.clone(), answer.text.as_bytes());
+            let mut text = Vec::new();
+            self.rewrite(source, &name, input, &mut text, &names, left)?;
+            // All that is written is text.
+            let text = String::from_utf8(text).unwrap_or_default();
             changed.insert(source, Answer { name, text });
         }
         Ok(changed)
     }
 
-    fn rewrite(
+    /// Writes an answer, which messages call `name`, under pseudonyms. `names`: those of the jobs.
+    ///
+    /// # Errors
+    /// Those of the readers, for an answer that is not what its command prints; those of `input` and
+    /// `out`. A record that cannot be read goes to `left` and is in no answer.
+    pub fn rewrite(
         &mut self,
         source: Source,
-        answer: &Answer,
+        name: &str,
+        mut input: impl BufRead,
+        out: &mut impl Write,
         names: &Names,
         left: &mut LeftOut,
-    ) -> Result<String, InputError> {
-        let (name, text) = (answer.name.as_str(), answer.text.as_str());
-        Ok(match source {
-            Source::Config => settings(text),
-            Source::Qos => text.to_owned(),
-            Source::Shares | Source::Priorities | Source::Assocs => self.table(name, text, left)?,
-            Source::Partitions => selected(name, text, "PartitionName", &PARTITION, left)?,
-            Source::Nodes => selected(name, text, "NodeName", &NODE, left)?,
-            Source::Names => self.names(names),
-            Source::Jobs => self.jobs(name, text, names, left)?,
-        })
+    ) -> Result<(), InputError> {
+        let failed = |error| InputError::new(name, error);
+        let mut selected = |input: &mut dyn BufRead, first, keys: &[&str]| {
+            let mut text = String::new();
+            input.read_to_string(&mut text).map_err(failed)?;
+            let text = selected(name, &text, first, keys, left)?;
+            out.write_all(text.as_bytes()).map_err(failed)
+        };
+        match source {
+            Source::Partitions => selected(&mut input, "PartitionName", &PARTITION),
+            Source::Nodes => selected(&mut input, "NodeName", &NODE),
+            Source::Config => settings(input, out).map_err(failed),
+            Source::Qos => io::copy(&mut input, out).map(drop).map_err(failed),
+            Source::Names => self.names(names, out).map_err(failed),
+            Source::Shares | Source::Priorities | Source::Assocs => {
+                self.table(name, input, out, left)
+            }
+            Source::Jobs => job::for_each(name, input, names, left, &mut |record| {
+                let line = self.job(record, names)?;
+                out.write_all(line.as_bytes()).map_err(failed)
+            }),
+        }
     }
 
     /// A table with `|`: the columns that hold names, whatever else. A row that does not fit the
     /// header could have anything anywhere.
-    fn table(&mut self, file: &str, text: &str, left: &mut LeftOut) -> Result<String, InputError> {
-        let mut lines = text.lines().enumerate();
-        let Some((_, header)) = lines.next() else {
-            return Ok(String::new());
+    fn table(
+        &mut self,
+        file: &str,
+        input: impl BufRead,
+        out: &mut impl Write,
+        left: &mut LeftOut,
+    ) -> Result<(), InputError> {
+        let failed = |error| InputError::new(file, error);
+        let mut lines = Lines::new(file, input);
+        let Some(header) = lines.next()? else {
+            return Ok(());
         };
+        let header = header.into_owned();
         let columns: Vec<&str> = header.split('|').collect();
-        let mut out = format!("{header}\n");
-        for (number, line) in lines {
+        writeln!(out, "{header}").map_err(failed)?;
+        let mut number = 1;
+        while let Some(line) = lines.next()? {
+            number += 1;
             let cells: Vec<&str> = line.split('|').collect();
             if cells.len() != columns.len() && !line.trim().is_empty() {
                 let (found, due) = (cells.len(), columns.len());
                 let why = format!("{found} cells between |, where the header has {due}");
-                let error =
-                    InputError::new(file, Problem::Structure(why)).at_line(number + 1, line);
+                let error = InputError::new(file, Problem::Structure(why)).at_line(number, &line);
                 left.keep::<()>(Err(error))?;
                 continue;
             }
@@ -118,30 +149,18 @@ impl Pseudonyms {
                     _ => (*cell).to_owned(),
                 }
             });
-            out.push_str(&cells.collect::<Vec<_>>().join("|"));
-            out.push('\n');
+            let cells = cells.collect::<Vec<_>>().join("|");
+            writeln!(out, "{cells}").map_err(failed)?;
         }
-        Ok(out)
+        Ok(())
     }
 
-    fn names(&mut self, names: &Names) -> String {
-        let line = |(id, name): (u32, &str)| format!("{id}|j{:03}\n", number(&mut self.jobs, name));
-        names.sorted().into_iter().map(line).collect()
-    }
-
-    fn jobs(
-        &mut self,
-        file: &str,
-        text: &str,
-        names: &Names,
-        left: &mut LeftOut,
-    ) -> Result<String, InputError> {
-        let mut out = String::new();
-        job::for_each(file, text.as_bytes(), names, left, &mut |record| {
-            out.push_str(&self.job(record, names)?);
-            Ok(())
-        })?;
-        Ok(out)
+    fn names(&mut self, names: &Names, out: &mut impl Write) -> io::Result<()> {
+        let mut lines = names.sorted().into_iter();
+        lines.try_for_each(|(id, name)| {
+            let number = number(&mut self.jobs, name);
+            writeln!(out, "{id}|j{number:03}")
+        })
     }
 
     fn job(&mut self, record: &Record<'_>, names: &Names) -> Result<String, InputError> {
@@ -221,18 +240,21 @@ fn selected(
 }
 
 /// The settings about priorities, and what tells the moment and the release.
-fn settings(text: &str) -> String {
-    let keeps = |line: &&str| {
+fn settings(input: impl BufRead, out: &mut impl Write) -> io::Result<()> {
+    let keeps = |line: &str| {
         let key = line.split('=').next().unwrap_or("").trim();
         line.starts_with("Configuration data as of ")
             || ["ClusterName", "SLURM_VERSION", "AccountingStorageTRES"].contains(&key)
             || key.starts_with("FairShare")
             || (key.starts_with("Priority") && !key.starts_with("PrioritySiteFactor"))
     };
-    text.lines()
-        .filter(keeps)
-        .map(|line| format!("{line}\n"))
-        .collect()
+    for line in input.lines() {
+        let line = line?;
+        if keeps(&line) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

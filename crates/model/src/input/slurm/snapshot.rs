@@ -1,6 +1,9 @@
 //! What all commands together tell: settings, shares, usage, the queue.
 
 use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -166,6 +169,33 @@ pub fn validate(source: Source, answer: &Answer, names: &job::Names) -> Result<(
         // The cluster is known only beside the settings; any will do here.
         Source::Assocs => assoc::read(name, text, Some(""), left).map(drop),
         Source::Qos => qos::read(name, text, left).map(drop),
+    }
+}
+
+/// As [`validate`], of the answer in a file, of which little is in memory at a time unless the
+/// answer is a short one. Messages call it `name`.
+///
+/// # Errors
+/// Those of [`validate`], and those of the file.
+pub fn validate_file(
+    source: Source,
+    name: &str,
+    path: &Path,
+    names: &job::Names,
+) -> Result<(), InputError> {
+    let open = || File::open(path).map(|file| BufReader::with_capacity(1 << 16, file));
+    let opened = || open().map_err(|error| InputError::new(name, error));
+    match source {
+        Source::Names => Ok(()),
+        Source::Jobs => job::check_stream(name, opened()?, names),
+        Source::Priorities => sprio::check_answer(name, open),
+        Source::Shares => sshare::read_answer(name, opened()?, &mut LeftOut::default()).map(drop),
+        _ => {
+            let text = fs::read_to_string(path);
+            let text = text.map_err(|error| InputError::new(name, error))?;
+            let name = name.to_owned();
+            validate(source, &Answer { name, text }, names)
+        }
     }
 }
 

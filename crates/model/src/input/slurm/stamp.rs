@@ -12,15 +12,20 @@
 //!   These two are not kept.
 //!
 //! [`plain`] makes of these answers the form in which captures keep them: a line each,
-//! without the stamp, control characters replaced by `?`.
+//! without the stamp, control characters replaced by `?`. It reads the long answer a record at a
+//! time, twice: which records are certain shows when all were seen.
 
-use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufRead, Write};
 
 use memchr::memmem;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::job_names::Told;
+use super::stamped_record::{Head, UNCERTAIN, push_clean, whole};
 use crate::input::error::{InputError, Problem};
 use crate::input::left_out::LeftOut;
+use crate::input::lines::MAX_LINE_BYTES;
 
 /// The stamp of one question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +48,24 @@ impl Stamp {
     }
 
     /// Whether it is anywhere in an answer: a command may not know `SLURM_TIME_FORMAT`.
-    pub fn is_in(&self, text: &str) -> bool {
-        memmem::find(text.as_bytes(), self.0.as_bytes()).is_some()
+    fn is_in(&self, mut answer: impl BufRead) -> io::Result<bool> {
+        let finder = memmem::Finder::new(self.0.as_bytes());
+        // The end of what was searched, in which it may begin.
+        let mut window = Vec::new();
+        loop {
+            let read = answer.fill_buf()?;
+            if read.is_empty() {
+                return Ok(false);
+            }
+            window.extend_from_slice(read);
+            let read = read.len();
+            answer.consume(read);
+            if finder.find(&window).is_some() {
+                return Ok(true);
+            }
+            let searched = window.len().saturating_sub(self.0.len());
+            window.drain(..searched);
+        }
     }
 
     /// The text behind a time with the stamp that `text` begins with.
@@ -54,381 +75,227 @@ impl Stamp {
     }
 }
 
-/// What squeue tells of a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Told<'a> {
-    id: &'a str,
-    uid: &'a str,
-    name: &'a str,
+/// An answer in UTF-8, from its beginning each time.
+pub type Answer<'a> = &'a dyn Fn() -> io::Result<Box<dyn BufRead + 'a>>;
+
+/// The answers about jobs: those of squeue and of scontrol.
+#[derive(Clone, Copy, Debug)]
+pub struct Both<T> {
+    /// Of squeue.
+    pub names: T,
+    /// Of scontrol.
+    pub jobs: T,
 }
 
-/// Names and jobs in the form of `squeue -o '%A|%j'` and `scontrol -o show job`, a line each and
-/// the names the same in both. An answer without the stamp stays as it is. `file` names that of
+/// Writes names and jobs in the form of `squeue -o '%A|%j'` and `scontrol -o show job`, a line each
+/// and the names the same in both. An answer without the stamp stays as it is. `file` names that of
 /// scontrol in messages.
 ///
 /// A record that cannot be told for certain is left out: its job was renamed between the two
 /// questions, or came or went.
+///
+/// # Errors
+/// Those of the streams; a record of more than [`MAX_LINE_BYTES`].
 pub fn plain(
     file: &str,
-    names: &str,
-    jobs: &str,
+    asked: Both<Answer<'_>>,
+    out: Both<&mut dyn Write>,
     stamp: &Stamp,
     left: &mut LeftOut,
-) -> (String, String) {
-    let stamped = stamp.is_in(names);
-    let told = if stamped {
-        told(names, stamp)
-    } else {
-        Vec::new()
+) -> io::Result<()> {
+    let stamped = stamp.is_in((asked.names)()?)?;
+    let told = match stamped {
+        true => told((asked.names)()?, stamp)?,
+        false => Told::default(),
     };
-    if !stamp.is_in(jobs) {
-        let listed = if stamped {
-            listing(&told, &HashMap::new())
-        } else {
-            names.to_owned()
-        };
-        return (listed, jobs.to_owned());
+    if stamp.is_in((asked.jobs)()?)? {
+        let renamed = jobs(file, asked.jobs, out.jobs, stamp, &told, left)?;
+        return list(&told, &renamed, out.names);
     }
-    let by_number = told.iter().map(|job| (job.id, job)).collect();
-    let (text, renamed) = self::jobs(file, jobs, stamp, &by_number, left);
-    (listing(&told, &renamed), text)
+    io::copy(&mut (asked.jobs)()?, out.jobs)?;
+    match stamped {
+        true => list(&told, &Renamed::default(), out.names),
+        false => io::copy(&mut (asked.names)()?, out.names).map(drop),
+    }
 }
 
-/// A line for each job that squeue told of, and for those that it did not.
-fn listing(told: &[Told<'_>], renamed: &HashMap<&str, &str>) -> String {
-    let mut out = String::new();
-    let mut add = |id: &str, name: &str| {
-        out.push_str(id);
-        out.push('|');
-        push_clean(&mut out, name);
-        out.push('\n');
+/// Jobs that are not called as squeue told.
+type Renamed = FxHashMap<u32, String>;
+
+/// Writes a line for each job that squeue told of, and for those that it did not.
+fn list(told: &Told, renamed: &Renamed, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = String::new();
+    let mut add = |id: u32, name: &str| {
+        line.clear();
+        push_clean(&mut line, name);
+        writeln!(out, "{id}|{line}")
     };
-    for job in told {
-        add(job.id, renamed.get(job.id).unwrap_or(&job.name));
+    for (id, name) in told.iter() {
+        add(id, renamed.get(&id).map_or(name, String::as_str))?;
     }
-    let known: HashSet<&str> = told.iter().map(|job| job.id).collect();
-    let mut others: Vec<_> = renamed
-        .iter()
-        .filter(|(id, _)| !known.contains(*id))
-        .collect();
+    let others = renamed.iter().filter(|(id, _)| told.get(**id).is_none());
+    let mut others: Vec<(&u32, &String)> = others.collect();
     others.sort_unstable();
-    others.into_iter().for_each(|(id, name)| add(id, name));
-    out
+    others.into_iter().try_for_each(|(id, name)| add(*id, name))
 }
 
 /// Reads the answer of squeue.
-fn told<'a>(text: &'a str, stamp: &Stamp) -> Vec<Told<'a>> {
-    let mut jobs: Vec<Told<'a>> = Vec::new();
-    // Where the name of the last one begins.
-    let mut from = 0;
-    let mut at = 0;
-    let name = |from: usize, at: usize| {
-        let name = &text[from..at];
-        name.strip_suffix('\n').unwrap_or(name)
-    };
-    for line in text.split_inclusive('\n') {
-        if let Some((id, uid, first)) = begin_of_name(line, stamp) {
-            if let Some(last) = jobs.last_mut() {
-                last.name = name(from, at);
-            }
-            jobs.push(Told {
-                id,
-                uid,
-                name: first,
-            });
-            from = at + line.len() - first.len();
+fn told(mut text: impl BufRead, stamp: &Stamp) -> io::Result<Told> {
+    let mut told = Told::default();
+    let mut line = String::new();
+    while text.read_line(&mut line)? > 0 {
+        match begin_of_name(&line, stamp) {
+            Some((id, uid, first)) => told.begin(id, uid, first),
+            None => told.go_on(&line),
         }
-        at += line.len();
+        line.clear();
     }
-    if let Some(last) = jobs.last_mut() {
-        last.name = name(from, at);
-    }
-    jobs
+    told.finish();
+    Ok(told)
 }
 
 /// Number, uid, and the first line of the name.
-fn begin_of_name<'a>(line: &'a str, stamp: &Stamp) -> Option<(&'a str, &'a str, &'a str)> {
+fn begin_of_name<'a>(line: &'a str, stamp: &Stamp) -> Option<(u32, u32, &'a str)> {
     let (id, rest) = line.split_once('|')?;
     let (uid, rest) = rest.split_once('|')?;
     let name = stamp.after_time(rest)?.strip_prefix('|')?;
-    (is_number(id) && is_number(uid)).then_some((id, uid, name))
+    Some((whole(id)?, whole(uid)?, name))
 }
 
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Adds text without control characters, line breaks among them: each is one `?`.
-fn push_clean(out: &mut String, text: &str) {
-    out.extend(text.chars().map(|c| match c.is_control() {
-        true => '?',
-        false => c,
-    }));
-}
-
-/// The records, a line each, and the names of those that are not as squeue told.
-fn jobs<'a>(
+/// Writes the records, a line each; the names of those that are not as squeue told.
+fn jobs(
     file: &str,
-    text: &'a str,
+    asked: Answer<'_>,
+    out: &mut dyn Write,
     stamp: &Stamp,
-    told: &HashMap<&str, &Told<'_>>,
+    told: &Told,
     left: &mut LeftOut,
-) -> (String, HashMap<&'a str, &'a str>) {
-    let places = places(text, stamp, told);
-    let certain: HashSet<&str> = places
-        .iter()
-        .filter_map(|place| place.head.as_ref().ok().filter(|head| !head.doubtful))
-        .map(Head::number)
-        .collect();
-    let mut renamed = HashMap::new();
-    let mut out = String::with_capacity(text.len());
-    let ends = places.iter().skip(1).map(|next| next.begin);
-    for (place, end) in places.iter().zip(ends.chain([text.len()])) {
-        let head = match &place.head {
-            // The real one stands elsewhere.
-            Ok(head) if head.doubtful && certain.contains(head.number()) => Err(UNCERTAIN),
-            Ok(head) => Ok(head),
-            Err(why) => Err(*why),
-        };
-        match head {
-            Ok(head) => {
-                if told
-                    .get(head.number())
-                    .is_none_or(|job| job.name != head.name)
-                {
-                    renamed.insert(head.number(), head.name);
+) -> io::Result<Renamed> {
+    let (mut certain, mut doubtful) = (FxHashSet::default(), FxHashSet::default());
+    parts(asked()?, stamp, told, &mut |part| {
+        if let Part::Head { head: Ok(head), .. } = part {
+            let known = if head.doubtful {
+                &mut doubtful
+            } else {
+                &mut certain
+            };
+            known.insert(head.number());
+        }
+        Ok(())
+    })?;
+    certain.retain(|id| doubtful.contains(id));
+    certain.shrink_to_fit();
+    let mut renamed = Renamed::default();
+    // The line that is being made, and of a record that is left out why.
+    let (mut line, mut why) = (String::new(), None);
+    parts(asked()?, stamp, told, &mut |part| {
+        match part {
+            Part::Head { head, begin, text } => {
+                line.clear();
+                let head = match head {
+                    // The real one stands elsewhere.
+                    Ok(head) if head.doubtful && certain.contains(&head.number()) => Err(UNCERTAIN),
+                    head => head,
+                };
+                why = head.as_ref().err().map(|why| (*why, begin));
+                match head {
+                    Ok(head) => {
+                        let id = head.number();
+                        if told.get(id).is_none_or(|(_, name)| name != head.name) {
+                            renamed.insert(id, head.name.to_owned());
+                        }
+                        head.push_to(&mut line);
+                    }
+                    Err(_) => line.push_str(text),
                 }
-                let rest = &text[place.submit..end];
-                head.write(&mut out, rest.trim_end_matches('\n'), stamp);
             }
-            Err(why) => {
-                let line = text[..place.begin].matches('\n').count() + 1;
-                let shown = text[place.begin..].lines().next().unwrap_or("");
-                let problem = Problem::Structure(why.to_owned());
-                let error = InputError::new(file, problem).at_line(line, shown);
-                // Without `refusing` this never fails.
-                let _ = left.keep::<()>(Err(error));
-            }
+            Part::Rest(rest) => match why.take() {
+                None => {
+                    for text in rest.trim_end_matches('\n').split(&*stamp.0) {
+                        push_clean(&mut line, text);
+                    }
+                    line.push('\n');
+                    out.write_all(line.as_bytes())?;
+                }
+                Some((why, begin)) => {
+                    line.push_str(rest);
+                    let shown = line.lines().next().unwrap_or("");
+                    let problem = Problem::Structure(why.to_owned());
+                    let error = InputError::new(file, problem).at_line(begin, shown);
+                    // Without `refusing` this never fails.
+                    let _ = left.keep::<()>(Err(error));
+                }
+            },
         }
-    }
-    (out, renamed)
+        Ok(())
+    })?;
+    Ok(renamed)
 }
 
-const UNCERTAIN: &str = "where this record begins and its name ends is not certain";
-
-/// A record in the answer of scontrol.
-struct Place<'a> {
-    /// Where it begins.
-    begin: usize,
-    /// Where its ` SubmitTime=` is.
-    submit: usize,
-    head: Result<Head<'a>, &'static str>,
+/// What the answer of scontrol consists of: heads and rests in turn.
+enum Part<'a> {
+    /// A record up to its ` SubmitTime=`.
+    Head {
+        head: Result<Head<'a>, &'static str>,
+        /// The line that it begins at.
+        begin: usize,
+        /// All of it, as it stands there.
+        text: &'a str,
+    },
+    /// What follows, up to the next record.
+    Rest(&'a str),
 }
 
-/// The records, one for each `SubmitTime` with the stamp.
-fn places<'a>(text: &'a str, stamp: &Stamp, told: &HashMap<&str, &Told<'_>>) -> Vec<Place<'a>> {
+/// Hands the parts to `see`: a record for each `SubmitTime` with the stamp.
+fn parts(
+    mut input: impl BufRead,
+    stamp: &Stamp,
+    told: &Told,
+    see: &mut dyn FnMut(Part<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    const KEY: &str = " SubmitTime=";
+    let key = memmem::Finder::new(KEY);
     let mark = format!("{} ", stamp.0);
-    let mut places = Vec::new();
-    let mut from = 0;
-    for submit in memmem::find_iter(text.as_bytes(), b" SubmitTime=") {
-        let time = text[submit + " SubmitTime=".len()..].get(TIME_BYTES..);
-        if time.is_some_and(|rest| rest.starts_with(&mark)) {
-            let (begin, head) = Head::find(&text[from..submit], told);
-            places.push(Place {
-                begin: from + begin,
-                submit,
-                head,
-            });
-            from = submit;
-        }
-    }
-    places
-}
-
-/// What stands between MCS label and WCKey, in order.
-const SHARE: [&str; 4] = ["Priority", "Nice", "Account", "QOS"];
-
-/// What stands between WCKey and `SubmitTime`, in order; FailedNode and DerivedExitCode only in some
-/// records (`slurm_sprint_job_info` of 22.05.8 and 24.11.5).
-const STATE: [&str; 13] = [
-    "JobState",
-    "Reason",
-    "FailedNode",
-    "Dependency",
-    "Requeue",
-    "Restarts",
-    "BatchFlag",
-    "Reboot",
-    "ExitCode",
-    "DerivedExitCode",
-    "RunTime",
-    "TimeLimit",
-    "TimeMin",
-];
-
-/// Whether a text is ` Key=value` with these keys, in this order, some of them left out. Values may
-/// hold blanks, as a group `domain users` does.
-fn has_only(text: &str, keys: &[&str]) -> bool {
-    let mut keys = keys.iter();
-    let mut words = text.split(' ');
-    let first = words.next() == Some("");
-    first
-        && words.all(|word| {
-            let key = word.split_once('=').map(|(key, _)| key);
-            !word.contains('\n') && key.is_none_or(|key| keys.any(|known| *known == key))
-        })
-}
-
-/// A record up to its `SubmitTime`.
-struct Head<'a> {
-    /// `JobId=7`, and what it is of: an array, a heterogeneous job.
-    id: &'a str,
-    name: &'a str,
-    /// From ` UserId=` to the MCS label.
-    owner: &'a str,
-    /// From ` Priority=` to the end of the QOS.
-    share: &'a str,
-    /// From ` JobState=` on.
-    state: &'a str,
-    /// Another record may begin before, of which this is a user's text.
-    doubtful: bool,
-}
-
-impl<'a> Head<'a> {
-    /// Where the record begins that ends `region`, which begins with the rest of the one before, and
-    /// the record, or why it cannot be told.
-    fn find(
-        region: &'a str,
-        told: &HashMap<&str, &Told<'_>>,
-    ) -> (usize, Result<Head<'a>, &'static str>) {
-        let places = memmem::find_iter(region.as_bytes(), b"JobId=");
-        let begins = |at: &usize| *at == 0 || region.as_bytes()[at - 1] == b'\n';
-        let places: Vec<usize> = places.filter(begins).collect();
-        let mut maybe = Vec::new();
-        let mut doubtful = false;
-        for &at in &places {
-            let Some((id, rest)) = identity(&region[at..]) else {
-                continue;
-            };
-            maybe.push(at);
-            let Some(job) = told.get(number(id)) else {
-                continue;
-            };
-            let Some(after) = rest.strip_prefix(job.name) else {
-                continue;
-            };
-            if uid_of(after) != Some(job.uid) {
-                continue;
-            }
-            match Head::with(id, job.name.len(), rest, after) {
-                Some(head) => return (at, Ok(Head { doubtful, ..head })),
-                None => doubtful = true,
-            }
-        }
-        // A job that squeue did not tell of, or under another name. Its name ends at the last
-        // ` UserId=` if nothing behind that is free, and nothing else may be its beginning.
-        let only = |at: usize| {
-            let (id, rest) = identity(&region[at..])?;
-            let labels = memmem::find_iter(rest.as_bytes(), b" MCS_label=").count();
-            if rest.contains(" WCKey=") || labels != 1 {
-                return None;
-            }
-            let end = rest.rfind(" UserId=")?;
-            Head::with(id, end, rest, &rest[end..])
-        };
-        if let [at] = maybe[..] {
-            if let Some(head) = only(at) {
-                return (at, Ok(head));
-            }
-        }
-        let start = maybe.first().or(places.first()).copied().unwrap_or(0);
-        (start, Err(UNCERTAIN))
-    }
-
-    fn number(&self) -> &'a str {
-        number(self.id)
-    }
-
-    /// `rest` from the name on, `after` from its end to the ` SubmitTime=` of the record. `None`
-    /// where other text is in between, as that of another record.
-    fn with(id: &'a str, name_bytes: usize, rest: &'a str, after: &'a str) -> Option<Head<'a>> {
-        let after = match after.strip_prefix(" HetJobIdSet=") {
-            Some(set) => &set[set.find(' ')?..],
-            None => after,
-        };
-        // Users write the MCS label, and the WCKey, which slurmctld writes in small letters.
-        let (state, share) = (after.rfind(" JobState=")?, after.rfind(" Priority=")?);
-        let label = after.find(" MCS_label=")?;
-        if !(label < share && share < state) {
-            return None;
-        }
-        let wckey = after[share..state].find(" WCKey=");
-        let wckey = wckey.map_or(state, |at| share + at);
-        let sound = has_only(&after[..label], &["UserId", "GroupId"])
-            && has_only(&after[share..wckey], &SHARE)
-            && has_only(&after[state..], &STATE)
-            && ![&after[label..share], &after[wckey..state]]
-                .iter()
-                .any(|free| free.contains("\nJobId="));
-        sound.then_some(Head {
-            id,
-            name: &rest[..name_bytes],
-            owner: &after[..label],
-            share: &after[share..wckey],
-            state: &after[state..],
-            doubtful: false,
-        })
-    }
-
-    /// The whole record as one line; `rest`: from ` SubmitTime=` on.
-    fn write(&self, out: &mut String, rest: &str, stamp: &Stamp) {
-        out.push_str(self.id);
-        out.push_str(" JobName=");
-        for part in [self.name, self.owner, self.share, self.state] {
-            push_clean(out, part);
-        }
-        push_clean(out, &rest.replace(&stamp.0, ""));
-        out.push('\n');
-    }
-}
-
-/// `JobId=7 ArrayJobId=5 ArrayTaskId=3`, and what follows ` JobName=`.
-fn identity(record: &str) -> Option<(&str, &str)> {
-    const KEYS: [&str; 6] = [
-        "JobId",
-        "ArrayJobId",
-        "ArrayTaskId",
-        "ArrayTaskThrottle",
-        "HetJobId",
-        "HetJobOffset",
-    ];
-    let mut at = 0;
+    // From the last ` SubmitTime=` on, and the lines before it.
+    let (mut text, mut lines) = (String::new(), 0);
+    let mut first = true;
     loop {
-        let rest = &record[at..];
-        if let Some(name) = rest.strip_prefix("JobName=") {
-            let id = &record[..at.checked_sub(1)?];
-            return is_number(number(id)).then_some((id, name));
+        let mut from = text.len();
+        if input.read_line(&mut text)? == 0 {
+            break;
         }
-        let word = &rest[..rest.find(' ')?];
-        let (key, _) = word.split_once('=')?;
-        if (at == 0) != (key == "JobId") || !KEYS.contains(&key) || word.contains('\n') {
-            return None;
+        while let Some(at) = key.find(&text.as_bytes()[from..]) {
+            let submit = from + at;
+            from = submit + KEY.len();
+            let time = text[from..].get(TIME_BYTES..);
+            if !time.is_some_and(|rest| rest.starts_with(&mark)) {
+                continue;
+            }
+            let region = &text[..submit];
+            let (begin, head) = Head::find(region, told);
+            if !first {
+                see(Part::Rest(&region[..begin]))?;
+            }
+            first = false;
+            let breaks = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
+            see(Part::Head {
+                head,
+                begin: lines + breaks(&region[..begin]) + 1,
+                text: &region[begin..],
+            })?;
+            lines += breaks(region);
+            text.drain(..submit);
+            from = KEY.len();
         }
-        at += word.len() + 1;
+        if text.len() as u64 > MAX_LINE_BYTES {
+            let why = format!("a record of more than {MAX_LINE_BYTES} bytes");
+            return Err(io::Error::other(why));
+        }
     }
-}
-
-/// The number of `JobId=7 ...`.
-fn number(id: &str) -> &str {
-    id["JobId=".len()..].split(' ').next().unwrap_or("")
-}
-
-/// The number of ` UserId=name(1006) `.
-fn uid_of(after: &str) -> Option<&str> {
-    let owner = &after[after.find(" UserId=")? + " UserId=".len()..];
-    let word = &owner[..owner.find(' ')?];
-    let (_, uid) = word.rsplit_once('(')?;
-    uid.strip_suffix(')')
+    match first {
+        true => Ok(()),
+        false => see(Part::Rest(&text)),
+    }
 }
 
 #[cfg(test)]

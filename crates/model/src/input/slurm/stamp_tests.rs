@@ -31,7 +31,17 @@ fn record(id: u32, uid: u32, name: &str, wckey: &str, comment: &str) -> String {
 /// What the reader makes of both answers: the jobs, and how many records were left out.
 fn read(names_text: &str, jobs_text: &str) -> (Vec<job::JobRow>, usize) {
     let mut left = LeftOut::default();
-    let (listed, text) = plain("f", names_text, jobs_text, &stamp(), &mut left);
+    let asked = Both::<Answer<'_>> {
+        names: &|| Ok(Box::new(names_text.as_bytes())),
+        jobs: &|| Ok(Box::new(jobs_text.as_bytes())),
+    };
+    let (mut names, mut jobs) = (Vec::new(), Vec::new());
+    let out = Both::<&mut dyn Write> {
+        names: &mut names,
+        jobs: &mut jobs,
+    };
+    plain("f", asked, out, &stamp(), &mut left).expect("memory");
+    let [listed, text] = [names, jobs].map(|bytes| String::from_utf8(bytes).expect("text"));
     assert!(!text.contains("~0123456789"), "{text}");
     let names = job::read_names(&listed);
     let rows = job::read("f", &text, &names, &mut left).expect("jobs");
@@ -159,4 +169,33 @@ fn arrays_and_no_jobs() {
     assert_eq!(left, 0);
     let (rows, left) = read("", "No jobs in the system\n");
     assert_eq!((rows.len(), left), (0, 0));
+}
+
+#[test]
+fn a_record_has_a_length() {
+    let comment = "x\n".repeat(MAX_LINE_BYTES as usize / 2);
+    let text = record(4, 1, "a", "", &comment);
+    let names = name(4, 1, "a");
+    let asked = Both::<Answer<'_>> {
+        names: &|| Ok(Box::new(names.as_bytes())),
+        jobs: &|| Ok(Box::new(text.as_bytes())),
+    };
+    let out = Both::<&mut dyn Write> {
+        names: &mut io::sink(),
+        jobs: &mut io::sink(),
+    };
+    let error = plain("f", asked, out, &stamp(), &mut LeftOut::default()).unwrap_err();
+    assert_eq!(error.to_string(), "a record of more than 16777216 bytes");
+}
+
+// The stamp is found wherever a buffer ends in it.
+#[test]
+fn a_stamp_is_found_across_buffers() {
+    let text = format!("x{TIME} {TIME}y");
+    for bytes in 1..text.len() {
+        let input = io::BufReader::with_capacity(bytes, text.as_bytes());
+        assert!(stamp().is_in(input).unwrap(), "{bytes}");
+        let input = io::BufReader::with_capacity(bytes, &b"~012345678~012345678"[..]);
+        assert!(!stamp().is_in(input).unwrap(), "{bytes}");
+    }
 }

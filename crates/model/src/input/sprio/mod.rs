@@ -15,7 +15,7 @@ mod rows;
 
 pub use column::{Column, Defaults, Factor, Field, Form, FormatError, LineFormat, MAX_WIDTH};
 pub use header::begins;
-pub use reader::{read, read_answer};
+pub use reader::{check_answer, read, read_answer};
 pub use rows::{Rows, SprioRow, Terms};
 
 use std::sync::Arc;

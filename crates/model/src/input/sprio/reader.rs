@@ -1,6 +1,6 @@
 //! From the stream to the listings.
 
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use super::cells::{Line, cut};
@@ -28,6 +28,33 @@ pub fn read_answer(
     file: &str,
     input: impl BufRead,
     left: &mut LeftOut,
+) -> Result<Queue, InputError> {
+    read_rows(file, input, left, usize::MAX)
+}
+
+/// Whether [`read_answer`] takes the answer that `open` opens, without keeping it: of each listing
+/// the first rows tell that some can be read.
+///
+/// # Errors
+/// Those of [`read_answer`], and those of `open`.
+pub fn check_answer<R: BufRead>(
+    file: &str,
+    open: impl Fn() -> io::Result<R>,
+) -> Result<(), InputError> {
+    const FIRST: usize = 1000;
+    let open = || open().map_err(|error| InputError::new(file, error));
+    let first = read_rows(file, open()?, &mut LeftOut::default(), FIRST);
+    // Where none of the first can be read one of the others may.
+    let all = |_| read_rows(file, open()?, &mut LeftOut::default(), usize::MAX);
+    first.or_else(all).map(drop)
+}
+
+/// As [`read_answer`]; of each listing at most `most` rows are kept.
+fn read_rows(
+    file: &str,
+    input: impl BufRead,
+    left: &mut LeftOut,
+    most: usize,
 ) -> Result<Queue, InputError> {
     let before = left.count();
     let mut queue = Queue {
@@ -59,7 +86,7 @@ pub fn read_answer(
                 return Err(headless(file, number, text));
             };
             one_more(file, rows + open.count, number)?;
-            left.keep(open.add(file, number, text))?;
+            left.keep(open.add(file, number, text, most))?;
         }
     }
     queue
@@ -99,7 +126,6 @@ struct Open {
 }
 
 /// Some lines.
-#[derive(Default)]
 struct Piece {
     /// One behind the other.
     text: String,
@@ -107,8 +133,9 @@ struct Piece {
     lines: Vec<(usize, usize)>,
 }
 
-/// Bytes of a piece, and a line more at most.
-const PIECE: usize = 1 << 20;
+/// Bytes of a piece, and a line more at most. So much memory at a time malloc(3) takes from the
+/// system, and gives back at once (mallopt(3), M_MMAP_THRESHOLD).
+const PIECE: usize = 34 << 20;
 
 /// What the cells of a column tell of it.
 #[derive(Clone, Copy)]
@@ -134,7 +161,13 @@ impl Open {
         }
     }
 
-    fn add(&mut self, file: &str, number: usize, text: &str) -> Result<(), InputError> {
+    fn add(
+        &mut self,
+        file: &str,
+        number: usize,
+        text: &str,
+        most: usize,
+    ) -> Result<(), InputError> {
         let mut cells = Vec::with_capacity(self.told.len() + 1);
         cut(text, &self.header.layout, &mut cells).map_err(|(at, why)| {
             InputError::new(file, Problem::Structure(why))
@@ -152,17 +185,25 @@ impl Open {
                 told.number = told.number && cell.parse::<f64>().is_ok();
             }
         }
+        self.count += 1;
+        if self.count > most {
+            return Ok(());
+        }
         if self
             .pieces
             .last()
             .is_none_or(|last| last.text.len() >= PIECE)
         {
-            self.pieces.push(Piece::default());
+            // The first one grows: most listings are short.
+            let bytes = if self.pieces.is_empty() { 0 } else { PIECE };
+            self.pieces.push(Piece {
+                text: String::with_capacity(bytes),
+                lines: Vec::new(),
+            });
         }
         let piece = self.pieces.last_mut().expect("one was added");
         piece.text.push_str(text);
         piece.lines.push((number, piece.text.len()));
-        self.count += 1;
         Ok(())
     }
 
@@ -171,7 +212,8 @@ impl Open {
         let normal = |at: usize| self.told[at].normal;
         let number = |at: usize| !self.pieces.is_empty() && self.told[at].number;
         let columns: Vec<Column> = columns(names, normal, number);
-        let mut rows = Rows::new(&columns);
+        let lines = self.pieces.iter().map(|piece| piece.lines.len());
+        let mut rows = Rows::with_capacity(&columns, lines.sum());
         let mut weights = None;
         for piece in self.pieces {
             let (mut cells, mut values) = (Vec::new(), Vec::new());

@@ -99,18 +99,21 @@ const BLANK: u64 = u64::MAX;
 const OTHER: u64 = 1 << 62;
 
 impl Data {
-    fn of(column: Column) -> Data {
+    /// No cells of a column yet, with room for some.
+    fn of(column: Column, rows: usize) -> Data {
         match column {
-            Column::JobId => Data::Ids(Vec::new()),
+            Column::JobId => Data::Ids(Vec::with_capacity(rows)),
             Column::Partition
             | Column::Cluster
             | Column::User
             | Column::Account
-            | Column::QosName => Data::Names(Vec::new()),
-            Column::Site | Column::Nice => Data::Wholes(Vec::new()),
-            Column::Priority(Form::Weighted) => Data::Points(Vec::new()),
-            Column::Factor(Factor::Tres, _) => Data::Terms(Vec::new()),
-            Column::Priority(Form::Normalised) | Column::Factor(..) => Data::Numbers(Vec::new()),
+            | Column::QosName => Data::Names(Vec::with_capacity(rows)),
+            Column::Site | Column::Nice => Data::Wholes(Vec::with_capacity(rows)),
+            Column::Priority(Form::Weighted) => Data::Points(Vec::with_capacity(rows)),
+            Column::Factor(Factor::Tres, _) => Data::Terms(Vec::with_capacity(rows)),
+            Column::Priority(Form::Normalised) | Column::Factor(..) => {
+                Data::Numbers(Vec::with_capacity(rows))
+            }
         }
     }
 }
@@ -118,10 +121,16 @@ impl Data {
 impl Rows {
     /// No rows yet, of a listing with these columns.
     pub fn new(columns: &[Column]) -> Rows {
+        Rows::with_capacity(columns, 0)
+    }
+
+    /// As [`Rows::new`], with room for so many.
+    pub fn with_capacity(columns: &[Column], rows: usize) -> Rows {
         Rows {
+            lines: Vec::with_capacity(rows),
             columns: columns
                 .iter()
-                .map(|&column| (column, Data::of(column)))
+                .map(|&column| (column, Data::of(column, rows)))
                 .collect(),
             ..Rows::default()
         }

@@ -1,0 +1,239 @@
+//! A capture that is being made: answers go into its files while they are read.
+//!
+//! Of a long answer only some lines, or one record, are in memory at a time, and of each job its
+//! name. Until [`Recording::publish`] the files are in a folder with a hidden name, which goes with
+//! the recording.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::command::{Ask, CommandError};
+use super::gather::{Gathered, Shelf, gather, now};
+use super::manifest::Manifest;
+use super::store::{self, Making};
+use crate::input::error::InputError;
+use crate::input::left_out::LeftOut;
+use crate::input::slurm::config::{self, Settings};
+use crate::input::slurm::job::{self, Names};
+use crate::input::slurm::pseudonym::Pseudonyms;
+use crate::input::slurm::snapshot::{Source, validate_file};
+use crate::input::slurm::stamp::{self, Both, Stamp};
+
+/// Why no capture is made.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A command of Slurm gave no answer.
+    #[error(transparent)]
+    Command(#[from] Box<CommandError>),
+    /// The folder cannot be written to.
+    #[error(transparent)]
+    Folder(#[from] io::Error),
+}
+
+/// A capture that is not yet to be seen; dropped it is gone.
+#[derive(Debug)]
+pub struct Recording {
+    files: Files,
+    /// One entry per command, also of those that failed.
+    pub manifest: Manifest,
+    /// Commands that a capture can do without and that failed, with the reason.
+    pub missing: Vec<(Source, CommandError)>,
+    /// Records that cannot be told from what users wrote, or that have no pseudonyms.
+    pub left: LeftOut,
+}
+
+impl Recording {
+    /// Asks every command, each for at most `limit`, for a capture in `folder`, which is made if
+    /// need be. What captures that were interrupted left there is removed.
+    ///
+    /// # Errors
+    /// Those of the file system; the first failure of a command that a capture cannot do without.
+    pub fn new(folder: &Path, limit: Duration) -> Result<Recording, RecordError> {
+        let making = Making::new(folder, &Manifest::new(now()).folder())?;
+        let mut files = Files {
+            making,
+            there: BTreeSet::new(),
+        };
+        let gathered = gather(&mut files, &Source::ALL, limit)?;
+        let Gathered {
+            manifest,
+            missing,
+            left,
+        } = gathered;
+        Ok(Recording {
+            files,
+            manifest,
+            missing,
+            left,
+        })
+    }
+
+    /// Puts pseudonyms for names, see [`Pseudonyms::rewrite`].
+    ///
+    /// # Errors
+    /// Those of the readers and of the file system.
+    pub fn anonymise(&mut self, pseudonyms: &mut Pseudonyms) -> Result<(), InputError> {
+        let names = self.files.names()?;
+        // In a fixed order, so that numbers do not depend on chance.
+        for source in Source::ALL {
+            if self.files.there.contains(&source) {
+                let written = self
+                    .files
+                    .rewrite(source, pseudonyms, &names, &mut self.left);
+                written?;
+            }
+        }
+        let user = self.manifest.user.take();
+        self.manifest.user = user.map(|user| pseudonyms.user(&user));
+        self.manifest.anonymised = true;
+        Ok(())
+    }
+
+    /// Makes it a capture, and returns where.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn publish(self) -> io::Result<PathBuf> {
+        for source in &self.files.there {
+            File::open(self.files.path(*source))?.sync_all()?;
+        }
+        self.files.making.publish(&self.manifest)
+    }
+}
+
+/// The files.
+#[derive(Debug)]
+struct Files {
+    making: Making,
+    /// Those that there are.
+    there: BTreeSet<Source>,
+}
+
+impl Files {
+    fn path(&self, source: Source) -> PathBuf {
+        self.making.path().join(source.file())
+    }
+
+    /// A file beside that of an answer.
+    fn beside(&self, source: Source) -> PathBuf {
+        self.making.path().join(format!(".{}", source.file()))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<BufWriter<File>> {
+        store::create(path).map(|file| BufWriter::with_capacity(BUFFER, file))
+    }
+
+    fn rewrite(
+        &mut self,
+        source: Source,
+        pseudonyms: &mut Pseudonyms,
+        names: &Names,
+        left: &mut LeftOut,
+    ) -> Result<(), InputError> {
+        let (path, new) = (self.path(source), self.beside(source));
+        let name = source.command()[0];
+        let failed = |error| InputError::new(&new.display().to_string(), error);
+        let input = read(&path).map_err(|error| InputError::new(name, error))?;
+        let mut out = self.create(&new).map_err(failed)?;
+        pseudonyms.rewrite(source, name, input, &mut out, names, left)?;
+        out.flush()
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(failed)
+    }
+
+    /// Writes names and jobs as captures keep them beside what was answered.
+    fn write_plain(&self, stamp: &Stamp, left: &mut LeftOut) -> io::Result<()> {
+        let both = [Source::Names, Source::Jobs];
+        let [names, jobs] = both.map(|source| self.path(source));
+        let [new_names, new_jobs] = both.map(|source| self.beside(source));
+        let (mut out_names, mut out_jobs) = (self.create(&new_names)?, self.create(&new_jobs)?);
+        let boxed = |path: &Path| Ok(Box::new(read(path)?) as Box<dyn BufRead>);
+        let asked = Both::<stamp::Answer<'_>> {
+            names: &|| boxed(&names),
+            jobs: &|| boxed(&jobs),
+        };
+        let out = Both::<&mut dyn Write> {
+            names: &mut out_names,
+            jobs: &mut out_jobs,
+        };
+        stamp::plain(Source::Jobs.command()[0], asked, out, stamp, left)?;
+        out_names.flush()?;
+        out_jobs.flush()?;
+        fs::rename(new_names, names)?;
+        fs::rename(new_jobs, jobs)
+    }
+}
+
+/// Bytes of a file that are read and written at a time.
+const BUFFER: usize = 1 << 16;
+
+fn read(path: &Path) -> io::Result<BufReader<File>> {
+    File::open(path).map(|file| BufReader::with_capacity(BUFFER, file))
+}
+
+impl Shelf for Files {
+    fn ask(&mut self, source: Source, ask: &Ask<'_>) -> Result<f64, CommandError> {
+        let path = self.path(source);
+        let name = path.display().to_string();
+        let file = store::create(&path).map_err(|error| CommandError::File {
+            file: name.clone(),
+            error,
+        })?;
+        match ask.run_into(&name, file) {
+            Ok(secs) => {
+                self.there.insert(source);
+                Ok(secs)
+            }
+            Err(error) => {
+                // The reason is told; what there is of the answer goes if it can.
+                let _ = fs::remove_file(&path);
+                Err(error)
+            }
+        }
+    }
+
+    fn ends_a_line(&self, source: Source) -> io::Result<bool> {
+        store::ends_a_line(&self.path(source))
+    }
+
+    fn unstamp(&mut self, stamp: &Stamp, left: &mut LeftOut) -> Result<(), CommandError> {
+        if !(self.there.contains(&Source::Names) && self.there.contains(&Source::Jobs)) {
+            return Ok(());
+        }
+        self.write_plain(stamp, left)
+            .map_err(|error| CommandError::File {
+                file: self.path(Source::Jobs).display().to_string(),
+                error,
+            })
+    }
+
+    fn names(&self) -> Result<Names, InputError> {
+        if !self.there.contains(&Source::Names) {
+            return Ok(Names::new());
+        }
+        let name = Source::Names.command()[0];
+        let input =
+            read(&self.path(Source::Names)).map_err(|error| InputError::new(name, error))?;
+        job::read_names_of(name, input)
+    }
+
+    fn validate(&self, source: Source, names: &Names) -> Result<(), InputError> {
+        validate_file(source, source.command()[0], &self.path(source), names)
+    }
+
+    fn remove(&mut self, source: Source) {
+        if self.there.remove(&source) {
+            // What is left of it is no answer: the manifest does not name it.
+            let _ = fs::remove_file(self.path(source));
+        }
+    }
+
+    fn settings(&self) -> Option<Settings> {
+        let text = fs::read_to_string(self.path(Source::Config)).ok()?;
+        let name = Source::Config.command()[0];
+        config::read(name, &text, &mut LeftOut::default()).ok()
+    }
+}
