@@ -49,7 +49,7 @@ pub(super) enum Broken {
 /// Bytes that are copied at a time, and a line more at most.
 const PIECE: u64 = 1 << 18;
 
-/// Copies an answer as [X makes it, some lines at a time.
+/// Copies an answer as `Ask::run` makes it, some lines at a time.
 pub(super) fn copy(pipe: &mut dyn Read, output: &mut impl Write) -> Result<(), Broken> {
     let (mut lines, mut taken) = (Vec::new(), 0);
     loop {
