@@ -316,3 +316,23 @@ pub fn drain_nodes(cluster: &Cluster) -> Result<()> {
     }
     Ok(())
 }
+
+/// Opens a node that was drained, and waits until jobs can start on it.
+///
+/// A node has no state between a restart of slurmctld and its registration: releases from 23.11 on
+/// refuse to resume it then, but end its draining all the same.
+pub fn resume_node(cluster: &Cluster, node: &str) -> Result<()> {
+    wait::until_true("a drained node is open", DEADLINE, || {
+        let nodes = cluster.show("node")?;
+        let state = nodes.find("NodeName", node)?.text("State")?;
+        if state.contains("DRAIN") {
+            let name = format!("nodename={node}");
+            // Whether it took it shows in the state.
+            let _ = cluster.run(&["scontrol", "update", &name, "state=resume"]);
+            return Ok(false);
+        }
+        Ok(["IDLE", "MIXED", "ALLOCATED"]
+            .iter()
+            .any(|open| state.starts_with(open)))
+    })
+}

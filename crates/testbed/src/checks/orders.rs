@@ -145,8 +145,7 @@ pub fn least_used(check: &Check) -> Result<()> {
         // No pass comes between: what was used counts less than what was expected.
         set(cluster, &parameters("interleaved", 86_400))?;
         for node in 0..NODES {
-            let name = format!("nodename=n{node}");
-            cluster.run(&["scontrol", "update", &name, "state=resume"])?;
+            fixture::resume_node(cluster, &format!("n{node}"))?;
         }
         let mut starts = Vec::new();
         for (id, _) in &jobs {

@@ -35,8 +35,8 @@ const COMMANDS: [&[&str]; 4] = [
     &["sshare", "-a"],
     &["scontrol", "reconfigure"],
 ];
-/// What our plugin says of it.
-const LATE: &str = "state is not saved: not on disk after 5 s";
+/// What our plugin says of it at a pass. At the end of slurmctld it says the first half again.
+const LATE: &str = "state is not saved: not on disk after 5 s; usage goes on in memory";
 
 /// Commands, slurmctld's dump and its end, under Slurm's plugin on a good disk and under ours on one
 /// that is slow for ours.
@@ -65,6 +65,7 @@ pub fn slow(check: &Check) -> Result<()> {
 
         check.step("ours, on a slow disk");
         let before = cluster.slurmctld_log()?.len();
+        let starts = cluster.slurmctld_starts()?;
         cluster.slow_disk_down(SYNC)?;
         wait::until_true("it is told that the disk is slow", DEADLINE, || {
             Ok(told(cluster, before)? > 0)
@@ -77,7 +78,10 @@ pub fn slow(check: &Check) -> Result<()> {
         all_at_once(cluster, "ours", &mut ahead)?;
         let now = move || Ok(fixture::now()? + ahead);
         steady.ensure_charged(cluster, now, "a slow disk")?;
-        ensure!(told(cluster, before)? == 1, "not told once");
+        // Each slurmctld tells it once; a reconfigure may have begun another one.
+        let most = 1 + cluster.slurmctld_starts()? - starts;
+        let told = told(cluster, before)?;
+        ensure!((1..=most).contains(&told), "told {told} times of {most}");
 
         check.step("ours, on a slow disk, beside stock");
         let plan = fixture::plan(check.release, PriorityType::Multifactor);
@@ -206,12 +210,14 @@ fn submit(cluster: &Cluster) -> Result<()> {
 
 fn answers_at_once(cluster: &Cluster, whose: &str) -> Result<()> {
     within(AT_ONCE, &format!("{whose}: sbatch"), || submit(cluster))?;
+    let before = cluster.slurmctld_starts()?;
     for words in COMMANDS {
         within(AT_ONCE, &format!("{whose}: {}", words.join(" ")), || {
             cluster.run(words).map(drop)
         })?;
     }
-    Ok(())
+    // The last one was a reconfigure.
+    cluster.await_reconfigured(before)
 }
 
 fn ended_within(cluster: &mut Cluster, limit: Duration, whose: &str) -> Result<()> {

@@ -57,13 +57,18 @@ pub struct Accounting {
 }
 
 impl Cluster {
-    /// Adds accounts and users of a site, while slurmctld runs; those that are there get its
+    /// Adds accounts and users of a site while the cluster runs; those that are there get its
     /// shares.
     ///
     /// # Errors
-    /// sacctmgr or useradd refuses.
+    /// sacctmgr or useradd refuses, or slurmctld does not start again.
     pub fn add_site(&mut self, accounting: &Accounting) -> Result<()> {
         self.ensure_users(accounting)?;
+        if !self.is_of_this_machine() {
+            // In a root folder of its own a daemon sees the users that were there at its start.
+            self.stop_slurmctld()?;
+            self.start_slurmctld()?;
+        }
         accounting.load(self, CLUSTER_NAME)
     }
 }

@@ -5,9 +5,12 @@ use std::process::{Child, Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::fairtree::Ran;
+use super::services::DEADLINE;
 use super::table::Table;
 use super::users::User;
 use super::{Cluster, PriorityType};
+use crate::facts::facts;
+use crate::wait;
 
 /// A job to submit. Its script sleeps.
 #[derive(Clone, Debug)]
@@ -195,10 +198,42 @@ impl Cluster {
         Ok(Table::parse_pairs(&text))
     }
 
-    /// `scontrol reconfigure` with the settings as they are now.
+    /// `scontrol reconfigure` with the settings as they are now; where that restarts slurmctld, it
+    /// has started when this returns.
+    ///
+    /// # Errors
+    /// The command fails, or slurmctld does not start again.
     pub fn reconfigure(&self) -> Result<()> {
         self.write_conf()?;
-        self.run(&["scontrol", "reconfigure"]).map(drop)
+        let before = self.slurmctld_starts()?;
+        let outcome = self.run(&["scontrol", "reconfigure"]).map(drop);
+        self.await_reconfigured(before)?;
+        outcome
+    }
+
+    /// How often slurmctld has begun to control the cluster.
+    ///
+    /// # Errors
+    /// Its log cannot be read.
+    pub fn slurmctld_starts(&self) -> Result<usize> {
+        let log = self.slurmctld_log()?;
+        Ok(log.matches("Running as primary controller").count())
+    }
+
+    /// Waits for the end of a reconfigure that was asked for after `before` starts.
+    ///
+    /// From 23.11 on, a slurmctld in the foreground answers the command before it executes itself
+    /// again: a signal, a step of its clock or a change from slurmdbd that comes then is lost.
+    ///
+    /// # Errors
+    /// slurmctld does not start again.
+    pub fn await_reconfigured(&self, before: usize) -> Result<()> {
+        if !facts(self.release()).reconfigure_restarts {
+            return Ok(());
+        }
+        wait::until_true("slurmctld has started again", DEADLINE, || {
+            Ok(self.slurmctld_starts()? > before)
+        })
     }
 
     /// Restarts slurmctld with another priority plugin.

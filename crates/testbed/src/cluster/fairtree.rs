@@ -1,7 +1,7 @@
 //! The `fairtree` command, run against a private cluster.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -135,11 +135,16 @@ impl Cluster {
 
     /// A folder with Slurm's commands of this installation.
     fn commands(&self) -> Result<PathBuf> {
-        let folder = self.folder.join("bin");
+        let folder = self.folder.join("commands");
         fs::create_dir_all(&folder)?;
         for program in COMMANDS {
             let path = folder.join(program);
             if path.exists() {
+                continue;
+            }
+            if program == "slurmctld" && self.is_of_this_machine() {
+                // The file itself: package managers are asked whose it is.
+                symlink(self.installation.daemon(program), &path)?;
                 continue;
             }
             // Of the machine's own installation the words are the program alone, which must not

@@ -177,6 +177,11 @@ impl Cluster {
         self.installation.release()
     }
 
+    /// Whether the Slurm that it runs is the one that is installed on this machine.
+    pub fn is_of_this_machine(&self) -> bool {
+        self.installation.is_of_this_machine()
+    }
+
     /// The cluster's folder.
     pub fn path(&self) -> &Path {
         self.folder.path()

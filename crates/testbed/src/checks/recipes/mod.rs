@@ -40,8 +40,7 @@ fn drain(cluster: &Cluster) -> Result<()> {
 }
 
 fn resume(cluster: &Cluster) -> Result<()> {
-    let words = ["scontrol", "update", "nodename=n0", "state=resume"];
-    cluster.run(&words).map(drop)
+    fixture::resume_node(cluster, "n0")
 }
 
 /// Waits until priorities are such that waiting jobs have this order.
