@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::args::CaptureArgs;
+use super::cluster::own_policy;
 use super::message::Messages;
 use super::progress::Waiting;
 use super::{Failure, Outcome};
@@ -32,6 +33,16 @@ pub(super) fn run(args: &CaptureArgs, messages: &Messages) -> Result<Outcome, Fa
     drop(waiting);
     for (_, error) in &recording.missing {
         messages.note(&error.to_string());
+    }
+    let policy = recording
+        .settings()
+        .and_then(|settings| own_policy(&settings.config));
+    match policy {
+        Some((_, Ok(text))) => recording.keep_policy(&text).map_err(failed)?,
+        Some((path, Err(error))) => messages.note(&format!(
+            "{path}: {error}: the capture has no policy, which --policy FILE must name"
+        )),
+        None => {}
     }
     if args.anonymise {
         let mut pseudonyms = load_pseudonyms(&args.folder)?;
@@ -81,6 +92,9 @@ fn list(stored: &Stored, out: &mut impl Write) -> Result<(), Failure> {
             }
             None => writeln!(out, "  {:<15} {:>32}  {command}", "-", "no answer")?,
         }
+    }
+    if let Some(policy) = &manifest.policy {
+        writeln!(out, "  {policy:<15} the policy file that the settings name")?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Opening a site with its queue.
 
+use std::io;
 use std::path::Path;
 
 use super::args::{FormatName, LiveArgs};
@@ -10,6 +11,7 @@ use fairtree::compat::Compat;
 use fairtree::config::{Config, ConfigError, Order, PolicyFile};
 use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
+use fairtree_model::input::capture::Stored;
 use fairtree_model::input::slurm::part::Wanted;
 use fairtree_model::input::sshare::Listing;
 use fairtree_model::input::{Format, InputError};
@@ -118,17 +120,38 @@ pub(super) fn policy_file(path: &Path) -> Result<PolicyFile, Failure> {
     PolicyFile::parse(&text, &name, None).map_err(refused)
 }
 
+/// The policy file that a site's settings name and its text; none where they name none by a full path.
+pub(super) fn own_policy(config: &Config) -> Option<(String, io::Result<String>)> {
+    let path = config.policy_file().map(Path::new);
+    let path = path.filter(|path| path.is_absolute())?;
+    Some((path.display().to_string(), open::included(path)))
+}
+
 /// Follows the policy file that a live site's settings name, where this host has it. Where it does not,
 /// or slurmctld would refuse it, the settings stay as they are, and [`policy_notes`] tells.
 pub(super) fn follow_own(config: &mut Config) {
-    let path = config.policy_file().map(Path::new);
-    let Some(path) = path.filter(|path| path.is_absolute()) else {
-        return;
+    if let Some((name, Ok(text))) = own_policy(config) {
+        follow(config, &name, &text);
+    }
+}
+
+/// Follows the policy that a capture has, as [`follow_own`].
+///
+/// # Errors
+/// The capture says that it has one, and it cannot be read.
+pub(super) fn follow_kept(config: &mut Config, stored: &Stored) -> Result<(), InputError> {
+    let kept = match config.policy_file() {
+        Some(_) => stored.policy()?,
+        None => None,
     };
-    let Ok(text) = open::included(path) else {
-        return;
-    };
-    let file = PolicyFile::parse(&text, &path.display().to_string(), None);
+    if let Some((name, text)) = kept {
+        follow(config, &name, &text);
+    }
+    Ok(())
+}
+
+fn follow(config: &mut Config, name: &str, text: &str) {
+    let file = PolicyFile::parse(text, name, None);
     if let Ok(followed) = file.and_then(|file| config.clone().with_policy(&file)) {
         *config = followed;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::args::LiveArgs;
-use super::cluster::follow_own;
+use super::cluster::{follow_kept, follow_own};
 use super::message::Messages;
 use super::progress::{Waiting, Watched};
 use super::workload::gather;
@@ -93,7 +93,9 @@ pub(super) fn snapshot(
         Some(folder) => {
             let (name, stored) = open_short(folder)?;
             let place = |source| stored.path(source);
-            return Ok(Some(Snapshot::read_long(&name, &stored.answers, &place)?));
+            let mut snapshot = Snapshot::read_long(&name, &stored.answers, &place)?;
+            follow_kept(&mut snapshot.queued.settings.config, &stored)?;
+            return Ok(Some(snapshot));
         }
         None if file.is_none() && !is_piped() => {
             let waiting = Waiting::new("asking Slurm");
@@ -135,12 +137,9 @@ pub(super) fn snapshot_part(
     };
     let (name, stored) = open_short(folder)?;
     let place = |source| stored.path(source);
-    Ok(Some(Snapshot::read_part(
-        &name,
-        &stored.answers,
-        &place,
-        wanted,
-    )?))
+    let mut snapshot = Snapshot::read_part(&name, &stored.answers, &place, wanted)?;
+    follow_kept(&mut snapshot.queued.settings.config, &stored)?;
+    Ok(Some(snapshot))
 }
 
 /// The shares among answers that `user` got.
@@ -173,10 +172,14 @@ pub(super) fn read_or_ask(
     format: Option<Format>,
 ) -> Result<Input, Failure> {
     const ASKED: [Source; 2] = [Source::Config, Source::Shares];
-    let (answers, manifest) = match &live.from {
+    match &live.from {
         Some(folder) => {
             let stored = open_only(folder, &ASKED)?;
-            (stored.answers, stored.manifest)
+            let mut input = shares(&stored.answers, stored.manifest.user.clone())?;
+            if let Input::Listing(_, Some(beside)) = &mut input {
+                follow_kept(&mut beside.config, &stored)?;
+            }
+            Ok(input)
         }
         None if file.is_none() && !is_piped() => {
             let _waiting = Waiting::new("asking Slurm for settings and shares");
@@ -185,11 +188,10 @@ pub(super) fn read_or_ask(
             if let Input::Listing(_, Some(beside)) = &mut input {
                 follow_own(&mut beside.config);
             }
-            return Ok(input);
+            Ok(input)
         }
-        None => return read(file, format),
-    };
-    shares(&answers, manifest.user)
+        None => read(file, format),
+    }
 }
 
 /// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.

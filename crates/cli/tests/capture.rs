@@ -248,6 +248,70 @@ fn pseudonyms_hide_names_and_change_no_number() {
     }
 }
 
+/// FairShare of all rows, in their order.
+fn factors(args: &[&str]) -> Vec<String> {
+    let command = ["share", "-q", "-a", "-n", "-P", "-o", "FairShare"];
+    let ran = fairtree(&[&command, args].concat(), None, false);
+    assert!(ran.status.success(), "{}", err(&ran));
+    out(&ran).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_capture_has_the_policy_of_the_site() {
+    let folder = folder("policy");
+    let policy = folder.join("fairtree.toml");
+    let text = "ranking = 'difference'\n[accounts.physics]\nminutes = 400 # Mr. Smith's\n\
+                [accounts.Genomics]\nminutes = 7\n";
+    let policy = policy.display().to_string();
+    let recorded = checkout().join(CLUSTER).display().to_string();
+    let scontrol = format!(
+        "case \"$*\" in *config) f=config;; *partition) f=partitions;; *node) f=nodes;; \
+         *job) f=jobs;; esac\n\
+         sed -e 's|^PriorityParameters.*|PriorityParameters = policy={policy}|' \
+         -e 's|^PriorityType .*|PriorityType = priority/fairtree|' '{recorded}'/$f.txt"
+    );
+    let bin = commands(&folder, &[("scontrol", &scontrol)]);
+    let [plain, anonymous, without] = ["plain", "anonymous", "without"].map(|name| {
+        let target = folder.join(name);
+        target.display().to_string()
+    });
+    let ran = fairtree(&["capture", &without], Some(&bin), false);
+    assert!(ran.status.success(), "{}", err(&ran));
+    let told = format!("{policy}: No such file or directory");
+    assert!(err(&ran).contains(&told), "{}", err(&ran));
+
+    fs::write(&policy, text).expect("written");
+    for args in [
+        &["capture", &plain][..],
+        &["capture", "--anonymise", &anonymous],
+    ] {
+        let ran = fairtree(args, Some(&bin), false);
+        assert!(ran.status.success(), "{}", err(&ran));
+        assert!(out(&ran).contains("policy.toml"), "{}", out(&ran));
+    }
+    let named = factors(&["--from", &without, "--policy", &policy]);
+    let [of_plain, of_anonymous, of_none] =
+        [&plain, &anonymous, &without].map(|from| factors(&["--from", from]));
+    assert_eq!(of_plain, named);
+    assert_eq!(of_anonymous, named);
+    assert_ne!(of_none, named, "the policy changes factors");
+    let kept = |from: &str| {
+        let capture = fs::read_dir(from).expect("a folder").find_map(|entry| {
+            let path = entry.expect("an entry").path();
+            path.is_dir().then_some(path)
+        });
+        let file = capture.expect("a capture").join("policy.toml");
+        let mode = fs::metadata(&file).expect("metadata").permissions().mode();
+        assert_eq!(mode & 0o077, 0, "for the owner only");
+        fs::read_to_string(file).expect("text")
+    };
+    assert_eq!(kept(&plain), text);
+    let kept = kept(&anonymous).to_lowercase();
+    for name in ["physics", "genomics", "smith"] {
+        assert!(!kept.contains(name), "{kept}");
+    }
+}
+
 #[test]
 fn each_way_to_fail_is_told() {
     let down = "echo 'slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)' >&2; exit 1";

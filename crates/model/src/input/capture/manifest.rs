@@ -34,6 +34,10 @@ pub struct Manifest {
     pub anonymised: bool,
     /// The commands, in the order in which they were run.
     pub answers: Vec<Entry>,
+    /// The file with the policy that `PriorityParameters=policy=` names; `None` where there is none,
+    /// where it could not be read, and in captures of earlier versions.
+    #[serde(default)]
+    pub policy: Option<String>,
 }
 
 /// A command and its answer.
@@ -65,6 +69,7 @@ impl Manifest {
             priority_type: None,
             anonymised: false,
             answers: Vec::new(),
+            policy: None,
         }
     }
 

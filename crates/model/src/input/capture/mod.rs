@@ -9,6 +9,7 @@ mod command;
 mod gather;
 mod manifest;
 mod pipe;
+mod policy;
 mod recording;
 mod store;
 mod taken;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use super::command::{Ask, CommandError};
 use super::gather::{Gathered, Shelf, gather, now};
 use super::manifest::Manifest;
+use super::policy::POLICY;
 use super::store::{self, Making};
 use crate::input::error::InputError;
 use crate::input::left_out::LeftOut;
@@ -86,10 +87,24 @@ impl Recording {
                 written?;
             }
         }
+        let failed = |error| InputError::new(POLICY, error);
+        if let Some(text) = self.policy().map_err(failed)? {
+            let text = pseudonyms.policy(&text);
+            self.replace_policy(text.as_deref()).map_err(failed)?;
+        }
         let user = self.manifest.user.take();
         self.manifest.user = user.map(|user| pseudonyms.user(&user));
         self.manifest.anonymised = true;
         Ok(())
+    }
+
+    /// The settings of the site; none where they cannot be read.
+    pub fn settings(&self) -> Option<Settings> {
+        Shelf::settings(&self.files)
+    }
+
+    pub(super) fn policy_path(&self) -> PathBuf {
+        self.files.making.path().join(POLICY)
     }
 
     /// Makes it a capture, and returns where.
@@ -99,6 +114,9 @@ impl Recording {
     pub fn publish(self) -> io::Result<PathBuf> {
         for source in &self.files.there {
             File::open(self.files.path(*source))?.sync_all()?;
+        }
+        if self.manifest.policy.is_some() {
+            File::open(self.policy_path())?.sync_all()?;
         }
         self.files.making.publish(&self.manifest)
     }

@@ -52,6 +52,20 @@ impl Pseudonyms {
         }
     }
 
+    /// A policy file with pseudonyms for its accounts, without its comments; `None` for a text that is
+    /// not TOML, in which names cannot be told from others.
+    pub fn policy(&mut self, text: &str) -> Option<String> {
+        let mut policy: toml::Table = text.parse().ok()?;
+        if let Some(toml::Value::Table(accounts)) = policy.get_mut("accounts") {
+            // Slurm's accounts are in lower case; in a policy file case does not count.
+            let renamed = std::mem::take(accounts).into_iter();
+            *accounts = renamed
+                .map(|(name, said)| (self.account(&name.to_lowercase()), said))
+                .collect();
+        }
+        toml::to_string(&policy).ok()
+    }
+
     /// The same answers under pseudonyms; names that are new get the next number.
     ///
     /// # Errors

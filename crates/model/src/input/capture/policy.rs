@@ -1,0 +1,68 @@
+//! The policy file that a site's settings name, kept beside the answers.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::recording::Recording;
+use super::store::{self, Stored};
+use crate::input::error::InputError;
+
+/// Its name in a capture.
+pub(super) const POLICY: &str = "policy.toml";
+
+impl Recording {
+    /// Keeps the text of the policy file that the settings name. Call it before
+    /// [`Recording::anonymise`], which puts pseudonyms for its accounts.
+    ///
+    /// # Errors
+    /// Those of the file system; [`io::ErrorKind::AlreadyExists`] for a second one.
+    pub fn keep_policy(&mut self, text: &str) -> io::Result<()> {
+        store::create(&self.policy_path())?.write_all(text.as_bytes())?;
+        self.manifest.policy = Some(POLICY.to_owned());
+        Ok(())
+    }
+
+    /// The text of the policy that was kept; none where there is none.
+    pub(super) fn policy(&self) -> io::Result<Option<String>> {
+        match self.manifest.policy {
+            Some(_) => fs::read_to_string(self.policy_path()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Takes another text in the place of that which was kept; with none the capture has no policy.
+    pub(super) fn replace_policy(&mut self, text: Option<&str>) -> io::Result<()> {
+        fs::remove_file(self.policy_path())?;
+        self.manifest.policy = None;
+        match text {
+            Some(text) => self.keep_policy(text),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Stored {
+    /// The text of the policy file that the site followed, and its name in messages; none where the
+    /// site had none, or where the host that made the capture could not read it.
+    ///
+    /// # Errors
+    /// The manifest names one that cannot be read.
+    pub fn policy(&self) -> Result<Option<(String, String)>, InputError> {
+        if self.manifest.policy.is_none() {
+            return Ok(None);
+        }
+        // Under its own name, whatever the manifest says: no path leads out of the folder.
+        let path = self.folder.join(POLICY);
+        let name = path.display().to_string();
+        let text = read(&path).map_err(|error| InputError::new(&name, error))?;
+        Ok(Some((name, text)))
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
