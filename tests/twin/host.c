@@ -62,11 +62,14 @@ part_record_t *find_part_record(char *name)
 			   NULL;
 }
 
+__thread uint64_t twin_lookups;
+
 /* slurmctld looks into the record as well: others may be in the same place of its table. */
 job_record_t *find_job_record(uint32_t id)
 {
 	job_record_t *job = twin_job(id);
 
+	twin_lookups++;
 	return job && job->job_id == id ? job : NULL;
 }
 

@@ -193,6 +193,8 @@ twin_list twin_part_list(const char *names, part_record_t **first);
 
 /* The job of an id, NULL when there is none. */
 job_record_t *twin_job(uint32_t id);
+/* Calls of find_job_record() by the calling thread. */
+extern __thread uint64_t twin_lookups;
 /* A new pending job, or NULL when the id is taken. */
 job_record_t *twin_job_new(const twin_line *line);
 /* The second task of an array splits off, as slurmctld copies records. */

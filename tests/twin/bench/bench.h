@@ -40,6 +40,7 @@ typedef struct {
 	uint64_t read_ns;	/* longest hold of the job read lock */
 	uint64_t reads_ns;	/* all holds of the job read lock */
 	uint64_t writes;	/* holds of the job write lock */
+	uint64_t lookups;	/* of jobs by their number while it was held */
 } bench_locks;
 
 /* What happened since the last call. */

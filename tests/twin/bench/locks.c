@@ -18,7 +18,7 @@ static pthread_rwlock_t ctld[CTLD_LOCKS] = {
 
 /* Of all threads that are counted: one works at a time, the others wait for it. */
 static bench_locks found;
-static __thread uint64_t since_ns, since_cpu_ns;
+static __thread uint64_t since_ns, since_cpu_ns, since_lookups;
 
 bench_locks bench_locks_take(void)
 {
@@ -61,6 +61,7 @@ void lock_slurmctld(slurmctld_lock_t locks)
 		if (i != JOBS)
 			continue;
 		since_ns = twin_clock_real_ns();
+		since_lookups = twin_lookups;
 		if (level[i] == WRITE_LOCK)
 			since_cpu_ns = own_cpu_ns();
 	}
@@ -72,6 +73,7 @@ static void job_lock_was_held(bool write)
 
 	if (write) {
 		found.writes++;
+		found.lookups += twin_lookups - since_lookups;
 		found.write_ns = MAX(found.write_ns, ns);
 		found.write_cpu_ns = MAX(found.write_cpu_ns,
 					 own_cpu_ns() - since_cpu_ns);

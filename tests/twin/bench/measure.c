@@ -5,6 +5,7 @@
  * `count`            the plugin's own memory counts from here on; before boot
  * `queue_up N ...`   jobs, see crowd.c
  * `time_pass S`      S seconds later, one pass
+ * `count_pass S`     the same pass: jobs that get another priority, and are looked up for that
  * `time_wait S`      the same while a client asks for the read lock of jobs
  * `time_set N`       the priority of N jobs, one by one, as at submission
  * `time_sprio`       the list behind sprio
@@ -69,6 +70,55 @@ static void time_pass(const twin_line *line)
 	       us(locks.write_cpu_ns), locks.writes,
 	       us(locks.read_ns), locks.operations, memory.calls, memory.owned,
 	       memory.owned_most);
+	done();
+}
+
+/* ---- which jobs a pass changes ------------------------------------------------- */
+
+typedef struct {
+	uint32_t *priority; /* of each job, in the order of the list */
+	uint32_t at;
+	uint32_t changed;
+	uint32_t stayed; /* of those in several partitions, always looked up */
+} priorities;
+
+static int keep_priority(void *job, void *arg)
+{
+	priorities *kept = arg;
+
+	kept->priority[kept->at++] = ((job_record_t *)job)->priority;
+	return 0;
+}
+
+static int count_changed(void *each, void *arg)
+{
+	const job_record_t *job = each;
+	priorities *kept = arg;
+
+	if (job->priority != kept->priority[kept->at++])
+		kept->changed++;
+	else if (job->part_ptr_list && IS_JOB_PENDING(job))
+		kept->stayed++;
+	return 0;
+}
+
+/* Not in time_pass: the walks leave the records in the caches. */
+static void count_pass(const twin_line *line)
+{
+	priorities kept = { 0 };
+	bench_locks locks;
+
+	kept.priority = xcalloc(list_count(job_list) + 1,
+				sizeof(*kept.priority));
+	list_for_each(job_list, keep_priority, &kept);
+	bench_locks_take();
+	pass_once(line);
+	locks = bench_locks_take();
+	kept.at = 0;
+	list_for_each(job_list, count_changed, &kept);
+	xfree(kept.priority);
+	printf("changed=%" PRIu32 " stayed=%" PRIu32 " looked_up=%" PRIu64,
+	       kept.changed, kept.stayed, locks.lookups);
 	done();
 }
 
@@ -173,10 +223,10 @@ twin_event twin_bench_event(const char *verb)
 		twin_event event;
 	} table[] = {
 		{ "count", count },	    { "queue_up", crowd },
-		{ "time_pass", time_pass }, { "time_wait", time_wait },
-		{ "time_set", time_set },   { "time_sprio", time_sprio },
-		{ "memory", memory },	    { "time_memory", time_memory },
-		{ "serve", serve },
+		{ "time_pass", time_pass }, { "count_pass", count_pass },
+		{ "time_wait", time_wait }, { "time_set", time_set },
+		{ "time_sprio", time_sprio }, { "memory", memory },
+		{ "time_memory", time_memory }, { "serve", serve },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -7,6 +7,7 @@ mod command;
 mod engine;
 mod machine;
 mod passes;
+mod policies;
 mod report;
 mod scale;
 mod served;
@@ -49,6 +50,8 @@ pub struct Arguments {
 enum Section {
     /// A pass in slurmctld's place
     Passes,
+    /// Passes with a window and with orders, beside half-life and weighted sums
+    Policies,
     /// Its growth with jobs and associations
     Scaling,
     /// The engine alone
@@ -158,6 +161,11 @@ impl Section {
                     add(passes::measure(bench, &workload, progress)?.to_string());
                 }
             }
+            Section::Policies => {
+                for workload in policies::workloads(bench.quick) {
+                    add(policies::measure(bench, &workload, progress)?.to_string());
+                }
+            }
             Section::Scaling => add(scale::measure(bench, progress)?),
             Section::Engine => add(engine::measure(bench, progress)?),
             Section::Command => return measure_command(bench.quick, progress),
@@ -170,6 +178,7 @@ impl Section {
     fn text(self) -> &'static str {
         match self {
             Section::Passes => include_str!("text/passes.md"),
+            Section::Policies => include_str!("text/policies.md"),
             Section::Scaling => include_str!("text/scaling.md"),
             Section::Engine => include_str!("text/engine.md"),
             Section::Cluster => include_str!("text/cluster.md"),

@@ -1,14 +1,15 @@
 //! A bench host that runs and rests in turns (`tests/twin/bench`).
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use tempfile::TempDir;
 
 use crate::twin::host::Host;
+use fairtree::usage::window::OWN_FILE;
 use xtask::interrupt;
 
 use super::median;
@@ -107,7 +108,29 @@ impl Served {
         parameters: &str,
     ) -> Result<Served> {
         let folder = tempfile::tempdir()?;
-        let mut command = host.prepare(plugin, &workload.life(parameters), folder.path())?;
+        let command = host.prepare(plugin, &workload.life(parameters), folder.path())?;
+        Served::spawn(command, folder)
+    }
+
+    /// The same; once there are jobs, a reconfigure brings other `PriorityParameters`, and the plugin
+    /// finds this ledger of use.
+    ///
+    /// # Errors
+    /// The host does not start, or the ledger cannot be written.
+    pub fn begin_and_change(
+        host: &Host,
+        plugin: &Path,
+        (workload, ledger): (&Workload, &[u8]),
+        parameters: &str,
+    ) -> Result<Served> {
+        let folder = tempfile::tempdir()?;
+        let life = workload.life_that_changes(parameters);
+        let command = host.prepare(plugin, &life, folder.path())?;
+        fs::write(folder.path().join("state").join(OWN_FILE), ledger)?;
+        Served::spawn(command, folder)
+    }
+
+    fn spawn(mut command: Command, folder: TempDir) -> Result<Served> {
         let errors = File::create(folder.path().join("errors"))?;
         let mut child = command
             .stdin(Stdio::piped())

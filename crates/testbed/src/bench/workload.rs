@@ -8,6 +8,9 @@ use crate::twin::draw::Draw;
 const DIVISIONS: u32 = 20;
 const GROUPS: u32 = 20;
 
+/// When lives begin, seconds since 1970.
+pub const START: i64 = 1_800_000_000;
+
 /// How the records of jobs lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -69,21 +72,32 @@ impl Workload {
     /// The life up to the moment when passes can be asked for; `parameters` is
     /// `PriorityParameters`.
     pub fn life(&self, parameters: &str) -> String {
+        self.life_until_served(parameters) + "serve\n"
+    }
+
+    /// The same, where a reconfigure brings `PriorityParameters` once there are jobs.
+    pub fn life_that_changes(&self, parameters: &str) -> String {
+        let life = self.life_until_served("");
+        format!("{life}reconfig PriorityParameters={parameters}\nserve\n")
+    }
+
+    fn life_until_served(&self, parameters: &str) -> String {
         let mut text = self.settings(parameters);
         self.write_tables(&mut text);
         // Before there are jobs, what the plugin holds is for associations.
         let scattered = u32::from(self.layout == Layout::Scattered);
         let _ = write!(
             text,
-            "count\nboot\ntime_pass 300\nqueue_up {} running={} scattered={scattered}\nserve\n",
+            "count\nboot\ntime_pass 300\nqueue_up {} running={} scattered={scattered}\n",
             self.waiting, self.running
         );
         text
     }
 
     fn settings(&self, parameters: &str) -> String {
-        let mut text = String::from(
-            "clock 1800000000\nquiet\ncluster cpus=1280000 nodes=10000\n\
+        let mut text = format!("clock {START}\n");
+        text.push_str(
+            "quiet\ncluster cpus=1280000 nodes=10000\n\
              conf PriorityWeightAge=1000 PriorityWeightAssoc=100 PriorityWeightFairshare=10000 \
              PriorityWeightJobSize=500 PriorityWeightPartition=1000 PriorityWeightQOS=2000 \
              AccountingStorageEnforce=associations,limits,qos PriorityDecayHalfLife=7-0\n",
@@ -125,7 +139,7 @@ impl Workload {
             let _ = writeln!(text, "assoc {id} acct=d{division} parent=1 shares={shares}");
             for group in 0..GROUPS {
                 id += 1;
-                let account = (id, format!("g{division}x{group}"));
+                let account = (id, group_name(division * GROUPS + group));
                 let shares = draw.between(1, 100);
                 let _ = writeln!(
                     text,
@@ -142,11 +156,29 @@ impl Workload {
         }
     }
 
+    /// Account and user of every user association, in the order of their ids.
+    pub fn user_names(&self) -> impl Iterator<Item = (String, String)> {
+        let groups = 0..DIVISIONS * GROUPS;
+        groups.flat_map(|group| {
+            let users = self.users_up_to(group)..self.users_up_to(group + 1);
+            users.map(move |user| (group_name(group), user_name(user + 1)))
+        })
+    }
+
     /// How many users the first `groups` accounts have.
     fn users_up_to(&self, groups: u32) -> u32 {
         let users = u64::from(self.users) * u64::from(groups) / u64::from(DIVISIONS * GROUPS);
         u32::try_from(users).unwrap_or(u32::MAX)
     }
+}
+
+/// The name of an account that has users.
+fn group_name(group: u32) -> String {
+    format!("g{}x{}", group / GROUPS, group % GROUPS)
+}
+
+fn user_name(user: u32) -> String {
+    format!("u{user}")
 }
 
 fn write_user(
@@ -158,7 +190,8 @@ fn write_user(
     let shares = draw.between(1, 100);
     let _ = writeln!(
         text,
-        "assoc {id} acct={account} user=u{user} parent={parent} shares={shares}"
+        "assoc {id} acct={account} user={} parent={parent} shares={shares}",
+        user_name(user)
     );
     if draw.chance(90) {
         let (raw, wall) = (draw.between(1, 100_000_000), draw.between(1, 1_000_000));
@@ -228,6 +261,16 @@ mod tests {
         let assocs = life.lines().filter(|line| line.starts_with("assoc "));
         assert_eq!(assocs.count(), workload.assocs() as usize);
         assert!(life.contains("conf PriorityParameters=max_lock_ms=2\n"));
+        let names: Vec<_> = workload.user_names().collect();
+        assert_eq!(names.len(), 1_003);
+        for (account, user) in names {
+            assert!(
+                life.contains(&format!(" acct={account} user={user} ")),
+                "{user}"
+            );
+        }
         assert!(life.ends_with("queue_up 100000 running=10000 scattered=1\nserve\n"));
+        let life = workload.life_that_changes("order=strict");
+        assert!(life.ends_with("\nreconfig PriorityParameters=order=strict\nserve\n"));
     }
 }
