@@ -1,6 +1,6 @@
 //! Two listings of sprio: which factor moved which job.
 
-use super::assoc::{key as assoc_key, name as assoc_name};
+use super::assoc::{name as assoc_name, names as assoc_names};
 use super::{Change, Happened, Kind, Value, Values};
 use crate::prio::{PrioReport, PrioRow};
 use fairtree_model::c_format;
@@ -120,7 +120,7 @@ struct Users<'a>(Vec<(&'a str, &'a SshareRow)>);
 
 impl<'a> Users<'a> {
     fn of(listing: &'a Listing) -> Users<'a> {
-        let rows = listing.rows.iter().map(|row| (assoc_key(row).1, row));
+        let rows = listing.rows.iter().map(|row| (assoc_names(row).1, row));
         let mut users: Vec<_> = rows.filter(|(user, _)| !user.is_empty()).collect();
         users.sort_by_key(|(user, _)| *user);
         Users(users)
@@ -133,7 +133,7 @@ impl<'a> Users<'a> {
         let begin = self.0[from..]
             .iter()
             .take_while(|(known, _)| known.starts_with(user));
-        let mut found = begin.filter(|(_, row)| assoc_key(row).0.starts_with(account));
+        let mut found = begin.filter(|(_, row)| assoc_names(row).0.starts_with(account));
         let (_, row) = found.next()?;
         found.next().is_none().then_some(row)
     }
@@ -143,7 +143,7 @@ impl<'a> Users<'a> {
 fn factor_moved(shares: &[Users<'_>; 2], job: &PrioRow<'_>) -> Option<String> {
     let (old, new) = (shares[0].association(job)?, shares[1].association(job)?);
     let (from, to) = (old.fs_factor?.value, new.fs_factor?.value);
-    (assoc_key(old) == assoc_key(new) && from != to).then(|| {
+    (assoc_names(old) == assoc_names(new) && from != to).then(|| {
         let (from, to) = (c_format::f(from), c_format::f(to));
         format!(" (FairShare of {} {from} -> {to})", assoc_name(new))
     })

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::assoc::{Key, key, name};
+use super::assoc::{Key, keys, name};
 use crate::share::{Verdict, check, from_listing};
 use fairtree::compat::Compat;
 use fairtree::fairshare::Ranking;
@@ -25,6 +25,7 @@ pub(super) struct Ranks<'a> {
 struct Side<'a> {
     rows: &'a [SshareRow],
     links: Vec<Link>,
+    keys: Vec<Key<'a>>,
     at: HashMap<Key<'a>, usize>,
     /// Rows whose factor is that of a tie as only stock ranks it.
     stock_ties: HashSet<usize>,
@@ -35,11 +36,12 @@ impl<'a> Side<'a> {
     fn new(listing: &'a Listing) -> Side<'a> {
         let links = links(listing);
         let users = links.iter().filter(|link| link.kind == RowKind::User);
-        let at = listing.rows.iter().enumerate();
+        let keys = keys(&listing.rows);
         Side {
             rows: &listing.rows,
             users: users.count(),
-            at: at.map(|(at, row)| (key(row), at)).collect(),
+            at: keys.iter().copied().zip(0..).collect(),
+            keys,
             stock_ties: stock_ties(listing),
             links,
         }
@@ -65,7 +67,7 @@ impl<'a> Side<'a> {
         let siblings = (0..self.rows.len()).filter(|&row| self.links[row].parent == parent);
         siblings
             .filter(|&row| self.level_fs(row).is_some_and(|other| other > own))
-            .map(|row| key(&self.rows[row]))
+            .map(|row| self.keys[row])
             .collect()
     }
 }
@@ -92,12 +94,9 @@ impl<'a> Ranks<'a> {
         }
     }
 
-    /// Why the factor of a row is another one now; `None` where nothing tells.
-    pub(super) fn why(&self, row: &SshareRow) -> Option<String> {
-        let (old, new) = (
-            *self.before.at.get(&key(row))?,
-            *self.after.at.get(&key(row))?,
-        );
+    /// Why the factor of a row of the later listing is another one now; `None` where nothing tells.
+    pub(super) fn why(&self, new: usize) -> Option<String> {
+        let old = *self.before.at.get(&self.after.keys[new])?;
         let ties = [&self.before, &self.after].map(|side| &side.stock_ties);
         let mut reasons = Vec::new();
         match (ties[0].contains(&old), ties[1].contains(&new)) {
@@ -117,7 +116,7 @@ impl<'a> Ranks<'a> {
     /// The associations that changed places with the row or one above it, at the highest such level.
     fn places(&self, new: usize) -> Option<String> {
         self.after.path(new).into_iter().find_map(|step| {
-            let old = *self.before.at.get(&key(&self.after.rows[step]))?;
+            let old = *self.before.at.get(&self.after.keys[step])?;
             let (was, is) = (self.before.ahead(old), self.after.ahead(step));
             let mut told = Vec::new();
             told.extend(self.named("behind", is.difference(&was)));

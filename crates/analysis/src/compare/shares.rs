@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::assoc::{Key, key, name};
+use super::assoc::{Key, keys, name};
 use super::ranks::Ranks;
 use super::{Change, Happened, Kind, Value};
 use fairtree::tree::Shares;
@@ -19,27 +19,30 @@ const COARSE: u64 = 1000;
 
 /// The differences: who passed whom, level by level, then each association, in the later order.
 pub fn shares(before: &Listing, after: &Listing) -> Vec<Change> {
+    let (old_keys, new_keys) = (keys(&before.rows), keys(&after.rows));
     let earlier: HashMap<Key<'_>, &SshareRow> =
-        before.rows.iter().map(|row| (key(row), row)).collect();
-    let later: HashMap<Key<'_>, &SshareRow> =
-        after.rows.iter().map(|row| (key(row), row)).collect();
+        old_keys.iter().copied().zip(&before.rows).collect();
+    let later: HashMap<Key<'_>, &SshareRow> = new_keys.iter().copied().zip(&after.rows).collect();
     let left = left(&earlier, &later);
     let ranks = Ranks::new(before, after);
-    let mut changes = passed(&earlier, after);
-    for row in &after.rows {
-        match earlier.get(&key(row)) {
-            Some(old) => changes.extend(association(old, row, left, &ranks)),
+    let old: Vec<Option<&SshareRow>> = new_keys
+        .iter()
+        .map(|key| earlier.get(key).copied())
+        .collect();
+    let mut changes = passed(&old, after);
+    for (at, row) in after.rows.iter().enumerate() {
+        match old[at] {
+            Some(old) => changes.extend(association(old, row, left, &|| ranks.why(at))),
             None => {
                 let new = Change::new(Kind::Association, name(row), "new");
                 changes.push(new.happened(Happened::New));
             }
         }
     }
-    let gone = before
-        .rows
-        .iter()
-        .filter(|row| !later.contains_key(&key(row)));
-    let lost = |row| Change::new(Kind::Association, name(row), "gone").happened(Happened::Gone);
+    let gone = old_keys.iter().zip(&before.rows);
+    let gone = gone.filter(|(key, _)| !later.contains_key(key));
+    let lost =
+        |(_, row)| Change::new(Kind::Association, name(row), "gone").happened(Happened::Gone);
     changes.extend(gone.map(lost));
     changes
 }
@@ -60,8 +63,8 @@ fn left(
         .map(|least| least.min(1.0))
 }
 
-/// Siblings next to each other now that stood the other way round before.
-fn passed(earlier: &HashMap<Key<'_>, &SshareRow>, after: &Listing) -> Vec<Change> {
+/// Siblings next to each other now that stood the other way round before; `old`: each row as it was.
+fn passed(old: &[Option<&SshareRow>], after: &Listing) -> Vec<Change> {
     let links = links(after);
     let mut levels: Vec<Vec<usize>> = vec![Vec::new(); after.rows.len()];
     for (at, link) in links.iter().enumerate() {
@@ -73,17 +76,10 @@ fn passed(earlier: &HashMap<Key<'_>, &SshareRow>, after: &Listing) -> Vec<Change
     let mut changes = Vec::new();
     for (parent, level) in levels.iter_mut().enumerate() {
         // New rows have passed no other row, and must not hide those that have.
-        let was_there = |at: usize| earlier.contains_key(&key(&after.rows[at]));
-        level.retain(|&at| level_fs(at).is_some() && was_there(at));
+        level.retain(|&at| level_fs(at).is_some() && old[at].is_some());
         level.sort_by(|&a, &b| number(level_fs(b)).total_cmp(&number(level_fs(a))));
         for pair in level.windows(2) {
-            changes.extend(overtaking(
-                earlier,
-                after,
-                &links,
-                parent,
-                (pair[0], pair[1]),
-            ));
+            changes.extend(overtaking(old, after, &links, parent, (pair[0], pair[1])));
         }
     }
     changes
@@ -95,18 +91,13 @@ fn number(value: Option<f64>) -> f64 {
 
 /// The change where `ahead` was behind `behind` before.
 fn overtaking(
-    earlier: &HashMap<Key<'_>, &SshareRow>,
+    rows: &[Option<&SshareRow>],
     after: &Listing,
     links: &[Link],
     parent: usize,
     (ahead, behind): (usize, usize),
 ) -> Option<Change> {
-    let old = |at: usize| {
-        earlier
-            .get(&key(&after.rows[at]))?
-            .level_fs
-            .map(|p| p.value)
-    };
+    let old = |at: usize| rows[at]?.level_fs.map(|p| p.value);
     let new = |at: usize| after.rows[at].level_fs.map(|p| p.value);
     let (old_ahead, old_behind) = (old(ahead)?, old(behind)?);
     let (new_ahead, new_behind) = (new(ahead)?, new(behind)?);
@@ -156,7 +147,7 @@ fn association(
     old: &SshareRow,
     new: &SshareRow,
     left: Option<f64>,
-    ranks: &Ranks<'_>,
+    why: &dyn Fn() -> Option<String>,
 ) -> Option<Change> {
     let mut parts: Vec<String> = Vec::new();
     let mut change = Change::new(Kind::Association, name(new), "");
@@ -194,7 +185,7 @@ fn association(
     }
     if let (Some(from), Some(to)) = (old.fs_factor, new.fs_factor) {
         if let Some(part) = moved("FairShare", from, to) {
-            parts.push(match ranks.why(new) {
+            parts.push(match why() {
                 Some(why) => format!("{part} ({why})"),
                 None => part,
             });
@@ -280,6 +271,19 @@ mod tests {
             ]
         );
         assert_eq!(changes(BEFORE, BEFORE), [""; 0]);
+    }
+
+    // A user with an association per partition, printed without the column `Partition`.
+    #[test]
+    fn associations_that_look_alike_are_told_apart_by_their_order() {
+        let before =
+            "root|||30||\n root|a|1|10|3.000000|1.000000\n root|a|1|20|1.500000|0.500000\n";
+        assert_eq!(changes(before, before), [""; 0]);
+        let after = before.replace("|20|1.500000|", "|21|1.428571|");
+        assert_eq!(
+            changes(before, &after),
+            ["a@root: RawUsage 20 -> 21, LevelFS 1.500000 -> 1.428571"]
+        );
     }
 
     // What stock prints of two unused accounts with equal shares, and what Slurm documents.
