@@ -287,6 +287,28 @@ fn files_without_jobs() {
     );
 }
 
+// A user with an association per partition, printed without the column `Partition`.
+#[test]
+fn associations_that_look_alike_stay() {
+    let file = folder("what-if-alike").join("sshare.txt");
+    let text = "Account|User|RawShares|RawUsage\nroot|||60\n a||1|30\n  a|ann|1|10\n  \
+                a|ann|1|20\n b||1|30\n  b|bob|1|30\n";
+    std::fs::write(&file, text).expect("written");
+    let file = file.display().to_string();
+    let args = ["what-if", "--shares", "b=3", "--json", &file];
+    let ran = fairtree(&args, b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let users = json["users"].as_array().expect("users");
+    let shown: Vec<_> = users
+        .iter()
+        .map(|user| (&user["name"], &user["before"]["usage"], &user["move"]))
+        .collect();
+    assert_eq!(users.len(), 3, "{shown:?}");
+    let there = |user: &Value| !user["before"].is_null() && !user["after"].is_null();
+    assert!(users.iter().all(there), "{shown:?}");
+}
+
 #[test]
 fn what_cannot_be_changed_is_an_error() {
     for (args, message) in [

@@ -158,24 +158,29 @@ pub(super) fn moves(
     })
 }
 
+/// An association, and how many before it have the same names: without the column `Partition` a user's
+/// associations in an account look alike.
+type Key<'a> = (&'a AssocName, usize);
+
+fn keys(names: &[AssocName]) -> Vec<Key<'_>> {
+    let mut seen: HashMap<&AssocName, usize> = HashMap::with_capacity(names.len());
+    let key = |name| {
+        let count = seen.entry(name).or_default();
+        *count += 1;
+        (name, *count - 1)
+    };
+    names.iter().map(key).collect()
+}
+
 /// All associations but the root: those of after in their order, then those that are gone.
 fn assoc_moves(before: &Cluster, after: &Cluster) -> Vec<AssocMove> {
     let (old, new) = (associations(before), associations(after));
-    let key = |name: &AssocName| {
-        (
-            name.account.clone(),
-            name.user.clone(),
-            name.partition.clone(),
-        )
-    };
-    let mut earlier: HashMap<_, usize> = HashMap::with_capacity(old.len());
-    for (at, name) in before.names.iter().enumerate() {
-        earlier.insert(key(name), at);
-    }
+    let earlier: HashMap<Key<'_>, usize> = keys(&before.names).into_iter().zip(0..).collect();
+    let new_keys = keys(&after.names);
     let mut kept = vec![false; old.len()];
     let mut rows = Vec::with_capacity(new.len());
     for (at, standing) in new.into_iter().enumerate() {
-        let from = earlier.get(&key(&after.names[at])).copied();
+        let from = earlier.get(&new_keys[at]).copied();
         if let Some(from) = from {
             kept[from] = true;
         }

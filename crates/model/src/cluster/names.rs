@@ -6,7 +6,7 @@ use fairtree::priority::{Index, Job};
 use fairtree::tree::{AssocIndex, Tree};
 
 /// How people call an association.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AssocName {
     /// The account, or the account that the user is in.
     pub account: String,
