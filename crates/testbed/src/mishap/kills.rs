@@ -11,12 +11,13 @@ use std::thread;
 use anyhow::{Context, Result, anyhow, ensure};
 
 use super::phase::{self, Clock, Phase};
-use crate::checks::fixture::{self, PERIOD, job};
+use crate::checks::fixture::{self, DEADLINE, PERIOD, job};
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
-use crate::cluster::table::Row;
+use crate::cluster::table::{Row, Table};
 use crate::twin::Draw;
+use crate::wait;
 use xtask::interrupt;
 use xtask::progress::Progress;
 use xtask::release::Release;
@@ -195,9 +196,7 @@ struct Account {
 impl Account {
     fn of(cluster: &Cluster, jobs: &Jobs, clock: &Clock, name: &'static str) -> Result<Account> {
         let passed = fixture::last_pass(cluster);
-        let usage = cluster.sshare("Account,RawUsage")?;
-        let charged = usage.find("Account", name)?.get("RawUsage")?;
-        let table = cluster.show("job")?;
+        let (charged, table) = at_one_moment(cluster, name)?;
         let now = clock.now()?;
         // What was used before usage was cleared does not count; of the pass before that some may.
         let (cleared, before) = clock.cleared.unwrap_or_default();
@@ -245,6 +244,26 @@ impl std::fmt::Display for Account {
             "{name} is charged {charged} TRES-seconds and has used {least} to {most}"
         )
     }
+}
+
+/// What an account is charged, and the jobs. No job has ended between the two answers: what it used last
+/// could stand in one alone.
+fn at_one_moment(cluster: &Cluster, account: &str) -> Result<(i64, Table)> {
+    wait::until("no job ends between two answers", DEADLINE, || {
+        let before = cluster.show("job")?;
+        let usage = cluster.sshare("Account,RawUsage")?;
+        let table = cluster.show("job")?;
+        let charged = usage.find("Account", account)?.get("RawUsage")?;
+        Ok((states(&before)? == states(&table)?).then_some((charged, table)))
+    })
+}
+
+fn states(table: &Table) -> Result<Vec<(String, String)>> {
+    let of = |row: &Row| -> Result<(String, String)> {
+        let (id, state) = (row.text("JobId")?, row.text("JobState")?);
+        Ok((id.to_owned(), state.to_owned()))
+    };
+    table.rows().iter().map(of).collect()
 }
 
 /// CPUs, start, and end if it has ended.
