@@ -1,7 +1,7 @@
 //! The lines of a long stream, one at a time.
 
 use std::borrow::Cow;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind, Read};
 
 use super::error::{InputError, Problem};
 
@@ -68,6 +68,8 @@ pub(super) struct Lines<'f, R> {
     /// Bytes of all lines so far, with their ends.
     pub taken: usize,
     bytes: Vec<u8>,
+    /// Bytes of the line that was read last which are still to be taken from the input.
+    pending: usize,
 }
 
 impl<'f, R: BufRead> Lines<'f, R> {
@@ -84,6 +86,7 @@ impl<'f, R: BufRead> Lines<'f, R> {
             number: before,
             taken: 0,
             bytes: Vec::new(),
+            pending: 0,
         }
     }
 
@@ -92,16 +95,41 @@ impl<'f, R: BufRead> Lines<'f, R> {
     /// # Errors
     /// Those of the stream, and a line of more than [`MAX_LINE_BYTES`].
     pub fn next(&mut self) -> Result<Option<Cow<'_, str>>, InputError> {
+        self.input.consume(std::mem::take(&mut self.pending));
+        // Of nearly all lines the end is in the input's own memory: these are not copied.
+        let end = match self.input.fill_buf() {
+            Ok(bytes) => memchr::memchr(b'\n', bytes).map(|at| at + 1),
+            Err(error) if error.kind() == ErrorKind::Interrupted => None,
+            Err(error) => return Err(failed(self.file, self.number + 1, error)),
+        };
+        let bytes = match end.filter(|end| *end as u64 <= MAX_LINE_BYTES) {
+            Some(end) => {
+                self.number += 1;
+                self.taken += end;
+                self.pending = end;
+                let bytes = self.input.fill_buf();
+                &bytes.map_err(|error| failed(self.file, self.number, error))?[..end]
+            }
+            None if self.gather()? => &self.bytes,
+            None => return Ok(None),
+        };
+        let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
+        let text = match self.number {
+            1 => text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text),
+            _ => text,
+        };
+        Ok(Some(plain(lossy(text))))
+    }
+
+    /// Reads a line into memory of its own; false at the end.
+    fn gather(&mut self) -> Result<bool, InputError> {
         self.bytes.clear();
         let mut limited = self.input.by_ref().take(MAX_LINE_BYTES + 1);
         let read = limited.read_until(b'\n', &mut self.bytes);
-        let read = read.map_err(|error| {
-            let mut error = InputError::new(self.file, error);
-            error.line = Some(self.number + 1);
-            error
-        })?;
+        let read = read.map_err(|error| failed(self.file, self.number + 1, error))?;
         if read == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         self.number += 1;
         self.taken += read;
@@ -110,14 +138,15 @@ impl<'f, R: BufRead> Lines<'f, R> {
             return Err(InputError::new(self.file, Problem::Structure(why))
                 .at_line(self.number, &String::from_utf8_lossy(&self.bytes[..200])));
         }
-        let text = self.bytes.strip_suffix(b"\n").unwrap_or(&self.bytes);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        let text = match self.number {
-            1 => text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text),
-            _ => text,
-        };
-        Ok(Some(plain(lossy(text))))
+        Ok(true)
     }
+}
+
+/// The error of a stream that breaks at a line.
+fn failed(file: &str, line: usize, error: std::io::Error) -> InputError {
+    let mut error = InputError::new(file, error);
+    error.line = Some(line);
+    error
 }
 
 #[cfg(test)]
@@ -134,6 +163,28 @@ mod tests {
         }
         assert_eq!(all, ["one", "", "tw\u{fffd}", "last"]);
         assert_eq!(lines.number, 4);
+    }
+
+    // Whatever the input hands over at a time.
+    #[test]
+    fn lines_are_the_same_however_they_arrive() {
+        let text = "one\n\ntwo\r\nthr\u{e9}e\n\u{1b}x\nlast";
+        for size in 1..=text.len() + 1 {
+            let input = std::io::BufReader::with_capacity(size, text.as_bytes());
+            let mut lines = Lines::new("f", input);
+            let (mut all, mut taken) = (Vec::new(), Vec::new());
+            while let Some(line) = lines.next().unwrap() {
+                all.push(line.into_owned());
+                taken.push((lines.number, lines.taken));
+            }
+            assert_eq!(
+                all,
+                ["one", "", "two", "thr\u{e9}e", "?x", "last"],
+                "{size}"
+            );
+            let ends = [(1, 4), (2, 5), (3, 10), (4, 17), (5, 20), (6, 24)];
+            assert_eq!(taken, ends, "{size}");
+        }
     }
 
     #[test]

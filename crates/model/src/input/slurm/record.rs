@@ -90,11 +90,10 @@ fn fields<'a>(
     let mut at = 0;
     while at < line.len() {
         let rest = &line[at..];
-        let word_end = memchr::memchr(b' ', rest.as_bytes()).unwrap_or(rest.len());
-        let equals = memchr::memchr(b'=', &rest.as_bytes()[..word_end]);
-        let Some(equals) = equals.filter(|&equals| is_key(&rest[..equals])) else {
+        let word_end = || memchr::memchr(b' ', rest.as_bytes()).unwrap_or(rest.len());
+        let Some(equals) = key_len(rest.as_bytes()) else {
             // A blank inside of a value: it goes on.
-            let end = at + word_end;
+            let end = at + word_end();
             if let Some((_, value, start)) = fields.last_mut() {
                 *value = &line[*start..end];
             }
@@ -106,7 +105,7 @@ fn fields<'a>(
             break;
         }
         let start = at + equals + 1;
-        let end = end_of(line, key, start).unwrap_or(at + word_end);
+        let end = end_of(line, key, start).unwrap_or_else(|| at + word_end());
         fields.push((key, &line[start..end], start));
         at = end + 1;
     }
@@ -119,10 +118,11 @@ fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.last() == b.last() && a == b
 }
 
-fn is_key(word: &str) -> bool {
-    let mut bytes = word.bytes();
-    bytes.next().is_some_and(|b| b.is_ascii_alphabetic())
-        && bytes.all(|b| b.is_ascii_alphanumeric() || b"_/:".contains(&b))
+/// The length of the key before `=` that a word begins with, if it does.
+fn key_len(word: &[u8]) -> Option<usize> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'/' | b':');
+    let end = word.iter().position(|byte| !is_part(*byte))?;
+    (word[end] == b'=' && word[0].is_ascii_alphabetic()).then_some(end)
 }
 
 impl<'a> Record<'a> {
