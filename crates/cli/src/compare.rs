@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write, stdout};
 use std::path::Path;
+use std::{panic, thread};
 
 use super::args::CompareArgs;
 use super::message::Messages;
@@ -22,7 +23,16 @@ pub(super) fn run(args: &CompareArgs, messages: &Messages) -> Result<Outcome, Fa
             "only one of the two can be standard input".into(),
         ));
     }
-    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let (before, after) = thread::scope(|scope| {
+        let after = scope.spawn(|| read(&args.after));
+        let before = read(&args.before);
+        let after = after.join();
+        (
+            before,
+            after.unwrap_or_else(|panic| panic::resume_unwind(panic)),
+        )
+    });
+    let (before, after) = (before?, after?);
     let left_out = [&before, &after].map(|side| side.left.notes());
     left_out
         .iter()

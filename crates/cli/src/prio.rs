@@ -28,7 +28,10 @@ pub(super) fn run(args: &PrioArgs, messages: &Messages) -> Result<Outcome, Failu
     // Wrong options are told before a long input is read.
     let asked = Asked::new(args)?;
     if let Some(snapshot) = input::snapshot(&args.live, args.file.as_deref(), messages)? {
-        return of_snapshot(args, &asked, &snapshot, &mut out, messages);
+        let outcome = of_snapshot(args, &asked, &snapshot, &mut out, messages);
+        // Of a large queue giving back each name takes longer than printing it.
+        std::mem::forget(snapshot);
+        return outcome;
     }
     let queue = match input::read_queue(args.file.as_deref())? {
         QueueInput::Printed(queue) => queue,

@@ -33,8 +33,11 @@ fn pairs(before: &PrioReport, after: &PrioReport) -> (Vec<Option<u32>>, Vec<bool
 
 /// Job and partition of each row, in their order, and the row.
 fn sorted(report: &PrioReport) -> Vec<(Option<u32>, Option<&str>, u32)> {
-    let mut rows: Vec<_> = (report.rows.iter().zip(0..))
-        .map(|(row, at)| (row.job_id, row.partition, at))
+    let mut rows: Vec<_> = ((0..report.rows.len()).zip(0..))
+        .map(|(row, at)| {
+            let (job_id, partition) = report.rows.head(row);
+            (job_id, partition, at)
+        })
         .collect();
     rows.sort_unstable();
     rows
@@ -61,10 +64,13 @@ pub fn queue<'a>(
 ) -> impl Iterator<Item = Change> + 'a {
     let shares = shares.map(|shares| shares.map(Users::of));
     let (earlier, kept) = pairs(before, after);
-    let here = earlier.into_iter().zip(after.rows.iter());
-    let here = here.filter_map(move |(old, row)| match old {
-        Some(old) => job(&before.rows.get(old as usize), &row, shares.as_ref()),
+    let here = earlier.into_iter().enumerate();
+    let here = here.filter_map(move |(at, old)| match old.map(|old| old as usize) {
+        // Most jobs have not moved.
+        Some(old) if after.rows.prints_as(at, &before.rows, old) => None,
+        Some(old) => job(&before.rows.get(old), &after.rows.get(at), shares.as_ref()),
         None => {
+            let row = after.rows.get(at);
             let new = Change::new(Kind::Job, name(&row), "new").happened(Happened::New);
             Some(with_priority(new, None, Some(&row)))
         }

@@ -6,6 +6,28 @@ use fairtree_model::input::sprio::{
 };
 use fairtree_model::input::sshare::Printed;
 
+/// Which columns a listing has, as far as sums ask.
+#[derive(Clone, Debug)]
+pub(super) struct Has {
+    /// By [`Factor::index`]: in either form.
+    factors: [bool; 7],
+    /// `-o` chose the columns: sprio itself always shows SITE beside weighted numbers.
+    chosen: bool,
+}
+
+impl Has {
+    pub fn of(listing: &Listing) -> Has {
+        Has {
+            factors: Factor::ALL.map(|factor| listing.has_factor(factor)),
+            chosen: listing.has(Column::Priority(Form::Weighted)) && !listing.has(Column::Site),
+        }
+    }
+
+    pub fn factor(&self, factor: Factor) -> bool {
+        self.factors[factor.index()]
+    }
+}
+
 /// What the factors of a row add up to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sum {
@@ -22,8 +44,8 @@ pub(super) struct Sum {
 impl Sum {
     /// `None` where a factor is not known, and where `-o` chose the columns: sprio itself leaves
     /// out only factors without a weight, and always shows SITE beside weighted ones.
-    pub fn of(listing: &Listing, row: &SprioRow<'_>, weights: Option<&Weights>) -> Option<Sum> {
-        if listing.has(Column::Priority(Form::Weighted)) && !listing.has(Column::Site) {
+    pub fn of(has: &Has, row: &SprioRow<'_>, weights: Option<&Weights>) -> Option<Sum> {
+        if has.chosen {
             return None;
         }
         let mut sum = Sum {
@@ -33,8 +55,8 @@ impl Sum {
             hidden: Vec::new(),
         };
         for factor in Factor::ALL {
-            if listing.has_factor(factor) {
-                sum.add(points(row, factor, weights)?);
+            if has.factor(factor) {
+                sum.add_factor(row, factor, weights)?;
             }
         }
         for (column, value, sign) in [
@@ -42,19 +64,51 @@ impl Sum {
             (Column::Nice, row.nice, -1.0),
         ] {
             match value {
-                Some(value) => sum.add(vec![Printed::exactly(sign * value as f64)]),
+                Some(value) => sum.add(Printed::exactly(sign * value as f64)),
                 None => sum.hidden.push(column.name()),
             }
         }
         Some(sum)
     }
 
-    fn add(&mut self, terms: Vec<Printed>) {
-        for term in terms {
-            self.value += term.value;
-            self.low += term.low;
-            self.high += term.high;
+    fn add(&mut self, term: Printed) {
+        self.value += term.value;
+        self.low += term.low;
+        self.high += term.high;
+    }
+
+    /// Adds the points of a factor, in as many terms as were printed; `None` where they are not
+    /// known.
+    fn add_factor(
+        &mut self,
+        row: &SprioRow<'_>,
+        factor: Factor,
+        weights: Option<&Weights>,
+    ) -> Option<()> {
+        if factor == Factor::Tres {
+            let terms = match (row.tres, row.norm_tres) {
+                (Some(terms), _) => terms,
+                (None, Some(terms)) if terms.is_empty() => terms,
+                _ => return None,
+            };
+            terms.iter().for_each(|(_, points)| self.add(*points));
+            return Some(());
         }
+        let at = factor.index();
+        let weight = weights
+            .and_then(|weights| weights.points[at])
+            .map(f64::from);
+        // Normalised numbers have more digits, where the weight is known.
+        let points = match (row.norm[at], weight) {
+            (Some(share), Some(weight)) => Printed {
+                value: share.value * weight,
+                low: share.low * weight,
+                high: share.high * weight,
+            },
+            _ => row.weighted[at]?,
+        };
+        self.add(points);
+        Some(())
     }
 
     /// More than adding in floating point can be off.
@@ -67,30 +121,6 @@ impl Sum {
         let noise = self.noise();
         self.low.max(1.0) - noise < to && self.high.max(1.0) + noise >= from
     }
-}
-
-/// The points of a factor, in as many terms as were printed.
-fn points(row: &SprioRow<'_>, factor: Factor, weights: Option<&Weights>) -> Option<Vec<Printed>> {
-    if factor == Factor::Tres {
-        let terms = match (row.tres, row.norm_tres) {
-            (Some(terms), _) => terms,
-            (None, Some(terms)) if terms.is_empty() => terms,
-            _ => return None,
-        };
-        return Some(terms.iter().map(|(_, points)| *points).collect());
-    }
-    let at = factor.index();
-    if let Some(share) = row.norm[at] {
-        // Normalised numbers have more digits, where the weight is known.
-        if let Some(weight) = weights.and_then(|w| w.points[at]).map(f64::from) {
-            return Some(vec![Printed {
-                value: share.value * weight,
-                low: share.low * weight,
-                high: share.high * weight,
-            }]);
-        }
-    }
-    row.weighted[at].map(|points| vec![points])
 }
 
 /// What the comparison of one row found.
@@ -197,8 +227,9 @@ pub struct Agreement {
 pub fn check(queue: &Queue, reports: &[PrioReport]) -> Agreement {
     let mut agreement = Agreement::default();
     for (number, (listing, report)) in queue.listings.iter().zip(reports).enumerate() {
+        let has = Has::of(listing);
         for (at, row) in listing.rows.iter().enumerate() {
-            let sum = Sum::of(listing, &row, report.weights.as_ref());
+            let sum = Sum::of(&has, &row, report.weights.as_ref());
             let printed = row
                 .priority
                 .or(row.norm_priority.map(|p| p.value * MAX_PRIORITY));
@@ -234,7 +265,7 @@ mod tests {
         let queue = read("f", text.as_bytes()).unwrap();
         let listing = &queue.listings[0];
         let row = listing.rows.get(0);
-        verdict(&row, Sum::of(listing, &row, None).as_ref())
+        verdict(&row, Sum::of(&Has::of(listing), &row, None).as_ref())
     }
 
     // By hand: each factor is half a point off at most, PRIORITY is cut.

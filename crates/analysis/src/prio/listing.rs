@@ -1,6 +1,6 @@
 //! The report of what sprio printed.
 
-use super::check::{Sum, Verdict, verdict};
+use super::check::{Has, Sum, Verdict, verdict};
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow, PrioRows, TresTerm};
 use fairtree_model::input::sprio::{Column, Factor, Listing, Queue, SprioRow, Weights};
 use fairtree_model::input::sshare::Printed as Number;
@@ -33,6 +33,7 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
     let mut hidden: Vec<String> = Vec::new();
     let rows = Printed {
         listing: listing.clone(),
+        has: Has::of(listing),
         weights: weights.cloned(),
     };
     for at in 0..rows.len() {
@@ -67,6 +68,7 @@ fn report(queue: &Queue, listing: &Listing, weights: Option<&Weights>) -> PrioRe
 #[derive(Clone, Debug)]
 pub(super) struct Printed {
     listing: Listing,
+    has: Has,
     weights: Option<Weights>,
 }
 
@@ -77,11 +79,24 @@ impl Printed {
 
     pub fn get(&self, at: usize) -> PrioRow<'_> {
         let row = self.listing.rows.get(at);
-        build(&self.listing, &row, self.weights.as_ref())
+        build(&self.has, &row, self.weights.as_ref())
+    }
+
+    /// Job and partition of a row.
+    pub fn head(&self, at: usize) -> (Option<u32>, Option<&str>) {
+        let head = self.listing.rows.head(at);
+        (head.job_id, head.partition)
+    }
+
+    /// As [`PrioRows::prints_as`].
+    pub fn prints_as(&self, at: usize, other: &Printed, there: usize) -> bool {
+        self.listing.rows.prints_as(at, &other.listing.rows, there)
+            && self.listing.columns == other.listing.columns
+            && self.weights == other.weights
     }
 }
 
-fn build<'a>(listing: &Listing, row: &SprioRow<'a>, weights: Option<&Weights>) -> PrioRow<'a> {
+fn build<'a>(has: &Has, row: &SprioRow<'a>, weights: Option<&Weights>) -> PrioRow<'a> {
     let weight = |factor: Factor| {
         let known = weights.and_then(|w| w.points[factor.index()]);
         known.map(f64::from)
@@ -97,14 +112,14 @@ fn build<'a>(listing: &Listing, row: &SprioRow<'a>, weights: Option<&Weights>) -
             .map(|(s, w)| Figure::Computed(s.value * w));
         points[at] = figure(own)
             .or(scaled)
-            .unwrap_or_else(|| absent(listing, factor));
+            .unwrap_or_else(|| absent(has, factor));
         let divided = own.zip(weight(factor)).map(|(o, w)| {
             // sprio shows 0 where there is no weight.
             Figure::Computed(if w == 0.0 { 0.0 } else { o.value / w })
         });
         norm[at] = figure(share)
             .or(divided)
-            .unwrap_or_else(|| absent(listing, factor));
+            .unwrap_or_else(|| absent(has, factor));
     }
     let tres = tres_terms(row);
     points[Factor::Tres.index()] = match (&row.tres, &row.norm_tres) {
@@ -128,14 +143,14 @@ fn build<'a>(listing: &Listing, row: &SprioRow<'a>, weights: Option<&Weights>) -
         nice: row.nice,
         ..PrioRow::default()
     };
-    let sum = Sum::of(listing, row, weights);
+    let sum = Sum::of(has, row, weights);
     set_priority(&mut made, row, sum.as_ref());
     made
 }
 
 /// A factor that was not printed: sprio leaves out those without a weight, unless `-o` chose.
-fn absent(listing: &Listing, factor: Factor) -> Figure {
-    if listing.has_factor(factor) {
+fn absent(has: &Has, factor: Factor) -> Figure {
+    if has.factor(factor) {
         Figure::Unknown
     } else {
         Figure::Computed(0.0)

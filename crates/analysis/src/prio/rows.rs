@@ -69,6 +69,27 @@ impl PrioRows {
         }
     }
 
+    /// Job and partition of the row at a position.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn head(&self, at: usize) -> (Option<u32>, Option<&str>) {
+        match &self.0 {
+            Kind::Made(rows) => (rows[at].job_id, rows[at].partition),
+            Kind::Printed(rows) => rows.head(at),
+            Kind::Computed(rows) => rows.head(at),
+        }
+    }
+
+    /// Whether the row at a position is printed as one of `other`, in all numbers and under the same
+    /// columns and weights. False where telling that would take reading them.
+    pub(crate) fn prints_as(&self, at: usize, other: &PrioRows, there: usize) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Printed(own), Kind::Printed(other)) => own.prints_as(at, other, there),
+            _ => false,
+        }
+    }
+
     /// All rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = PrioRow<'_>> {
         (0..self.len()).map(|at| self.get(at))

@@ -87,6 +87,13 @@ pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, Select
             && among(&select.users, row.user, 8)
             && among(&select.partitions, row.partition, 9)
     };
+    if select.jobs.is_empty()
+        && select.users.is_empty()
+        && select.partitions.is_empty()
+        && select.sort.is_empty()
+    {
+        return Ok(by_job(report));
+    }
     let by_id = [SortKey {
         letter: 'i',
         descending: false,
@@ -112,6 +119,17 @@ pub fn select(report: &PrioReport, select: &Select) -> Result<Vec<usize>, Select
         ordering.find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     });
     Ok(order.into_iter().map(|place| shown_rows[place]).collect())
+}
+
+/// All rows by job number.
+fn by_job(report: &PrioReport) -> Vec<usize> {
+    let rows = &report.rows;
+    let job = |at: usize| rows.head(at).0;
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    if !order.is_sorted_by_key(|at| job(*at)) {
+        order.sort_by_cached_key(|at| job(*at));
+    }
+    order
 }
 
 /// What a row is ordered by.

@@ -92,7 +92,8 @@ fn report(
     let mut seen: HashMap<(u32, Option<&str>), usize> = HashMap::new();
     let mut terms = vec![0.0; tables.job_tables().tres_names.len()];
     for (listing, number) in queued.queue.listings.iter().zip(0..) {
-        for (row, at) in listing.rows.iter().zip(0..) {
+        for at in 0..listing.rows.len() {
+            let row = listing.rows.head(at);
             let mut only = 0;
             let nth = match row.job_id.and_then(|id| Some((id, tables.place(id)?))) {
                 Some((id, place)) if queued.jobs[place].qos.len() > 1 => {
@@ -100,7 +101,7 @@ fn report(
                 }
                 _ => &mut only,
             };
-            let shown = match left.keep(tables.job(&row, *nth))? {
+            let shown = match left.keep(tables.job((&listing.rows, at), *nth))? {
                 Some(Some(shown)) => shown,
                 Some(None) => {
                     gone += 1;
@@ -116,7 +117,7 @@ fn report(
             let priced = pricer.price_set(&shown.job);
             terms.fill(0.0);
             pricer.tres_terms(&shown.job, &mut terms);
-            rows.push((number, at), shown, &priced, &terms);
+            rows.push((number, small(at)), shown, &priced, &terms);
         }
     }
     report.rows = rows.into();
@@ -177,6 +178,11 @@ fn printed_weights(config: &Config) -> Weights {
     }
 }
 
+/// A position.
+fn small(count: usize) -> u32 {
+    u32::try_from(count).expect("fewer than 2^32 rows, terms and jobs")
+}
+
 /// Rows as the engine computed them, beside those that sprio printed.
 #[derive(Clone, Debug)]
 pub(super) struct Computed {
@@ -221,7 +227,6 @@ impl Computed {
     }
 
     fn push(&mut self, printed: (u32, u32), shown: Shown, priced: &Priced, terms: &[f64]) {
-        let small = |count: usize| u32::try_from(count).expect("fewer than 2^32 terms and jobs");
         let before = self.terms.len();
         let with_points = (0..).zip(terms).filter(|(_, points)| **points != 0.0);
         self.terms
@@ -248,10 +253,19 @@ impl Computed {
         self.listings[listing as usize].rows.get(row as usize)
     }
 
+    /// Job and partition of a row.
+    pub fn head(&self, at: usize) -> (Option<u32>, Option<&str>) {
+        let (listing, row) = self.rows[at].printed;
+        let head = self.listings[listing as usize].rows.head(row as usize);
+        (head.job_id, head.partition)
+    }
+
     /// A row of the report.
     pub fn get(&self, at: usize) -> PrioRow<'_> {
         let parts = &self.rows[at];
-        let (printed, about) = (self.printed(at), &self.jobs[parts.job as usize]);
+        let (listing, row) = parts.printed;
+        let head = self.listings[listing as usize].rows.head(row as usize);
+        let about = &self.jobs[parts.job as usize];
         let computed = parts.points;
         let norm = |factor: Factor| match factor.weight(&self.config) {
             None => Figure::Blank,
@@ -265,8 +279,8 @@ impl Computed {
         };
         let mut made = PrioRow {
             line: None,
-            job_id: printed.job_id,
-            partition: printed.partition,
+            job_id: head.job_id,
+            partition: head.partition,
             cluster: self.cluster.as_deref(),
             user: Some(&about.user),
             account: about.account.as_deref(),
@@ -283,7 +297,11 @@ impl Computed {
         };
         // Of ranks nothing is open.
         if !self.config.ranking().is_ranked() {
-            prefer_printed(&mut made, &printed, self.config.priority_weight_fairshare);
+            prefer_printed(
+                &mut made,
+                &self.printed(at),
+                self.config.priority_weight_fairshare,
+            );
         }
         made
     }

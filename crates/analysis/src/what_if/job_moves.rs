@@ -1,6 +1,8 @@
 //! The queue before and after: kept as entries of both sides, and put together one job at a time.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 use serde::{Serialize, Serializer};
 
@@ -62,9 +64,15 @@ impl JobMoves {
     pub(super) fn new(before: &Cluster, after: &Cluster) -> Result<JobMoves, PriorityError> {
         let partitions = before.partitions.iter();
         let qos = before.qos.iter();
+        let [before, after] = thread::scope(|scope| {
+            let after = scope.spawn(|| Side::of(after));
+            let before = Side::of(before);
+            let after = after.join();
+            [before, after.unwrap_or_else(|panic| resume_unwind(panic))]
+        });
         let mut moves = JobMoves {
-            before: Side::of(before)?,
-            after: Side::of(after)?,
+            before: before?,
+            after: after?,
             pairs: Vec::new(),
             partitions: partitions.map(|partition| partition.name.clone()).collect(),
             qos: qos.map(|qos| qos.name.clone()).collect(),

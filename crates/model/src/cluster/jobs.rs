@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use rustc_hash::FxHashMap;
-
 use super::{ClusterJob, JobPhase, PartitionAbout, Tables, kinds};
+use crate::input::job_ids::IdMap;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::snapshot::Queued;
 use crate::input::{InputError, LeftOut};
@@ -27,9 +26,9 @@ pub(super) fn of(
         let row = shown.get(&about.id);
         let row = row.map(|&(listing, row)| {
             let listing = &queued.queue.listings[listing as usize];
-            listing.rows.get(row as usize)
+            (&*listing.rows, row as usize)
         });
-        let job = match tables.whole(place, row.as_ref()) {
+        let job = match tables.whole(place, row) {
             // What a job ran in may have gone since.
             Err(_) if phase != JobPhase::Pending => Job::new(about.id),
             job => match left.keep(job)? {
@@ -53,8 +52,8 @@ pub(super) fn of(
 }
 
 /// Where the last row of each job is among those of sprio: which listing, and which row of it.
-fn shown(queued: &Queued) -> FxHashMap<u32, (u32, u32)> {
-    let mut shown = FxHashMap::default();
+fn shown(queued: &Queued) -> IdMap<(u32, u32)> {
+    let mut shown = IdMap::default();
     for (listing, at) in queued.queue.listings.iter().zip(0..) {
         for (id, row) in listing.rows.job_ids().zip(0..) {
             if let Some(id) = id {

@@ -4,6 +4,7 @@
 //! of what Slurm's commands say, [`Cluster::from_site`] of a description, [`Cluster::from_listed`] of
 //! a listing of sshare. The last two may know no jobs.
 
+mod assoc_table;
 mod find;
 mod jobs;
 mod load;
@@ -31,7 +32,7 @@ pub use jobs::runs;
 pub use load::Load;
 pub use names::{AssocName, Names, Numbered};
 pub use policy::entitlement;
-pub use tables::{Shown, Tables, pass_time};
+pub use tables::{RowAt, Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
 
 /// What priorities do not ask of a partition.

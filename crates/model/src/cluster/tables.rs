@@ -1,14 +1,17 @@
 //! A queue as the engine's rows: the tables of a site, and its jobs.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
 
 use super::AssocName;
+use super::assoc_table::AssocTable;
+use crate::input::job_ids::IdMap;
 use crate::input::slurm::job::JobRow;
 use crate::input::slurm::part::VOTERS;
 use crate::input::slurm::snapshot::Queued;
-use crate::input::sprio::{Factor, SprioRow};
+use crate::input::sprio::{Factor, Rows};
 use crate::input::{InputError, Name, Problem};
 use fairtree::config::Config;
 use fairtree::priority::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span};
@@ -21,14 +24,20 @@ pub struct Tables<'a> {
     partitions: FxHashMap<&'a str, Index>,
     qos: FxHashMap<&'a str, Index>,
     qos_names: Vec<Name>,
-    /// By account, user, partition.
-    assocs: FxHashMap<(&'a str, &'a str, &'a str), AssocIndex>,
-    jobs: FxHashMap<u32, u32>,
+    assocs: AssocTable,
+    /// Those of jobs, by where account and user stand: of many jobs these are the same texts.
+    found: RefCell<FxHashMap<[*const u8; 2], Option<AssocIndex>>>,
+    jobs: IdMap<u32>,
+    /// The place that was found last: answers of one site are often in one order.
+    last: Cell<usize>,
     /// Where the TRES counts of each job start.
     job_tres: Vec<Option<Index>>,
     /// Whether Slurm's own ways are followed.
     slurm: bool,
 }
+
+/// A row of sprio: the rows, and which of them.
+pub type RowAt<'r> = (&'r Rows, usize);
 
 /// A job in one of its partitions and QOS.
 pub struct Shown {
@@ -73,8 +82,10 @@ impl<'a> Tables<'a> {
             partitions: FxHashMap::default(),
             qos: FxHashMap::default(),
             qos_names: Vec::new(),
-            assocs: FxHashMap::default(),
-            jobs: FxHashMap::default(),
+            assocs: AssocTable::with_capacity(names.len()),
+            found: RefCell::default(),
+            jobs: IdMap::default(),
+            last: Cell::new(0),
             job_tres: Vec::new(),
             slurm: config.compat.is_slurm(),
         };
@@ -87,7 +98,13 @@ impl<'a> Tables<'a> {
 
     /// The place of a job among the jobs.
     pub fn place(&self, id: u32) -> Option<usize> {
-        self.jobs.get(&id).map(|&place| place as usize)
+        let next = self.last.get() + 1;
+        let place = match self.queued.jobs.get(next) {
+            Some(job) if job.id == id => next,
+            _ => *self.jobs.get(&id)? as usize,
+        };
+        self.last.set(place);
+        Some(place)
     }
 
     /// Writes the fair-share factors of the associations, by position.
@@ -123,6 +140,8 @@ impl<'a> Tables<'a> {
     /// Jobs that share their resources share the counts.
     fn add_jobs(&mut self) {
         let mut known: FxHashMap<*const (String, u64), Option<Index>> = FxHashMap::default();
+        self.jobs.reserve(self.queued.jobs.len());
+        self.job_tres.reserve(self.queued.jobs.len());
         for (job, at) in self.queued.jobs.iter().zip(0..) {
             self.jobs.insert(job.id, at);
             let tres = job.tres.as_deref();
@@ -202,7 +221,7 @@ impl<'a> Tables<'a> {
             let user = name.user.as_deref().unwrap_or("");
             let key = key(&name.account, user, name.partition.as_deref().unwrap_or(""));
             let priority = own.get(&key).copied().unwrap_or(0);
-            self.assocs.insert(key, AssocIndex::new(at));
+            self.assocs.insert(key.0, key.1, key.2, AssocIndex::new(at));
             self.job_tables.assocs.push(AssocFactors {
                 fs_factor: 0.0,
                 priority,
@@ -217,20 +236,31 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// A partition or a QOS that is not there.
-    pub fn job(&self, row: &SprioRow<'_>, nth: usize) -> Result<Option<Shown>, InputError> {
-        let Some(place) = row.job_id.and_then(|id| self.place(id)) else {
+    pub fn job(&self, row: RowAt<'_>, nth: usize) -> Result<Option<Shown>, InputError> {
+        let head = row.0.head(row.1);
+        let Some(place) = head.job_id.and_then(|id| self.place(id)) else {
             return Ok(None);
         };
         let about = &self.queued.jobs[place];
         let own = about.partitions.first().map(|name| &**name);
-        let list = self.qos_list(about)?;
+        let (one, several);
+        let list: &[Index] = match &*about.qos {
+            [name] if !self.qos.is_empty() => {
+                one = [self.find_qos(about, name)?];
+                &one
+            }
+            _ => {
+                several = self.qos_list(about)?;
+                &several
+            }
+        };
         let qos = match list.get(nth).or(list.first()) {
             // Slurm lets a QOS of priority 0 inherit the term of the job's own QOS.
             Some(qos) if self.slurm && self.job_tables.qos[qos.get()].priority == 0 => list.first(),
             found => found,
         };
         let job = Job {
-            partition: self.partition(about, row.partition.or(own))?,
+            partition: self.partition(about, head.partition.or(own))?,
             qos: qos.copied(),
             ..self.row(place, Some(row))?
         };
@@ -248,7 +278,7 @@ impl<'a> Tables<'a> {
     ///
     /// # Errors
     /// A partition or a QOS that is not there.
-    pub fn whole(&mut self, place: usize, row: Option<&SprioRow<'_>>) -> Result<Job, InputError> {
+    pub fn whole(&mut self, place: usize, row: Option<RowAt<'_>>) -> Result<Job, InputError> {
         let mut job = self.row(place, row)?;
         let about = &self.queued.jobs[place];
         let partitions: Vec<Index> = about
@@ -270,11 +300,12 @@ impl<'a> Tables<'a> {
     }
 
     /// What a job has of itself, without partition and QOS.
-    fn row(&self, place: usize, row: Option<&SprioRow<'_>>) -> Result<Job, InputError> {
+    fn row(&self, place: usize, row: Option<RowAt<'_>>) -> Result<Job, InputError> {
         let about = &self.queued.jobs[place];
         let config = &self.queued.settings.config;
-        let site = row.and_then(|row| row.site);
-        let partition = row.and_then(|row| row.partition);
+        let head = row.map(|(rows, at)| rows.head(at));
+        let site = head.and_then(|head| head.site);
+        let partition = head.and_then(|head| head.partition);
         let own = about.partitions.first().map(|name| &**name);
         Ok(Job {
             assoc: self.assoc(about, partition.or(own).unwrap_or("")),
@@ -292,7 +323,7 @@ impl<'a> Tables<'a> {
                 Some(_) => about.priority.max(1),
                 None => about.priority,
             },
-            direct: row.is_some_and(|row| self.is_set_by_hand(row)),
+            direct: row.is_some_and(|(rows, at)| rows.is_set_by_hand(at)),
             ..Job::new(about.id)
         })
     }
@@ -310,13 +341,15 @@ impl<'a> Tables<'a> {
         if self.qos.is_empty() {
             return Ok(Vec::new());
         }
-        let find = |name: &Name| {
-            let found = self.qos.get(&**name).copied();
-            found.ok_or_else(|| self.missing(job, "QOS", name))
-        };
+        let find = |name| self.find_qos(job, name);
         let mut list: Vec<Index> = job.qos.iter().map(find).collect::<Result<_, _>>()?;
         list.sort_by_key(|qos| std::cmp::Reverse(self.job_tables.qos[qos.get()].priority));
         Ok(list)
+    }
+
+    fn find_qos(&self, job: &JobRow, name: &Name) -> Result<Index, InputError> {
+        let found = self.qos.get(&**name).copied();
+        found.ok_or_else(|| self.missing(job, "QOS", name))
     }
 
     fn missing(&self, job: &JobRow, what: &str, name: &str) -> InputError {
@@ -328,20 +361,13 @@ impl<'a> Tables<'a> {
     /// The association of a job: that for its partition, or the user's own.
     fn assoc(&self, about: &JobRow, partition: &str) -> Option<AssocIndex> {
         let account = about.account.as_deref()?;
-        let find = |partition| self.assocs.get(&(account, &*about.user, partition));
-        find(partition).or_else(|| find("")).copied()
-    }
-
-    /// sprio shows no factors at all for a priority that an administrator set.
-    fn is_set_by_hand(&self, row: &SprioRow<'_>) -> bool {
-        let zero = |value: &Option<crate::input::sshare::Printed>| {
-            value.is_none_or(|printed| printed.value == 0.0)
-        };
-        row.priority.is_some_and(|priority| priority > 1.0)
-            && row.weighted.iter().chain(&row.norm).all(zero)
-            && row.tres.is_none_or(<[_]>::is_empty)
-            && row.site.unwrap_or(0) == 0
-            && row.nice.unwrap_or(0) == 0
+        let find = |partition| self.assocs.get(account, &about.user, partition);
+        if self.assocs.any_partition() {
+            return find(partition).or_else(|| find(""));
+        }
+        let place = [account.as_ptr(), about.user.as_ptr()];
+        let mut found = self.found.borrow_mut();
+        *found.entry(place).or_insert_with(|| find(""))
     }
 }
 
@@ -360,7 +386,7 @@ pub fn pass_time(queued: &Queued, config: &Config) -> i64 {
         return pass;
     }
     let max_age = f64::from(config.priority_max_age_secs);
-    let jobs: FxHashMap<u32, &JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
+    let jobs: IdMap<&JobRow> = queued.jobs.iter().map(|job| (job.id, job)).collect();
     let mut votes: HashMap<i64, usize> = HashMap::new();
     let mut ageless: Option<i64> = None;
     let mut asked = [0; 2];

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub type Name = Arc<str>;
 
 /// So many different texts of a kind are remembered; of more each record has its own.
-const MOST: usize = 1 << 16;
+const MOST: usize = 1 << 20;
 
 /// Names, lists of names and lists of resources of the records of one answer.
 #[derive(Debug, Default)]

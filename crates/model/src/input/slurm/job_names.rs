@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use rustc_hash::FxHashMap;
-
 use crate::input::error::InputError;
+use crate::input::job_ids::IdMap;
 use crate::input::lines::{Lines, one_more};
 
 /// Names of jobs by number, in one text.
@@ -15,7 +14,7 @@ pub struct Names {
     /// Where each name ends; the next one begins there.
     ends: Vec<usize>,
     /// Which name is of which number.
-    places: FxHashMap<u32, u32>,
+    places: IdMap<u32>,
 }
 
 impl Names {
@@ -116,7 +115,7 @@ pub(super) struct Told {
     /// Number, owner, and where the name ends; the next one begins there.
     jobs: Vec<(u32, u32, usize)>,
     /// The last of each number.
-    places: FxHashMap<u32, u32>,
+    places: IdMap<u32>,
 }
 
 impl Told {

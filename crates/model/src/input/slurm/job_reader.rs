@@ -14,6 +14,7 @@ use super::job_names::{Names, name_end, number_of};
 use super::record::{Record, no_end, record};
 use crate::input::error::InputError;
 use crate::input::interner::Interner;
+use crate::input::job_ids::IdSet;
 use crate::input::left_out::LeftOut;
 use crate::input::lines::{Lines, MAX_LINE_BYTES, one_more};
 
@@ -430,7 +431,7 @@ struct Merged<'a> {
     file: &'a str,
     left: &'a mut LeftOut,
     before: usize,
-    seen: HashSet<u32, rustc_hash::FxBuildHasher>,
+    seen: IdSet,
     rows: Vec<JobRow>,
 }
 

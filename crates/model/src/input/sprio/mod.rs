@@ -6,14 +6,17 @@
 //! people keep them in notes. A cell belongs to the heading above it, so rows that were edited
 //! since may be a blank off.
 
+mod cell_list;
 mod cells;
 mod column;
+mod glance;
 mod header;
 mod number;
 mod reader;
 mod rows;
 
 pub use column::{Column, Defaults, Factor, Field, Form, FormatError, LineFormat, MAX_WIDTH};
+pub use glance::Head;
 pub use header::begins;
 pub use reader::{check_answer, read, read_answer};
 pub use rows::{Rows, SprioRow, Terms};

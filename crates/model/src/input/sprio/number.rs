@@ -16,6 +16,17 @@ const TENS: [f64; MOST_DECIMALS + 1] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
+/// What the last digit counts for, by decimals.
+const UNITS: [f64; MOST_DECIMALS + 1] = {
+    let mut units = TENS;
+    let mut at = 0;
+    while at < units.len() {
+        units[at] = 1.0 / TENS[at];
+        at += 1;
+    }
+    units
+};
+
 /// Bits of the digits; above them stand the decimals.
 const BITS: u32 = 53;
 
@@ -44,12 +55,17 @@ impl Digits {
     pub fn printed(self) -> Printed {
         let decimals = (self.0 >> BITS) as usize;
         let digits = self.0 & ((1 << BITS) - 1);
-        Printed::rounded(digits as f64 / TENS[decimals], -(decimals as i32))
+        Printed::within(digits as f64 / TENS[decimals], UNITS[decimals])
     }
 
     /// The bits, none of which is set from bit 58 on.
     pub fn bits(self) -> u64 {
         self.0
+    }
+
+    /// Whether the number is 0.
+    pub fn is_zero(self) -> bool {
+        self.0 & ((1 << BITS) - 1) == 0
     }
 
     /// What [`Digits::bits`] gave.
@@ -89,6 +105,7 @@ mod tests {
         for text in texts {
             if let Some(digits) = Digits::parse(&text) {
                 assert_eq!(Some(digits.printed()), Printed::parse(&text), "{text}");
+                assert_eq!(digits.is_zero(), digits.printed().value == 0.0);
                 assert_eq!(digits.bits() >> 58, 0);
                 assert_eq!(Digits::from_bits(digits.bits()), digits);
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::cell_list::CellList;
 use super::column::{Column, Factor, Form};
 use super::number::Digits;
 use crate::input::interner::Name;
@@ -66,14 +67,16 @@ pub(super) enum Value<'a> {
 /// The rows of a listing.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    lines: Vec<usize>,
-    columns: Vec<(Column, Data)>,
+    lines: Vec<u32>,
+    pub(super) columns: Vec<(Column, Data)>,
+    /// No column stands there twice.
+    pub(super) once: bool,
     /// All names in them, each once.
-    names: Vec<Name>,
+    pub(super) names: Vec<Name>,
     /// Where each is in `names`.
     known: FxHashMap<Name, u32>,
     /// Numbers that are not plain digits.
-    other: Vec<Printed>,
+    pub(super) other: Vec<Printed>,
     terms: Vec<Vec<(String, Printed)>>,
     /// Cells that are [`i64::MIN`] and not blank: column and row.
     least: HashSet<(usize, usize)>,
@@ -81,38 +84,40 @@ pub struct Rows {
 
 /// The cells of a column. Positions count from 1; 0 is a blank cell.
 #[derive(Clone, Debug)]
-enum Data {
-    Ids(Vec<Option<u32>>),
+pub(super) enum Data {
+    Ids(CellList<Option<u32>>),
     /// Positions in the names.
-    Names(Vec<u32>),
+    Names(CellList<u32>),
     /// [`i64::MIN`] is a blank cell, unless it is among the least.
-    Wholes(Vec<i64>),
-    /// No number: blank.
-    Points(Vec<f64>),
+    Wholes(CellList<i64>),
+    /// The bits of a number; of none: blank.
+    Points(CellList<u64>),
     /// [`Digits`], [`BLANK`], or a position among the other ones with [`OTHER`].
-    Numbers(Vec<u64>),
+    Numbers(CellList<u64>),
     /// Positions in the terms.
-    Terms(Vec<u32>),
+    Terms(CellList<u32>),
 }
 
-const BLANK: u64 = u64::MAX;
-const OTHER: u64 = 1 << 62;
+pub(super) const BLANK: u64 = u64::MAX;
+pub(super) const OTHER: u64 = 1 << 62;
 
 impl Data {
     /// No cells of a column yet, with room for some.
     fn of(column: Column, rows: usize) -> Data {
         match column {
-            Column::JobId => Data::Ids(Vec::with_capacity(rows)),
+            Column::JobId => Data::Ids(CellList::new(None, rows)),
             Column::Partition
             | Column::Cluster
             | Column::User
             | Column::Account
-            | Column::QosName => Data::Names(Vec::with_capacity(rows)),
-            Column::Site | Column::Nice => Data::Wholes(Vec::with_capacity(rows)),
-            Column::Priority(Form::Weighted) => Data::Points(Vec::with_capacity(rows)),
-            Column::Factor(Factor::Tres, _) => Data::Terms(Vec::with_capacity(rows)),
+            | Column::QosName => Data::Names(CellList::new(0, rows)),
+            Column::Site | Column::Nice => Data::Wholes(CellList::new(i64::MIN, rows)),
+            Column::Priority(Form::Weighted) => {
+                Data::Points(CellList::new(f64::NAN.to_bits(), rows))
+            }
+            Column::Factor(Factor::Tres, _) => Data::Terms(CellList::new(0, rows)),
             Column::Priority(Form::Normalised) | Column::Factor(..) => {
-                Data::Numbers(Vec::with_capacity(rows))
+                Data::Numbers(CellList::new(BLANK, rows))
             }
         }
     }
@@ -132,6 +137,7 @@ impl Rows {
                 .iter()
                 .map(|&column| (column, Data::of(column, rows)))
                 .collect(),
+            once: (1..columns.len()).all(|at| !columns[..at].contains(&columns[at])),
             ..Rows::default()
         }
     }
@@ -175,10 +181,11 @@ impl Rows {
     /// Adds a row by its cells, one of its kind for each column.
     pub(super) fn push_values(&mut self, line: usize, values: &mut Vec<Value<'_>>) {
         assert_eq!(values.len(), self.columns.len(), "a cell for each column");
-        self.lines.push(line);
+        // No stream of so many lines is read: one has 16 EiB, or blank lines alone.
+        self.lines.push(u32::try_from(line).unwrap_or(u32::MAX));
         for (at, mut value) in values.drain(..).enumerate() {
             let place = match &mut value {
-                Value::Name(text) => self.name(text),
+                Value::Name(text) => self.name(at, text),
                 Value::Terms(terms) if !terms.is_empty() => {
                     self.terms.push(std::mem::take(terms));
                     place(self.terms.len())
@@ -196,8 +203,8 @@ impl Rows {
                     cells.push(number);
                 }
                 (Data::Wholes(cells), _) => cells.push(i64::MIN),
-                (Data::Points(cells), Value::Points(points)) => cells.push(points),
-                (Data::Points(cells), _) => cells.push(f64::NAN),
+                (Data::Points(cells), Value::Points(points)) => cells.push(points.to_bits()),
+                (Data::Points(cells), _) => cells.push(f64::NAN.to_bits()),
                 (Data::Numbers(cells), Value::Digits(digits)) => cells.push(digits.bits()),
                 (Data::Numbers(cells), Value::Printed(printed)) => {
                     cells.push(OTHER | self.other.len() as u64);
@@ -208,7 +215,15 @@ impl Rows {
         }
     }
 
-    fn name(&mut self, text: &str) -> u32 {
+    /// The place of a name in a column.
+    fn name(&mut self, column: usize, text: &str) -> u32 {
+        // Often the one of the row above.
+        if let Data::Names(cells) = &self.columns[column].1 {
+            let last = cells.last().filter(|last| *last > 0);
+            if let Some(last) = last.filter(|last| *self.names[*last as usize - 1] == *text) {
+                return last;
+            }
+        }
         if let Some(&known) = self.known.get(text) {
             return known;
         }
@@ -225,37 +240,36 @@ impl Rows {
     /// When there is none.
     pub fn get(&self, at: usize) -> SprioRow<'_> {
         let mut row = SprioRow {
-            line: self.lines[at],
+            line: self.lines[at] as usize,
             ..SprioRow::default()
         };
         for (nth, (column, data)) in self.columns.iter().enumerate() {
             match data {
-                Data::Ids(cells) => row.job_id = cells[at].or(row.job_id),
+                Data::Ids(cells) => row.job_id = cells.get(at).or(row.job_id),
                 Data::Names(cells) => {
-                    if let Some(name) = cells[at].checked_sub(1) {
+                    if let Some(name) = cells.get(at).checked_sub(1) {
                         *name_of(&mut row, *column) = Some(&self.names[name as usize]);
                     }
                 }
                 Data::Wholes(cells) => {
-                    let blank = cells[at] == i64::MIN && !self.least.contains(&(nth, at));
-                    let number = Some(cells[at]).filter(|_| !blank);
+                    let number = self.whole(nth, at, cells.get(at));
                     match column {
                         Column::Site => row.site = number.or(row.site),
                         _ => row.nice = number.or(row.nice),
                     }
                 }
                 Data::Points(cells) => {
-                    let points = Some(cells[at]).filter(|points| !points.is_nan());
+                    let points = self::points(cells.get(at));
                     row.priority = points.or(row.priority);
                 }
                 Data::Numbers(cells) => {
-                    if let Some(number) = self.number(cells[at]) {
+                    if let Some(number) = self.number(cells.get(at)) {
                         *number_of(&mut row, *column) = Some(number);
                     }
                 }
                 Data::Terms(cells) => {
                     // Without weights for them, and of a priority set by hand, there are none.
-                    let terms = cells[at].checked_sub(1);
+                    let terms = cells.get(at).checked_sub(1);
                     let terms = terms.map_or(&[][..], |terms| &self.terms[terms as usize]);
                     match column {
                         Column::Factor(_, Form::Normalised) => row.norm_tres = Some(terms),
@@ -265,6 +279,12 @@ impl Rows {
             }
         }
         row
+    }
+
+    /// The number of a cell at a column and a row; `None`: it is blank.
+    pub(super) fn whole(&self, column: usize, row: usize, cell: i64) -> Option<i64> {
+        let blank = cell == i64::MIN && !self.least.contains(&(column, row));
+        (!blank).then_some(cell)
     }
 
     fn number(&self, cell: u64) -> Option<Printed> {
@@ -281,13 +301,18 @@ impl Rows {
             Data::Ids(ids) => Some(ids),
             _ => None,
         });
-        (0..self.len()).map(move |at| ids.and_then(|ids| ids[at]))
+        (0..self.len()).map(move |at| ids.and_then(|ids| ids.get(at)))
     }
 
     /// All rows, in order.
     pub fn iter(&self) -> impl Iterator<Item = SprioRow<'_>> {
         (0..self.len()).map(|at| self.get(at))
     }
+}
+
+/// The number of a cell of points; `None`: it is blank.
+pub(super) fn points(cell: u64) -> Option<f64> {
+    Some(f64::from_bits(cell)).filter(|points| !points.is_nan())
 }
 
 /// A position counted from 1.

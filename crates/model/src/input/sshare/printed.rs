@@ -51,9 +51,14 @@ impl Printed {
     }
 
     /// A number from 0 up whose last digit counts for ten to the power of `unit`.
-    pub(in crate::input) fn rounded(value: f64, unit: i32) -> Printed {
+    fn rounded(value: f64, unit: i32) -> Printed {
+        Printed::within(value, 10f64.powi(unit))
+    }
+
+    /// A number from 0 up whose last digit counts for `unit`.
+    pub(in crate::input) fn within(value: f64, unit: f64) -> Printed {
         // Half a unit of the last digit, and the noise of computing so in floating point.
-        let half = 0.5 * 10f64.powi(unit) + value * 4.0 * f64::EPSILON;
+        let half = 0.5 * unit + value * 4.0 * f64::EPSILON;
         Printed {
             value,
             low: (value - half).max(0.0),
