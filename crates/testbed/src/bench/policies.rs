@@ -96,6 +96,8 @@ fn measure_set(
     pair: &mut [Record; 2],
 ) -> Result<()> {
     let (host, plugin) = (&bench.host, &bench.ours);
+    // Where there is a ledger, passes keep it, whether usage is what it says or not.
+    let ledger = parameters.contains("usage=").then_some(ledger);
     let mut hosts = [
         Served::begin(host, plugin, workload, "")?,
         Served::begin_and_change(host, plugin, (workload, ledger), parameters)?,

@@ -113,20 +113,22 @@ impl Served {
     }
 
     /// The same; once there are jobs, a reconfigure brings other `PriorityParameters`, and the plugin
-    /// finds this ledger of use.
+    /// finds this ledger of use, if any.
     ///
     /// # Errors
     /// The host does not start, or the ledger cannot be written.
     pub fn begin_and_change(
         host: &Host,
         plugin: &Path,
-        (workload, ledger): (&Workload, &[u8]),
+        (workload, ledger): (&Workload, Option<&[u8]>),
         parameters: &str,
     ) -> Result<Served> {
         let folder = tempfile::tempdir()?;
         let life = workload.life_that_changes(parameters);
         let command = host.prepare(plugin, &life, folder.path())?;
-        fs::write(folder.path().join("state").join(OWN_FILE), ledger)?;
+        if let Some(ledger) = ledger {
+            fs::write(folder.path().join("state").join(OWN_FILE), ledger)?;
+        }
         Served::spawn(command, folder)
     }
 
