@@ -140,19 +140,44 @@ static void add_number(long double *to, shim_extended number)
 		*to += host_from_extended(number);
 }
 
+/* Stores only what differs: of what a ledger says most stays, and cache lines stay clean. */
+static void set_number(long double *to, shim_extended number)
+{
+	shim_extended had = host_to_extended(*to);
+
+	if (had.mantissa != number.mantissa || had.sign_exponent != number.sign_exponent)
+		*to = host_from_extended(number);
+}
+
+/* `tres`: as many as `tres_count`, or NULL. */
+static void set(usage_numbers to, const shim_usage_change *by, const shim_extended *tres,
+		uint32_t tres_count)
+{
+	const shim_extended none = { 0 };
+
+	set_number(to.raw, by->add_usage);
+	if (memcmp(to.wall, &by->add_wall, sizeof(*to.wall)))
+		*to.wall = by->add_wall;
+	for (uint32_t i = 0; to.tres && i < to.tres_cnt; i++)
+		set_number(&to.tres[i], tres && i < tres_count ? tres[i] : none);
+}
+
 static void change(usage_numbers to, const shim_usage_update *update,
 		   const shim_usage_change *by, uint32_t tres_count)
 {
-	const shim_extended *tres;
+	bool has_tres = by->add_tres <= update->tres_len && /* NONE is not */
+			tres_count <= update->tres_len - by->add_tres;
+	const shim_extended *tres = has_tres ? update->tres + by->add_tres : NULL;
 
+	if (by->scale == 0) {
+		set(to, by, tres, tres_count);
+		return;
+	}
 	scale(to, by->scale);
 	add_number(to.raw, by->add_usage);
 	if (by->add_wall != 0)
 		*to.wall += by->add_wall;
-	if (by->add_tres > update->tres_len || tres_count > update->tres_len - by->add_tres)
-		return; /* NONE is */
-	tres = update->tres + by->add_tres;
-	for (uint32_t i = 0; to.tres && i < to.tres_cnt && i < tres_count; i++)
+	for (uint32_t i = 0; tres && to.tres && i < to.tres_cnt && i < tres_count; i++)
 		add_number(&to.tres[i], tres[i]);
 }
 

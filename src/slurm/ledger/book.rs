@@ -7,7 +7,7 @@ use crate::engine::RunKey;
 use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::window::{
-    Column, Columns, History, LeafKey, Rate, Used, WindowError, WindowLedger,
+    Changed, Column, Columns, History, LeafKey, Rate, Used, WindowError, WindowLedger,
 };
 use crate::usage::{Model, Plan, Quantity, Windowed};
 use std::sync::Arc;
@@ -58,6 +58,28 @@ enum Place {
     /// In the ledger's columns.
     Tres(usize),
     Nowhere,
+}
+
+/// Which nodes of a tree have usage.
+#[derive(Debug, Default)]
+pub(super) struct UsedBy {
+    tree: Option<Arc<Tree>>,
+    /// By position.
+    used: Vec<bool>,
+}
+
+impl UsedBy {
+    /// Whether the association at `index` of `tree`, which may be a later one, had usage.
+    pub(super) fn had(&self, tree: &Arc<Tree>, index: AssocIndex) -> bool {
+        let Some(then) = &self.tree else {
+            return false;
+        };
+        let index = match Arc::ptr_eq(then, tree) {
+            true => Some(index),
+            false => then.index_of(tree.rows()[index.get()].id),
+        };
+        index.is_some_and(|index| self.used[index.get()])
+    }
 }
 
 /// The ledger of one tree of leaves that pay, and the host's TRES.
@@ -181,10 +203,6 @@ impl Book {
         self.model.edit(&tree, coarsen).is_ok()
     }
 
-    pub(super) fn advance(&mut self, now: i64) {
-        self.model.advance(&Arc::clone(&self.tree), now);
-    }
-
     /// Notes that everything in `[from, to)` is in the book.
     pub(super) fn cover(&mut self, from: i64, to: i64) -> Result<(), WindowError> {
         self.model
@@ -208,13 +226,17 @@ impl Book {
         self.model.raw()
     }
 
-    /// The ids of all that have usage, ascending.
-    pub(super) fn used_by(&self) -> Vec<AssocId> {
-        let rows = self.tree.rows().iter().zip(self.raw());
-        let used = rows.filter(|(_, usage)| !usage.is_zero());
-        let mut ids: Vec<AssocId> = used.map(|(row, _)| row.id).collect();
-        ids.sort_unstable();
-        ids
+    /// Who has usage.
+    pub(super) fn used(&self) -> UsedBy {
+        UsedBy {
+            tree: Some(Arc::clone(&self.tree)),
+            used: self.raw().iter().map(|usage| !usage.is_zero()).collect(),
+        }
+    }
+
+    /// Whose numbers may be others since this was last asked.
+    pub(super) fn take_touched(&mut self) -> Changed {
+        self.model.take_touched()
     }
 
     /// All numbers of a node: billing TRES-seconds and seconds, and, appended to `tres`, TRES-seconds
@@ -274,6 +296,12 @@ impl Page<'_> {
     /// Runs that go on, each once or more.
     pub(super) fn open_runs(&self) -> Vec<RunKey> {
         self.ledger.open_runs().map(feed::run_of).collect()
+    }
+
+    /// Moves the window to end at `now`, unless it ends later.
+    pub(super) fn advance(&mut self, now: i64) {
+        // A moment that no ledger can stand at changes nothing.
+        let _ = self.ledger.advance(self.tree, now);
     }
 
     /// Forgets what a node and those below used.

@@ -54,13 +54,11 @@ fn charged(ledger: &WindowLedger, run: RunKey, lane: Lane) -> Charged {
     };
     while charged.parts < MOST_PARTS {
         let id = part(run, lane, charged.parts);
-        let Some(secs) = ledger.charged_secs(id) else {
+        let Some((secs, until)) = ledger.charged(id) else {
             break;
         };
         charged.secs += secs;
-        charged.until = charged
-            .until
-            .max(ledger.charged_until(id).unwrap_or(i64::MIN));
+        charged.until = charged.until.max(until);
         charged.parts += 1;
     }
     charged

@@ -6,7 +6,7 @@ use super::keeper::LedgerComplaints;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::tree::AssocId;
-use crate::usage::window::WindowError;
+use crate::usage::window::{BuildNumberHasher, WindowError};
 use crate::usage::{EndState, Outcomes};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,6 +29,12 @@ pub(super) struct Feeding<'a, 'b, 'c> {
 }
 
 impl Feeding<'_, '_, '_> {
+    /// Moves both ledgers to a moment, before what comes up to then.
+    pub(super) fn advance(&mut self, now: i64) {
+        self.assocs.advance(now);
+        self.qos.advance(now);
+    }
+
     /// Takes ends that were reported.
     pub(super) fn take_ended(&mut self, ended: &[SeenRun]) {
         for seen in ended {
@@ -41,8 +47,9 @@ impl Feeding<'_, '_, '_> {
     /// Takes all runs that are there. `before`: when the ledgers, of associations and of QOS, were fed
     /// last; where one was damaged, that was earlier.
     pub(super) fn take_rows(&mut self, rows: &[SeenRun], before: [i64; 2]) {
-        let mut there = HashSet::with_capacity(rows.len());
-        let mut jobs = HashSet::with_capacity(rows.len());
+        let hasher = BuildNumberHasher::default;
+        let mut there = HashSet::with_capacity_and_hasher(rows.len(), hasher());
+        let mut jobs = HashSet::with_capacity_and_hasher(rows.len(), hasher());
         for seen in rows {
             there.insert(seen.run);
             jobs.insert(seen.run.0);
@@ -62,9 +69,10 @@ impl Feeding<'_, '_, '_> {
         // What is left is gone, and nobody has told of its end.
         let mut open = self.assocs.open_runs();
         open.extend(self.qos.open_runs());
+        open.retain(|run| !there.contains(run));
         open.sort_unstable();
         open.dedup();
-        for run in open.into_iter().filter(|run| !there.contains(run)) {
+        for run in open {
             // A job that runs again was requeued; of others nothing is known.
             let counts = !jobs.contains(&run.0) || self.counts.counts(EndState::Requeued, 0);
             self.end(run, counts);

@@ -1,6 +1,6 @@
 //! The ledgers of associations and of QOS, from pass to pass.
 
-use super::book::{Book, Numbers};
+use super::book::{Book, Numbers, UsedBy};
 use super::feeding::Feeding;
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
@@ -8,7 +8,7 @@ use crate::engine::RunKey;
 use crate::extended::Extended;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
-use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
+use crate::usage::window::{Changed, History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -91,8 +91,8 @@ struct Books {
     no_decay: Vec<u32>,
     /// Ends that the books have, and for how many passes they are remembered yet.
     ended: HashMap<RunKey, u32>,
-    /// The associations and QOS whose records were given usage by the last pass, ascending.
-    written: [Vec<AssocId>; 2],
+    /// The associations and QOS whose records were given usage by the last pass.
+    written: [UsedBy; 2],
     /// All that was used before this pass is to be forgotten.
     is_cleared: bool,
     /// What is to be taken out of the records of QOS with the flag NoDecay, which are charged as ever:
@@ -204,11 +204,10 @@ impl Keeper {
             let mut complaints = LedgerComplaints::default();
             let latest = ended.iter().map(|seen| seen.until).max();
             let now = books.assocs.ledger().now().max(latest.unwrap_or(0));
-            books.assocs.advance(now);
-            books.qos.advance(now);
             let resets = [Vec::new(), Vec::new()];
             books.feeding(&resets, &mut complaints, |feeding| {
-                feeding.take_ended(ended)
+                feeding.advance(now);
+                feeding.take_ended(ended);
             });
         }
         self.busy = false;
@@ -224,7 +223,7 @@ impl Keeper {
     /// The records hold what the books say.
     pub(in crate::slurm) fn set_written(&mut self) {
         if let Some(books) = &mut self.books {
-            books.written = [&books.assocs, &books.qos].map(Book::used_by);
+            books.written = [&books.assocs, &books.qos].map(Book::used);
             books.taken_back.clear();
         }
     }
@@ -237,6 +236,12 @@ impl Keeper {
     /// Usage of every association of the tree, by position.
     pub(in crate::slurm) fn raw(&self) -> Option<&[Extended]> {
         self.books.as_ref().map(|books| books.assocs.raw())
+    }
+
+    /// Whose numbers may be others since this was last asked; all without ledgers.
+    pub(in crate::slurm) fn take_touched(&mut self) -> Changed {
+        let books = self.books.as_mut();
+        books.map_or(Changed::All, |books| books.assocs.take_touched())
     }
 
     /// All numbers of an association: billing TRES-seconds and seconds, and, appended to `tres`,
@@ -301,12 +306,12 @@ impl Keeper {
         self.busy = false;
     }
 
-    /// The files of the ledgers: names and contents.
+    /// The files of the ledgers: names and contents; none without ledgers, and in the middle of something.
     ///
     /// # Errors
     /// Associations that have the same name.
     pub(in crate::slurm) fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, WindowError> {
-        let Some(books) = &self.books else {
+        let Some(books) = self.books.as_ref().filter(|_| !self.busy) else {
             return Ok(Vec::new());
         };
         let tree = books.assocs.tree();
@@ -477,9 +482,8 @@ impl Books {
     ) {
         let before = [&self.assocs, &self.qos].map(|book| book.ledger().now());
         let resets = self.resets(site);
-        self.assocs.advance(site.now);
-        self.qos.advance(site.now);
         self.feeding(&resets, complaints, |feeding| {
+            feeding.advance(site.now);
             feeding.take_ended(ended);
             feeding.take_rows(rows, before);
         });
@@ -511,7 +515,7 @@ impl Books {
             .map(|qos| qos.id)
             .collect();
         let is_unused = |index: AssocIndex| unused.contains(&qos_tree.rows()[index.get()].id);
-        let one = |book: &mut Book, had: &[AssocId], is_unused: &dyn Fn(AssocIndex) -> bool| {
+        let one = |book: &mut Book, before: &UsedBy, is_unused: &dyn Fn(AssocIndex) -> bool| {
             let tree = Arc::clone(book.tree());
             let mut reset = vec![false; tree.len()];
             let mut roots = Vec::new();
@@ -521,14 +525,15 @@ impl Books {
                     reset[node.get()] = true;
                     continue;
                 }
-                let had = had.binary_search(&tree.rows()[node.get()].id).is_ok();
                 let root = above.is_none();
-                if all && root || had && is_unused(node) {
+                if all && root || before.had(&tree, node) && is_unused(node) {
                     reset[node.get()] = true;
                     roots.push(node);
                 }
             }
-            book.edit(|page| roots.into_iter().for_each(|node| page.reset(node)));
+            if !roots.is_empty() {
+                book.edit(|page| roots.into_iter().for_each(|node| page.reset(node)));
+            }
             reset
         };
         [

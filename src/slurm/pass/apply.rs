@@ -75,11 +75,15 @@ pub(in crate::slurm) fn usage(
     stored.begin(&lock, snapshot.assocs().len());
     let tres = snapshot.charged_tres();
     snapshot.take_qos_now(&lock);
-    let changes = match by_ledger {
-        Some(by_ledger) => by_ledger.changes(snapshot),
-        None => UsageChanges::new(computed, snapshot),
+    let changes;
+    let has_ledger = by_ledger.is_some();
+    let update = match by_ledger {
+        Some(by_ledger) => by_ledger.update(snapshot),
+        None => {
+            changes = UsageChanges::new(computed, snapshot);
+            changes.update()
+        }
     };
-    let update = changes.update();
     let mut charges = Charges {
         rows: &mut computed.charges,
         tres: &tres,
@@ -102,7 +106,7 @@ pub(in crate::slurm) fn usage(
     let stamp = Stamp::new(now, last_ran, last_reset, next_pass);
     drop(shared);
     drop(lock);
-    if by_ledger.is_some() {
+    if has_ledger {
         plugin.ledger.lock().keeper.set_written();
     }
     plugin.announce(next_pass);

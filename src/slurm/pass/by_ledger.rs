@@ -5,7 +5,6 @@
 //! right after the pass. What hooks charge between the snapshot and that moment is in them again
 //! with the next pass; that is at most the use of that time.
 
-use super::apply::UsageChanges;
 use super::moment::Moment;
 use crate::config::Scope;
 use crate::extended::Extended;
@@ -14,7 +13,7 @@ use crate::slurm::ledger::book::Numbers;
 use crate::slurm::ledger::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
 use crate::slurm::ledger::plan::LedgerPlan;
 use crate::slurm::ledger::seen::SeenRun;
-use crate::slurm::rows::snapshot::{Snapshot, scaled};
+use crate::slurm::rows::snapshot::{Snapshot, UsageUpdate, scaled};
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::runtime::log;
@@ -24,16 +23,26 @@ use crate::slurm::state::saver::Job;
 use crate::slurm::state::settings::Settings;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
+use crate::usage::window::Changed;
 use jiff::tz::TimeZone;
 use std::collections::HashMap;
+use std::sync::Arc;
 
-/// What a pass is about to write, as the ledger says.
+/// What a pass is about to write, as the ledger says. The next pass goes on with it, and changes what
+/// is another number by then.
 pub(in crate::slurm) struct ByLedger {
+    tree: Arc<Tree>,
+    tres_count: usize,
     /// Raw usage, by position.
     usage: Vec<Extended>,
     /// Per association of the snapshot, then those that their `leaf` names.
     assocs: Vec<ffi::shim_usage_change>,
+    /// The associations that have a `leaf`.
+    accounts: Vec<AssocIndex>,
     qos: HashMap<u32, ffi::shim_usage_change>,
+    /// By row of the snapshot's QOS of now.
+    qos_rows: Vec<ffi::shim_usage_change>,
+    /// A run of `tres_count` for each association by position, then those of other rows.
     tres: Vec<ffi::shim_extended>,
 }
 
@@ -89,10 +98,11 @@ pub(in crate::slurm) fn fed_until(plugin: &Plugin) -> i64 {
     until.unwrap_or_else(host::now).saturating_sub(1)
 }
 
-/// Tells the ledger of the snapshot. `None`: usage is not what it says.
+/// Tells the ledger of the snapshot. `None`: usage is not what it says. `before`: what the last pass
+/// wrote.
 pub(in crate::slurm) fn feed(
     plugin: &Plugin,
-    settings: &Settings,
+    (settings, before): (&Settings, Option<ByLedger>),
     snapshot: &Snapshot,
     tables: &Tables,
     moment: &Moment,
@@ -139,7 +149,7 @@ pub(in crate::slurm) fn feed(
     }
     settings
         .by_ledger()
-        .then(|| ByLedger::new(keeper, &tables.tree, snapshot))
+        .then(|| ByLedger::new(keeper, before, &tables.tree, snapshot))
         .flatten()
 }
 
@@ -205,18 +215,22 @@ fn log_complaints(complaints: &LedgerComplaints) {
     }
 }
 
-/// Saves the ledger after what `job` saves, and looks for what others have saved.
+/// Saves the ledger after what `job` saves, and looks for what others have saved. The thread that saves
+/// also writes the ledger down in memory, which takes longer than the rest of a pass; whoever makes
+/// passes waits for it anyhow, for a bounded time. Should it come late, the ledger is one of a later
+/// moment, and as good.
 pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -> Job {
     if !plugin.keeps_ledger(settings) {
         return job;
     }
-    let files = plugin.ledger.lock().keeper.files();
-    let files = files.unwrap_or_else(|error| {
-        log::error(format_args!("the ledger is not saved: {error}"));
-        Vec::new()
-    });
+    let ledger = Arc::clone(&plugin.ledger);
     let (others, settings) = (plugin.others.clone(), settings.clone());
     Box::new(move |wanted| {
+        let files = ledger.lock().keeper.files();
+        let files = files.unwrap_or_else(|error| {
+            log::error(format_args!("the ledger is not saved: {error}"));
+            Vec::new()
+        });
         look(&mut others.lock(), &settings);
         let saved = job(wanted);
         saved.and(ledger_files::store(&settings.state_dir, &files, wanted))
@@ -239,48 +253,116 @@ pub(in crate::slurm) fn take_last_ends(plugin: &Plugin) {
 }
 
 impl ByLedger {
-    fn new(keeper: &Keeper, tree: &Tree, snapshot: &Snapshot) -> Option<ByLedger> {
-        let usage = keeper.raw().filter(|usage| usage.len() == tree.len())?;
-        let mut numbers = Vec::new();
-        let mut changes = Changes {
-            tres_count: snapshot.tres_count(),
-            ..Changes::default()
+    fn new(
+        keeper: &mut Keeper,
+        before: Option<ByLedger>,
+        tree: &Arc<Tree>,
+        snapshot: &Snapshot,
+    ) -> Option<ByLedger> {
+        let tres_count = snapshot.tres_count();
+        let goes_on =
+            |made: &ByLedger| Arc::ptr_eq(&made.tree, tree) && made.tres_count == tres_count;
+        let mut made = match (keeper.take_touched(), before.filter(goes_on)) {
+            (Changed::Some(touched), Some(mut made)) => {
+                made.take(keeper, touched)?;
+                made
+            }
+            _ => {
+                let mut made = ByLedger::unused(tree, tres_count);
+                made.take(keeper, tree.indices())?;
+                made
+            }
         };
-        for index in tree.indices() {
+        made.take_accounts(keeper);
+        made.take_qos(keeper);
+        Some(made)
+    }
+
+    /// Nobody has used anything.
+    fn unused(tree: &Arc<Tree>, tres_count: usize) -> ByLedger {
+        let row = |position: usize| ffi::shim_usage_change {
+            add_tres: u32::try_from(position * tres_count).unwrap_or(NONE),
+            ..scaled(0.0)
+        };
+        ByLedger {
+            tree: Arc::clone(tree),
+            tres_count,
+            usage: vec![Extended::ZERO; tree.len()],
+            assocs: (0..tree.len()).map(row).collect(),
+            accounts: Vec::new(),
+            qos: HashMap::new(),
+            qos_rows: Vec::new(),
+            tres: vec![ffi::shim_extended::default(); tree.len() * tres_count],
+        }
+    }
+
+    /// Takes over the numbers of some associations. `None`: the list of TRES is another one by now; the
+    /// next pass takes it over.
+    fn take(&mut self, keeper: &Keeper, of: impl IntoIterator<Item = AssocIndex>) -> Option<()> {
+        let raw = keeper.raw().filter(|raw| raw.len() == self.tree.len())?;
+        let mut numbers = Vec::new();
+        for index in of {
+            let at = index.get();
             numbers.clear();
             let (billing, wall) = keeper.numbers(index, &mut numbers);
-            if numbers.len() != snapshot.tres_count() {
-                // The list of TRES is another one by now: the next pass takes it over.
+            if numbers.len() != self.tres_count {
                 return None;
             }
-            let change = changes.set((billing, wall, &numbers));
-            changes.assocs.push(change);
+            self.usage[at] = raw[at];
+            let row = &mut self.assocs[at];
+            row.add_usage = host::shim_extended(billing);
+            row.add_wall = wall.to_f64();
+            let tres = &mut self.tres[at * self.tres_count..][..self.tres_count];
+            for (to, number) in tres.iter_mut().zip(&numbers) {
+                *to = host::shim_extended(*number);
+            }
+        }
+        Some(())
+    }
+
+    /// What accounts have used themselves.
+    fn take_accounts(&mut self, keeper: &Keeper) {
+        self.assocs.truncate(self.tree.len());
+        self.tres.truncate(self.tree.len() * self.tres_count);
+        for account in self.accounts.drain(..) {
+            self.assocs[account.get()].leaf = NONE;
         }
         for (index, left) in keeper.left_in_accounts() {
-            let leaf = u32::try_from(changes.assocs.len()).unwrap_or(NONE);
-            let change = changes.set((left.billing, left.wall, &left.tres));
-            changes.assocs.push(change);
-            changes.assocs[index.get()].leaf = leaf;
+            let leaf = u32::try_from(self.assocs.len()).unwrap_or(NONE);
+            let row = self.set(&left);
+            self.assocs.push(row);
+            self.assocs[index.get()].leaf = leaf;
+            self.accounts.push(index);
         }
-        let mut qos = HashMap::new();
+    }
+
+    fn take_qos(&mut self, keeper: &Keeper) {
+        self.qos.clear();
         for change in keeper.qos_changes() {
-            let Numbers {
-                billing,
-                wall,
-                tres,
-            } = &change.numbers;
-            let mut row = changes.set((*billing, *wall, tres));
+            let mut row = self.set(&change.numbers);
             if change.adds {
                 row.scale = 1.0;
             }
-            qos.insert(change.id, row);
+            self.qos.insert(change.id, row);
         }
-        Some(ByLedger {
-            usage: usage.to_vec(),
-            assocs: changes.assocs,
-            qos,
-            tres: changes.tres,
-        })
+    }
+
+    /// A record becomes these numbers. Where there are none of TRES, theirs are 0 or stay.
+    fn set(&mut self, numbers: &Numbers) -> ffi::shim_usage_change {
+        let mut add_tres = NONE;
+        if numbers.tres.len() == self.tres_count {
+            // Each change has a whole run of the array.
+            add_tres = u32::try_from(self.tres.len()).unwrap_or(NONE);
+            let tres = numbers.tres.iter();
+            self.tres
+                .extend(tres.map(|number| host::shim_extended(*number)));
+        }
+        ffi::shim_usage_change {
+            add_wall: numbers.wall.to_f64(),
+            add_usage: host::shim_extended(numbers.billing),
+            add_tres,
+            ..scaled(0.0)
+        }
     }
 
     /// Raw usage, by position.
@@ -290,43 +372,16 @@ impl ByLedger {
 
     /// What becomes of the records. An association that came after the snapshot has used nothing yet, a
     /// QOS keeps what it has.
-    pub(super) fn changes(&mut self, snapshot: &Snapshot) -> UsageChanges {
+    pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
         let qos = snapshot.qos_now().iter();
         let qos = qos.map(|row| self.qos.get(&row.id).copied().unwrap_or(scaled(1.0)));
-        UsageChanges {
+        self.qos_rows.clear();
+        self.qos_rows.extend(qos);
+        UsageUpdate {
             scale: 0.0,
-            qos: qos.collect(),
-            assocs: Some(std::mem::take(&mut self.assocs)),
-            tres: std::mem::take(&mut self.tres),
-        }
-    }
-}
-
-#[derive(Default)]
-struct Changes {
-    tres_count: usize,
-    assocs: Vec<ffi::shim_usage_change>,
-    tres: Vec<ffi::shim_extended>,
-}
-
-impl Changes {
-    /// A record becomes these numbers. Where there are none of TRES, theirs are 0 or stay.
-    fn set(
-        &mut self,
-        (billing, wall, tres): (Extended, Extended, &[Extended]),
-    ) -> ffi::shim_usage_change {
-        let mut add_tres = NONE;
-        if tres.len() == self.tres_count {
-            // Each change has a whole run of the array.
-            add_tres = u32::try_from(self.tres.len()).unwrap_or(NONE);
-            let numbers = tres.iter().map(|number| host::shim_extended(*number));
-            self.tres.extend(numbers);
-        }
-        ffi::shim_usage_change {
-            add_wall: wall.to_f64(),
-            add_usage: host::shim_extended(billing),
-            add_tres,
-            ..scaled(0.0)
+            assocs: Some(&self.assocs),
+            qos: &self.qos_rows,
+            tres: &self.tres,
         }
     }
 }

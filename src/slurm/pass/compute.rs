@@ -39,7 +39,7 @@ pub(in crate::slurm) fn compute(
         by_ledger,
         ..
     } = work;
-    *by_ledger = None;
+    let before = by_ledger.take();
     tables.fill(snapshot)?;
     tables.entitle(settings);
     pending.begin(snapshot);
@@ -52,7 +52,7 @@ pub(in crate::slurm) fn compute(
     if has_usage {
         let tree = Arc::clone(&tables.tree);
         if plugin.keeps_ledger(settings) {
-            *by_ledger = by_ledger::feed(plugin, settings, snapshot, tables, moment);
+            *by_ledger = by_ledger::feed(plugin, (settings, before), snapshot, tables, moment);
         }
         let rows = SnapshotRows::new(settings, snapshot, pending, &tree);
         {

@@ -91,7 +91,7 @@ fn take(
     work: &mut Workspace,
     want: &ffi::shim_want,
 ) -> Result<Moment, SnapshotError> {
-    let moment = {
+    let (moment, mut ended) = {
         let lock = SnapshotLock::lock();
         work.snapshot.take(&lock, want);
         let mut shared = plugin.shared.lock();
@@ -100,15 +100,19 @@ fn take(
         } else {
             shared.journal.begin();
         }
-        if want.outcomes {
-            plugin.ledger.lock().ended.append(&mut shared.take_ended());
-        }
-        Moment {
+        let ended = match want.outcomes {
+            true => shared.take_ended(),
+            false => Vec::new(),
+        };
+        let moment = Moment {
             now: host::now(),
             last_ran: shared.charged_until.last_ran(),
             charges_seen: shared.charged_until.since_pass.snapshot(),
-        }
+        };
+        (moment, ended)
     };
+    // Not under locks of slurmctld: it may be being saved.
+    plugin.ledger.lock().ended.append(&mut ended);
     work.snapshot.index()?;
     Ok(moment)
 }

@@ -47,9 +47,9 @@ pub(in crate::slurm) struct Plugin {
     pub(in crate::slurm) saved: Arc<Saved>,
     /// Some run has to be known to the ledger: one is asked for, or was some time.
     keeps_ledger: AtomicBool,
-    /// The ledger. Asked for by the thread that makes passes, and by fini when that is over; under no
-    /// lock of slurmctld but those of a snapshot.
-    pub(in crate::slurm) ledger: Mutex<Ledger>,
+    /// The ledger. Asked for by the thread that makes passes, by the one that saves what these leave, and
+    /// by fini when they are over; under no lock of slurmctld.
+    pub(in crate::slurm) ledger: Arc<Mutex<Ledger>>,
     /// Files of other sources of use. Whoever has it may be waiting for a disk.
     pub(in crate::slurm) others: Arc<parking_lot::Mutex<Others>>,
     /// Settings that are still to be remembered.
@@ -165,7 +165,7 @@ impl Plugin {
             saving: Mutex::default(),
             saver: Saver::default(),
             keeps_ledger: AtomicBool::new(keeps_ledger),
-            ledger: Mutex::default(),
+            ledger: Arc::default(),
             others: Arc::default(),
             saved: Arc::new(Saved::new(found.last_ran, found.submits)),
             accepted: Mutex::new(accepted),

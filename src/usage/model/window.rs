@@ -50,6 +50,8 @@ pub struct Windowed {
     moved: Vec<AssocIndex>,
     /// Per moved association what was added, all columns.
     added: Vec<Extended>,
+    /// Whose usage is not what it was when this was asked last.
+    touched: Changed,
 }
 
 impl Windowed {
@@ -68,6 +70,7 @@ impl Windowed {
             ledger,
             moved: Vec::new(),
             added: Vec::new(),
+            touched: Changed::All,
         };
         model.read_all(tree);
         model
@@ -88,6 +91,12 @@ impl Windowed {
         }
         self.read_changed(tree);
         result
+    }
+
+    /// Whose usage may be another one since this was last asked: of associations and of those above
+    /// them, each once or more; all at first, and where more have changed than there are.
+    pub fn take_touched(&mut self) -> Changed {
+        std::mem::replace(&mut self.touched, Changed::Some(Vec::new()))
     }
 
     /// The ledger, when the model is done with.
@@ -114,6 +123,7 @@ impl Windowed {
     }
 
     fn read_all(&mut self, tree: &Tree) {
+        self.touched = Changed::All;
         self.ledger.take_changed();
         for (at, usage) in self.usage.iter_mut().enumerate() {
             let used = |index| self.ledger.used(index, Self::column(at)).to_extended();
@@ -139,6 +149,13 @@ impl Windowed {
         }
         nodes.sort_unstable();
         nodes.dedup();
+        if let Changed::Some(touched) = &mut self.touched {
+            touched.extend(&nodes);
+            // Nobody may ask.
+            if touched.len() > tree.len() {
+                self.touched = Changed::All;
+            }
+        }
         let mut added = Vec::with_capacity(nodes.len() * self.usage.len());
         for &node in &nodes {
             for (at, usage) in self.usage.iter_mut().enumerate() {
@@ -264,6 +281,7 @@ impl Model for Windowed {
     fn clear(&mut self) {
         self.ledger.clear();
         self.ledger.take_changed();
+        self.touched = Changed::All;
         for usage in &mut self.usage {
             usage.fill(Extended::ZERO);
         }
@@ -382,6 +400,24 @@ mod tests {
         assert_eq!(model.advance(&tree, 1_000), UsageChange::Factor(1.0));
         assert_eq!(model.moment(), Some(1_025));
         assert_eq!(model.moved(), []);
+    }
+
+    #[test]
+    fn whose_usage_changed_is_told_once() {
+        let tree = tree();
+        let mut model = model(&tree);
+        assert_eq!(model.take_touched(), Changed::All);
+        assert_eq!(model.take_touched(), Changed::Some(Vec::new()));
+        let user = tree.index_of(3).unwrap();
+        model.charge(&tree, user, &used(990, 1_000)).unwrap();
+        let above = [1, 2, 3].map(|id| tree.index_of(id).unwrap());
+        assert_eq!(model.take_touched(), Changed::Some(above.to_vec()));
+        // The window leaves the use behind, in two steps; then there are more changes than nodes.
+        model.advance(&tree, 1_095);
+        model.advance(&tree, 1_200);
+        assert_eq!(model.take_touched(), Changed::All);
+        model.clear();
+        assert_eq!(model.take_touched(), Changed::All);
     }
 
     #[test]

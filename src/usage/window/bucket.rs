@@ -403,10 +403,15 @@ impl Buckets {
 
     /// True where nothing was charged from `floor` on, or all was taken back.
     pub(super) fn is_empty(&self, width: usize, floor: i64) -> bool {
-        match self.changed.is_empty() {
-            true => self.bytes.is_empty() || self.end <= floor,
-            false => self.to_bytes(width, floor).is_empty(),
+        if self.changed.is_empty() {
+            return self.bytes.is_empty() || self.end <= floor;
         }
+        // No bucket has less than 0: what was added to is more than that.
+        let from = self.changed.partition_point(|bucket| *bucket < floor);
+        let grown = self.changes[from * width..]
+            .iter()
+            .any(|change| *change > 0);
+        !grown && self.to_bytes(width, floor).is_empty()
     }
 
     /// Bytes in a file, about.

@@ -385,6 +385,14 @@ impl WindowLedger {
         Some(run.segments().map(|each| each.to - each.from).sum())
     }
 
+    /// For how many seconds a run was charged, as by [`WindowLedger::charged_secs`], and up to when, seconds
+    /// since 1970; `None` if it is not known.
+    pub fn charged(&self, run: RunId) -> Option<(i64, i64)> {
+        let run = self.runs.get(&run)?;
+        let secs = run.segments().map(|each| each.to - each.from).sum();
+        Some((secs, run.last.to))
+    }
+
     /// What a run was charged, all columns (billing, wall time, TRES in their order), and to whom;
     /// `None` if it is not known. Nobody: its association is not in the tree.
     pub fn charged_to(&self, run: RunId) -> Option<(Option<AssocIndex>, Vec<Used>)> {

@@ -84,6 +84,11 @@ pub use history::History;
 pub use key::{LeafKey, Source};
 pub use ledger::{Changed, WindowLedger};
 pub use names::{MAX_LABEL_LEN, OWN_FILE, QOS_FILE, label_of_file, source_file};
+#[cfg_attr(
+    not(any(feature = "slurm", test)),
+    expect(unused_imports, reason = "the plugin's")
+)]
+pub(crate) use run::BuildNumberHasher;
 pub use run::RunId;
 pub use span::Spans;
 pub(in crate::usage) use span::check_time;
