@@ -76,6 +76,8 @@ pub(in crate::slurm) struct Keeper {
     books: Option<Books>,
     /// In the middle of something: after a panic the books are not worth keeping.
     busy: bool,
+    /// All that the files have is to be forgotten, once they are read.
+    clears_found: bool,
 }
 
 #[derive(Debug)]
@@ -185,6 +187,7 @@ impl Keeper {
         };
         match books {
             Ok(mut books) => {
+                books.is_cleared |= std::mem::take(&mut self.clears_found);
                 books.follow(site, &mut complaints);
                 books.feed(site, ended, rows, &mut complaints);
                 self.books = Some(books);
@@ -215,8 +218,9 @@ impl Keeper {
 
     /// All usage is reset: what was used until the next pass counts for nobody.
     pub(in crate::slurm) fn clear(&mut self) {
-        if let Some(books) = &mut self.books {
-            books.is_cleared = true;
+        match &mut self.books {
+            Some(books) => books.is_cleared = true,
+            None => self.clears_found = true,
         }
     }
 

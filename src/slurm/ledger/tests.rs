@@ -440,6 +440,26 @@ fn a_reset_is_followed_and_runs_begin_anew() {
     assert_eq!(host.records, [10.0, 5.0, 5.0, 5.0, 0.0, 5.0]);
 }
 
+/// slurmctld was down when usage was to be reset, or was killed before a ledger was saved without it:
+/// the reset comes before the files are read.
+#[test]
+fn a_reset_before_the_files_are_read_counts_for_them() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 1);
+    host.pass_time(100);
+    host.pass();
+    assert_eq!(host.records, [100.0, 100.0, 0.0, 100.0, 0.0, 0.0]);
+    host.restart();
+    host.keeper.clear();
+    host.pass_time(10);
+    host.pass();
+    assert_eq!(host.records, [0.0; 6]);
+    // Once.
+    host.pass_time(5);
+    host.pass();
+    assert_eq!(host.records, [5.0, 5.0, 0.0, 5.0, 0.0, 0.0]);
+}
+
 #[test]
 fn a_removed_user_leaves_what_he_used_to_his_account() {
     for was_looking in [true, false] {

@@ -215,7 +215,7 @@ fn log_complaints(complaints: &LedgerComplaints) {
     }
 }
 
-/// Saves the ledger after what `job` saves, and looks for what others have saved. The thread that saves
+/// Saves the ledger before what `job` saves, and looks for what others have saved. The thread that saves
 /// also writes the ledger down in memory, which takes longer than the rest of a pass; whoever makes
 /// passes waits for it anyhow, for a bounded time. Should it come late, the ledger is one of a later
 /// moment, and as good.
@@ -232,8 +232,10 @@ pub(in crate::slurm) fn saving(plugin: &Plugin, settings: &Settings, job: Job) -
             Vec::new()
         });
         look(&mut others.lock(), &settings);
-        let saved = job(wanted);
-        saved.and(ledger_files::store(&settings.state_dir, &files, wanted))
+        // Before the state file, which says when usage was reset last: a reset that it knows of is in the
+        // ledger.
+        let stored = ledger_files::store(&settings.state_dir, &files, wanted);
+        job(wanted).and(stored)
     })
 }
 
