@@ -18,7 +18,7 @@ use crate::wait;
 const OTHER: &str = "other";
 
 /// Billing TRES times seconds, by account and user.
-type Sums = BTreeMap<(String, String), u64>;
+pub type Sums = BTreeMap<(String, String), u64>;
 
 /// Jobs that complete, one that is cancelled, and one that runs: filled in are those that
 /// have ended, to the second, by the rule of the policy.
@@ -99,7 +99,7 @@ fn states(cluster: &Cluster) -> Result<Vec<String>> {
 }
 
 /// What `sacct` lists of runs that have ended in a state that counts.
-fn expected(cluster: &Cluster, counts: impl Fn(&str) -> bool) -> Result<Sums> {
+pub fn expected(cluster: &Cluster, counts: impl Fn(&str) -> bool) -> Result<Sums> {
     let format = "--format=account,user,state,elapsedraw,alloctres";
     let rows = cluster.run(&["sacct", "-a", "-X", "-D", "-P", "-n", format])?;
     let mut sums = Sums::new();

@@ -24,6 +24,7 @@ mod slow_disk;
 pub mod steady;
 mod takeover;
 mod teardown;
+mod two_clusters;
 mod usage;
 mod what_if;
 mod windows;
@@ -155,6 +156,7 @@ const CHECKS: &[(&str, Body)] = &[
         "another_model_and_back_keeps_the_window",
         windows::another_model_and_back,
     ),
+    ("use_of_two_clusters_counts_once", two_clusters::count_once),
     ("reconfigure_takes_weights_and_flags", settings::reconfigure),
     ("bad_parameters_are_refused", settings::bad_parameters),
     (

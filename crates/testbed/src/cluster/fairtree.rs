@@ -82,6 +82,13 @@ pub fn build() -> Result<PathBuf> {
     Ok(path)
 }
 
+fn done(words: &[&str], ran: Ran) -> Result<Ran> {
+    if ran.code > 1 {
+        bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
+    }
+    Ok(ran)
+}
+
 fn binary() -> PathBuf {
     target().join("testbed-bin/fairtree")
 }
@@ -99,11 +106,18 @@ impl Cluster {
     pub fn fairtree(&self, words: &[&str]) -> Result<Ran> {
         let mut command = Command::new(build()?);
         command.args(words);
-        let ran = self.ran(command)?;
-        if ran.code > 1 {
-            bail!("`fairtree {}` failed: {}", words.join(" "), ran.err);
-        }
-        Ok(ran)
+        done(words, self.ran(command)?)
+    }
+
+    /// [`Cluster::fairtree`] in the second cluster.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn fairtree_in_sibling(&self, words: &[&str]) -> Result<Ran> {
+        let mut command = Command::new("env");
+        let conf = format!("SLURM_CONF={}", self.sibling_conf().display());
+        command.arg(conf).arg(build()?).args(words);
+        done(words, self.ran(command)?)
     }
 
     /// Runs a command line as root in the folder of the checkout, with `fairtree` and Slurm's

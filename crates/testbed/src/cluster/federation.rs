@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use nix::sys::signal::Signal;
 
 use super::accounting::Accounting;
 use super::services::DEADLINE;
@@ -25,9 +26,7 @@ impl Cluster {
     /// # Errors
     /// It does not start, or they do not find each other.
     pub fn federate(&mut self, accounting: &Accounting) -> Result<()> {
-        self.sacctmgr(&["add", "cluster", NAME])?;
-        accounting.load(self, NAME)?;
-        self.start_sibling()?;
+        self.add_sibling(accounting)?;
         let clusters = format!("clusters={},{NAME}", conf::CLUSTER_NAME);
         self.sacctmgr(&["add", "federation", "pair", &clusters])?;
         wait::until_true("both are in the federation", DEADLINE, || {
@@ -41,6 +40,35 @@ impl Cluster {
             Ok(joined(&of_this) && joined(&of_that))
         })
         .with_context(|| self.tails(DAEMON))
+    }
+
+    /// Starts the second cluster, with the accounts and users of this site, in no federation.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn add_sibling(&mut self, accounting: &Accounting) -> Result<()> {
+        self.sacctmgr(&["add", "cluster", NAME])?;
+        accounting.load(self, NAME)?;
+        self.start_sibling()
+    }
+
+    /// Ends the second cluster's slurmctld as an administrator would, and starts it again.
+    ///
+    /// # Errors
+    /// It does not end, or does not start.
+    pub fn restart_sibling(&mut self) -> Result<()> {
+        self.daemon_out(DAEMON)?.stop(Signal::SIGTERM)?;
+        self.launch_sibling()
+    }
+
+    /// A file in the second cluster's `StateSaveLocation`.
+    pub fn sibling_state_file(&self, name: &str) -> PathBuf {
+        self.sibling_folder().join("state").join(name)
+    }
+
+    /// Where the second cluster's slurm.conf is.
+    pub(super) fn sibling_conf(&self) -> PathBuf {
+        self.sibling_folder().join("slurm.conf")
     }
 
     fn sibling_folder(&self) -> PathBuf {
@@ -75,11 +103,14 @@ impl Cluster {
         if let Some(text) = conf::cgroup(self.installation.release()) {
             fs::write(folder.join("cgroup.conf"), text)?;
         }
+        self.launch_sibling()
+    }
+
+    fn launch_sibling(&mut self) -> Result<()> {
+        let program = self.sibling_folder().join("bin/slurmctld");
         let mut command = self.installation.command_in(self.folder.path(), &program);
         self.set_environment(&mut command);
-        command
-            .env("SLURM_CONF", folder.join("slurm.conf"))
-            .arg("-D");
+        command.env("SLURM_CONF", self.sibling_conf()).arg("-D");
         self.spawn(DAEMON, command)?;
         wait::until_true("the second cluster answers", DEADLINE, || {
             let answer = self.run_in_sibling(&["scontrol", "ping"]);
@@ -94,7 +125,7 @@ impl Cluster {
     /// As there.
     pub fn run_in_sibling(&self, words: &[&str]) -> Result<String> {
         let mut command: Command = self.command(words)?;
-        command.env("SLURM_CONF", self.sibling_folder().join("slurm.conf"));
+        command.env("SLURM_CONF", self.sibling_conf());
         super::client::output(command)
     }
 

@@ -315,7 +315,7 @@ impl Cluster {
         outcome.with_context(|| format!("{}{last}", self.tails(name)))
     }
 
-    fn daemon_out(&mut self, name: &str) -> Result<Daemon> {
+    pub(super) fn daemon_out(&mut self, name: &str) -> Result<Daemon> {
         self.daemons
             .remove(name)
             .with_context(|| format!("{name} does not run"))
