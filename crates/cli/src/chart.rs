@@ -1,6 +1,6 @@
 //! `fairtree chart`.
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::Path;
 
 use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
@@ -31,13 +31,19 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
         half_life_secs: half_life(args)?,
     };
     let timeline = timeline(args, &own)?;
-    let drawn = draw(args, format, &timeline)?;
     match args.file_to_write() {
+        // All moments of all associations are long, and so are not kept.
+        None if format == ChartFormat::Json => {
+            let mut out = BufWriter::new(stdout().lock());
+            to_json(&mut out, &timeline)?;
+            out.flush()?;
+        }
         Some(path) => {
+            let drawn = draw(args, format, &timeline)?;
             let failed = |error| Failure::File(path.display().to_string(), error);
             replace(path, SHARED, &drawn).map_err(failed)?;
         }
-        None => stdout().lock().write_all(&drawn)?,
+        None => stdout().lock().write_all(&draw(args, format, &timeline)?)?,
     }
     timeline.notes.iter().for_each(|note| messages.note(note));
     Ok(Outcome::Done)

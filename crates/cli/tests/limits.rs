@@ -154,3 +154,30 @@ fn no_input_below_a_megabyte_takes_500_mb() {
         }
     }
 }
+
+// Tens of thousands of users, each with a course of hundreds of moments.
+#[test]
+fn a_chart_of_a_log_below_a_megabyte_takes_300_mb() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let head = "JobID|User|Account|Start|ElapsedRaw|NCPUS\n";
+    let alike = |at: usize| format!("1|{at:x}||2026-01-01T00:00:00|999999|1\n");
+    let apart = |at: usize| {
+        let (day, hour, minute) = (1 + at % 9, at % 10, at % 60);
+        let secs = 1 + noise(at) * 90;
+        format!("1|{at:x}||2026-01-0{day}T0{hour}:{minute:02}:00|{secs}|1\n")
+    };
+    for (name, bytes, formats) in [
+        ("alike", megabyte(head, alike), &["svg"][..]),
+        ("apart", megabyte(head, apart), &["html", "json"]),
+    ] {
+        fs::write(folder.path().join(name), bytes).expect("written");
+        for format in formats {
+            // 300 MB, and the program itself.
+            let chart = format!("$F chart --format {format} -o - $D/{name}");
+            let line = format!("ulimit -v 350000; exec {chart} > /dev/null");
+            let ran = shell(folder.path(), &line);
+            let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert_eq!(ran.status.code(), Some(0), "{format} {name}: {err}");
+        }
+    }
+}

@@ -13,15 +13,20 @@
 
 mod captures;
 mod owners;
+mod series;
+mod steps;
 mod timeline;
 
 pub use captures::from_captures;
 pub use owners::{NO_SITE, Placed, on_site, own_site};
+pub use series::Series;
 pub use timeline::{Course, Timeline, from_history};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
+
+use steps::Steps;
 
 use fairtree::compat::Compat;
 use fairtree::config::ResetPeriod;
@@ -48,7 +53,7 @@ pub struct History {
     range: Option<(i64, i64)>,
     positions: HashMap<Owner, usize>,
     /// For each owner, by step, what was used in it as it counts at its end, TRES-seconds.
-    used: Vec<BTreeMap<i64, f64>>,
+    used: Vec<Steps>,
     /// The last end of a job.
     last_end: i64,
 }
@@ -119,7 +124,7 @@ impl History {
                 .map_or(from, |reset| reset)
                 .max(job.start);
             let weight = decay.weight(start, job.end.min(to), to);
-            *self.used[owner].entry(step).or_default() += weight * job.billing;
+            *self.used[owner].at(step) += weight * job.billing;
         }
     }
 
@@ -128,7 +133,7 @@ impl History {
         let next = self.used.len();
         let position = *self.positions.entry(owner).or_insert(next);
         if position == next {
-            self.used.push(BTreeMap::new());
+            self.used.push(Steps::default());
         }
         position
     }
@@ -158,15 +163,15 @@ impl History {
         let left = self.decay().factor(short);
         let mut used = std::mem::take(&mut self.used);
         for steps in &mut used {
-            let mut longer: BTreeMap<i64, f64> = BTreeMap::new();
-            for (&step, &amount) in &*steps {
+            let mut longer = Steps::default();
+            for (step, amount) in steps.iter() {
                 let end = (step + 1) * short;
                 let kept = match step.rem_euclid(2) {
                     1 => amount,
                     _ if self.cleared(end, end + short).is_some() => 0.0,
                     _ => amount * left,
                 };
-                *longer.entry(step.div_euclid(2)).or_default() += kept;
+                *longer.at(step.div_euclid(2)) += kept;
             }
             *steps = longer;
         }
@@ -190,7 +195,7 @@ impl History {
                 None => left,
             };
             for (now, used) in now.iter_mut().zip(&self.used) {
-                *now = *now * kept + used.get(&step).copied().unwrap_or(0.0);
+                *now = *now * kept + used.get(step);
             }
             each(end, &now);
         }

@@ -1,7 +1,7 @@
 //! Share, use and fair-share factor over time.
 
 use super::owners::{Placed, spread};
-use super::{History, captures};
+use super::{History, Series, captures};
 use crate::share::{ShareReport, from_site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
@@ -29,20 +29,20 @@ pub struct Timeline {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     /// Normalised shares (sshare's NormShares).
-    pub norm_shares: Vec<Option<f64>>,
+    pub norm_shares: Series,
     /// Effective usage (EffectvUsage).
-    pub effective_usage: Vec<Option<f64>>,
+    pub effective_usage: Series,
     /// Fair-share factor (FairShare).
-    pub fs_factor: Vec<Option<f64>>,
+    pub fs_factor: Series,
 }
 
 impl Course {
     /// The mean of the effective usage that is known; 0 for none.
     pub fn mean_usage(&self) -> f64 {
-        let known: Vec<f64> = self.effective_usage.iter().copied().flatten().collect();
-        match known.len() {
+        let known = self.effective_usage.iter().flatten();
+        match known.clone().count() {
             0 => 0.0,
-            count => known.iter().sum::<f64>() / count as f64,
+            count => known.sum::<f64>() / count as f64,
         }
     }
 }

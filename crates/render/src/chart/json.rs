@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::forest::{Forest, Node};
 use crate::json;
-use fairtree_analysis::history::Timeline;
+use fairtree_analysis::history::{Series, Timeline};
 use fairtree_model::input::sshare::RowKind;
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -81,11 +81,26 @@ fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// `None` altogether where there is no number at all.
-fn numbers(values: &[Option<f64>]) -> Option<Vec<Option<f64>>> {
-    let finite = |value: &Option<f64>| value.filter(|value| value.is_finite()).map(round);
-    let numbers: Vec<Option<f64>> = values.iter().map(finite).collect();
-    numbers.iter().any(Option::is_some).then_some(numbers)
+/// The numbers of a course, written one by one; `None` altogether where there is no number at all.
+fn numbers(values: &Series) -> Option<Numbers<'_>> {
+    let numbers = Numbers(values);
+    let any = numbers.iter().any(|number| number.is_some());
+    any.then_some(numbers)
+}
+
+struct Numbers<'a>(&'a Series);
+
+impl Numbers<'_> {
+    fn iter(&self) -> impl Iterator<Item = Option<f64>> {
+        let finite = |value: Option<f64>| value.filter(|value| value.is_finite()).map(round);
+        self.0.iter().map(finite)
+    }
+}
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
 }
 
 #[derive(Serialize)]
@@ -115,12 +130,12 @@ struct Association<'a> {
     effective_usage: Option<f64>,
     fs_factor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    course: Option<CourseOf>,
+    course: Option<CourseOf<'a>>,
 }
 
 #[derive(Serialize)]
-struct CourseOf {
-    norm_shares: Option<Vec<Option<f64>>>,
-    effective_usage: Option<Vec<Option<f64>>>,
-    fs_factor: Option<Vec<Option<f64>>>,
+struct CourseOf<'a> {
+    norm_shares: Option<Numbers<'a>>,
+    effective_usage: Option<Numbers<'a>>,
+    fs_factor: Option<Numbers<'a>>,
 }

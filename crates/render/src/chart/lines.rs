@@ -43,10 +43,10 @@ pub(super) fn lines(timeline: &Timeline, forest: &Forest, choice: &Choice) -> Ma
     let line = |node: usize| {
         let row = forest.nodes[node].row?;
         let factors = &timeline.courses[row].fs_factor;
-        let point = |(&time, factor): (&i64, &Option<f64>)| {
+        let point = |(&time, factor): (&i64, Option<f64>)| {
             factor.map(|factor| (x.at(time as f64), y.at(factor)))
         };
-        path(times.iter().zip(factors).map(point))
+        path(times.iter().zip(factors.iter()).map(point))
     };
     let names = names(timeline, forest, choice, y);
     html! {
@@ -94,7 +94,7 @@ fn names(
             .next();
         let name = timeline.latest.rows[row].name();
         let name = fit(&name, SIZE, WIDTH - RIGHT - 22.0).unwrap_or_default();
-        names.push((color, y.at(end.copied().unwrap_or(0.0)) + 4.0, name));
+        names.push((color, y.at(end.unwrap_or(0.0)) + 4.0, name));
     }
     names.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     for at in 1..names.len() {

@@ -23,12 +23,11 @@ pub(super) fn panel(node: &Node, course: &Course, times: &[i64]) -> Markup {
         times.first().copied().unwrap_or(0),
         times.last().copied().unwrap_or(1),
     );
-    let both = course.norm_shares.iter().chain(&course.effective_usage);
-    let most = both
-        .copied()
-        .flatten()
-        .filter(|v| v.is_finite())
-        .fold(0.0, f64::max);
+    let both = course
+        .norm_shares
+        .iter()
+        .chain(course.effective_usage.iter());
+    let most = both.flatten().filter(|v| v.is_finite()).fold(0.0, f64::max);
     let (end, marks) = percents(most);
     let x = Scale {
         from: first as f64,
@@ -44,8 +43,8 @@ pub(super) fn panel(node: &Node, course: &Course, times: &[i64]) -> Markup {
     };
     let points: Vec<Option<(f64, f64, f64)>> = times
         .iter()
-        .zip(course.norm_shares.iter().zip(&course.effective_usage))
-        .map(|(&time, (share, usage))| Some((x.at(time as f64), (*share)?, (*usage)?)))
+        .zip(course.norm_shares.iter().zip(course.effective_usage.iter()))
+        .map(|(&time, (share, usage))| Some((x.at(time as f64), share?, usage?)))
         .collect();
     let over = |from: fn(f64, f64) -> (f64, f64)| -> Vec<Option<(f64, f64, f64)>> {
         let between = |&(x, share, usage): &(f64, f64, f64)| {
