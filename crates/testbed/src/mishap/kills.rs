@@ -2,7 +2,7 @@
 //!
 //! Usage does not decay there and is cleared at midnight, so what must have been charged follows
 //! from the times that slurmctld gives for its jobs: CPUs times seconds, no more, and no less but
-//! for one period.
+//! for one period. In every other cluster usage is that of a window which nothing leaves meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +27,9 @@ pub const SHORT: u32 = 100;
 
 /// How many clusters run at a time: they mostly wait.
 const CLUSTERS: u32 = 4;
+
+/// A window that is longer than the clock is ever ahead.
+const WINDOW: &str = "usage=window:1000-0";
 
 /// How many kills there are between two jobs that slurmctld has written down.
 const KILLS_PER_JOB: u32 = 5;
@@ -74,7 +77,7 @@ impl Kills {
         thread::scope(|scope| {
             let failed = &failed;
             let one = |number: u32| {
-                let result = each(number).of_one(failed, progress);
+                let result = each(number).of_one(number % 2 == 1, failed, progress);
                 result.inspect_err(|_| failed.store(true, Ordering::Relaxed))
             };
             let running: Vec<_> = (0..clusters)
@@ -91,8 +94,8 @@ impl Kills {
         })
     }
 
-    /// In one cluster, until others have `failed`.
-    fn of_one(&self, failed: &AtomicBool, progress: &Progress) -> Result<()> {
+    /// In one cluster, until others have `failed`. `in_window`: usage is that of a window.
+    fn of_one(&self, in_window: bool, failed: &AtomicBool, progress: &Progress) -> Result<()> {
         let mut plan = fixture::plan(&self.release, PriorityType::Fairtree);
         // Of a job that ended while there was no slurmctld it may learn late: until then the job
         // keeps its CPUs.
@@ -107,6 +110,12 @@ impl Kills {
         ] {
             plan.settings.retain(|(known, _)| *known != key);
             plan.settings.push((key, value.to_owned()));
+        }
+        if in_window {
+            let parameters = format!("calc_period={PERIOD},{WINDOW}");
+            plan.settings
+                .retain(|(known, _)| *known != "PriorityParameters");
+            plan.settings.push(("PriorityParameters", parameters));
         }
         let mut cluster = Cluster::start(&plan, progress)?;
         cluster.stop_slurmctld()?;
@@ -131,8 +140,14 @@ impl Kills {
             let phase = Phase::ALL[usize::try_from(kill)? % Phase::ALL.len()];
             let when = phase::kill(&mut cluster, phase, &mut clock, &mut draw)
                 .with_context(|| format!("kill {kill} of seed {}, {phase:?}", self.seed))?;
+            if let (true, Phase::Reset, Some((cleared, _))) = (in_window, phase, &mut clock.cleared)
+            {
+                // What runs begins anew with the pass that empties the window.
+                *cleared = fixture::last_pass(&cluster);
+            }
             clock.next_pass(&cluster)?;
-            let when = format!("kill {kill} of seed {}, {when}", self.seed);
+            let model = if in_window { "in a window, " } else { "" };
+            let when = format!("kill {kill} of seed {}, {model}{when}", self.seed);
             check(&cluster, &jobs, &clock, &when, progress)?;
             clock.noon_again(&cluster)?;
         }

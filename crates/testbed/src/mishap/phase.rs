@@ -54,8 +54,8 @@ impl Phase {
 #[derive(Debug)]
 pub struct Clock {
     ahead: i64,
-    /// Usage was cleared at this midnight, and what was charged then began at that time at the
-    /// earliest: at the pass before.
+    /// Usage was cleared at this midnight, or with the pass of this time, and what was charged then
+    /// began at that time at the earliest: at the pass before.
     pub cleared: Option<(i64, i64)>,
 }
 
