@@ -298,6 +298,11 @@ impl Page<'_> {
         self.ledger.open_runs().map(feed::run_of).collect()
     }
 
+    /// The moment that the ledger stands at.
+    pub(super) fn now(&self) -> i64 {
+        self.ledger.now()
+    }
+
     /// Moves the window to end at `now`, unless it ends later.
     pub(super) fn advance(&mut self, now: i64) {
         // A moment that no ledger can stand at changes nothing.

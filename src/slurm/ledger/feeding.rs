@@ -11,8 +11,18 @@ use crate::usage::{EndState, Outcomes};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// For so many passes an end is remembered, so that it counts once however often it is seen.
+/// For so many passes, and for so many seconds, an end is remembered, so that it counts once however often
+/// it is seen. Meanwhile the ledgers have the run as one that goes on, also in their files: a slurmctld
+/// that is killed may have forgotten the end, and takes the run up again.
 const REMEMBERED_PASSES: u32 = 3;
+const REMEMBERED_SECS: i64 = 60;
+
+/// For how long an end is remembered yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Remembered {
+    passes: u32,
+    until: i64,
+}
 
 /// What a pass, or the end of the plugin, feeds.
 pub(super) struct Feeding<'a, 'b, 'c> {
@@ -22,8 +32,8 @@ pub(super) struct Feeding<'a, 'b, 'c> {
     pub(super) resets: &'a [Vec<bool>; 2],
     pub(super) counts: &'a Outcomes,
     pub(super) no_decay: &'a [u32],
-    /// Ends that the ledgers have, and for how many passes they are remembered yet.
-    pub(super) ended: &'a mut HashMap<RunKey, u32>,
+    /// Ends that the ledgers have.
+    pub(super) ended: &'a mut HashMap<RunKey, Remembered>,
     pub(super) taken_back: &'a mut BTreeMap<u32, Numbers>,
     pub(super) complaints: &'a mut LedgerComplaints,
 }
@@ -69,7 +79,7 @@ impl Feeding<'_, '_, '_> {
         // What is left is gone, and nobody has told of its end.
         let mut open = self.assocs.open_runs();
         open.extend(self.qos.open_runs());
-        open.retain(|run| !there.contains(run));
+        open.retain(|run| !there.contains(run) && !self.ended.contains_key(run));
         open.sort_unstable();
         open.dedup();
         for run in open {
@@ -77,6 +87,21 @@ impl Feeding<'_, '_, '_> {
             let counts = !jobs.contains(&run.0) || self.counts.counts(EndState::Requeued, 0);
             self.end(run, counts);
         }
+    }
+
+    /// A pass is over: forgets ends that were remembered for long enough.
+    pub(super) fn forget_ends(&mut self) {
+        let now = self.assocs.now();
+        let (assocs, qos) = (&mut *self.assocs, &mut *self.qos);
+        self.ended.retain(|run, end| {
+            end.passes = end.passes.saturating_sub(1);
+            let stays = end.passes > 0 || now < end.until;
+            if !stays {
+                assocs.close(*run);
+                qos.close(*run);
+            }
+            stays
+        });
     }
 
     /// `wants`: which ledgers, of associations and of QOS, take it.
@@ -106,10 +131,12 @@ impl Feeding<'_, '_, '_> {
     }
 
     fn end(&mut self, run: RunKey, counts: bool) {
-        self.ended.insert(run, REMEMBERED_PASSES);
+        let remembered = Remembered {
+            passes: REMEMBERED_PASSES,
+            until: self.assocs.now().saturating_add(REMEMBERED_SECS),
+        };
+        self.ended.insert(run, remembered);
         if counts {
-            self.assocs.close(run);
-            self.qos.close(run);
             return;
         }
         self.assocs.take_back(run);

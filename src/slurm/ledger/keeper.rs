@@ -1,7 +1,7 @@
 //! The ledgers of associations and of QOS, from pass to pass.
 
 use super::book::{Book, Numbers, UsedBy};
-use super::feeding::Feeding;
+use super::feeding::{Feeding, Remembered};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
@@ -91,8 +91,8 @@ struct Books {
     plans: Vec<(AssocId, Plan)>,
     /// QOS with the flag NoDecay.
     no_decay: Vec<u32>,
-    /// Ends that the books have, and for how many passes they are remembered yet.
-    ended: HashMap<RunKey, u32>,
+    /// Ends that the books have.
+    ended: HashMap<RunKey, Remembered>,
     /// The associations and QOS whose records were given usage by the last pass.
     written: [UsedBy; 2],
     /// All that was used before this pass is to be forgotten.
@@ -490,10 +490,7 @@ impl Books {
             feeding.advance(site.now);
             feeding.take_ended(ended);
             feeding.take_rows(rows, before);
-        });
-        self.ended.retain(|_, passes| {
-            *passes -= 1;
-            *passes > 0
+            feeding.forget_ends();
         });
         let now = self.assocs.ledger().now();
         let from = self.covered_from.unwrap_or(now);

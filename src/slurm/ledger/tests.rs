@@ -440,6 +440,29 @@ fn a_reset_is_followed_and_runs_begin_anew() {
     assert_eq!(host.records, [10.0, 5.0, 5.0, 5.0, 0.0, 5.0]);
 }
 
+/// slurmctld had told of an end, and was killed before it had written it down: it takes the job for one
+/// that runs, and finds out later that it is gone.
+#[test]
+fn an_end_that_a_kill_undoes_is_not_charged_again() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 4);
+    host.pass_time(1);
+    host.end(1, EndState::Completed, true);
+    host.pass();
+    assert_eq!(host.records[0], 4.0);
+    host.restart();
+    host.jobs[0].end = None;
+    host.pass_time(3);
+    host.pass();
+    assert_eq!(host.records[0], 16.0);
+    host.end(1, EndState::NodeFail, true);
+    host.pass_time(200);
+    for _ in 0..5 {
+        host.pass();
+    }
+    assert_eq!(host.records[0], 16.0);
+}
+
 /// slurmctld was down when usage was to be reset, or was killed before a ledger was saved without it:
 /// the reset comes before the files are read.
 #[test]
