@@ -32,8 +32,8 @@ pub(in crate::slurm) struct StandingLine {
     /// keeps its place. Those of which slurmctld's records tell another time, and those that run
     /// and may be requeued.
     submitted: BTreeMap<u32, i64>,
-    /// Jobs that came since the pass, and the association that they were charged to.
-    came: Vec<(Job, Option<AssocId>)>,
+    /// Jobs that came since the pass, by id, and the association that they were charged to.
+    came: BTreeMap<u64, (Job, Option<AssocId>)>,
 }
 
 /// True where jobs have an order.
@@ -116,7 +116,7 @@ pub(in crate::slurm) fn form(
         contenders,
         tree: Arc::clone(&tables.tree),
         submitted,
-        came: Vec::new(),
+        came: BTreeMap::new(),
     };
     Ok((standing, by_row))
 }
@@ -169,7 +169,7 @@ impl StandingLine {
     /// Takes the place of the line `before`, with the jobs that came there after the snapshot. True:
     /// one came when there was no order, and is in none yet.
     pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> bool {
-        for (mut job, assoc) in std::mem::take(&mut before.came) {
+        for (mut job, assoc) in std::mem::take(&mut before.came).into_values() {
             let id = job.id as u32;
             if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
                 let known = assoc.and_then(|id| self.tree.index_of(id));
@@ -180,7 +180,7 @@ impl StandingLine {
                 }
                 // The node is one of the line.
                 let _ = self.line.insert(job, had);
-                self.came.push((job, assoc));
+                self.came.insert(job.id, (job, assoc));
             }
         }
         let missed = before.missed;
@@ -217,8 +217,7 @@ impl StandingLine {
             job.submit = first;
             self.submitted.insert(id, first);
         }
-        self.came.retain(|(other, _)| other.id != job.id);
-        self.came.push((job, assoc));
+        self.came.insert(job.id, (job, assoc));
         self.line.insert(job, had).map(Some)
     }
 }
