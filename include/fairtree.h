@@ -18,6 +18,10 @@
  *      (ft_tree_new, ft_tree_load, ft_tree_add);
  *   2. charges usage (ft_usage_charge, ft_usage_charge_periods), and advances the time, so
  *      that old usage decays (ft_usage_advance);
+ *      or has usage count in a window or since a date (usage=window:28-0, usage=total:DATE,
+ *      ft_config_load_policy, ft_usage_configure): then runs are charged by their job
+ *      (ft_usage_charge_runs), and a run whose end does not count is taken back
+ *      (ft_usage_end_run);
  *   3. ranks (ft_fairshare_compute) and reads the factors (ft_fairshare_get, _rows, _column);
  *   4. prices waiting jobs (ft_jobs_price), a million in one call;
  *      or does 2. to 4. in one call, for running and waiting jobs (ft_pass);
@@ -370,6 +374,14 @@ enum ft_status
      */
     FT_ERR_TIME_ZONE = -42,
     /**
+     * No run has this number, it was charged for that time before, or to another association.
+     */
+    FT_ERR_RUN = -43,
+    /**
+     * The usage model of the tree does not have this, or is not the one of the settings.
+     */
+    FT_ERR_MODEL = -44,
+    /**
      * Factors were not computed since the tree was last edited.
      */
     FT_ERR_NOT_COMPUTED = -50,
@@ -509,6 +521,35 @@ enum ft_usage_kind
 typedef enum ft_usage_kind ft_usage_kind;
 #else
 typedef uint32_t ft_usage_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What is counted.
+ */
+enum ft_quantity
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Billable TRES times seconds times usage factor: what fair share is computed from.
+     */
+    FT_QUANTITY_BILLING = 0,
+    /**
+     * Seconds of runs times usage factor (GrpWall of Slurm).
+     */
+    FT_QUANTITY_WALL = 1,
+    /**
+     * One TRES times seconds times usage factor (GrpTRESMins of Slurm, in seconds).
+     */
+    FT_QUANTITY_TRES = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum ft_quantity ft_quantity;
+#else
+typedef uint32_t ft_quantity;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -815,8 +856,10 @@ typedef uint32_t ft_limit;
  * (the default) or compat=slurm:24.11.5 (compute as that release does, with its defects),
  * ranking=NAME (fair_tree, classic, depth_oblivious, difference, weighted_walk,
  * least_used:LEVEL or least_used:leaf; without it PriorityFlags choose), calc_period=SECONDS and
- * max_lock_ms=MILLISECONDS. What no function here follows is refused by name with
- * FT_ERR_CONFIG, as usage=window:28-0 and order=strict are: for those there is ft_queue.
+ * max_lock_ms=MILLISECONDS; usage=half_life (the default), usage=window:LENGTH or
+ * usage=total:DATE, and beside the last two resolution=TIME and counts=STATES: see
+ * ft_usage_configure(). What no function here follows is refused by name with FT_ERR_CONFIG, as
+ * order=strict is: for that there is ft_queue.
  * Made by ft_config_new(); freed by ft_config_free().
  */
 typedef struct ft_config ft_config;
@@ -918,6 +961,49 @@ typedef struct {
      */
     double tres;
 } ft_use;
+
+/**
+ * What a run used over a period.
+ */
+typedef struct {
+    /**
+     * The association to charge; the same for all periods of a run.
+     */
+    uint32_t assoc;
+    /**
+     * A number of the job.
+     */
+    uint32_t job;
+    /**
+     * What tells the run from others of the job, as its start time does. Job and run together
+     * identify it. ft_pass() takes ft_run.start for it.
+     */
+    int64_t run;
+    /**
+     * Start of the period, in seconds since 1970.
+     */
+    int64_t from;
+    /**
+     * Its end, not before its start and not after the tree's moment.
+     */
+    int64_t to;
+    /**
+     * Billable TRES in use throughout, 0..1e19: CPUs, for instance.
+     */
+    double tres;
+    /**
+     * UsageFactor of its QOS, 0..1e19: the weight of each second; 1 without QOS.
+     */
+    double usage_factor;
+    /**
+     * The row of counts with its TRES, from 0 up; FT_NONE: no TRES is counted.
+     */
+    uint32_t tres_row;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+} ft_run_use;
 
 /**
  * The results of a computation for one association.
@@ -1694,6 +1780,32 @@ int32_t ft_config_load(ft_config *config,
                        const char *name);
 
 /**
+ * Reads a policy file: the keys of PriorityParameters that are a policy, as TOML, and accounts with
+ * a usage model of their own. It replaces the policy that was loaded before.
+ *
+ *     usage = "window:28-0"
+ *     counts = ["COMPLETED", "TIMEOUT", "FAILED:12"]
+ *     [accounts.17]
+ *     plan = "total:2026-01-01"
+ *
+ * A tree has no names: an account is named by its id, as a decimal number, which need not be in any
+ * tree yet. A key stands here or in PriorityParameters, not in both. Minutes instead of shares are
+ * for ft_queue, and are refused.
+ *
+ * text: the file's text; an empty one takes the policy away. name: its name, for messages.
+ *
+ * Errors: FT_ERR_CONFIG (ft_last_error() begins with file:line:column where one is known),
+ * FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The
+ * settings are then unchanged.
+ * Threads: one at a time per handle.
+ */
+FT_MUST_USE
+int32_t ft_config_load_policy(ft_config *config,
+                              const char *text,
+                              size_t text_len,
+                              const char *name);
+
+/**
  * Makes an empty tree.
  *
  * now: the moment of its usage, in seconds since 1970; also counts as the last reset of
@@ -1844,7 +1956,8 @@ int32_t ft_tree_rows(const ft_tree *tree,
  * until ft_fairshare_compute().
  *
  * Errors, naming the entry: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_LENGTH (the two lengths
- * differ); FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * differ); FT_ERR_MODEL (usage in a window or since a date: it must be told when);
+ * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree.
  */
 FT_MUST_USE
@@ -1863,12 +1976,16 @@ int32_t ft_usage_charge(ft_tree *tree,
  * advances. Periods after the moment count more than their seconds, and decay to the right amount.
  * Either all are charged or, on an error, none.
  *
- * config: the function uses its PriorityDecayHalfLife and compat=.
+ * In a window or since a date (ft_usage_configure) only the part of a period counts that is inside,
+ * and a period must not end after the moment. Use that may have to be taken back is charged by
+ * ft_usage_charge_runs() instead.
+ *
+ * config: the function uses its PriorityDecayHalfLife, usage= and compat=.
  * uses: what was used. row_size: sizeof(ft_use).
  *
  * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RANGE
- * (reserved is not zero); FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
- * FT_ERR_HANDLE, FT_ERR_POISONED.
+ * (reserved is not zero); FT_ERR_MODEL (usage= is not the tree's); FT_ERR_NULL, FT_ERR_LENGTH,
+ * FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree; the configuration is only read.
  */
 FT_MUST_USE
@@ -1881,6 +1998,8 @@ int32_t ft_usage_charge_periods(ft_tree *tree,
 /**
  * Advances the moment: all usage decays to now, and is cleared when a reset is due.
  *
+ * In a window (ft_usage_configure) what leaves it counts no more, and nothing is reset.
+ *
  * Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
  * the last reset, all usage is cleared. Calling it twice with the same now changes nothing,
  * but under compat=slurm with MONTHLY, QUARTERLY or YEARLY: there each call makes up for one
@@ -1891,8 +2010,9 @@ int32_t ft_usage_charge_periods(ft_tree *tree,
  * POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), or NULL for the machine's own.
  * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
  *
- * Errors: FT_ERR_TIME, FT_ERR_TIME_ZONE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
- * FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
+ * Errors: FT_ERR_TIME, FT_ERR_TIME_ZONE, FT_ERR_MODEL (usage= of config is not the tree's),
+ * FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then
+ * unchanged.
  * Threads: one at a time per tree; the configuration is only read.
  */
 FT_MUST_USE
@@ -1918,12 +2038,15 @@ int32_t ft_usage_time(const ft_tree *tree,
 /**
  * Clears the usage of an association and of all below it; FT_NONE: of all associations.
  *
- * It is subtracted from the usage of the accounts above.
+ * It is subtracted from the usage of the accounts above. In a window or since a date, runs that
+ * go on there begin again: what they were charged before is not taken back later.
  *
  * Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree.
  */
-FT_MUST_USE int32_t ft_usage_reset(ft_tree *tree, uint32_t id);
+FT_MUST_USE
+int32_t ft_usage_reset(ft_tree *tree,
+                       uint32_t id);
 
 /**
  * Replaces the usage of all associations by values from another source, decayed to the tree's
@@ -1933,8 +2056,8 @@ FT_MUST_USE int32_t ft_usage_reset(ft_tree *tree, uint32_t id);
  * prints it: the own usage of an account is its raw usage minus that of its children.
  * usage: TRES-seconds from 0 up, one per association in the order of position.
  *
- * Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
- * FT_ERR_POISONED. The usage is then unchanged.
+ * Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_MODEL (usage in a window or since a
+ * date), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
  * Threads: one at a time per tree.
  */
 FT_MUST_USE
@@ -1946,12 +2069,12 @@ int32_t ft_usage_load(ft_tree *tree,
 /**
  * Reads the usage of all associations, decayed to the tree's moment.
  *
- * kind: FT_USAGE_OWN or FT_USAGE_RAW.
+ * kind: FT_USAGE_OWN or FT_USAGE_RAW; in a window or since a date only the latter is known.
  * usage: receives TRES-seconds, one per association in the order of position.
  * usage_len: as from ft_tree_len().
  *
- * Errors: FT_ERR_ENUM, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
- * FT_ERR_POISONED.
+ * Errors: FT_ERR_ENUM, FT_ERR_LENGTH, FT_ERR_MODEL (FT_USAGE_OWN, where it is not known),
+ * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: any number may read one tree at a time.
  */
 FT_MUST_USE
@@ -1959,6 +2082,125 @@ int32_t ft_usage_read(const ft_tree *tree,
                       uint32_t kind,
                       double *usage,
                       size_t usage_len);
+
+/**
+ * Makes the tree's usage the one that settings ask for: with a half-life, in a window, or since a
+ * date.
+ *
+ * usage=half_life is what a new tree has. With usage=window:LENGTH usage is what was used in
+ * (moment - LENGTH, moment]; with usage=total:DATE, what was used since that date. A policy
+ * (ft_config_load_policy) may give accounts another one of these than the rest. Usage is kept in
+ * buckets of resolution=TIME, 1 second to 1 day, by default an hour: the far edge of a window that
+ * divides a bucket counts a part of it in proportion.
+ *
+ * From a half-life to a window, usage begins with nothing, as nobody knows when it was; back, it
+ * goes on from the numbers that are there, and no run is known any more. Where only length, dates
+ * or plans change, usage stays; of what a longer window reaches back to, nothing was kept before.
+ * Resolution may become a multiple of what it was. Calling it again with the same settings changes
+ * nothing. While usage is in a window, an edit of the tree takes time for all associations.
+ *
+ * config: the function uses usage=, resolution= and the accounts of a policy.
+ * time_zone: that of the dates; as for ft_usage_advance().
+ * tres_names: names of the TRES that are counted besides billing, at most 126, in the order that
+ * counts of TRES will have; none with usage=half_life. May be (NULL, 0).
+ *
+ * Errors: FT_ERR_MODEL (TRES with usage=half_life, other TRES than before, a finer resolution),
+ * FT_ERR_UNKNOWN_ID (an account of the policy), FT_ERR_TIME (a moment or a date outside the years
+ * 1970 to 9999), FT_ERR_TIME_ZONE, FT_ERR_CONFIG (more than 64 dates), FT_ERR_RANGE (a name that
+ * is empty or stands twice, or too many), FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN,
+ * FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
+ * Threads: one at a time per tree; the configuration is only read.
+ */
+FT_MUST_USE
+int32_t ft_usage_configure(ft_tree *tree,
+                           const ft_config *config,
+                           const char *time_zone,
+                           const char *const *tres_names,
+                           size_t tres_names_len);
+
+/**
+ * Charges what runs used over periods, in a window or since a date: it may be taken back.
+ *
+ * A run counts while it goes on; tell its end with ft_usage_end_run(). Until then each run takes
+ * memory. A period may be charged in pieces, in any order, but no second of a run twice. Either all
+ * are charged or, on an error, none.
+ *
+ * uses: what was used. row_size: sizeof(ft_run_use).
+ * tres_counts: rows of counts, one number per TRES in the order of the names given to
+ * ft_usage_configure(); runs that use the same may share a row. May be (NULL, 0).
+ * tres_counts_len: how many numbers there are in all: rows times TRES.
+ *
+ * Errors, naming the row: FT_ERR_MODEL (usage with a half-life), FT_ERR_RUN (a second that the run
+ * was charged before, or another association), FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME,
+ * FT_ERR_UNKNOWN_INDEX (no such row of counts), FT_ERR_RANGE (reserved is not zero);
+ * FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_usage_charge_runs(ft_tree *tree,
+                             const ft_run_use *uses,
+                             size_t uses_len,
+                             size_t row_size,
+                             const uint64_t *tres_counts,
+                             size_t tres_counts_len);
+
+/**
+ * Takes back all that a run was charged, as if it had never run, and forgets it.
+ *
+ * Errors: FT_ERR_RUN (no such run, or its end was told), FT_ERR_MODEL (usage with a half-life),
+ * FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree.
+ */
+FT_MUST_USE
+int32_t ft_usage_take_back(ft_tree *tree,
+                           uint32_t job,
+                           int64_t run);
+
+/**
+ * Tells how a run ended: its charges stay, or are taken back where counts= says that such an end
+ * does not count. The run is forgotten then.
+ *
+ * Charge it to its end before.
+ *
+ * config: the function uses counts=.
+ * end: one of enum ft_end. exit_code: 0..255; matters to FT_END_FAILED only.
+ * counted: receives 1 when its charges stay, 0 when they were taken back; may be NULL.
+ *
+ * Errors: FT_ERR_RUN (no such run, or its end was told), FT_ERR_MODEL (usage with a half-life),
+ * FT_ERR_ENUM, FT_ERR_RANGE, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Threads: one at a time per tree; the configuration is only read.
+ */
+FT_MUST_USE
+int32_t ft_usage_end_run(ft_tree *tree,
+                         const ft_config *config,
+                         uint32_t job,
+                         int64_t run,
+                         uint32_t end,
+                         uint32_t exit_code,
+                         int32_t *counted);
+
+/**
+ * Reads the usage of all associations, with that of all below them: billing, wall time or a TRES.
+ *
+ * With a half-life there is billing alone.
+ *
+ * quantity: one of enum ft_quantity.
+ * tres: for FT_QUANTITY_TRES the position of the TRES in the names given to
+ * ft_usage_configure(); else 0.
+ * usage: receives TRES-seconds, or seconds of wall time, one per association in the order of
+ * position. usage_len: as from ft_tree_len().
+ *
+ * Errors: FT_ERR_MODEL (wall time and TRES with a half-life), FT_ERR_UNKNOWN_TRES, FT_ERR_ENUM,
+ * FT_ERR_RANGE (tres is not 0), FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
+ * FT_ERR_POISONED.
+ * Threads: any number may read one tree at a time.
+ */
+FT_MUST_USE
+int32_t ft_usage_quantity(const ft_tree *tree,
+                          uint32_t quantity,
+                          uint32_t tres,
+                          double *usage,
+                          size_t usage_len);
 
 /**
  * Computes all factors from shares and usage, and stores them in the tree.
@@ -2223,6 +2465,11 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
  * were charged since the last pass and nothing else has changed the tree or its usage.
  * Last, jobs are priced with these factors, as by ft_jobs_price().
  *
+ * In a window or since a date (ft_usage_configure) nothing decays and nothing is reset: a run is
+ * charged by its job and start, as by ft_usage_charge_runs() but without single TRES, from where it
+ * was charged last. Tell how it ended with ft_usage_end_run(), after a pass that was given its end;
+ * where counts= is not set, all ends count, and that pass has told it.
+ *
  * Before the first pass, what was used until the tree's moment at ft_tree_new() or
  * ft_state_restore() counts as charged. Give every run to every pass: one that is left out is not
  * charged for that time.
@@ -2239,14 +2486,15 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
  * config: the function uses all settings.
  * site: as for ft_jobs_price(); NULL when there is no batch.
  * input: time, runs and jobs.
- * charged: receives what each run was charged, in TRES-seconds decayed to now; or (NULL, 0),
- * when that is not wanted.
+ * charged: receives what each run was charged, in TRES-seconds decayed to now, or of these the
+ * ones in the window or since the date of usage=; or (NULL, 0), when that is not wanted.
  * priorities: receives one priority per job of the batch; (NULL, 0) without a batch.
  * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
  *
- * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, and those of
- * ft_jobs_price(); FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is
- * charged.
+ * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RUN (in a window,
+ * a run of another association than before), and those of ft_jobs_price(); FT_ERR_MODEL (usage=
+ * of config is not the tree's), FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written
+ * then: no run is charged.
  * Threads: one at a time per tree; configuration and site are only read.
  */
 FT_MUST_USE
@@ -2263,18 +2511,22 @@ int32_t ft_pass(ft_tree *tree,
 /**
  * Tells how many bytes ft_state_save() writes for this tree.
  *
- * bytes_len: receives the number; it is valid until associations are added or removed.
+ * bytes_len: receives the number; it is valid until associations are added or removed, and in a
+ * window or since a date (ft_usage_configure) until anything changes.
  *
  * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: any number may read one tree at a time.
  */
-FT_MUST_USE int32_t ft_state_size(const ft_tree *tree, size_t *bytes_len);
+FT_MUST_USE
+int32_t ft_state_size(const ft_tree *tree,
+                      size_t *bytes_len);
 
 /**
  * Saves associations, shares, usage, its moment and the last reset into bytes of yours.
  *
  * The bytes have a version and a checksum, and are the same on every machine. Factors are not
- * saved: they follow from the rest.
+ * saved: they follow from the rest. In a window or since a date (ft_usage_configure) runs whose end
+ * was not told are saved, too, in a format that versions without ft_usage_configure() do not read.
  *
  * bytes: receives them. bytes_len: as from ft_state_size().
  *
@@ -2290,7 +2542,7 @@ int32_t ft_state_save(const ft_tree *tree,
  * Replaces the tree by a saved one. Its usage is equal to the last bit; compute factors next.
  * For ft_pass() all runs count as charged until the saved moment.
  *
- * bytes: as from ft_state_save(), of this version of the format.
+ * bytes: as from ft_state_save() of this version or an earlier one.
  *
  * Errors: FT_ERR_STATE_DAMAGED, FT_ERR_STATE_VERSION, FT_ERR_NULL, FT_ERR_LENGTH,
  * FT_ERR_HANDLE, FT_ERR_POISONED. The tree is then unchanged.

@@ -9,12 +9,13 @@ use std::fs;
 use capi_common::{WARNINGS, crate_dir, exported_functions, run, sources};
 
 /// Constants and functions come in this order, which is the order in which a reader needs them.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "version",
     "error",
     "config",
     "tree",
     "usage",
+    "usage_runs",
     "fairshare",
     "explain",
     "site",

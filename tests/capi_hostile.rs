@@ -9,9 +9,10 @@ use std::process::Command;
 
 use capi_common::{Library, crate_dir, exported_functions, run};
 
-const HOSTILE: [&str; 6] = [
+const HOSTILE: [&str; 7] = [
     "tests/c/hostile.c",
     "tests/c/hostile_usage.c",
+    "tests/c/hostile_windows.c",
     "tests/c/hostile_jobs.c",
     "tests/c/hostile_pass.c",
     "tests/c/hostile_queue.c",

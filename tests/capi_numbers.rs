@@ -1,4 +1,4 @@
-//! `tests/c/numbers.c`, `prices.c`, `pass.c`, `rankings.c` and `threads.c`: what C programs get is what was worked out by
+//! `tests/c/numbers.c`, `prices.c`, `pass.c`, `rankings.c`, `windows.c` and `threads.c`: what C programs get is what was worked out by
 //! hand, from one thread and from many.
 
 mod capi_common;
@@ -42,6 +42,11 @@ fn passes_are_those_worked_out_by_hand() {
 #[test]
 fn rankings_are_those_worked_out_by_hand() {
     check("tests/c/rankings.c", "rankings as by hand\n");
+}
+
+#[test]
+fn windows_are_those_worked_out_by_hand() {
+    check("tests/c/windows.c", "windows as by hand\n");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::ffi::c_char;
 
-use crate::config::{Config, ConfigError, SlurmConfReader};
+use crate::config::{
+    Config, ConfigError, Host, PolicyFile, PriorityParameters, SlurmConfReader, ValueError,
+};
 
 use super::error::{Failure, Status};
 use super::guard;
@@ -19,8 +21,10 @@ use super::view::{self, Out};
 /// (the default) or compat=slurm:24.11.5 (compute as that release does, with its defects),
 /// ranking=NAME (fair_tree, classic, depth_oblivious, difference, weighted_walk,
 /// least_used:LEVEL or least_used:leaf; without it PriorityFlags choose), calc_period=SECONDS and
-/// max_lock_ms=MILLISECONDS. What no function here follows is refused by name with
-/// FT_ERR_CONFIG, as usage=window:28-0 and order=strict are: for those there is ft_queue.
+/// max_lock_ms=MILLISECONDS; usage=half_life (the default), usage=window:LENGTH or
+/// usage=total:DATE, and beside the last two resolution=TIME and counts=STATES: see
+/// ft_usage_configure(). What no function here follows is refused by name with FT_ERR_CONFIG, as
+/// order=strict is: for that there is ft_queue.
 /// Made by ft_config_new(); freed by ft_config_free().
 pub struct ConfigHandle {
     _opaque: [u8; 0],
@@ -36,6 +40,7 @@ impl Handle for ConfigHandle {
 #[derive(Default)]
 pub struct ConfigModel {
     reader: SlurmConfReader,
+    policy: Option<PolicyFile>,
     pub(super) config: Config,
 }
 
@@ -103,11 +108,18 @@ pub unsafe extern "C" fn ft_config_set(
         };
         let mut reader = handle.get().reader.clone();
         reader.set(key, value)?;
-        let config = finish(&reader).map_err(|error| ConfigError {
+        let policy = handle.get().policy.clone();
+        let config = finish(&reader, policy.as_ref()).map_err(|error| ConfigError {
             place: None,
             ..error
         })?;
-        handle.edit(|model| *model = ConfigModel { reader, config });
+        handle.edit(|model| {
+            *model = ConfigModel {
+                reader,
+                policy,
+                config,
+            };
+        });
         Ok(())
     })
 }
@@ -141,15 +153,96 @@ pub unsafe extern "C" fn ft_config_load(
         };
         let mut reader = handle.get().reader.clone();
         reader.read(text, name);
-        let config = finish(&reader)?;
-        handle.edit(|model| *model = ConfigModel { reader, config });
+        let policy = handle.get().policy.clone();
+        let config = finish(&reader, policy.as_ref())?;
+        handle.edit(|model| {
+            *model = ConfigModel {
+                reader,
+                policy,
+                config,
+            };
+        });
         Ok(())
     })
 }
 
-fn finish(reader: &SlurmConfReader) -> Result<Config, ConfigError> {
-    reader
+/// Reads a policy file: the keys of PriorityParameters that are a policy, as TOML, and accounts with
+/// a usage model of their own. It replaces the policy that was loaded before.
+///
+///     usage = "window:28-0"
+///     counts = ["COMPLETED", "TIMEOUT", "FAILED:12"]
+///     [accounts.17]
+///     plan = "total:2026-01-01"
+///
+/// A tree has no names: an account is named by its id, as a decimal number, which need not be in any
+/// tree yet. A key stands here or in PriorityParameters, not in both. Minutes instead of shares are
+/// for ft_queue, and are refused.
+///
+/// `text`: the file's text; an empty one takes the policy away. `name`: its name, for messages.
+///
+/// Errors: FT_ERR_CONFIG (ft_last_error() begins with file:line:column where one is known),
+/// FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The
+/// settings are then unchanged.
+/// Threads: one at a time per handle.
+#[unsafe(no_mangle)]
+#[must_use]
+pub unsafe extern "C" fn ft_config_load_policy(
+    config: *mut ConfigHandle,
+    text: *const c_char,
+    text_len: usize,
+    name: *const c_char,
+) -> i32 {
+    guard::status("ft_config_load_policy", || {
+        // SAFETY: the caller passes a live handle that no other thread uses, a readable text and a
+        // terminated string.
+        let (mut handle, text, name) = unsafe {
+            (
+                handle::exclusive(config, "config")?,
+                view::text(text, text_len, "text")?,
+                view::string(name, "name")?,
+            )
+        };
+        let policy = PolicyFile::parse(text, name, None)?;
+        check_ids(&policy)?;
+        let empty =
+            policy.parameters == PriorityParameters::default() && policy.accounts.is_empty();
+        let policy = (!empty).then_some(policy);
+        let reader = handle.get().reader.clone();
+        let config = finish(&reader, policy.as_ref())?;
+        handle.edit(|model| {
+            *model = ConfigModel {
+                reader,
+                policy,
+                config,
+            };
+        });
+        Ok(())
+    })
+}
+
+/// Refuses accounts that are no ids.
+fn check_ids(policy: &PolicyFile) -> Result<(), ConfigError> {
+    for row in &policy.accounts {
+        let id = row.account.parse::<u32>();
+        if !id.is_ok_and(|id| id.to_string() == row.account) {
+            let allowed = "the id of an association, a whole number from 0 to 4294967294";
+            let error = ValueError::new(&row.account, allowed).of("accounts");
+            return Err(ConfigError {
+                place: Some(row.place.clone()),
+                ..error
+            });
+        }
+    }
+    Ok(())
+}
+
+fn finish(reader: &SlurmConfReader, policy: Option<&PolicyFile>) -> Result<Config, ConfigError> {
+    let config = reader
         .clone()
         .finish()
-        .map_err(|mut errors| errors.swap_remove(0))
+        .map_err(|mut errors| errors.swap_remove(0))?;
+    match policy {
+        None => Ok(config),
+        Some(policy) => config.with_policy_for(Host::Engine, policy),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
+use std::fmt::Display;
 
 use crate::tree::TreeError;
 use crate::usage::UsageError;
@@ -70,6 +71,10 @@ pub enum Status {
     FT_ERR_TIME = -41,
     /// A time zone that is neither known to the system nor a POSIX TZ string.
     FT_ERR_TIME_ZONE = -42,
+    /// No run has this number, it was charged for that time before, or to another association.
+    FT_ERR_RUN = -43,
+    /// The usage model of the tree does not have this, or is not the one of the settings.
+    FT_ERR_MODEL = -44,
 
     /// Factors were not computed since the tree was last edited.
     FT_ERR_NOT_COMPUTED = -50,
@@ -124,7 +129,7 @@ use Status::*;
 
 impl Status {
     /// All of them, for ft_status_str().
-    const ALL: [Status; 45] = [
+    const ALL: [Status; 47] = [
         FT_OK,
         FT_ERR_NULL,
         FT_ERR_LENGTH,
@@ -149,6 +154,8 @@ impl Status {
         FT_ERR_USAGE,
         FT_ERR_TIME,
         FT_ERR_TIME_ZONE,
+        FT_ERR_RUN,
+        FT_ERR_MODEL,
         FT_ERR_NOT_COMPUTED,
         FT_ERR_NOT_A_USER,
         FT_ERR_CONFIG,
@@ -198,6 +205,8 @@ impl Status {
             FT_ERR_USAGE => c"usage is not a number from 0 up",
             FT_ERR_TIME => c"a time lies before the one it must follow",
             FT_ERR_TIME_ZONE => c"unknown time zone",
+            FT_ERR_RUN => c"no such run, or charged before or to another association",
+            FT_ERR_MODEL => c"the tree's usage model does not have this, or is another one",
             FT_ERR_NOT_COMPUTED => c"not computed since the tree was last edited",
             FT_ERR_NOT_A_USER => c"the association is an account, but only users are ranked",
             FT_ERR_CONFIG => c"a setting is not allowed",
@@ -237,6 +246,14 @@ impl Failure {
             sentence: sentence.into(),
         }
     }
+
+    /// The same, saying which argument it is about.
+    pub(super) fn at(self, argument: impl Display) -> Failure {
+        Failure {
+            sentence: format!("{argument}: {}", self.sentence),
+            ..self
+        }
+    }
 }
 
 impl From<TreeError> for Failure {
@@ -264,7 +281,7 @@ impl From<UsageError> for Failure {
         let status = match error {
             UsageError::NotANumber { .. } => FT_ERR_USAGE,
             UsageError::Length { .. } => FT_ERR_LENGTH,
-            UsageError::Window(_) => FT_ERR_USAGE,
+            UsageError::Window(error) => return error.into(),
         };
         Failure::new(status, error.to_string())
     }

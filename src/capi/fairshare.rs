@@ -109,7 +109,7 @@ pub unsafe extern "C" fn ft_fairshare_compute(
         handle.edit(|model| {
             let ranking = config.ranking();
             let (rows, users) = model.take_spare_factors();
-            let (tree, raw_usage) = (&model.tree, model.ledger().raw());
+            let (tree, raw_usage) = (&model.tree, model.raw());
             let rows = fairshare::compute_again(ranking, config.compat, tree, raw_usage, rows);
             model.set_factors(ranking, rows, users);
         });

@@ -40,10 +40,12 @@ mod site;
 mod state;
 mod tree;
 mod usage;
+mod usage_runs;
 mod user_factors;
 mod users;
 mod version;
 mod view;
+mod window;
 
 pub use config::*;
 pub use error::{Status, ft_last_error, ft_status_str};
@@ -66,4 +68,5 @@ pub use site::{
 pub use state::*;
 pub use tree::*;
 pub use usage::*;
+pub use usage_runs::*;
 pub use version::*;

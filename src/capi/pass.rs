@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::ffi::c_char;
 use std::fmt;
 
-use crate::config::Config;
+use crate::config::{Config, Counts};
 use crate::engine::{self, Accruing, AssocResult, Host, Input, RunKey};
-use crate::fairshare::{AssocFairshare, HostMath};
+use crate::fairshare::{self, AssocFairshare, HostMath};
 use crate::priority::{Job, TimeLimit};
-use crate::usage::{Charge, Run, RunState, UsageChange, UsageError};
+use crate::usage::window::RunId;
+use crate::usage::{Charge, Run, RunState, UsageChange, UsageError, Use};
 
 use super::batch::Batch;
 use super::config::ConfigHandle;
@@ -21,6 +22,7 @@ use super::site::SiteHandle;
 use super::tree::{TreeHandle, TreeModel};
 use super::usage::{check_usage, zone};
 use super::view::{self, Out, OutArray, Plain};
+use super::window::RunUse;
 
 /// A job that runs, or has ended since the last pass.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +79,11 @@ unsafe impl Plain for PassRow {}
 /// were charged since the last pass and nothing else has changed the tree or its usage.
 /// Last, jobs are priced with these factors, as by ft_jobs_price().
 ///
+/// In a window or since a date (ft_usage_configure) nothing decays and nothing is reset: a run is
+/// charged by its job and start, as by ft_usage_charge_runs() but without single TRES, from where it
+/// was charged last. Tell how it ended with ft_usage_end_run(), after a pass that was given its end;
+/// where counts= is not set, all ends count, and that pass has told it.
+///
 /// Before the first pass, what was used until the tree's moment at ft_tree_new() or
 /// ft_state_restore() counts as charged. Give every run to every pass: one that is left out is not
 /// charged for that time.
@@ -93,14 +100,15 @@ unsafe impl Plain for PassRow {}
 /// `config`: the function uses all settings.
 /// `site`: as for ft_jobs_price(); NULL when there is no batch.
 /// `input`: time, runs and jobs.
-/// `charged`: receives what each run was charged, in TRES-seconds decayed to now; or (NULL, 0),
-/// when that is not wanted.
+/// `charged`: receives what each run was charged, in TRES-seconds decayed to now, or of these the
+/// ones in the window or since the date of usage=; or (NULL, 0), when that is not wanted.
 /// `priorities`: receives one priority per job of the batch; (NULL, 0) without a batch.
 /// `was_reset`: receives 1 when usage was cleared, else 0; may be NULL.
 ///
-/// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, and those of
-/// ft_jobs_price(); FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is
-/// charged.
+/// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RUN (in a window,
+/// a run of another association than before), and those of ft_jobs_price(); FT_ERR_MODEL (usage=
+/// of `config` is not the tree's), FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written
+/// then: no run is charged.
 /// Threads: one at a time per tree; configuration and site are only read.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -148,6 +156,7 @@ pub unsafe extern "C" fn ft_pass(
         let out = OutArray::new(priorities, priorities_len, "priorities")?;
         let was_reset = Out::optional(was_reset, "was_reset")?;
 
+        handle.get().check_model(config)?;
         let accruing = accruing(handle.get(), &runs, input.now)?;
         let (mut jobs, mut prices) = (Vec::new(), Vec::new());
         match &queue {
@@ -165,6 +174,9 @@ pub unsafe extern "C" fn ft_pass(
             }
         }
         let told = handle.edit(|model| {
+            if model.window.is_some() {
+                return window_pass(model, config, input.now, &runs);
+            }
             model.configure(config, zone);
             pass(model, config, input.now, &accruing, &jobs, &runs)
         })?;
@@ -344,4 +356,63 @@ fn pass(
         None => Ok(told),
         Some(error) => Err(error.into()),
     }
+}
+
+/// The steps in a window or since a date. Nothing is changed on an error.
+fn window_pass(
+    model: &mut TreeModel,
+    config: &Config,
+    now: i64,
+    runs: &[RunRow],
+) -> Result<Told, Failure> {
+    let tree = &model.tree;
+    let mut window = model.window.clone().expect("a window");
+    window.advance(tree, now)?;
+    let mut charged = Vec::with_capacity(runs.len());
+    for (number, row) in runs.iter().enumerate() {
+        let assoc = model.index_of(row.assoc, At(number))?;
+        let run = RunId {
+            job: row.job,
+            run: row.start,
+        };
+        let passed = model.charged_until.until((row.job, row.start), now);
+        let passed = passed.map_or(row.start, |passed| passed.max(row.start));
+        let from = window.ledger().charged_until(run).unwrap_or(passed);
+        let end = if row.end == 0 { now } else { row.end.min(now) };
+        let used = RunUse {
+            assoc,
+            run,
+            from,
+            to: end.max(from),
+            tres: row.tres,
+            factor: row.usage_factor,
+            counts: &[],
+        };
+        let done = window.charge_run(tree, &used);
+        done.map_err(|error| Failure::from(error).at(At(number)))?;
+        charged.push(window.weigh(&Use {
+            from,
+            to: used.to,
+            billing: row.tres,
+            factor: row.usage_factor,
+            tres: &[],
+        }));
+        if row.end != 0 && row.end <= now && *config.counts() == Counts::All {
+            window.end(tree, run, true);
+        }
+    }
+    model.window = Some(window);
+    let last_ran = model.charged_until.last_ran();
+    let last_ran = last_ran.map_or(now, |last_ran| last_ran.max(now));
+    let keys = runs.iter().map(|run| (run.job, run.start)).collect();
+    model.charged_until.commit(last_ran, now, Some(keys));
+    let (rows, users) = model.take_spare_factors();
+    let (ranking, compat) = (config.ranking(), config.compat);
+    let rows = fairshare::compute_again(ranking, compat, &model.tree, model.raw(), rows);
+    model.set_factors(ranking, rows, users);
+    Ok(Told {
+        charged,
+        priced: true,
+        ..Told::default()
+    })
 }

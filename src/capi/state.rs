@@ -3,12 +3,16 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
-//! | 4 | version of the format, 1 |
+//! | 4 | version of the format: 1, or 2 where usage is in a window or since a date |
 //! | 4 | number of associations |
 //! | 8 | moment of the usage, seconds since 1970 |
 //! | 8 | last reset, seconds since 1970 |
 //! | 36 each | id, parent, raw shares, kind (4 each); own and raw usage (mantissa 8, sign and exponent 2 each) |
+//! | 8 | format 2: length of what follows but the checksum |
+//! | … | format 2: length of the window (8) and resolution (4), plan (8), number of plans (4), each id (4) and plan (8); number of TRES (4), each length (4) and name; the ledger as in the plugin's file, where accounts are ids |
 //! | 4 | CRC-32 (IEEE) of all bytes before |
+//!
+//! A plan is the date of a total, seconds since 1970, or -1 for the window.
 //!
 //! All numbers are little-endian, so that a state may move between machines. Usage is kept as
 //! x87 does, so that restoring loses no bit.
@@ -22,9 +26,13 @@ use super::guard;
 use super::handle;
 use super::tree::{AssocRow, TreeHandle, TreeModel};
 use super::view::{self, Out, OutArray};
+use super::window::TreeWindow;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
+/// Without a window.
 const VERSION: u32 = 1;
+/// With one.
+const WITH_WINDOW: u32 = 2;
 const HEAD: usize = 32;
 const ROW: usize = 36;
 const TAIL: usize = 4;
@@ -33,12 +41,21 @@ fn size(associations: usize) -> usize {
     HEAD + associations * ROW + TAIL
 }
 
+fn saved_len(model: &TreeModel) -> usize {
+    match &model.window {
+        None => size(model.tree.len()),
+        Some(_) => save(model).len(),
+    }
+}
+
 fn save(model: &TreeModel) -> Vec<u8> {
     let (rows, ledger) = (model.tree.rows(), model.ledger());
     let count = u32::try_from(rows.len()).expect("positions are 32 bits wide");
     let mut bytes = Vec::with_capacity(size(rows.len()));
     bytes.extend(MAGIC);
-    bytes.extend(VERSION.to_le_bytes());
+    let window = model.window.as_ref();
+    let version = window.map_or(VERSION, |_| WITH_WINDOW);
+    bytes.extend(version.to_le_bytes());
     bytes.extend(count.to_le_bytes());
     bytes.extend(model.moment().to_le_bytes());
     bytes.extend(model.last_reset().to_le_bytes());
@@ -52,6 +69,11 @@ fn save(model: &TreeModel) -> Vec<u8> {
             bytes.extend(mantissa.to_le_bytes());
             bytes.extend(sign_exponent.to_le_bytes());
         }
+    }
+    if let Some(window) = window {
+        let window = window.save(&model.tree);
+        bytes.extend((window.len() as u64).to_le_bytes());
+        bytes.extend(window);
     }
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
     bytes
@@ -93,18 +115,28 @@ fn restore(bytes: &[u8]) -> Result<TreeModel, Failure> {
     }
     let mut numbers = Numbers(&bytes[MAGIC.len()..]);
     let version = numbers.u32()?;
-    if version != VERSION {
+    if version != VERSION && version != WITH_WINDOW {
         return Err(Failure::new(
             Status::FT_ERR_STATE_VERSION,
-            format!("bytes: the state has format {version}, this version reads {VERSION}"),
+            format!(
+                "bytes: the state has format {version}, this version reads {VERSION} and \
+                 {WITH_WINDOW}"
+            ),
         ));
     }
     let count = numbers.u32()? as usize;
-    if count
+    let rows = count
         .checked_mul(ROW)
-        .and_then(|rows| rows.checked_add(HEAD + TAIL))
-        != Some(bytes.len())
-    {
+        .and_then(|rows| rows.checked_add(HEAD));
+    let window_len = |rows: usize| {
+        let mut rest = Numbers(bytes.get(rows..)?);
+        usize::try_from(u64::from_le_bytes(rest.take().ok()?)).ok()
+    };
+    let content = match version {
+        WITH_WINDOW => rows.and_then(|rows| rows.checked_add(8)?.checked_add(window_len(rows)?)),
+        _ => rows,
+    };
+    if content.and_then(|content| content.checked_add(TAIL)) != Some(bytes.len()) {
         return Err(damaged(&format!(
             "a state of {count} associations does not have {} bytes",
             bytes.len()
@@ -114,7 +146,13 @@ fn restore(bytes: &[u8]) -> Result<TreeModel, Failure> {
     if crc32fast::hash(content).to_le_bytes() != checksum {
         return Err(damaged("the checksum does not match"));
     }
-    contents(numbers, count)
+    let mut model = contents(numbers, count)?;
+    if version == WITH_WINDOW {
+        let window = &content[HEAD + count * ROW + 8..];
+        let found = TreeWindow::restore(&model.tree, window, model.moment());
+        model.window = Some(Box::new(found.map_err(|why| damaged(&why))?));
+    }
+    Ok(model)
 }
 
 fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure> {
@@ -141,7 +179,8 @@ fn contents(mut numbers: Numbers<'_>, count: usize) -> Result<TreeModel, Failure
 
 /// Tells how many bytes ft_state_save() writes for this tree.
 ///
-/// `bytes_len`: receives the number; it is valid until associations are added or removed.
+/// `bytes_len`: receives the number; it is valid until associations are added or removed, and in a
+/// window or since a date (ft_usage_configure) until anything changes.
 ///
 /// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: any number may read one tree at a time.
@@ -153,7 +192,7 @@ pub unsafe extern "C" fn ft_state_size(tree: *const TreeHandle, bytes_len: *mut 
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = Out::new(bytes_len, "bytes_len")?;
         // SAFETY: the caller passes a writable pointer.
-        unsafe { out.write(size(model.tree.len())) };
+        unsafe { out.write(saved_len(model)) };
         Ok(())
     })
 }
@@ -161,7 +200,8 @@ pub unsafe extern "C" fn ft_state_size(tree: *const TreeHandle, bytes_len: *mut 
 /// Saves associations, shares, usage, its moment and the last reset into bytes of yours.
 ///
 /// The bytes have a version and a checksum, and are the same on every machine. Factors are not
-/// saved: they follow from the rest.
+/// saved: they follow from the rest. In a window or since a date (ft_usage_configure) runs whose end
+/// was not told are saved, too, in a format that versions without ft_usage_configure() do not read.
 ///
 /// `bytes`: receives them. `bytes_len`: as from ft_state_size().
 ///
@@ -178,9 +218,13 @@ pub unsafe extern "C" fn ft_state_save(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let out = OutArray::new(bytes, bytes_len, "bytes")?;
-        out.expect_len(size(model.tree.len()), "bytes to save", "bytes")?;
+        if model.window.is_none() {
+            out.expect_len(size(model.tree.len()), "bytes to save", "bytes")?;
+        }
+        let saved = save(model);
+        out.expect_len(saved.len(), "bytes to save", "bytes")?;
         // SAFETY: the caller passes a writable array.
-        unsafe { out.write(save(model)) };
+        unsafe { out.write(saved) };
         Ok(())
     })
 }
@@ -188,7 +232,7 @@ pub unsafe extern "C" fn ft_state_save(
 /// Replaces the tree by a saved one. Its usage is equal to the last bit; compute factors next.
 /// For ft_pass() all runs count as charged until the saved moment.
 ///
-/// `bytes`: as from ft_state_save(), of this version of the format.
+/// `bytes`: as from ft_state_save() of this version or an earlier one.
 ///
 /// Errors: FT_ERR_STATE_DAMAGED, FT_ERR_STATE_VERSION, FT_ERR_NULL, FT_ERR_LENGTH,
 /// FT_ERR_HANDLE, FT_ERR_POISONED. The tree is then unchanged.
@@ -267,7 +311,7 @@ mod tests {
     #[test]
     fn a_later_format_is_told_apart() {
         let mut bytes = save(&model());
-        bytes[8] = 2;
+        bytes[8] = 3;
         let failure = restore(&bytes).err().unwrap();
         assert_eq!(failure.status, Status::FT_ERR_STATE_VERSION);
     }

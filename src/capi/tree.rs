@@ -5,10 +5,11 @@ use std::fmt::Display;
 use jiff::tz::TimeZone;
 
 use crate::compat::Compat;
-use crate::config::{Config, ResetPeriod};
+use crate::config::{Config, ResetPeriod, UsageModel};
 use crate::engine::{Engine, HighWater};
+use crate::extended::Extended;
 use crate::fairshare::{AssocFairshare, Ranking};
-use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree};
+use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use crate::usage::{Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting};
 
 use super::error::{Failure, Status};
@@ -16,6 +17,7 @@ use super::guard;
 use super::handle::{self, Handle};
 use super::user_factors::UserFactors;
 use super::view::{self, Out, OutArray, Plain};
+use super::window::TreeWindow;
 
 /// No association, partition, QOS or row: the parent of the root, for instance.
 pub const FT_NONE: u32 = 0xffff_ffff;
@@ -64,6 +66,8 @@ pub struct TreeModel {
     pub(super) engine: Engine<Resetting<HalfLife>>,
     /// High-water mark of the time charged to each run by passes.
     pub(super) charged_until: HighWater,
+    /// Usage in a window or since dates; the engine's is empty then.
+    pub(super) window: Option<Box<TreeWindow>>,
     /// Dropped when the tree is edited.
     pub(super) factors: Option<Factors>,
 }
@@ -87,6 +91,7 @@ impl TreeModel {
             tree,
             engine: Engine::new(Resetting::new(half_life, resets, TimeZone::UTC)),
             charged_until: HighWater::new(Some(moment)),
+            window: None,
             factors: None,
         }
     }
@@ -101,8 +106,63 @@ impl TreeModel {
         (&mut self.tree, model.model_mut().ledger_mut())
     }
 
+    /// Raw usage by position, whatever the model.
+    pub(super) fn raw(&self) -> &[Extended] {
+        match &self.window {
+            Some(window) => window.raw(),
+            None => self.ledger().raw(),
+        }
+    }
+
+    /// Changes which associations there are, and their usage with them.
+    fn edit_tree<R>(
+        &mut self,
+        change: impl FnOnce(&mut Tree, &mut Ledger) -> Result<R, TreeError>,
+    ) -> Result<R, TreeError> {
+        let before = self.window.is_some().then(|| self.tree.clone());
+        let (tree, ledger) = self.edit_usage();
+        let result = change(tree, ledger)?;
+        if let (Some(window), Some(before)) = (&mut self.window, before) {
+            window.follow_tree(&before, &self.tree);
+        }
+        self.factors = None;
+        Ok(result)
+    }
+
+    /// Refuses settings that ask for another usage model than the tree has.
+    pub(super) fn check_model(&self, config: &Config) -> Result<(), Failure> {
+        let fits = match &self.window {
+            Some(window) => window.fits(config),
+            None => config.usage() == UsageModel::HalfLife,
+        };
+        if fits {
+            return Ok(());
+        }
+        let why = format!(
+            "config asks for usage={}, which is not the tree's usage model: call \
+             ft_usage_configure() first",
+            config.usage()
+        );
+        Err(Failure::new(Status::FT_ERR_MODEL, why))
+    }
+
+    /// Refuses what only a half-life has.
+    pub(super) fn check_half_life(&self) -> Result<(), Failure> {
+        match &self.window {
+            None => Ok(()),
+            Some(_) => Err(Failure::new(
+                Status::FT_ERR_MODEL,
+                "the tree's usage is that of a window or since a date, and needs to know when it \
+                 was",
+            )),
+        }
+    }
+
     /// The moment that usage is decayed to.
     pub(super) fn moment(&self) -> i64 {
+        if let Some(window) = &self.window {
+            return window.moment();
+        }
         self.engine.model().moment().unwrap_or(0)
     }
 
@@ -318,10 +378,14 @@ pub unsafe extern "C" fn ft_tree_load(
         let tree = Tree::from_rows(assocs?)?;
         let ledger = Ledger::new(&tree);
         handle.edit(|model| {
-            let (old_tree, old_ledger) = model.edit_usage();
-            (*old_tree, *old_ledger) = (tree, ledger);
-            model.factors = None;
-        });
+            if let Some(window) = &mut model.window {
+                window.reset(&model.tree, None);
+            }
+            model.edit_tree(|old_tree, old_ledger| {
+                (*old_tree, *old_ledger) = (tree, ledger);
+                Ok(())
+            })
+        })?;
         Ok(())
     })
 }
@@ -352,9 +416,7 @@ pub unsafe extern "C" fn ft_tree_add(
         };
         let assoc = row[0].assoc()?;
         handle.edit(|model| {
-            let (tree, ledger) = model.edit_usage();
-            ledger.add_assoc(tree, assoc)?;
-            model.factors = None;
+            model.edit_tree(|tree, ledger| ledger.add_assoc(tree, assoc))?;
             Ok(())
         })
     })
@@ -401,9 +463,7 @@ pub unsafe extern "C" fn ft_tree_move(tree: *mut TreeHandle, id: u32, parent: u3
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
-            let (tree, ledger) = model.edit_usage();
-            ledger.move_assoc(tree, id, parent)?;
-            model.factors = None;
+            model.edit_tree(|tree, ledger| ledger.move_assoc(tree, id, parent))?;
             Ok(())
         })
     })
@@ -423,9 +483,7 @@ pub unsafe extern "C" fn ft_tree_remove(tree: *mut TreeHandle, id: u32) -> i32 {
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         handle.edit(|model| {
-            let (tree, ledger) = model.edit_usage();
-            ledger.remove_assoc(tree, id)?;
-            model.factors = None;
+            model.edit_tree(|tree, ledger| ledger.remove_assoc(tree, id))?;
             Ok(())
         })
     })

@@ -10,7 +10,7 @@ use crate::engine::Input;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::tree::AssocIndex;
-use crate::usage::{Decay, Ledger, UsageChange};
+use crate::usage::{Decay, Ledger, UsageChange, Use};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
@@ -89,7 +89,8 @@ fn charge_all(model: &mut TreeModel, charges: &[(AssocIndex, f64)]) -> Result<()
 /// until ft_fairshare_compute().
 ///
 /// Errors, naming the entry: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_LENGTH (the two lengths
-/// differ); FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// differ); FT_ERR_MODEL (usage in a window or since a date: it must be told when);
+/// FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -116,6 +117,7 @@ pub unsafe extern "C" fn ft_usage_charge(
             let index = handle.get().index_of(*id, format_args!("ids[{number}]"))?;
             charges.push((index, *amount));
         }
+        handle.get().check_half_life()?;
         handle.edit(|model| charge_all(model, &charges))
     })
 }
@@ -128,12 +130,16 @@ pub unsafe extern "C" fn ft_usage_charge(
 /// advances. Periods after the moment count more than their seconds, and decay to the right amount.
 /// Either all are charged or, on an error, none.
 ///
-/// `config`: the function uses its PriorityDecayHalfLife and compat=.
+/// In a window or since a date (ft_usage_configure) only the part of a period counts that is inside,
+/// and a period must not end after the moment. Use that may have to be taken back is charged by
+/// ft_usage_charge_runs() instead.
+///
+/// `config`: the function uses its PriorityDecayHalfLife, usage= and compat=.
 /// `uses`: what was used. `row_size`: sizeof(ft_use).
 ///
 /// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RANGE
-/// (reserved is not zero); FT_ERR_NULL, FT_ERR_LENGTH, FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE,
-/// FT_ERR_HANDLE, FT_ERR_POISONED.
+/// (reserved is not zero); FT_ERR_MODEL (usage= is not the tree's); FT_ERR_NULL, FT_ERR_LENGTH,
+/// FT_ERR_ALIGN, FT_ERR_STRUCT_SIZE, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree; the configuration is only read.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -154,6 +160,10 @@ pub unsafe extern "C" fn ft_usage_charge_periods(
                 view::rows(uses, uses_len, row_size, "uses")?,
             )
         };
+        handle.get().check_model(config)?;
+        if handle.get().window.is_some() {
+            return handle.edit(|model| charge_window(model, &uses));
+        }
         let charges: Result<Vec<_>, Failure> = uses
             .iter()
             .enumerate()
@@ -164,12 +174,39 @@ pub unsafe extern "C" fn ft_usage_charge_periods(
     })
 }
 
+/// Charges all periods or, when one of them is refused, none.
+fn charge_window(model: &mut TreeModel, uses: &[UseRow]) -> Result<(), Failure> {
+    let mut next = model.window.clone().expect("a window");
+    for (number, row) in uses.iter().enumerate() {
+        let assoc = checked_period(model, number, row)?;
+        let used = Use {
+            from: row.from,
+            to: row.to,
+            billing: row.tres,
+            factor: 1.0,
+            tres: &[],
+        };
+        let charged = next.charge(&model.tree, assoc, &used);
+        charged.map_err(|failure| failure.at(format_args!("uses[{number}]")))?;
+    }
+    model.window = Some(next);
+    Ok(())
+}
+
 fn period_charge(
     model: &TreeModel,
     config: &Config,
     number: usize,
     row: &UseRow,
 ) -> Result<(AssocIndex, f64), Failure> {
+    let index = checked_period(model, number, row)?;
+    let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
+    let charge = row.tres * decay.weight(row.from, row.to, model.moment());
+    check_usage(charge, format_args!("uses[{number}]"))?;
+    Ok((index, charge))
+}
+
+fn checked_period(model: &TreeModel, number: usize, row: &UseRow) -> Result<AssocIndex, Failure> {
     if row.reserved != 0 {
         return Err(Failure::new(
             Status::FT_ERR_RANGE,
@@ -189,14 +226,12 @@ fn period_charge(
             ),
         ));
     }
-    let index = model.index_of(row.id, format_args!("uses[{number}]"))?;
-    let decay = Decay::new(config.priority_decay_half_life_secs, config.compat);
-    let charge = row.tres * decay.weight(row.from, row.to, model.moment());
-    check_usage(charge, format_args!("uses[{number}]"))?;
-    Ok((index, charge))
+    model.index_of(row.id, format_args!("uses[{number}]"))
 }
 
 /// Advances the moment: all usage decays to `now`, and is cleared when a reset is due.
+///
+/// In a window (ft_usage_configure) what leaves it counts no more, and nothing is reset.
 ///
 /// Half of it is left after PriorityDecayHalfLife. When a PriorityUsageResetPeriod began since
 /// the last reset, all usage is cleared. Calling it twice with the same `now` changes nothing,
@@ -208,8 +243,9 @@ fn period_charge(
 /// POSIX TZ string ("CET-1CEST,M3.5.0,M10.5.0/3"), or NULL for the machine's own.
 /// `was_reset`: receives 1 when usage was cleared, else 0; may be NULL.
 ///
-/// Errors: FT_ERR_TIME, FT_ERR_TIME_ZONE, FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN,
-/// FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
+/// Errors: FT_ERR_TIME, FT_ERR_TIME_ZONE, FT_ERR_MODEL (usage= of `config` is not the tree's),
+/// FT_ERR_UTF8, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then
+/// unchanged.
 /// Threads: one at a time per tree; the configuration is only read.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -239,7 +275,8 @@ pub unsafe extern "C" fn ft_usage_advance(
                 format!("now is {now}, but the usage is valued at {as_of} already"),
             ));
         }
-        let cleared = handle.edit(|model| advance(model, config, now, zone));
+        handle.get().check_model(config)?;
+        let cleared = handle.edit(|model| advance(model, config, now, zone))?;
         if let Some(out) = out {
             // SAFETY: the caller passes a writable pointer.
             unsafe { out.write(i32::from(cleared)) };
@@ -248,7 +285,16 @@ pub unsafe extern "C" fn ft_usage_advance(
     })
 }
 
-fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: TimeZone) -> bool {
+/// Tells whether usage was cleared.
+fn advance(
+    model: &mut TreeModel,
+    config: &Config,
+    now: i64,
+    zone: TimeZone,
+) -> Result<bool, Failure> {
+    if let Some(window) = &mut model.window {
+        return window.advance(&model.tree, now).map(|()| false);
+    }
     model.configure(config, zone);
     let input = Input {
         config,
@@ -259,7 +305,7 @@ fn advance(model: &mut TreeModel, config: &Config, now: i64, zone: TimeZone) -> 
         last_ran: model.charged_until.last_ran(),
         now,
     };
-    model.engine.spend(&input, &mut ()) == UsageChange::Cleared
+    Ok(model.engine.spend(&input, &mut ()) == UsageChange::Cleared)
 }
 
 /// # Safety
@@ -318,7 +364,8 @@ pub unsafe extern "C" fn ft_usage_time(
 
 /// Clears the usage of an association and of all below it; FT_NONE: of all associations.
 ///
-/// It is subtracted from the usage of the accounts above.
+/// It is subtracted from the usage of the accounts above. In a window or since a date, runs that
+/// go on there begin again: what they were charged before is not taken back later.
 ///
 /// Errors: FT_ERR_UNKNOWN_ID, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree.
@@ -329,11 +376,19 @@ pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
         // SAFETY: the caller passes a live handle that no other thread uses.
         let mut handle = unsafe { handle::exclusive(tree, "tree")? };
         if id == super::FT_NONE {
-            handle.edit(|model| model.edit_usage().1.reset());
+            handle.edit(|model| {
+                model.edit_usage().1.reset();
+                if let Some(window) = &mut model.window {
+                    window.reset(&model.tree, None);
+                }
+            });
             return Ok(());
         }
         let index = handle.get().index_of(id, "id")?;
         handle.edit(|model| {
+            if let Some(window) = &mut model.window {
+                window.reset(&model.tree, Some(index));
+            }
             let (tree, ledger) = model.edit_usage();
             ledger.reset_assoc(tree, index);
         });
@@ -348,8 +403,8 @@ pub unsafe extern "C" fn ft_usage_reset(tree: *mut TreeHandle, id: u32) -> i32 {
 /// prints it: the own usage of an account is its raw usage minus that of its children.
 /// `usage`: TRES-seconds from 0 up, one per association in the order of position.
 ///
-/// Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
-/// FT_ERR_POISONED. The usage is then unchanged.
+/// Errors: FT_ERR_ENUM, FT_ERR_USAGE, FT_ERR_LENGTH, FT_ERR_MODEL (usage in a window or since a
+/// date), FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED. The usage is then unchanged.
 /// Threads: one at a time per tree.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -368,6 +423,7 @@ pub unsafe extern "C" fn ft_usage_load(
             )
         };
         let kind = usage_kind(kind)?;
+        handle.get().check_half_life()?;
         let tree = &handle.get().tree;
         view::expect_len(usage.len(), tree.len(), "associations", "usage")?;
         for (number, usage) in usage.iter().enumerate() {
@@ -388,12 +444,12 @@ pub unsafe extern "C" fn ft_usage_load(
 
 /// Reads the usage of all associations, decayed to the tree's moment.
 ///
-/// `kind`: FT_USAGE_OWN or FT_USAGE_RAW.
+/// `kind`: FT_USAGE_OWN or FT_USAGE_RAW; in a window or since a date only the latter is known.
 /// `usage`: receives TRES-seconds, one per association in the order of position.
 /// `usage_len`: as from ft_tree_len().
 ///
-/// Errors: FT_ERR_ENUM, FT_ERR_LENGTH, FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE,
-/// FT_ERR_POISONED.
+/// Errors: FT_ERR_ENUM, FT_ERR_LENGTH, FT_ERR_MODEL (FT_USAGE_OWN, where it is not known),
+/// FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: any number may read one tree at a time.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -407,8 +463,11 @@ pub unsafe extern "C" fn ft_usage_read(
         // SAFETY: the caller passes a live handle that no other thread changes during the call.
         let model = unsafe { handle::shared(tree, "tree")? };
         let found = match usage_kind(kind)? {
-            UsageKind::FT_USAGE_OWN => model.ledger().own(),
-            UsageKind::FT_USAGE_RAW => model.ledger().raw(),
+            UsageKind::FT_USAGE_OWN => {
+                model.check_half_life()?;
+                model.ledger().own()
+            }
+            UsageKind::FT_USAGE_RAW => model.raw(),
         };
         let out = OutArray::new(usage, usage_len, "usage")?;
         out.expect_len(found.len(), "associations", "usage")?;

@@ -43,23 +43,8 @@ const BOTH: &[Host] = &[Host::Plugin, Host::Engine];
 /// The list.
 const LACKING: &[Lack] = &[
     Lack {
-        key: "usage",
-        by: &[Host::Engine],
-        allowed: "half_life",
-        asked: |config| {
-            let usage = config.usage();
-            (usage != UsageModel::HalfLife).then(|| usage.to_string())
-        },
-    },
-    Lack {
         key: "resolution",
-        by: &[Host::Engine],
-        allowed: "nothing",
-        asked: |config| config.parameters.resolution.map(|secs| format!("{secs} s")),
-    },
-    Lack {
-        key: "resolution",
-        by: &[Host::Plugin],
+        by: BOTH,
         allowed: "nothing, or a window or total of usage= beside it",
         asked: |config| {
             let secs = config.parameters.resolution.filter(|_| decays(config));
@@ -99,13 +84,7 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "counts",
-        by: &[Host::Engine],
-        allowed: "all",
-        asked: |config| (*config.counts() != Counts::All).then(|| "states".to_owned()),
-    },
-    Lack {
-        key: "counts",
-        by: &[Host::Plugin],
+        by: BOTH,
         allowed: "all, or a window or total of usage= beside it",
         asked: |config| {
             let some = *config.counts() != Counts::All && decays(config);
@@ -165,17 +144,17 @@ const LACKING: &[Lack] = &[
         },
     },
     Lack {
-        key: "plan",
+        key: "minutes",
         by: &[Host::Engine],
-        allowed: "accounts without a usage model of their own",
+        allowed: "accounts without minutes",
         asked: |config| {
-            let given = config.accounts.iter().find(|row| row.plan.is_some());
+            let given = config.accounts.iter().find(|row| row.minutes.is_some());
             given.map(|row| row.account.clone())
         },
     },
     Lack {
         key: "plan",
-        by: &[Host::Plugin],
+        by: BOTH,
         allowed: "beside a window or total of usage=: total:DATE, or the one window that there is",
         asked: |config| {
             let mut lengths = Vec::new();
@@ -245,7 +224,6 @@ mod tests {
         );
         for lack in LACKING {
             let text = match lack.key {
-                "usage" => "usage=window:7-0",
                 "resolution" => "resolution=1-0",
                 "ranking" => "ranking=fair_tree",
                 "order" => "order=strict,ranking=difference",

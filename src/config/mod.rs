@@ -127,12 +127,20 @@ impl Config {
     ///
     /// # Errors
     /// A key that both give, and the errors of [`Config::validate`].
-    pub fn with_policy(mut self, file: &PolicyFile) -> Result<Config, ConfigError> {
+    pub fn with_policy(self, file: &PolicyFile) -> Result<Config, ConfigError> {
+        self.with_policy_for(Host::Command, file)
+    }
+
+    /// The same where another host carries the settings out.
+    ///
+    /// # Errors
+    /// As [`Config::with_policy`].
+    pub fn with_policy_for(mut self, host: Host, file: &PolicyFile) -> Result<Config, ConfigError> {
         self.parameters.policy = None;
         let parameters = std::mem::take(&mut self.parameters).with(&file.parameters)?;
         self.take(parameters);
         self.accounts.clone_from(&file.accounts);
-        self.validate_for(Host::Command)?;
+        self.validate_for(host)?;
         Ok(self)
     }
 

@@ -291,6 +291,7 @@ int main(void)
     hostile_usage();
     hostile_state();
     hostile_jobs();
+    hostile_windows();
     hostile_pass();
     hostile_queue();
     hostile_on_demand();

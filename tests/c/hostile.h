@@ -26,6 +26,7 @@ ft_config *sample_config(void);
 
 void hostile_usage(void);
 void hostile_state(void);
+void hostile_windows(void);
 void hostile_jobs(void);
 void hostile_pass(void);
 void hostile_queue(void);

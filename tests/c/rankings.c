@@ -118,8 +118,8 @@ static void rankings(ft_config *config)
 static void refused(ft_config *config)
 {
     static const char *const SETTINGS[][2] = {
-        {"usage=window:28-0", "PriorityParameters usage"},
-        {"usage=total:2026-01-01", "PriorityParameters usage"},
+        {"usage=window:28-0,order=strict", "PriorityParameters order"},
+        {"resolution=1:00", "PriorityParameters resolution"},
         {"order=strict", "PriorityParameters order"},
         {"order=interleaved", "PriorityParameters order"},
         {"counts=COMPLETED", "PriorityParameters counts"},
