@@ -166,13 +166,10 @@ pub unsafe extern "C" fn ft_config_load(
     })
 }
 
-/// Reads a policy file: the keys of PriorityParameters that are a policy, as TOML, and accounts with
-/// a usage model of their own. It replaces the policy that was loaded before.
-///
-///     usage = "window:28-0"
-///     counts = ["COMPLETED", "TIMEOUT", "FAILED:12"]
-///     [accounts.17]
-///     plan = "total:2026-01-01"
+/// Reads a policy file: the keys of PriorityParameters that are a policy, as TOML, such as
+/// usage = "window:28-0" and counts = ["COMPLETED", "TIMEOUT", "FAILED:12"], and accounts with a
+/// usage model of their own, such as plan = "total:2026-01-01" in the table [accounts.17]. It
+/// replaces the policy that was loaded before.
 ///
 /// A tree has no names: an account is named by its id, as a decimal number, which need not be in any
 /// tree yet. A key stands here or in PriorityParameters, not in both. Minutes instead of shares are
