@@ -86,7 +86,7 @@ struct Wanted<'a> {
     /// That user may see the jobs of all others.
     sees_all: bool,
     /// Its tables know the names of the TRES, if these are weighed.
-    scratch: Scratch,
+    scratch: Box<Scratch>,
     rows: ffi::shim_factors_rows,
     panic: Option<Box<dyn Any + Send>>,
 }
@@ -159,7 +159,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
         terms: tres,
         weights: again,
         ..
-    } = &mut wanted.scratch;
+    } = &mut *wanted.scratch;
     let settings = wanted.settings;
     let want = ffi::shim_want {
         waiting_tres: settings.weighs_tres(),

@@ -39,7 +39,12 @@ pub(in crate::slurm) struct Plugin {
     /// of jobs: asked for after that, and before any lock of the association manager.
     pub(in crate::slurm) factors: RwLock<()>,
     /// Memory for hooks that look at one job.
-    scratch: Mutex<Vec<Scratch>>,
+    /// In boxes: they are handed over for each job.
+    #[expect(
+        clippy::vec_box,
+        reason = "a pointer is moved instead of 1 KiB, twice for each job"
+    )]
+    scratch: Mutex<Vec<Box<Scratch>>>,
     pub(in crate::slurm) thread: Thread,
     pub(in crate::slurm) clock: ClockWatch,
     pub(in crate::slurm) saving: Mutex<SaveAlerts>,
@@ -234,11 +239,11 @@ impl Plugin {
     }
 
     /// Memory to look at one job with; comes back through [`Plugin::give_back`].
-    pub(in crate::slurm) fn scratch(&self) -> Scratch {
+    pub(in crate::slurm) fn scratch(&self) -> Box<Scratch> {
         self.scratch.lock().pop().unwrap_or_default()
     }
 
-    pub(in crate::slurm) fn give_back(&self, scratch: Scratch) {
+    pub(in crate::slurm) fn give_back(&self, scratch: Box<Scratch>) {
         let mut kept = self.scratch.lock();
         if kept.len() < 4 {
             kept.push(scratch);

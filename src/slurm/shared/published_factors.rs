@@ -12,8 +12,12 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(in crate::slurm) struct PublishedFactors {
     tree: Arc<Tree>,
-    /// By position; 0 for accounts under Fair Tree.
+    /// 0 for accounts under Fair Tree. By id where `by_id`, with [`NO_FACTOR`] in the gaps, so that
+    /// the price of one job waits for memory once instead of three times; else by position.
+    /// `time_set` with 100,000 jobs, scattered: 1.08 us per job instead of 1.14 (lower quartile).
     factors: Vec<f64>,
+    /// Ids lie close together.
+    by_id: bool,
     /// Accounts, ascending by position.
     accounts: Vec<AssocIndex>,
     /// Of the users below each account.
@@ -25,6 +29,12 @@ pub(in crate::slurm) struct PublishedFactors {
 }
 
 const NONE: u32 = u32::MAX;
+
+/// What no association has.
+const NO_FACTOR: f64 = f64::NAN;
+
+/// Ids lie close together: at most so many for each association, and so many beside.
+const MOST_IDS: (usize, usize) = (4, 1024);
 
 /// The worst and the best factor of some users.
 #[derive(Clone, Copy, Debug)]
@@ -67,14 +77,35 @@ impl PublishedFactors {
         if !Arc::ptr_eq(&self.tree, tree) {
             self.take_tree(tree);
         }
-        self.factors.clear();
-        self.factors.extend(factors);
-        self.find_ranges();
+        self.ranges.clear();
+        self.ranges.resize(self.accounts.len(), Range::EMPTY);
+        for (position, factor) in factors.enumerate() {
+            let slot = self.slot(AssocIndex::new(position));
+            self.factors[slot] = factor;
+            if let Some(range) = self.ranges.get_mut(self.places[position] as usize) {
+                range.widen(Range {
+                    worst: factor,
+                    best: factor,
+                });
+            }
+        }
+        for &(place, above) in &self.upwards {
+            let range = self.ranges[place as usize];
+            if let Some(above) = self.ranges.get_mut(above as usize) {
+                above.widen(range);
+            }
+        }
     }
 
     fn take_tree(&mut self, tree: &Arc<Tree>) {
         let is_account = |index: &AssocIndex| tree.rows()[index.get()].kind != AssocKind::User;
         self.tree = Arc::clone(tree);
+        let ids = tree.rows().iter().map(|row| row.id as usize + 1);
+        let ids = ids.max().unwrap_or(0);
+        self.by_id = ids <= MOST_IDS.0 * tree.len() + MOST_IDS.1;
+        self.factors.clear();
+        let slots = if self.by_id { ids } else { tree.len() };
+        self.factors.resize(slots, NO_FACTOR);
         self.accounts.clear();
         self.accounts.extend(tree.indices().filter(is_account));
         let accounts = &self.accounts;
@@ -97,29 +128,22 @@ impl PublishedFactors {
             .extend(upwards.map(|&index| (place(index), above(index))));
     }
 
-    fn find_ranges(&mut self) {
-        self.ranges.clear();
-        self.ranges.resize(self.accounts.len(), Range::EMPTY);
-        for (&place, &factor) in self.places.iter().zip(&self.factors) {
-            if let Some(range) = self.ranges.get_mut(place as usize) {
-                range.widen(Range {
-                    worst: factor,
-                    best: factor,
-                });
-            }
-        }
-        for &(place, above) in &self.upwards {
-            let range = self.ranges[place as usize];
-            if let Some(above) = self.ranges.get_mut(above as usize) {
-                above.widen(range);
-            }
+    /// Where the factor of an association is.
+    fn slot(&self, index: AssocIndex) -> usize {
+        match self.by_id {
+            true => self.tree.rows()[index.get()].id as usize,
+            false => index.get(),
         }
     }
 
     /// The factor that the last pass found for the association `id`; `None` if it did not see it.
     pub(in crate::slurm) fn factor_of(&self, id: u32) -> Option<f64> {
-        let index = self.tree.index_of(id)?;
-        self.factors.get(index.get()).copied()
+        let slot = match self.by_id {
+            true => id as usize,
+            false => self.tree.index_of(id)?.get(),
+        };
+        let factor = *self.factors.get(slot)?;
+        (!factor.is_nan()).then_some(factor)
     }
 
     /// Worst and best factor below an association.
@@ -127,7 +151,7 @@ impl PublishedFactors {
         if let Some(place) = place_of(&self.accounts, index) {
             return self.ranges[place].known();
         }
-        let own = *self.factors.get(index.get())?;
+        let own = self.factor_of(self.tree.rows()[index.get()].id)?;
         Some((own, own))
     }
 
@@ -197,11 +221,47 @@ mod tests {
 
     #[test]
     fn a_known_factor_is_returned() {
+        let published = published();
+        assert!(published.by_id);
         assert_eq!(
-            published().factor_or_estimate(&chain(&[5, 2, 1], 1)),
+            published.factor_or_estimate(&chain(&[5, 2, 1], 1)),
             Some(0.5)
         );
-        assert_eq!(published().factor_of(8), None);
+        assert_eq!([0, 8].map(|id| published.factor_of(id)), [None; 2]);
+    }
+
+    #[test]
+    fn ids_that_lie_far_apart_are_found_as_well() {
+        use AssocKind::{Account, User};
+        let far = u32::MAX - 1;
+        let rows = [
+            row(1, None, Account),
+            row(far, Some(1), User),
+            row(9, Some(1), User),
+        ];
+        let tree = Arc::new(Tree::from_rows(rows).unwrap());
+        let mut published = PublishedFactors::default();
+        published.publish(&tree, [0.0, 0.5, 1.0].into_iter());
+        assert!(!published.by_id);
+        assert_eq!(
+            [far, 9, 1, 2].map(|id| published.factor_of(id)),
+            [Some(0.5), Some(1.0), Some(0.0), None]
+        );
+        assert_eq!(
+            published.factor_or_estimate(&chain(&[7, far], 0)),
+            Some(0.5)
+        );
+        // The same tree once more, then another one.
+        published.publish(&tree, [0.0, 0.25, 1.0].into_iter());
+        assert_eq!(published.factor_of(far), Some(0.25));
+        let rows = [row(1, None, Account), row(9, Some(1), User)];
+        let tree = Arc::new(Tree::from_rows(rows).unwrap());
+        published.publish(&tree, [0.0, 0.75].into_iter());
+        assert!(published.by_id);
+        assert_eq!(
+            [far, 9].map(|id| published.factor_of(id)),
+            [None, Some(0.75)]
+        );
     }
 
     #[test]
