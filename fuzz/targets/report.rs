@@ -49,7 +49,9 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&mut out).expect("memory takes it");
     let text = String::from_utf8(out).expect("text");
-    let odd = text.chars().find(|c| c.is_control() && !"\n\t".contains(*c));
+    let odd = text
+        .chars()
+        .find(|c| c.is_control() && !"\n\t".contains(*c));
     assert!(odd.is_none(), "{odd:?} in {text}");
     text
 }

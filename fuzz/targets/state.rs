@@ -8,6 +8,8 @@ use std::ptr::null_mut;
 use fairtree::capi::*;
 use fairtree::engine::on_demand::OnDemand;
 use fairtree::engine::queue::Queue;
+// Files of the plugin name it by this path.
+use fairtree::usage;
 use libfuzzer_sys::fuzz_target;
 
 #[path = "state/slurm.rs"]
@@ -75,10 +77,17 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((kind, payload)) = bytes.split_first() else {
         return;
     };
-    match kind % 8 {
+    let kind = match kind % 16 {
+        kind @ 10.. => kind - 8,
+        kind => kind,
+    };
+    match kind {
         0 => slurm::state::check(payload, &[1, 2]),
         version @ 1..4 => {
             slurm::state::check(&plugin(u32::from(version) + 1, payload), &[1, 4, 1002]);
+        }
+        version @ 8.. => {
+            slurm::state::check(&plugin(u32::from(version) - 3, payload), &[1, 4, 1002]);
         }
         4 => restore_tree(payload),
         5 => restore_tree(&tree(payload)),

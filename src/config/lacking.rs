@@ -108,9 +108,19 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "expect",
-        by: BOTH,
+        by: &[Host::Engine],
         allowed: "time_limit",
         asked: |config| (config.expect() != Expect::TimeLimit).then(|| "history".to_owned()),
+    },
+    Lack {
+        key: "expect",
+        by: &[Host::Plugin],
+        allowed: "time_limit, or order=interleaved beside it",
+        asked: |config| {
+            let alone =
+                config.order() != Order::Interleaved && config.expect() != Expect::TimeLimit;
+            alone.then(|| "history".to_owned())
+        },
     },
     Lack {
         key: "tiers",

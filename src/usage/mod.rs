@@ -9,6 +9,7 @@
 //! | [`ResetSchedule`] | when `PriorityUsageResetPeriod` clears everything |
 //! | [`billable_tres`] | what a job counts per second |
 //! | [`Run`], [`charge`] | what a job is charged for a period |
+//! | [`RunTimes`] | how long runs took, as an estimate of the next ones |
 //!
 //! ```
 //! use fairtree::compat::Compat;
@@ -38,6 +39,7 @@ mod outcome;
 mod quirks;
 mod reset;
 mod run;
+mod run_times;
 mod total;
 pub mod window;
 
@@ -49,4 +51,5 @@ pub use model::{Given, HalfLife, Model, Quantity, Resetting, Step, UsageChange, 
 pub use outcome::{EndState, Outcomes};
 pub use reset::{ResetSchedule, next_reset};
 pub use run::{Period, Phase, Run, RunState};
+pub use run_times::{LastRuns, RunTimes};
 pub use total::{Plan, Total};

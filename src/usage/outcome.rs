@@ -78,6 +78,22 @@ impl EndState {
         found.map(|(state, ..)| *state)
     }
 
+    /// Whether the run ended by itself, its user or its limits, so that the time that it took says
+    /// something about the next runs; not where the cluster ended it.
+    pub fn ran_its_course(self) -> bool {
+        match self {
+            EndState::Completed
+            | EndState::Cancelled
+            | EndState::Failed
+            | EndState::Timeout
+            | EndState::Deadline
+            | EndState::OutOfMemory => true,
+            EndState::NodeFail | EndState::Preempted | EndState::BootFail | EndState::Requeued => {
+                false
+            }
+        }
+    }
+
     fn of_config(state: config::EndState) -> EndState {
         match state {
             config::EndState::Completed => EndState::Completed,

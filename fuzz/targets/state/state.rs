@@ -1,5 +1,8 @@
 //! The plugin's state file, and Slurm's file of times.
 
+#[path = "../../../src/slurm/state/order_state.rs"]
+#[allow(dead_code)]
+mod order_state;
 #[path = "../../../src/slurm/state/state_file.rs"]
 #[allow(dead_code)]
 mod state_file;

@@ -2,6 +2,7 @@
 
 use super::run::{self, recounts, run_of, to_shim};
 use crate::engine;
+use crate::slurm::pass::line;
 use crate::slurm::rows::snapshot::{Charges, Snapshot};
 use crate::slurm::runtime::host::{self, NONE, UsageLock, ffi};
 use crate::slurm::runtime::log;
@@ -17,9 +18,10 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     plugin.fault.inject("job_end");
     let settings = plugin.settings();
     let keeps_ledger = plugin.keeps_ledger(&settings);
+    let learns = line::learns(&settings.config);
     let want = ffi::shim_want {
         flags: settings.flags,
-        outcomes: keeps_ledger,
+        outcomes: keeps_ledger || learns,
         ..Default::default()
     };
     let mut scratch = plugin.scratch();
@@ -58,10 +60,10 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             .since_pass
             .note(row.job_id, row.start_time, until, !row.resizing);
     }
-    if charged.is_some() && keeps_ledger {
+    if charged.is_some() && (keeps_ledger || learns) {
         let seen = run::seen(snapshot, &row, usage_factor(snapshot), passed, now);
         if let Some(seen) = seen {
-            shared.note_ended(seen);
+            shared.note_seen(seen, keeps_ledger, learns);
         }
     }
     let from = passed.unwrap_or(0).max(row.start_time);

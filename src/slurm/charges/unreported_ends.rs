@@ -7,6 +7,7 @@
 
 use super::run::{self, run_of};
 use crate::engine;
+use crate::slurm::pass::line;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError};
 use crate::slurm::runtime::host::{self, JobsLock, SnapshotLock, UsageLock, ffi};
 use crate::slurm::shared::plugin::Plugin;
@@ -46,8 +47,9 @@ pub(in crate::slurm) fn charge_ends(
     };
     let now = host::now();
     let keeps_ledger = plugin.keeps_ledger(&settings);
+    let learns = line::learns(&settings.config);
     let want = ffi::shim_want {
-        outcomes: keeps_ledger,
+        outcomes: keeps_ledger || learns,
         assocs: true,
         accruing_states: !ffi::SHIM_STATE_PENDING,
         accruing_completing: true,
@@ -79,8 +81,8 @@ pub(in crate::slurm) fn charge_ends(
         let Some(charged) = charge(&decay, &run, &period, true) else {
             continue;
         };
-        if let Some(seen) = run::seen(snapshot, row, factor, passed, now).filter(|_| keeps_ledger) {
-            plugin.shared.lock().note_ended(seen);
+        if let Some(seen) = run::seen(snapshot, row, factor, passed, now) {
+            plugin.shared.lock().note_seen(seen, keeps_ledger, learns);
         }
         charges.push(run::to_shim(&charged, row, assoc, snapshot, qos));
         ends.push((row.job_id, row.start_time));

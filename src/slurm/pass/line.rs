@@ -3,15 +3,16 @@
 
 use super::moment::Moment;
 use super::workspace::SlurmComputed;
-use crate::config::{Config, Order, Tiers};
+use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{Contenders, units};
 use crate::order::{Job, Line, OrderError, Placed};
 use crate::priority::TimeLimit;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{NONE, ffi};
-use crate::slurm::state::FirstSubmit;
+use crate::slurm::state::OrderState;
 use crate::tree::{AssocId, AssocIndex, Tree};
+use crate::usage::RunTimes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub(in crate::slurm) struct StandingLine {
     /// keeps its place. Those of which slurmctld's records tell another time, and those that run
     /// and may be requeued.
     submitted: BTreeMap<u32, i64>,
+    /// How long runs took up to the last pass, under `expect=history`.
+    run_times: Arc<RunTimes>,
     /// Jobs that came since the pass, by id, and the association that they were charged to.
     came: BTreeMap<u64, (Job, Option<AssocId>)>,
 }
@@ -41,13 +44,19 @@ pub(in crate::slurm) fn is_asked_for(config: &Config) -> bool {
     config.order() != Order::Weighted
 }
 
+/// True where the run times of ended jobs count.
+pub(in crate::slurm) fn learns(config: &Config) -> bool {
+    is_asked_for(config) && config.expect() == Expect::History
+}
+
 /// True where waiting jobs have another order, or begin or cease to have one, with other settings.
 pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
     (is_asked_for(before) || is_asked_for(now)) && before != now
 }
 
 /// The order of the waiting jobs of a pass; and the number of each row of the snapshot, 0 where
-/// the job has its priority as ever. `before`: when jobs were first submitted.
+/// the job has its priority as ever. `before`: when jobs were first submitted; `run_times`: how long
+/// runs took so far.
 pub(in crate::slurm) fn form(
     config: &Config,
     snapshot: &Snapshot,
@@ -55,6 +64,7 @@ pub(in crate::slurm) fn form(
     computed: &SlurmComputed,
     moment: &Moment,
     before: &BTreeMap<u32, i64>,
+    run_times: Arc<RunTimes>,
 ) -> Result<(StandingLine, Vec<u32>), OrderError> {
     let raw = computed.model().raw();
     let mut contenders = if computed.has_usage && raw.len() == tables.tree.len() {
@@ -65,7 +75,8 @@ pub(in crate::slurm) fn form(
     if config.order() == Order::Interleaved {
         for row in snapshot.accruing() {
             if let Some(assoc) = snapshot.assoc_row(row.assoc_id).filter(|_| row.running) {
-                contenders.commit(AssocIndex::new(assoc as usize), due(row, moment.now));
+                let due = due(row, moment.now, &run_times);
+                contenders.commit(AssocIndex::new(assoc as usize), due);
             }
         }
     }
@@ -86,7 +97,8 @@ pub(in crate::slurm) fn form(
         } else if stands {
             let assoc = snapshot.assoc_row(row.assoc_id);
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
-            let mut job = job(config, snapshot, tables, at, contenders.of(assoc));
+            let node = contenders.of(assoc);
+            let mut job = job(config, (snapshot, tables), at, node, &run_times);
             if let Some(at) = first(row.job_id).filter(|at| *at < job.submit) {
                 job.submit = at;
                 submitted.insert(row.job_id, at);
@@ -116,23 +128,33 @@ pub(in crate::slurm) fn form(
         contenders,
         tree: Arc::clone(&tables.tree),
         submitted,
+        run_times,
         came: BTreeMap::new(),
     };
     Ok((standing, by_row))
 }
 
 impl StandingLine {
-    /// No line yet, but it is known when some jobs were first submitted.
-    pub(in crate::slurm) fn knowing(submits: &[FirstSubmit]) -> StandingLine {
+    /// No line yet, but it is known what the last slurmctld remembered.
+    pub(in crate::slurm) fn knowing(found: &OrderState) -> StandingLine {
         StandingLine {
-            submitted: submits.iter().copied().collect(),
+            submitted: found.submits.iter().copied().collect(),
+            run_times: Arc::clone(&found.run_times),
             ..StandingLine::default()
         }
     }
 
-    /// When jobs were first submitted, as far as a restart would forget it, ascending by number.
-    pub(in crate::slurm) fn submits_to_save(&self) -> Vec<FirstSubmit> {
-        self.submitted.iter().map(|(&id, &at)| (id, at)).collect()
+    /// What a restart would forget.
+    pub(in crate::slurm) fn to_save(&self) -> OrderState {
+        OrderState {
+            submits: self.submitted.iter().map(|(&id, &at)| (id, at)).collect(),
+            run_times: Arc::clone(&self.run_times),
+        }
+    }
+
+    /// How long runs took up to the last pass.
+    pub(in crate::slurm) fn run_times(&self) -> Arc<RunTimes> {
+        Arc::clone(&self.run_times)
     }
 
     /// When jobs were first submitted, as far as their records may not tell it; of those that run,
@@ -157,9 +179,9 @@ impl StandingLine {
     /// to be dropped where nobody waits for it.
     pub(in crate::slurm) fn dissolve(&mut self) -> Option<StandingLine> {
         self.is_formed.then(|| {
-            let submitted = std::mem::take(&mut self.submitted);
             let without = StandingLine {
-                submitted,
+                submitted: std::mem::take(&mut self.submitted),
+                run_times: std::mem::take(&mut self.run_times),
                 ..StandingLine::default()
             };
             std::mem::replace(self, without)
@@ -204,7 +226,8 @@ impl StandingLine {
         }
         let mut above = above.filter_map(|id| Some((id, self.tree.index_of(id)?)));
         let (assoc, known) = above.next().unzip();
-        let mut job = job(config, snapshot, tables, 0, self.contenders.of(known));
+        let node = self.contenders.of(known);
+        let mut job = job(config, (snapshot, tables), 0, node, &self.run_times);
         let id = snapshot.waiting()[0].job_id;
         if config.order() != Order::Interleaved {
             job.expected = 0;
@@ -223,13 +246,14 @@ impl StandingLine {
 }
 
 /// What a job that runs is expected to use yet.
-fn due(row: &ffi::shim_accruing, now: i64) -> u128 {
+fn due(row: &ffi::shim_accruing, now: i64, run_times: &RunTimes) -> u128 {
     let limit = if row.time_limit_infinite {
         YEAR_SECS
     } else {
         f64::from(row.time_limit) * 60.0
     };
-    let rest = limit - (now - row.start_time).max(0) as f64;
+    let ran = (now - row.start_time).max(0) as f64;
+    let rest = run_times.expected(row.assoc_id, limit, ran) - ran;
     let billing = match row.billable_known {
         true => row.billable_tres,
         false => row.billable_now,
@@ -238,7 +262,13 @@ fn due(row: &ffi::shim_accruing, now: i64) -> u128 {
 }
 
 /// A waiting job as a row of an order.
-fn job(config: &Config, snapshot: &Snapshot, tables: &Tables, at: usize, node: u32) -> Job {
+fn job(
+    config: &Config,
+    (snapshot, tables): (&Snapshot, &Tables),
+    at: usize,
+    node: u32,
+    run_times: &RunTimes,
+) -> Job {
     let row = &snapshot.waiting()[at];
     let queued = snapshot.queued().get(at).copied().unwrap_or_default();
     let partition = (row.partition != NONE).then(|| &snapshot.partitions()[row.partition as usize]);
@@ -250,6 +280,7 @@ fn job(config: &Config, snapshot: &Snapshot, tables: &Tables, at: usize, node: u
             _ => YEAR_SECS,
         },
     };
+    let takes = run_times.expected(row.assoc_id, limit, 0.0);
     let tier = match config.tiers() {
         Tiers::None => 0,
         Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
@@ -264,6 +295,6 @@ fn job(config: &Config, snapshot: &Snapshot, tables: &Tables, at: usize, node: u
         nice: row.nice.into(),
         submit: queued.submit_time,
         id: row.job_id.into(),
-        expected: units(limit * queued.billing as f64),
+        expected: units(takes * queued.billing as f64),
     }
 }

@@ -17,7 +17,9 @@ use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::saver::Job;
 use crate::slurm::state::settings::Settings;
 use crate::slurm::state::{self, Times};
+use crate::usage::RunTimes;
 use jiff::tz::TimeZone;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One pass. `next`: when the next one is due, on the monotonic clock. On error nothing has
@@ -194,7 +196,11 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     }
     // Hooks go on with the old one meanwhile.
     let running = work.snapshot.accruing().iter().map(|row| row.job_id);
-    let before = plugin.line.lock().submitted(running);
+    let (before, run_times) = {
+        let line = plugin.line.lock();
+        (line.submitted(running), line.run_times())
+    };
+    let run_times = learn(plugin, settings, work, run_times);
     let formed = line::form(
         &settings.config,
         &work.snapshot,
@@ -202,23 +208,46 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         &work.computed,
         moment,
         &before,
+        run_times,
     );
     match formed {
         Ok((standing, numbers)) => {
             let mut line = plugin.line.lock();
             let missed = standing.follow(&mut line);
-            let submits = line.submits_to_save();
+            let remembered = line.to_save();
             drop(line);
             if missed {
                 plugin.thread.ask_for_pass();
             }
-            *plugin.saved.submits.lock() = submits;
+            *plugin.saved.order.lock() = remembered;
             work.pending.stand(numbers);
         }
         Err(error) => {
             log::error(format_args!("waiting jobs are not put in order: {error}"));
         }
     }
+}
+
+/// How long runs took, up to now; none, unless that is asked for.
+fn learn(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &Workspace,
+    mut run_times: Arc<RunTimes>,
+) -> Arc<RunTimes> {
+    let ended = plugin.shared.lock().take_run_times();
+    if !line::learns(&settings.config) {
+        return Arc::default();
+    }
+    if !ended.is_empty() {
+        let tree = &work.tables.tree;
+        let times = Arc::make_mut(&mut run_times);
+        for (assoc, secs) in ended {
+            times.note(assoc, secs);
+        }
+        times.retain(|assoc| tree.index_of(assoc).is_some());
+    }
+    run_times
 }
 
 fn price(

@@ -20,6 +20,7 @@ use crate::slurm::state::ledger_files::Others;
 use crate::slurm::state::saver::{Job, Saver};
 use crate::slurm::state::settings::{AtStart, RELEASE, Settings};
 use crate::slurm::state::{self, SaveAlerts, Saved, State};
+use crate::tree::AssocId;
 use crate::usage::{Decay, ResetSchedule};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -77,6 +78,9 @@ pub(in crate::slurm) struct Shared {
     pub(in crate::slurm) journal: Journal,
     /// Runs whose end was reported, and which no pass has told the ledger of.
     ended: Vec<SeenRun>,
+    /// Seconds that runs took which have ended since the last pass, by association; under
+    /// `expect=history`.
+    run_times: Vec<(AssocId, u32)>,
     /// Usage from our own state file that is still to be put back.
     restore: Option<Box<State>>,
     /// Ends of jobs that were charged after this are not in the usage that slurmctld started
@@ -98,9 +102,12 @@ pub(in crate::slurm) struct Ledger {
 }
 
 impl Shared {
-    /// Remembers a run for the ledger.
-    pub(in crate::slurm) fn note_ended(&mut self, seen: SeenRun) {
-        if self.ended.len() < MOST_ENDED {
+    /// Remembers a run that has ended: for the ledger, and how long it took.
+    pub(in crate::slurm) fn note_seen(&mut self, seen: SeenRun, keeps_ledger: bool, learns: bool) {
+        if learns {
+            self.note_run_time(&seen);
+        }
+        if keeps_ledger && self.ended.len() < MOST_ENDED {
             self.ended.push(seen);
         }
     }
@@ -108,6 +115,20 @@ impl Shared {
     /// Ends since this was asked last.
     pub(in crate::slurm) fn take_ended(&mut self) -> Vec<SeenRun> {
         std::mem::take(&mut self.ended)
+    }
+
+    /// Not where the cluster ended the run.
+    fn note_run_time(&mut self, seen: &SeenRun) {
+        let ended = seen.end.is_some_and(|end| end.state.ran_its_course());
+        if ended && seen.assoc_id != 0 && self.run_times.len() < MOST_ENDED {
+            let secs = u32::try_from(seen.ran_secs.max(0)).unwrap_or(u32::MAX);
+            self.run_times.push((seen.assoc_id, secs));
+        }
+    }
+
+    /// Run times since this was asked last.
+    pub(in crate::slurm) fn take_run_times(&mut self) -> Vec<(AssocId, u32)> {
+        std::mem::take(&mut self.run_times)
     }
 
     pub(in crate::slurm) fn is_restoring(&self) -> bool {
@@ -151,6 +172,7 @@ impl Plugin {
             decay: engine::decay(&settings.config),
             journal: Journal::default(),
             ended: Vec::new(),
+            run_times: Vec::new(),
             restore: found.saved.map(Box::new),
             usage_as_of: found.usage_as_of,
         };
@@ -162,7 +184,7 @@ impl Plugin {
             settings: RwLock::new(Arc::new(settings)),
             shared: Mutex::new(shared),
             published: RwLock::default(),
-            line: Mutex::new(StandingLine::knowing(&found.submits)),
+            line: Mutex::new(StandingLine::knowing(&found.order)),
             factors: RwLock::default(),
             scratch: Mutex::default(),
             thread: Thread::default(),
@@ -172,7 +194,7 @@ impl Plugin {
             keeps_ledger: AtomicBool::new(keeps_ledger),
             ledger: Arc::default(),
             others: Arc::default(),
-            saved: Arc::new(Saved::new(found.last_ran, found.submits)),
+            saved: Arc::new(Saved::new(found.last_ran, found.order)),
             accepted: Mutex::new(accepted),
             announced: AtomicI64::new(found.next_pass.unwrap_or(i64::MIN)),
         })

@@ -6,7 +6,8 @@
 //! of the last two passes. Where ours is damaged, the one of the pass before takes its place: jobs
 //! are then charged from that pass on, and nothing is lost.
 
-use super::state_file::{FirstSubmit, State};
+use super::order_state::OrderState;
+use super::state_file::State;
 use super::times::{OWN_FILE, SLURM_FILE, Times, old};
 use super::usage_dump::{self, ASSOC_FILE as DUMP_FILE, DumpTime};
 use std::fs;
@@ -26,8 +27,8 @@ pub(in crate::slurm) struct Loaded {
     pub(in crate::slurm) usage_as_of: Option<i64>,
     /// Our file on disk says that no pass changes usage before this time: see [`State::next_pass`].
     pub(in crate::slurm) next_pass: Option<i64>,
-    /// When jobs were first submitted, by our file, whether its usage counts or not.
-    pub(in crate::slurm) submits: Vec<FirstSubmit>,
+    /// What an order remembers, by our file, whether its usage counts or not.
+    pub(in crate::slurm) order: OrderState,
     /// For the administrator, as errors.
     pub(in crate::slurm) complaints: Vec<String>,
     /// For the curious.
@@ -122,7 +123,7 @@ fn load_own(
 ) -> Option<(Times, Option<State>)> {
     let damage = match read_own(dir, OWN_FILE)? {
         Ok(state) => {
-            loaded.submits.clone_from(&state.submits);
+            loaded.order.clone_from(&state.order);
             if !belongs(&state, passes, loaded) {
                 return None;
             }
@@ -141,7 +142,7 @@ fn load_own(
     };
     let before = read_own(dir, &old(OWN_FILE)).and_then(Result::ok);
     if let Some(state) = &before {
-        loaded.submits.clone_from(&state.submits);
+        loaded.order.clone_from(&state.order);
     }
     let before =
         before.filter(|state| !is_superseded(state, passes) && is_newer(dir, state, dump, loaded));

@@ -32,6 +32,7 @@ mod files;
 mod first_dump;
 pub(super) mod ledger_files;
 mod load;
+mod order_state;
 pub(super) mod quirks;
 mod save;
 mod save_alerts;
@@ -49,6 +50,8 @@ pub(super) use first_dump::leave as leave_first_dump;
 #[cfg(feature = "slurm")]
 pub(super) use load::Loaded;
 pub(super) use load::load;
+#[cfg(feature = "slurm")]
+pub(super) use order_state::OrderState;
 #[cfg(any(feature = "slurm", test))]
 pub(super) use save::advance_next_pass;
 #[cfg(test)]
@@ -57,8 +60,6 @@ pub(super) use save::store;
 pub(super) use save::store_times;
 #[cfg(feature = "slurm")]
 pub(super) use save_alerts::{Line, SaveAlerts};
-#[cfg(feature = "slurm")]
-pub(super) use state_file::FirstSubmit;
 #[cfg(feature = "slurm")]
 pub(super) use state_file::Stamp;
 pub(super) use state_file::State;

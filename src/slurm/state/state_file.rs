@@ -5,28 +5,29 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FAIRTREE` |
-//! | 4 | version of the format, 5 |
+//! | 4 | version of the format, 6 |
 //! | 4 | CRC-32 of the payload |
 //! | 8 | length of the payload |
-//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these; number of jobs (4); these |
+//! | payload | written_at, last_ran, previous_ran, last_reset, next_pass (8 each); number of TRES (4); their ids in the database (4 each); number of association records (4); these; number of QOS records (4); these; what an order remembers, see [`OrderState`] |
 //!
 //! A record: id (4), raw usage (10: mantissa 8, sign and exponent 2, as x87 keeps them), wall
 //! clock seconds (8), number of TRES (4), and usage of each (10), in the order of the ids above.
 //! TRES behind the last used one may be left out, and so may records without any usage; each id
 //! has one record, in any order.
 //!
-//! A job: its number (4) and when it was first submitted (8), ascending by number. There are those
-//! of which slurmctld's own records do not tell it, or will not once they are requeued; none without
-//! `order=`.
-//!
-//! In version 4 there were no jobs. In version 3 there was no next_pass either: slurmctld's dump waited until the file was written, so that
-//! any later one was of the same pass. In version 2, moreover, records ascended by id. Both are read
-//! as well.
+//! In version 5 an order remembered no run times, in version 4 nothing. In version 3 there was no next_pass
+//! either: slurmctld's dump waited until the file was written, so that any later one was of the same
+//! pass. In version 2, moreover, records ascended by id. All are read as well.
 
+use super::order_state::{self, FirstSubmit, OrderState};
 use super::times::Times;
+use crate::usage::RunTimes;
+use std::sync::Arc;
 
 const MAGIC: &[u8; 8] = b"FAIRTREE";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
+/// The first with run times.
+const WITH_RUN_TIMES: u32 = 6;
 /// The first with jobs.
 const WITH_JOBS: u32 = 5;
 /// The first with `next_pass`.
@@ -71,12 +72,8 @@ pub(in crate::slurm) struct State {
     pub(in crate::slurm) assocs: Vec<Record>,
     pub(in crate::slurm) qos: Vec<Record>,
     pub(in crate::slurm) tres: Vec<Number>,
-    /// When jobs were first submitted, ascending by their number.
-    pub(in crate::slurm) submits: Vec<FirstSubmit>,
+    pub(in crate::slurm) order: OrderState,
 }
-
-/// A job, and when it was first submitted: seconds since 1970.
-pub(in crate::slurm) type FirstSubmit = (u32, i64);
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -169,7 +166,10 @@ impl State {
         state.assocs = reader.records(&mut state.tres)?;
         state.qos = reader.records(&mut state.tres)?;
         if version >= WITH_JOBS {
-            state.submits = reader.submits()?;
+            state.order.submits = reader.submits()?;
+        }
+        if version >= WITH_RUN_TIMES {
+            state.order.run_times = Arc::new(reader.run_times()?);
         }
         Some(state)
     }
@@ -190,13 +190,7 @@ impl State {
             next_pass: self.next_pass,
         };
         let (assocs, qos) = (assocs.records()?, qos.records()?);
-        Some(Image::new(
-            stamp,
-            &self.tres_ids,
-            assocs,
-            qos,
-            &self.submits,
-        ))
+        Some(Image::new(stamp, &self.tres_ids, assocs, qos, &self.order))
     }
 
     fn write(&self, records: &[Record], writer: &mut RecordWriter) {
@@ -324,8 +318,7 @@ pub(in crate::slurm) struct Image<'a> {
     assocs: &'a [u8],
     qos_count: [u8; 4],
     qos: &'a [u8],
-    /// Jobs, with their number before them.
-    submits: Vec<u8>,
+    order: Vec<u8>,
     times: Times,
 }
 
@@ -337,7 +330,7 @@ impl<'a> Image<'a> {
         tres_ids: &[u32],
         assocs: Records<'a>,
         qos: Records<'a>,
-        submits: &[FirstSubmit],
+        order: &OrderState,
     ) -> Image<'a> {
         let mut front = vec![0; Image::HEADER];
         for time in [
@@ -359,7 +352,7 @@ impl<'a> Image<'a> {
             assocs: assocs.bytes,
             qos_count: qos.count.to_le_bytes(),
             qos: qos.bytes,
-            submits: encode_submits(submits),
+            order: order.encode(),
             times: Times {
                 last_ran: stamp.last_ran,
                 last_reset: stamp.last_reset,
@@ -390,23 +383,13 @@ impl<'a> Image<'a> {
             self.assocs,
             &self.qos_count,
             self.qos,
-            &self.submits,
+            &self.order,
         ]
     }
 
     pub(in crate::slurm) fn times(&self) -> Times {
         self.times
     }
-}
-
-fn encode_submits(submits: &[FirstSubmit]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(4 + 12 * submits.len());
-    bytes.extend_from_slice(&(submits.len() as u32).to_le_bytes());
-    for (id, submit) in submits {
-        bytes.extend_from_slice(&id.to_le_bytes());
-        bytes.extend_from_slice(&submit.to_le_bytes());
-    }
-    bytes
 }
 
 /// What is left to read.
@@ -438,17 +421,21 @@ impl Reader<'_> {
         })
     }
 
-    /// Ascending by number.
     fn submits(&mut self) -> Option<Vec<FirstSubmit>> {
         let mut submits: Vec<FirstSubmit> = Vec::new();
         for _ in 0..self.u32()? {
-            let job = (self.u32()?, self.i64()?);
-            if submits.last().is_some_and(|last| last.0 >= job.0) {
-                return None;
-            }
-            submits.push(job);
+            submits.push((self.u32()?, self.i64()?));
         }
-        Some(submits)
+        order_state::ascending(submits)
+    }
+
+    fn run_times(&mut self) -> Option<RunTimes> {
+        let mut runs = Vec::new();
+        for _ in 0..self.u32()? {
+            let (assoc, last, before) = (self.u32()?, self.u32()?, self.u32()?);
+            runs.push((assoc, order_state::last_runs(last, before)));
+        }
+        Some(order_state::ascending(runs)?.into_iter().collect())
     }
 
     /// Ascending by id.

@@ -1,8 +1,9 @@
 //! Usage between slurmctld's records and the plugin's own file.
 
+use super::order_state::OrderState;
 use super::save;
 use super::saver::Job;
-use super::state_file::{FirstSubmit, Image, Number, Record, RecordWriter, Stamp, State};
+use super::state_file::{Image, Number, Record, RecordWriter, Stamp, State};
 use crate::slurm::runtime::host::{UsageLock, ffi};
 use crate::slurm::runtime::sync::{Arc, Mutex};
 use std::ffi::c_void;
@@ -61,10 +62,10 @@ impl StoredUsage {
         unsafe { ffi::shim_each_qos_usage(Some(append), (&raw mut self.qos).cast()) }
     }
 
-    /// The file, with when jobs were first submitted. `None` if memory did not suffice.
-    fn image(&self, stamp: Stamp, submits: &[FirstSubmit]) -> Option<Image<'_>> {
+    /// The file, with what an order remembers. `None` if memory did not suffice.
+    fn image(&self, stamp: Stamp, order: &OrderState) -> Option<Image<'_>> {
         let (assocs, qos) = (self.assocs.records()?, self.qos.records()?);
-        Some(Image::new(stamp, &self.tres_ids, assocs, qos, submits))
+        Some(Image::new(stamp, &self.tres_ids, assocs, qos, order))
     }
 }
 
@@ -75,17 +76,17 @@ pub(in crate::slurm) struct Saved {
     pub(in crate::slurm) spare: Mutex<Option<StoredUsage>>,
     /// The last pass that both files are of.
     last_ran: AtomicI64,
-    /// When jobs were first submitted, as far as that is to be saved: see [`State::submits`].
-    pub(in crate::slurm) submits: Mutex<Vec<FirstSubmit>>,
+    /// What an order remembers.
+    pub(in crate::slurm) order: Mutex<OrderState>,
 }
 
 impl Saved {
-    /// After a start; the last pass and the jobs by the files.
-    pub(in crate::slurm) fn new(last_ran: Option<i64>, submits: Vec<FirstSubmit>) -> Saved {
+    /// After a start; the last pass and the order by the files.
+    pub(in crate::slurm) fn new(last_ran: Option<i64>, order: OrderState) -> Saved {
         Saved {
             spare: Mutex::default(),
             last_ran: AtomicI64::new(last_ran.unwrap_or(0)),
-            submits: Mutex::new(submits),
+            order: Mutex::new(order),
         }
     }
 }
@@ -102,8 +103,8 @@ pub(in crate::slurm) fn saving(
             previous_ran: saved.last_ran.load(Ordering::Relaxed),
             ..stamp
         };
-        let submits = saved.submits.lock().clone();
-        let result = match stored.image(stamp, &submits) {
+        let order = saved.order.lock().clone();
+        let result = match stored.image(stamp, &order) {
             Some(image) => save::store(&dir, &image, wanted),
             None => Err("no memory".to_string()),
         };

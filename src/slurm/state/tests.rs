@@ -1,11 +1,14 @@
+use super::order_state::OrderState;
 use super::state_file::Image;
 use super::state_file::{Damage, Number, Record, RecordWriter, Records, Stamp};
 use super::times::{OWN_FILE, SLURM_FILE, Times};
 use super::usage_dump::ASSOC_FILE as DUMP_FILE;
 use super::*;
+use crate::usage::RunTimes;
 use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A folder of its own that goes away with the test.
@@ -61,8 +64,20 @@ fn state() -> State {
         ],
         qos: vec![record(1, ONE, 60.25, 2, 1)],
         tres: vec![ONE, TWO_AND_A_HALF, ONE],
-        submits: vec![(4, 1_000), (70_000, -5)],
+        order: OrderState {
+            submits: vec![(4, 1_000), (70_000, -5)],
+            run_times: Arc::new(run_times()),
+        },
     }
+}
+
+/// One run of association 3, two of 9.
+fn run_times() -> RunTimes {
+    let mut times = RunTimes::default();
+    for (assoc, secs) in [(3, 5), (9, 60), (9, 0)] {
+        times.note(assoc, secs);
+    }
+    times
 }
 
 /// Records as the shim writes them.
@@ -144,7 +159,7 @@ fn with_image<T>(state: &State, does: impl FnOnce(&Image<'_>) -> T) -> T {
         &state.tres_ids,
         records(&state.assocs, &assocs),
         records(&state.qos, &qos),
-        &state.submits,
+        &state.order,
     ))
 }
 
@@ -188,7 +203,8 @@ fn records_come_in_any_order_but_once() {
 #[test]
 fn jobs_ascend_by_number() {
     for submits in [vec![(5, 1), (4, 2)], vec![(4, 1), (4, 1)]] {
-        let disordered = State { submits, ..state() };
+        let mut disordered = state();
+        disordered.order.submits = submits;
         assert_eq!(State::decode(&disordered.encode()), Err(Damage::Records));
     }
 }
@@ -203,13 +219,20 @@ fn sign(bytes: &mut [u8]) {
 
 #[test]
 fn the_versions_before_are_read() {
-    // Version 4 had no jobs: the last bytes, a number and two times twelve.
+    // Version 5 had no run times: the last bytes, a number and two times twelve.
     let mut bytes = state().encode();
+    bytes.truncate(bytes.len() - 4 - 2 * 12);
+    sign(&mut bytes);
+    bytes[8] = 5;
+    let mut before = state();
+    before.order.run_times = Arc::default();
+    assert_eq!(State::decode(&bytes), Ok(before));
+    // Version 4 had no jobs: as many before these.
     bytes.truncate(bytes.len() - 4 - 2 * 12);
     sign(&mut bytes);
     bytes[8] = 4;
     let without_jobs = State {
-        submits: Vec::new(),
+        order: OrderState::default(),
         ..state()
     };
     assert_eq!(State::decode(&bytes), Ok(without_jobs.clone()));
@@ -224,7 +247,7 @@ fn the_versions_before_are_read() {
         bytes[8] = version;
         assert_eq!(State::decode(&bytes), Ok(before.clone()));
     }
-    for other in [1, 6] {
+    for other in [1, 7] {
         bytes[8] = other;
         assert_eq!(
             State::decode(&bytes),
@@ -237,8 +260,8 @@ fn the_versions_before_are_read() {
 fn jobs_are_known_whoever_made_the_last_pass() {
     let folder = Folder::new("submits");
     store(&folder.0, &state()).unwrap();
-    let expected = state().submits;
-    assert_eq!(load(&folder.0, true).submits, expected);
+    let expected = state().order;
+    assert_eq!(load(&folder.0, true).order, expected);
     // Another plugin has made two passes since: usage is not ours any more, the jobs are.
     for (name, last_ran) in [(SLURM_FILE, 3_000), ("priority_last_decay_ran.old", 2_700)] {
         let times = Times {
@@ -249,8 +272,8 @@ fn jobs_are_known_whoever_made_the_last_pass() {
     }
     let loaded = load(&folder.0, true);
     assert!(loaded.saved.is_none());
-    assert_eq!(loaded.submits, expected);
-    assert_eq!(load(&folder.0, false).submits, []);
+    assert_eq!(loaded.order, expected);
+    assert_eq!(load(&folder.0, false).order, OrderState::default());
 }
 
 #[test]

@@ -129,6 +129,7 @@ const CHECKS: &[(&str, Body)] = &[
     ("jobs_start_in_their_order", orders::least_used),
     ("a_reconfigure_puts_jobs_in_order", orders::by_a_reconfigure),
     ("a_policy_file_gives_minutes", orders::by_minutes),
+    ("run_times_are_learned", orders::by_history),
     ("recipes_by_shares_work", recipes::by_shares),
     ("a_recipe_of_hubs_works", recipes::hubs),
     ("a_recipe_of_instances_works", recipes::instances),

@@ -199,6 +199,59 @@ pub fn by_a_reconfigure(check: &Check) -> Result<()> {
     })
 }
 
+/// Under `expect=history` a job counts as long as the last two of its user took, here two seconds
+/// of a minute; also after slurmctld was started again.
+pub fn by_history(check: &Check) -> Result<()> {
+    let mut plan = plan(check);
+    let parameters = parameters("interleaved", PERIOD) + ",expect=history";
+    plan.settings
+        .retain(|(key, _)| *key != "PriorityParameters");
+    plan.settings.push(("PriorityParameters", parameters));
+    check.in_cluster(&plan, |cluster| {
+        check.step("three jobs of one user run");
+        let mut ran = Vec::new();
+        for secs in [9, 1, 3] {
+            let id = cluster.submit(&whole(PROJECTS[0], secs))?;
+            let (start, end) = fixture::ended(cluster, id)?;
+            ran.push((end - start).unsigned_abs());
+        }
+        fixture::drain_nodes(cluster)?;
+        fixture::next_pass(cluster)?;
+        let mut expected = [EXPECTED; PROJECTS.len()];
+        expected[0] = (ran[1] + ran[2]) * u64::from(CPUS) / 2;
+        let mut jobs = Vec::new();
+        for project in [2, 2, 0, 0, 1, 0, 1, 3] {
+            jobs.push((cluster.submit(&whole(PROJECTS[project], 1))?, project));
+        }
+        fixture::next_pass(cluster)?;
+        let order = picked_each(cluster, &jobs, expected)?;
+        ensure!(
+            order != picked(cluster, &jobs, EXPECTED)?,
+            "time limits would do as well"
+        );
+        ensure_waiting(cluster, &order)?;
+
+        check.step("one more has its place at once");
+        let id = cluster.submit(&whole(PROJECTS[0], 1))?;
+        let found = names(&waiting(cluster)?);
+        jobs.push((id, 0));
+        let order = picked_each(cluster, &jobs, expected)?;
+        let place = |order: &[u32]| order.iter().position(|other| *other == id);
+        ensure!(
+            place(&found) == place(&order),
+            "{id} in {found:?} instead of {order:?}"
+        );
+        fixture::next_pass(cluster)?;
+        ensure_waiting(cluster, &order)?;
+
+        check.step("slurmctld starts again");
+        cluster.stop_slurmctld()?;
+        cluster.start_slurmctld()?;
+        fixture::next_pass(cluster)?;
+        ensure_waiting(cluster, &order)
+    })
+}
+
 /// Allocated minutes of the projects.
 const MINUTES: [u64; PROJECTS.len()] = [1, 6, 3, 2];
 
@@ -334,6 +387,15 @@ fn used(cluster: &Cluster) -> Result<[u64; PROJECTS.len()]> {
 /// Picks the group that used least of what it is entitled to, in it such a project, its oldest
 /// job; charges that; and so on. Whole numbers all the way.
 fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec<u32>> {
+    picked_each(cluster, jobs, [expected; PROJECTS.len()])
+}
+
+/// The same where jobs of different projects are expected to use something else.
+fn picked_each(
+    cluster: &Cluster,
+    jobs: &[(u32, usize)],
+    expected: [u64; PROJECTS.len()],
+) -> Result<Vec<u32>> {
     let mut used = used(cluster)?;
     let mut left = jobs.to_vec();
     let mut order = Vec::new();
@@ -356,7 +418,7 @@ fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec
         });
         let (id, project) = best.context("a job")?;
         left.retain(|(other, _)| *other != id);
-        used[project] += expected;
+        used[project] += expected[project];
         order.push(id);
     }
     Ok(order)
