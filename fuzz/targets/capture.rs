@@ -159,7 +159,12 @@ fuzz_target!(|input: Input| {
             .collect();
         // Below an account that cannot be read there is nobody to read.
         let account = source == Source::Shares && (old.contains("||") || changed.starts_with(' '));
-        assert!(lost.len() <= 1 || account || twice, "{lost:?}: {changed:?}");
+        let first = lost.first().map(|(key, said)| (*said, after.get(*key)));
+        assert!(
+            lost.len() <= 1 || account || twice,
+            "{} lost, the first {first:?}: {changed:?}",
+            lost.len()
+        );
         assert!(after.len() <= before.len() + 1, "{changed:?}");
     }
     if let Ok(cluster) = Cluster::from_snapshot(&after, None) {

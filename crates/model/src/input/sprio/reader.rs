@@ -137,24 +137,32 @@ struct Piece {
 /// system, and gives back at once (mallopt(3), M_MMAP_THRESHOLD).
 const PIECE: usize = 34 << 20;
 
-/// What the cells of a column tell of it.
-#[derive(Clone, Copy)]
+/// What the cells of a column tell of it, by the larger part of them: one broken row decides nothing.
+#[derive(Clone, Copy, Default)]
 struct Told {
-    /// One of them has a point.
-    normal: bool,
-    /// All of them are numbers; asked only of those called PARTITION.
-    number: bool,
+    /// How many are not blank.
+    cells: usize,
+    /// How many of these have a point.
+    points: usize,
+    /// How many are numbers; asked only of those called PARTITION.
+    numbers: usize,
+}
+
+impl Told {
+    fn is_normal(self) -> bool {
+        self.points > 0 && 2 * self.points >= self.cells
+    }
+
+    fn is_number(self) -> bool {
+        2 * self.numbers > self.cells || self.cells == 0
+    }
 }
 
 impl Open {
     fn new(line: usize, header: Header) -> Open {
-        let told = Told {
-            normal: false,
-            number: true,
-        };
         Open {
             line,
-            told: vec![told; header.names.len()],
+            told: vec![Told::default(); header.names.len()],
             header,
             pieces: Vec::new(),
             count: 0,
@@ -180,9 +188,10 @@ impl Open {
         let columns = self.told.iter_mut().zip(&self.header.names);
         for ((told, name), cell) in columns.zip(&cells) {
             let Some((cell, _)) = cell else { continue };
-            told.normal = told.normal || cell.contains('.');
+            told.cells += 1;
+            told.points += usize::from(cell.contains('.'));
             if *name == "PARTITION" {
-                told.number = told.number && cell.parse::<f64>().is_ok();
+                told.numbers += usize::from(cell.parse::<f64>().is_ok());
             }
         }
         self.count += 1;
@@ -209,8 +218,8 @@ impl Open {
 
     fn close(self, file: &str, left: &mut LeftOut) -> Result<Listing, InputError> {
         let names = &self.header.names;
-        let normal = |at: usize| self.told[at].normal;
-        let number = |at: usize| !self.pieces.is_empty() && self.told[at].number;
+        let normal = |at: usize| self.told[at].is_normal();
+        let number = |at: usize| !self.pieces.is_empty() && self.told[at].is_number();
         let columns: Vec<Column> = columns(names, normal, number);
         let lines = self.pieces.iter().map(|piece| piece.lines.len());
         let mut rows = Rows::with_capacity(&columns, lines.sum());
@@ -286,6 +295,31 @@ mod tests {
         assert_eq!(listing.rows.get(0).norm[0].unwrap().value, 0.05);
         let tres = listing.rows.get(1).tres.unwrap();
         assert_eq!((tres[1].0.as_str(), tres[0].1.value), ("gres/gpu", 3.0));
+    }
+
+    #[test]
+    fn one_broken_row_does_not_tell_what_a_column_is() {
+        let rows = "4|main|50|0.0500000|7\n5|main|51|0.0510000|8\n";
+        let header = "JOBID|PARTITION|AGE|AGE|QOS\n";
+        let whole = queue(&format!("{header}{rows}"));
+        for broken in ["6|main|0.05|9|0.3\n", "6|7|52|0.05|1.5\n"] {
+            let mut left = LeftOut::default();
+            for text in [
+                format!("{header}{broken}{rows}"),
+                format!("{header}{rows}{broken}"),
+            ] {
+                let queue = read_answer("f", text.as_bytes(), &mut left).unwrap();
+                assert_eq!(queue.listings[0].columns, whole.listings[0].columns);
+                let ids = |queue: &Queue| -> Vec<String> {
+                    let rows = queue.listings[0].rows.iter().map(|mut row| {
+                        row.line = 0;
+                        format!("{row:?}")
+                    });
+                    rows.filter(|row| !row.contains("Some(6)")).collect()
+                };
+                assert_eq!(ids(&queue), ids(&whole));
+            }
+        }
     }
 
     #[test]
