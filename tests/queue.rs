@@ -251,6 +251,42 @@ fn twice_the_minutes_twice_the_work() {
     assert!((ratio / 2.0 - 1.0).abs() < 0.02, "{executed:?}");
 }
 
+/// The same of any minutes of two to five instances, whatever their jobs take.
+#[test]
+fn any_minutes_are_worked_in_proportion() {
+    for seed in 1..=12 {
+        let mut random = Random::new(seed);
+        let minutes: Vec<u64> = (0..2 + random.below(4))
+            .map(|_| 100 + random.below(1_900))
+            .collect();
+        let rules = minutes.iter().map(|minutes| AccountRule {
+            minutes: Some(*minutes),
+            counted: None,
+        });
+        let window = 200_000 * SECOND;
+        let settings = Settings {
+            counted: Counted::Window(window),
+            choice: [Choice::Strict, Choice::Interleaved][seed as usize % 2],
+            accounts: (2..).zip(rules).collect(),
+            ..Settings::default()
+        };
+        let executed = contend(&vec![1; minutes.len()], settings, |id| {
+            (10 + (id * (7_919 + seed) % 90) as i64) * SECOND
+        });
+        let sum: u64 = minutes.iter().sum();
+        for (minutes, executed) in minutes.iter().zip(executed) {
+            let expected = window as f64 * *minutes as f64 / sum as f64;
+            let off = (executed as f64 - expected).abs();
+            // Two runs more or less.
+            let bound = 0.02 * expected + 200e6;
+            assert!(
+                off < bound,
+                "seed {seed}, {minutes} of {sum}: {executed} {expected}"
+            );
+        }
+    }
+}
+
 #[test]
 fn any_shares_are_kept_under_contention_and_nobody_starves() {
     let mut random = Random::new(8);
