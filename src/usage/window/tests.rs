@@ -169,7 +169,7 @@ impl Pair {
                 let is_open = self.naive.open.contains(&run);
                 let overlaps = is_open
                     && charges.any(|(other, _, begin, end, _)| {
-                        *other == run && from < *end && *begin < to
+                        *other == run && from.max(*begin) < to.min(*end)
                     });
                 // Moved to a parent, the run stays with what was charged.
                 let mut charges = self.naive.charges.iter();
