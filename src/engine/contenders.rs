@@ -13,18 +13,39 @@ use crate::tree::{AssocIndex, Shares, Tree};
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
     nodes: Vec<Node>,
-    /// By position; [`NO_NODE`]: the last node.
-    charged_to: Vec<u32>,
+    /// Of which association a node is; the last one is of none.
+    assocs: Vec<AssocIndex>,
+    charged_to: ChargedTo,
 }
 
-const NO_NODE: u32 = u32::MAX;
+/// The node that each association's jobs are charged to.
+#[derive(Clone, Debug, Default)]
+pub struct ChargedTo {
+    /// By position.
+    nodes: Vec<u32>,
+    /// For jobs without an association.
+    no_assoc: u32,
+}
+
+impl ChargedTo {
+    /// The node that jobs of an association are charged to; `None`: without an association.
+    pub fn of(&self, assoc: Option<AssocIndex>) -> u32 {
+        let node = assoc.and_then(|assoc| self.nodes.get(assoc.get()).copied());
+        node.unwrap_or(self.no_assoc)
+    }
+}
 
 /// Use is counted in whole units of 1/1024 TRES-second, so that keys are exact.
 const UNIT_BITS: u32 = 10;
 
 /// Use in units; fractions of a unit are dropped. What is negative or no number is none.
 pub fn units(tres_secs: f64) -> u128 {
-    (tres_secs * f64::from(1 << UNIT_BITS)) as u128
+    let units = tres_secs * f64::from(1 << UNIT_BITS);
+    // One instruction where 64 bits are enough.
+    match units as u64 {
+        u64::MAX => units as u128,
+        units => units.into(),
+    }
 }
 
 impl Contenders {
@@ -35,38 +56,61 @@ impl Contenders {
     /// At another number of usages.
     pub fn new(tree: &Tree, entitlement: &Entitlement, raw_usage: &[Extended]) -> Contenders {
         assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-        let mut made = Contenders {
-            nodes: Vec::new(),
-            charged_to: vec![NO_NODE; tree.len()],
-        };
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut assocs = Vec::new();
+        let mut charged_to: Vec<Option<u32>> = vec![None; tree.len()];
         for &at in tree.parents_first() {
             let Some(above) = tree.fs_parent(at) else {
                 continue;
             };
-            let parent = made.charged_to[above.get()];
-            made.charged_to[at.get()] = match tree.rows()[at.get()].shares {
+            let parent = charged_to[above.get()];
+            charged_to[at.get()] = match tree.rows()[at.get()].shares {
                 Shares::Parent => parent,
                 Shares::Raw(shares) => {
-                    let parent = Some(parent).filter(|parent| *parent != NO_NODE);
                     let whole = u128::from(entitlement.whole()) << UNIT_BITS;
                     let above_has = parent.map_or(Entitled::whole(whole), |parent| {
-                        made.nodes[parent as usize].entitled
+                        nodes[parent as usize].entitled
                     });
                     let entitled = match entitlement.seconds(at) {
                         Some(seconds) => Entitled::whole(u128::from(seconds) << UNIT_BITS),
                         None => above_has.part(shares.into(), tree.child_shares(above)),
                     };
-                    made.nodes.push(Node {
+                    nodes.push(Node {
                         parent,
-                        used: units(raw_usage[at.get()].to_f64()),
+                        used: 0,
                         entitled,
                     });
-                    made.nodes.len() as u32 - 1
+                    assocs.push(at);
+                    Some(nodes.len() as u32 - 1)
                 }
             };
         }
-        made.nodes.push(Node::default());
+        let no_assoc = nodes.len() as u32;
+        nodes.push(Node::default());
+        let known = charged_to.into_iter();
+        let mut made = Contenders {
+            nodes,
+            assocs,
+            charged_to: ChargedTo {
+                nodes: known.map(|node| node.unwrap_or(no_assoc)).collect(),
+                no_assoc,
+            },
+        };
+        made.set_usage(raw_usage);
         made
+    }
+
+    /// Takes other usage of the same associations; what was committed is no more. Takes a tenth of
+    /// the time of [`Contenders::new`].
+    ///
+    /// # Panics
+    /// At another number of usages.
+    pub fn set_usage(&mut self, raw_usage: &[Extended]) {
+        let assocs = self.charged_to.nodes.len();
+        assert_eq!(raw_usage.len(), assocs, "one usage per association");
+        for (node, assoc) in self.nodes.iter_mut().zip(&self.assocs) {
+            node.used = units(raw_usage[assoc.get()].to_f64());
+        }
     }
 
     /// The nodes.
@@ -76,9 +120,12 @@ impl Contenders {
 
     /// The node that jobs of an association are charged to; `None`: without an association.
     pub fn of(&self, assoc: Option<AssocIndex>) -> u32 {
-        let node = assoc.and_then(|assoc| self.charged_to.get(assoc.get()).copied());
-        let known = node.filter(|node| *node != NO_NODE);
-        known.unwrap_or(self.nodes.len().saturating_sub(1) as u32)
+        self.charged_to.of(assoc)
+    }
+
+    /// The nodes that jobs are charged to.
+    pub fn charged_to(&self) -> &ChargedTo {
+        &self.charged_to
     }
 
     /// Counts the use that jobs which run are expected to make yet, for their association and
@@ -140,6 +187,10 @@ mod tests {
         // 20 of 1/5, and 40 of 2/5; hub 3: 30 of 2/5.
         assert_eq!(ratio(4), ratio(5));
         assert!(ratio(3) < ratio(4));
+        let mut again = contenders.clone();
+        again.commit(tree.index_of(7).unwrap(), 5);
+        again.set_usage(&usage);
+        assert_eq!(again.nodes(), contenders.nodes());
         let no_node = contenders.of(None);
         assert_eq!(no_node as usize, contenders.nodes().len() - 1);
         assert_eq!(node(1), no_node);
@@ -182,5 +233,9 @@ mod tests {
         assert_eq!(units(1.5), 1536);
         assert_eq!(units(-1.0), 0);
         assert_eq!(units(f64::NAN), 0);
+        let most = 2_f64.powi(54);
+        assert_eq!(units(most - 2.0), (1 << 64) - (2 << 10));
+        assert_eq!(units(most), 1 << 64);
+        assert_eq!(units(most * 2.0), 1 << 65);
     }
 }

@@ -4,7 +4,9 @@
 use super::moment::Moment;
 use super::workspace::SlurmComputed;
 use crate::config::{Config, Expect, Order, Tiers};
-use crate::engine::{Contenders, units};
+use crate::engine::{ChargedTo, Contenders, units};
+use crate::extended::Extended;
+use crate::fairshare::Entitlement;
 use crate::order::{Job, Line, OrderError, Placed};
 use crate::priority::TimeLimit;
 use crate::slurm::rows::snapshot::Snapshot;
@@ -27,7 +29,7 @@ pub(in crate::slurm) struct StandingLine {
     /// A job came while there was no order, after the last snapshot.
     missed: bool,
     line: Line,
-    contenders: Contenders,
+    charged_to: ChargedTo,
     tree: Arc<Tree>,
     /// When a job was first submitted, by its number: a requeue gives it another time, and it
     /// keeps its place. Those of which slurmctld's records tell another time, and those that run
@@ -37,6 +39,34 @@ pub(in crate::slurm) struct StandingLine {
     run_times: Arc<RunTimes>,
     /// Jobs that came since the pass, by id, and the association that they were charged to.
     came: BTreeMap<u64, (Job, Option<AssocId>)>,
+}
+
+/// Contenders, kept from pass to pass: as long as shares stay, only usage is taken anew.
+#[derive(Default)]
+pub(in crate::slurm) struct KeptContenders {
+    tree: Arc<Tree>,
+    entitlement: Entitlement,
+    contenders: Contenders,
+}
+
+impl KeptContenders {
+    fn of(
+        &mut self,
+        tree: &Arc<Tree>,
+        entitlement: &Entitlement,
+        raw: &[Extended],
+    ) -> &mut Contenders {
+        if Arc::ptr_eq(&self.tree, tree) && self.entitlement == *entitlement {
+            self.contenders.set_usage(raw);
+        } else {
+            *self = KeptContenders {
+                contenders: Contenders::new(tree, entitlement, raw),
+                entitlement: entitlement.clone(),
+                tree: Arc::clone(tree),
+            };
+        }
+        &mut self.contenders
+    }
 }
 
 /// True where jobs have an order.
@@ -59,18 +89,18 @@ pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
 /// runs took so far.
 pub(in crate::slurm) fn form(
     config: &Config,
-    snapshot: &Snapshot,
-    tables: &Tables,
+    (snapshot, tables): (&Snapshot, &Tables),
     computed: &SlurmComputed,
     moment: &Moment,
     before: &BTreeMap<u32, i64>,
     run_times: Arc<RunTimes>,
+    kept: &mut KeptContenders,
 ) -> Result<(StandingLine, Vec<u32>), OrderError> {
     let raw = computed.model().raw();
-    let mut contenders = if computed.has_usage && raw.len() == tables.tree.len() {
-        Contenders::new(&tables.tree, &tables.entitlement, raw)
+    let contenders = if computed.has_usage && raw.len() == tables.tree.len() {
+        kept.of(&tables.tree, &tables.entitlement, raw)
     } else {
-        Contenders::new(&Tree::default(), &tables.entitlement, &[])
+        kept.of(&Arc::default(), &tables.entitlement, &[])
     };
     if config.order() == Order::Interleaved {
         for row in snapshot.accruing() {
@@ -87,7 +117,9 @@ pub(in crate::slurm) fn form(
             submitted.insert(row.job_id, at);
         }
     }
-    let (mut rows, mut jobs, mut fixed) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let waiting = snapshot.waiting().len();
+    let (mut rows, mut jobs) = (Vec::with_capacity(waiting), Vec::with_capacity(waiting));
+    let mut fixed = BTreeSet::new();
     for (at, row) in snapshot.waiting().iter().enumerate() {
         let stands = row.is(ffi::SHIM_PENDING)
             && row.is(ffi::SHIM_HAS_DETAILS)
@@ -117,7 +149,7 @@ pub(in crate::slurm) fn form(
     let interleaves = config.order() == Order::Interleaved;
     let nodes = contenders.nodes().to_vec();
     let (line, numbers) = Line::ordered(nodes, level, interleaves, &jobs, fixed)?;
-    let mut by_row = vec![0; snapshot.waiting().len()];
+    let mut by_row = vec![0; waiting];
     for (row, number) in rows.into_iter().zip(numbers) {
         by_row[row] = number;
     }
@@ -125,7 +157,7 @@ pub(in crate::slurm) fn form(
         is_formed: true,
         missed: false,
         line,
-        contenders,
+        charged_to: contenders.charged_to().clone(),
         tree: Arc::clone(&tables.tree),
         submitted,
         run_times,
@@ -195,7 +227,7 @@ impl StandingLine {
             let id = job.id as u32;
             if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
                 let known = assoc.and_then(|id| self.tree.index_of(id));
-                job.node = self.contenders.of(known);
+                job.node = self.charged_to.of(known);
                 let had = before.line.remove(job.id).map(|placed| placed.number);
                 if let Some(at) = before.submitted.get(&id) {
                     self.submitted.insert(id, *at);
@@ -226,12 +258,9 @@ impl StandingLine {
         }
         let mut above = above.filter_map(|id| Some((id, self.tree.index_of(id)?)));
         let (assoc, known) = above.next().unzip();
-        let node = self.contenders.of(known);
+        let node = self.charged_to.of(known);
         let mut job = job(config, (snapshot, tables), 0, node, &self.run_times);
         let id = snapshot.waiting()[0].job_id;
-        if config.order() != Order::Interleaved {
-            job.expected = 0;
-        }
         let before = self.line.remove(job.id);
         let had = before.map(|placed| placed.number);
         let stood = before.map(|placed| placed.job.submit);
@@ -280,7 +309,6 @@ fn job(
             _ => YEAR_SECS,
         },
     };
-    let takes = run_times.expected(row.assoc_id, limit, 0.0);
     let tier = match config.tiers() {
         Tiers::None => 0,
         Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
@@ -295,6 +323,12 @@ fn job(
         nice: row.nice.into(),
         submit: queued.submit_time,
         id: row.job_id.into(),
-        expected: units(takes * queued.billing as f64),
+        expected: match config.order() {
+            Order::Interleaved => {
+                let takes = run_times.expected(row.assoc_id, limit, 0.0);
+                units(takes * queued.billing as f64)
+            }
+            Order::Strict | Order::Weighted => 0,
+        },
     }
 }

@@ -203,12 +203,12 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
     let run_times = learn(plugin, settings, work, run_times);
     let formed = line::form(
         &settings.config,
-        &work.snapshot,
-        &work.tables,
+        (&work.snapshot, &work.tables),
         &work.computed,
         moment,
         &before,
         run_times,
+        &mut work.contenders,
     );
     match formed {
         Ok((standing, numbers)) => {
