@@ -183,12 +183,11 @@ fn spread(had: &[Option<u64>], len: u64) -> Vec<u64> {
         (count..=len).contains(&sum).then(|| u64::MAX - sum)
     };
     let mut kept = longest(had.len(), roomy, |last, next| last <= next);
-    let plain = longest(
-        had.len(),
-        |at| had[at].map(|rank| u64::MAX - rank),
-        |last, next| last < next,
-    );
-    if kept.len() < plain.len() {
+    let plain = |at: usize| had[at].map(|rank| u64::MAX - rank);
+    let all = had.iter().flatten().count();
+    if kept.len() < all
+        && kept.len() < ends(had.len(), plain, |last, next| last < next, |_| ()).len()
+    {
         kept = widened(&kept, had, len);
     }
     fill(&kept, had, len)
@@ -200,29 +199,75 @@ fn longest(
     key: impl Fn(usize) -> Option<u64>,
     may_follow: impl Fn(u64, u64) -> bool,
 ) -> Vec<usize> {
-    // For each length the smallest last key of such a subsequence, and where it stands.
-    let mut ends: Vec<(u64, usize)> = Vec::new();
-    let mut before = vec![usize::MAX; len];
-    for (at, before) in before.iter_mut().enumerate() {
-        let Some(key) = key(at) else { continue };
-        let length = ends.partition_point(|end| may_follow(end.0, key));
-        if length > 0 {
-            *before = ends[length - 1].1;
-        }
-        if length == ends.len() {
-            ends.push((key, at));
-        } else {
-            ends[length] = (key, at);
-        }
-    }
+    let mut before = Vec::with_capacity(len);
+    let ends = ends(len, key, may_follow, |position| before.push(position));
     let mut found = Vec::with_capacity(ends.len());
-    let mut at = ends.last().map(|end| end.1);
-    while let Some(position) = at {
-        found.push(position);
-        at = Some(before[position]).filter(|before| *before != usize::MAX);
+    let mut at = ends.last().map_or(NOWHERE, |end| end.1);
+    while at != NOWHERE {
+        found.push(at as usize);
+        at = before[at as usize];
     }
     found.reverse();
     found
+}
+
+/// No position: of what has none before it.
+const NOWHERE: u32 = u32::MAX;
+
+/// For each length of a subsequence whose keys go up the smallest last key of such a one, and where
+/// it stands. `tell` hears of each position which one comes before it in a longest one that ends
+/// there. Takes little time where keys go up, or go down to where others went before.
+fn ends(
+    len: usize,
+    key: impl Fn(usize) -> Option<u64>,
+    may_follow: impl Fn(u64, u64) -> bool,
+    mut tell: impl FnMut(u32),
+) -> Vec<(u64, u32)> {
+    let mut ends: Vec<(u64, u32)> = Vec::with_capacity(len);
+    let mut near = 0;
+    for (at, position) in (0..len).zip(0..) {
+        let Some(key) = key(at) else {
+            tell(NOWHERE);
+            continue;
+        };
+        near = match ends.last() {
+            Some(end) if !may_follow(end.0, key) => {
+                partition_near(&ends, near, |end| may_follow(end.0, key))
+            }
+            _ => ends.len(),
+        };
+        tell(near.checked_sub(1).map_or(NOWHERE, |last| ends[last].1));
+        match ends.get_mut(near) {
+            Some(end) => *end = (key, position),
+            None => ends.push((key, position)),
+        }
+    }
+    ends
+}
+
+/// As [`slice::partition_point`], the faster the nearer it is to `near`.
+fn partition_near<T>(entries: &[T], near: usize, holds: impl Fn(&T) -> bool) -> usize {
+    // Holds before the one, not from the other on.
+    let (mut low, mut high) = (0, entries.len());
+    let near = near.min(high.saturating_sub(1));
+    let (mut at, mut step) = (near, 1);
+    while (low..high).contains(&at) {
+        if holds(&entries[at]) {
+            low = at + 1;
+            if at < near {
+                break;
+            }
+            at += step;
+        } else {
+            high = at;
+            if at > near {
+                break;
+            }
+            at = at.saturating_sub(step);
+        }
+        step *= 2;
+    }
+    low + entries[low..high].partition_point(holds)
 }
 
 /// A stretch between two kept jobs, or an end of the order.
@@ -404,6 +449,16 @@ mod tests {
                 })
                 .collect();
             prop_assert_eq!(renumber_within(&again, 40), []);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_partition_point_is_the_same_from_anywhere(len in 0..40_usize, ends in 0..41_usize) {
+            let entries: Vec<bool> = (0..len).map(|at| at < ends).collect();
+            for near in 0..=len {
+                prop_assert_eq!(partition_near(&entries, near, |holds| *holds), ends.min(len));
+            }
         }
     }
 
