@@ -71,14 +71,10 @@ struct At {
 }
 
 impl Guests {
-    /// `floors`: the highest tier first.
-    pub(super) fn new(floors: Vec<Floor>) -> Guests {
-        let mut slots = Vec::new();
-        for floor in &floors {
-            let jobs = floor.tier.jobs.iter().zip(0..);
-            slots.extend(jobs.map(|(job, slot)| (job.id, floor.value, slot)));
-        }
-        slots.sort_unstable();
+    /// `floors`: the highest tier first; `slots`: where each job is, by id, with its tier.
+    pub(super) fn new(floors: Vec<Floor>, mut slots: Vec<(u64, i64, u32)>) -> Guests {
+        // Hosts name them by id, or nearly: what is in order takes no time.
+        slots.sort_by_key(|slot| slot.0);
         Guests {
             tiers: floors,
             slots,
@@ -204,7 +200,7 @@ impl Guests {
             guest.latest = stamp(&job);
             let gone = &self.gone;
             let still = before.filter(|slot| !gone.contains(&(job.tier, *slot)));
-            let point = still.map(|slot| tier.point(forest, step, slot));
+            let point = still.map(|slot| tier.point(forest, step, parent, slot));
             let sequence = (job.tier, Whose::Below(parent));
             let list = self.lists.entry(sequence).or_default();
             let find = |id: Option<u64>| list.iter().position(|guest| Some(guest.id) == id);
@@ -228,7 +224,7 @@ impl Guests {
             let high = high.max(low);
             let key = (guest.ratio, guest.latest);
             let passed = above[low..high].partition_point(|slot| {
-                let point = tier.point(forest, step, *slot);
+                let point = tier.point(forest, step, parent, *slot);
                 (point.ratio, point.latest) < key
             });
             guest.gap = low + passed;
@@ -271,7 +267,7 @@ impl Guests {
             };
             let floor = Floor {
                 value,
-                tier: Tier::new(forest, used, Vec::new()),
+                tier: Tier::new(forest, used, &mut [], &[], |_| Job::default()),
                 numbers: Vec::new(),
             };
             self.tiers.insert(at, floor);

@@ -74,8 +74,8 @@ impl Line {
     /// `interleaves`: by [`super::interleaved`], else by [`super::strict`]; `fixed`: numbers set by
     /// administrators, which are not given.
     ///
-    /// The numbers tell the order before: the less of it changes, the less time this takes. It is
-    /// O(n) for each level, plus O(d log d) for d jobs that move there.
+    /// Takes time in O(n log n) for each level; in O(n) for those on which the jobs of a node have one
+    /// key, as in a strict order, beside sorting the nodes.
     ///
     /// # Errors
     /// Those of [`OrderError`].
@@ -86,7 +86,17 @@ impl Line {
         jobs: &[Placed],
         fixed: BTreeSet<u32>,
     ) -> Result<(Line, Vec<u32>), OrderError> {
-        merge::check(&nodes, jobs.iter().map(|placed| &placed.job))?;
+        // The rows are wide, and many: what all is asked of is taken at once.
+        let mut node_of = Vec::with_capacity(jobs.len());
+        let mut numbers = Vec::with_capacity(jobs.len());
+        let mut has_tiers = false;
+        let rows = jobs.iter().map(|placed| {
+            node_of.push(placed.job.node);
+            numbers.push(placed.number);
+            has_tiers |= placed.job.tier != jobs[0].job.tier;
+            &placed.job
+        });
+        merge::check(&nodes, rows)?;
         let forest = Arc::new(Forest::new(nodes, level)?);
         let row = |at: u32| {
             let job = jobs[at as usize].job;
@@ -95,35 +105,47 @@ impl Line {
                 false => Job { expected: 0, ..job },
             }
         };
-        let mixed = jobs.iter().any(|placed| forest.is_mixed(placed.job.node));
+        let mixed = node_of.iter().any(|node| forest.is_mixed(*node));
         let mut floors = Vec::new();
+        let mut slots: Vec<u32> = Vec::new();
         let order = if mixed {
             let rows: Vec<Job> = (0..).take(jobs.len()).map(row).collect();
             interleaved(&forest.nodes, level, &rows)?
         } else {
-            let before = order_before(jobs);
             let mut used: Vec<u128> = forest.nodes.iter().map(|node| node.used).collect();
             let mut order = Vec::with_capacity(jobs.len());
-            let tier_of = |at: &u32| jobs[*at as usize].job.tier;
-            for slots in before.chunk_by(|a, b| tier_of(a) == tier_of(b)) {
-                let rows = slots.iter().map(|at| row(*at)).collect();
-                let tier = Tier::new(&forest, used, rows);
-                used = tier.used_after(&forest);
-                order.extend(tier.order().iter().map(|slot| slots[*slot as usize]));
+            let first = jobs.first().map_or(0, |placed| placed.job.tier);
+            let tier_of = |at: &u32| match has_tiers {
+                true => jobs[*at as usize].job.tier,
+                false => first,
+            };
+            let mut rows: Vec<u32> = (0..).take(jobs.len()).collect();
+            if has_tiers {
+                rows.sort_by_key(|at| Reverse(tier_of(at)));
+            }
+            slots.resize(jobs.len(), 0);
+            for rows in rows.chunk_by_mut(|a, b| tier_of(a) == tier_of(b)) {
+                let value = tier_of(&rows[0]);
+                if let Some(Floor { tier, .. }) = floors.last() {
+                    used = tier.used_after(&forest);
+                }
+                let tier = Tier::new(&forest, used.clone(), rows, &node_of, row);
+                order.extend(tier.order().iter().map(|slot| rows[*slot as usize]));
+                for (row, slot) in rows.iter().zip(0..) {
+                    slots[*row as usize] = slot;
+                }
                 floors.push(Floor {
-                    value: tier_of(&slots[0]),
+                    value,
                     tier,
                     numbers: Vec::new(),
                 });
             }
             order
         };
-        let free = order
-            .iter()
-            .map(|&at| Number::Free(jobs[at as usize].number));
-        let fixed_numbers = fixed.iter().map(|&number| Number::Fixed(number));
-        let mut numbers: Vec<u32> = jobs.iter().map(|placed| placed.number).collect();
-        for change in renumber(&free.chain(fixed_numbers).collect::<Vec<_>>()) {
+        let mut had: Vec<Number> = Vec::with_capacity(order.len() + fixed.len());
+        had.extend(order.iter().map(|&at| Number::Free(numbers[at as usize])));
+        had.extend(fixed.iter().map(|&number| Number::Fixed(number)));
+        for change in renumber(&had) {
             numbers[order[change.place as usize] as usize] = change.number;
         }
         let mut placed = order.iter().map(|&at| (at, numbers[at as usize]));
@@ -138,7 +160,9 @@ impl Line {
                 let own = placed.by_ref().take(floor.tier.jobs.len());
                 floor.numbers = own.map(|(_, number)| number).collect();
             }
-            Standing::Indexed(Box::new(Guests::new(floors)))
+            let slots = jobs.iter().zip(slots);
+            let known = slots.map(|(placed, slot)| (placed.job.id, placed.job.tier, slot));
+            Standing::Indexed(Box::new(Guests::new(floors, known.collect())))
         };
         let line = Line {
             forest,
@@ -218,31 +242,6 @@ impl Line {
             Standing::Walked(walk) => walk.insert(job, number),
         })
     }
-}
-
-/// The jobs as they stand by their numbers, the highest tier first; those without a number last.
-fn order_before(jobs: &[Placed]) -> Vec<u32> {
-    let number = |placed: &Placed| match placed.number {
-        0 => u32::MAX,
-        number => u32::MAX - number,
-    };
-    let one_tier = jobs
-        .windows(2)
-        .all(|two| two[0].job.tier == two[1].job.tier);
-    let rows = jobs.iter().zip(0..);
-    if one_tier {
-        let mut keys: Vec<u64> = rows
-            .map(|(placed, at): (_, u32)| u64::from(number(placed)) << 32 | u64::from(at))
-            .collect();
-        keys.sort_unstable();
-        // The lower half.
-        return keys.into_iter().map(|key| key as u32).collect();
-    }
-    let mut keys: Vec<_> = rows
-        .map(|(placed, at): (_, u32)| (Reverse(placed.job.tier), number(placed), at))
-        .collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, _, at)| at).collect()
 }
 
 #[cfg(test)]

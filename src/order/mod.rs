@@ -31,7 +31,6 @@ pub(crate) mod heap;
 mod integers;
 mod line;
 mod merge;
-mod nearly_sorted;
 mod ratio;
 mod rows;
 mod tier;

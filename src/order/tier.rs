@@ -6,26 +6,27 @@
 //! merge takes the older one of those that stand first in their children's sequences. That is the
 //! order by the oldest time up to which a child's sequence must have been taken: the latest one
 //! among those of its jobs with this key, up to the job. So a merge is a sort, by key and latest
-//! time, and where few jobs have moved since the last order, most of it is sorted already.
+//! time. What is sorted are runs, the jobs of a child that have one key: where nothing is expected to
+//! be used, that is all of a child at once. Rounded keys are sorted first, and runs whose
+//! rounded keys are not clearly apart then by what decides.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::forest::{Child, Forest};
-use super::nearly_sorted;
-use super::ratio::{Ratio, clearly};
+use super::ratio::{Ratio, Rounding, clearly};
 use super::rows::Job;
 
-/// Jobs of one tier, by slot: a slot is a job's place in the order before.
+/// Jobs of one tier, by slot: node by node, as they came.
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     /// What nodes will have used when the first of these jobs is taken.
     used: Vec<u128>,
     pub(super) jobs: Vec<Job>,
-    /// Slots, node by node, as jobs came.
-    fifo: Vec<u32>,
-    /// Where each node's jobs are among these.
-    by_node: HashMap<u32, Range<usize>>,
+    /// All slots.
+    slots: Vec<u32>,
+    /// Where each node's jobs begin, and behind all of them their end.
+    starts: Vec<u32>,
     /// The merges, the deepest first.
     merges: Vec<Merge>,
 }
@@ -35,33 +36,18 @@ pub(super) struct Tier {
 pub(super) struct Merge {
     /// See [`Forest::step`].
     step: u32,
-    /// By slot.
-    keys: Vec<Key>,
+    /// By slot, what its child of the merge will have used; empty where no job is expected to use
+    /// anything.
+    spent: Vec<u128>,
+    /// By slot, the slot with the latest time.
+    latest: Vec<u32>,
     /// Slots, parent by parent, in their order.
     order: Vec<u32>,
     /// By slot: where it is in `order`.
     places: Vec<u32>,
-    /// Where the sequence of each parent is in `order`; `None`: of all.
-    by_parent: HashMap<Option<u32>, Range<usize>>,
+    /// Where the sequence of each parent is in `order`, ascending by parent; `None`: of all.
+    by_parent: Vec<(Option<u32>, Range<usize>)>,
 }
-
-/// What a job competes with.
-#[derive(Clone, Copy, Debug)]
-struct Key {
-    rounded: f64,
-    /// What its child of the merge will have used, in two halves: a u128 would be padded.
-    spent: [u64; 2],
-    /// The child; [`OWN`]: the parent itself.
-    child: u32,
-    /// The slot with the latest time.
-    latest: u32,
-    /// Its place in the child's sequence.
-    nth: u32,
-}
-
-const OWN: u32 = u32::MAX;
-/// Stands in no sequence of this step.
-const NOWHERE: u32 = u32::MAX;
 
 /// When a job came, where nothing else tells jobs apart.
 pub(super) type Stamp = (i64, u64);
@@ -75,28 +61,46 @@ pub(super) fn within(job: &Job) -> (i64, i64, u64) {
     (job.nice, job.submit, job.id)
 }
 
-impl Key {
-    fn spent(&self) -> u128 {
-        u128::from(self.spent[0]) << 64 | u128::from(self.spent[1])
-    }
-
-    fn ratio(&self, forest: &Forest) -> Ratio {
-        match self.child {
-            OWN => Ratio::ZERO,
-            node => Ratio::new(self.spent(), forest.nodes[node as usize].entitled),
-        }
-    }
+/// What merges read of all jobs, by slot.
+struct Columns {
+    stamps: Vec<Stamp>,
+    /// Empty where no job is expected to use anything.
+    expected: Vec<u128>,
 }
 
 /// A sequence that is to be merged.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Competitor {
     step: u32,
     parent: Option<u32>,
     child: Child,
     /// Where it is among all sequences.
-    start: usize,
-    end: usize,
+    range: Range<usize>,
+}
+
+/// Jobs of a child that stand one behind the other and have one key.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Of the rounded key, which is never negative: they compare as it does.
+    bits: u64,
+    /// Where the first one is among all sequences.
+    start: u32,
+    len: u32,
+}
+
+impl Run {
+    fn rounded(self) -> f64 {
+        f64::from_bits(self.bits)
+    }
+}
+
+/// A job of which the rounded key does not tell the place.
+#[derive(Clone, Copy)]
+struct Tied {
+    rounded: f64,
+    latest: Stamp,
+    child: Child,
+    slot: u32,
 }
 
 /// A place in a sequence, and what its child will have used up to there.
@@ -108,37 +112,57 @@ pub(super) struct Point {
 }
 
 impl Tier {
-    /// Orders the jobs; fast where they stand nearly in their order. No two ids are equal, and no
-    /// node with jobs is [mixed](Forest::is_mixed).
-    pub(super) fn new(forest: &Forest, used: Vec<u128>, jobs: Vec<Job>) -> Tier {
+    /// Orders those jobs that `rows` lists, and puts the list in the order of slots; `nodes` tells
+    /// the node of each row. No two ids are equal, and no node with jobs is
+    /// [mixed](Forest::is_mixed).
+    pub(super) fn new(
+        forest: &Forest,
+        used: Vec<u128>,
+        rows: &mut [u32],
+        nodes: &[u32],
+        job: impl Fn(u32) -> Job,
+    ) -> Tier {
         let mut tier = Tier {
             used,
-            jobs,
-            fifo: Vec::new(),
-            by_node: HashMap::new(),
+            jobs: Vec::with_capacity(rows.len()),
+            slots: (0..).take(rows.len()).collect(),
+            starts: Vec::new(),
             merges: Vec::new(),
         };
-        let mut waiting = tier.first_come(forest);
+        let mut waiting = tier.first_come(forest, rows, nodes, job);
+        let spends = tier.jobs.iter().any(|job| job.expected > 0);
+        // Apart: merges read these of all jobs, in the order of sequences.
+        let stamps: Vec<Stamp> = tier.jobs.iter().map(stamp).collect();
+        let expected = tier.jobs.iter().filter(|_| spends).map(|job| job.expected);
+        let columns = Columns {
+            stamps,
+            expected: expected.collect(),
+        };
         // All sequences, one behind the other.
-        let mut sequences = tier.fifo.clone();
+        let mut sequences = tier.slots.clone();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
-            let (mut now, mut next): (Vec<_>, Vec<_>) =
+            let (mut now, later): (Vec<_>, Vec<_>) =
                 waiting.into_iter().partition(|one| one.step == step);
             now.sort_by_key(|one| one.parent);
-            let merge = tier.merge(forest, step, &now, &sequences);
+            let merge = tier.merge(forest, step, &now, &sequences, &columns);
+            waiting = Vec::new();
             if step > 0 {
-                for (&parent, range) in &merge.by_parent {
+                let mut next = merge.order.clone();
+                for (parent, range) in &merge.by_parent {
                     let node = parent.expect("only all have no parent, in the last step");
-                    next.push(competitor(
-                        forest,
-                        node,
-                        sequences.len() + range.start..sequences.len() + range.end,
-                    ));
+                    waiting.push(competitor(forest, node, range.clone()));
                 }
-                sequences.extend(&merge.order);
+                for one in later {
+                    let start = next.len();
+                    next.extend_from_slice(&sequences[one.range.clone()]);
+                    waiting.push(Competitor {
+                        range: start..next.len(),
+                        ..one
+                    });
+                }
+                sequences = next;
             }
             tier.merges.push(merge);
-            waiting = next;
         }
         tier
     }
@@ -169,144 +193,209 @@ impl Tier {
     }
 
     /// Sorts the jobs of each node as they came.
-    fn first_come(&mut self, forest: &Forest) -> Vec<Competitor> {
+    fn first_come(
+        &mut self,
+        forest: &Forest,
+        rows: &mut [u32],
+        nodes: &[u32],
+        job: impl Fn(u32) -> Job,
+    ) -> Vec<Competitor> {
         let mut starts = vec![0_u32; forest.nodes.len() + 1];
-        for job in &self.jobs {
-            starts[job.node as usize + 1] += 1;
+        for row in &*rows {
+            starts[nodes[*row as usize] as usize + 1] += 1;
         }
         for node in 0..forest.nodes.len() {
             starts[node + 1] += starts[node];
         }
         let mut next = starts.clone();
-        self.fifo = vec![0; self.jobs.len()];
-        for (job, slot) in self.jobs.iter().zip(0..) {
-            let at = &mut next[job.node as usize];
-            self.fifo[*at as usize] = slot;
+        let given = rows.to_vec();
+        for row in given {
+            let at = &mut next[nodes[row as usize] as usize];
+            rows[*at as usize] = row;
             *at += 1;
         }
-        let jobs = &self.jobs;
-        let before = |a: &u32, b: &u32| within(&jobs[*a as usize]) < within(&jobs[*b as usize]);
+        // In a loop of its own, in which many reads of memory go on at a time.
+        self.jobs.extend(rows.iter().map(|row| job(*row)));
         let mut found = Vec::new();
+        let mut unsorted: Vec<(Job, u32)> = Vec::new();
         for (node, pair) in (0..).zip(starts.windows(2)) {
             let range = pair[0] as usize..pair[1] as usize;
             if range.is_empty() {
                 continue;
             }
-            nearly_sorted::sort(&mut self.fifo[range.clone()], before);
-            self.by_node.insert(node, range.clone());
+            let own = &self.jobs[range.clone()];
+            if !own.is_sorted_by_key(within) {
+                let own = own.iter().copied();
+                unsorted.extend(own.zip(rows[range.clone()].iter().copied()));
+                unsorted.sort_by_key(|(job, _)| within(job));
+                for (both, at) in unsorted.drain(..).zip(range.clone()) {
+                    (self.jobs[at], rows[at]) = both;
+                }
+            }
             let (child, parent) = forest.chain(node).next().expect("a sequence of its own");
             found.push(Competitor {
                 step: forest.step(child, parent),
                 parent,
                 child,
-                start: range.start,
-                end: range.end,
+                range,
             });
         }
+        self.starts = starts;
         found
     }
 
     /// Merges competitors, those of one parent together.
-    fn merge(&self, forest: &Forest, step: u32, now: &[Competitor], sequences: &[u32]) -> Merge {
-        let nothing = Key {
-            rounded: 0.0,
-            spent: [0; 2],
-            child: OWN,
-            latest: 0,
-            nth: 0,
-        };
+    fn merge(
+        &self,
+        forest: &Forest,
+        step: u32,
+        now: &[Competitor],
+        sequences: &[u32],
+        columns: &Columns,
+    ) -> Merge {
+        let jobs = self.jobs.len();
         let mut merge = Merge {
             step,
-            keys: vec![nothing; self.jobs.len()],
-            order: Vec::new(),
-            places: vec![NOWHERE; self.jobs.len()],
-            by_parent: HashMap::new(),
+            spent: vec![0; columns.expected.len()],
+            latest: vec![0; jobs],
+            order: Vec::with_capacity(now.iter().map(|one| one.range.len()).sum()),
+            places: vec![0; jobs],
+            by_parent: Vec::new(),
         };
-        // Which parent a job is below, until its place is known; where its sequence begins.
-        let mut starts = vec![0];
-        for (siblings, parent) in now.chunk_by(|a, b| a.parent == b.parent).zip(0..) {
-            let mut len = 0;
+        let mut runs = Vec::new();
+        for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
+            runs.clear();
             for one in siblings {
-                let sequence = &sequences[one.start..one.end];
-                self.fill_keys(forest, one.child, sequence, &mut merge.keys);
-                for &slot in sequence {
-                    merge.places[slot as usize] = parent;
-                }
-                len += sequence.len();
+                self.add_runs(forest, one, (sequences, columns), &mut merge, &mut runs);
             }
-            let start = starts[starts.len() - 1];
-            merge
-                .by_parent
-                .insert(siblings[0].parent, start..start + len);
-            starts.push(start + len);
+            // Those of a child stay as they are.
+            runs.sort_by_key(|run| run.bits);
+            let start = merge.order.len();
+            let parent = siblings[0].parent;
+            self.take_runs(forest, parent, &runs, sequences, &mut merge);
+            merge.by_parent.push((parent, start..merge.order.len()));
         }
-        // In the order before.
-        let mut entries = vec![(0.0, 0_u32); starts[starts.len() - 1]];
-        let mut next = starts.clone();
-        for (parent, slot) in merge.places.iter().zip(0..) {
-            if *parent != NOWHERE {
-                let at = &mut next[*parent as usize];
-                entries[*at] = (merge.keys[slot as usize].rounded, slot);
-                *at += 1;
-            }
-        }
-        for pair in starts.windows(2) {
-            nearly_sorted::sort(&mut entries[pair[0]..pair[1]], |a, b| {
-                self.comes_before(forest, &merge.keys, *a, *b)
-            });
-        }
-        merge.order.extend(entries.iter().map(|entry| entry.1));
         for (slot, place) in merge.order.iter().zip(0..) {
             merge.places[*slot as usize] = place;
         }
         merge
     }
 
-    /// The keys of a child's jobs.
-    fn fill_keys(&self, forest: &Forest, child: Child, sequence: &[u32], keys: &mut [Key]) {
-        let (node, mut spent, entitled) = match child {
-            Child::Own => (OWN, 0, None),
+    /// The keys of a child's jobs, and its runs.
+    fn add_runs(
+        &self,
+        forest: &Forest,
+        one: &Competitor,
+        (sequences, columns): (&[u32], &Columns),
+        merge: &mut Merge,
+        runs: &mut Vec<Run>,
+    ) {
+        let (mut spent, rounding) = match one.child {
+            Child::Own => (0, None),
             Child::Node(node) => {
                 let entitled = forest.nodes[node as usize].entitled;
-                (node, self.used[node as usize], Some(entitled))
+                (self.used[node as usize], Some(Rounding::new(entitled)))
             }
         };
-        let mut latest: Option<(u128, u32)> = None;
-        for (&slot, nth) in sequence.iter().zip(0..) {
-            let job = &self.jobs[slot as usize];
-            let same = latest.filter(|(before, _)| same_ratio(forest, child, *before, spent));
-            let latest_slot = match same {
-                Some((_, other)) if stamp(&self.jobs[other as usize]) > stamp(job) => other,
-                _ => slot,
-            };
-            latest = Some((spent, latest_slot));
-            keys[slot as usize] = Key {
-                rounded: entitled.map_or(0.0, |entitled| Ratio::new(spent, entitled).rounded()),
-                spent: [(spent >> 64) as u64, spent as u64],
-                child: node,
-                latest: latest_slot,
-                nth,
-            };
-            if entitled.is_some() {
-                spent = spent.saturating_add(job.expected);
+        let sequence = &sequences[one.range.clone()];
+        let mut from = 0;
+        while from < sequence.len() {
+            let mut latest = sequence[from];
+            let mut latest_stamp = columns.stamps[latest as usize];
+            let before = spent;
+            let mut at = from;
+            while at < sequence.len() && same_ratio(forest, one.child, before, spent) {
+                let slot = sequence[at];
+                let stamp = columns.stamps[slot as usize];
+                if stamp > latest_stamp {
+                    (latest, latest_stamp) = (slot, stamp);
+                }
+                merge.latest[slot as usize] = latest;
+                if let Some(expected) = columns.expected.get(slot as usize) {
+                    merge.spent[slot as usize] = spent;
+                    if rounding.is_some() {
+                        spent = spent.saturating_add(*expected);
+                    }
+                }
+                at += 1;
+            }
+            let rounded = rounding.as_ref().map_or(0.0, |by| by.rounded(before));
+            runs.push(Run {
+                bits: rounded.to_bits(),
+                start: (one.range.start + from) as u32,
+                len: (at - from) as u32,
+            });
+            from = at;
+        }
+    }
+
+    fn stamp(&self, slot: u32) -> Stamp {
+        stamp(&self.jobs[slot as usize])
+    }
+
+    /// Appends the jobs of runs, which are sorted by their rounded keys.
+    fn take_runs(
+        &self,
+        forest: &Forest,
+        parent: Option<u32>,
+        runs: &[Run],
+        sequences: &[u32],
+        merge: &mut Merge,
+    ) {
+        let of = |run: &Run| &sequences[run.start as usize..][..run.len as usize];
+        let is_unclear =
+            |a: &Run, b: &Run| clearly(a.rounded(), b.rounded()) != Some(Ordering::Less);
+        for close in runs.chunk_by(is_unclear) {
+            if let [run] = close {
+                merge.order.extend_from_slice(of(run));
+                continue;
+            }
+            let mut tied = Vec::new();
+            for run in close {
+                let node = self.jobs[of(run)[0] as usize].node;
+                let child = forest.child(node, parent).expect("below the parent");
+                tied.extend(of(run).iter().map(|&slot| Tied {
+                    rounded: run.rounded(),
+                    latest: self.latest(merge, slot),
+                    child,
+                    slot,
+                }));
+            }
+            // Those of a child stay as they are.
+            tied.sort_by(|a, b| {
+                let ratio = |one: &Tied| self.ratio(forest, merge, one.child, one.slot);
+                let rounded = clearly(a.rounded, b.rounded);
+                rounded
+                    .unwrap_or_else(|| ratio(a).cmp(&ratio(b)))
+                    .then_with(|| a.latest.cmp(&b.latest))
+            });
+            merge.order.extend(tied.iter().map(|one| one.slot));
+        }
+    }
+
+    fn latest(&self, merge: &Merge, slot: u32) -> Stamp {
+        self.stamp(merge.latest[slot as usize])
+    }
+
+    fn ratio(&self, forest: &Forest, merge: &Merge, child: Child, slot: u32) -> Ratio {
+        match child {
+            Child::Own => Ratio::ZERO,
+            Child::Node(node) => {
+                let spent = self.spent_before(merge, node, slot);
+                Ratio::new(spent, forest.nodes[node as usize].entitled)
             }
         }
     }
 
-    fn comes_before(&self, forest: &Forest, keys: &[Key], a: (f64, u32), b: (f64, u32)) -> bool {
-        let [one, two] = [a, b].map(|entry| &keys[entry.1 as usize]);
-        let latest = |key: &Key| stamp(&self.jobs[key.latest as usize]);
-        clearly(a.0, b.0)
-            .unwrap_or_else(|| one.ratio(forest).cmp(&two.ratio(forest)))
-            .then_with(|| latest(one).cmp(&latest(two)))
-            .then_with(|| one.nth.cmp(&two.nth))
-            .is_lt()
+    fn spent_before(&self, merge: &Merge, node: u32, slot: u32) -> u128 {
+        let spent = merge.spent.get(slot as usize).copied();
+        spent.unwrap_or(self.used[node as usize])
     }
 
     /// The slots of a node's own jobs, as they came.
     pub(super) fn of_node(&self, node: u32) -> &[u32] {
-        let range = self.by_node.get(&node).cloned();
-        &self.fifo[range.unwrap_or(0..0)]
+        let node = node as usize;
+        &self.slots[self.starts[node] as usize..self.starts[node + 1] as usize]
     }
 
     fn at_step(&self, step: u32) -> Option<&Merge> {
@@ -318,23 +407,29 @@ impl Tier {
         let Some(merge) = self.at_step(step) else {
             return &[];
         };
-        let range = merge.by_parent.get(&parent).cloned();
-        &merge.order[range.unwrap_or(0..0)]
+        &merge.order[merge.range(parent)]
     }
 
     /// Where a slot is in [`Tier::below`].
     pub(super) fn place_below(&self, step: u32, parent: Option<u32>, slot: u32) -> usize {
         let merge = self.at_step(step).expect("a merge with this job");
-        merge.places[slot as usize] as usize - merge.by_parent[&parent].start
+        merge.places[slot as usize] as usize - merge.range(parent).start
     }
 
-    /// What competes for the job in a slot, in the merges of a step.
-    pub(super) fn point(&self, forest: &Forest, step: u32, slot: u32) -> Point {
+    /// What competes for the job in a slot below a parent, in the merges of a step.
+    pub(super) fn point(
+        &self,
+        forest: &Forest,
+        step: u32,
+        parent: Option<u32>,
+        slot: u32,
+    ) -> Point {
         let merge = self.at_step(step).expect("a merge with this job");
-        let key = &merge.keys[slot as usize];
+        let child = forest.child(self.jobs[slot as usize].node, parent);
+        let child = child.expect("below the parent");
         Point {
-            ratio: key.ratio(forest),
-            latest: stamp(&self.jobs[key.latest as usize]),
+            ratio: self.ratio(forest, merge, child, slot),
+            latest: self.latest(merge, slot),
         }
     }
 
@@ -344,22 +439,31 @@ impl Tier {
         match (child, behind) {
             (Child::Own, _) => 0,
             (Child::Node(node), None) => self.used[node as usize],
-            (Child::Node(_), Some(slot)) => {
+            (Child::Node(node), Some(slot)) => {
                 let merge = self.at_step(step).expect("a merge with this job");
                 let expected = self.jobs[slot as usize].expected;
-                merge.keys[slot as usize].spent().saturating_add(expected)
+                let before = self.spent_before(merge, node, slot);
+                before.saturating_add(expected)
             }
         }
     }
 }
 
+impl Merge {
+    fn range(&self, parent: Option<u32>) -> Range<usize> {
+        let found = self.by_parent.binary_search_by_key(&parent, |one| one.0);
+        found.map_or(0..0, |at| self.by_parent[at].1.clone())
+    }
+}
+
 /// Whether the ratio of a child is the same after both uses, of which the first one was before.
+#[inline]
 fn same_ratio(forest: &Forest, child: Child, before: u128, after: u128) -> bool {
     match child {
         Child::Own => true,
         Child::Node(node) => {
-            let nothing = forest.nodes[node as usize].entitled.is_zero();
-            before == after || (nothing && before > 0)
+            let nothing = || forest.nodes[node as usize].entitled.is_zero();
+            before == after || (before > 0 && nothing())
         }
     }
 }
@@ -372,7 +476,6 @@ fn competitor(forest: &Forest, node: u32, range: Range<usize>) -> Competitor {
         step: forest.step(Child::Node(node), parent),
         parent,
         child: Child::Node(node),
-        start: range.start,
-        end: range.end,
+        range,
     }
 }
