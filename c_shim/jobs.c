@@ -378,6 +378,8 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 #if HOST_HAS_QOS_LISTS
 	prefetch_l2(&job->qos_list);
 #endif
+	if (want->queued)
+		prefetch_l2(&job->tres_req_cnt);
 	if (want->waiting_tres) {
 		prefetch_l2(&job->tres_req_cnt);
 		prefetch_l2(&job->tres_alloc_cnt);
@@ -396,6 +398,15 @@ static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 	}
 	if (job->part_ptr_list)
 		host_prefetch_list(job->part_ptr_list);
+	if (want->queued) {
+		if (job->details)
+			prefetch_l2(&job->details->submit_time);
+		if (job->tres_req_cnt) {
+			/* Its length is before it. */
+			prefetch_l2(job->tres_req_cnt - 1);
+			prefetch_l2(&job->tres_req_cnt[TRES_ARRAY_BILLING]);
+		}
+	}
 	if (want->waiting_tres) {
 		prefetch_l2_range(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
 		prefetch_l2_range(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
