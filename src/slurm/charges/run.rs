@@ -33,13 +33,13 @@ pub(in crate::slurm) fn run_of(
 
 /// A row of slurmctld, taken with `outcomes` wanted, as the ledger takes runs; `None`: it has not
 /// begun. `usage_factor`, `passed`: as for [`run_of`]. `now`: the moment of the row.
-pub(in crate::slurm) fn seen(
-    snapshot: &Snapshot,
+pub(in crate::slurm) fn seen<'a>(
+    snapshot: &'a Snapshot,
     row: &ffi::shim_accruing,
     usage_factor: f64,
     passed: Option<i64>,
     now: i64,
-) -> Option<SeenRun> {
+) -> Option<SeenRun<'a>> {
     let run = run_of(row, usage_factor, None, passed);
     let waits = row.pending && !row.completing;
     if row.start_time <= 0 || waits || row.powering_up || run.is_rehearsal() {
@@ -71,7 +71,7 @@ pub(in crate::slurm) fn seen(
         ran_secs,
         billing: run.billable_tres,
         factor: run.factor(),
-        tres: counts.unwrap_or_default().to_vec(),
+        tres: counts.unwrap_or_default().into(),
         end: ended.map(|state| RunEnd {
             state,
             exit_code: (row.exit_code >> 8) as u8,

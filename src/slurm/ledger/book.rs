@@ -212,11 +212,14 @@ impl Book {
     /// Changes the ledger in many small steps.
     pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut Page<'_>) -> R) -> R {
         let (tree, places) = (&*self.tree, &self.places[..]);
+        let free = self.ledger().columns().rate(0.0, 0.0, &[]);
+        let rate = free.expect("a sound rate");
         self.model.edit(tree, |ledger| {
             edit(&mut Page {
                 ledger,
                 tree,
                 places,
+                rate,
             })
         })
     }
@@ -277,6 +280,8 @@ pub(super) struct Page<'a> {
     ledger: &'a mut WindowLedger,
     tree: &'a Tree,
     places: &'a [Place],
+    /// That of the run that was charged last, so that a rate is not allocated for each.
+    rate: Rate,
 }
 
 impl Page<'_> {
@@ -314,35 +319,32 @@ impl Page<'_> {
         self.ledger.reset_assoc(self.tree, index);
     }
 
+    /// Touches what charging these runs will read. `payer`: who pays for one; 0 for none.
+    pub(super) fn read_ahead(&self, runs: &[SeenRun<'_>], payer: impl Fn(&SeenRun<'_>) -> AssocId) {
+        feed::read_ahead(self.ledger, runs, |seen| self.index_of(payer(seen)));
+    }
+
     /// Charges what is new of a run. `free`: it costs nothing, and is remembered.
     pub(super) fn charge(
         &mut self,
         to: (AssocIndex, Lane),
-        seen: &SeenRun,
+        seen: &SeenRun<'_>,
         free: bool,
     ) -> Result<(), WindowError> {
-        let rate = match free {
-            true => self.ledger.columns().rate(0.0, 0.0, &[])?,
-            false => self.rate(seen)?,
-        };
-        feed::charge(self.ledger, self.tree, to, seen, &rate)
-    }
-
-    fn rate(&self, seen: &SeenRun) -> Result<Rate, WindowError> {
-        let counts = self.places.iter().zip(&seen.tres);
+        let counts = self.places.iter().zip(&*seen.tres);
         let counts = counts.filter_map(|(place, count)| match place {
-            Place::Tres(at) => Some((*at, *count)),
-            Place::Billing | Place::Nowhere => None,
+            Place::Tres(at) if !free => Some((*at, *count)),
+            Place::Tres(_) | Place::Billing | Place::Nowhere => None,
         });
-        let counts: Vec<_> = counts.collect();
-        // A running job never reduces usage.
-        let billing = if seen.billing < 0.0 {
-            0.0
-        } else {
-            seen.billing
+        let (billing, factor) = match free {
+            true => (0.0, 0.0),
+            // A running job never reduces usage.
+            false if seen.billing < 0.0 => (0.0, seen.factor),
+            false => (seen.billing, seen.factor),
         };
         let columns = self.ledger.columns();
-        columns.rate(billing, seen.factor, &counts)
+        columns.set_rate(&mut self.rate, billing, factor, counts)?;
+        feed::charge(self.ledger, self.tree, to, seen, &self.rate)
     }
 
     /// A run has ended and counts.

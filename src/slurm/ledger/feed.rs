@@ -80,7 +80,7 @@ pub(super) fn charge(
     ledger: &mut WindowLedger,
     tree: &Tree,
     (leaf, lane): (AssocIndex, Lane),
-    seen: &SeenRun,
+    seen: &SeenRun<'_>,
     rate: &Rate,
 ) -> Result<(), WindowError> {
     let known = charged(ledger, seen.run, lane);
@@ -97,6 +97,17 @@ pub(super) fn charge(
         }
         charged => charged,
     }
+}
+
+/// Touches what charging these runs will read. `payer`: who pays for one.
+pub(super) fn read_ahead<'a>(
+    ledger: &WindowLedger,
+    runs: &[SeenRun<'a>],
+    payer: impl Fn(&SeenRun<'a>) -> Option<AssocIndex>,
+) {
+    let leaves: Vec<_> = runs.iter().filter_map(payer).collect();
+    let ids = runs.iter().map(|seen| part(seen.run, Lane::First, 0));
+    ledger.read_ahead(&leaves, ids);
 }
 
 /// All that a run was charged, lane by lane and part by part.

@@ -6,7 +6,7 @@ use super::keeper::LedgerComplaints;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::tree::AssocId;
-use crate::usage::window::{BuildNumberHasher, WindowError};
+use crate::usage::window::{BuildNumberHasher, READ_AHEAD, WindowError};
 use crate::usage::{EndState, Outcomes};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -46,7 +46,7 @@ impl Feeding<'_, '_, '_> {
     }
 
     /// Takes ends that were reported.
-    pub(super) fn take_ended(&mut self, ended: &[SeenRun]) {
+    pub(super) fn take_ended(&mut self, ended: &[SeenRun<'_>]) {
         for seen in ended {
             if !self.ended.contains_key(&seen.run) {
                 self.take(seen, [true; 2]);
@@ -56,24 +56,20 @@ impl Feeding<'_, '_, '_> {
 
     /// Takes all runs that are there. `before`: when the ledgers, of associations and of QOS, were fed
     /// last; where one was damaged, that was earlier.
-    pub(super) fn take_rows(&mut self, rows: &[SeenRun], before: [i64; 2]) {
+    pub(super) fn take_rows(&mut self, rows: &[SeenRun<'_>], before: [i64; 2]) {
         let hasher = BuildNumberHasher::default;
         let mut there = HashSet::with_capacity_and_hasher(rows.len(), hasher());
         let mut jobs = HashSet::with_capacity_and_hasher(rows.len(), hasher());
-        for seen in rows {
-            there.insert(seen.run);
-            jobs.insert(seen.run.0);
-            if self.ended.contains_key(&seen.run) {
-                continue;
-            }
-            // A ledger that had its end has forgotten it.
-            let is_over = |fed: i64| seen.end.is_some() && seen.until <= fed;
-            let wants = [
-                !is_over(before[0]) || self.assocs.is_open(seen.run),
-                !is_over(before[1]) || self.qos.is_open(seen.run),
-            ];
-            if wants != [false; 2] {
-                self.take(seen, wants);
+        for some in rows.chunks(READ_AHEAD) {
+            self.assocs.read_ahead(some, |seen| seen.assoc_id);
+            // QOS are few: these are in the caches.
+            self.qos.read_ahead(some, |_| 0);
+            for seen in some {
+                there.insert(seen.run);
+                jobs.insert(seen.run.0);
+                if !self.ended.contains_key(&seen.run) {
+                    self.take_row(seen, before);
+                }
             }
         }
         // What is left is gone, and nobody has told of its end.
@@ -86,6 +82,18 @@ impl Feeding<'_, '_, '_> {
             // A job that runs again was requeued; of others nothing is known.
             let counts = !jobs.contains(&run.0) || self.counts.counts(EndState::Requeued, 0);
             self.end(run, counts);
+        }
+    }
+
+    fn take_row(&mut self, seen: &SeenRun<'_>, before: [i64; 2]) {
+        // A ledger that had its end has forgotten it.
+        let is_over = |fed: i64| seen.end.is_some() && seen.until <= fed;
+        let wants = [
+            !is_over(before[0]) || self.assocs.is_open(seen.run),
+            !is_over(before[1]) || self.qos.is_open(seen.run),
+        ];
+        if wants != [false; 2] {
+            self.take(seen, wants);
         }
     }
 
@@ -105,7 +113,7 @@ impl Feeding<'_, '_, '_> {
     }
 
     /// `wants`: which ledgers, of associations and of QOS, take it.
-    fn take(&mut self, seen: &SeenRun, wants: [bool; 2]) {
+    fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) {
         let [job_qos, partition_qos] = seen.qos_ids;
         let [of_assocs, of_qos] = self.resets;
         let mut charged = Ok(());
@@ -160,7 +168,7 @@ fn charge(
     resets: &[bool],
     id: AssocId,
     lane: Lane,
-    seen: &SeenRun,
+    seen: &SeenRun<'_>,
 ) -> Result<(), WindowError> {
     let Some(index) = page.index_of(id) else {
         return Ok(());

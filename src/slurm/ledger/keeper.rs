@@ -176,8 +176,8 @@ impl Keeper {
         &mut self,
         site: &SeenSite<'_>,
         found: impl FnOnce() -> Found,
-        ended: &[SeenRun],
-        rows: &[SeenRun],
+        ended: &[SeenRun<'_>],
+        rows: &[SeenRun<'_>],
     ) -> LedgerComplaints {
         let mut complaints = LedgerComplaints::default();
         self.busy = true;
@@ -201,7 +201,7 @@ impl Keeper {
     }
 
     /// Ends that come after the last pass, when the plugin stops.
-    pub(in crate::slurm) fn end(&mut self, ended: &[SeenRun]) {
+    pub(in crate::slurm) fn end(&mut self, ended: &[SeenRun<'_>]) {
         self.busy = true;
         if let Some(books) = &mut self.books {
             let mut complaints = LedgerComplaints::default();
@@ -480,8 +480,8 @@ impl Books {
     fn feed(
         &mut self,
         site: &SeenSite<'_>,
-        ended: &[SeenRun],
-        rows: &[SeenRun],
+        ended: &[SeenRun<'_>],
+        rows: &[SeenRun<'_>],
         complaints: &mut LedgerComplaints,
     ) {
         let before = [&self.assocs, &self.qos].map(|book| book.ledger().now());

@@ -3,10 +3,11 @@
 use crate::engine::RunKey;
 use crate::tree::AssocId;
 use crate::usage::EndState;
+use std::borrow::Cow;
 
 /// A run, and what it used by then.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::slurm) struct SeenRun {
+pub(in crate::slurm) struct SeenRun<'a> {
     /// Job id and start time.
     pub(in crate::slurm) run: RunKey,
     /// The association that pays; 0: none.
@@ -22,9 +23,26 @@ pub(in crate::slurm) struct SeenRun {
     /// `UsageFactor` of its QOS.
     pub(in crate::slurm) factor: f64,
     /// Allocated TRES in the host's order; empty: none.
-    pub(in crate::slurm) tres: Vec<u64>,
+    pub(in crate::slurm) tres: Cow<'a, [u64]>,
     /// How it ended; `None`: it goes on.
     pub(in crate::slurm) end: Option<RunEnd>,
+}
+
+impl SeenRun<'_> {
+    /// The same for longer than the snapshot.
+    pub(in crate::slurm) fn into_owned(self) -> SeenRun<'static> {
+        SeenRun {
+            run: self.run,
+            assoc_id: self.assoc_id,
+            qos_ids: self.qos_ids,
+            until: self.until,
+            ran_secs: self.ran_secs,
+            billing: self.billing,
+            factor: self.factor,
+            tres: self.tres.into_owned().into(),
+            end: self.end,
+        }
+    }
 }
 
 /// How a run ended.

@@ -41,7 +41,7 @@ struct FakeHost {
     now: i64,
     jobs: Vec<JobRecord>,
     /// Reported ends that no pass has seen.
-    ended: Vec<SeenRun>,
+    ended: Vec<SeenRun<'static>>,
     /// What the records of associations hold, by position.
     records: Vec<f64>,
     /// That of QOS, by id.
@@ -160,7 +160,7 @@ impl FakeHost {
         }
     }
 
-    fn seen(&self, job: &JobRecord) -> SeenRun {
+    fn seen(&self, job: &JobRecord) -> SeenRun<'static> {
         let until = match job.end {
             Some((end, _)) => end,
             None if job.suspended => job.suspend_time,
@@ -180,7 +180,7 @@ impl FakeHost {
             ),
             billing: job.cpus as f64,
             factor: 1.0,
-            tres: vec![job.cpus, 100 * job.cpus, job.cpus],
+            tres: vec![job.cpus, 100 * job.cpus, job.cpus].into(),
             end: job.end.map(|(_, state)| RunEnd {
                 state,
                 exit_code: 0,
@@ -207,7 +207,7 @@ impl FakeHost {
     }
 
     fn pass(&mut self) -> LedgerComplaints {
-        let rows: Vec<SeenRun> = self.jobs.iter().map(|job| self.seen(job)).collect();
+        let rows: Vec<SeenRun<'static>> = self.jobs.iter().map(|job| self.seen(job)).collect();
         let plan = LedgerPlan::new(&self.config, &TimeZone::UTC);
         let tree = Arc::clone(&self.tree);
         let records = self.records.clone();

@@ -154,7 +154,12 @@ pub(in crate::slurm) fn feed(
 }
 
 /// All runs of the snapshot.
-fn rows(plugin: &Plugin, snapshot: &Snapshot, tables: &Tables, moment: &Moment) -> Vec<SeenRun> {
+fn rows<'a>(
+    plugin: &Plugin,
+    snapshot: &'a Snapshot,
+    tables: &Tables,
+    moment: &Moment,
+) -> Vec<SeenRun<'a>> {
     let shared = plugin.shared.lock();
     let seen = |row: &ffi::shim_accruing| {
         let factor = tables

@@ -77,7 +77,7 @@ pub(in crate::slurm) struct Shared {
     /// Charges of the job_end hook by association: those that the last snapshot did not know of.
     pub(in crate::slurm) journal: Journal,
     /// Runs whose end was reported, and which no pass has told the ledger of.
-    ended: Vec<SeenRun>,
+    ended: Vec<SeenRun<'static>>,
     /// Seconds that runs took which have ended since the last pass, by association; under
     /// `expect=history`.
     run_times: Vec<(AssocId, u32)>,
@@ -98,27 +98,32 @@ pub(in crate::slurm) struct Ledger {
     /// What the files have, before there are books.
     pub(in crate::slurm) found: Option<Found>,
     /// Ends that were reported before the last snapshot, and are not in the books yet.
-    pub(in crate::slurm) ended: Vec<SeenRun>,
+    pub(in crate::slurm) ended: Vec<SeenRun<'static>>,
 }
 
 impl Shared {
     /// Remembers a run that has ended: for the ledger, and how long it took.
-    pub(in crate::slurm) fn note_seen(&mut self, seen: SeenRun, keeps_ledger: bool, learns: bool) {
+    pub(in crate::slurm) fn note_seen(
+        &mut self,
+        seen: SeenRun<'_>,
+        keeps_ledger: bool,
+        learns: bool,
+    ) {
         if learns {
             self.note_run_time(&seen);
         }
         if keeps_ledger && self.ended.len() < MOST_ENDED {
-            self.ended.push(seen);
+            self.ended.push(seen.into_owned());
         }
     }
 
     /// Ends since this was asked last.
-    pub(in crate::slurm) fn take_ended(&mut self) -> Vec<SeenRun> {
+    pub(in crate::slurm) fn take_ended(&mut self) -> Vec<SeenRun<'static>> {
         std::mem::take(&mut self.ended)
     }
 
     /// Not where the cluster ended the run.
-    fn note_run_time(&mut self, seen: &SeenRun) {
+    fn note_run_time(&mut self, seen: &SeenRun<'_>) {
         let ended = seen.end.is_some_and(|end| end.state.ran_its_course());
         if ended && seen.assoc_id != 0 && self.run_times.len() < MOST_ENDED {
             let secs = u32::try_from(seen.ran_secs.max(0)).unwrap_or(u32::MAX);

@@ -9,7 +9,7 @@ use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::quirks::Quirks;
-use crate::usage::window::{Changed, Column, Rate, Window, WindowError, WindowLedger};
+use crate::usage::window::{Changed, Column, READ_AHEAD, Rate, Window, WindowError, WindowLedger};
 use crate::usage::{Amounts, UsageError};
 
 /// Usage in a window or since dates.
@@ -89,7 +89,7 @@ impl Windowed {
         if self.ledger.window() != before {
             self.length_secs = self.ledger.window().length_secs();
         }
-        self.read_changed(tree);
+        self.read_changed(tree, |_, _| ());
         result
     }
 
@@ -132,16 +132,26 @@ impl Windowed {
         }
     }
 
-    /// Reads what changed; tells of which associations, and per association by how much in all
-    /// columns. Nothing is told where all was read again.
-    fn read_changed(&mut self, tree: &Tree) -> (Vec<AssocIndex>, Vec<Extended>) {
+    /// Reads what changed; tells of which associations, ascending. `told`: of each of them, column by
+    /// column, what it was and is. Nothing is told where all was read again.
+    fn read_changed(
+        &mut self,
+        tree: &Tree,
+        mut told: impl FnMut(Extended, Extended),
+    ) -> Vec<AssocIndex> {
         let Changed::Some(leaves) = self.ledger.take_changed() else {
             self.read_all(tree);
-            return Default::default();
+            return Vec::new();
         };
         let mut nodes = Vec::with_capacity(2 * leaves.len());
+        let mut above = None;
         for leaf in leaves {
-            let mut next = Some(leaf);
+            nodes.push(leaf);
+            let mut next = tree.parent(leaf);
+            // Siblings mostly follow each other, and what is above them is there.
+            if next == std::mem::replace(&mut above, next) {
+                continue;
+            }
             while let Some(node) = next {
                 nodes.push(node);
                 next = tree.parent(node);
@@ -156,15 +166,18 @@ impl Windowed {
                 self.touched = Changed::All;
             }
         }
-        let mut added = Vec::with_capacity(nodes.len() * self.usage.len());
-        for &node in &nodes {
-            for (at, usage) in self.usage.iter_mut().enumerate() {
-                let used = self.ledger.used(node, Self::column(at)).to_extended();
-                let before = std::mem::replace(&mut usage[node.get()], used);
-                added.push(used - before);
+        let usage = &mut self.usage;
+        for some in nodes.chunks(READ_AHEAD) {
+            std::hint::black_box(self.ledger.read_sums_ahead(some));
+            for &node in some {
+                self.ledger.used_by_column(node, |column, used| {
+                    let used = used.to_extended();
+                    let before = std::mem::replace(&mut usage[column][node.get()], used);
+                    told(before, used);
+                });
             }
         }
-        (nodes, added)
+        nodes
     }
 
     fn rate(&self, used: &Use<'_>) -> Result<Rate, WindowError> {
@@ -202,11 +215,13 @@ impl Model for Windowed {
         self.moved.clear();
         self.added.clear();
         self.take_length(tree);
-        self.read_changed(tree);
+        self.read_changed(tree, |_, _| ());
         if self.ledger.advance(tree, now) != Ok(true) {
             return UsageChange::Factor(1.0);
         }
-        (self.moved, self.added) = self.read_changed(tree);
+        let mut added = std::mem::take(&mut self.added);
+        self.moved = self.read_changed(tree, |before, used| added.push(used - before));
+        self.added = added;
         match self.moved.is_empty() {
             true => UsageChange::Factor(1.0),
             false => UsageChange::Each,
@@ -233,7 +248,7 @@ impl Model for Windowed {
             let rate = self.rate(used)?;
             let ledger = &mut self.ledger;
             ledger.charge_interval(tree, assoc, used.from, used.to, &rate)?;
-            self.read_changed(tree);
+            self.read_changed(tree, |_, _| ());
         }
         Ok(self.weigh(used))
     }
@@ -248,7 +263,7 @@ impl Model for Windowed {
             let rate = self.rate(used)?;
             let ledger = &mut self.ledger;
             ledger.take_back_interval(tree, assoc, used.from, used.to, &rate)?;
-            self.read_changed(tree);
+            self.read_changed(tree, |_, _| ());
         }
         Ok(self.weigh(used))
     }

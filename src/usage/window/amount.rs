@@ -112,21 +112,38 @@ impl Columns {
         usage_factor: f64,
         counts: &[(usize, u64)],
     ) -> Result<Rate, WindowError> {
+        let units = vec![0; self.width()].into_boxed_slice();
+        let mut rate = Rate { units };
+        let counts = counts.iter().copied();
+        self.set_rate(&mut rate, billing_tres, usage_factor, counts)?;
+        Ok(rate)
+    }
+
+    /// [`Columns::rate`] into a rate of these columns, which need not be allocated again. On error it
+    /// is any.
+    pub(crate) fn set_rate(
+        &self,
+        rate: &mut Rate,
+        billing_tres: f64,
+        usage_factor: f64,
+        counts: impl IntoIterator<Item = (usize, u64)>,
+    ) -> Result<(), WindowError> {
         let check = |what, found: f64| match (0.0..=1e19).contains(&found) {
             true => Ok((found * UNITS as f64).round() as u128),
             false => Err(WindowError::Rate { what, found }),
         };
         let factor = check("usage factor", usage_factor)?;
         check("billing TRES", billing_tres)?;
-        let mut units = vec![0; self.width()].into_boxed_slice();
+        let units = &mut rate.units;
+        units.fill(0);
         units[0] = check("billing TRES x usage factor", billing_tres * usage_factor)?;
         units[1] = factor;
-        for &(at, count) in counts {
+        for (at, count) in counts {
             let amount = factor.checked_mul(u128::from(count));
             // 10^19 x 10^9 x 2^64 is above 2^128; what is above the limit is refused later.
             units[2 + at] = amount.unwrap_or(u128::MAX).min(LIMIT);
         }
-        Ok(Rate { units })
+        Ok(())
     }
 }
 
@@ -171,15 +188,11 @@ impl Used {
             return Extended::ZERO;
         }
         let divisor = u128::from(UNITS) * u128::from(self.denominator.max(1));
-        let (mut wide, mut rest) = (self.numerator / divisor, self.numerator % divisor);
-        let mut exponent = 0;
-        // The divisor is below 2^62, so each round adds bits until there are 66.
-        while wide < 1 << 66 {
-            let shift = wide.leading_zeros().min(rest.leading_zeros()).min(60);
-            wide = (wide << shift) | ((rest << shift) / divisor);
-            rest = (rest << shift) % divisor;
-            exponent -= shift as i32;
-        }
+        // The divisor is below 2^62: with the top bit set before, 66 bits or more are left.
+        let zeros = self.numerator.leading_zeros();
+        let shifted = self.numerator << zeros;
+        let (wide, rest) = (shifted / divisor, shifted % divisor);
+        let exponent = -(zeros as i32);
         Extended::from_wide(wide, exponent, rest != 0)
     }
 

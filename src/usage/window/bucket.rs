@@ -108,6 +108,12 @@ impl Buckets {
         }
     }
 
+    /// Touches what a change to the latest bucket reads.
+    pub(super) fn read_ahead(&self) -> i64 {
+        let bucket = self.changed.last().copied().unwrap_or(0);
+        bucket ^ self.changes.last().copied().unwrap_or(0) as i64
+    }
+
     fn insert(&mut self, place: usize, bucket: i64, width: usize) {
         self.changed.insert(place, bucket);
         let at = place * width;

@@ -247,7 +247,7 @@ impl History {
         check_amounts(&self.held, rate, to - from, place)?;
         let position = self.positions.get(leaf).copied();
         if let Some(run) = run {
-            self.runs.check((0, run), (run, 0), position, from, to)?;
+            self.runs.check((0, run), || (run, 0), position, from, to)?;
         }
         if from == to {
             return Ok(());
@@ -510,7 +510,7 @@ impl History {
             for segment in run.segments() {
                 let key = (source as u32, *id);
                 self.runs
-                    .check(key, (*id, 0), leaf, segment.from, segment.to)?;
+                    .check(key, || (*id, 0), leaf, segment.from, segment.to)?;
             }
         }
         Ok(())

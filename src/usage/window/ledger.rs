@@ -253,10 +253,11 @@ impl WindowLedger {
         to: i64,
         rate: &Rate,
     ) -> Result<(), WindowError> {
-        let id = self.check_charge(tree, index, (from, to), rate, Some(run))?;
+        self.check_charge(tree, index, (from, to), rate, Some(run))?;
         let slot = self.slot_of[index.get()];
         let leaf = (slot != NONE).then_some(slot);
-        self.runs.check(run, (run, id), leaf, from, to)?;
+        let id = || (run, tree.rows()[index.get()].id);
+        self.runs.check(run, id, leaf, from, to)?;
         if from == to {
             return Ok(());
         }
@@ -267,7 +268,7 @@ impl WindowLedger {
         Ok(())
     }
 
-    /// What every charge must be; tells the association's id.
+    /// What every charge must be.
     fn check_charge(
         &self,
         tree: &Tree,
@@ -275,23 +276,24 @@ impl WindowLedger {
         (from, to): (i64, i64),
         rate: &Rate,
         run: Option<RunId>,
-    ) -> Result<AssocId, WindowError> {
+    ) -> Result<(), WindowError> {
         self.check_size(tree);
-        let Some(row) = tree.rows().get(index.get()) else {
-            let (found, len) = (index.get(), tree.len());
+        let (found, len) = (index.get(), tree.len());
+        if found >= len {
             return Err(WindowError::Position { found, len });
-        };
+        }
+        // Only where something is wrong: a row is a cache miss.
+        let id = || tree.rows()[found].id;
         let place = || match run {
-            Some(run) => format!("association {}, {run}", row.id),
-            None => format!("association {}", row.id),
+            Some(run) => format!("association {}, {run}", id()),
+            None => format!("association {}", id()),
         };
         check_interval(place, from, to)?;
         if to > self.now {
             let (place, now) = (place(), self.now);
             return Err(WindowError::Future { place, to, now });
         }
-        check_amounts(&self.held, rate, to - from, place)?;
-        Ok(row.id)
+        check_amounts(&self.held, rate, to - from, place)
     }
 
     /// Charges what an association used in `[from, to)`, for a caller that keeps by itself which

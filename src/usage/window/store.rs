@@ -73,7 +73,7 @@ impl WindowLedger {
         }
         for ((_, run), charged) in history.runs.iter() {
             for segment in charged.segments() {
-                let key = (*run, 0);
+                let key = || (*run, 0);
                 self.runs
                     .check(*run, key, Some(NONE - 1), segment.from, segment.to)?;
             }

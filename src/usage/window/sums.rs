@@ -34,6 +34,13 @@ pub(super) struct Delta<'a> {
     pub add: bool,
 }
 
+/// Reads each cache line that these numbers begin in, of 64 bytes.
+pub(super) fn touch(numbers: &[u128]) -> i64 {
+    let last = numbers.last().map_or(0, |number| *number as i64);
+    let lines = numbers.iter().step_by(4);
+    lines.fold(last, |seen, number| seen ^ *number as i64)
+}
+
 #[inline]
 fn change(sums: &mut [u128], amounts: &[u128], add: bool) {
     for (sum, amount) in sums.iter_mut().zip(amounts) {
@@ -114,22 +121,41 @@ impl Sums {
         place
     }
 
-    fn number(&self, node: AssocIndex, at: usize) -> u128 {
+    /// All numbers of a node; empty: nothing was ever used.
+    fn numbers(&self, node: AssocIndex) -> &[u128] {
         match self.places[node.get()] {
-            NOWHERE => 0,
-            place => self.numbers[place as usize * self.stride + at],
+            NOWHERE => &[],
+            place => &self.numbers[place as usize * self.stride..][..self.stride],
         }
+    }
+
+    /// Touches what is asked and changed of a node.
+    pub(super) fn read_ahead(&self, node: AssocIndex) -> i64 {
+        touch(self.numbers(node))
     }
 
     /// Behind the far edge, and in the bucket at it.
     pub(super) fn window(&self, node: AssocIndex, column: usize) -> (u128, u128) {
-        let inside = self.number(node, column);
-        (inside, self.number(node, self.width + column))
+        let numbers = self.numbers(node);
+        match numbers.is_empty() {
+            true => (0, 0),
+            false => (numbers[column], numbers[self.width + column]),
+        }
+    }
+
+    /// Per column what is behind the far edge, and in the bucket at it; nothing where nothing was ever used.
+    pub(super) fn windows(&self, node: AssocIndex) -> impl Iterator<Item = (u128, u128)> {
+        let (inside, rest) = self
+            .numbers(node)
+            .split_at_checked(self.width)
+            .unwrap_or_default();
+        inside.iter().copied().zip(rest.iter().copied())
     }
 
     /// Since the node's own date.
     pub(super) fn total(&self, node: AssocIndex, column: usize) -> u128 {
-        self.number(node, 2 * self.width + column)
+        let total = self.numbers(node).get(2 * self.width + column);
+        total.copied().unwrap_or(0)
     }
 
     /// Bytes in memory, about.
