@@ -6,6 +6,7 @@
 //! | [`Ratio`] | used over entitled, compared as exact numbers |
 //! | [`strict`], [`interleaved`] | orders of jobs, as pure functions over rows |
 //! | [`positions`] | the place of each job in an order |
+//! | [`parting()`] | where two jobs of an order part, and by which keys |
 //! | [`renumber`], [`between`] | an order as 32-bit priorities, with few changes |
 //! | [`Line`] | jobs in their order with their numbers, to which single ones come |
 //!
@@ -31,6 +32,7 @@ pub(crate) mod heap;
 mod integers;
 mod line;
 mod merge;
+mod parting;
 mod ratio;
 mod rows;
 mod tier;
@@ -39,6 +41,7 @@ mod walk;
 pub use integers::{MAX_NUMBER, NewNumber, Number, between, renumber};
 pub use line::{Line, Placed};
 pub use merge::{interleaved, positions, strict};
+pub use parting::{Parting, Rival, parting};
 pub(crate) use ratio::clearly;
 pub use ratio::{Entitled, Ratio};
 pub use rows::{Job, Level, Node, OrderError};

@@ -8,7 +8,8 @@ use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::{Failure, compat_of, open};
 use fairtree::compat::Compat;
-use fairtree::config::{Config, ConfigError, Order, PolicyFile};
+use fairtree::config::{Config, ConfigError, Expect, PolicyFile};
+use fairtree_analysis::prio::order_note;
 use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::capture::Stored;
@@ -164,20 +165,15 @@ pub(super) fn refused(error: ConfigError) -> Failure {
 
 /// What reports do not follow of a policy, in sentences.
 pub(super) fn policy_notes(config: &Config) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(path) = config.policy_file() {
-        notes.push(format!(
-            "the site's policy file is not read here: --policy {path} follows it"
-        ));
-    }
-    if config.order() != Order::Weighted {
-        notes.push(
-            "the site's order= numbers waiting jobs by their places; the priorities here are the \
-             weighted sums that it does not use"
-                .to_owned(),
-        );
-    }
-    notes
+    let notes = file_note(config).into_iter();
+    notes.chain(order_note(config)).collect()
+}
+
+fn file_note(config: &Config) -> Option<String> {
+    let path = config.policy_file()?;
+    Some(format!(
+        "the site's policy file is not read here: --policy {path} follows it"
+    ))
 }
 
 fn incomplete(listing: &Listing, why: &str) -> Failure {
@@ -194,5 +190,21 @@ pub(super) fn note(cluster: &Cluster, messages: &Messages) {
     }
     for note in policy_notes(&cluster.config) {
         messages.note(&note);
+    }
+}
+
+/// As [`note`], where the answer is told in places of the order.
+pub(super) fn note_beside_places(cluster: &Cluster, messages: &Messages) {
+    for assumption in &cluster.assumptions {
+        messages.note(assumption);
+    }
+    file_note(&cluster.config)
+        .iter()
+        .for_each(|note| messages.note(note));
+    if cluster.config.expect() == Expect::History {
+        messages.note(
+            "expect=history: only the plugin knows how long runs took; here jobs are expected to \
+             take their time limits",
+        );
     }
 }

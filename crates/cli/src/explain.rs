@@ -3,13 +3,15 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::ExplainArgs;
-use super::cluster::{Where, note, policy_file, refused};
+use super::cluster::{Where, note, note_beside_places, policy_file, refused};
 use super::input::{Input, is_piped};
 use super::message::Messages;
 use super::progress::Waiting;
 use super::wrap::Wrapped;
 use super::{Failure, Outcome};
+use fairtree::config::Order;
 use fairtree::tree::AssocIndex;
+use fairtree_analysis::explain::line::OrderedQueue;
 use fairtree_analysis::explain::{
     ExplainError, RankedSite, compare_jobs, compare_printed, compare_users, explain_job,
     explain_printed,
@@ -39,7 +41,14 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     let about_jobs = args.who.parse::<JobName>().is_ok();
     let of_slurm = args.live.from.is_some() || (args.file.is_none() && !is_piped());
     let mut cluster = match (about_jobs, of_slurm) {
-        (true, true) => place.with_these(&named, messages)?,
+        (true, true) => {
+            let cluster = place.with_these(&named, messages)?;
+            // A place in an order depends on all that wait.
+            match cluster.config.order() {
+                Order::Weighted => cluster,
+                Order::Strict | Order::Interleaved => place.with_jobs(messages)?,
+            }
+        }
         (_, false) => match place.read()? {
             Input::Queue(queue) if about_jobs => return printed(args, &queue, messages),
             input => place.of(input)?,
@@ -72,7 +81,11 @@ pub(super) fn run(args: &ExplainArgs, messages: &Messages) -> Result<Outcome, Fa
     } else {
         users(args, &cluster)
     };
-    note(&cluster, messages);
+    let by_places = about_jobs && cluster.config.order() != Order::Weighted;
+    match by_places && cluster.jobs.is_some() {
+        true => note_beside_places(&cluster, messages),
+        false => note(&cluster, messages),
+    }
     // The program ends; giving back a large site takes longer than explaining it.
     std::mem::forget(cluster);
     outcome
@@ -116,6 +129,11 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
         let position = cluster.find_job(name).map_err(usage)?;
         Ok(&cluster.jobs()[position])
     };
+    if cluster.config.order() != Order::Weighted && cluster.jobs.is_some() {
+        let job = find(&args.who)?;
+        let versus = args.versus.as_deref().map(find).transpose()?;
+        return places(args, cluster, job, versus);
+    }
     let job = waiting(find(&args.who)?, messages)?;
     let load = cluster.load();
     let ranked = RankedSite::of(cluster, &load);
@@ -133,6 +151,30 @@ fn jobs(args: &ExplainArgs, cluster: &Cluster, messages: &Messages) -> Result<Ou
                 explained = explained.while_running(job.job.priority);
             }
             say(args, Explanation::Job(&explained))
+        }
+    }
+}
+
+/// Jobs by their places, where the site orders them otherwise than by weighted sums.
+fn places(
+    args: &ExplainArgs,
+    cluster: &Cluster,
+    job: &ClusterJob,
+    versus: Option<&ClusterJob>,
+) -> Result<Outcome, Failure> {
+    let searching = Waiting::new(SEARCHING);
+    let queue = OrderedQueue::of(cluster).map_err(usage)?;
+    let queue = queue.expect("the site has an order, and jobs");
+    match versus {
+        Some(other) => {
+            let compared = queue.compare([job, other]).map_err(usage)?;
+            drop(searching);
+            say(args, Explanation::Places(&compared))
+        }
+        None => {
+            let explained = queue.place(job).map_err(usage)?;
+            drop(searching);
+            say(args, Explanation::Place(&explained))
         }
     }
 }

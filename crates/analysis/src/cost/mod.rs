@@ -159,6 +159,7 @@ fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
         state: "RUNNING".into(),
         user: "".into(),
         account: None,
+        submit_time: 0,
         array: None,
         run: Some(Box::new(run)),
     }

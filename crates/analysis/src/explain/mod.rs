@@ -9,6 +9,8 @@
 //! | why is this job behind that one | [`compare_jobs`] | [`JobsCompared`] |
 //! | why is this user behind that one | [`compare_users`] | [`UsersCompared`] |
 //!
+//! Where a policy orders jobs otherwise than by their sums, [`mod@line`] answers the first two.
+//!
 //! Nothing is modelled twice. Terms come from [`fairtree::priority::Pricer`], ranks from
 //! [`fairtree::fairshare::compute`]. What would change an order (a [`Remedy`]) is looked for on a
 //! small tree that has the same order, and reported only after the engine has judged it on a copy
@@ -57,6 +59,7 @@ mod entry;
 mod formula;
 mod job;
 mod jobs;
+pub mod line;
 mod parting;
 mod path;
 mod printed;

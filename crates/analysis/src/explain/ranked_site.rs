@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use fairtree::config::Config;
 use fairtree::fairshare::AssocFairshare;
+use fairtree::order::OrderError;
 use fairtree::priority::{JobTables, PriorityError};
 use fairtree::tree::{AssocIndex, AssocKind, Tree};
 use fairtree::usage::Ledger;
@@ -170,4 +171,7 @@ pub enum ExplainError {
     /// Settings or rows that cannot be priced.
     #[error(transparent)]
     Priority(#[from] PriorityError),
+    /// Rows that have no order.
+    #[error(transparent)]
+    Order(#[from] OrderError),
 }

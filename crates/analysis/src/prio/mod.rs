@@ -20,10 +20,21 @@ pub use select::{Select, SelectError, SortKey, parse_sort, select};
 pub use snapshot::{from_site, from_snapshot};
 
 pub use super::share::Figure;
+use crate::explain::line::OrderWord;
+use fairtree::config::Config;
 use fairtree_model::input::sprio::{Factor, Weights};
 
 /// The largest priority, which normalised priorities are a part of.
 pub const MAX_PRIORITY: f64 = 4_294_967_295.0;
+
+/// What is to be said beside weighted sums where `order=` decides; `None`: they decide.
+pub fn order_note(config: &Config) -> Option<String> {
+    let order = OrderWord::of(config.order())?.word();
+    Some(format!(
+        "order={order} decides which job comes first, and numbers waiting jobs by their places: their \
+         Priority carries a place, and the weighted sums here do not count"
+    ))
+}
 
 /// The part of a priority that one trackable resource gives.
 #[derive(Clone, Debug, PartialEq)]

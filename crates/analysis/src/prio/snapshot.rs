@@ -83,6 +83,7 @@ fn report(
             .iter()
             .cloned()
             .chain(factors_of_sshare(shares))
+            .chain(super::order_note(config))
             .collect(),
     };
     let mut gone = 0;

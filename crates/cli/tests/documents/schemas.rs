@@ -41,6 +41,9 @@ const PAGES: [(&str, &str, &[&str]); 13] = [
             "explain frank --versus carol --json --from week",
             "explain 4 --versus 5 --json earlier.sprio",
             "explain 101 --versus 102 --json examples/queue.toml",
+            "printf 'ranking = \"least_used:1\"\\norder = \"interleaved\"\\n' > order.toml; \
+             fairtree explain 101 --json --policy order.toml examples/queue.toml; \
+             fairtree explain 101 --versus 102 --json --policy order.toml examples/queue.toml",
         ],
     ),
     (

@@ -43,6 +43,7 @@ pub(super) fn of(
             state: about.state.clone(),
             user: about.user.clone(),
             account: about.account.clone(),
+            submit_time: about.submit_time,
             array: about.array.clone(),
             run,
         });

@@ -79,6 +79,8 @@ pub struct ClusterJob {
     pub user: Name,
     /// Account.
     pub account: Option<Name>,
+    /// When it was submitted, seconds since 1970; 0: not known.
+    pub submit_time: i64,
     /// The array that it is of, and its tasks.
     pub array: Option<(u32, Name)>,
     /// How it uses resources, if it runs.

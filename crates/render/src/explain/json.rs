@@ -1,7 +1,8 @@
 //! Explanations as JSON, for programs.
 //!
-//! One object: `schema`, `question` (`job`, `jobs` or `users`) and `answer`, whose fields are those
-//! of [`JobExplanation`], [`JobsCompared`] and [`UsersCompared`], under the same names. Enums are
+//! One object: `schema`, `question` (`job`, `jobs`, `users`, `place` or `places`) and `answer`, whose
+//! fields are those of [`JobExplanation`], [`JobsCompared`], [`UsersCompared`], [`PlaceExplained`] and
+//! [`PlacesCompared`], under the same names. Enums are
 //! words in `snake_case`; an [`Answer`](fairtree_analysis::explain::Answer) is `{"least": n}` or `{"never": n}`. An
 //! infinite level fairshare is `"inf"`; any other number that is not finite, which only
 //! `compat=slurm` makes out of a job or cluster of size 0, is `null`.
@@ -11,6 +12,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::json;
+use fairtree_analysis::explain::line::{PlaceExplained, PlacesCompared};
 use fairtree_analysis::explain::{JobExplanation, JobsCompared, UsersCompared};
 
 /// Name and version of the schema; the version rises when a field changes its meaning or goes.
@@ -26,6 +28,10 @@ pub enum Explanation<'a> {
     Jobs(&'a JobsCompared),
     /// Why this order of two users.
     Users(&'a UsersCompared),
+    /// Where a job stands in an order.
+    Place(&'a PlaceExplained),
+    /// Why two jobs have these places in an order.
+    Places(&'a PlacesCompared),
 }
 
 /// Writes one JSON object and a line break.

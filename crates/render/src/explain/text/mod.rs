@@ -2,6 +2,7 @@
 
 mod job;
 mod jobs;
+mod line;
 mod remedies;
 mod users;
 mod words;
@@ -19,6 +20,8 @@ impl fmt::Display for Explanation<'_> {
             Explanation::Job(explained) => Text(*explained).fmt(f),
             Explanation::Jobs(compared) => Text(*compared).fmt(f),
             Explanation::Users(compared) => Text(*compared).fmt(f),
+            Explanation::Place(explained) => Text(*explained).fmt(f),
+            Explanation::Places(compared) => Text(*compared).fmt(f),
         }
     }
 }
