@@ -256,3 +256,71 @@ fn what_cannot_be_billed_is_an_error() {
         assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
     }
 }
+
+/// What an hour of 8 CPUs costs bob, who used 1000, under a policy.
+fn under(policy: &str, time: &str) -> command::Ran {
+    let site = format!(
+        "now = 2026-03-08T00:00:00Z\n[settings]\nPriorityParameters = '{policy}'\n\
+         PriorityDecayHalfLife = '1:00:00'\nPriorityWeightFairshare = 1000\n\
+         [partitions.main]\n[accounts.b]\nusers.bob = {{ usage = 1000 }}\n[accounts.a]\nusers.ann = {{ usage = 1000 }}\n"
+    );
+    let args = [
+        "cost", "--json", "--tres", "cpu=8", "-t", time, "-u", "bob", "-",
+    ];
+    fairtree(&args, site.as_bytes())
+}
+
+fn answer(ran: &command::Ran) -> Value {
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).expect("JSON")
+}
+
+/// Whatever PriorityDecayHalfLife says: 8 * 3600 are left at the end, begin to leave a window of two hours
+/// an hour later, and half has left after one and a half.
+#[test]
+fn in_a_window_use_leaves_when_it_is_old() {
+    let json = answer(&under("usage=window:2:00:00", "1:00:00"));
+    assert_eq!(json["left_at_end"], 28800.0);
+    let decay = &json["decay"];
+    assert_eq!(decay["usage"], "window:0-02:00:00");
+    assert_eq!(
+        (&decay["window_secs"], &decay["half_life_secs"]),
+        (&7200.into(), &Value::Null)
+    );
+    let left = decay["left"].as_array().expect("a list");
+    let moments: Vec<&Value> = left.iter().map(|left| &left["secs"]).collect();
+    // 7200 - 0.1 x 3600, 7200 - 0.01 x 3600.
+    assert_eq!(moments, [3600, 5400, 6840, 7164]);
+    assert_eq!(decay["gone_secs"], 7200);
+    // What ann and bob used stays, as it is not known when that was.
+    assert_eq!(json["effects"][0]["without"]["raw_usage"], 1000.0);
+    assert_eq!(json["effects"][0]["with"]["raw_usage"], 29800.0);
+    let said = json["assumptions"].to_string();
+    assert!(
+        said.contains("it is not known here when it was used"),
+        "{said}"
+    );
+}
+
+/// Of three hours the last two are in the window, and nothing of what was used before.
+#[test]
+fn a_job_longer_than_the_window_fills_it() {
+    let json = answer(&under("usage=window:2:00:00", "3:00:00"));
+    assert_eq!(json["charged"], 8.0 * 3.0 * 3600.0);
+    assert_eq!(json["left_at_end"], 8.0 * 7200.0);
+    assert_eq!(json["effects"][0]["without"]["raw_usage"], 0.0);
+    assert_eq!(json["decay"]["left"][0]["secs"], 0);
+    assert_eq!(json["decay"]["gone_secs"], 7200);
+}
+
+#[test]
+fn a_total_stays_and_an_order_counts_no_points() {
+    let policy = "usage=total:2026-01-01,ranking=least_used:leaf,order=strict";
+    let json = answer(&under(policy, "1:00:00"));
+    assert_eq!(json["left_at_end"], 28800.0);
+    assert_eq!(json["decay"]["gone_secs"], Value::Null);
+    assert_eq!(json["decay"]["left"], Value::Array(Vec::new()));
+    assert_eq!(json["order"], "strict");
+    // Two halves: bob has 29800 of 15400 due and is the second of two.
+    assert_eq!(json["effects"][0]["with"]["place"], 2);
+}

@@ -5,6 +5,7 @@
 
 mod bill;
 mod decay;
+mod policy;
 
 pub use bill::{Bill, BillLine};
 pub use decay::{Left, UsageDecay};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::explain::line::OrderWord;
 use crate::what_if::Standing;
 use crate::what_if::standing::associations;
 use fairtree::priority::{Job, TimeLimit};
@@ -73,7 +75,7 @@ pub struct Cost {
     pub bill: Bill,
     /// What is charged while it runs: `billing * usage_factor * secs`, TRES-seconds.
     pub charged: f64,
-    /// The part of `charged` that is left when it ends: usage decays while it runs.
+    /// The part of `charged` that is left when it ends: usage decays while it runs, or leaves the window.
     pub left_at_end: f64,
     /// When it starts and ends, seconds since 1970; `None` where the input has no times.
     pub times: Option<[i64; 2]>,
@@ -82,6 +84,8 @@ pub struct Cost {
     /// What the user's jobs gain, or lose where it is negative: `PriorityWeightFairshare` times the
     /// difference of the factors.
     pub fairshare_points: f64,
+    /// `order=`, under which points do not count; `None`: `weighted`.
+    pub order: Option<OrderWord>,
     /// How `left_at_end` decays.
     pub decay: UsageDecay,
     /// The assumptions of the answer, one sentence each.
@@ -114,6 +118,8 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
         let others = "running jobs go on up to their time limits, and no other job starts";
         assumptions.push(others.to_owned());
     }
+    let usage_model = decay::usage_of(cluster, request.assoc);
+    assumptions.extend(policy::assumptions(cluster, request.secs));
     Cost {
         source: cluster.source.clone(),
         user: cluster.name(request.assoc).to_string(),
@@ -128,7 +134,14 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
         effects: effects(cluster, &without, &with, request.assoc),
         // 0 minus nothing would be -0.
         fairshare_points: (factor(&with) - factor(&without)) * weight + 0.0,
-        decay: UsageDecay::of(&cluster.config, left_at_end, with.now),
+        order: OrderWord::of(cluster.config.order()),
+        decay: UsageDecay::of(
+            &cluster.config,
+            usage_model,
+            request.secs,
+            left_at_end,
+            with.now,
+        ),
         bill,
         assumptions,
     }

@@ -3,22 +3,45 @@
 use jiff::tz::TimeZone;
 
 use super::{Cluster, JobPhase};
+use fairtree::config::UsageModel;
 use fairtree::engine::{self, Accruing, Engine, Input};
 use fairtree::fairshare::HostMath;
-use fairtree::usage::{HalfLife, Model, next_reset};
+use fairtree::usage::{Decay, HalfLife, Ledger, Model, next_reset};
 
 /// Under `compat=slurm` each pass counts. Of longer times than this many passes some are taken
 /// together.
 const MOST_PASSES: i64 = 20_000;
 
 impl Cluster {
+    /// When the one window began that all use counts in at `end`; `None`: there is none, or accounts
+    /// have plans of their own.
+    fn window_begin(&self, end: i64) -> Option<i64> {
+        let plans = self.config.accounts.iter().any(|row| row.plan.is_some());
+        match self.config.usage() {
+            UsageModel::Window { length_secs } if !plans => Some(end - i64::from(length_secs)),
+            _ => None,
+        }
+    }
+
     /// Lets `secs` pass from [`Cluster::now`]: running jobs go on up to their time limits, no other
     /// starts, usage decays, resets come due at the boundaries of UTC. Ranks are as before until
     /// [`Cluster::rank`].
+    ///
+    /// With `usage=window` or `total` nothing decays. When past use was is not known, so it stays in a
+    /// window, unless as much time as its length passes, after which all of it has left.
     pub fn pass(&mut self, secs: u32) {
-        let start = self.now.unwrap_or(0);
+        let mut start = self.now.unwrap_or(0);
         let end = start + i64::from(secs);
-        let decay = engine::decay(&self.config);
+        let decay = match self.config.usage() {
+            UsageModel::HalfLife => engine::decay(&self.config),
+            UsageModel::Window { .. } | UsageModel::Total { .. } => {
+                Decay::new(0, self.config.compat)
+            }
+        };
+        if let Some(begin) = self.window_begin(end).filter(|begin| *begin >= start) {
+            self.ledger = Ledger::new(&self.tree);
+            start = begin;
+        }
         let step = if decay.compat().is_slurm() {
             let period = i64::from(self.config.priority_calc_period_secs.max(1));
             period * (i64::from(secs) / period / MOST_PASSES + 1)
@@ -27,6 +50,8 @@ impl Cluster {
             i64::from(secs).max(1)
         };
         let mut running = self.accruing();
+        // Those that end before a window begins are not in it.
+        running.retain(|job| job.run.end_time_exp.is_none_or(|end| end > start));
         let mut at = start;
         let mut reset = boundary(self, start);
         let ledger = std::mem::take(&mut self.ledger);

@@ -100,6 +100,13 @@ fn write_effects(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io:
         columns.push(row(effect));
     }
     columns.write(out, width)?;
+    if let Some(order) = cost.order {
+        return writeln!(
+            out,
+            "Under order={} no points count: jobs start by what is used of what is entitled to.",
+            order.word()
+        );
+    }
     let points = cost.fairshare_points;
     let who = &cost.user;
     match points == 0.0 {
@@ -137,13 +144,22 @@ fn row(effect: &Effect) -> [String; 7] {
 
 fn write_decay(out: &mut impl Write, cost: &Cost, width: Option<usize>) -> io::Result<()> {
     let UsageDecay {
+        usage,
         half_life_secs,
+        window_secs,
         left,
         gone_secs,
         reset,
     } = &cost.decay;
     let end = cost.times.map(|[_, end]| end);
     match half_life_secs {
+        None if window_secs.is_some() => writeln!(
+            out,
+            "After its end this leaves the {usage} second by second, the first used first:"
+        )?,
+        None if *usage != "half_life" => {
+            writeln!(out, "This neither decays nor leaves: usage={usage}.")?;
+        }
         Some(half_life) => {
             let half_life = Span(*half_life);
             writeln!(
