@@ -10,11 +10,13 @@ use super::progress::Waiting;
 use super::workload::gather;
 use super::{Failure, Outcome, compat_of, input};
 use fairtree::compat::Compat;
-use fairtree::config::Config;
 use fairtree::config::time::parse_minutes_as_secs;
+use fairtree::config::{Config, UsageModel};
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
-use fairtree_analysis::share::{ShareReport, from_listing, from_site, prefer_printed, ranking_of};
+use fairtree_analysis::share::{
+    ShareReport, from_listing_with, from_site, prefer_printed, ranking_of,
+};
 use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
@@ -46,6 +48,12 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
         None => stdout().lock().write_all(&draw(args, format, &timeline)?)?,
     }
     timeline.notes.iter().for_each(|note| messages.note(note));
+    if timeline.latest.ranking.columns().entitled {
+        messages.note(
+            "drawn are parts by shares and of all that is used; fairtree share lists what each is \
+             entitled to, which the ranking compares with",
+        );
+    }
     Ok(Outcome::Done)
 }
 
@@ -80,7 +88,10 @@ impl Own {
                     None => (ranking_of(&listing), Compat::default()),
                 };
                 let compat = self.compat.unwrap_or(compat);
-                let mut report = from_listing(&listing, self.ranking(ranking), compat)?;
+                let accounts = settings.as_ref().map(|beside| &beside.config.accounts[..]);
+                let accounts = accounts.unwrap_or_default();
+                let ranking = self.ranking(ranking);
+                let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
                 prefer_printed(&listing, &mut report)?;
                 if let Some(beside) = settings {
                     // Of all associations, but for what cannot be read.
@@ -181,6 +192,12 @@ fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failu
         .map_or_else(Config::default, |site| site.config.clone());
     if let Some(secs) = own.half_life_secs {
         config.priority_decay_half_life_secs = secs;
+        if config.usage() != UsageModel::HalfLife {
+            return Err(Failure::Usage(format!(
+                "--half-life: with usage={} nothing decays; allowed is a site with usage=half_life",
+                config.usage()
+            )));
+        }
     }
     let options = sacct::Options {
         columns: args.columns.as_deref(),

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use super::Failure;
-use fairtree::config::Config;
+use fairtree::config::{Config, UsageModel};
 use fairtree_analysis::history::{History, Placed, on_site, own_site};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::workload::Summary;
@@ -26,10 +26,7 @@ pub(super) fn gather<'a>(
     options: sacct::Options<'a>,
     config: &Config,
 ) -> Result<Gathered, Failure> {
-    let mut history = History::new(
-        config.priority_decay_half_life_secs,
-        config.priority_usage_reset_period,
-    );
+    let mut history = History::of(config);
     let mut each = |job: &fairtree_model::input::workload::JobUse<'_>| history.charge(job);
     let summary = match format {
         Format::Swf => swf::read(name, input, &mut each)?,
@@ -61,9 +58,15 @@ impl Gathered {
             let end = jiff::Timestamp::from_second(*end).unwrap_or_default();
             let half_life = span(self.history.half_life_secs());
             notes.push(match self.history.half_life_secs() {
+                0 if config.usage() != UsageModel::HalfLife => {
+                    format!("usage as of {end}, by usage={}", config.usage())
+                }
                 0 => format!("usage as of {end}, without decay"),
                 _ => format!("usage as of {end}, with a half-life of {half_life}"),
             });
+        }
+        if config.accounts.iter().any(|row| row.plan.is_some()) {
+            notes.push("plans of accounts are not followed: all usage counts by usage=".to_owned());
         }
         notes.extend(self.summary.notes.iter().cloned());
         notes.append(&mut placed.notes);

@@ -95,6 +95,7 @@ pub fn from_captures<E>(
         latest,
         courses,
         half_life_secs: None,
+        window_secs: None,
         notes,
     }))
 }

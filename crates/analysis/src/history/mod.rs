@@ -29,7 +29,7 @@ use jiff::tz::TimeZone;
 use steps::Steps;
 
 use fairtree::compat::Compat;
-use fairtree::config::ResetPeriod;
+use fairtree::config::{Config, ResetPeriod, UsageModel};
 use fairtree::usage::{Decay, next_reset};
 use fairtree_model::input::workload::JobUse;
 
@@ -47,6 +47,10 @@ pub type Owner = (Option<String>, Option<String>);
 pub struct History {
     half_life_secs: u32,
     reset: ResetPeriod,
+    /// Seconds; `None`: all use counts, as far as it has not decayed.
+    window_secs: Option<u32>,
+    /// Use before this moment does not count.
+    since: Option<i64>,
     /// Length of a step, seconds; step `k` reaches from `k` times this to `k + 1` times.
     step_secs: i64,
     /// First and last step.
@@ -65,12 +69,41 @@ impl History {
         History {
             half_life_secs,
             reset,
+            window_secs: None,
+            since: None,
             step_secs: FIRST_STEP_SECS,
             range: None,
             positions: HashMap::new(),
             used: Vec::new(),
             last_end: i64::MIN,
         }
+    }
+
+    /// Nothing yet, of a site with this usage model: of a window what was used within it counts, of a
+    /// total what was used since its date, at midnight in UTC as resets.
+    ///
+    /// The far edge of a window that lies within a step takes its part of what was used in it.
+    pub fn of(config: &Config) -> History {
+        let reset = config.priority_usage_reset_period;
+        match config.usage() {
+            UsageModel::HalfLife => History::new(config.priority_decay_half_life_secs, reset),
+            UsageModel::Window { length_secs } => History {
+                window_secs: Some(length_secs),
+                ..History::new(0, reset)
+            },
+            UsageModel::Total { since } => History {
+                since: since
+                    .to_zoned(TimeZone::UTC)
+                    .ok()
+                    .map(|at| at.timestamp().as_second()),
+                ..History::new(0, reset)
+            },
+        }
+    }
+
+    /// Length of the window in seconds; `None`: there is none.
+    pub const fn window_secs(&self) -> Option<u32> {
+        self.window_secs
     }
 
     /// Half-life in seconds, 0 for none.
@@ -122,7 +155,11 @@ impl History {
             let start = self
                 .cleared(from, to)
                 .map_or(from, |reset| reset)
-                .max(job.start);
+                .max(job.start)
+                .max(self.since.unwrap_or(job.start));
+            if start >= job.end.min(to) {
+                continue;
+            }
             let weight = decay.weight(start, job.end.min(to), to);
             *self.used[owner].at(step) += weight * job.billing;
         }
@@ -188,17 +225,43 @@ impl History {
         };
         let left = self.decay().factor(self.step_secs);
         let mut now = vec![0.0; self.used.len()];
+        // The first step that counts.
+        let mut counts_from = first;
         for step in first..=last {
             let end = (step + 1) * self.step_secs;
             let kept = match self.cleared(end - self.step_secs, end) {
-                Some(_) => 0.0,
+                Some(_) => {
+                    counts_from = step;
+                    0.0
+                }
                 None => left,
             };
             for (now, used) in now.iter_mut().zip(&self.used) {
-                *now = *now * kept + used.get(step);
+                *now = *now * kept + used.get(step) - self.leaving(used, step, counts_from);
+                // Parts of steps are rounded.
+                *now = now.max(0.0);
             }
             each(end, &now);
         }
+    }
+
+    /// What leaves the window in a step, of what was used from the step `counts_from` on.
+    fn leaving(&self, used: &Steps, step: i64, counts_from: i64) -> f64 {
+        let Some(window_secs) = self.window_secs else {
+            return 0.0;
+        };
+        // The window's far edge moves through the later part of one step and the earlier of the next.
+        let edge = step * self.step_secs - i64::from(window_secs);
+        let (oldest, within) = (
+            edge.div_euclid(self.step_secs),
+            edge.rem_euclid(self.step_secs),
+        );
+        let part = within as f64 / self.step_secs as f64;
+        let of = |step: i64, part: f64| match step >= counts_from {
+            true => used.get(step) * part,
+            false => 0.0,
+        };
+        of(oldest, 1.0 - part) + of(oldest + 1, part)
     }
 
     /// Who used something, in the order of first use.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::share::from_site;
-use fairtree::config::Config;
+use fairtree::config::PriorityParameters;
 
 const DAY: i64 = 86_400;
 
@@ -68,6 +68,44 @@ fn without_half_life_seconds_add_up() {
     history.charge(&job("y", 10, 20, 0.0));
     assert_eq!(history.at_end(), [3_010.0]);
     assert_eq!(history.owners().len(), 1);
+}
+
+fn under(parameters: &str) -> History {
+    let config = Config {
+        parameters: PriorityParameters::parse(parameters, None).unwrap(),
+        ..Config::default()
+    };
+    History::of(&config)
+}
+
+// By hand: at t so much of 0..1000 counts as is in t - 600..t, three times; steps of a minute.
+#[test]
+fn a_window_forgets_what_is_older() {
+    let mut history = under("usage=window:10");
+    history.charge(&job("x", 0, 1000, 3.0));
+    history.charge(&job("y", 2400, 2460, 1.0));
+    assert_eq!(
+        (history.step_secs(), history.window_secs()),
+        (60, Some(600))
+    );
+    history.walk(|time, used| {
+        let inside = (time.min(1000) - (time - 600).max(0)).max(0);
+        assert_eq!(used[0], 3.0 * inside as f64, "{time}");
+    });
+    assert_eq!(history.at_end(), [0.0, 60.0]);
+    // In a window of 90 s the far edge halves a step: 60 + 30 s.
+    let mut history = under("usage=window:0-00:01:30,resolution=1");
+    history.charge(&job("x", 0, 600, 2.0));
+    assert_eq!(history.at_end(), [180.0]);
+}
+
+// By hand: an hour before 1970-01-02 does not count, half an hour after does.
+#[test]
+fn a_total_counts_from_its_date_on() {
+    let mut history = under("usage=total:1970-01-02");
+    history.charge(&job("x", DAY - 3600, DAY + 1800, 2.0));
+    history.charge(&job("x", 10, 20, 7.0));
+    assert_eq!(history.at_end(), [3600.0]);
 }
 
 #[test]

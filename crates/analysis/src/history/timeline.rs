@@ -2,10 +2,10 @@
 
 use super::owners::{Placed, spread};
 use super::{History, Series, captures};
-use crate::share::{ShareReport, from_site};
+use crate::share::{ShareReport, entitled, entitlement_of, from_site};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{self, Ranking};
+use fairtree::fairshare::Ranking;
 use fairtree::usage::Ledger;
 
 /// A site over time.
@@ -21,6 +21,8 @@ pub struct Timeline {
     pub courses: Vec<Course>,
     /// `PriorityDecayHalfLife` in seconds, 0 for none; `None` where it is not known.
     pub half_life_secs: Option<u32>,
+    /// Length of the window in which usage counts, seconds; `None`: there is none, or it is not known.
+    pub window_secs: Option<u32>,
     /// What a reader of the numbers should know, in sentences.
     pub notes: Vec<String>,
 }
@@ -55,6 +57,7 @@ impl From<ShareReport> for Timeline {
             times: vec![0],
             courses: latest.rows.iter().map(captures::course).collect(),
             half_life_secs: None,
+            window_secs: None,
             notes: latest.assumptions.clone(),
             latest,
         }
@@ -64,7 +67,8 @@ impl From<ShareReport> for Timeline {
 /// What the engine makes of a history, step by step, under the settings of its site but for
 /// `ranking` and `compat`.
 ///
-/// Usage decays as [`fairtree::usage::Decay`] documents it; `compat` selects the ranking.
+/// Usage follows the usage model of the history, of half-lives as [`fairtree::usage::Decay`] documents
+/// it; `compat` selects the ranking.
 pub fn from_history(
     history: &History,
     placed: &Placed,
@@ -72,11 +76,12 @@ pub fn from_history(
     compat: Compat,
 ) -> Timeline {
     let site = &placed.site;
+    let entitlement = entitlement_of(site);
     let mut courses = vec![Course::default(); site.rows.len()];
     history.walk(|_, used| {
         let own = spread(&placed.positions, used, site.tree.len());
         let ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
-        let found = fairshare::compute(ranking, compat, &site.tree, ledger.raw());
+        let found = entitled::computed(ranking, compat, &entitlement, &site.tree, ledger.raw());
         for (course, found) in courses.iter_mut().zip(found) {
             course.norm_shares.push(Some(found.norm_shares));
             course
@@ -91,6 +96,7 @@ pub fn from_history(
         latest: from_site(site, ranking, compat),
         courses,
         half_life_secs: Some(history.half_life_secs()),
+        window_secs: history.window_secs(),
         notes: placed.notes.clone(),
     }
 }

@@ -7,7 +7,7 @@ use fairtree::fairshare::{AssocFairshare, Entitlement, Ranking, compute, compute
 use fairtree::tree::{AssocIndex, Tree};
 
 /// Fair share, where associations may have minutes instead of shares.
-pub(super) fn computed(
+pub(crate) fn computed(
     ranking: Ranking,
     compat: Compat,
     entitlement: &Entitlement,

@@ -8,7 +8,7 @@ mod agreement;
 mod bounds;
 mod check;
 mod doubt;
-mod entitled;
+pub(crate) mod entitled;
 mod listing;
 mod order;
 mod prefer_printed;
@@ -23,6 +23,7 @@ pub use check::check;
 pub use listing::{from_listing, from_listing_with, ranking_of, rates_accounts};
 pub use prefer_printed::prefer_printed;
 pub use select::{Select, select};
+pub(crate) use site::entitlement_of;
 pub use site::from_site;
 
 use fairtree::compat::Compat;

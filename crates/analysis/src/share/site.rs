@@ -4,15 +4,14 @@ use super::listing::{ROOT_EFFECTIVE_USAGE, root_norm_shares};
 use super::{Figure, ShareReport, ShareRow, entitled};
 use fairtree::compat::Compat;
 use fairtree::extended::Extended;
-use fairtree::fairshare::Ranking;
+use fairtree::fairshare::{Entitlement, Ranking};
 use fairtree::tree::{AssocIndex, AssocKind, Shares};
 use fairtree_model::cluster::entitlement;
 use fairtree_model::input::site::Site;
 use fairtree_model::input::sshare::RowKind;
 
-/// Computes the report of a site, with another ranking or compatibility than its settings' if
-/// asked for.
-pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
+/// What the associations of a site are entitled to.
+pub(crate) fn entitlement_of(site: &Site) -> Entitlement {
     let find = |name: &str| {
         let mut rows = site.rows.iter();
         let is = |row: &fairtree_model::input::site::SiteRow| {
@@ -20,7 +19,13 @@ pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
         };
         rows.position(is).map(AssocIndex::new)
     };
-    let entitlement = entitlement(&site.config.accounts, find);
+    entitlement(&site.config.accounts, find)
+}
+
+/// Computes the report of a site, with another ranking or compatibility than its settings' if
+/// asked for.
+pub fn from_site(site: &Site, ranking: Ranking, compat: Compat) -> ShareReport {
+    let entitlement = entitlement_of(site);
     let raw = site.ledger.raw();
     let computed = entitled::computed(ranking, compat, &entitlement, &site.tree, raw);
     let entitled = entitled::figures(ranking, &entitlement, &site.tree, raw);

@@ -65,6 +65,7 @@ pub(super) fn document<'a>(
         algorithm: timeline.latest.ranking.name(),
         compat: json::compat(timeline.latest.compat),
         half_life_secs: timeline.half_life_secs,
+        window_secs: timeline.window_secs,
         // A report without a past has one time, which is unknown.
         times: if timeline.times.len() > 1 {
             &timeline.times
@@ -111,6 +112,7 @@ pub(super) struct Document<'a> {
     algorithm: &'static str,
     compat: String,
     half_life_secs: Option<u32>,
+    window_secs: Option<u32>,
     times: &'a [i64],
     associations: Vec<Association<'a>>,
     notes: &'a [String],

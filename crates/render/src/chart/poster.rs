@@ -79,6 +79,10 @@ pub(super) fn titles(timeline: &Timeline) -> (String, String) {
     }
     parts.push(timeline.latest.ranking.name().replace('_', " "));
     match timeline.half_life_secs {
+        Some(0) if timeline.window_secs.is_some() => {
+            let length = timeline.window_secs.unwrap_or_default();
+            parts.push(format!("used within {}", span(length)));
+        }
         Some(0) => parts.push("usage never decays".into()),
         Some(secs) => parts.push(format!("half-life {}", span(secs))),
         None => {}
