@@ -262,7 +262,7 @@ fn under(policy: &str, time: &str) -> command::Ran {
     let site = format!(
         "now = 2026-03-08T00:00:00Z\n[settings]\nPriorityParameters = '{policy}'\n\
          PriorityDecayHalfLife = '1:00:00'\nPriorityWeightFairshare = 1000\n\
-         [partitions.main]\n[accounts.b]\nusers.bob = {{ usage = 1000 }}\n[accounts.a]\nusers.ann = {{ usage = 1000 }}\n"
+         [accounts.b]\nusers.bob = {{ usage = 1000 }}\n[accounts.a]\nusers.ann = {{ usage = 1000 }}\n"
     );
     let args = [
         "cost", "--json", "--tres", "cpu=8", "-t", time, "-u", "bob", "-",

@@ -100,6 +100,7 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
     let mut assumptions = cluster.assumptions.clone();
     let bill = bill::of(cluster, request, &mut assumptions);
     let mut without = cluster.clone();
+    without.now = Some(start_of(cluster));
     if let (Some(jobs), Some(own)) = (without.jobs_mut(), request.job) {
         jobs.retain(|job| job.job.id != own);
     }
@@ -140,20 +141,24 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
             usage_model,
             request.secs,
             left_at_end,
-            with.now,
+            cluster.now.and(with.now),
         ),
         bill,
         assumptions,
     }
 }
 
+/// When the job starts. Where the input has no times any will do, but 0: that is no start.
+fn start_of(cluster: &Cluster) -> i64 {
+    cluster.now.unwrap_or(0).max(1)
+}
+
 /// The job as one that runs.
 fn job(cluster: &Cluster, request: &Request, bill: &Bill) -> ClusterJob {
-    let start = cluster.now.unwrap_or(0);
+    let start = start_of(cluster);
     let run = Run {
         state: RunState::default(),
-        // A start of 0 means that it has not started.
-        start_time: start.max(1),
+        start_time: start,
         end_time: 0,
         end_time_exp: Some(start + i64::from(request.secs)),
         time_limit: TimeLimit::Minutes(request.secs.div_ceil(60)),
