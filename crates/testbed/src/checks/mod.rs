@@ -87,13 +87,21 @@ impl Check<'_> {
     }
 
     fn save_logs(&self, cluster: &Cluster) -> Result<String> {
-        let logs = project::root().join("target/cluster-logs");
-        let folder = logs.join(self.name).join(self.part);
-        fs::create_dir_all(&folder)?;
-        copy_files(&cluster.path().join("log"), &folder)?;
-        copy_files(&cluster.path().join("etc"), &folder)?;
-        Ok(folder.display().to_string())
+        save_logs(cluster, self.name, self.part)
     }
+}
+
+/// Copies a cluster's logs and settings to a folder that stays, and tells which.
+///
+/// # Errors
+/// Files that cannot be read or written.
+pub fn save_logs(cluster: &Cluster, name: &str, part: &str) -> Result<String> {
+    let logs = project::root().join("target/cluster-logs");
+    let folder = logs.join(name).join(part);
+    fs::create_dir_all(&folder)?;
+    copy_files(&cluster.path().join("log"), &folder)?;
+    copy_files(&cluster.path().join("etc"), &folder)?;
+    Ok(folder.display().to_string())
 }
 
 fn copy_files(from: &Path, to: &Path) -> Result<()> {

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use super::phase::{self, Clock, Phase};
 use crate::checks::fixture::{self, DEADLINE, PERIOD, job};
+use crate::checks::save_logs;
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
@@ -123,9 +124,29 @@ impl Kills {
         cluster.set_slurmctld_variable("TZ", Some("UTC"));
         let mut clock = Clock::new(&cluster)?;
         cluster.start_slurmctld()?;
+        let killed = self.kill_all(&mut cluster, &mut clock, in_window, failed, progress);
+        killed.with_context(|| {
+            let jobs = cluster.run(&["scontrol", "--oneliner", "show", "job"]);
+            let jobs = jobs.unwrap_or_else(|error| format!("{error:#}"));
+            let part = format!("seed-{}", self.seed);
+            match save_logs(&cluster, "kills", &part) {
+                Ok(folder) => format!("the daemons' logs are in {folder}; the jobs:\n{jobs}"),
+                Err(error) => format!("the daemons' logs could not be saved ({error:#})"),
+            }
+        })
+    }
+
+    fn kill_all(
+        &self,
+        cluster: &mut Cluster,
+        clock: &mut Clock,
+        in_window: bool,
+        failed: &AtomicBool,
+        progress: &Progress,
+    ) -> Result<()> {
         let mut draw = Draw::new(self.seed);
         let mut jobs = Jobs::new();
-        start(&cluster, &mut jobs, LONG, 2, 10_000_000)?;
+        start(cluster, &mut jobs, LONG, 2, 10_000_000)?;
         for kill in 0..self.count {
             interrupt::check()?;
             if failed.load(Ordering::Relaxed) {
@@ -133,32 +154,32 @@ impl Kills {
             }
             if kill % KILLS_PER_JOB == 0 {
                 let cpus = u32::try_from(draw.between(1, 4))?;
-                start(&cluster, &mut jobs, SHORT_ONES, cpus, draw.between(1, 15))?;
+                start(cluster, &mut jobs, SHORT_ONES, cpus, draw.between(1, 15))?;
                 // Killed before, it would not know of the job's start.
-                fixture::jobs_are_saved(&cluster)?;
+                fixture::jobs_are_saved(cluster)?;
             }
             let phase = Phase::ALL[usize::try_from(kill)? % Phase::ALL.len()];
-            let when = phase::kill(&mut cluster, phase, &mut clock, &mut draw)
+            let when = phase::kill(cluster, phase, clock, &mut draw)
                 .with_context(|| format!("kill {kill} of seed {}, {phase:?}", self.seed))?;
             if let (true, Phase::Reset, Some((cleared, _))) = (in_window, phase, &mut clock.cleared)
             {
                 // What runs begins anew with the pass that empties the window.
-                *cleared = fixture::last_pass(&cluster);
+                *cleared = fixture::last_pass(cluster);
             }
-            clock.next_pass(&cluster)?;
+            clock.next_pass(cluster)?;
             let model = if in_window { "in a window, " } else { "" };
             let when = format!("kill {kill} of seed {}, {model}{when}", self.seed);
-            check(&cluster, &jobs, &clock, &when, progress)?;
-            clock.noon_again(&cluster)?;
+            check(cluster, &jobs, clock, &when, progress)?;
+            clock.noon_again(cluster)?;
         }
         for id in jobs.keys() {
             // Also those that slurmctld has not heard of.
             cluster.run(&["scancel", &id.to_string()])?;
-            fixture::over(&cluster, *id)?;
+            fixture::over(cluster, *id)?;
         }
-        clock.next_pass(&cluster)?;
+        clock.next_pass(cluster)?;
         let when = format!("after {} kills of seed {}", self.count, self.seed);
-        check(&cluster, &jobs, &clock, &when, progress)
+        check(cluster, &jobs, clock, &when, progress)
     }
 }
 
