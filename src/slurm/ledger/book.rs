@@ -314,9 +314,9 @@ impl Page<'_> {
         let _ = self.ledger.advance(self.tree, now);
     }
 
-    /// Forgets what a node and those below used.
+    /// Forgets what a node and those below used; runs stay known.
     pub(super) fn reset(&mut self, index: AssocIndex) {
-        self.ledger.reset_assoc(self.tree, index);
+        self.ledger.reset_assoc_of_known_runs(self.tree, index);
     }
 
     /// Touches what charging these runs will read. `payer`: who pays for one; 0 for none.

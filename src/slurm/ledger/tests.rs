@@ -463,6 +463,25 @@ fn an_end_that_a_kill_undoes_is_not_charged_again() {
     assert_eq!(host.records[0], 16.0);
 }
 
+/// The same, where usage was reset between the end and the kill.
+#[test]
+fn an_end_that_a_kill_undoes_after_a_reset_is_not_charged_again() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 4);
+    host.pass_time(100);
+    host.end(1, EndState::Completed, true);
+    host.pass();
+    assert_eq!(host.records[0], 400.0);
+    host.keeper.clear();
+    host.pass();
+    assert_eq!(host.records[0], 0.0);
+    host.restart();
+    host.jobs[0].end = None;
+    host.pass_time(3);
+    host.pass();
+    assert_eq!(host.records[0], 12.0);
+}
+
 /// slurmctld was down when usage was to be reset, or was killed before a ledger was saved without it:
 /// the reset comes before the files are read.
 #[test]

@@ -244,6 +244,25 @@ impl WindowLedger {
     /// Forgets the usage of an association and of all below it (`RawUsage=0` of sacctmgr). Runs
     /// that go on begin again: what they were charged is not taken back later.
     pub fn reset_assoc(&mut self, tree: &Tree, index: AssocIndex) {
+        let slots = self.forget_below(tree, index);
+        self.runs.retain(|_, run| !slots[run.leaf as usize]);
+        self.rebuild(tree);
+    }
+
+    /// As [`WindowLedger::reset_assoc`], but runs stay known as charged, with nothing: none of their
+    /// seconds is charged again, also where one that has ended turns up once more.
+    #[cfg_attr(
+        not(any(feature = "slurm", test)),
+        expect(dead_code, reason = "the plugin's")
+    )]
+    pub(crate) fn reset_assoc_of_known_runs(&mut self, tree: &Tree, index: AssocIndex) {
+        let slots = self.forget_below(tree, index);
+        self.runs.uncharge(|run| slots[run.leaf as usize]);
+        self.rebuild(tree);
+    }
+
+    /// Forgets what was used at a node and below it; tells whose slots these are.
+    fn forget_below(&mut self, tree: &Tree, index: AssocIndex) -> Vec<bool> {
         self.check_size(tree);
         let mut below = vec![false; tree.len()];
         below[index.get()] = true;
@@ -262,8 +281,7 @@ impl WindowLedger {
         {
             slot.leaf = Leaf::default();
         }
-        self.runs.retain(|_, run| !slots[run.leaf as usize]);
-        self.rebuild(tree);
+        slots
     }
 
     /// Forgets all usage and all runs, of other sources as well until they are set again.

@@ -214,6 +214,15 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
     }
 
     /// Forgets the runs that were charged to leaves for which `kept` is false.
+    /// Makes all that some runs were charged nothing.
+    pub(super) fn uncharge(&mut self, is_one: impl Fn(&Run) -> bool) {
+        for run in self.0.values_mut().filter(|run| is_one(run)) {
+            let segments = run.earlier.iter_mut().chain([&mut run.last]);
+            segments.for_each(|segment| segment.rate.units.fill(0));
+            run.join();
+        }
+    }
+
     pub(super) fn retain(&mut self, mut kept: impl FnMut(&K, &Run) -> bool) {
         self.0.retain(|key, run| kept(key, run));
     }
