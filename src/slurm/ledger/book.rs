@@ -314,9 +314,12 @@ impl Page<'_> {
         let _ = self.ledger.advance(self.tree, now);
     }
 
-    /// Forgets what a node and those below used; runs stay known.
-    pub(super) fn reset(&mut self, index: AssocIndex) {
-        self.ledger.reset_assoc_of_known_runs(self.tree, index);
+    /// Forgets what a node and those below used; runs stay known, with nothing, those that have ended up
+    /// to the moment that `goes_on` tells.
+    pub(super) fn reset(&mut self, index: AssocIndex, goes_on: impl Fn(RunKey) -> Option<i64>) {
+        let goes_on = |id| goes_on(feed::run_of(id));
+        self.ledger
+            .reset_assoc_of_known_runs(self.tree, index, goes_on);
     }
 
     /// Touches what charging these runs will read. `payer`: who pays for one; 0 for none.

@@ -508,7 +508,7 @@ impl Books {
     fn resets(&mut self, site: &SeenSite<'_>) -> [Vec<bool>; 2] {
         let all = std::mem::take(&mut self.is_cleared);
         let [of_assocs, of_qos] = std::mem::take(&mut self.written);
-        let qos_tree = Arc::clone(self.qos.tree());
+        let (qos_tree, ended) = (Arc::clone(self.qos.tree()), &self.ended);
         let unused: HashSet<u32> = site
             .qos
             .iter()
@@ -533,7 +533,10 @@ impl Books {
                 }
             }
             if !roots.is_empty() {
-                book.edit(|page| roots.into_iter().for_each(|node| page.reset(node)));
+                let goes_on = |run| ended.contains_key(&run).then_some(site.now);
+                book.edit(|page| {
+                    roots.into_iter().for_each(|node| page.reset(node, goes_on));
+                });
             }
             reset
         };

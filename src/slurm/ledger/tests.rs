@@ -472,11 +472,14 @@ fn an_end_that_a_kill_undoes_after_a_reset_is_not_charged_again() {
     host.end(1, EndState::Completed, true);
     host.pass();
     assert_eq!(host.records[0], 400.0);
+    host.now += 5;
     host.keeper.clear();
     host.pass();
     assert_eq!(host.records[0], 0.0);
     host.restart();
+    // It ran on, as far as slurmctld knows.
     host.jobs[0].end = None;
+    host.jobs[0].seconds.extend(host.now - 5..host.now);
     host.pass_time(3);
     host.pass();
     assert_eq!(host.records[0], 12.0);

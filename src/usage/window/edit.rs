@@ -250,14 +250,21 @@ impl WindowLedger {
     }
 
     /// As [`WindowLedger::reset_assoc`], but runs stay known as charged, with nothing: none of their
-    /// seconds is charged again, also where one that has ended turns up once more.
+    /// seconds is charged again, also where one that has ended, as `goes_on` says, turns up once more:
+    /// then it goes on from that moment.
     #[cfg_attr(
         not(any(feature = "slurm", test)),
         expect(dead_code, reason = "the plugin's")
     )]
-    pub(crate) fn reset_assoc_of_known_runs(&mut self, tree: &Tree, index: AssocIndex) {
+    pub(crate) fn reset_assoc_of_known_runs(
+        &mut self,
+        tree: &Tree,
+        index: AssocIndex,
+        goes_on: impl Fn(super::RunId) -> Option<i64>,
+    ) {
         let slots = self.forget_below(tree, index);
-        self.runs.uncharge(|run| slots[run.leaf as usize]);
+        self.runs
+            .uncharge(|run| slots[run.leaf as usize], |key| goes_on(*key));
         self.rebuild(tree);
     }
 

@@ -214,9 +214,14 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
     }
 
     /// Forgets the runs that were charged to leaves for which `kept` is false.
-    /// Makes all that some runs were charged nothing.
-    pub(super) fn uncharge(&mut self, is_one: impl Fn(&Run) -> bool) {
-        for run in self.0.values_mut().filter(|run| is_one(run)) {
+    /// Makes all that some runs were charged nothing, `until` a moment where there is one.
+    pub(super) fn uncharge(
+        &mut self,
+        is_one: impl Fn(&Run) -> bool,
+        until: impl Fn(&K) -> Option<i64>,
+    ) {
+        for (key, run) in self.0.iter_mut().filter(|(_, run)| is_one(run)) {
+            run.last.to = until(key).unwrap_or(run.last.to).max(run.last.to);
             let segments = run.earlier.iter_mut().chain([&mut run.last]);
             segments.for_each(|segment| segment.rate.units.fill(0));
             run.join();
