@@ -3,13 +3,15 @@
 //! half-lives and charges are whole numbers, so that use is exact: what is read must be equal.
 #![no_main]
 
+#[path = "capi/did.rs"]
+mod did;
 #[path = "capi/model.rs"]
 mod model;
 
-use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 
 use arbitrary::Arbitrary;
+use did::did;
 use fairtree::capi::*;
 use fairtree_oracle::{Algorithm, Association, Hierarchy};
 use libfuzzer_sys::fuzz_target;
@@ -119,23 +121,6 @@ fn shares(number: u32) -> u32 {
         1 => number,
         _ => number % 16,
     }
-}
-
-/// What a call said: whether it did it. A defect that was caught is none the less one.
-fn did(status: i32, what: &str) -> bool {
-    let text = unsafe { CStr::from_ptr(ft_last_error()) }
-        .to_str()
-        .expect("UTF-8");
-    assert!(
-        status == 0 || !text.is_empty(),
-        "{what}: {status} without a sentence"
-    );
-    assert!(
-        status != Status::FT_ERR_PANIC as i32 && status <= 0,
-        "{what}: {text}"
-    );
-    assert!(status != Status::FT_ERR_POISONED as i32, "{what}: {text}");
-    status == 0
 }
 
 impl World {

@@ -3,10 +3,14 @@
 //! be equal. Between them careless calls, settings that change, and states that are damaged.
 #![no_main]
 
+#[path = "capi/did.rs"]
+mod did;
+
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
 
 use arbitrary::Arbitrary;
+use did::did;
 use fairtree::capi::*;
 use libfuzzer_sys::fuzz_target;
 
@@ -120,21 +124,6 @@ struct World {
     now: i64,
     kept: Vec<Kept>,
     plan: bool,
-}
-
-/// What a call said: whether it did it. A defect that was caught is none the less one.
-fn did(status: i32, what: &str) -> bool {
-    // SAFETY: the text of the last call lives until the next one.
-    let text = unsafe { CStr::from_ptr(ft_last_error()) }
-        .to_str()
-        .expect("UTF-8");
-    assert!(
-        status == 0 || !text.is_empty(),
-        "{what}: {status} without a sentence"
-    );
-    let defects = [Status::FT_ERR_PANIC, Status::FT_ERR_POISONED].map(|status| status as i32);
-    assert!(!defects.contains(&status) && status <= 0, "{what}: {text}");
-    status == 0
 }
 
 fn must(status: i32, what: &str) {

@@ -3,6 +3,7 @@
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
 use crate::order::{Entitled, Node};
+use crate::priority::TimeLimit;
 use crate::tree::{AssocIndex, Shares, Tree};
 
 /// Associations with shares, parents before children, and the node that each association's jobs
@@ -40,12 +41,21 @@ const UNIT_BITS: u32 = 10;
 
 /// Use in units; fractions of a unit are dropped. What is negative or no number is none.
 pub fn units(tres_secs: f64) -> u128 {
-    let units = tres_secs * f64::from(1 << UNIT_BITS);
-    // One instruction where 64 bits are enough.
-    match units as u64 {
-        u64::MAX => units as u128,
-        units => units.into(),
-    }
+    (tres_secs * f64::from(1 << UNIT_BITS)) as u128
+}
+
+/// What a job without any time limit is expected to take.
+const YEAR_SECS: f64 = 365.0 * 86_400.0;
+
+/// The longest that a job may take, seconds: its time limit; without one `MaxTime` of its partition,
+/// minutes; a year where neither ends it.
+pub fn longest_secs(limit: TimeLimit, max_time_mins: Option<u32>) -> f64 {
+    let minutes = match limit {
+        TimeLimit::Minutes(minutes) => Some(minutes),
+        TimeLimit::Unset => max_time_mins,
+        TimeLimit::Unlimited => None,
+    };
+    minutes.map_or(YEAR_SECS, |minutes| f64::from(minutes) * 60.0)
 }
 
 impl Contenders {
@@ -226,6 +236,17 @@ mod tests {
         assert_eq!(node(6).entitled, Entitled::whole(120 * 1024));
         assert_eq!(node(6).used, 20 * 1024);
         assert!(node(7).entitled.is_zero());
+    }
+
+    #[test]
+    fn a_job_takes_its_limit_or_its_partitions_or_a_year() {
+        use TimeLimit::{Minutes, Unlimited, Unset};
+        assert_eq!(longest_secs(Minutes(0), Some(5)), 0.0);
+        assert_eq!(longest_secs(Minutes(90), None), 5_400.0);
+        assert_eq!(longest_secs(Unset, Some(5)), 300.0);
+        for (limit, most) in [(Unset, None), (Unlimited, Some(5))] {
+            assert_eq!(longest_secs(limit, most), 31_536_000.0);
+        }
     }
 
     #[test]

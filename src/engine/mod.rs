@@ -60,7 +60,7 @@ use crate::usage::{Decay, Ledger};
 
 pub use assoc_result::AssocResult;
 pub use charge::{Accruing, Refused};
-pub use contenders::{ChargedTo, Contenders, units};
+pub use contenders::{ChargedTo, Contenders, longest_secs, units};
 pub use high_water::{HighWater, RunKey};
 pub use input::Input;
 pub use machine_error::MachineError;

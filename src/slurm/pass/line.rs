@@ -4,22 +4,18 @@
 use super::moment::Moment;
 use super::workspace::SlurmComputed;
 use crate::config::{Config, Expect, Order, Tiers};
-use crate::engine::{ChargedTo, Contenders, units};
+use crate::engine::{ChargedTo, Contenders, longest_secs, units};
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
 use crate::order::{Job, Line, OrderError, Placed};
-use crate::priority::TimeLimit;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
-use crate::slurm::runtime::host::{NONE, ffi};
+use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::state::OrderState;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::RunTimes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// What a job without a time limit is expected to take.
-const YEAR_SECS: f64 = 365.0 * 86_400.0;
 
 /// The order of the last pass, and what has come since.
 #[derive(Default)]
@@ -276,11 +272,8 @@ impl StandingLine {
 
 /// What a job that runs is expected to use yet.
 fn due(row: &ffi::shim_accruing, now: i64, run_times: &RunTimes) -> u128 {
-    let limit = if row.time_limit_infinite {
-        YEAR_SECS
-    } else {
-        f64::from(row.time_limit) * 60.0
-    };
+    let limit = host::time_limit(row.time_limit, row.time_limit_infinite, false);
+    let limit = longest_secs(limit, None);
     let ran = (now - row.start_time).max(0) as f64;
     let rest = run_times.expected(row.assoc_id, limit, ran) - ran;
     let billing = match row.billable_known {
@@ -301,14 +294,8 @@ fn job(
     let row = &snapshot.waiting()[at];
     let queued = snapshot.queued().get(at).copied().unwrap_or_default();
     let partition = (row.partition != NONE).then(|| &snapshot.partitions()[row.partition as usize]);
-    let limit = match row.limit() {
-        TimeLimit::Minutes(minutes) => f64::from(minutes) * 60.0,
-        TimeLimit::Unlimited => YEAR_SECS,
-        TimeLimit::Unset => match partition {
-            Some(partition) if !partition.max_time_infinite => f64::from(partition.max_time) * 60.0,
-            _ => YEAR_SECS,
-        },
-    };
+    let max_time_mins = partition.filter(|row| !row.max_time_infinite);
+    let limit = longest_secs(row.limit(), max_time_mins.map(|row| row.max_time));
     let tier = match config.tiers() {
         Tiers::None => 0,
         Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),

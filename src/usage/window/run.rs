@@ -214,7 +214,8 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
     }
 
     /// Forgets the runs that were charged to leaves for which `kept` is false.
-    /// Makes all that some runs were charged nothing, `until` a moment where there is one.
+    /// Keeps the times of some runs as charged, at a rate of 0; to `until`, seconds since 1970, where
+    /// it gives a later moment than the last of them.
     pub(super) fn uncharge(
         &mut self,
         is_one: impl Fn(&Run) -> bool,

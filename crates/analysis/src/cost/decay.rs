@@ -27,8 +27,8 @@ pub struct UsageDecay {
     pub half_life_secs: Option<u32>,
     /// Length of the window, seconds; `None`: there is none.
     pub window_secs: Option<u32>,
-    /// When a half, a tenth and a hundredth are left; in a window first when all is for the last
-    /// time. Empty where nothing decays or leaves.
+    /// When a half, a tenth and a hundredth are left; in a window before these the last moment at
+    /// which all of it is. Empty where nothing decays or leaves.
     pub left: Vec<Left>,
     /// When less than one TRES-second is left, seconds after the end, or when all has left the
     /// window; sshare then shows none of it. `None`: never, or none was left at the end.

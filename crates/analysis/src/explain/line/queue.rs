@@ -2,16 +2,12 @@
 
 use super::{JobPlace, NodeStanding, OrderWord, PlaceExplained, Stand, TierOf, kind};
 use fairtree::config::Tiers;
-use fairtree::engine::{Contenders, units};
+use fairtree::engine::{Contenders, longest_secs, units};
 use fairtree::fairshare::Entitlement;
 use fairtree::order::{Job, Level, Node, OrderError, Rival, interleaved, positions, strict};
-use fairtree::priority::TimeLimit;
 use fairtree::tree::{AssocIndex, Shares};
 use fairtree::usage::Phase;
 use fairtree_model::cluster::{Cluster, ClusterJob, JobPhase, Names};
-
-/// As the plugin: what a job without a time limit is expected to take.
-const YEAR_SECS: f64 = 365.0 * 86_400.0;
 
 /// Units of [`units`] in a TRES-second.
 pub(super) const UNITS: f64 = 1024.0;
@@ -228,10 +224,7 @@ fn due(job: &ClusterJob, now: i64) -> Option<(AssocIndex, u128)> {
     if run.state.phase != Phase::Running {
         return None;
     }
-    let limit = match run.time_limit {
-        TimeLimit::Minutes(minutes) => f64::from(minutes) * 60.0,
-        TimeLimit::Unset | TimeLimit::Unlimited => YEAR_SECS,
-    };
+    let limit = longest_secs(run.time_limit, None);
     let rest = limit - now.saturating_sub(run.start_time).max(0) as f64;
     Some((job.job.assoc?, units(rest.max(0.0) * run.billable_tres)))
 }
@@ -240,12 +233,8 @@ fn due(job: &ClusterJob, now: i64) -> Option<(AssocIndex, u128)> {
 fn row(cluster: &Cluster, contenders: &Contenders, about: &ClusterJob) -> Job {
     let (job, tables) = (&about.job, &cluster.tables);
     let partition = job.partition.map(|index| &tables.partitions[index.get()]);
-    let minutes = match job.time_limit {
-        TimeLimit::Minutes(minutes) => Some(minutes),
-        TimeLimit::Unlimited => None,
-        TimeLimit::Unset => partition.and_then(|partition| partition.max_time_mins),
-    };
-    let secs = minutes.map_or(YEAR_SECS, |minutes| f64::from(minutes) * 60.0);
+    let max_time_mins = partition.and_then(|partition| partition.max_time_mins);
+    let secs = longest_secs(job.time_limit, max_time_mins);
     let tier = match cluster.config.tiers() {
         Tiers::None => 0,
         Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
