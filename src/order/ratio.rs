@@ -156,8 +156,8 @@ impl Rounding {
     #[inline]
     pub(super) fn new(entitled: Entitled) -> Rounding {
         Rounding {
-            numerator: to_f64(entitled.numerator),
-            denominator: to_f64(entitled.denominator),
+            numerator: entitled.numerator as f64,
+            denominator: entitled.denominator as f64,
             scale: match entitled.exponent {
                 0 => 1.0,
                 exponent => 2_f64.powi(-exponent),
@@ -174,15 +174,9 @@ impl Rounding {
         if used == 0 {
             return 0.0;
         }
-        let quotient = to_f64(used) * self.denominator / self.numerator * self.scale;
+        let quotient = used as f64 * self.denominator / self.numerator * self.scale;
         quotient.min(f64::MAX)
     }
-}
-
-/// The nearest `f64`; most numbers have 64 bits, which one instruction converts.
-#[inline]
-fn to_f64(number: u128) -> f64 {
-    u64::try_from(number).map_or(number as f64, |number| number as f64)
 }
 
 /// How two rounded ratios compare where that is sure to be how the ratios do.

@@ -214,7 +214,6 @@ impl Tier {
             rows[*at as usize] = row;
             *at += 1;
         }
-        // In a loop of its own, in which many reads of memory go on at a time.
         self.jobs.extend(rows.iter().map(|row| job(*row)));
         let mut found = Vec::new();
         let mut unsorted: Vec<(Job, u32)> = Vec::new();
