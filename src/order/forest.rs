@@ -1,12 +1,15 @@
 //! The nodes that compete, and in which sequences their jobs stand.
 
 use super::merge;
-use super::rows::{Level, Node, OrderError};
+use super::ratio::{Entitled, Rounding};
+use super::rows::{Job, Level, Node, OrderError};
 
-/// Nodes with their depths, and who competes with whom.
+/// Nodes that compete, without what they used: it stays as long as shares do.
 #[derive(Clone, Debug)]
-pub(super) struct Forest {
-    pub(super) nodes: Vec<Node>,
+pub struct Forest {
+    pub(super) parents: Vec<Option<u32>>,
+    pub(super) entitled: Vec<Entitled>,
+    pub(super) roundings: Vec<Rounding>,
     /// 1 directly below the root.
     pub(super) depths: Vec<u32>,
     /// Has the node others below it?
@@ -24,16 +27,59 @@ pub(super) enum Child {
 }
 
 impl Forest {
+    /// Of these nodes, whatever they used.
+    ///
     /// # Errors
-    /// A parent that is not there; a cycle.
-    pub(super) fn new(nodes: Vec<Node>, level: Level) -> Result<Forest, OrderError> {
-        merge::check(&nodes, std::iter::empty())?;
+    /// A parent that is not there; a cycle; too many nodes.
+    pub fn new(nodes: &[Node], level: Level) -> Result<Forest, OrderError> {
+        merge::check(nodes, std::iter::empty())?;
+        let entitled = nodes.iter().map(|node| node.entitled);
         Ok(Forest {
-            depths: merge::depths(&nodes)?,
-            inner: merge::inner(&nodes),
-            nodes,
+            parents: nodes.iter().map(|node| node.parent).collect(),
+            entitled: entitled.clone().collect(),
+            roundings: entitled.map(Rounding::new).collect(),
+            depths: merge::depths(nodes)?,
+            inner: merge::inner(nodes),
             level,
         })
+    }
+
+    /// On which level nodes compete over the whole tree.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// No nodes?
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// That the node of a job is there.
+    pub(super) fn check(&self, job: &Job) -> Result<(), OrderError> {
+        if (job.node as usize) < self.len() {
+            return Ok(());
+        }
+        Err(OrderError::UnknownNode {
+            id: job.id,
+            node: job.node,
+            nodes: self.len(),
+        })
+    }
+
+    /// The nodes, which used so much.
+    pub(super) fn nodes(&self, used: &[u128]) -> Vec<Node> {
+        let rows = self.parents.iter().zip(&self.entitled).zip(used);
+        let node = |((&parent, &entitled), &used)| Node {
+            parent,
+            used,
+            entitled,
+        };
+        rows.map(node).collect()
     }
 
     /// Whether a node competes with nodes below it, as long as it has jobs of its own.
@@ -73,7 +119,7 @@ impl Forest {
         let nodes = std::iter::from_fn(move || {
             let child = at?;
             let top = over_all || self.is_over_all(child, false);
-            let parent = self.nodes[child as usize].parent.filter(|_| !top);
+            let parent = self.parents[child as usize].filter(|_| !top);
             at = parent;
             Some((Child::Node(child), parent))
         });

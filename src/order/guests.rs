@@ -1,12 +1,14 @@
 //! Jobs that come to, or leave, a line between two orders.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use super::columns::{JobColumns, Stamp, stamp, within};
 use super::forest::{Child, Forest};
 use super::line::{Neighbours, Placed};
 use super::ratio::Ratio;
 use super::rows::Job;
-use super::tier::{Point, Stamp, Tier, stamp, within};
+use super::tier::{Point, Tier};
 
 /// The jobs of an order, where single ones have come and gone since.
 ///
@@ -17,21 +19,23 @@ use super::tier::{Point, Stamp, Tier, stamp, within};
 pub(super) struct Guests {
     /// The highest first.
     tiers: Vec<Floor>,
-    /// Where each job of the order is, by id.
-    slots: Vec<(u64, i64, u32)>,
+    /// The slot of each job of the order, counted over all tiers, by id.
+    slots: Vec<(u64, u32)>,
     came: HashMap<u64, Placed>,
     /// The guests of each sequence that has any, in their order.
     lists: HashMap<Sequence, Vec<Guest>>,
     /// The jobs of each sequence that have gone: place, and expected use.
     gaps: HashMap<Sequence, Vec<(usize, u128)>>,
-    /// Tier and slot of those.
-    gone: HashSet<(i64, u32)>,
+    /// Their slots, counted over all tiers.
+    gone: HashSet<u32>,
 }
 
 /// A tier with its numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
     pub(super) value: i64,
+    /// The slots in the tiers above.
+    pub(super) first: u32,
     pub(super) tier: Tier,
     /// By place.
     pub(super) numbers: Vec<u32>,
@@ -54,7 +58,7 @@ struct Guest {
     id: u64,
     /// How many jobs of the order stand before it.
     gap: usize,
-    within: (i64, i64, u64),
+    within: (i64, Stamp),
     /// In a merge.
     ratio: Ratio,
     latest: Stamp,
@@ -71,8 +75,8 @@ struct At {
 }
 
 impl Guests {
-    /// `floors`: the highest tier first; `slots`: where each job is, by id, with its tier.
-    pub(super) fn new(floors: Vec<Floor>, mut slots: Vec<(u64, i64, u32)>) -> Guests {
+    /// `floors`: the highest tier first; `slots`: the slot of each job, counted over all tiers, by id.
+    pub(super) fn new(floors: Vec<Floor>, mut slots: Vec<(u64, u32)>) -> Guests {
         // Hosts name them by id, or nearly: what is in order takes no time.
         slots.sort_by_key(|slot| slot.0);
         Guests {
@@ -92,9 +96,9 @@ impl Guests {
                 while let Some(guest) = guests.next_if(|guest| guest.gap <= place) {
                     all.push(self.came[&guest.id]);
                 }
-                if !self.gone.contains(&(floor.value, slot)) {
+                if !self.gone.contains(&(floor.first + slot)) {
                     all.push(Placed {
-                        job: floor.tier.jobs[slot as usize],
+                        job: floor.tier.jobs.job(slot),
                         number: floor.numbers[place],
                     });
                 }
@@ -105,17 +109,21 @@ impl Guests {
     }
 
     /// A job that stands in the line.
-    pub(super) fn job(&self, id: u64) -> Option<&Job> {
+    pub(super) fn job(&self, id: u64) -> Option<Job> {
         if let Some(placed) = self.came.get(&id) {
-            return Some(&placed.job);
+            return Some(placed.job);
         }
+        let (slot, floor) = self.of_order(id)?;
+        (!self.gone.contains(&slot)).then(|| floor.tier.jobs.job(slot - floor.first))
+    }
+
+    /// The slot of a job of the order, counted over all tiers, and its tier.
+    fn of_order(&self, id: u64) -> Option<(u32, &Floor)> {
         let found = self.slots.binary_search_by_key(&id, |slot| slot.0).ok()?;
-        let (_, value, slot) = self.slots[found];
-        if self.gone.contains(&(value, slot)) {
-            return None;
-        }
-        let floor = self.tiers.iter().find(|floor| floor.value == value)?;
-        Some(&floor.tier.jobs[slot as usize])
+        let slot = self.slots[found].1;
+        // Tiers without jobs begin where the next one does.
+        let behind = self.tiers.partition_point(|floor| floor.first <= slot);
+        Some((slot, &self.tiers[behind - 1]))
     }
 
     /// Takes a job out of the line; `None`: it is not there.
@@ -127,16 +135,14 @@ impl Guests {
             }
             return Some(placed);
         }
-        let found = self.slots.binary_search_by_key(&id, |slot| slot.0).ok()?;
-        let (_, value, slot) = self.slots[found];
-        if !self.gone.insert((value, slot)) {
+        let (among_all, floor) = self.of_order(id)?;
+        if self.gone.contains(&among_all) {
             return None;
         }
-        let floor = self.tiers.iter().find(|floor| floor.value == value)?;
-        let tier = &floor.tier;
-        let job = tier.jobs[slot as usize];
+        let (slot, tier) = (among_all - floor.first, &floor.tier);
+        let job = tier.jobs.job(slot);
         let own = tier.of_node(job.node);
-        let place = own.partition_point(|other| within(&tier.jobs[*other as usize]) < within(&job));
+        let place = own.partition_point(|other| tier.jobs.within(*other) < within(&job));
         let mut places = vec![place];
         for (child, parent) in forest.chain(job.node) {
             places.push(tier.place_below(forest.step(child, parent), parent, slot));
@@ -145,6 +151,7 @@ impl Guests {
             job,
             number: floor.numbers[tier.place(slot)],
         };
+        self.gone.insert(among_all);
         for (sequence, place) in sequences(forest, &job).into_iter().zip(places) {
             let gaps = self.gaps.entry(sequence).or_default();
             gaps.push((place, job.expected));
@@ -156,10 +163,12 @@ impl Guests {
     pub(super) fn insert(
         &mut self,
         forest: &Forest,
+        used: &Arc<Vec<u128>>,
         job: Job,
         number: impl FnOnce(Neighbours) -> u32,
     ) -> u32 {
-        let floor = self.floor(forest, job.tier);
+        let floor = self.floor(forest, used, job.tier);
+        let first_slot = self.tiers[floor].first;
         let tier = &self.tiers[floor].tier;
         let sequence = (job.tier, Whose::Own(job.node));
         let mut base = tier.of_node(job.node);
@@ -167,7 +176,7 @@ impl Guests {
         let list = self.lists.entry(sequence).or_default();
         let mut at = At {
             sequence,
-            gap: base.partition_point(|slot| within(&tier.jobs[*slot as usize]) < mine),
+            gap: base.partition_point(|slot| tier.jobs.within(*slot) < mine),
             nth: list.partition_point(|guest| guest.within < mine),
         };
         let mut guest = Guest {
@@ -193,13 +202,13 @@ impl Guests {
                 Child::Own => Ratio::ZERO,
                 Child::Node(node) => {
                     let spent = tier.spent(step, child, before).saturating_add(extra);
-                    let entitled = forest.nodes[node as usize].entitled;
+                    let entitled = forest.entitled[node as usize];
                     Ratio::new(spent.saturating_sub(less), entitled)
                 }
             };
             guest.latest = stamp(&job);
             let gone = &self.gone;
-            let still = before.filter(|slot| !gone.contains(&(job.tier, *slot)));
+            let still = before.filter(|slot| !gone.contains(&(first_slot + *slot)));
             let point = still.map(|slot| tier.point(forest, step, parent, slot));
             let sequence = (job.tier, Whose::Below(parent));
             let list = self.lists.entry(sequence).or_default();
@@ -258,16 +267,16 @@ impl Guests {
     }
 
     /// The tier of a value, which is made if need be.
-    fn floor(&mut self, forest: &Forest, value: i64) -> usize {
+    fn floor(&mut self, forest: &Forest, used: &Arc<Vec<u128>>, value: i64) -> usize {
         let at = self.tiers.partition_point(|floor| floor.value > value);
         if self.tiers.get(at).is_none_or(|floor| floor.value != value) {
-            let used = match at.checked_sub(1) {
-                Some(before) => self.tiers[before].tier.used_after(forest),
-                None => forest.nodes.iter().map(|node| node.used).collect(),
-            };
+            let above = at.checked_sub(1).map(|above| &self.tiers[above]);
+            let used =
+                above.map_or_else(|| Arc::clone(used), |above| above.tier.used_after(forest));
             let floor = Floor {
                 value,
-                tier: Tier::new(forest, used, &mut [], &[], |_| Job::default()),
+                first: above.map_or(0, |above| above.first + above.numbers.len() as u32),
+                tier: Tier::new(forest, used, &mut [], &JobColumns::default(), true),
                 numbers: Vec::new(),
             };
             self.tiers.insert(at, floor);
@@ -282,13 +291,9 @@ impl Guests {
 
     /// The number of a job of the order; `None`: it has gone.
     fn number(&self, floor: usize, place: usize) -> Option<u32> {
-        let Floor {
-            value,
-            tier,
-            numbers,
-        } = &self.tiers[floor];
-        let gone = self.gone.contains(&(*value, tier.order()[place]));
-        (!gone).then(|| numbers[place])
+        let floor = &self.tiers[floor];
+        let slot = floor.first + floor.tier.order()[place];
+        (!self.gone.contains(&slot)).then(|| floor.numbers[place])
     }
 
     /// The number of the last one of a tier's first jobs: so many of the order and so many guests;

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::columns::JobColumns;
 use super::forest::Forest;
 use super::guests::{Floor, Guests};
 use super::integers::{MAX_NUMBER, Number, between, renumber};
-use super::merge::{self, interleaved};
-use super::rows::{Job, Level, Node, OrderError};
+use super::merge::interleaved;
+use super::rows::{Job, Level, OrderError};
 use super::tier::Tier;
 use super::walk::Walk;
 
@@ -38,6 +39,8 @@ pub(super) struct Neighbours {
 #[derive(Clone, Debug)]
 pub struct Line {
     forest: Arc<Forest>,
+    /// What nodes used.
+    used: Arc<Vec<u128>>,
     standing: Standing,
     /// Numbers that are not given.
     fixed: BTreeSet<u32>,
@@ -54,12 +57,8 @@ enum Standing {
 impl Default for Line {
     fn default() -> Line {
         Line {
-            forest: Arc::new(Forest {
-                nodes: Vec::new(),
-                depths: Vec::new(),
-                inner: Vec::new(),
-                level: Level::Leaf,
-            }),
+            forest: Arc::new(Forest::new(&[], Level::Leaf).expect("no nodes have no cycle")),
+            used: Arc::default(),
             standing: Standing::Indexed(Box::default()),
             fixed: BTreeSet::new(),
         }
@@ -71,103 +70,96 @@ impl Line {
     /// order and gives them numbers, of which as few as possible are others than they had. Also
     /// gives the number of each job, in the order of `jobs`.
     ///
-    /// `interleaves`: by [`super::interleaved`], else by [`super::strict`]; `fixed`: numbers set by
+    /// `used`: by each node, in whole units; `interleaves`: by [`super::interleaved`], else by
+    /// [`super::strict`], whatever jobs are expected to use; `fixed`: numbers set by
     /// administrators, which are not given.
     ///
     /// Takes time in O(n log n) for each level; in O(n) for those on which the jobs of a node have one
     /// key, as in a strict order, beside sorting the nodes.
     ///
     /// # Errors
-    /// Those of [`OrderError`].
+    /// A job of a node that is not there; too many jobs.
+    ///
+    /// # Panics
+    /// At another number of uses than of nodes.
     pub fn ordered(
-        nodes: Vec<Node>,
-        level: Level,
+        forest: &Arc<Forest>,
+        used: Vec<u128>,
         interleaves: bool,
-        jobs: &[Placed],
+        jobs: &JobColumns,
         fixed: BTreeSet<u32>,
     ) -> Result<(Line, Vec<u32>), OrderError> {
-        // One walk over all rows, which are wide: with a walk for each question a pass takes 4 % more CPU
-        // time (`cargo testbed bench policies`, 100,000 jobs).
-        let mut node_of = Vec::with_capacity(jobs.len());
-        let mut numbers = Vec::with_capacity(jobs.len());
-        let mut has_tiers = false;
-        let rows = jobs.iter().map(|placed| {
-            node_of.push(placed.job.node);
-            numbers.push(placed.number);
-            has_tiers |= placed.job.tier != jobs[0].job.tier;
-            &placed.job
-        });
-        merge::check(&nodes, rows)?;
-        let forest = Arc::new(Forest::new(nodes, level)?);
-        let row = |at: u32| {
-            let job = jobs[at as usize].job;
-            match interleaves {
-                true => job,
-                false => Job { expected: 0, ..job },
-            }
-        };
-        let mixed = node_of.iter().any(|node| forest.is_mixed(*node));
-        let mut floors = Vec::new();
-        let mut slots: Vec<u32> = Vec::new();
-        let order = if mixed {
-            let rows: Vec<Job> = (0..).take(jobs.len()).map(row).collect();
-            interleaved(&forest.nodes, level, &rows)?
-        } else {
-            let mut used: Vec<u128> = forest.nodes.iter().map(|node| node.used).collect();
-            let mut order = Vec::with_capacity(jobs.len());
-            let first = jobs.first().map_or(0, |placed| placed.job.tier);
-            let tier_of = |at: &u32| match has_tiers {
-                true => jobs[*at as usize].job.tier,
-                false => first,
-            };
-            let mut rows: Vec<u32> = (0..).take(jobs.len()).collect();
-            if has_tiers {
-                rows.sort_by_key(|at| Reverse(tier_of(at)));
-            }
-            slots.resize(jobs.len(), 0);
-            for rows in rows.chunk_by_mut(|a, b| tier_of(a) == tier_of(b)) {
-                let value = tier_of(&rows[0]);
-                if let Some(Floor { tier, .. }) = floors.last() {
-                    used = tier.used_after(&forest);
-                }
-                let tier = Tier::new(&forest, used.clone(), rows, &node_of, row);
-                order.extend(tier.order().iter().map(|slot| rows[*slot as usize]));
-                for (row, slot) in rows.iter().zip(0..) {
-                    slots[*row as usize] = slot;
-                }
-                floors.push(Floor {
-                    value,
-                    tier,
-                    numbers: Vec::new(),
-                });
-            }
-            order
-        };
-        let mut had: Vec<Number> = Vec::with_capacity(order.len() + fixed.len());
-        had.extend(order.iter().map(|&at| Number::Free(numbers[at as usize])));
-        had.extend(fixed.iter().map(|&number| Number::Fixed(number)));
-        for change in renumber(&had) {
-            numbers[order[change.place as usize] as usize] = change.number;
+        assert_eq!(used.len(), forest.len(), "one use per node");
+        jobs.check(forest.len())?;
+        let used = Arc::new(used);
+        if jobs.nodes.iter().any(|node| forest.is_mixed(*node)) {
+            return Line::walked(forest, used, interleaves, jobs, fixed);
         }
-        let mut placed = order.iter().map(|&at| (at, numbers[at as usize]));
-        let standing = if mixed {
-            let jobs = placed.map(|(at, number)| Placed {
-                job: row(at),
-                number,
-            });
-            Standing::Walked(Walk::new(Arc::clone(&forest), jobs.collect()))
-        } else {
-            for floor in &mut floors {
-                let own = placed.by_ref().take(floor.tier.jobs.len());
-                floor.numbers = own.map(|(_, number)| number).collect();
+        let mut order = Vec::with_capacity(jobs.len());
+        let mut slots: Vec<u32> = vec![0; jobs.len()];
+        let mut floors: Vec<Floor> = Vec::new();
+        let mut rows: Vec<u32> = (0..).take(jobs.len()).collect();
+        if !jobs.tiers.is_default() {
+            rows.sort_by_key(|row| Reverse(jobs.tiers.get(*row)));
+        }
+        for rows in rows.chunk_by_mut(|a, b| jobs.tiers.get(*a) == jobs.tiers.get(*b)) {
+            let used = match floors.last() {
+                Some(above) => above.tier.used_after(forest),
+                None => Arc::clone(&used),
+            };
+            let value = jobs.tiers.get(rows[0]);
+            let first = order.len() as u32;
+            let tier = Tier::new(forest, used, rows, jobs, interleaves);
+            order.extend(tier.order().iter().map(|slot| rows[*slot as usize]));
+            for (row, slot) in rows.iter().zip(first..) {
+                slots[*row as usize] = slot;
             }
-            let slots = jobs.iter().zip(slots);
-            let known = slots.map(|(placed, slot)| (placed.job.id, placed.job.tier, slot));
-            Standing::Indexed(Box::new(Guests::new(floors, known.collect())))
-        };
+            floors.push(Floor {
+                value,
+                first,
+                tier,
+                numbers: Vec::new(),
+            });
+        }
+        let (in_order, numbers) = numbers(&order, &jobs.numbers, &fixed);
+        let mut rest = in_order.into_iter();
+        for floor in &mut floors {
+            floor.numbers = rest.by_ref().take(floor.tier.jobs.len()).collect();
+        }
+        let slots = jobs.ids().zip(slots).collect();
         let line = Line {
-            forest,
-            standing,
+            forest: Arc::clone(forest),
+            used,
+            standing: Standing::Indexed(Box::new(Guests::new(floors, slots))),
+            fixed,
+        };
+        Ok((line, numbers))
+    }
+
+    /// As [`Line::ordered`], where a node with jobs competes with others below it.
+    fn walked(
+        forest: &Arc<Forest>,
+        used: Arc<Vec<u128>>,
+        interleaves: bool,
+        jobs: &JobColumns,
+        fixed: BTreeSet<u32>,
+    ) -> Result<(Line, Vec<u32>), OrderError> {
+        let row = |at: u32| match (jobs.job(at), interleaves) {
+            (job, true) => job,
+            (job, false) => Job { expected: 0, ..job },
+        };
+        let rows: Vec<Job> = (0..).take(jobs.len()).map(row).collect();
+        let order = interleaved(&forest.nodes(&used), forest.level, &rows)?;
+        let (in_order, numbers) = numbers(&order, &jobs.numbers, &fixed);
+        let placed = order.iter().zip(in_order).map(|(&row, number)| Placed {
+            job: rows[row as usize],
+            number,
+        });
+        let walk = Walk::new(Arc::clone(forest), Arc::clone(&used), placed.collect());
+        let line = Line {
+            forest: Arc::clone(forest),
+            used,
+            standing: Standing::Walked(walk),
             fixed,
         };
         Ok((line, numbers))
@@ -219,7 +211,7 @@ impl Line {
     /// # Errors
     /// A node that is not there; the line stays as it is.
     pub fn insert(&mut self, job: Job, had: Option<u32>) -> Result<u32, OrderError> {
-        merge::check(&self.forest.nodes, std::iter::once(&job))?;
+        self.forest.check(&job)?;
         let fixed = &self.fixed;
         let number = |Neighbours { above, below }: Neighbours| {
             let fits = |number: &u32| {
@@ -234,22 +226,50 @@ impl Line {
         };
         if let Standing::Indexed(guests) = &self.standing {
             if self.forest.is_mixed(job.node) {
-                let walk = Walk::new(Arc::clone(&self.forest), guests.jobs());
+                let (forest, used) = (Arc::clone(&self.forest), Arc::clone(&self.used));
+                let walk = Walk::new(forest, used, guests.jobs());
                 self.standing = Standing::Walked(walk);
             }
         }
         Ok(match &mut self.standing {
-            Standing::Indexed(guests) => guests.insert(&self.forest, job, number),
+            Standing::Indexed(guests) => guests.insert(&self.forest, &self.used, job, number),
             Standing::Walked(walk) => walk.insert(job, number),
         })
     }
 }
 
+/// Numbers for jobs in an order of rows, which `had` some: by place, and by row.
+fn numbers(order: &[u32], had: &[u32], fixed: &BTreeSet<u32>) -> (Vec<u32>, Vec<u32>) {
+    let mut numbers = had.to_vec();
+    let mut in_order: Vec<u32> = order.iter().map(|row| had[*row as usize]).collect();
+    let before = in_order.iter().map(|&number| Number::Free(number));
+    let before: Vec<Number> = before
+        .chain(fixed.iter().map(|&number| Number::Fixed(number)))
+        .collect();
+    for change in renumber(&before) {
+        in_order[change.place as usize] = change.number;
+        numbers[order[change.place as usize] as usize] = change.number;
+    }
+    (in_order, numbers)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Entitled, interleaved, positions, strict};
+    use super::super::{Entitled, Node, interleaved, positions, strict};
     use super::*;
     use proptest::prelude::*;
+
+    fn ordered(
+        nodes: &[Node],
+        level: Level,
+        interleaves: bool,
+        jobs: &JobColumns,
+        fixed: &BTreeSet<u32>,
+    ) -> (Line, Vec<u32>) {
+        let forest = Arc::new(Forest::new(nodes, level).unwrap());
+        let used = nodes.iter().map(|node| node.used).collect();
+        Line::ordered(&forest, used, interleaves, jobs, fixed.clone()).unwrap()
+    }
 
     fn jobs(nodes: usize) -> impl Strategy<Value = Vec<Job>> {
         let job = (0..nodes as u32, 0..2_i64, 0..4_i64, 0..4_u128);
@@ -296,17 +316,17 @@ mod tests {
             let order = if takes_turns { interleaved } else { strict };
             let (last, others) = jobs.split_last().unwrap();
             let sorted = order(&nodes, level, others).unwrap();
-            let had: Vec<Placed> = others.iter().map(|&job| Placed { job, number: 0 }).collect();
+            let had = others.iter().map(|&job| Placed { job, number: 0 }).collect();
             let fixed = BTreeSet::from([2048, MAX_NUMBER]);
-            let ordered = Line::ordered(nodes.clone(), level, takes_turns, &had, fixed.clone());
-            let (mut line, numbers) = ordered.unwrap();
+            let (mut line, numbers) = ordered(&nodes, level, takes_turns, &had, &fixed);
             let ids: Vec<u64> = line.jobs().iter().map(|one| one.job.id).collect();
             let same = sorted.iter().map(|at| others[*at as usize].id);
             prop_assert_eq!(ids, same.collect::<Vec<_>>());
             prop_assert!(numbers.iter().all(|number| *number > 0 && !fixed.contains(number)));
             // What stands right is left.
             let had = line.jobs();
-            let again = Line::ordered(nodes.clone(), level, takes_turns, &had, fixed).unwrap();
+            let columns = had.iter().copied().collect();
+            let again = ordered(&nodes, level, takes_turns, &columns, &fixed);
             prop_assert_eq!(again.0.jobs(), had);
             let number = line.insert(*last, None).unwrap();
             let at = line.jobs().iter().position(|one| one.job.id == last.id).unwrap();
@@ -340,9 +360,8 @@ mod tests {
             job: job(id, submit),
             number,
         };
-        let jobs = [placed(1, 10, 7), placed(2, 30, 6)];
-        let line = Line::ordered(nodes, Level::Leaf, false, &jobs, BTreeSet::new());
-        let (mut line, numbers) = line.unwrap();
+        let jobs = [placed(1, 10, 7), placed(2, 30, 6)].into_iter().collect();
+        let (mut line, numbers) = ordered(&nodes, Level::Leaf, false, &jobs, &BTreeSet::new());
         assert_eq!(numbers, [7, 6]);
         assert_eq!(line.insert(job(3, 20), None), Ok(7));
         assert_eq!(line.remove(9), None);
@@ -394,9 +413,8 @@ mod tests {
         ) {
             let order = if takes_turns { interleaved } else { strict };
             let mut nodes = nodes;
-            let had: Vec<Placed> = jobs.iter().map(|&job| Placed { job, number: 0 }).collect();
-            let ordered = Line::ordered(nodes.clone(), level, takes_turns, &had, BTreeSet::new());
-            let (mut line, _) = ordered.unwrap();
+            let had = jobs.iter().map(|&job| Placed { job, number: 0 }).collect();
+            let (mut line, _) = ordered(&nodes, level, takes_turns, &had, &BTreeSet::new());
             let mut real: Vec<Job> = jobs.clone();
             let mut as_ordered = true;
             for event in &events {
@@ -444,8 +462,8 @@ mod tests {
                 .collect();
             let rows: Vec<Job> = had.iter().map(|one| one.job).collect();
             let scratch = order(&nodes, level, &rows).unwrap();
-            let again = Line::ordered(nodes, level, takes_turns, &had, BTreeSet::new());
-            let (line, _) = again.unwrap();
+            let columns = had.iter().copied().collect();
+            let (line, _) = ordered(&nodes, level, takes_turns, &columns, &BTreeSet::new());
             let ids: Vec<u64> = line.jobs().iter().map(|one| one.job.id).collect();
             let expected: Vec<u64> = scratch.iter().map(|at| rows[*at as usize].id).collect();
             prop_assert_eq!(ids, expected);

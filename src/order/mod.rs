@@ -8,6 +8,8 @@
 //! | [`positions`] | the place of each job in an order |
 //! | [`parting()`] | where two jobs of an order part, and by which keys |
 //! | [`renumber`], [`between`] | an order as 32-bit priorities, with few changes |
+//! | [`Forest`] | nodes that compete, without what they used |
+//! | [`JobColumns`] | waiting jobs, column by column |
 //! | [`Line`] | jobs in their order with their numbers, to which single ones come |
 //!
 //! Nodes with a lower ratio come first. On [`Level`] nodes of the whole tree compete with each
@@ -26,6 +28,7 @@
 //! # Ok::<(), fairtree::order::OrderError>(())
 //! ```
 
+mod columns;
 mod forest;
 mod guests;
 pub(crate) mod heap;
@@ -38,6 +41,8 @@ mod rows;
 mod tier;
 mod walk;
 
+pub use columns::JobColumns;
+pub use forest::Forest;
 pub use integers::{MAX_NUMBER, NewNumber, Number, between, renumber};
 pub use line::{Line, Placed};
 pub use merge::{interleaved, positions, strict};

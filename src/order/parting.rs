@@ -47,7 +47,7 @@ pub fn parting(
     expects: bool,
 ) -> Result<Option<Parting>, OrderError> {
     super::merge::check(nodes, jobs.iter())?;
-    let forest = Forest::new(nodes.to_vec(), level)?;
+    let forest = Forest::new(nodes, level)?;
     let own = pair.map(|job| jobs[job as usize].node);
     if own[0] == own[1] {
         return Ok(None);

@@ -146,6 +146,7 @@ impl Ratio {
 }
 
 /// What uses are divided by to get their rounded ratios.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding {
     numerator: f64,
     denominator: f64,
@@ -174,7 +175,9 @@ impl Rounding {
         if used == 0 {
             return 0.0;
         }
-        let quotient = used as f64 * self.denominator / self.numerator * self.scale;
+        // The conversion of 128 bits is a function of its own, and takes ten times as long.
+        let used = u64::try_from(used).map_or(used as f64, |used| used as f64);
+        let quotient = used * self.denominator / self.numerator * self.scale;
         quotient.min(f64::MAX)
     }
 }

@@ -12,17 +12,18 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::columns::{JobColumns, Stamp, within};
 use super::forest::{Child, Forest};
-use super::ratio::{Ratio, Rounding, clearly};
-use super::rows::Job;
+use super::ratio::{Ratio, clearly};
 
 /// Jobs of one tier, by slot: node by node, as they came.
 #[derive(Clone, Debug)]
 pub(super) struct Tier {
     /// What nodes will have used when the first of these jobs is taken.
-    used: Vec<u128>,
-    pub(super) jobs: Vec<Job>,
+    used: Arc<Vec<u128>>,
+    pub(super) jobs: JobColumns,
     /// All slots.
     slots: Vec<u32>,
     /// Where each node's jobs begin, and behind all of them their end.
@@ -47,25 +48,6 @@ pub(super) struct Merge {
     places: Vec<u32>,
     /// Where the sequence of each parent is in `order`, ascending by parent; `None`: of all.
     by_parent: Vec<(Option<u32>, Range<usize>)>,
-}
-
-/// When a job came, where nothing else tells jobs apart.
-pub(super) type Stamp = (i64, u64);
-
-pub(super) fn stamp(job: &Job) -> Stamp {
-    (job.submit, job.id)
-}
-
-/// The order within a node.
-pub(super) fn within(job: &Job) -> (i64, i64, u64) {
-    (job.nice, job.submit, job.id)
-}
-
-/// What merges read of all jobs, by slot.
-struct Columns {
-    stamps: Vec<Stamp>,
-    /// Empty where no job is expected to use anything.
-    expected: Vec<u128>,
 }
 
 /// A sequence that is to be merged.
@@ -112,39 +94,32 @@ pub(super) struct Point {
 }
 
 impl Tier {
-    /// Orders those jobs that `rows` lists, and puts the list in the order of slots; `nodes` tells
-    /// the node of each row. No two ids are equal, and no node with jobs is
-    /// [mixed](Forest::is_mixed).
+    /// Orders those of the `jobs` that `rows` lists, and puts the list in the order of slots;
+    /// `interleaves`: by what they are expected to use, too. No two ids are equal, and no node with
+    /// jobs is [mixed](Forest::is_mixed).
     pub(super) fn new(
         forest: &Forest,
-        used: Vec<u128>,
+        used: Arc<Vec<u128>>,
         rows: &mut [u32],
-        nodes: &[u32],
-        job: impl Fn(u32) -> Job,
+        jobs: &JobColumns,
+        interleaves: bool,
     ) -> Tier {
+        let (starts, jobs) = first_come(forest, rows, jobs, interleaves);
         let mut tier = Tier {
             used,
-            jobs: Vec::with_capacity(rows.len()),
+            jobs,
             slots: (0..).take(rows.len()).collect(),
-            starts: Vec::new(),
+            starts,
             merges: Vec::new(),
         };
-        let mut waiting = tier.first_come(forest, rows, nodes, job);
-        let spends = tier.jobs.iter().any(|job| job.expected > 0);
-        // Apart: merges read these of all jobs, in the order of sequences.
-        let stamps: Vec<Stamp> = tier.jobs.iter().map(stamp).collect();
-        let expected = tier.jobs.iter().filter(|_| spends).map(|job| job.expected);
-        let columns = Columns {
-            stamps,
-            expected: expected.collect(),
-        };
+        let mut waiting = tier.by_node(forest);
         // All sequences, one behind the other.
         let mut sequences = tier.slots.clone();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
             let (mut now, later): (Vec<_>, Vec<_>) =
                 waiting.into_iter().partition(|one| one.step == step);
             now.sort_by_key(|one| one.parent);
-            let merge = tier.merge(forest, step, &now, &sequences, &columns);
+            let merge = tier.merge(forest, step, &now, &sequences);
             waiting = Vec::new();
             if step > 0 {
                 let mut next = merge.order.clone();
@@ -179,57 +154,30 @@ impl Tier {
     }
 
     /// What nodes will have used when all these jobs are taken.
-    pub(super) fn used_after(&self, forest: &Forest) -> Vec<u128> {
-        let mut used = self.used.clone();
-        for job in self.jobs.iter().filter(|job| job.expected > 0) {
-            let mut above = Some(job.node);
+    pub(super) fn used_after(&self, forest: &Forest) -> Arc<Vec<u128>> {
+        if self.jobs.expected.is_default() {
+            return Arc::clone(&self.used);
+        }
+        let mut used = self.used.to_vec();
+        for &slot in &self.slots {
+            let expected = self.jobs.expected.get(slot);
+            let mut above = Some(self.jobs.nodes[slot as usize]);
             while let Some(node) = above {
                 let used = &mut used[node as usize];
-                *used = used.saturating_add(job.expected);
-                above = forest.nodes[node as usize].parent;
+                *used = used.saturating_add(expected);
+                above = forest.parents[node as usize];
             }
         }
-        used
+        Arc::new(used)
     }
 
-    /// Sorts the jobs of each node as they came.
-    fn first_come(
-        &mut self,
-        forest: &Forest,
-        rows: &mut [u32],
-        nodes: &[u32],
-        job: impl Fn(u32) -> Job,
-    ) -> Vec<Competitor> {
-        let mut starts = vec![0_u32; forest.nodes.len() + 1];
-        for row in &*rows {
-            starts[nodes[*row as usize] as usize + 1] += 1;
-        }
-        for node in 0..forest.nodes.len() {
-            starts[node + 1] += starts[node];
-        }
-        let mut next = starts.clone();
-        let given = rows.to_vec();
-        for row in given {
-            let at = &mut next[nodes[row as usize] as usize];
-            rows[*at as usize] = row;
-            *at += 1;
-        }
-        self.jobs.extend(rows.iter().map(|row| job(*row)));
+    /// The jobs of each node as a sequence that is to be merged.
+    fn by_node(&self, forest: &Forest) -> Vec<Competitor> {
         let mut found = Vec::new();
-        let mut unsorted: Vec<(Job, u32)> = Vec::new();
-        for (node, pair) in (0..).zip(starts.windows(2)) {
+        for (node, pair) in (0..).zip(self.starts.windows(2)) {
             let range = pair[0] as usize..pair[1] as usize;
             if range.is_empty() {
                 continue;
-            }
-            let own = &self.jobs[range.clone()];
-            if !own.is_sorted_by_key(within) {
-                let own = own.iter().copied();
-                unsorted.extend(own.zip(rows[range.clone()].iter().copied()));
-                unsorted.sort_by_key(|(job, _)| within(job));
-                for (both, at) in unsorted.drain(..).zip(range.clone()) {
-                    (self.jobs[at], rows[at]) = both;
-                }
             }
             let (child, parent) = forest.chain(node).next().expect("a sequence of its own");
             found.push(Competitor {
@@ -239,23 +187,16 @@ impl Tier {
                 range,
             });
         }
-        self.starts = starts;
         found
     }
 
     /// Merges competitors, those of one parent together.
-    fn merge(
-        &self,
-        forest: &Forest,
-        step: u32,
-        now: &[Competitor],
-        sequences: &[u32],
-        columns: &Columns,
-    ) -> Merge {
+    fn merge(&self, forest: &Forest, step: u32, now: &[Competitor], sequences: &[u32]) -> Merge {
         let jobs = self.jobs.len();
+        let spends = !self.jobs.expected.is_default();
         let mut merge = Merge {
             step,
-            spent: vec![0; columns.expected.len()],
+            spent: vec![0; if spends { jobs } else { 0 }],
             latest: vec![0; jobs],
             order: Vec::with_capacity(now.iter().map(|one| one.range.len()).sum()),
             places: vec![0; jobs],
@@ -265,7 +206,7 @@ impl Tier {
         for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
             runs.clear();
             for one in siblings {
-                self.add_runs(forest, one, (sequences, columns), &mut merge, &mut runs);
+                self.add_runs(forest, one, sequences, &mut merge, &mut runs);
             }
             // Those of a child stay as they are.
             runs.sort_by_key(|run| run.bits);
@@ -285,40 +226,40 @@ impl Tier {
         &self,
         forest: &Forest,
         one: &Competitor,
-        (sequences, columns): (&[u32], &Columns),
+        sequences: &[u32],
         merge: &mut Merge,
         runs: &mut Vec<Run>,
     ) {
         let (mut spent, rounding) = match one.child {
             Child::Own => (0, None),
             Child::Node(node) => {
-                let entitled = forest.nodes[node as usize].entitled;
-                (self.used[node as usize], Some(Rounding::new(entitled)))
+                let rounding = &forest.roundings[node as usize];
+                (self.used[node as usize], Some(rounding))
             }
         };
         let sequence = &sequences[one.range.clone()];
         let mut from = 0;
         while from < sequence.len() {
             let mut latest = sequence[from];
-            let mut latest_stamp = columns.stamps[latest as usize];
+            let mut latest_stamp = self.jobs.stamp(latest);
             let before = spent;
             let mut at = from;
             while at < sequence.len() && same_ratio(forest, one.child, before, spent) {
                 let slot = sequence[at];
-                let stamp = columns.stamps[slot as usize];
+                let stamp = self.jobs.stamp(slot);
                 if stamp > latest_stamp {
                     (latest, latest_stamp) = (slot, stamp);
                 }
                 merge.latest[slot as usize] = latest;
-                if let Some(expected) = columns.expected.get(slot as usize) {
-                    merge.spent[slot as usize] = spent;
+                if let Some(before) = merge.spent.get_mut(slot as usize) {
+                    *before = spent;
                     if rounding.is_some() {
-                        spent = spent.saturating_add(*expected);
+                        spent = spent.saturating_add(self.jobs.expected.get(slot));
                     }
                 }
                 at += 1;
             }
-            let rounded = rounding.as_ref().map_or(0.0, |by| by.rounded(before));
+            let rounded = rounding.map_or(0.0, |by| by.rounded(before));
             runs.push(Run {
                 bits: rounded.to_bits(),
                 start: (one.range.start + from) as u32,
@@ -326,10 +267,6 @@ impl Tier {
             });
             from = at;
         }
-    }
-
-    fn stamp(&self, slot: u32) -> Stamp {
-        stamp(&self.jobs[slot as usize])
     }
 
     /// Appends the jobs of runs, which are sorted by their rounded keys.
@@ -351,7 +288,7 @@ impl Tier {
             }
             let mut tied = Vec::new();
             for run in close {
-                let node = self.jobs[of(run)[0] as usize].node;
+                let node = self.jobs.nodes[of(run)[0] as usize];
                 let child = forest.child(node, parent).expect("below the parent");
                 tied.extend(of(run).iter().map(|&slot| Tied {
                     rounded: run.rounded(),
@@ -373,7 +310,7 @@ impl Tier {
     }
 
     fn latest(&self, merge: &Merge, slot: u32) -> Stamp {
-        self.stamp(merge.latest[slot as usize])
+        self.jobs.stamp(merge.latest[slot as usize])
     }
 
     fn ratio(&self, forest: &Forest, merge: &Merge, child: Child, slot: u32) -> Ratio {
@@ -381,7 +318,7 @@ impl Tier {
             Child::Own => Ratio::ZERO,
             Child::Node(node) => {
                 let spent = self.spent_before(merge, node, slot);
-                Ratio::new(spent, forest.nodes[node as usize].entitled)
+                Ratio::new(spent, forest.entitled[node as usize])
             }
         }
     }
@@ -424,7 +361,7 @@ impl Tier {
         slot: u32,
     ) -> Point {
         let merge = self.at_step(step).expect("a merge with this job");
-        let child = forest.child(self.jobs[slot as usize].node, parent);
+        let child = forest.child(self.jobs.nodes[slot as usize], parent);
         let child = child.expect("below the parent");
         Point {
             ratio: self.ratio(forest, merge, child, slot),
@@ -440,7 +377,7 @@ impl Tier {
             (Child::Node(node), None) => self.used[node as usize],
             (Child::Node(node), Some(slot)) => {
                 let merge = self.at_step(step).expect("a merge with this job");
-                let expected = self.jobs[slot as usize].expected;
+                let expected = self.jobs.expected.get(slot);
                 let before = self.spent_before(merge, node, slot);
                 before.saturating_add(expected)
             }
@@ -461,16 +398,56 @@ fn same_ratio(forest: &Forest, child: Child, before: u128, after: u128) -> bool 
     match child {
         Child::Own => true,
         Child::Node(node) => {
-            let nothing = || forest.nodes[node as usize].entitled.is_zero();
+            let nothing = || forest.entitled[node as usize].is_zero();
             before == after || (before > 0 && nothing())
         }
     }
 }
 
+/// Sorts jobs by node and, within one, as they came: puts `rows` in that order, and gives where each
+/// node's jobs begin, and the jobs.
+fn first_come(
+    forest: &Forest,
+    rows: &mut [u32],
+    jobs: &JobColumns,
+    interleaves: bool,
+) -> (Vec<u32>, JobColumns) {
+    let mut starts = vec![0_u32; forest.len() + 1];
+    for row in &*rows {
+        starts[jobs.nodes[*row as usize] as usize + 1] += 1;
+    }
+    for node in 0..forest.len() {
+        starts[node + 1] += starts[node];
+    }
+    let mut next = starts.clone();
+    let given = rows.to_vec();
+    for row in given {
+        let at = &mut next[jobs.nodes[row as usize] as usize];
+        rows[*at as usize] = row;
+        *at += 1;
+    }
+    let mut sorted = jobs.gather(rows, interleaves);
+    let mut unsorted = Vec::new();
+    for pair in starts.windows(2) {
+        if (pair[0]..pair[1]).is_sorted_by_key(|slot| sorted.within(slot)) {
+            continue;
+        }
+        let range = pair[0] as usize..pair[1] as usize;
+        let own = (pair[0]..pair[1]).map(|slot| sorted.job(slot));
+        unsorted.extend(own.zip(rows[range.clone()].iter().copied()));
+        unsorted.sort_by_key(|(job, _)| within(job));
+        for ((job, row), at) in unsorted.drain(..).zip(range) {
+            sorted.set(at, &job);
+            rows[at] = row;
+        }
+    }
+    (starts, sorted)
+}
+
 /// A node with its merged sequence.
 fn competitor(forest: &Forest, node: u32, range: Range<usize>) -> Competitor {
     let over_all = forest.is_over_all(node, false);
-    let parent = forest.nodes[node as usize].parent.filter(|_| !over_all);
+    let parent = forest.parents[node as usize].filter(|_| !over_all);
     Competitor {
         step: forest.step(Child::Node(node), parent),
         parent,

@@ -14,14 +14,16 @@ use super::rows::Job;
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     tree: Arc<Forest>,
+    /// What nodes used.
+    used: Arc<Vec<u128>>,
     /// First to last.
     jobs: Vec<Placed>,
 }
 
 impl Walk {
     /// Jobs that stand in their order, first to last.
-    pub(super) fn new(tree: Arc<Forest>, jobs: Vec<Placed>) -> Walk {
-        Walk { tree, jobs }
+    pub(super) fn new(tree: Arc<Forest>, used: Arc<Vec<u128>>, jobs: Vec<Placed>) -> Walk {
+        Walk { tree, used, jobs }
     }
 
     /// The jobs, first to last.
@@ -54,7 +56,7 @@ impl Walk {
     fn place(&self, job: &Job) -> usize {
         let start = self.jobs.partition_point(|one| one.job.tier > job.tier);
         let end = self.jobs.partition_point(|one| one.job.tier >= job.tier);
-        let mut used: Vec<u128> = self.tree.nodes.iter().map(|node| node.used).collect();
+        let mut used = self.used.to_vec();
         for placed in &self.jobs[..start] {
             self.charge(&mut used, &placed.job);
         }
@@ -106,7 +108,7 @@ impl Walk {
             Child::Own => Ratio::ZERO,
             Child::Node(node) => {
                 let at = node as usize;
-                Ratio::new(used[at], self.tree.nodes[at].entitled)
+                Ratio::new(used[at], self.tree.entitled[at])
             }
         }
     }
@@ -116,7 +118,7 @@ impl Walk {
         while let Some(node) = above {
             let used = &mut used[node as usize];
             *used = used.saturating_add(job.expected);
-            above = self.tree.nodes[node as usize].parent;
+            above = self.tree.parents[node as usize];
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
-use crate::order::{Job, Line, OrderError, Placed};
+use crate::order::{Forest, Job, JobColumns, Level, Line, OrderError, Placed};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
@@ -37,16 +37,19 @@ pub(in crate::slurm) struct StandingLine {
     came: BTreeMap<u64, (Job, Option<AssocId>)>,
 }
 
-/// Contenders, kept from pass to pass: as long as shares stay, only usage is taken anew.
+/// What orders are made from, kept from pass to pass: as long as shares stay, only usage is taken anew.
 #[derive(Default)]
-pub(in crate::slurm) struct KeptContenders {
+pub(in crate::slurm) struct LineWorkspace {
     tree: Arc<Tree>,
     entitlement: Entitlement,
     contenders: Contenders,
+    /// That of the contenders.
+    forest: Option<Arc<Forest>>,
+    jobs: JobColumns,
 }
 
-impl KeptContenders {
-    fn of(
+impl LineWorkspace {
+    fn contenders(
         &mut self,
         tree: &Arc<Tree>,
         entitlement: &Entitlement,
@@ -55,13 +58,26 @@ impl KeptContenders {
         if Arc::ptr_eq(&self.tree, tree) && self.entitlement == *entitlement {
             self.contenders.set_usage(raw);
         } else {
-            *self = KeptContenders {
-                contenders: Contenders::new(tree, entitlement, raw),
-                entitlement: entitlement.clone(),
-                tree: Arc::clone(tree),
-            };
+            self.contenders = Contenders::new(tree, entitlement, raw);
+            self.entitlement = entitlement.clone();
+            self.tree = Arc::clone(tree);
+            self.forest = None;
         }
         &mut self.contenders
+    }
+
+    /// The nodes of the contenders, which compete on this level.
+    fn forest(&mut self, level: Level) -> Result<Arc<Forest>, OrderError> {
+        if let Some(forest) = self
+            .forest
+            .as_ref()
+            .filter(|forest| forest.level() == level)
+        {
+            return Ok(Arc::clone(forest));
+        }
+        let forest = Arc::new(Forest::new(self.contenders.nodes(), level)?);
+        self.forest = Some(Arc::clone(&forest));
+        Ok(forest)
     }
 }
 
@@ -90,13 +106,13 @@ pub(in crate::slurm) fn form(
     moment: &Moment,
     before: &BTreeMap<u32, i64>,
     run_times: Arc<RunTimes>,
-    kept: &mut KeptContenders,
+    kept: &mut LineWorkspace,
 ) -> Result<(StandingLine, Vec<u32>), OrderError> {
     let raw = computed.model().raw();
     let contenders = if computed.has_usage && raw.len() == tables.tree.len() {
-        kept.of(&tables.tree, &tables.entitlement, raw)
+        kept.contenders(&tables.tree, &tables.entitlement, raw)
     } else {
-        kept.of(&Arc::default(), &tables.entitlement, &[])
+        kept.contenders(&Arc::default(), &tables.entitlement, &[])
     };
     if config.order() == Order::Interleaved {
         for row in snapshot.accruing() {
@@ -113,8 +129,10 @@ pub(in crate::slurm) fn form(
             submitted.insert(row.job_id, at);
         }
     }
-    let waiting = snapshot.waiting().len();
-    let (mut rows, mut jobs) = (Vec::with_capacity(waiting), Vec::with_capacity(waiting));
+    let charged_to = contenders.charged_to().clone();
+    let used = contenders.nodes().iter().map(|node| node.used).collect();
+    let mut rows = Vec::with_capacity(snapshot.waiting().len());
+    kept.jobs.clear();
     let mut fixed = BTreeSet::new();
     for (at, row) in snapshot.waiting().iter().enumerate() {
         let stands = row.is(ffi::SHIM_PENDING)
@@ -125,27 +143,23 @@ pub(in crate::slurm) fn form(
         } else if stands {
             let assoc = snapshot.assoc_row(row.assoc_id);
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
-            let node = contenders.of(assoc);
+            let node = charged_to.of(assoc);
             let mut job = job(config, (snapshot, tables), at, node, &run_times);
             if let Some(at) = first(row.job_id).filter(|at| *at < job.submit) {
                 job.submit = at;
                 submitted.insert(row.job_id, at);
             }
             rows.push(at);
-            jobs.push(Placed {
+            kept.jobs.push(Placed {
                 job,
                 number: row.priority,
             });
         }
     }
-    let level = config
-        .ranking()
-        .level()
-        .unwrap_or(crate::order::Level::Leaf);
+    let forest = kept.forest(config.ranking().level().unwrap_or(Level::Leaf))?;
     let interleaves = config.order() == Order::Interleaved;
-    let nodes = contenders.nodes().to_vec();
-    let (line, numbers) = Line::ordered(nodes, level, interleaves, &jobs, fixed)?;
-    let mut by_row = vec![0; waiting];
+    let (line, numbers) = Line::ordered(&forest, used, interleaves, &kept.jobs, fixed)?;
+    let mut by_row = vec![0; snapshot.waiting().len()];
     for (row, number) in rows.into_iter().zip(numbers) {
         by_row[row] = number;
     }
@@ -153,7 +167,7 @@ pub(in crate::slurm) fn form(
         is_formed: true,
         missed: false,
         line,
-        charged_to: contenders.charged_to().clone(),
+        charged_to,
         tree: Arc::clone(&tables.tree),
         submitted,
         run_times,
@@ -217,8 +231,9 @@ impl StandingLine {
     }
 
     /// Takes the place of the line `before`, with the jobs that came there after the snapshot. True:
-    /// one came when there was no order, and is in none yet.
-    pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> bool {
+    /// one came when there was no order, and is in none yet. Also gives the old line, which is to be
+    /// dropped where nobody waits for it.
+    pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> (bool, StandingLine) {
         for (mut job, assoc) in std::mem::take(&mut before.came).into_values() {
             let id = job.id as u32;
             if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
@@ -233,9 +248,7 @@ impl StandingLine {
                 self.came.insert(job.id, (job, assoc));
             }
         }
-        let missed = before.missed;
-        *before = self;
-        missed
+        (before.missed, std::mem::replace(before, self))
     }
 
     /// The number of a job that has come, or changed, since the pass: the only waiting one of

@@ -208,14 +208,15 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         moment,
         &before,
         run_times,
-        &mut work.contenders,
+        &mut work.line,
     );
     match formed {
         Ok((standing, numbers)) => {
             let mut line = plugin.line.lock();
-            let missed = standing.follow(&mut line);
+            let (missed, old) = standing.follow(&mut line);
             let remembered = line.to_save();
             drop(line);
+            drop(old);
             if missed {
                 plugin.thread.ask_for_pass();
             }

@@ -2,7 +2,7 @@
 
 use super::by_ledger::ByLedger;
 use super::computed::Computed;
-use super::line::KeptContenders;
+use super::line::LineWorkspace;
 use super::pending::Pending;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
@@ -22,6 +22,6 @@ pub(in crate::slurm) struct Workspace {
     pub(in crate::slurm) stored: StoredUsage,
     /// What the ledger says, in windows and totals.
     pub(in crate::slurm) by_ledger: Option<ByLedger>,
-    /// Who competes, where jobs stand in an order.
-    pub(in crate::slurm) contenders: KeptContenders,
+    /// What orders of jobs are made from.
+    pub(in crate::slurm) line: LineWorkspace,
 }

@@ -1,0 +1,180 @@
+//! Waiting jobs in columns: an order reads only some of them, of all jobs and at random.
+
+use super::line::Placed;
+use super::rows::{Job, OrderError};
+
+/// When a job came, where nothing else tells jobs apart.
+pub(super) type Stamp = (i64, u64);
+
+pub(super) fn stamp(job: &Job) -> Stamp {
+    (job.submit, job.id)
+}
+
+/// The order within a node.
+pub(super) fn within(job: &Job) -> (i64, Stamp) {
+    (job.nice, stamp(job))
+}
+
+/// Numbers by position, none of which is stored as long as all are the default.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sparse<T> {
+    len: usize,
+    stored: Vec<T>,
+}
+
+impl<T: Copy + Default + PartialEq> Sparse<T> {
+    pub(super) fn get(&self, at: u32) -> T {
+        self.stored.get(at as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether all are the default.
+    pub(super) fn is_default(&self) -> bool {
+        self.stored.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.len = 0;
+        self.stored.clear();
+    }
+
+    fn push(&mut self, value: T) {
+        if self.is_default() && value != T::default() {
+            self.stored.resize(self.len, T::default());
+            self.stored.push(value);
+        } else if !self.is_default() {
+            self.stored.push(value);
+        }
+        self.len += 1;
+    }
+
+    /// Those at some positions.
+    fn gather(&self, rows: &[u32]) -> Sparse<T> {
+        Sparse {
+            len: rows.len(),
+            stored: match self.is_default() {
+                true => Vec::new(),
+                false => rows.iter().map(|row| self.get(*row)).collect(),
+            },
+        }
+    }
+
+    fn set(&mut self, at: usize, value: T) {
+        if let Some(stored) = self.stored.get_mut(at) {
+            *stored = value;
+        }
+    }
+}
+
+/// Jobs that wait, by row, each with the number that it has.
+#[derive(Clone, Debug, Default)]
+pub struct JobColumns {
+    pub(super) nodes: Vec<u32>,
+    pub(super) stamps: Vec<Stamp>,
+    pub(super) tiers: Sparse<i64>,
+    pub(super) nices: Sparse<i64>,
+    pub(super) expected: Sparse<u128>,
+    pub(super) numbers: Vec<u32>,
+}
+
+impl JobColumns {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// No jobs?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Forgets all jobs, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.stamps.clear();
+        self.tiers.clear();
+        self.nices.clear();
+        self.expected.clear();
+        self.numbers.clear();
+    }
+
+    /// One more.
+    pub fn push(&mut self, placed: Placed) {
+        let Placed { job, number } = placed;
+        self.nodes.push(job.node);
+        self.stamps.push(stamp(&job));
+        self.tiers.push(job.tier);
+        self.nices.push(job.nice);
+        self.expected.push(job.expected);
+        self.numbers.push(number);
+    }
+
+    /// That there are not too many, and all are of one of so many nodes.
+    pub(super) fn check(&self, nodes: usize) -> Result<(), OrderError> {
+        let (rows, limit) = (self.len(), u32::MAX as usize);
+        if rows > limit {
+            return Err(OrderError::TooManyRows { rows, limit });
+        }
+        let mut rows = self.nodes.iter().zip(&self.stamps);
+        match rows.find(|(node, _)| **node as usize >= nodes) {
+            Some((&node, &(_, id))) => Err(OrderError::UnknownNode { id, node, nodes }),
+            None => Ok(()),
+        }
+    }
+
+    /// The ids of all.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
+        self.stamps.iter().map(|stamp| stamp.1)
+    }
+
+    /// The job in a row.
+    pub(super) fn job(&self, row: u32) -> Job {
+        let (submit, id) = self.stamp(row);
+        Job {
+            node: self.nodes[row as usize],
+            tier: self.tiers.get(row),
+            nice: self.nices.get(row),
+            submit,
+            id,
+            expected: self.expected.get(row),
+        }
+    }
+
+    pub(super) fn stamp(&self, row: u32) -> Stamp {
+        self.stamps[row as usize]
+    }
+
+    pub(super) fn within(&self, row: u32) -> (i64, Stamp) {
+        (self.nices.get(row), self.stamp(row))
+    }
+
+    /// The jobs in these rows, in their order, without numbers; with what they are expected to use,
+    /// if that is asked for.
+    pub(super) fn gather(&self, rows: &[u32], with_expected: bool) -> JobColumns {
+        JobColumns {
+            nodes: rows.iter().map(|row| self.nodes[*row as usize]).collect(),
+            stamps: rows.iter().map(|row| self.stamp(*row)).collect(),
+            tiers: self.tiers.gather(rows),
+            nices: self.nices.gather(rows),
+            expected: match with_expected {
+                true => self.expected.gather(rows),
+                false => Sparse::default(),
+            },
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Puts another job of the same node and tier into a row.
+    pub(super) fn set(&mut self, row: usize, job: &Job) {
+        self.stamps[row] = stamp(job);
+        self.nices.set(row, job.nice);
+        self.expected.set(row, job.expected);
+    }
+}
+
+impl FromIterator<Placed> for JobColumns {
+    fn from_iter<I: IntoIterator<Item = Placed>>(jobs: I) -> JobColumns {
+        let mut columns = JobColumns::default();
+        jobs.into_iter().for_each(|placed| columns.push(placed));
+        columns
+    }
+}
