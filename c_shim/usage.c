@@ -140,13 +140,28 @@ static void add_number(long double *to, shim_extended number)
 		*to += host_from_extended(number);
 }
 
+static bool is_number(long double had, shim_extended number)
+{
+	shim_extended digits = host_to_extended(had);
+
+	return digits.mantissa == number.mantissa && digits.sign_exponent == number.sign_exponent;
+}
+
 /* Stores only what differs: of what a ledger says most stays, and cache lines stay clean. */
 static void set_number(long double *to, shim_extended number)
 {
-	shim_extended had = host_to_extended(*to);
-
-	if (had.mantissa != number.mantissa || had.sign_exponent != number.sign_exponent)
+	if (!is_number(*to, number))
 		*to = host_from_extended(number);
+}
+
+/*
+ * Has a record what the last pass has set? Whoever charges or resets one changes its wall time, too,
+ * so that TRES need not be compared.
+ */
+static bool is_set(usage_numbers to, const shim_usage_change *by)
+{
+	return by->stays && is_number(*to.raw, by->add_usage) &&
+	       !memcmp(to.wall, &by->add_wall, sizeof(*to.wall));
 }
 
 /* `tres`: as many as `tres_count`, or NULL. */
@@ -170,7 +185,8 @@ static void change(usage_numbers to, const shim_usage_update *update,
 	const shim_extended *tres = has_tres ? update->tres + by->add_tres : NULL;
 
 	if (by->scale == 0) {
-		set(to, by, tres, tres_count);
+		if (!is_set(to, by))
+			set(to, by, tres, tres_count);
 		return;
 	}
 	scale(to, by->scale);

@@ -49,6 +49,7 @@ typedef struct {
 	uint32_t add_tres; /* index of tres_count numbers in `tres` of the update, or NONE */
 	uint32_t leaf;	   /* of an account: index in `assocs` of the change of what removed users
 			      left in it; NONE: the same scale, and nothing is added */
+	bool stays;	   /* with a scale of 0: what it sets is what the last pass has set */
 } shim_usage_change;
 
 /* How all usage changes. */

@@ -37,6 +37,8 @@ pub(in crate::slurm) struct ByLedger {
     usage: Vec<Extended>,
     /// Per association of the snapshot, then those that their `leaf` names.
     assocs: Vec<ffi::shim_usage_change>,
+    /// The associations that have other numbers than before.
+    touched: Vec<AssocIndex>,
     /// The associations that have a `leaf`.
     accounts: Vec<AssocIndex>,
     qos: HashMap<u32, ffi::shim_usage_change>,
@@ -296,6 +298,7 @@ impl ByLedger {
             tres_count,
             usage: vec![Extended::ZERO; tree.len()],
             assocs: (0..tree.len()).map(row).collect(),
+            touched: Vec::new(),
             accounts: Vec::new(),
             qos: HashMap::new(),
             qos_rows: Vec::new(),
@@ -308,7 +311,11 @@ impl ByLedger {
     fn take(&mut self, keeper: &Keeper, of: impl IntoIterator<Item = AssocIndex>) -> Option<()> {
         let raw = keeper.raw().filter(|raw| raw.len() == self.tree.len())?;
         let mut numbers = Vec::new();
-        for index in of {
+        for index in self.touched.drain(..) {
+            self.assocs[index.get()].stays = true;
+        }
+        self.touched.extend(of);
+        for &index in &self.touched {
             let at = index.get();
             numbers.clear();
             let (billing, wall) = keeper.numbers(index, &mut numbers);
@@ -319,6 +326,7 @@ impl ByLedger {
             let row = &mut self.assocs[at];
             row.add_usage = host::shim_extended(billing);
             row.add_wall = wall.to_f64();
+            row.stays = false;
             let tres = &mut self.tres[at * self.tres_count..][..self.tres_count];
             for (to, number) in tres.iter_mut().zip(&numbers) {
                 *to = host::shim_extended(*number);
