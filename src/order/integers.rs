@@ -185,7 +185,9 @@ fn spread(had: &[Option<u64>], len: u64) -> Vec<u64> {
     let mut kept = longest(had.len(), roomy, |last, next| last <= next);
     let plain = |at: usize| had[at].map(|rank| u64::MAX - rank);
     let all = had.iter().flatten().count();
+    let is_tight = |at| gap(&kept, had, len, at, at + 1).is_tight();
     if kept.len() < all
+        && (0..=kept.len()).any(is_tight)
         && kept.len() < ends(had.len(), plain, |last, next| last < next, |_| ()).len()
     {
         kept = widened(&kept, had, len);
@@ -255,6 +257,14 @@ struct Gap {
     below: u64,
 }
 
+impl Gap {
+    /// Whether jobs stand in it, and those that come later would have no room.
+    fn is_tight(self) -> bool {
+        let jobs = (self.end - self.start) as u64;
+        jobs > 0 && self.above - self.below < 2 * (jobs + 1)
+    }
+}
+
 /// Between the `left`-th and the `right`-th kept job, where 0 and one more than all are the ends.
 fn gap(kept: &[usize], had: &[Option<u64>], len: u64, left: usize, right: usize) -> Gap {
     let rank = |place: usize| had[place].unwrap_or(0);
@@ -274,9 +284,7 @@ fn widened(kept: &[usize], had: &[Option<u64>], len: u64) -> Vec<usize> {
     let mut keep = vec![true; kept.len()];
     let mut done = 0;
     for at in 0..all {
-        let tight = gap(kept, had, len, at, at + 1);
-        let newcomers = (tight.end - tight.start) as u64;
-        if newcomers == 0 || tight.above - tight.below >= 2 * (newcomers + 1) || at < done {
+        if at < done || !gap(kept, had, len, at, at + 1).is_tight() {
             continue;
         }
         let (mut left, mut right, mut step) = (at, at + 1, 1);
