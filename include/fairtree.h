@@ -1786,8 +1786,11 @@ int32_t ft_config_load(ft_config *config,
  * replaces the policy that was loaded before.
  *
  * A tree has no names: an account is named by its id, as a decimal number, which need not be in any
- * tree yet. A key stands here or in PriorityParameters, not in both. Minutes instead of shares are
- * for ft_queue, and are refused.
+ * tree yet. A key stands here or in PriorityParameters, not in both.
+ *
+ * With ranking=least_used:LEVEL an account may have minutes instead of shares, such as minutes =
+ * 400 in its table: it is entitled to 60 times as many TRES-seconds, those below it to their parts
+ * of that. Where any account has minutes, these alone count: shares of the root entitle to nothing.
  *
  * text: the file's text; an empty one takes the policy away. name: its name, for messages.
  *
@@ -2205,10 +2208,11 @@ int32_t ft_usage_quantity(const ft_tree *tree,
  * They do not change with charges and with time, only with the next computation; an edit of the
  * tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
  *
- * config: the function uses PriorityFlags, FairShareDampeningFactor, and ranking= and compat=
- * of PriorityParameters.
+ * config: the function uses PriorityFlags, FairShareDampeningFactor, ranking= and compat= of
+ * PriorityParameters, and the minutes of accounts of ft_config_load_policy().
  *
- * Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+ * Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_NULL,
+ * FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
  * Threads: one at a time per tree; the configuration is only read.
  */
 FT_MUST_USE
@@ -2489,9 +2493,9 @@ int32_t ft_jobs_tres_terms(const ft_config *config,
  * was_reset: receives 1 when usage was cleared, else 0; may be NULL.
  *
  * Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RUN (in a window,
- * a run of another association than before), and those of ft_jobs_price(); FT_ERR_MODEL (usage=
- * of config is not the tree's), FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written
- * then: no run is charged.
+ * a run of another association than before), and those of ft_jobs_price(); FT_ERR_UNKNOWN_ID (an
+ * account with minutes is not in the tree), FT_ERR_MODEL (usage= of config is not the tree's),
+ * FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is charged.
  * Threads: one at a time per tree; configuration and site are only read.
  */
 FT_MUST_USE

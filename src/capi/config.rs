@@ -172,8 +172,11 @@ pub unsafe extern "C" fn ft_config_load(
 /// replaces the policy that was loaded before.
 ///
 /// A tree has no names: an account is named by its id, as a decimal number, which need not be in any
-/// tree yet. A key stands here or in PriorityParameters, not in both. Minutes instead of shares are
-/// for ft_queue, and are refused.
+/// tree yet. A key stands here or in PriorityParameters, not in both.
+///
+/// With ranking=least_used:LEVEL an account may have minutes instead of shares, such as minutes =
+/// 400 in its table: it is entitled to 60 times as many TRES-seconds, those below it to their parts
+/// of that. Where any account has minutes, these alone count: shares of the root entitle to nothing.
 ///
 /// `text`: the file's text; an empty one takes the policy away. `name`: its name, for messages.
 ///

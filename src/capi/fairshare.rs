@@ -1,13 +1,14 @@
 //! Fair-share factors of an `ft_tree`.
 
-use crate::fairshare::{self, AssocFairshare};
+use crate::config::Config;
+use crate::fairshare::{AssocFairshare, Entitlement};
 use crate::tree::{Assoc, AssocKind};
 
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
 use super::guard;
 use super::handle;
-use super::tree::{Kind, TreeHandle};
+use super::tree::{FT_NONE, Kind, TreeHandle, TreeModel};
 use super::view::{OutArray, Plain};
 
 /// One column of ft_fairshare; in brackets its name in sshare.
@@ -86,10 +87,11 @@ impl FairshareRow {
 /// They do not change with charges and with time, only with the next computation; an edit of the
 /// tree (ft_tree_load, _add, _set_shares, _move, _remove) discards them.
 ///
-/// `config`: the function uses PriorityFlags, FairShareDampeningFactor, and ranking= and compat=
-/// of PriorityParameters.
+/// `config`: the function uses PriorityFlags, FairShareDampeningFactor, ranking= and compat= of
+/// PriorityParameters, and the minutes of accounts of ft_config_load_policy().
 ///
-/// Errors: FT_ERR_NULL, FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
+/// Errors: FT_ERR_UNKNOWN_ID (an account with minutes is not in the tree), FT_ERR_NULL,
+/// FT_ERR_ALIGN, FT_ERR_HANDLE, FT_ERR_POISONED.
 /// Threads: one at a time per tree; the configuration is only read.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -106,15 +108,28 @@ pub unsafe extern "C" fn ft_fairshare_compute(
                 &handle::shared(config, "config")?.config,
             )
         };
-        handle.edit(|model| {
-            let ranking = config.ranking();
-            let (rows, users) = model.take_spare_factors();
-            let (tree, raw_usage) = (&model.tree, model.raw());
-            let rows = fairshare::compute_again(ranking, config.compat, tree, raw_usage, rows);
-            model.set_factors(ranking, rows, users);
-        });
+        let entitlement = entitlement(config, handle.get())?;
+        handle.edit(|model| model.compute(config, &entitlement));
         Ok(())
     })
+}
+
+/// What associations are entitled to by the minutes of a policy, which alone count then; without
+/// any, shares.
+pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlement, Failure> {
+    let mut entitlement = Entitlement::SHARES;
+    let given = config.accounts.iter();
+    let given = given.filter_map(|row| Some((&row.account, row.minutes?)));
+    for (at, (account, minutes)) in given.enumerate() {
+        if at == 0 {
+            entitlement = Entitlement::new(0);
+        }
+        // What ft_config_load_policy() takes is an id.
+        let id = account.parse().unwrap_or(FT_NONE);
+        let index = model.index_of(id, "accounts")?;
+        entitlement = entitlement.with_minutes(index, minutes);
+    }
+    Ok(entitlement)
 }
 
 /// Reads the results of the last computation for one association.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::config::{Config, Counts};
 use crate::engine::{self, Accruing, AssocResult, Host, Input, RunKey};
-use crate::fairshare::{self, AssocFairshare, HostMath};
+use crate::fairshare::{AssocFairshare, Entitlement, HostMath};
 use crate::priority::{Job, TimeLimit};
 use crate::usage::window::RunId;
 use crate::usage::{Charge, Run, RunState, UsageChange, UsageError, Use};
@@ -14,6 +14,7 @@ use crate::usage::{Charge, Run, RunState, UsageChange, UsageError, Use};
 use super::batch::Batch;
 use super::config::ConfigHandle;
 use super::error::{Failure, Status};
+use super::fairshare::entitlement;
 use super::guard;
 use super::handle;
 use super::job_rows::{BatchRow, Mode};
@@ -106,9 +107,9 @@ unsafe impl Plain for PassRow {}
 /// `was_reset`: receives 1 when usage was cleared, else 0; may be NULL.
 ///
 /// Errors, naming the row: FT_ERR_UNKNOWN_ID, FT_ERR_USAGE, FT_ERR_TIME, FT_ERR_RUN (in a window,
-/// a run of another association than before), and those of ft_jobs_price(); FT_ERR_MODEL (usage=
-/// of `config` is not the tree's), FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written
-/// then: no run is charged.
+/// a run of another association than before), and those of ft_jobs_price(); FT_ERR_UNKNOWN_ID (an
+/// account with minutes is not in the tree), FT_ERR_MODEL (usage= of `config` is not the tree's),
+/// FT_ERR_TIME_ZONE, FT_ERR_UTF8. Nothing is changed or written then: no run is charged.
 /// Threads: one at a time per tree; configuration and site are only read.
 #[unsafe(no_mangle)]
 #[must_use]
@@ -173,11 +174,13 @@ pub unsafe extern "C" fn ft_pass(
                 }
             }
         }
+        let entitlement = entitlement(config, handle.get())?;
         let told = handle.edit(|model| {
             if model.window.is_some() {
-                return window_pass(model, config, input.now, &runs);
+                return window_pass(model, (config, &entitlement), input.now, &runs);
             }
             model.configure(config, zone);
+            model.engine.entitle(&entitlement);
             pass(model, config, input.now, &accruing, &jobs, &runs)
         })?;
         match queue {
@@ -361,7 +364,7 @@ fn pass(
 /// The steps in a window or since a date. Nothing is changed on an error.
 fn window_pass(
     model: &mut TreeModel,
-    config: &Config,
+    (config, entitlement): (&Config, &Entitlement),
     now: i64,
     runs: &[RunRow],
 ) -> Result<Told, Failure> {
@@ -406,10 +409,7 @@ fn window_pass(
     let last_ran = last_ran.map_or(now, |last_ran| last_ran.max(now));
     let keys = runs.iter().map(|run| (run.job, run.start)).collect();
     model.charged_until.commit(last_ran, now, Some(keys));
-    let (rows, users) = model.take_spare_factors();
-    let (ranking, compat) = (config.ranking(), config.compat);
-    let rows = fairshare::compute_again(ranking, compat, &model.tree, model.raw(), rows);
-    model.set_factors(ranking, rows, users);
+    model.compute(config, entitlement);
     Ok(Told {
         charged,
         priced: true,

@@ -8,7 +8,7 @@ use crate::compat::Compat;
 use crate::config::{Config, ResetPeriod, UsageModel};
 use crate::engine::{Engine, HighWater};
 use crate::extended::Extended;
-use crate::fairshare::{AssocFairshare, Ranking};
+use crate::fairshare::{AssocFairshare, Entitlement, Ranking, compute_again};
 use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use crate::usage::{Decay, HalfLife, Ledger, Model, ResetSchedule, Resetting};
 
@@ -182,6 +182,15 @@ impl TreeModel {
     pub(super) fn take_spare_factors(&mut self) -> (Vec<AssocFairshare>, UserFactors) {
         let spare = self.factors.take();
         spare.map_or_else(Default::default, |old| (old.rows, old.users))
+    }
+
+    /// Computes all factors, and keeps them.
+    pub(super) fn compute(&mut self, config: &Config, entitlement: &Entitlement) {
+        let ranking = config.ranking();
+        let (rows, users) = self.take_spare_factors();
+        let entitled = (ranking, entitlement);
+        let rows = compute_again(entitled, config.compat, &self.tree, self.raw(), rows);
+        self.set_factors(ranking, rows, users);
     }
 
     /// `rows`: one per association by position. `users`: memory to use.

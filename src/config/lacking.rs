@@ -145,21 +145,12 @@ const LACKING: &[Lack] = &[
     },
     Lack {
         key: "minutes",
-        by: &[Host::Plugin],
+        by: BOTH,
         allowed: "minutes beside ranking=least_used:LEVEL",
         asked: |config| {
             let looks = config.ranking().columns().entitled;
             let given = config.accounts.iter().find(|row| row.minutes.is_some());
             given.filter(|_| !looks).map(|row| row.account.clone())
-        },
-    },
-    Lack {
-        key: "minutes",
-        by: &[Host::Engine],
-        allowed: "accounts without minutes",
-        asked: |config| {
-            let given = config.accounts.iter().find(|row| row.minutes.is_some());
-            given.map(|row| row.account.clone())
         },
     },
     Lack {

@@ -259,34 +259,34 @@ pub fn compute_entitled(
     tree: &Tree,
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
-    assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let input = RankingInput {
-        tree,
-        raw_usage,
-        entitlement,
-        compat: Compat::Documented,
-        host: HostMath::default(),
-        workers: &Alone,
-    };
-    rule!(ranking, rule => rule.compute(&input, Vec::new()))
+    let ranking = (ranking, entitlement);
+    compute_again(ranking, Compat::Documented, tree, raw_usage, Vec::new())
 }
 
-/// As [`compute`], in the memory of earlier results, `spare`; what they are makes no difference, and an
-/// empty vector will do.
+/// As [`compute`], where associations are entitled to `entitlement`, if the ranking looks at it; in the
+/// memory of earlier results, `spare`: what they are makes no difference, and an empty vector will do.
 ///
 /// For a tree of a million associations, a new allocation of this size takes a fifth of the time.
 ///
 /// # Panics
 /// When `raw_usage` does not have the size of the tree.
 pub fn compute_again(
-    ranking: Ranking,
+    (ranking, entitlement): (Ranking, &Entitlement),
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
-    let host = HostMath::default();
-    compute_by(&Alone, host, ranking, compat, tree, raw_usage, spare)
+    assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
+    let input = RankingInput {
+        tree,
+        raw_usage,
+        entitlement,
+        compat,
+        host: HostMath::default(),
+        workers: &Alone,
+    };
+    rule!(ranking, rule => rule.compute(&input, spare))
 }
 
 /// Who works on many rows of which none looks at another.

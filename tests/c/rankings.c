@@ -114,6 +114,53 @@ static void rankings(ft_config *config)
     ft_tree_free(tree);
 }
 
+/* Minutes of groups: 40 s of 60 used, 100 of 120, 110 of 600, 150 of 300. So 6, 7, 4, 5; in 4: 30 of
+   20 s, 10 of 40; in 7 and 6 as ever. */
+static const char MINUTES[] = "ranking = 'least_used:2'\n"
+                              "[accounts.4]\nminutes = 1\n[accounts.5]\nminutes = 2\n"
+                              "[accounts.6]\nminutes = 10\n[accounts.7]\nminutes = 5\n";
+
+static void load(ft_config *config, const char *policy)
+{
+    OK(ft_config_load_policy(config, policy, strlen(policy), "policy.toml"));
+}
+
+static void minutes(void)
+{
+    ft_config *config = NULL;
+    ft_tree *tree = NULL;
+    ft_pass_input input;
+    memset(&input, 0, sizeof(input));
+    input.struct_size = sizeof(input);
+    input.now = 5;
+    OK(ft_config_new(&config));
+    OK(ft_tree_new(0, &tree));
+    OK(ft_tree_load(tree, ROWS, LEN, sizeof(ROWS[0])));
+    OK(ft_usage_charge(tree, USERS, 7, USED, 7));
+    load(config, MINUTES);
+    OK(ft_fairshare_compute(tree, config));
+    check_order(tree, "5467213");
+
+    /* A pass by shares, then one by minutes again. */
+    load(config, "ranking = 'least_used:2'");
+    OK(ft_pass(tree, config, NULL, &input, NULL, 0, NULL, 0, NULL));
+    check_order(tree, "2136754");
+    load(config, MINUTES);
+    OK(ft_pass(tree, config, NULL, &input, NULL, 0, NULL, 0, NULL));
+    check_order(tree, "5467213");
+
+    /* An account that is not there; and a ranking that looks at no minutes. */
+    load(config, "ranking = 'least_used:2'\n[accounts.99]\nminutes = 1\n");
+    CHECK(ft_fairshare_compute(tree, config) == FT_ERR_UNKNOWN_ID);
+    CHECK(strstr(ft_last_error(), "99") != NULL);
+    CHECK(ft_pass(tree, config, NULL, &input, NULL, 0, NULL, 0, NULL) == FT_ERR_UNKNOWN_ID);
+    check_order(tree, "5467213");
+    CHECK(ft_config_load_policy(config, "[accounts.4]\nminutes = 1\n", 24, "p") == FT_ERR_CONFIG);
+    CHECK(strstr(ft_last_error(), "least_used") != NULL);
+    ft_tree_free(tree);
+    ft_config_free(config);
+}
+
 /* What no function of this library would follow is refused, and the settings stay. */
 static void refused(ft_config *config)
 {
@@ -148,6 +195,7 @@ int main(void)
     ft_config *config = NULL;
     OK(ft_config_new(&config));
     rankings(config);
+    minutes();
     refused(config);
     ft_config_free(config);
     puts("rankings as by hand");

@@ -6,7 +6,7 @@ use super::RankedSite;
 use super::sketch::Sketch;
 use fairtree::config::Config;
 use fairtree::extended::Extended;
-use fairtree::fairshare::{AssocFairshare, compute_again};
+use fairtree::fairshare::{AssocFairshare, Entitlement, compute_again};
 use fairtree::tree::{AssocIndex, AssocKind, Shares, Tree};
 use fairtree_model::cluster::Load;
 
@@ -120,6 +120,7 @@ impl<'a> TrialSite<'a> {
     fn factors_of(&mut self, raw: &[Extended]) -> [f64; 2] {
         let (ranking, compat) = (self.config.ranking(), self.config.compat);
         let spare = std::mem::take(&mut self.spare);
+        let ranking = (ranking, &Entitlement::SHARES);
         self.spare = compute_again(ranking, compat, &self.tree, raw, spare);
         let factor = |index: AssocIndex| self.spare[index.get()].fs_factor.unwrap_or(0.0);
         self.pair.map(|user| user.map_or(0.0, factor))
