@@ -10,7 +10,7 @@ use super::file::{Account, File, InPartition, Use, User};
 use super::place::Text;
 use super::{order, queue, settings, value};
 use crate::input::error::{InputError, Problem};
-use fairtree::config::Config;
+use fairtree::config::{Config, UsageModel};
 use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use fairtree::usage::{Decay, Ledger, next_reset};
 
@@ -122,8 +122,8 @@ struct Clock {
     /// When the usage figures hold; `None` without times.
     usage_time: Option<i64>,
     now: Option<i64>,
-    /// The last moment up to now at which usage was cleared.
-    cleared: Option<i64>,
+    /// Use before this does not count: usage was cleared then, or the window or total begins.
+    since: Option<i64>,
 }
 
 impl Clock {
@@ -149,11 +149,15 @@ impl Clock {
         let cleared = first
             .zip(now)
             .and_then(|(first, now)| last_reset(config, first, now));
+        let half_life_secs = match config.usage() {
+            UsageModel::HalfLife => config.priority_decay_half_life_secs,
+            UsageModel::Window { .. } | UsageModel::Total { .. } => 0,
+        };
         Ok(Clock {
-            decay: Decay::new(config.priority_decay_half_life_secs, config.compat),
+            decay: Decay::new(half_life_secs, config.compat),
             usage_time,
             now,
-            cleared,
+            since: cleared.max(now.and_then(|now| counts_from(config, now))),
         })
     }
 
@@ -162,16 +166,31 @@ impl Clock {
         let (Some(before), Some(now)) = (self.usage_time, self.now) else {
             return usage;
         };
-        match self.cleared {
-            Some(cleared) if cleared > before => 0.0,
+        match self.since {
+            Some(since) if since > before => 0.0,
             _ => usage * self.decay.factor(now - before),
         }
     }
 
     /// What `billing` in use from `start` to `end` counts now.
     fn used(&self, billing: f64, start: i64, end: i64, now: i64) -> f64 {
-        let start = self.cleared.map_or(start, |cleared| start.max(cleared));
+        let start = self.since.map_or(start, |since| start.max(since));
+        if start >= end {
+            return 0.0;
+        }
         billing * self.decay.weight(start, end, end) * self.decay.factor(now - end)
+    }
+}
+
+/// From when on use counts, by the usage model; `None`: whenever it was.
+fn counts_from(config: &Config, now: i64) -> Option<i64> {
+    match config.usage() {
+        UsageModel::HalfLife => None,
+        UsageModel::Window { length_secs } => Some(now.saturating_sub_unsigned(length_secs.into())),
+        UsageModel::Total { since } => {
+            let at = since.to_zoned(TimeZone::UTC).ok()?;
+            Some(at.timestamp().as_second())
+        }
     }
 }
 

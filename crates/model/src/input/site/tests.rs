@@ -108,6 +108,36 @@ fn use_is_charged_where_and_when_it_was() {
 }
 
 #[test]
+fn use_counts_in_the_window_or_since_the_date() {
+    let text = |usage: &str| {
+        format!(
+            "
+            usage_time = 2026-03-01T00:00:00Z
+            now = 2026-03-02T04:00:00Z
+            settings = {{ PriorityDecayHalfLife = '1-0', PriorityParameters = 'usage={usage}' }}
+            [accounts.a.users]
+            u = {{ usage = 100 }}
+            [[use]]
+            account = 'a'
+            user = 'u'
+            billing = 8
+            start = 2026-03-01T23:00:00Z
+            end = 2026-03-02T01:00:00Z
+            "
+        )
+    };
+    let of = |model: &str| usage(&site(&text(model)))[2];
+    // Two hours of 8, or what of them is in the last 4 hours, or on the second; the 100 are older.
+    assert_eq!(of("window:0-12"), 57_600.0);
+    assert_eq!(of("window:0-4"), 28_800.0);
+    assert_eq!(of("window:0-1"), 0.0);
+    assert_eq!(of("total:2026-03-02"), 28_800.0);
+    // The window reaches back to when the 100 held, and the date is before that.
+    assert_eq!(of("window:2-0"), 57_700.0);
+    assert_eq!(of("total:2026-02-01"), 57_700.0);
+}
+
+#[test]
 fn settings_are_slurm_confs() {
     let site = site("[settings]\nPriorityFlags = 'NO_FAIR_TREE'\nFairShareDampeningFactor = 5\n");
     assert_eq!(
