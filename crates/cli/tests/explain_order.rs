@@ -190,3 +190,59 @@ fn before_and_behind_the_ratio() {
         same.err
     );
 }
+
+/// Two groups of one hub: 140 used in all, of which hub H is entitled to 70 and each group to 35. G used 100
+/// of them and F 40. 100 - 60 is a tie, which the older job wins, as 40 + 60 is; 100 / 3 is below 40.
+#[test]
+fn groups_of_one_hub_part_below_it() {
+    let site = format!(
+        "now = 2026-03-08T00:00:00Z\n\
+         [settings]\nPriorityParameters = 'ranking=least_used:1,order=strict'\n\
+         [accounts.H]\n[accounts.I]\n[accounts.G]\nparent = 'H'\n\
+         users.ann = {{ shares = 'parent', usage = 100 }}\n\
+         [accounts.F]\nparent = 'H'\nusers.bob = {{ shares = 'parent', usage = 40 }}\n\
+         [qos.normal]\npriority = 10\n{}{}",
+        job(1, "ann", "").replace("'a'", "'G'"),
+        job(2, "bob", "").replace("'b'", "'F'"),
+    );
+    let ran = fairtree(
+        &["explain", "1", "--versus", "2", "--json", "-"],
+        site.as_bytes(),
+    );
+    let json = answer(&ran, "places");
+    assert_eq!(
+        (&json["first"], &json["cause"]),
+        (&"second".into(), &"ratio".into())
+    );
+    assert_eq!(json["below"], "H");
+    for (side, used) in [(0, 100.0), (1, 40.0)] {
+        close(&json["sides"][side]["used"], used);
+        close(&json["sides"][side]["entitled"], 35.0);
+        close(&json["sides"][side]["ratio"], used / 35.0);
+    }
+    let swaps = ["less_usage", "more_usage", "more_shares"].map(|kind| swap(&json, kind));
+    assert_eq!(swaps, [Some(60), Some(60), Some(2)]);
+}
+
+/// a used 300 of 10 minutes, 1/2; b 1200 of 100, 1/5. The older job wins the ties at 120 of 600, 3000 of 6000
+/// and 300 of 25 minutes.
+#[test]
+fn minutes_in_place_of_shares() {
+    let policy = tempfile::NamedTempFile::new().expect("a file");
+    let text = "ranking = 'least_used:1'\norder = 'strict'\n[accounts.a]\nminutes = 10\n\
+                [accounts.b]\nminutes = 100\n";
+    std::fs::write(policy.path(), text).expect("written");
+    let jobs = job(1, "ann", "") + &job(2, "bob", "");
+    let path = policy.path().to_str().expect("a path");
+    let args = ["1", "--versus", "2", "--json", "--policy", path];
+    let ran = run("order=strict", (3, 300), (1, 1200), &jobs, &args);
+    let json = answer(&ran, "places");
+    assert_eq!(json["first"], "second");
+    for (side, entitled, ratio) in [(0, 600.0, 0.5), (1, 6000.0, 0.2)] {
+        close(&json["sides"][side]["entitled"], entitled);
+        close(&json["sides"][side]["ratio"], ratio);
+    }
+    let kinds = ["less_usage", "more_usage", "more_shares", "more_minutes"];
+    let swaps = kinds.map(|kind| swap(&json, kind));
+    assert_eq!(swaps, [Some(180), Some(1800), None, Some(15)]);
+}
