@@ -17,7 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::compat::Compat;
 use crate::extended::Extended;
-use crate::fairshare::{self, AssocFairshare, HostMath, Ranking, Workers};
+use crate::fairshare::{self, AssocFairshare, Entitlement, HostMath, Ranking, Workers};
 use crate::priority::{Job, Priced, Pricer};
 use crate::tree::Tree;
 
@@ -88,7 +88,7 @@ impl Threads {
         tree: &Tree,
         raw_usage: &[Extended],
     ) -> Vec<AssocFairshare> {
-        let host = HostMath::default();
+        let (host, ranking) = (HostMath::default(), (ranking, &Entitlement::SHARES));
         fairshare::compute_by(self, host, ranking, compat, tree, raw_usage, Vec::new())
     }
 

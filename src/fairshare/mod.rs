@@ -248,6 +248,7 @@ pub fn compute_with(
     tree: &Tree,
     raw_usage: &[Extended],
 ) -> Vec<AssocFairshare> {
+    let ranking = (ranking, &Entitlement::SHARES);
     compute_by(&Alone, host, ranking, compat, tree, raw_usage, Vec::new())
 }
 
@@ -271,22 +272,14 @@ pub fn compute_entitled(
 /// # Panics
 /// When `raw_usage` does not have the size of the tree.
 pub fn compute_again(
-    (ranking, entitlement): (Ranking, &Entitlement),
+    ranking: (Ranking, &Entitlement),
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
     spare: Vec<AssocFairshare>,
 ) -> Vec<AssocFairshare> {
-    assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-    let input = RankingInput {
-        tree,
-        raw_usage,
-        entitlement,
-        compat,
-        host: HostMath::default(),
-        workers: &Alone,
-    };
-    rule!(ranking, rule => rule.compute(&input, spare))
+    let host = HostMath::default();
+    compute_by(&Alone, host, ranking, compat, tree, raw_usage, spare)
 }
 
 /// Who works on many rows of which none looks at another.
@@ -305,14 +298,11 @@ impl Workers for Alone {
     }
 }
 
-/// What all are entitled to where nobody says otherwise.
-static SHARES: Entitlement = Entitlement::SHARES;
-
 /// As [`compute_with`], with others' help, and in the memory of `spare`, whatever is in it.
 pub(crate) fn compute_by(
     workers: &impl Workers,
     host: HostMath,
-    ranking: Ranking,
+    (ranking, entitlement): (Ranking, &Entitlement),
     compat: Compat,
     tree: &Tree,
     raw_usage: &[Extended],
@@ -322,7 +312,7 @@ pub(crate) fn compute_by(
     let input = RankingInput {
         tree,
         raw_usage,
-        entitlement: &SHARES,
+        entitlement,
         compat,
         host,
         workers,
