@@ -114,22 +114,17 @@ pub unsafe extern "C" fn ft_fairshare_compute(
     })
 }
 
-/// What associations are entitled to by the minutes of a policy, which alone count then; without
-/// any, shares.
+/// What associations are entitled to by the policy.
 pub(super) fn entitlement(config: &Config, model: &TreeModel) -> Result<Entitlement, Failure> {
-    let mut entitlement = Entitlement::SHARES;
-    let given = config.accounts.iter();
-    let given = given.filter_map(|row| Some((&row.account, row.minutes?)));
-    for (at, (account, minutes)) in given.enumerate() {
-        if at == 0 {
-            entitlement = Entitlement::new(0);
+    let mut given = Vec::new();
+    for row in &config.accounts {
+        if let Some(minutes) = row.minutes {
+            // What ft_config_load_policy() takes is an id.
+            let id = row.account.parse().unwrap_or(FT_NONE);
+            given.push((Some(model.index_of(id, "accounts")?), minutes));
         }
-        // What ft_config_load_policy() takes is an id.
-        let id = account.parse().unwrap_or(FT_NONE);
-        let index = model.index_of(id, "accounts")?;
-        entitlement = entitlement.with_minutes(index, minutes);
     }
-    Ok(entitlement)
+    Ok(Entitlement::by_minutes(given))
 }
 
 /// Reads the results of the last computation for one association.

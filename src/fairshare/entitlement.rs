@@ -32,6 +32,26 @@ impl Entitlement {
         }
     }
 
+    /// What a policy with these minutes entitles to: they alone count, and shares of the root entitle
+    /// to nothing; without any, [`Entitlement::SHARES`]. `None`: an account that is not in the tree, whose
+    /// minutes nobody has. `minutes` from 0 up to 2^58.
+    ///
+    /// # Panics
+    /// From 2^58 minutes on.
+    pub fn by_minutes(given: impl IntoIterator<Item = (Option<AssocIndex>, u64)>) -> Entitlement {
+        let mut given = given.into_iter().peekable();
+        if given.peek().is_none() {
+            return Entitlement::SHARES;
+        }
+        given.fold(
+            Entitlement::new(0),
+            |entitlement, (index, minutes)| match index {
+                Some(index) => entitlement.with_minutes(index, minutes),
+                None => entitlement,
+            },
+        )
+    }
+
     /// The same, but an association has allocated minutes instead of its shares; what it had
     /// before is replaced. `minutes` from 0 up to 2^58.
     ///

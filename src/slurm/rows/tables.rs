@@ -7,7 +7,7 @@ use crate::priority::{
 };
 use crate::slurm::runtime::host::{self, NONE, ffi};
 use crate::slurm::state::settings::Settings;
-use crate::tree::{Assoc, AssocIndex, AssocKind, Shares, Tree, TreeError};
+use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree, TreeError};
 use std::sync::Arc;
 
 /// Tables of one snapshot; kept from pass to pass, so that what did not change is not rebuilt.
@@ -69,14 +69,10 @@ impl Tables {
             return;
         }
         let ids = host::account_ids(given.iter().map(|row| row.account.as_str()));
-        self.entitlement = Entitlement::new(0);
-        for (row, id) in given.into_iter().zip(ids) {
-            let index = id.and_then(|id| self.tree.index_of(id));
-            if let (Some(index), Some(minutes)) = (index, row.minutes) {
-                let had = std::mem::take(&mut self.entitlement);
-                self.entitlement = had.with_minutes(index, minutes);
-            }
-        }
+        let index = |id: Option<AssocId>| id.and_then(|id| self.tree.index_of(id));
+        let given = given.iter().zip(ids);
+        let given = given.filter_map(|(row, id)| Some((index(id), row.minutes?)));
+        self.entitlement = Entitlement::by_minutes(given);
     }
 
     /// The same without associations: what pricing one job needs. `tres_names`: one per TRES of

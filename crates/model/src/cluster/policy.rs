@@ -14,18 +14,8 @@ pub fn entitlement(
     accounts: &[AccountPolicy],
     find: impl Fn(&str) -> Option<AssocIndex>,
 ) -> Entitlement {
-    let given = accounts.iter().filter(|row| row.minutes.is_some());
-    let mut entitlement = Entitlement::SHARES;
-    for (at, row) in given.enumerate() {
-        if at == 0 {
-            // As in the plugin: minutes alone count.
-            entitlement = Entitlement::new(0);
-        }
-        if let (Some(index), Some(minutes)) = (find(&row.account), row.minutes) {
-            entitlement = entitlement.with_minutes(index, minutes);
-        }
-    }
-    entitlement
+    let given = accounts.iter();
+    Entitlement::by_minutes(given.filter_map(|row| Some((find(&row.account), row.minutes?))))
 }
 
 impl Cluster {
