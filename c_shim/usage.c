@@ -156,7 +156,9 @@ static void set_number(long double *to, shim_extended number)
 
 /*
  * Has a record what the last pass has set? Whoever charges or resets one changes its wall time, too,
- * so that TRES need not be compared.
+ * so that TRES need not be compared. With this a pass with usage=window takes 1.18 to 1.27 x the
+ * CPU time of one with half-life, without it 1.37 x (`cargo testbed bench policies`, 100,000 jobs;
+ * d8dd05d).
  */
 static bool is_set(usage_numbers to, const shim_usage_change *by)
 {

@@ -175,9 +175,7 @@ impl Rounding {
         if used == 0 {
             return 0.0;
         }
-        // The conversion of 128 bits is a function of its own, and takes ten times as long.
-        let used = u64::try_from(used).map_or(used as f64, |used| used as f64);
-        let quotient = used * self.denominator / self.numerator * self.scale;
+        let quotient = used as f64 * self.denominator / self.numerator * self.scale;
         quotient.min(f64::MAX)
     }
 }
