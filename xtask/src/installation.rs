@@ -197,6 +197,23 @@ impl Installation {
         }
     }
 
+    /// That Slurm was built with these plugins.
+    ///
+    /// # Errors
+    /// One is absent: a library that it needs was not there when Slurm was configured.
+    pub fn ensure_plugins(&self, names: &[&str]) -> Result<()> {
+        let folder = self.library();
+        let absent = names.iter().find(|name| !folder.join(name).is_file());
+        match absent {
+            None => Ok(()),
+            Some(name) => bail!(
+                "Slurm {} has no {name} in {}; docs/releases.md tells what each test needs of Slurm",
+                self.release,
+                folder.display()
+            ),
+        }
+    }
+
     /// A command of this installation, run as root.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         match self.root() {

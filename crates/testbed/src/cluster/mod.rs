@@ -81,6 +81,7 @@ impl Cluster {
             anyhow::bail!("a private cluster runs jobs of several users: it needs root");
         }
         let installation = Installation::of(&plan.release, progress)?;
+        installation.ensure_plugins(&["auth_munge.so"])?;
         let folder = Folder::claim()?;
         let ports = Ports::choose(folder.number(), plan.nodes.count)?;
         let mut conf = SlurmConf::new(&folder, &installation, ports, plan.nodes, &plan.partitions);
@@ -92,7 +93,9 @@ impl Cluster {
                 None => conf.set(key, value.as_str()),
             }
         }
-        if !conf.has_slurmdbd() {
+        if conf.has_slurmdbd() {
+            installation.ensure_plugins(&["accounting_storage_mysql.so"])?;
+        } else {
             // Nothing to enforce.
             conf.unset("AccountingStorageEnforce");
         }
