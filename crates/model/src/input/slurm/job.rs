@@ -285,6 +285,24 @@ mod tests {
         assert_eq!(job.tres.unwrap()[0], ("cpu".into(), 2));
     }
 
+    // A name that looks like another job of squeue's, and then like the record of its own.
+    #[test]
+    fn a_name_makes_no_record_of_its_own_job() {
+        let forged = LINE.replace("JobName=a Priority=9", "JobName=");
+        let forged = forged
+            .replace("PENDING", "RUNNING")
+            .replace("alice", "root");
+        let name = format!("\n2|x\n{}", forged.trim_end());
+        let text = LINE.replace("a Priority=9", &name);
+        let other = LINE.replace("JobId=4 JobName=a Priority=9", "JobId=5 JobName=b");
+        let names = read_names(&format!("4|{name}\n5|b\n"));
+        let mut left = LeftOut::default();
+        let jobs = read("f", &format!("{text}{other}"), &names, &mut left).unwrap();
+        let found: Vec<u32> = jobs.iter().map(|job| job.id).collect();
+        assert_eq!(found, [5]);
+        assert_eq!(left.count(), 2, "{:?}", left.notes());
+    }
+
     #[test]
     fn names_with_line_breaks_are_whole_and_two_of_a_number_are_none() {
         let names = read_names("4|a\nb\n5 |z\n5|x\n6|forged\n6|c\n");

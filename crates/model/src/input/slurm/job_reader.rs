@@ -142,11 +142,14 @@ pub(super) fn for_each(
     texts(file, &mut lines, false, &mut |number, text, _| {
         one_more(file, read, number)?;
         let mut read_one = || {
-            let Some((id, record)) = checked(file, number, text, names)? else {
+            let Some(Checked { id, record, is_cut }) = checked(file, number, text, names)? else {
                 return Ok(());
             };
             if !seen.insert(id) {
                 return Err(record.twice("JobId"));
+            }
+            if is_cut {
+                return Err(another_name(&record));
             }
             see(&record)
         };
@@ -208,6 +211,19 @@ fn begins_record(line: &str) -> bool {
     number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
+/// A record of a job that has a name.
+struct Checked<'a> {
+    id: u32,
+    record: Record<'a>,
+    /// The name goes on where the one that squeue told ends: its next line begins there as another
+    /// job does. What looks like a record of this job further on is a part of the name.
+    is_cut: bool,
+}
+
+fn another_name(record: &Record<'_>) -> InputError {
+    record.unknown("JobName is not the one that squeue told")
+}
+
 /// A record and its number; `None` where the text holds none.
 ///
 /// # Errors
@@ -217,24 +233,29 @@ fn checked<'a>(
     number: usize,
     text: &'a str,
     names: &Names,
-) -> Result<Option<(u32, Record<'a>)>, InputError> {
+) -> Result<Option<Checked<'a>>, InputError> {
     let end = |record: &str, key: &str, start: usize| name_end(names, record, key, start);
     let Some(record) = record(file, number, text, "JobId", &end, is_free)? else {
         return Ok(None);
     };
     let id = number_of(text).unwrap_or(0);
+    let mut is_cut = false;
     if !names.is_empty() {
-        if names.get(id).is_none() {
+        let Some(told) = names.get(id) else {
             let why = format!("squeue told no name of JobId={}, or two", record.name());
             return Err(record.unknown(&why));
-        }
+        };
         let name = text.find(" JobName=").map(|at| at + " JobName=".len());
         // Without a name it is somebody's text behind a line break.
         if name.is_none_or(|at| name_end(names, text, "JobName", at).is_none()) {
-            return Err(record.unknown("JobName is not the one that squeue told"));
+            let after = name.and_then(|at| text[at..].strip_prefix(told));
+            is_cut = after.is_some_and(|after| after.starts_with('\n'));
+            if !is_cut {
+                return Err(another_name(&record));
+            }
         }
     }
-    Ok(Some((id, record)))
+    Ok(Some(Checked { id, record, is_cut }))
 }
 
 /// The keys behind which stand what users write: what a record says is said before the first of
@@ -395,12 +416,18 @@ impl Parsed {
         texts(file, &mut lines, block.inside, &mut |line, text, bytes| {
             match checked(file, line, text, names) {
                 Ok(None) => {}
-                Ok(Some((id, record))) => records.push(Found::Known {
-                    id,
-                    line,
-                    bytes,
-                    row: row(&record, shared).map_err(Box::new),
-                }),
+                Ok(Some(Checked { id, record, is_cut })) => {
+                    let row = match is_cut {
+                        true => Err(another_name(&record)),
+                        false => row(&record, shared),
+                    };
+                    records.push(Found::Known {
+                        id,
+                        line,
+                        bytes,
+                        row: row.map_err(Box::new),
+                    });
+                }
                 Err(error) => records.push(Found::Unknown(Box::new(error))),
             }
             Ok(())
