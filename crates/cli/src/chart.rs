@@ -21,7 +21,7 @@ use fairtree_model::input::capture::{list, open_only};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::slurm::snapshot::Source;
 use fairtree_model::input::{Format, InputError, Problem, sacct};
-use fairtree_model::output::{SHARED, replace};
+use fairtree_model::output::{SHARED, replace_by};
 use fairtree_render::chart::{Picture, Theme, page, png, poster_svg, to_json};
 
 /// Reads, computes, draws.
@@ -33,19 +33,21 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
         half_life_secs: half_life(args)?,
     };
     let timeline = timeline(args, &own)?;
+    let drawn = draw(args, format, &timeline)?;
+    let write = |mut out: &mut dyn Write| match &drawn {
+        Some(drawn) => out.write_all(drawn),
+        None => to_json(&mut out, &timeline),
+    };
     match args.file_to_write() {
-        // All moments of all associations are long, and so are not kept.
-        None if format == ChartFormat::Json => {
+        Some(path) => {
+            let failed = |error| Failure::File(path.display().to_string(), error);
+            replace_by(path, SHARED, None, write).map_err(failed)?;
+        }
+        None => {
             let mut out = BufWriter::new(stdout().lock());
-            to_json(&mut out, &timeline)?;
+            write(&mut out)?;
             out.flush()?;
         }
-        Some(path) => {
-            let drawn = draw(args, format, &timeline)?;
-            let failed = |error| Failure::File(path.display().to_string(), error);
-            replace(path, SHARED, &drawn).map_err(failed)?;
-        }
-        None => stdout().lock().write_all(&draw(args, format, &timeline)?)?,
     }
     timeline.notes.iter().for_each(|note| messages.note(note));
     if timeline.latest.ranking.columns().entitled {
@@ -234,7 +236,12 @@ fn site(path: &Path) -> Result<Site, Failure> {
     }
 }
 
-fn draw(args: &ChartArgs, format: ChartFormat, timeline: &Timeline) -> Result<Vec<u8>, Failure> {
+/// What is drawn, but for JSON: all moments of all associations are long, and so are not kept.
+fn draw(
+    args: &ChartArgs,
+    format: ChartFormat,
+    timeline: &Timeline,
+) -> Result<Option<Vec<u8>>, Failure> {
     let theme = match args.theme {
         ThemeName::Auto => Theme::Auto,
         ThemeName::Light => Theme::Light,
@@ -246,7 +253,7 @@ fn draw(args: &ChartArgs, format: ChartFormat, timeline: &Timeline) -> Result<Ve
         PictureName::Factor => Picture::Factor,
         PictureName::Tree => Picture::Tree,
     };
-    Ok(match format {
+    Ok(Some(match format {
         ChartFormat::Html => {
             let all: Vec<usize> = (0..timeline.latest.rows.len()).collect();
             page(timeline, &all, theme).into_bytes()
@@ -261,10 +268,6 @@ fn draw(args: &ChartArgs, format: ChartFormat, timeline: &Timeline) -> Result<Ve
             };
             png(&poster_svg(timeline, picture, theme), args.scale)?
         }
-        ChartFormat::Json => {
-            let mut text = Vec::new();
-            to_json(&mut text, timeline)?;
-            text
-        }
-    })
+        ChartFormat::Json => return Ok(None),
+    }))
 }

@@ -155,6 +155,38 @@ fn no_input_below_a_megabyte_takes_500_mb() {
     }
 }
 
+// A level for each of tens of thousands of accounts, and a thousand levels of few.
+#[test]
+fn a_chart_of_a_deep_tree_takes_500_mb() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nested = |at: usize| match at {
+        0 => "[accounts.a0]\n".to_owned(),
+        _ => format!("[accounts.a{at}]\nparent = \"a{}\"\n", at - 1),
+    };
+    let listed = |at: usize| format!("{:1$}a{at}||1|{at}\n", "", 900.min(at + 1));
+    let head = "Account|User|RawShares|RawUsage\nroot|||9\n";
+    let inputs = [
+        (
+            "nested",
+            megabyte("", nested),
+            2,
+            "bytes of SVG, and 2097152 are allowed",
+        ),
+        ("listed", megabyte(head, listed), 2, "pixels are more than"),
+    ];
+    for (name, bytes, png, why) in inputs {
+        fs::write(folder.path().join(name), bytes).expect("written");
+        for (format, code) in [("html", 0), ("svg", 0), ("json", 0), ("png", png)] {
+            let chart = format!("$F chart --format {format} -o $D/drawn $D/{name}");
+            let line = format!("ulimit -v 550000; exec {chart}");
+            let ran = shell(folder.path(), &line);
+            let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert_eq!(ran.status.code(), Some(code), "{format} {name}: {err}");
+            assert!(code == 0 || err.contains(why), "{format} {name}: {err}");
+        }
+    }
+}
+
 // Tens of thousands of users, each with a course of hundreds of moments.
 #[test]
 fn a_chart_of_a_log_below_a_megabyte_takes_300_mb() {
@@ -173,8 +205,8 @@ fn a_chart_of_a_log_below_a_megabyte_takes_300_mb() {
         fs::write(folder.path().join(name), bytes).expect("written");
         for format in formats {
             // 300 MB, and the program itself.
-            let chart = format!("$F chart --format {format} -o - $D/{name}");
-            let line = format!("ulimit -v 350000; exec {chart} > /dev/null");
+            let chart = format!("$F chart --format {format} -o $D/drawn $D/{name}");
+            let line = format!("ulimit -v 350000; exec {chart}");
             let ran = shell(folder.path(), &line);
             let err = String::from_utf8_lossy(&ran.stderr).into_owned();
             assert_eq!(ran.status.code(), Some(0), "{format} {name}: {err}");

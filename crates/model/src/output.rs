@@ -1,11 +1,12 @@
 //! Files that are written whole or not at all.
 
-use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, raise};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 /// Readable and writable for all that the umask allows.
 pub const SHARED: u32 = 0o666;
@@ -35,11 +36,27 @@ pub fn replace_for(
     owner: Option<(u32, u32)>,
     bytes: &[u8],
 ) -> io::Result<()> {
+    replace_by(path, mode, owner, |out| out.write_all(bytes))
+}
+
+/// As [`replace_for`], by what `write` writes, piece by piece. A signal that ends the process waits
+/// for no more than one piece, and leaves the file of before.
+///
+/// # Errors
+/// Those of `write` and of the file system; one that says so where a signal came.
+pub fn replace_by(
+    path: &Path,
+    mode: u32,
+    owner: Option<(u32, u32)>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     // The file that a link leads to, not the link.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(path).ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        let mut out = BufWriter::new(OpenOptions::new().write(true).open(path)?);
+        write(&mut out)?;
+        return out.flush();
     }
     let name = path.file_name();
     let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
@@ -49,9 +66,17 @@ pub fn replace_for(
         _ => Path::new("."),
     };
     remove_left(folder, |entry| pid_of(entry, &name));
-    let _held = HeldSignals::new();
+    let held = HeldSignals::new();
     let making = folder.join(format!(".{name}.{}.new", std::process::id()));
-    let written = write_new(&making, mode, bytes).and_then(|()| {
+    let written = make_new(&making, mode, |file| {
+        let mut out = BufWriter::new(Interruptible {
+            file,
+            signals: held.arriving()?,
+        });
+        write(&mut out)?;
+        out.flush()
+    });
+    let written = written.and_then(|()| {
         if let Some(before) = before {
             let mode = before.permissions().mode() & 0o777;
             fs::set_permissions(&making, Permissions::from_mode(mode))?;
@@ -69,14 +94,44 @@ pub fn replace_for(
     fs::File::open(folder)?.sync_all()
 }
 
+/// A file that is not written to once a signal has come that would end the process.
+struct Interruptible<'a> {
+    file: &'a mut File,
+    signals: SignalFd,
+}
+
+impl Write for Interruptible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(came) = self.signals.read_signal()? {
+            // It is held still, and ends the process when it is held no more.
+            raise(Signal::try_from(came.ssi_signo as i32)?)?;
+            // `Interrupted` would be tried again.
+            return Err(io::Error::other("a signal came"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// Makes a file that is not there, and has it on disk.
 ///
 /// # Errors
 /// Those of the file system; a file or a link of this name.
 pub fn write_new(path: &Path, mode: u32, bytes: &[u8]) -> io::Result<()> {
+    make_new(path, mode, |file| file.write_all(bytes))
+}
+
+fn make_new(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.sync_all()
 }
 
@@ -107,11 +162,20 @@ pub fn remove_left(folder: &Path, maker: impl Fn(&str) -> Option<u32>) {
 /// Signals that would end the process in the middle wait until this is dropped.
 pub struct HeldSignals(Option<SigSet>);
 
+fn ending() -> SigSet {
+    SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
+}
+
 impl HeldSignals {
     /// Holds SIGINT, SIGTERM and SIGHUP of this thread.
     pub fn new() -> HeldSignals {
-        let held = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
-        HeldSignals(held.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
+        HeldSignals(ending().thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
+    }
+
+    /// Takes those that have come, without waiting for any.
+    fn arriving(&self) -> io::Result<SignalFd> {
+        let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+        Ok(SignalFd::with_flags(&ending(), flags)?)
     }
 }
 
@@ -161,6 +225,35 @@ mod tests {
         assert_eq!(names(folder.path()), ["x.html"]);
         replace(Path::new("/dev/null"), SHARED, b"x").expect("a device");
         replace(Path::new("/dev/full"), SHARED, b"x").expect_err("full");
+    }
+
+    #[test]
+    fn a_signal_leaves_the_file_of_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.json");
+        fs::write(&path, "before").expect("written");
+        let mut pieces = 0;
+        // What it would end is the test.
+        let held = HeldSignals::new();
+        let written = replace_by(&path, SHARED, None, |out| {
+            loop {
+                out.write_all(&[b'x'; 100_000])?;
+                pieces += 1;
+                raise(Signal::SIGHUP)?;
+            }
+        });
+        assert!(
+            written
+                .expect_err("a signal")
+                .to_string()
+                .contains("signal")
+        );
+        assert_eq!(pieces, 1);
+        let came = held.arriving().expect("signals").read_signal();
+        let came = came.expect("signals").map(|came| came.ssi_signo as i32);
+        assert_eq!(came, Some(Signal::SIGHUP as i32));
+        assert_eq!(fs::read(&path).expect("text"), b"before");
+        assert_eq!(names(folder.path()), ["x.json"]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn bars_svg(forest: &Forest, title: &str, subtitle: &str, theme: Theme) -> S
 }
 
 fn line(node: &Node, y: f64) -> Markup {
-    let indent = 20.0 + node.depth as f64 * 16.0;
+    let indent = 20.0 + node.indent() as f64 * 16.0;
     let account = node.kind == RowKind::Account;
     let class = if account { "ink bold" } else { "ink" };
     let base = y + 15.0;

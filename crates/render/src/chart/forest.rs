@@ -10,6 +10,9 @@ use fairtree_model::input::sshare::RowKind;
 const USERS: [usize; 4] = [60, 20, 5, 1];
 const MAX_NODES: usize = 4_000;
 
+/// Deeper nodes are not indented further: each needs its room, and its name some, too.
+const MAX_INDENT: usize = 12;
+
 /// Associations in order, parents before children.
 #[derive(Clone, Debug, Default)]
 pub struct Forest {
@@ -52,6 +55,11 @@ impl Node {
     pub fn ratio(&self) -> Option<f64> {
         let (share, usage) = (self.share?, self.usage?);
         (share > 0.0 || usage > 0.0).then(|| usage / share)
+    }
+
+    /// How far a list indents it, in levels.
+    pub(super) fn indent(&self) -> usize {
+        self.depth.min(MAX_INDENT)
     }
 
     /// Whether it used more than its share.

@@ -189,7 +189,7 @@ fn row(at: usize, node: &Node) -> Markup {
         tr data-i=(at) class=[account.then_some("account")] {
             td {
                 // Style attributes are refused by the page's policy.
-                @for _ in 0..node.depth { span class="pad" {} }
+                @for _ in 0..node.indent() { span class="pad" {} }
                 @if node.below > 0 {
                     button class="twist" aria-expanded="true" aria-label="fold" {}
                 } @else {

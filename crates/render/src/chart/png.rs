@@ -12,8 +12,18 @@ pub enum PngError {
     /// The picture is no SVG that can be drawn.
     #[error("the picture cannot be drawn: {0}")]
     Drawing(String),
-    /// More than 268435456 pixels, or none at all.
-    #[error("{width} x {height} pixels are too many, or none: choose another --scale")]
+    /// A drawing that takes too much memory.
+    #[error(
+        "too much is drawn for a PNG picture, {bytes} bytes of SVG, and {MAX_SVG} are allowed: choose SVG"
+    )]
+    Length {
+        /// Of the SVG picture.
+        bytes: usize,
+    },
+    /// More than 33554432 pixels, or none at all.
+    #[error(
+        "{width} x {height} pixels are more than {MAX_PIXELS}, or none: choose another --scale, or SVG"
+    )]
     Size {
         /// Across.
         width: u32,
@@ -22,8 +32,10 @@ pub enum PngError {
     },
 }
 
-/// The most pixels of a picture.
-const MAX_PIXELS: u64 = 1 << 28;
+/// The most pixels of a picture: each takes 8 bytes of memory.
+const MAX_PIXELS: u64 = 1 << 25;
+/// The most bytes of SVG, which take 90 times as much memory as they are drawn.
+const MAX_SVG: usize = 2 << 20;
 
 /// Draws an SVG picture, `scale` pixels to its unit, as PNG. Texts are in the typeface that the
 /// program brings along, so that they look the same everywhere.
@@ -31,6 +43,9 @@ const MAX_PIXELS: u64 = 1 << 28;
 /// # Errors
 /// [`PngError`].
 pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
+    if svg.len() > MAX_SVG {
+        return Err(PngError::Length { bytes: svg.len() });
+    }
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(notosans::REGULAR_TTF.to_vec());
     fonts.load_font_data(notosans::BOLD_TTF.to_vec());
