@@ -13,12 +13,14 @@
 //! | `feed` | a seen run as charges of a ledger |
 //! | `feeding` | seen runs on their way into both ledgers |
 //! | `book` | the ledger of one tree: associations, or QOS |
+//! | `books` | the ledgers of associations and of QOS, and what both are fed with |
 //! | `plan` | what the settings ask of the ledger |
-//! | `keeper` | both books from pass to pass |
+//! | `keeper` | both ledgers from pass to pass |
 //!
 //! Nothing here knows how slurmctld's rows look, or reads a file.
 
 pub(super) mod book;
+mod books;
 mod feed;
 mod feeding;
 pub(super) mod keeper;

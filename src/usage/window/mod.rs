@@ -67,6 +67,7 @@ mod file;
 mod history;
 mod key;
 mod ledger;
+mod merge;
 mod names;
 mod query;
 mod run;

@@ -28,6 +28,7 @@ pub mod config;
 pub mod document;
 pub mod dump;
 pub mod job;
+mod job_blocks;
 mod job_names;
 mod job_reader;
 pub mod last_pass;

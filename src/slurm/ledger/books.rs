@@ -1,0 +1,366 @@
+//! The ledgers of associations and of QOS, and what both are fed with.
+
+use super::book::{Book, Numbers, UsedBy};
+use super::feeding::{Feeding, Remembered};
+use super::keeper::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
+use super::plan::LedgerPlan;
+use super::seen::SeenRun;
+use crate::engine::RunKey;
+use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
+use crate::usage::Plan;
+use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// No QOS has this id: it is that of the root above them.
+const QOS_ROOT: u32 = u32::MAX;
+
+/// Where neither files nor settings say one, seconds.
+const USUAL_RESOLUTION_SECS: u32 = Window::DEFAULT_RESOLUTION_SECS as u32;
+
+/// Both ledgers, and what they have taken over of the host.
+#[derive(Debug)]
+pub(super) struct Books {
+    cluster: String,
+    tres: Vec<String>,
+    pub(super) assocs: Book,
+    pub(super) qos: Book,
+    pub(super) names: HashMap<AssocId, LeafKey>,
+    plan: LedgerPlan,
+    plans: Vec<(AssocId, Plan)>,
+    /// QOS with the flag NoDecay.
+    no_decay: Vec<u32>,
+    /// Ends that the books have.
+    ended: HashMap<RunKey, Remembered>,
+    /// The associations and QOS whose records were given usage by the last pass.
+    pub(super) written: [UsedBy; 2],
+    /// All that was used before this pass is to be forgotten.
+    pub(super) is_cleared: bool,
+    /// What is to be taken out of the records of QOS with the flag NoDecay, which are charged as ever:
+    /// what runs were charged that do not count.
+    pub(super) taken_back: BTreeMap<u32, Numbers>,
+    /// No pass has been made with these books.
+    is_new: bool,
+    /// From when on the times are covered.
+    covered_from: Option<i64>,
+}
+
+/// The tree of QOS: all directly below one root.
+fn qos_tree(qos: &[SeenQos]) -> Arc<Tree> {
+    let row = |id, parent, kind| Assoc {
+        id,
+        parent,
+        kind,
+        shares: Shares::Raw(1),
+    };
+    let mut ids: Vec<u32> = qos.iter().map(|qos| qos.id).collect();
+    ids.retain(|id| *id != 0 && *id != QOS_ROOT);
+    ids.sort_unstable();
+    ids.dedup();
+    let root = row(QOS_ROOT, None, AssocKind::Account);
+    let leaves = ids
+        .into_iter()
+        .map(|id| row(id, Some(QOS_ROOT), AssocKind::User));
+    let tree = Tree::from_rows([root].into_iter().chain(leaves));
+    Arc::new(tree.expect("a root and its children, each once"))
+}
+
+/// QOS are known by their ids.
+pub(super) fn qos_name(id: u32) -> LeafKey {
+    LeafKey::new(&id.to_string(), "", "").expect("a number is a name")
+}
+
+fn place_qos(tree: &Tree, key: &LeafKey) -> Option<AssocIndex> {
+    tree.index_of(key.account().parse().ok()?)
+}
+
+/// The position of a name: its association, or else its account, which is what slurmctld makes of the
+/// use of users that are removed.
+pub(super) fn placing<'a>(
+    tree: &'a Tree,
+    names: &'a HashMap<AssocId, LeafKey>,
+) -> impl Fn(&LeafKey) -> Option<AssocIndex> + 'a {
+    let ids: HashMap<&LeafKey, AssocId> = names
+        .iter()
+        .filter(|(id, _)| tree.index_of(**id).is_some())
+        .map(|(id, key)| (key, *id))
+        .collect();
+    move |key| {
+        let account = || LeafKey::new(key.account(), "", "").ok();
+        let id = ids.get(key).copied();
+        let id = id.or_else(|| ids.get(&account()?).copied());
+        tree.index_of(id?)
+    }
+}
+
+impl Books {
+    pub(super) fn open(
+        site: &SeenSite<'_>,
+        found: Found,
+        complaints: &mut LedgerComplaints,
+    ) -> Result<Books, WindowError> {
+        let names = (site.names)();
+        let qos_tree = qos_tree(site.qos);
+        let of_host = (site.cluster, site.tres);
+        let usual = site.plan.resolution_secs.unwrap_or(USUAL_RESOLUTION_SECS);
+        let resolution = |history: &Option<History>| {
+            let history = history.as_ref();
+            history.map_or(usual, History::resolution_secs)
+        };
+        let as_of = found
+            .assocs
+            .as_ref()
+            .and_then(|history| history.sources().first())
+            .map(|source| source.as_of);
+        let now = site.now.max(0);
+        let (of_assocs, of_qos) = (resolution(&found.assocs), resolution(&found.qos));
+        let begin = as_of.map_or(now, |as_of| as_of.min(now));
+        let mut assocs = Book::new(site.tree, site.plan, of_assocs, of_host, begin)?;
+        let mut qos = Book::new(&qos_tree, site.plan, of_qos, of_host, begin)?;
+        let mut tell = |what: &str, restored: Result<(), WindowError>| {
+            if let Err(error) = restored {
+                complaints.lines.push(format!(
+                    "{what} is not used, and will be written anew: {error}"
+                ));
+            }
+        };
+        if let Some(history) = found.assocs {
+            let place = placing(site.tree, &names);
+            tell(OWN_FILE, assocs.restore(history, place));
+        }
+        if let Some(history) = found.qos {
+            let place = |key: &LeafKey| place_qos(&qos_tree, key);
+            tell(QOS_FILE, qos.restore(history, place));
+        }
+        let covered_from = as_of.filter(|_| found.continues);
+        Ok(Books {
+            cluster: site.cluster.to_owned(),
+            tres: site.tres.to_vec(),
+            assocs,
+            qos,
+            names,
+            plan: LedgerPlan {
+                // Not taken over yet.
+                default: Plan::Window,
+                accounts: Vec::new(),
+                length_secs: None,
+                ..site.plan.clone()
+            },
+            plans: Vec::new(),
+            no_decay: Vec::new(),
+            ended: HashMap::new(),
+            written: Default::default(),
+            is_cleared: false,
+            taken_back: BTreeMap::new(),
+            is_new: true,
+            covered_from,
+        })
+    }
+
+    /// The name of an association. One that nobody has heard of was removed just now.
+    pub(super) fn name(&self, id: AssocId) -> LeafKey {
+        let known = self.names.get(&id).cloned();
+        known.unwrap_or_else(|| {
+            LeafKey::new(&format!("association {id}"), "", "").expect("a sound name")
+        })
+    }
+
+    /// Takes over trees, TRES and plans.
+    pub(super) fn follow(&mut self, site: &SeenSite<'_>, complaints: &mut LedgerComplaints) {
+        if !Arc::ptr_eq(self.assocs.tree(), site.tree) {
+            // Names of those that are gone stay: what they used moves to their account.
+            self.names.extend((site.names)());
+            let place = placing(site.tree, &self.names);
+            self.assocs.follow(site.tree, place);
+            self.plans.clear();
+        }
+        let qos_tree = qos_tree(site.qos);
+        if qos_tree.rows() != self.qos.tree().rows() {
+            self.qos.follow(&qos_tree, |key| place_qos(&qos_tree, key));
+        }
+        let no_decay = site.qos.iter().filter(|qos| qos.no_decay);
+        self.no_decay = no_decay.map(|qos| qos.id).collect();
+        let taken = self
+            .take_tres(site)
+            .and_then(|()| self.take_plan(site, complaints));
+        if let Err(error) = taken {
+            complaints
+                .lines
+                .push(format!("the ledger stays as it is: {error}"));
+        }
+    }
+
+    fn take_tres(&mut self, site: &SeenSite<'_>) -> Result<(), WindowError> {
+        if self.tres == site.tres || site.tres.is_empty() {
+            return Ok(());
+        }
+        let of_host = (self.cluster.as_str(), site.tres);
+        let (tree, qos_tree) = (self.assocs.tree(), self.qos.tree());
+        let name = |index: AssocIndex| self.name(tree.rows()[index.get()].id);
+        let place = placing(tree, &self.names);
+        let assocs = self.assocs.with_tres(&self.plan, of_host, name, place)?;
+        let name = |index: AssocIndex| qos_name(qos_tree.rows()[index.get()].id);
+        let place = |key: &LeafKey| place_qos(qos_tree, key);
+        let qos = self.qos.with_tres(&self.plan, of_host, name, place)?;
+        (self.assocs, self.qos) = (assocs, qos);
+        self.tres = site.tres.to_vec();
+        self.is_new = true;
+        Ok(())
+    }
+
+    fn take_plan(
+        &mut self,
+        site: &SeenSite<'_>,
+        complaints: &mut LedgerComplaints,
+    ) -> Result<(), WindowError> {
+        if self.plan == *site.plan && self.plans == site.plans && !self.is_new {
+            return Ok(());
+        }
+        let tells = self.is_new || site.plan.resolution_secs != self.plan.resolution_secs;
+        for book in [&mut self.assocs, &mut self.qos] {
+            let has = book.ledger().window().resolution_secs();
+            let wanted = site.plan.resolution_secs.unwrap_or(has);
+            let fits = wanted == has || wanted > has && book.coarsen(wanted);
+            let line = format!(
+                "resolution: {wanted} s is no multiple of the {has} s that the ledger has, which stay"
+            );
+            if !fits && tells && !complaints.lines.contains(&line) {
+                complaints.lines.push(line);
+            }
+        }
+        let plans = site.plans.iter().copied();
+        self.assocs.take_plan(site.plan, plans)?;
+        self.qos.take_plan(site.plan, [])?;
+        self.plan = site.plan.clone();
+        self.plans = site.plans.to_vec();
+        Ok(())
+    }
+
+    pub(super) fn feed(
+        &mut self,
+        site: &SeenSite<'_>,
+        ended: &[SeenRun<'_>],
+        rows: &[SeenRun<'_>],
+        complaints: &mut LedgerComplaints,
+    ) {
+        let before = [&self.assocs, &self.qos].map(|book| book.ledger().now());
+        let resets = self.resets(site);
+        self.feeding(&resets, complaints, |feeding| {
+            feeding.advance(site.now);
+            feeding.take_ended(ended);
+            feeding.take_rows(rows, before);
+            feeding.forget_ends();
+        });
+        let now = self.assocs.ledger().now();
+        let from = self.covered_from.unwrap_or(now);
+        for book in [&mut self.assocs, &mut self.qos] {
+            if let Err(error) = book.cover(from.min(now), now) {
+                complaints.lines.push(format!("{error}"));
+            }
+        }
+        self.covered_from = Some(now);
+        self.is_new = false;
+    }
+
+    /// Forgets what an administrator has reset, and what `PriorityUsageResetPeriod` has; tells which
+    /// associations and QOS that is, by position.
+    fn resets(&mut self, site: &SeenSite<'_>) -> [Vec<bool>; 2] {
+        let all = std::mem::take(&mut self.is_cleared);
+        let [of_assocs, of_qos] = std::mem::take(&mut self.written);
+        let (qos_tree, ended) = (Arc::clone(self.qos.tree()), &self.ended);
+        let unused: HashSet<u32> = site
+            .qos
+            .iter()
+            .filter(|qos| qos.is_unused && !qos.no_decay)
+            .map(|qos| qos.id)
+            .collect();
+        let is_unused = |index: AssocIndex| unused.contains(&qos_tree.rows()[index.get()].id);
+        let one = |book: &mut Book, before: &UsedBy, is_unused: &dyn Fn(AssocIndex) -> bool| {
+            let tree = Arc::clone(book.tree());
+            let mut reset = vec![false; tree.len()];
+            let mut roots = Vec::new();
+            for &node in tree.parents_first() {
+                let above = tree.parent(node);
+                if above.is_some_and(|above| reset[above.get()]) {
+                    reset[node.get()] = true;
+                    continue;
+                }
+                let root = above.is_none();
+                if all && root || before.had(&tree, node) && is_unused(node) {
+                    reset[node.get()] = true;
+                    roots.push(node);
+                }
+            }
+            if !roots.is_empty() {
+                let goes_on = |run| ended.contains_key(&run).then_some(site.now);
+                book.edit(|page| {
+                    roots.into_iter().for_each(|node| page.reset(node, goes_on));
+                });
+            }
+            reset
+        };
+        [
+            one(&mut self.assocs, &of_assocs, site.is_unused),
+            one(&mut self.qos, &of_qos, &is_unused),
+        ]
+    }
+
+    /// Changes both books, and reads what they say once afterwards.
+    pub(super) fn feeding(
+        &mut self,
+        resets: &[Vec<bool>; 2],
+        complaints: &mut LedgerComplaints,
+        feed: impl FnOnce(&mut Feeding<'_, '_, '_>),
+    ) {
+        let (counts, ended) = (&self.plan.counts, &mut self.ended);
+        let (no_decay, taken_back) = (&self.no_decay, &mut self.taken_back);
+        let qos = &mut self.qos;
+        self.assocs.edit(|assocs| {
+            qos.edit(|qos| {
+                feed(&mut Feeding {
+                    assocs,
+                    qos,
+                    resets,
+                    counts,
+                    no_decay,
+                    ended,
+                    taken_back,
+                    complaints,
+                });
+            });
+        });
+    }
+
+    pub(super) fn qos_changes(&self) -> Vec<QosChange> {
+        let tree = self.qos.tree();
+        let change = |index: AssocIndex| {
+            let id = tree.rows()[index.get()].id;
+            if self.no_decay.contains(&id) {
+                let mut numbers = Numbers::default();
+                if let Some(taken) = self.taken_back.get(&id) {
+                    numbers.subtract(taken);
+                }
+                return QosChange {
+                    id,
+                    adds: true,
+                    numbers,
+                };
+            }
+            let mut tres = Vec::new();
+            let (billing, wall) = self.qos.numbers(index, &mut tres);
+            QosChange {
+                id,
+                adds: false,
+                numbers: Numbers {
+                    billing,
+                    wall,
+                    tres,
+                },
+            }
+        };
+        let leaves = tree.indices().filter(|index| tree.parent(*index).is_some());
+        let mut changes: Vec<_> = leaves.map(change).collect();
+        changes.sort_unstable_by_key(|change| change.id);
+        changes
+    }
+}
