@@ -28,6 +28,25 @@ pub struct Parting {
     pub rivals: [Rival; 2],
 }
 
+impl Parting {
+    /// The positions, ascending, of the jobs on which it depends which of the two comes first: those
+    /// that are charged to the nodes of the rivals, or below them. An order of these alone has the
+    /// two in the same order as one of all jobs. `own`: the nodes of the two jobs.
+    ///
+    /// Takes time in O(n) for each level.
+    pub fn competing(&self, nodes: &[Node], jobs: &[Job], own: [u32; 2]) -> Vec<u32> {
+        let is_of = |job: &Job| {
+            let mut sides = self.rivals.iter().zip(own);
+            sides.any(|(rival, own)| match rival.node {
+                Some(node) => is_at_or_below(nodes, job.node, node),
+                None => job.node == own,
+            })
+        };
+        let all = (0..).zip(jobs).filter(|(_, job)| is_of(job));
+        all.map(|(at, _)| at).collect()
+    }
+}
+
 /// Where two jobs of an order part, and with which keys; `None`: both are of one node. `order`:
 /// positions of all `jobs`, first to last, as [`interleaved`](super::interleaved) or
 /// [`strict`](super::strict) gives them; `expects`: as the former.
@@ -111,6 +130,46 @@ fn is_at_or_below(nodes: &[Node], node: u32, above: u32) -> bool {
 mod tests {
     use super::super::{Entitled, interleaved, strict};
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The two are in the same order without the jobs that do not compete with theirs.
+        #[test]
+        fn the_others_do_not_matter(
+            nodes in prop::collection::vec((0..8_u32, 0..4_u128, 0..4_u128), 2..9),
+            jobs in prop::collection::vec((0..9_u32, 0..2_i64, 0..4_i64, 0..4_u128), 2..14),
+            depth in 0..4_u32,
+            takes_turns: bool,
+        ) {
+            let node = |(at, (parent, used, entitled)): (u32, (u32, u128, u128))| {
+                node((parent < at).then_some(parent), used, entitled)
+            };
+            let nodes: Vec<Node> = (0..).zip(nodes).map(node).collect();
+            let job = |((node, tier, submit, expected), id)| Job {
+                node: node % nodes.len() as u32,
+                tier,
+                nice: 0,
+                submit,
+                id,
+                expected,
+            };
+            let jobs: Vec<Job> = jobs.into_iter().zip(1..).map(job).collect();
+            let level = if depth == 0 { Level::Leaf } else { Level::Depth(depth) };
+            let ordered = if takes_turns { interleaved } else { strict };
+            let order = ordered(&nodes, level, &jobs).unwrap();
+            let first = |order: &[u32], pair: [u32; 2]| *order.iter().find(|at| pair.contains(at)).unwrap();
+            for pair in (1..jobs.len() as u32).map(|at| [at - 1, at]) {
+                let met = parting(&nodes, level, (&order, &jobs), pair, takes_turns).unwrap();
+                let Some(met) = met else { continue };
+                let own = pair.map(|at| jobs[at as usize].node);
+                let some = met.competing(&nodes, &jobs, own);
+                let those: Vec<Job> = some.iter().map(|at| jobs[*at as usize]).collect();
+                let alone = ordered(&nodes, level, &those).unwrap();
+                let alone: Vec<u32> = alone.iter().map(|at| some[*at as usize]).collect();
+                prop_assert_eq!(first(&alone, pair), first(&order, pair));
+            }
+        }
+    }
 
     fn node(parent: Option<u32>, used: u128, entitled: u128) -> Node {
         Node {

@@ -1,7 +1,8 @@
 //! What would swap two jobs of an order.
 //!
-//! Amounts are guessed from the keys of the two, and reported only after the engine has ordered all
-//! jobs anew: with the amount named the two are swapped, with one less they are not.
+//! Amounts are guessed from the keys of the two, and reported only after the engine has ordered anew
+//! all jobs that compete with them: with the amount named the two are swapped, with one less they
+//! are not.
 
 use serde::Serialize;
 
@@ -74,7 +75,7 @@ pub(super) fn all(
     cause: Cause,
     moves: usize,
 ) -> Result<Vec<Swap>, OrderError> {
-    let trial = Trial { queue, pair, moves };
+    let trial = Trial::new(queue, pair, met, moves);
     let own = queue.jobs[pair[moves] as usize];
     let mut found = Vec::new();
     let mut add = |kind: SwapKind, least: Option<u64>| {
@@ -194,11 +195,37 @@ fn charge(nodes: &mut [Node], node: u32, change: impl Fn(u128) -> u128) {
 /// Two jobs whose order is tried.
 struct Trial<'a> {
     queue: &'a OrderedQueue<'a>,
+    /// All that may decide between the two.
+    jobs: Vec<Job>,
+    /// Where the two are among these.
     pair: [u32; 2],
     moves: usize,
 }
 
-impl Trial<'_> {
+impl<'a> Trial<'a> {
+    fn new(
+        queue: &'a OrderedQueue<'a>,
+        pair: [u32; 2],
+        met: Option<&Parting>,
+        moves: usize,
+    ) -> Trial<'a> {
+        let job = |at: &u32| queue.jobs[*at as usize];
+        let own = [0, 1].map(|side| job(&pair[side]).node);
+        let competing = match met {
+            Some(met) => met.competing(&queue.nodes, &queue.jobs, own),
+            // Of one node they stand as they came.
+            None => pair.to_vec(),
+        };
+        let place = |at: u32| competing.iter().position(|other| *other == at);
+        let place = |at: u32| place(at).expect("both compete") as u32;
+        Trial {
+            queue,
+            jobs: competing.iter().map(job).collect(),
+            pair: pair.map(place),
+            moves,
+        }
+    }
+
     /// Whether the job that moves comes before the other.
     fn swaps(&self, nodes: &[Node], jobs: &[Job]) -> bool {
         let Ok(order) = self.queue.ordered(nodes, jobs) else {
@@ -211,7 +238,7 @@ impl Trial<'_> {
     /// The least by which a number of the job has to change.
     fn of_job(&self, change: impl Fn(&mut Job, i64)) -> Option<u64> {
         let (own, other) = (self.pair[self.moves], self.pair[1 - self.moves]);
-        let mut jobs = self.queue.jobs.clone();
+        let mut jobs = self.jobs.clone();
         let (before, ahead) = (jobs[own as usize], jobs[other as usize]);
         let order = |job: &Job| (-job.tier, job.nice, job.submit, job.id);
         least(MOST_RAW, |scope, amount| {
@@ -242,7 +269,7 @@ impl Trial<'_> {
             nodes.copy_from_slice(&queue.nodes);
             change(&mut nodes, amount);
             match scope {
-                Scope::Whole => self.swaps(&nodes, &queue.jobs),
+                Scope::Whole => self.swaps(&nodes, &self.jobs),
                 Scope::Sketch => {
                     let keys = [self.moves, 1 - self.moves].map(|side| {
                         let rival = &met.rivals[side];
