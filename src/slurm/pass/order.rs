@@ -14,7 +14,7 @@ use crate::slurm::runtime::host::{self, SnapshotLock, UsageLock, ffi};
 use crate::slurm::runtime::log;
 use crate::slurm::runtime::thread;
 use crate::slurm::shared::plugin::Plugin;
-use crate::slurm::state::saver::Job;
+use crate::slurm::state::saver::{Job, Saved};
 use crate::slurm::state::settings::Settings;
 use crate::slurm::state::{self, Times};
 use crate::usage::RunTimes;
@@ -283,7 +283,8 @@ fn withdraw_announced(plugin: &Plugin, settings: &Settings) {
     let dir = settings.state_dir.clone();
     let job: Job = Box::new(move |wanted| state::advance_next_pass(&dir, now, wanted));
     match plugin.saver.save(job) {
-        Ok(()) => plugin.withdraw_announced(now),
+        Ok(Saved::OnDisk) => plugin.withdraw_announced(now),
+        Ok(Saved::LeftToTheEnd) => {}
         // The state of this pass will do away with it; a disk that stays bad is told of then.
         Err(error) => log::verbose(format_args!("the time of this pass is not saved: {error}")),
     }
@@ -331,7 +332,11 @@ impl Unsaved<'_> {
         let Some(job) = self.job.take() else {
             return;
         };
-        let saved = self.plugin.saver.save(job);
+        let saved = match self.plugin.saver.save(job) {
+            Ok(Saved::LeftToTheEnd) => return,
+            Ok(Saved::OnDisk) => Ok(()),
+            Err(error) => Err(error),
+        };
         match self.plugin.saving.lock().pass(saved, thread::monotonic()) {
             None => (),
             Some(state::Line::Error(line)) => log::error(line),

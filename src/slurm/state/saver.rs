@@ -5,7 +5,7 @@
 //! while the disk hangs, the thread is left alone: it owns all that it uses, its code stays in memory
 //! (the plugin is never unmapped), and it replaces no file any more.
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -16,6 +16,19 @@ pub(in crate::slurm) const BOUND: Duration = Duration::from_secs(5);
 /// What is to be done. Its argument says whether it is still wanted; asked right before files are
 /// replaced.
 pub(in crate::slurm) type Job = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<(), String> + Send>;
+
+/// What has become of a job that was handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::slurm) enum Saved {
+    /// It is done.
+    OnDisk,
+    /// It is not done yet, and goes on: whoever ends the plugin waits for it, and hears how it ends.
+    LeftToTheEnd,
+}
+
+fn late() -> Result<(), String> {
+    Err(format!("not on disk after {} s", BOUND.as_secs()))
+}
 
 /// Held while files are written: slurmctld may end the plugin and restart it in one process, and
 /// a thread that was left alone must be done before another one writes the same files.
@@ -47,22 +60,30 @@ struct Work {
     ended: Option<Result<(), String>>,
     /// Passes wait no more: the plugin is about to end.
     ending: bool,
+    /// Some job was [left](Saved::LeftToTheEnd).
+    left: bool,
     /// The thread is to end.
     over: bool,
 }
 
 impl Saver {
     /// Hands a job over and waits until it is done; not at all while the disk is still busy with
-    /// another one, which was waited for.
+    /// another one, which was waited for, and no longer once the plugin is about to end.
     ///
     /// # Errors
-    /// What the job ends with, or that it is not done yet. It goes on then.
-    pub(in crate::slurm) fn save(&self, job: Job) -> Result<(), String> {
+    /// What the job ends with, or that it is not done within the bound. It goes on then.
+    pub(in crate::slurm) fn save(&self, job: Job) -> Result<Saved, String> {
         let (number, was_busy) = self.hand_over(job)?;
-        if was_busy {
+        let mut work = self.desk.work.lock();
+        if was_busy && !work.ending {
             return Err("the disk is still busy with what was to be saved before".to_string());
         }
-        self.wait(number, BOUND, |work| work.ending)
+        let done = self.wait(&mut work, number, BOUND, |work| work.ending);
+        if done.is_none() && work.ending {
+            work.left = true;
+            return Ok(Saved::LeftToTheEnd);
+        }
+        done.unwrap_or_else(late).map(|()| Saved::OnDisk)
     }
 
     /// From now on no thread waits in [`Saver::save`].
@@ -77,30 +98,28 @@ impl Saver {
     /// # Errors
     /// As [`Saver::save`].
     pub(in crate::slurm) fn finish(&self, job: Option<Job>, bound: Duration) -> Result<(), String> {
-        let saved = match job {
-            None => {
-                // What went wrong before has been told.
-                let last = self.desk.work.lock().handed;
-                let _ = self.wait(last, bound, |_| false);
-                Ok(())
-            }
-            Some(job) => self
-                .hand_over(job)
-                .and_then(|(number, _)| self.wait(number, bound, |_| false)),
+        let has_job = job.is_some();
+        let handed = job.map_or(Ok(()), |job| self.hand_over(job).map(drop));
+        let mut work = self.desk.work.lock();
+        let last = work.handed;
+        let done = self.wait(&mut work, last, bound, |_| false);
+        // What else went wrong before has been told.
+        let tells = has_job || work.left;
+        let saved = match done.unwrap_or_else(late) {
+            Err(error) if tells => Err(error),
+            _ => Ok(()),
         };
-        let idle = {
-            let mut work = self.desk.work.lock();
-            work.over = true;
-            work.waiting = None;
-            !work.busy
-        };
+        work.over = true;
+        work.waiting = None;
+        let idle = !work.busy;
+        drop(work);
         self.desk.changed.notify_all();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread.filter(|_| idle) {
             // Its jobs run inside a guard.
             let _ = thread.join();
         }
-        saved
+        handed.and(saved)
     }
 
     /// The job's number, and whether another one was there before.
@@ -129,21 +148,19 @@ impl Saver {
         Ok(())
     }
 
+    /// Waits for a job, for `bound` at most and until it is `enough`: what it ended with, `None` before.
     fn wait(
         &self,
+        work: &mut MutexGuard<'_, Work>,
         number: u64,
         bound: Duration,
         enough: impl Fn(&Work) -> bool,
-    ) -> Result<(), String> {
+    ) -> Option<Result<(), String>> {
         let until = Instant::now() + bound;
-        let mut work = self.desk.work.lock();
-        while work.done < number && !enough(&work) && Instant::now() < until {
-            self.desk.changed.wait_until(&mut work, until);
+        while work.done < number && !enough(work) && Instant::now() < until {
+            self.desk.changed.wait_until(work, until);
         }
-        if work.done < number {
-            return Err(format!("not on disk after {} s", bound.as_secs()));
-        }
-        work.ended.clone().unwrap_or(Ok(()))
+        (work.done >= number).then(|| work.ended.clone().unwrap_or(Ok(())))
     }
 }
 
@@ -209,6 +226,12 @@ mod tests {
         })
     }
 
+    fn wait_until_busy(saver: &Saver) {
+        while !saver.desk.work.lock().busy {
+            thread::yield_now();
+        }
+    }
+
     fn is_idle(saver: &Saver) -> bool {
         let work = saver.desk.work.lock();
         !work.busy && work.waiting.is_none()
@@ -218,9 +241,9 @@ mod tests {
     fn what_a_job_ends_with_is_returned() {
         let _alone = ALONE.lock();
         let saver = Saver::default();
-        assert_eq!(saver.save(Box::new(|_| Ok(()))), Ok(()));
+        assert_eq!(saver.save(Box::new(|_| Ok(()))), Ok(Saved::OnDisk));
         let full = || Err("disk full".to_string());
-        assert_eq!(saver.save(Box::new(move |_| full())), full());
+        assert_eq!(saver.save(Box::new(move |_| full())).map(drop), full());
         let panics: Job = Box::new(|_| panic!("a test"));
         assert!(saver.save(panics).is_err());
         assert_eq!(saver.finish(Some(Box::new(|_| Ok(()))), BOUND), Ok(()));
@@ -234,9 +257,7 @@ mod tests {
         let saved = Arc::new(AtomicU32::new(0));
         let (disk, go_on) = channel();
         saver.hand_over(hanging(go_on, &saved, 1)).unwrap();
-        while !saver.desk.work.lock().busy {
-            thread::yield_now();
-        }
+        wait_until_busy(&saver);
         for number in 2..=4 {
             let told = saver.save(note(&saved, number)).unwrap_err();
             assert!(told.contains("busy"), "{told}");
@@ -259,9 +280,7 @@ mod tests {
         let (disk, go_on) = channel();
         saver.hand_over(hanging(go_on, &saved, 1)).unwrap();
         let desk = Arc::clone(&saver.desk);
-        while !desk.work.lock().busy {
-            thread::yield_now();
-        }
+        wait_until_busy(&saver);
         let told = saver.finish(Some(note(&saved, 2)), SHORT).unwrap_err();
         assert!(told.contains("not on disk"), "{told}");
         // One that comes afterwards, in the same process, waits for the one that was left alone.
@@ -283,9 +302,32 @@ mod tests {
         let saved = Arc::new(AtomicU32::new(0));
         let (disk, go_on) = channel();
         saver.wait_no_more();
-        assert!(saver.save(hanging(go_on, &saved, 1)).is_err());
+        assert_eq!(
+            saver.save(hanging(go_on, &saved, 1)),
+            Ok(Saved::LeftToTheEnd)
+        );
+        wait_until_busy(&saver);
+        assert_eq!(saver.save(note(&saved, 3)), Ok(Saved::LeftToTheEnd));
         disk.send(()).unwrap();
         assert_eq!(saver.finish(Some(note(&saved, 2)), BOUND), Ok(()));
         assert_eq!(saved.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn the_end_tells_of_what_was_left_to_it() {
+        let _alone = ALONE.lock();
+        let full = || Box::new(|_: &dyn Fn() -> bool| Err("disk full".to_string()));
+        let saver = Saver::default();
+        assert!(saver.save(full()).is_err());
+        assert_eq!(saver.finish(None, BOUND), Ok(()), "told before");
+        let saver = Saver::default();
+        let (disk, go_on) = channel();
+        saver.wait_no_more();
+        let saved = Arc::default();
+        assert!(saver.save(hanging(go_on, &saved, 1)).is_ok());
+        wait_until_busy(&saver);
+        assert_eq!(saver.save(full()), Ok(Saved::LeftToTheEnd));
+        disk.send(()).unwrap();
+        assert_eq!(saver.finish(None, BOUND), Err("disk full".to_string()));
     }
 }
