@@ -49,7 +49,13 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
         engine::decay(&settings.config)
     };
     let charged = charge(&decay, &run, &period, true);
-    if charged.is_some() {
+    // From 26.05 on limits of a heterogeneous job are tried at its submission: its components begin and
+    // end while they wait (`_het_job_val_add`), and their records stay as they are left then. What
+    // begins is taken back; a mark would be that of the run to come, which would never be charged.
+    let is_trial = row.pending && !row.completing && row.end_time == 0;
+    let is_trial = is_trial && !settings.quirks.values_ends_as_last_pass;
+    let ends = charged.is_some() && !is_trial;
+    if ends {
         let until = if row.end_time != 0 {
             now.min(row.end_time)
         } else {
@@ -60,7 +66,7 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             .since_pass
             .note(row.job_id, row.start_time, until, !row.resizing);
     }
-    if charged.is_some() && (keeps_ledger || learns) {
+    if ends && (keeps_ledger || learns) {
         let seen = run::seen(snapshot, &row, usage_factor(snapshot), passed, now);
         if let Some(seen) = seen {
             shared.note_seen(seen, keeps_ledger, learns);
@@ -77,10 +83,10 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     drop(lock);
     // SAFETY: the caller's promise: the record and its lock.
     unsafe {
-        if charged.is_some() {
+        if ends {
             ffi::shim_ending_job_mark_charged(job);
         }
-        if recounts(&row, from) && !row.already_charged {
+        if recounts(&row, from) && !row.already_charged && !is_trial {
             ffi::shim_ending_job_keep_billable(job, row.billable_now);
         }
     }
