@@ -49,11 +49,9 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
         engine::decay(&settings.config)
     };
     let charged = charge(&decay, &run, &period, true);
-    // From 26.05 on limits of a heterogeneous job are tried at its submission: its components begin and
-    // end while they wait (`_het_job_val_add`), and their records stay as they are left then. What
-    // begins is taken back; a mark would be that of the run to come, which would never be charged.
-    let is_trial = row.pending && !row.completing && row.end_time == 0;
-    let is_trial = is_trial && !settings.quirks.values_ends_as_last_pass;
+    let is_trial = run::is_trial(&row) && !settings.quirks.takes_trials_for_ends;
+    // Of a trial the run-seconds that began with it are taken back. A mark would be that of the run to
+    // come, which would never be charged.
     let ends = charged.is_some() && !is_trial;
     if ends {
         let until = if row.end_time != 0 {

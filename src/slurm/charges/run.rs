@@ -98,6 +98,14 @@ pub(in crate::slurm) fn state_of(row: &ffi::shim_accruing) -> RunState {
     }
 }
 
+/// Whether a reported end is none: the job waits and has not run. From 26.05 on slurmctld tries the
+/// limits of a heterogeneous job at its submission by beginning and ending the components that wait,
+/// and leaves their records as they are then (`_het_job_val_add`, `_het_job_val_rem`). A job that is
+/// requeued completes, or has the time of its end.
+pub(in crate::slurm) fn is_trial(row: &ffi::shim_accruing) -> bool {
+    row.pending && !row.completing && row.end_time == 0
+}
+
 /// Does slurmctld's record of the job's billing have to be renewed for a charge from `from` on?
 pub(in crate::slurm) fn recounts(row: &ffi::shim_accruing, from: i64) -> bool {
     row.tres != NONE && (!row.billable_known || row.resize_time >= from)
@@ -187,4 +195,36 @@ fn recorded_until(row: &ffi::shim_accruing, enforces_limits: bool) -> Option<i64
     // Ends of sizes are reported only while limits are enforced.
     (enforces_limits && !row.resizing && row.resize_time > row.start_time)
         .then_some(row.resize_time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proc_req.c of 26.05.3: tried at submission; job_mgr.c: a requeued job completes, with an end time.
+    #[test]
+    fn a_job_that_waits_and_has_not_run_is_tried() {
+        let waiting = ffi::shim_accruing {
+            pending: true,
+            ..Default::default()
+        };
+        assert!(is_trial(&waiting));
+        for ended in [
+            ffi::shim_accruing {
+                completing: true,
+                ..waiting
+            },
+            ffi::shim_accruing {
+                end_time: 1_800_000_000,
+                ..waiting
+            },
+            ffi::shim_accruing {
+                pending: false,
+                running: true,
+                ..waiting
+            },
+        ] {
+            assert!(!is_trial(&ended));
+        }
+    }
 }

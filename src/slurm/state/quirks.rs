@@ -25,6 +25,9 @@ pub(in crate::slurm) struct Quirks {
     pub misses_unreported_ends: bool,
     /// Ends are valued with the half-life of the last pass, not with the present one.
     pub values_ends_as_last_pass: bool,
+    /// A job whose limits are tried at its submission, by its end while it waits, is taken for ended
+    /// (heterogeneous jobs, from 26.05 on).
+    pub takes_trials_for_ends: bool,
     /// No call of the site factor plugin in a pass whose clock is behind the last one; no message
     /// tells of such a clock.
     pub ignores_clock_back: bool,
@@ -53,6 +56,7 @@ impl Quirks {
             takes_run_secs_of_gone: slurm,
             misses_unreported_ends: slurm,
             values_ends_as_last_pass: slurm,
+            takes_trials_for_ends: slurm,
             ignores_clock_back: slurm,
             prices_ended: slurm,
             keeps_no_runs: slurm,
