@@ -296,6 +296,22 @@ static void pretend(const twin_line *line)
 	job->job_state = saved.job_state;
 }
 
+/*
+ * Limits of a heterogeneous job at its submission: a waiting part begins with what
+ * it asks for, in usage that is thrown away, and ends. Its record stays as it is
+ * then.
+ */
+static void try_limits(const twin_line *line)
+{
+	job_record_t *job = twin_job(twin_arg_u32(line));
+
+	if (!job || !is_waiting(job) || job->tres_alloc_cnt)
+		return;
+	job->tres_alloc_cnt = job->tres_req_cnt;
+	twin_policy_fini(job);
+	job->tres_alloc_cnt = NULL;
+}
+
 /* Backfill notes when a waiting job should start; that may pass unused. */
 static void plan(const twin_line *line)
 {
@@ -320,7 +336,7 @@ twin_event twin_job_event(const char *verb)
 		{ "setprio", setprio }, { "update", update },
 		{ "limit", limit },	{ "split", split },
 		{ "pretend", pretend },	{ "preempt", preempt },
-		{ "plan", plan },
+		{ "plan", plan },	{ "try", try_limits },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -38,6 +38,11 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     let Some(row) = snapshot.accruing().first().copied() else {
         return;
     };
+    if run::is_trial(&row) && !settings.quirks.takes_trials_for_ends {
+        drop(lock);
+        plugin.give_back(scratch);
+        return;
+    }
     let mut shared = plugin.shared.lock();
     let until = shared.charged_beyond_pass(&row, snapshot.enforces_limits());
     let passed = shared.passes_charged_until(&row, now);
@@ -49,11 +54,7 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
         engine::decay(&settings.config)
     };
     let charged = charge(&decay, &run, &period, true);
-    let is_trial = run::is_trial(&row) && !settings.quirks.takes_trials_for_ends;
-    // Of a trial the run-seconds that began with it are taken back. A mark would be that of the run to
-    // come, which would never be charged.
-    let ends = charged.is_some() && !is_trial;
-    if ends {
+    if charged.is_some() {
         let until = if row.end_time != 0 {
             now.min(row.end_time)
         } else {
@@ -64,7 +65,7 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
             .since_pass
             .note(row.job_id, row.start_time, until, !row.resizing);
     }
-    if ends && (keeps_ledger || learns) {
+    if charged.is_some() && (keeps_ledger || learns) {
         let seen = run::seen(snapshot, &row, usage_factor(snapshot), passed, now);
         if let Some(seen) = seen {
             shared.note_seen(seen, keeps_ledger, learns);
@@ -81,10 +82,10 @@ pub(in crate::slurm) unsafe fn job_end(plugin: &Plugin, job: *mut c_void) {
     drop(lock);
     // SAFETY: the caller's promise: the record and its lock.
     unsafe {
-        if ends {
+        if charged.is_some() {
             ffi::shim_ending_job_mark_charged(job);
         }
-        if recounts(&row, from) && !row.already_charged && !is_trial {
+        if recounts(&row, from) && !row.already_charged {
             ffi::shim_ending_job_keep_billable(job, row.billable_now);
         }
     }

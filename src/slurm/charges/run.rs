@@ -100,7 +100,9 @@ pub(in crate::slurm) fn state_of(row: &ffi::shim_accruing) -> RunState {
 
 /// Whether a reported end is none: the job waits and has not run. From 26.05 on slurmctld tries the
 /// limits of a heterogeneous job at its submission by beginning and ending the components that wait,
-/// and leaves their records as they are then (`_het_job_val_add`, `_het_job_val_rem`). A job that is
+/// and leaves their records as they are then (`_het_job_val_add`, `_het_job_val_rem`). What begins with
+/// a component are copies of the usage that is limited, which are thrown away: there is nothing to take
+/// back, and a mark would be that of the run to come, which would never be charged. A job that is
 /// requeued completes, or has the time of its end.
 pub(in crate::slurm) fn is_trial(row: &ffi::shim_accruing) -> bool {
     row.pending && !row.completing && row.end_time == 0
