@@ -18,6 +18,11 @@ time_t host_last_part_update(void)
 	return &last_part_update ? last_part_update : 0;
 }
 
+bool shim_is_ending(void)
+{
+	return &slurmctld_config && slurmctld_config.shutdown_time;
+}
+
 bool shim_has_slurmdbd(void)
 {
 	return slurm_with_slurmdbd();

@@ -53,6 +53,7 @@
 #pragma weak part_list_to_xstr
 #pragma weak schedule_resv_save
 #pragma weak schedule_trigger_save
+#pragma weak slurmctld_config
 #pragma weak slurmctld_tres_cnt
 #pragma weak unlock_slurmctld
 #pragma weak validate_operator

@@ -35,6 +35,7 @@ typedef enum {
 } shim_log_level;
 
 extern bool shim_in_slurmctld(void);
+extern bool shim_is_ending(void);
 extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);
 /* Finds out whether nodes of slurmctld's lists look as is thought. For init only. */

@@ -81,6 +81,7 @@ static void define_usage(const twin_line *line)
 
 static void start_daemon(bool again)
 {
+	slurmctld_config.shutdown_time = 0;
 	twin_conf_load(twin_option.state, twin_option.plugin, again);
 	twin_database_connect();
 	twin_parts_ready();
@@ -115,6 +116,12 @@ static void save_usage(void)
 	dump_assoc_mgr_state();
 	twin_damage_date();
 	twin_trace_mark("saved");
+}
+
+/* slurmctld has been told to end, and has not begun to save; `ending off`: it goes on. */
+static void ending(const twin_line *line)
+{
+	slurmctld_config.shutdown_time = line->arg ? 0 : twin_clock_now();
 }
 
 static void restart(const twin_line *line)
@@ -292,6 +299,7 @@ twin_event twin_admin_event(const char *verb)
 		{ "pass", pass, false },
 		{ "elapse", elapse, false },
 		{ "look", look, false },
+		{ "ending", ending, false },
 		{ "restart", restart, false },
 		{ "crash", crash, false },
 		{ "crash_in_pass", crash_in_pass, false },

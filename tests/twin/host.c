@@ -13,6 +13,7 @@ twin_list job_list;
 time_t last_job_update;
 time_t last_part_update;
 twin_list part_list;
+slurmctld_config_t slurmctld_config;
 int slurmctld_tres_cnt;
 
 const slurmctld_lock_t twin_rpc_locks = {

@@ -144,6 +144,8 @@ void lock_slurmctld(slurmctld_lock_t locks)
 {
 	lock_level_t level[CTLD_LOCKS];
 
+	if (slurmctld_config.shutdown_time && twin_clock_is_ticker())
+		twin_violation("a pass takes locks while slurmctld is about to save its state");
 	levels_of(&locks, level);
 	for (int i = 0; i < CTLD_LOCKS; i++) {
 		if (level[i] == NO_LOCK)

@@ -57,7 +57,7 @@ pub(in crate::slurm) fn charge_ends(
         ..Default::default()
     };
     {
-        let lock = SnapshotLock::lock();
+        let lock = SnapshotLock::lock_unless_ending().ok_or(SnapshotError::Ending)?;
         snapshot.take(&lock, &want);
     }
     snapshot.index()?;

@@ -29,7 +29,9 @@ pub(in crate::slurm) fn write_of_jobs(settings: &Settings) {
         // slurmctld's, under the lock that the walk is under.
         unsafe { write(&*settings.cast::<Settings>(), assoc) }
     }
-    let _jobs = host::JobsReadLock::lock();
+    let Some(_jobs) = host::JobsReadLock::lock_unless_ending() else {
+        return;
+    };
     let _assocs = host::AssocsLock::lock();
     let context = std::ptr::from_ref(settings).cast_mut().cast();
     // SAFETY: both locks are held, in slurmctld's order.

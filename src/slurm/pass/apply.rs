@@ -2,9 +2,9 @@
 
 use super::assoc_cache;
 use super::batch::Batch;
+use super::error::{ComputeError, PassError};
 use super::moment::Moment;
 use super::workspace::{SlurmComputed, Workspace};
-use crate::priority::PriorityError;
 use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError, UsageUpdate, scaled};
 use crate::slurm::runtime::host::{self, JobsLock, JobsReadLock, NONE, UsageLock, ffi};
@@ -240,32 +240,38 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
 const AT_ONCE: usize = 256;
 
 /// Writes priorities, and notes on jobs: in one hold of the job lock, so that all become visible
-/// together, or in pieces of at most `max_lock_ms`.
-pub(in crate::slurm) fn priorities(plugin: &Plugin, settings: &Settings, work: &Workspace) {
+/// together, or in pieces of at most `max_lock_ms`. [`SnapshotError::Ending`]: the rest stays as it was.
+pub(in crate::slurm) fn priorities(
+    plugin: &Plugin,
+    settings: &Settings,
+    work: &Workspace,
+) -> Result<(), PassError> {
     plugin.fault.inject("prices");
     let limit = settings.config.max_lock_ms;
     let limit = (limit > 0).then(|| Duration::from_millis(limit.into()));
     let len = work.pending.len();
     let mut next = 0;
-    let mut lock = JobsLock::lock();
-    note(&lock, &work.computed);
+    let lock = || JobsLock::lock_unless_ending().ok_or(SnapshotError::Ending);
+    let mut held = lock()?;
+    note(&held, &work.computed);
     let mut since = Instant::now();
     // Stock tells clients of each job that it prices.
     let mut written = work.pending.stays() && !settings.config.priority_flags.incr_only;
     while next < len {
         let end = limit.map_or(len, |_| (next + AT_ONCE).min(len));
-        written |= write(&lock, work, next..end);
+        written |= write(&held, work, next..end);
         next = end;
         if limit.is_some_and(|limit| since.elapsed() >= limit) && next < len {
-            changed(&lock, &mut written);
-            drop(lock);
+            changed(&held, &mut written);
+            drop(held);
             plugin.fault.inject("slice");
             std::thread::yield_now();
-            lock = JobsLock::lock();
+            held = lock()?;
             since = Instant::now();
         }
     }
-    changed(&lock, &mut written);
+    changed(&held, &mut written);
+    Ok(())
 }
 
 fn changed(_lock: &JobsLock, written: &mut bool) {
@@ -302,13 +308,14 @@ fn factors_at_once(len: usize) -> usize {
 }
 
 /// Prices all jobs and writes how their priorities come about. Only sprio's hook reads that,
-/// which `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it.
+/// which `Plugin::factors` keeps away, so that slurmctld's readers need not wait for it. On error no
+/// priorities are to be written.
 pub(in crate::slurm) fn factors(
     plugin: &Plugin,
     settings: &Settings,
     work: &mut Workspace,
     moment: &Moment,
-) -> Result<(), PriorityError> {
+) -> Result<(), PassError> {
     plugin.fault.inject("factors");
     let Workspace {
         snapshot,
@@ -316,14 +323,15 @@ pub(in crate::slurm) fn factors(
         pending,
         ..
     } = work;
-    let pricer = tables.pricer_again(settings, snapshot, moment.now)?;
+    let pricer = tables.pricer_again(settings, snapshot, moment.now);
+    let pricer = pricer.map_err(ComputeError::from)?;
     pending.weigh(&pricer, settings, snapshot, tables);
     let at_once = factors_at_once(snapshot.waiting().len());
     let mut batch = Batch::new(&pricer, snapshot, tables);
     let mut found = [ptr::null_mut(); Batch::LEN];
     let mut jobs = pending.take(settings, snapshot, tables);
     while !jobs.is_empty() {
-        let _lock = JobsReadLock::lock();
+        let _lock = JobsReadLock::lock_unless_ending().ok_or(SnapshotError::Ending)?;
         let _alone = plugin.factors.write();
         let mut done = 0;
         while !jobs.is_empty() && done < at_once {

@@ -4,7 +4,7 @@ use super::apply::{self, Applied};
 use super::assoc_cache;
 use super::by_ledger;
 use super::compute;
-use super::error::{ComputeError, PassError};
+use super::error::PassError;
 use super::line;
 use super::moment::Moment;
 use super::workspace::Workspace;
@@ -82,7 +82,7 @@ fn begin(plugin: &Plugin, settings: &Settings) {
     // As the stock plugin, not on a first pass. Stock also leaves them after the clock stepped
     // back, for one pass; ours may then be without time to charge for long.
     let passes = |last_ran| now > last_ran || !settings.quirks.ignores_clock_back;
-    if last_ran.is_some_and(passes) {
+    if last_ran.is_some_and(passes) && !host::is_ending() {
         host::site_update();
     }
 }
@@ -94,7 +94,7 @@ fn take(
     want: &ffi::shim_want,
 ) -> Result<Moment, SnapshotError> {
     let (moment, mut ended) = {
-        let lock = SnapshotLock::lock();
+        let lock = SnapshotLock::lock_unless_ending().ok_or(SnapshotError::Ending)?;
         work.snapshot.take(&lock, want);
         let mut shared = plugin.shared.lock();
         if work.snapshot.assocs_cached() {
@@ -262,8 +262,8 @@ fn price(
         rank_again(plugin, settings, work, moment)?;
     }
     stand_in_line(plugin, settings, work, moment);
-    apply::factors(plugin, settings, work, moment).map_err(ComputeError::from)?;
-    apply::priorities(plugin, settings, work);
+    apply::factors(plugin, settings, work, moment)?;
+    apply::priorities(plugin, settings, work)?;
     #[cfg(not(slurm_has_calc_fs_factor))]
     if settings.is_stock_classic() && work.computed.has_usage {
         crate::slurm::hooks::record_fs_factor::write_of_jobs(settings);

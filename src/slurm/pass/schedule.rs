@@ -1,9 +1,11 @@
 //! The body of the plugin's thread: a pass now, then one every period, and one more at once where
 //! somebody asks for it.
 
+use super::error::PassError;
 use super::order::pass;
 use super::workspace::Workspace;
 use crate::slurm::charges::{crash_recovery, run_secs, unreported_ends};
+use crate::slurm::rows::snapshot::SnapshotError;
 use crate::slurm::runtime::guard::Hook;
 use crate::slurm::runtime::host;
 use crate::slurm::runtime::log;
@@ -15,6 +17,9 @@ use crate::slurm::state::settings::RELEASE;
 use std::time::Duration;
 
 static PASS: Hook = Hook::new("pass");
+
+/// How long a pass is put off at a time while slurmctld is about to end; it may think better of it.
+const WHILE_ENDING: Duration = Duration::from_secs(1);
 
 /// Makes passes until the thread is to stop; calls `before_each` before each of them.
 pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
@@ -29,6 +34,12 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
     });
     let (mut is_first, mut is_due) = (true, true);
     while !plugin.thread.stopping() {
+        if host::is_ending() {
+            // The pass that is asked for is the next one, whenever that is.
+            plugin.thread.take_asked();
+            plugin.thread.wait_until(thread::monotonic() + WHILE_ENDING);
+            continue;
+        }
         PASS.forget();
         before_each();
         // Whoever asks from now on, for the sake of other settings, asks for another one.
@@ -38,10 +49,12 @@ pub(in crate::slurm) fn run(plugin: &Plugin, before_each: fn()) {
             true => deadline + period(plugin),
             false => deadline,
         };
-        let ended = PASS.run(|| {
-            if let Err(error) = pass(plugin, &mut work, next) {
-                log::error(format_args!("{error}; priorities stay as they are"));
+        let ended = PASS.run(|| match pass(plugin, &mut work, next) {
+            Ok(()) => {}
+            Err(PassError::Snapshot(error @ SnapshotError::Ending)) => {
+                log::debug(format_args!("{error}: the pass stops"));
             }
+            Err(error) => log::error(format_args!("{error}; priorities stay as they are")),
         });
         if ended.is_none() {
             // What a panic left behind is not worth keeping.
@@ -100,13 +113,14 @@ fn wait(plugin: &Plugin, work: &mut Workspace, deadline: Duration) -> bool {
         if !plugin.thread.wait_until(next) {
             return false;
         }
-        PASS.run(|| {
-            if let Err(error) = unreported_ends::charge_ends(plugin, &mut work.snapshot) {
-                log::error(format_args!(
+        PASS.run(
+            || match unreported_ends::charge_ends(plugin, &mut work.snapshot) {
+                Ok(()) | Err(SnapshotError::Ending) => {}
+                Err(error) => log::error(format_args!(
                     "{error}; ended jobs are charged by the next pass"
-                ));
-            }
-        });
+                )),
+            },
+        );
     }
     plugin.thread.wait_until(deadline)
 }

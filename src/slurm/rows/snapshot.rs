@@ -21,6 +21,8 @@ pub(in crate::slurm) enum SnapshotError {
     OutOfMemory,
     #[error("slurmctld's tree of associations has more children than associations")]
     BrokenTree,
+    #[error("slurmctld is about to save its state and end")]
+    Ending,
 }
 
 /// Charges of jobs, and the TRES that they are about (see [`Snapshot::charged_tres`]).

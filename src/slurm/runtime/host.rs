@@ -103,6 +103,9 @@ macro_rules! questions {
 questions! {
     /// False in sshare, which loads the plugin, too.
     in_slurmctld = shim_in_slurmctld;
+    /// slurmctld is about to save its state, and to end, to start anew or to become the backup. If a
+    /// lock of its own is held when it looks, it saves nothing (`report_locks_set`).
+    is_ending = shim_is_ending;
     has_slurmdbd = shim_has_slurmdbd;
     /// False while slurmctld has no associations.
     has_root = shim_has_root;
@@ -344,6 +347,23 @@ guards! {
     /// Write locks of association and QOS usage, read lock of TRES.
     UsageLock = shim_usage_lock, shim_usage_unlock;
 }
+
+macro_rules! unless_ending {
+    ($($name:ident)*) => {$(
+        impl $name {
+            /// `None`: slurmctld [is ending](is_ending), maybe since this thread waits for the lock.
+            pub(in crate::slurm) fn lock_unless_ending() -> Option<$name> {
+                if is_ending() {
+                    return None;
+                }
+                let lock = $name::lock();
+                (!is_ending()).then_some(lock)
+            }
+        }
+    )*};
+}
+
+unless_ending! { SnapshotLock JobsLock JobsReadLock }
 
 /// Prefetches the cache line that a value begins in, into L1.
 #[inline(always)]

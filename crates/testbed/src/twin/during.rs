@@ -204,6 +204,8 @@ pub struct Stage {
     slack: f64,
     /// The pass gives other priorities than the one before.
     moves: bool,
+    /// Follows stock.
+    is_stock: bool,
 }
 
 impl Stage {
@@ -231,6 +233,7 @@ impl Stage {
             // lets decay right after it is a little less.
             slack: if compat == "slurm" { 1e-4 } else { 1e-9 },
             moves,
+            is_stock: compat == "slurm",
         })
     }
 
@@ -352,6 +355,7 @@ pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
         let stage = kind.stage(host, plugin)?;
         let points = all(&stage, threads).with_context(|| name)?;
         fails_half_way(&stage).with_context(|| name)?;
+        slurmctld_ends_meanwhile(&stage).with_context(|| name)?;
         let events = EVENTS.len();
         println!("{name}: {events} events at {points} points, no difference");
     }
@@ -398,6 +402,7 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
         priority: String::new(),
         slack: stage.slack,
         moves: stage.moves,
+        is_stock: stage.is_stock,
     };
     let Some(half) = failing.play(&nothing, When::After)? else {
         bail!("a pass without a point was asked for one");
@@ -427,6 +432,55 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
         late.join("\n")
     );
     Ok(())
+}
+
+/// slurmctld is told to end, at every point of a pass; then it starts again, or goes on after all. Returns
+/// how many points there were. That the pass takes no lock of slurmctld any more is the host's to see.
+///
+/// # Errors
+/// A field that is not what it is after a pass that nothing came between.
+pub fn slurmctld_ends_meanwhile(stage: &Stage) -> Result<usize> {
+    let play = |further: &[&str]| -> Result<Option<Ends>> {
+        let mut lines = stage.setup.clone();
+        lines.extend(further.iter().map(|&line| line.to_owned()));
+        let last = lines.len();
+        let dump = stage
+            .host
+            .play(&stage.plugin, &Life { lines }, Some((last - 1, last)))?;
+        ensure!(dump.ending == "exit 0", "{}", dump.ending);
+        let never = dump.lines.iter().any(|line| line.starts_with("~ never"));
+        if never {
+            Ok(None)
+        } else {
+            ends(&dump).map(Some)
+        }
+    };
+    let mut points = 0;
+    // What stock makes of use and run-seconds at a start depends on when its last pass was.
+    let again: &[&str] = if stage.is_stock { &[] } else { &["restart 0"] };
+    // Nor is it the same whether it charges in one pass or in two.
+    let slack = if stage.is_stock { 1e-3 } else { stage.slack };
+    for &then in again.iter().chain(&["ending off"]) {
+        let pass = ["look 1000000", "pass 0", "look 0"];
+        let whole = play(&[&pass[..], &[then, "pass 300"]].concat())?;
+        let whole = whole.context("a pass without a point was asked for one")?;
+        for point in 1.. {
+            interrupt::check()?;
+            let ending = format!("during {point} ending");
+            let life = [&[ending.as_str()], &pass[..], &[then, "pass 300"]].concat();
+            let Some(cut) = play(&life)? else {
+                break;
+            };
+            let found = either(&cut[1], &whole[1], &whole[1], Own::Nothing, slack);
+            ensure!(
+                found.is_empty(),
+                "slurmctld ends at point {point}, then {then}:\n{}",
+                found.join("\n")
+            );
+            points += 1;
+        }
+    }
+    Ok(points)
 }
 
 /// The two dumps at the end of a life.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use libtest_mimic::Trial;
 use xtask::interrupt;
 
@@ -118,10 +118,20 @@ fn of_kind(
         })
     };
     let mut tests: Vec<Trial> = during::EVENTS.iter().map(each).collect();
+    let failing = Arc::clone(&stage);
     tests.push(harness::test(
         bed,
         name("a_pass_fails_half_way"),
-        move |_| during::fails_half_way(stage.get()?),
+        move |_| during::fails_half_way(failing.get()?),
+    ));
+    tests.push(harness::test(
+        bed,
+        name("slurmctld_ends_meanwhile"),
+        move |_| {
+            let points = during::slurmctld_ends_meanwhile(stage.get()?)?;
+            ensure!(points > 4, "a pass has only {points} points");
+            Ok(())
+        },
     ));
     tests
 }
