@@ -24,6 +24,10 @@ const POOL: &str = "worker[";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Threads(BTreeMap<String, u64>);
 
+/// How long slurmctld may be without memory. While another thread than the first one replaces the
+/// program, as at a reconfigure from 23.11 on, the process looks like one that has ended.
+const RECONFIGURE: Duration = Duration::from_secs(10);
+
 /// Looks at one slurmctld.
 pub struct Watch {
     process: PathBuf,
@@ -74,19 +78,10 @@ impl Watch {
     }
 
     fn look(&self) -> Result<Sample> {
-        let status = self.process.join("status");
-        let text = fs::read_to_string(status).context("slurmctld has ended")?;
-        let number = |key: &str| -> Result<u64> {
-            let line = text.lines().find_map(|line| line.strip_prefix(key));
-            let number = line.and_then(|rest| rest.split_whitespace().next());
-            // A zombie process has no memory.
-            let number = number.with_context(|| format!("slurmctld has ended: no {key}"))?;
-            Ok(number.parse()?)
-        };
-        Ok(Sample {
-            rss_kb: number("VmRSS:")?,
-            anon_kb: number("RssAnon:")?,
-            threads: number("Threads:")?,
+        wait::until("slurmctld has memory", RECONFIGURE, || {
+            let status = self.process.join("status");
+            let text = fs::read_to_string(status).context("slurmctld has ended")?;
+            Sample::of_status(&text)
         })
     }
 
@@ -117,6 +112,28 @@ impl Watch {
             std::thread::sleep(Duration::from_millis(200));
         }
         Ok(record)
+    }
+}
+
+impl Sample {
+    /// From the text of `/proc/PID/status`; `None` of a process without memory, as one that has ended and
+    /// is not waited for.
+    fn of_status(status: &str) -> Result<Option<Sample>> {
+        let number = |key: &str| -> Result<Option<u64>> {
+            let line = status.lines().find_map(|line| line.strip_prefix(key));
+            let number = line.and_then(|rest| rest.split_whitespace().next());
+            Ok(number.map(str::parse).transpose()?)
+        };
+        let (Some(rss_kb), Some(anon_kb), Some(threads)) =
+            (number("VmRSS:")?, number("RssAnon:")?, number("Threads:")?)
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Sample {
+            rss_kb,
+            anon_kb,
+            threads,
+        }))
     }
 }
 
@@ -244,6 +261,18 @@ mod tests {
         let leaking = record(&[1_000, 20_000, 40_000, 60_000]);
         assert!(leaking.compare(&record(&[1, 1, 1, 1])).is_err());
         assert!(leaking.compare(&leaking).is_ok());
+    }
+
+    #[test]
+    fn a_process_that_has_ended_has_no_memory() {
+        let running = "Name:\tslurmctld\nVmRSS:\t  9000 kB\nRssAnon:\t 700 kB\nThreads:\t12\n";
+        let sample = Sample::of_status(running).unwrap().unwrap();
+        assert_eq!(
+            (sample.rss_kb, sample.anon_kb, sample.threads),
+            (9_000, 700, 12)
+        );
+        let ended = "Name:\tslurmctld\nState:\tZ (zombie)\nThreads:\t1\n";
+        assert!(Sample::of_status(ended).unwrap().is_none());
     }
 
     fn with_threads(before: &[&str], after: &[&str]) -> Record {
