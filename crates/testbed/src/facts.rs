@@ -12,6 +12,13 @@ pub fn engine_release(release: &Release) -> EngineRelease {
     EngineRelease::new(major, minor, micro)
 }
 
+/// slurmctld itself crashes when it reconfigures while requests come in: it unloads
+/// `accounting_storage` before the last of them is done. Seen of 25.05.8 with stock's plugin and with
+/// ours, in `jobacct_storage_g_job_start` below `_slurm_rpc_submit_batch_job`.
+pub fn crashes_at_busy_reconfigure(release: &Release) -> bool {
+    matches!(release.numbers(), [25, 5, _])
+}
+
 /// What is so in a release.
 pub fn facts(release: &Release) -> Facts {
     engine_release(release).facts()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::deeds::{self, Deeds};
+use super::deeds::Deeds;
 use crate::twin::Draw;
 use xtask::interrupt;
 
@@ -50,10 +50,8 @@ impl fmt::Display for Ledger {
 pub fn live(deeds: &Deeds<'_>, seed: u64, over: &AtomicBool) -> Ledger {
     let mut draw = Draw::new(seed);
     let mut ledger = Ledger::default();
-    let weights = deeds::DEEDS.map(|(weight, _, _)| weight);
     while !over.load(Ordering::Relaxed) && interrupt::check().is_ok() {
-        let (_, name, deed) = deeds::DEEDS[draw.weighted(&weights)];
-        let done = deed(deeds, &mut draw).is_ok();
+        let (name, done) = deeds.one(&mut draw);
         ledger.note(name, done);
     }
     ledger

@@ -1,13 +1,14 @@
 //! What a restless client does.
 
 use std::fs;
-use std::sync::Mutex;
+use std::sync::{Mutex, RwLock};
 
 use anyhow::{Context, Result};
 
 use crate::checks::settings::reconfigure_restarts;
 use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
+use crate::facts::crashes_at_busy_reconfigure;
 use crate::twin::Draw;
 use crate::wait;
 use xtask::release::Release;
@@ -26,7 +27,7 @@ const QOS: [&str; 3] = ["normal", "high", "low"];
 type Deed = fn(&Deeds<'_>, &mut Draw) -> Result<()>;
 
 /// Weight, name and deed.
-pub const DEEDS: [(u32, &str, Deed); 13] = [
+const DEEDS: [(u32, &str, Deed); 13] = [
     (72, "submit", submit),
     (20, "cancel", cancel),
     (12, "hold", hold),
@@ -56,6 +57,8 @@ pub struct Deeds<'a> {
     accounts: Mutex<()>,
     /// A reconfigure restarts slurmctld.
     restarts: bool,
+    /// Held by a reconfigure that all other deeds have to wait for, and by each of them for reading.
+    quiet: Option<RwLock<()>>,
     /// Texts of slurm.conf that differ in weights and flags.
     confs: Vec<String>,
 }
@@ -84,8 +87,26 @@ impl Deeds<'_> {
             conf: Mutex::default(),
             accounts: Mutex::default(),
             restarts: reconfigure_restarts(release),
+            quiet: crashes_at_busy_reconfigure(release).then(RwLock::default),
             confs,
         })
+    }
+
+    /// Does one of [`DEEDS`], by chance; gives its name, and whether Slurm did it.
+    pub fn one(&self, draw: &mut Draw) -> (&'static str, bool) {
+        let weights = DEEDS.map(|(weight, _, _)| weight);
+        let (_, name, deed) = DEEDS[draw.weighted(&weights)];
+        let (mut alone, mut together) = (None, None);
+        match &self.quiet {
+            Some(quiet) if name == "reconfigure" => {
+                alone = Some(quiet.write().unwrap_or_else(|e| e.into_inner()));
+            }
+            Some(quiet) => together = Some(quiet.read().unwrap_or_else(|e| e.into_inner())),
+            None => {}
+        }
+        let done = deed(self, draw).is_ok();
+        drop((alone, together));
+        (name, done)
     }
 
     fn remember(&self, id: u32) {

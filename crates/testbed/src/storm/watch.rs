@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -83,6 +85,17 @@ impl Watch {
             let text = fs::read_to_string(status).context("slurmctld has ended")?;
             Sample::of_status(&text)
         })
+        .with_context(|| self.ending())
+    }
+
+    /// How slurmctld has ended, as long as nobody has waited for it.
+    fn ending(&self) -> String {
+        let stat = fs::read_to_string(self.process.join("stat")).unwrap_or_default();
+        let last = stat.split_whitespace().next_back();
+        match last.and_then(|status| status.parse().ok()) {
+            Some(status) => format!("slurmctld has ended: {}", ExitStatus::from_raw(status)),
+            None => "slurmctld has ended".to_owned(),
+        }
     }
 
     /// The time of the last pass, as it is in the file; 0 while there is none.
