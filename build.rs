@@ -8,8 +8,13 @@ mod soname;
 #[allow(dead_code)] // without the feature `slurm` only the names of the cfgs matter
 mod slurm_source;
 
+#[path = "packaging/configured_source.rs"]
+#[cfg(feature = "slurm")]
+mod configured_source;
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=packaging/configured_source.rs");
     println!("cargo::rerun-if-changed=packaging/slurm_source.rs");
     soname::link();
     for name in slurm_source::CFGS {
@@ -21,6 +26,7 @@ fn main() {
 
 #[cfg(feature = "slurm")]
 mod slurm {
+    use super::configured_source::configured;
     use super::slurm_source::{Interface, Release};
     use std::path::{Path, PathBuf};
     use std::{env, fs};
@@ -30,7 +36,7 @@ mod slurm {
     pub fn build() {
         println!("cargo::rerun-if-env-changed={SOURCE}");
         println!("cargo::rerun-if-changed=c_shim");
-        let (source, release) = source_tree().unwrap_or_else(|error| fail(&error));
+        let (source, build, release) = source_tree().unwrap_or_else(|error| fail(&error));
         if let Some(warning) = release.warning() {
             println!("cargo::warning={warning}");
         }
@@ -48,7 +54,7 @@ mod slurm {
             ),
         )
         .expect("OUT_DIR is writable");
-        compile_shim(&source);
+        compile_shim(&source, &build);
         translate_header(&out);
         // sshare has none of slurmctld's functions: they must not be looked for before a call.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,lazy");
@@ -63,7 +69,8 @@ mod slurm {
         std::process::exit(1)
     }
 
-    fn source_tree() -> Result<(PathBuf, Release), String> {
+    /// The tree, the folder in which it is configured, and the release.
+    fn source_tree() -> Result<(PathBuf, PathBuf, Release), String> {
         let source = env::var_os(SOURCE).ok_or_else(|| {
             format!(
                 "the feature `slurm` needs {SOURCE}: the folder of a configured Slurm source \
@@ -71,27 +78,25 @@ mod slurm {
             )
         })?;
         let source = PathBuf::from(source);
-        for file in [
-            "config.h",
-            "slurm/slurm_version.h",
-            "src/slurmctld/slurmctld.h",
-        ] {
-            let path = source.join(file);
-            println!("cargo::rerun-if-changed={}", path.display());
-            if !path.is_file() {
-                return Err(format!(
-                    "{SOURCE}={} has no {file}: is it a Slurm source tree, and has ./configure \
-                     run?",
-                    source.display()
-                ));
-            }
+        let header = source.join("src/slurmctld/slurmctld.h");
+        let build = configured(&source).filter(|_| header.is_file());
+        let Some(build) = build else {
+            return Err(format!(
+                "{SOURCE}={} has no config.h, slurm/slurm_version.h or src/slurmctld/slurmctld.h: \
+                 is it a Slurm source tree, and has ./configure run?",
+                source.display()
+            ));
+        };
+        let config = build.join("config.h");
+        for file in [&config, &build.join("slurm/slurm_version.h"), &header] {
+            println!("cargo::rerun-if-changed={}", file.display());
         }
-        let config = fs::read_to_string(source.join("config.h")).map_err(|e| e.to_string())?;
+        let config = fs::read_to_string(config).map_err(|e| e.to_string())?;
         let release = Release::of_config(&config)?;
-        Ok((source, release))
+        Ok((source, build, release))
     }
 
-    fn compile_shim(source: &Path) {
+    fn compile_shim(source: &Path, build: &Path) {
         let mut files: Vec<PathBuf> = fs::read_dir("c_shim")
             .expect("c_shim is there")
             .map(|entry| entry.expect("c_shim is readable").path())
@@ -104,6 +109,8 @@ mod slurm {
             .files(files)
             .std("gnu11")
             .include("c_shim")
+            .flag("-isystem")
+            .flag(build)
             .flag("-isystem")
             .flag(source)
             .flag("-isystem")

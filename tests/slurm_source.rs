@@ -7,9 +7,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+#[path = "../packaging/configured_source.rs"]
+mod configured_source;
 #[path = "../packaging/slurm_source.rs"]
 mod slurm_source;
 
+use configured_source::configured;
 use slurm_source::{CFGS, Interface, Release, SERIES};
 
 const TABLE: &str = "
@@ -121,4 +124,29 @@ fn all_lists_of_series_agree() {
         let row = format!("\n| {year}.{month:02} |");
         assert!(document.contains(&row), "docs/releases.md:{row}");
     }
+}
+
+fn configure(folder: &Path) {
+    fs::create_dir_all(folder.join("slurm")).unwrap();
+    for file in ["config.h", "slurm/slurm_version.h"] {
+        fs::write(folder.join(file), "").unwrap();
+    }
+}
+
+// SchedMD's debian/rules: dh --builddirectory, which is obj-<architecture>.
+#[test]
+fn a_tree_is_configured_in_itself_or_in_debhelpers_folder() {
+    let tree = tempfile::tempdir().unwrap();
+    let tree = tree.path();
+    assert_eq!(configured(tree), None);
+    fs::create_dir(tree.join("obj-a")).unwrap();
+    fs::create_dir(tree.join("objects")).unwrap();
+    configure(&tree.join("objects"));
+    assert_eq!(configured(tree), None);
+    for build in ["obj-c", "obj-b"] {
+        configure(&tree.join(build));
+        assert_eq!(configured(tree), Some(tree.join(build)));
+    }
+    configure(tree);
+    assert_eq!(configured(tree), Some(tree.to_path_buf()));
 }

@@ -10,10 +10,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "../packaging/configured_source.rs"]
+mod configured_source;
 #[path = "../packaging/slurm_source.rs"]
 #[allow(dead_code)] // its other half is tested without Slurm
 mod slurm_source;
 
+use configured_source::configured;
 use slurm_source::{Interface, Release};
 
 /// What src/common/plugin.c wants of every plugin.
@@ -72,7 +75,8 @@ fn source() -> PathBuf {
 
 /// `SLURM_VERSION_NUMBER` of the source tree.
 fn release() -> u32 {
-    let config = std::fs::read_to_string(source().join("config.h")).expect("config.h");
+    let build = configured(&source()).expect("a configured source");
+    let config = std::fs::read_to_string(build.join("config.h")).expect("config.h");
     let release = Release::of_config(&config);
     release.unwrap_or_else(|error| panic!("{error}")).0
 }

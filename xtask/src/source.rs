@@ -9,11 +9,15 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use self::configured_source::configured;
 use crate::command::checked;
 use crate::prefix;
 use crate::progress::Progress;
 use crate::project;
 use crate::release::Release;
+
+#[path = "../../packaging/configured_source.rs"]
+mod configured_source;
 
 /// Where Debian keeps the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -89,15 +93,24 @@ pub fn expect_release(folder: &Path, release: &Release) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless `./configure` has run there.
-pub fn expect_configured(folder: &Path) -> Result<()> {
-    if !folder.join("config.h").exists() {
-        bail!(
+/// Fails unless `./configure` has run there, or in the folder that debhelper makes for it; gives the
+/// one with `config.h`.
+pub fn expect_configured(folder: &Path) -> Result<PathBuf> {
+    configured(folder).with_context(|| {
+        format!(
             "{} is not configured: run ./configure there",
             folder.display()
-        );
-    }
-    Ok(())
+        )
+    })
+}
+
+/// The folders of Slurm's headers, in their order.
+///
+/// # Errors
+/// A source that is not configured.
+pub fn headers(source: &Path) -> Result<[PathBuf; 3]> {
+    let build = expect_configured(source)?;
+    Ok([build, source.to_path_buf(), source.join("src")])
 }
 
 /// Downloads the upstream tarball of Debian's source package into `work`.

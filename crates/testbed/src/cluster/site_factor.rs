@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::Cluster;
 use xtask::command::checked;
 use xtask::project;
+use xtask::source;
 
 impl Cluster {
     /// From slurmctld's next start on a plugin gives jobs site factors.
@@ -19,7 +20,7 @@ impl Cluster {
         let mut compile = Command::new("gcc");
         compile.args(["-std=gnu11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1"]);
         compile.args(["-Wall", "-Wextra", "-Werror"]);
-        for headers in [source.clone(), source.join("src")] {
+        for headers in source::headers(&source)? {
             compile.arg("-isystem").arg(headers);
         }
         compile.arg(project::root().join("tests/daemon/site_factor.c"));

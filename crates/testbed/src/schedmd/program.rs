@@ -10,6 +10,7 @@ use crate::cluster::conf::PriorityType;
 use xtask::command::checked;
 use xtask::installation::Installation;
 use xtask::project;
+use xtask::source;
 
 /// What a program is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +128,7 @@ fn expected(script: &str) -> Vec<String> {
 
 /// How programs are built for one release.
 pub struct Toolchain {
-    slurm: PathBuf,
+    headers: [PathBuf; 3],
     installation: Installation,
     stock_plugins: PathBuf,
     our_plugins: PathBuf,
@@ -139,7 +140,7 @@ impl Toolchain {
     /// Compiles the parts that all programs share; results go to `folder`.
     pub fn new(slurm: &Path, installation: &Installation, folder: &Path) -> Result<Toolchain> {
         let mut tools = Toolchain {
-            slurm: slurm.to_owned(),
+            headers: source::headers(slurm)?,
             installation: installation.clone(),
             stock_plugins: installation.library(),
             our_plugins: project::slurm(installation.release()),
@@ -162,7 +163,7 @@ impl Toolchain {
     fn compiler(&self) -> Command {
         let mut command = Command::new("cc");
         command.args(["-g", "-pthread"]);
-        for folder in [self.slurm.clone(), self.slurm.join("src")] {
+        for folder in &self.headers {
             command.arg("-isystem").arg(folder);
         }
         command

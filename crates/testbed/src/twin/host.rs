@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use xtask::installation::Installation;
 use xtask::project;
+use xtask::source;
 
 use super::life::Life;
 use super::promise::{DOCUMENTED, Promise};
@@ -60,8 +61,10 @@ impl Host {
         )?;
         let mut make = Command::new("make");
         make.arg("--quiet").arg("-C").arg(&here).args(words);
+        let build = source::expect_configured(source)?;
         for (key, value) in [
             ("SLURM_SRC", source),
+            ("SLURM_BUILD", &build),
             ("SLURM_LIB", &library),
             ("OUT", program),
         ] {
