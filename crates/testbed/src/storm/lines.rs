@@ -38,6 +38,8 @@ pub fn is_harmless(shape: &str) -> bool {
         || is_of_the_machine(shape)
         || shape.contains(STATE_OF_NOWHERE)
         || shape == ORPHAN
+        || shape == JOBS_ARE_SAVED
+        || shape.starts_with(NOTHING_SAVED)
         || shape.contains(SAID_BY_STOCK)
 }
 
@@ -48,6 +50,14 @@ const STATE_OF_NOWHERE: &str = "Could not open job state file (null)/job_state";
 /// An account was removed while a user was added to it: slurmdbd has the one without the other.
 /// slurmctld says so when it reads them at its start, before it loads a priority plugin.
 const ORPHAN: &str = "error: Can't find parent id # for assoc #, this should never happen.";
+
+/// slurmctld has been told to end while its own thread saves the jobs (`dump_all_job_state`), under read
+/// locks of slurm.conf and of jobs. No priority plugin holds these two, and no others.
+const JOBS_ARE_SAVED: &str =
+    "error: Locks ACCOUNT set config:R, job:R, node:, partition:, federation:";
+
+/// The next line, whatever the locks are: those decide.
+const NOTHING_SAVED: &str = "error: Semaphores still set after flushing RPCs";
 
 /// Is it about a clock that answers slowly, or messages still under way when slurmctld stops? That
 /// depends on what else the machine has to do.
@@ -145,6 +155,18 @@ mod tests {
                    [2026-01-02T03:04:06.678] error: job 9_12 of ft-eve in account lower: 0.25 s\n";
         let expected = "error: job #_# of USER in account ACCOUNT: #.# s";
         assert_eq!(shapes(log).into_iter().collect::<Vec<_>>(), [expected]);
+    }
+
+    // A storm on 25.11.7, and one in which a pass was met.
+    #[test]
+    fn locks_of_slurmctlds_own_save_are_told_from_those_of_a_pass() {
+        let log = |locks: &str| {
+            format!("[2026-11-26T12:22:49.432] error: Locks left set {locks}, federation:\n")
+        };
+        let is_harmless = |locks: &str| shapes(&log(locks)).iter().all(|line| is_harmless(line));
+        assert!(is_harmless("config:R, job:R, node:, partition:"));
+        assert!(!is_harmless("config:, job:R, node:R, partition:R"));
+        assert!(!is_harmless("config:, job:R, node:, partition:"));
     }
 
     #[test]
