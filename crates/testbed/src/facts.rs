@@ -12,9 +12,9 @@ pub fn engine_release(release: &Release) -> EngineRelease {
     EngineRelease::new(major, minor, micro)
 }
 
-/// slurmctld itself crashes when it reconfigures while requests come in: it unloads
-/// `accounting_storage` before the last of them is done. Seen of 25.05.8 with stock's plugin and with
-/// ours, in `jobacct_storage_g_job_start` below `_slurm_rpc_submit_batch_job`.
+/// slurmctld itself may crash when it reconfigures right after jobs were submitted: it unloads
+/// `accounting_storage`, and then tells it of them. Seen of 25.05.8 with stock's plugin and with ours, in
+/// `jobacct_storage_g_job_start` below `_slurm_rpc_submit_batch_job` and below `dump_all_job_state`.
 pub fn crashes_at_busy_reconfigure(release: &Release) -> bool {
     matches!(release.numbers(), [25, 5, _])
 }

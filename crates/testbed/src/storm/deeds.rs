@@ -1,7 +1,7 @@
 //! What a restless client does.
 
 use std::fs;
-use std::sync::{Mutex, RwLock};
+use std::sync::Mutex;
 
 use anyhow::{Context, Result};
 
@@ -57,8 +57,8 @@ pub struct Deeds<'a> {
     accounts: Mutex<()>,
     /// A reconfigure restarts slurmctld.
     restarts: bool,
-    /// Held by a reconfigure that all other deeds have to wait for, and by each of them for reading.
-    quiet: Option<RwLock<()>>,
+    /// How often each of [`DEEDS`] is done.
+    weights: [u32; DEEDS.len()],
     /// Texts of slurm.conf that differ in weights and flags.
     confs: Vec<String>,
 }
@@ -87,26 +87,18 @@ impl Deeds<'_> {
             conf: Mutex::default(),
             accounts: Mutex::default(),
             restarts: reconfigure_restarts(release),
-            quiet: crashes_at_busy_reconfigure(release).then(RwLock::default),
+            weights: DEEDS.map(|(weight, name, _)| match name {
+                "reconfigure" if crashes_at_busy_reconfigure(release) => 0,
+                _ => weight,
+            }),
             confs,
         })
     }
 
     /// Does one of [`DEEDS`], by chance; gives its name, and whether Slurm did it.
     pub fn one(&self, draw: &mut Draw) -> (&'static str, bool) {
-        let weights = DEEDS.map(|(weight, _, _)| weight);
-        let (_, name, deed) = DEEDS[draw.weighted(&weights)];
-        let (mut alone, mut together) = (None, None);
-        match &self.quiet {
-            Some(quiet) if name == "reconfigure" => {
-                alone = Some(quiet.write().unwrap_or_else(|e| e.into_inner()));
-            }
-            Some(quiet) => together = Some(quiet.read().unwrap_or_else(|e| e.into_inner())),
-            None => {}
-        }
-        let done = deed(self, draw).is_ok();
-        drop((alone, together));
-        (name, done)
+        let (_, name, deed) = DEEDS[draw.weighted(&self.weights)];
+        (name, deed(self, draw).is_ok())
     }
 
     fn remember(&self, id: u32) {
