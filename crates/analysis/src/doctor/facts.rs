@@ -112,6 +112,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether there is a database, and with it associations and usage.
+    pub fn has_slurmdbd(&self) -> bool {
+        self.storage.as_deref() == Some("accounting_storage/slurmdbd")
+    }
+
     /// Whether slurmctld loads the plugin of this project.
     pub fn uses_fairtree(&self) -> bool {
         self.priority_type.as_deref() == Some("priority/fairtree")

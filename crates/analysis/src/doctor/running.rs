@@ -49,15 +49,22 @@ pub(super) fn state_folder(facts: &Facts, found: &mut Diagnosis) {
 
 /// Whether passes are made.
 pub(super) fn last_pass(facts: &Facts, found: &mut Diagnosis) {
-    let (pass, period) = match (&facts.last_pass, &facts.settings) {
-        (Ok(times), Ok(settings)) => (times.pass, i64::from(settings.period_secs)),
+    let (pass, settings) = match (&facts.last_pass, &facts.settings) {
+        (Ok(times), Ok(settings)) => (times.pass, settings),
         (Err(why), _) | (_, Err(why)) => {
             return found.say(LAST_PASS, Level::Unknown, why.as_str());
         }
     };
     if pass == 0 {
-        return found.say(LAST_PASS, Level::Note, "no pass has been made yet");
+        let text = match settings.has_slurmdbd() {
+            true => "no pass has been made yet",
+            false => {
+                "without slurmdbd passes charge nothing, and leave no time in StateSaveLocation"
+            }
+        };
+        return found.say(LAST_PASS, Level::Note, text);
     }
+    let period = i64::from(settings.period_secs);
     let ago = facts.now.saturating_sub(pass);
     let due = format!("one is due every {}", span(period));
     if ago < -APART_SECS {

@@ -30,7 +30,7 @@ pub(super) fn slurmdbd(facts: &Facts, found: &mut Diagnosis) {
         Ok(settings) => settings,
         Err(why) => return found.say(SLURMDBD, Level::Unknown, why.as_str()),
     };
-    if settings.storage.as_deref() != Some("accounting_storage/slurmdbd") {
+    if !settings.has_slurmdbd() {
         let text = "AccountingStorageType does not name slurmdbd: there are no associations, so no \
                     job has a fair-share factor";
         return match settings.weighs_fair_share {

@@ -268,6 +268,11 @@ fn the_last_pass_is_recent_up_to_two_periods_and_a_minute() {
         facts.last_pass = Ok(LastPass { pass: 0, reset: 0 });
     });
     assert_eq!(level, Level::Note);
+    let (level, text) = one("last-pass", |facts| {
+        settings(facts).storage = None;
+        facts.last_pass = Ok(LastPass { pass: 0, reset: 0 });
+    });
+    assert!(level == Level::Note && text.contains("without slurmdbd"));
     let (level, _) = one("last-pass", |facts| {
         facts.live = Err("it is down".to_owned());
         facts.last_pass.as_mut().expect("times").pass = NOW - 7200;
