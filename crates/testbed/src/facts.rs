@@ -19,6 +19,12 @@ pub fn crashes_at_busy_reconfigure(release: &Release) -> bool {
     matches!(release.numbers(), [25, 5, _])
 }
 
+/// slurmctld moves a state file out of the way before it renames the new one, and looks for no other: where
+/// that rename fails there is none, and it does not start. Before 26.05 it makes and removes links.
+pub fn loses_files_where_renames_fail(release: &Release) -> bool {
+    release.numbers() >= [26, 5, 0]
+}
+
 /// What is so in a release.
 pub fn facts(release: &Release) -> Facts {
     engine_release(release).facts()

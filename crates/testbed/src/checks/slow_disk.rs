@@ -16,7 +16,7 @@ use super::settings::reconfigure_restarts;
 use super::steady::Steady;
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
-use crate::facts::facts;
+use crate::facts::{facts, loses_files_where_renames_fail};
 use crate::wait;
 
 /// What a sync takes on the slow disk.
@@ -132,12 +132,19 @@ pub fn random_errors(check: &Check) -> Result<()> {
                 Ok(steady.charged(cluster)? > charged + several)
             })?;
             steady.ensure_charged(cluster, fixture::now, &when)?;
-            answers_at_once(cluster, &when)?;
+            let loses_files = loses_files_where_renames_fail(check.release);
+            match loses_files {
+                true => answer_at_once(cluster, &when, but_reconfigure())?,
+                false => answers_at_once(cluster, &when)?,
+            }
             match kills {
                 true => cluster.kill_slurmctld()?,
                 false => cluster.stop_slurmctld()?,
             }
             cluster.fail_disk_at_random(0)?;
+            if loses_files {
+                put_old_files_back(cluster)?;
+            }
             cluster.start_slurmctld()?;
             fixture::next_pass(cluster)?;
             steady.ensure_charged(cluster, fixture::now, &when)?;
@@ -150,8 +157,7 @@ pub fn random_errors(check: &Check) -> Result<()> {
 fn all_at_once(cluster: &Cluster, whose: &str, ahead: &mut i64) -> Result<()> {
     // No reconfigure: where that restarts slurmctld, a step of the clock right after it comes before the
     // five minutes to the next dump begin.
-    let [but_reconfigure @ .., _] = &COMMANDS;
-    answer_at_once(cluster, whose, but_reconfigure)?;
+    answer_at_once(cluster, whose, but_reconfigure())?;
     let dump = cluster.state_file("assoc_usage");
     let written = || fs::metadata(&dump).and_then(|data| data.modified()).ok();
     let before = written();
@@ -228,6 +234,22 @@ fn answer_at_once(cluster: &Cluster, whose: &str, commands: &[&[&str]]) -> Resul
         within(AT_ONCE, &format!("{whose}: {}", words.join(" ")), || {
             cluster.run(words).map(drop)
         })?;
+    }
+    Ok(())
+}
+
+fn but_reconfigure() -> &'static [&'static [&'static str]] {
+    let [but_reconfigure @ .., _] = &COMMANDS;
+    but_reconfigure
+}
+
+/// What an administrator does where slurmctld has lost files of its own: those of before are put back.
+fn put_old_files_back(cluster: &Cluster) -> Result<()> {
+    for entry in fs::read_dir(cluster.path().join("state"))?.flatten() {
+        let (old, file) = (entry.path(), entry.path().with_extension(""));
+        if old.extension().is_some_and(|end| end == "old") && !file.exists() {
+            fs::rename(&old, &file)?;
+        }
     }
     Ok(())
 }
