@@ -35,6 +35,7 @@ typedef enum {
 } shim_log_level;
 
 extern bool shim_in_slurmctld(void);
+/* Has slurmctld been told to end? Then it looks for locks that are held before it saves its state. */
 extern bool shim_is_ending(void);
 extern bool shim_has_slurmdbd(void);
 extern bool shim_has_root(void);

@@ -86,7 +86,7 @@ fn leave_first_dump(plugin: &Plugin) {
     let job: Job = Box::new(move |wanted| {
         state::leave_first_dump(&dir, host::protocol_version(), wanted)?;
         let missing = |name: &&str| !dir.join(name).exists();
-        if host::FIRST_STATES.iter().any(missing) && wanted() {
+        if host::FIRST_STATES.iter().any(missing) && wanted() && !host::is_ending() {
             host::save_first_states();
         }
         Ok(())
