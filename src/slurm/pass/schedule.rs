@@ -18,7 +18,7 @@ use std::time::Duration;
 
 static PASS: Hook = Hook::new("pass");
 
-/// How long a pass is put off at a time while slurmctld is about to end; it may think better of it.
+/// How long a pass is put off at a time while slurmctld is about to end: it may go on after all.
 const WHILE_ENDING: Duration = Duration::from_secs(1);
 
 /// Makes passes until the thread is to stop; calls `before_each` before each of them.

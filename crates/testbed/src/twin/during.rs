@@ -435,7 +435,7 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
 }
 
 /// slurmctld is told to end, at every point of a pass; then it starts again, or goes on after all. Returns
-/// how many points there were. That the pass takes no lock of slurmctld any more is the host's to see.
+/// how many points there were. The host fails where the pass takes a lock of slurmctld after that.
 ///
 /// # Errors
 /// A field that is not what it is after a pass that nothing came between.
