@@ -9,12 +9,15 @@ KEEP ?=
 # The release where none is named: with a prefix, the one that is installed there.
 RELEASE := $(if $(SLURM)$(SLURM_PREFIX),,SLURM=22.05.8)
 
+# All that Debian ships is what the tests take where nothing is named.
+ONE_OR_ALL := $(if $(filter all,$(SLURM)),env -u SLURM -u SLURM_PREFIX -u SLURM_SRC,$(RELEASE))
+
 CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
 TESTBED := $(CARGO) run --quiet --package fairtree-testbed --
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-releases check-cluster check-packages plugin demo bench packages msrv doc clean deps
+.PHONY: help build test check-cluster check-packages plugin demo bench packages msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -26,6 +29,7 @@ help: ## list the targets
 	@echo '  any seed, any length  cargo testbed help'
 	@echo
 	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5'
+	@echo '  SLURM=all              with test: both, one beside the other, and the oldest compiler'
 	@echo '  SLURM_PREFIX=<folder>  where your own Slurm is installed: plugin, demo, test and bench use it'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
 	@echo '  KEEP=1                 with demo: leave the cluster running'
@@ -40,10 +44,7 @@ plugin: ## build target/slurm/<release>/priority_fairtree.so
 	$(XTASK) plugin $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
 
 test: ## check everything: style, unit tests, C programs, the plugin, a private cluster
-	$(RELEASE) $(XTASK) test
-
-test-releases: ## the same for every supported release of Slurm, and with the oldest compiler
-	env -u SLURM -u SLURM_PREFIX -u SLURM_SRC $(XTASK) test
+	$(ONE_OR_ALL) $(XTASK) test
 
 check-cluster: ## only the checks in a private cluster
 	$(CARGO) test --package fairtree-testbed --test cluster

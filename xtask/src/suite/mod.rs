@@ -1,7 +1,8 @@
 //! `make test`: every section, up to the first that fails, and one line at the end.
 //!
-//! Private clusters mostly wait: for passes, for jobs, for clocks. So once the plugin is built
-//! their sections run beside those that compute, and their output follows as a whole.
+//! Private clusters mostly wait: for passes, for jobs, for clocks. So once the plugins are built
+//! their sections run beside those that compute, one release beside the other, and their output
+//! follows as a whole.
 
 mod cargo;
 mod fuzz;
@@ -176,26 +177,35 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
         plugin_sections(release, progress, total)?;
         Testbed::prepare(release).inspect_err(|_| total.failed += 1)?;
     }
-    let held = progress.held();
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| {
-            let mut total = Outcome::default();
-            let result = sections_that_wait(releases, &testbed, &held, &mut total);
-            (stop_others(result), total)
-        });
+        let lane = |release| {
+            let held = progress.held();
+            let testbed = &testbed;
+            scope.spawn(move || {
+                let mut total = Outcome::default();
+                let result = sections_that_wait(release, testbed, &held, &mut total);
+                (stop_others(result), total, held)
+            })
+        };
+        let lanes: Vec<_> = releases.iter().map(lane).collect();
         let result = sections_that_compute(releases, &testbed, progress, total);
-        let result = stop_others(result);
+        let mut results = vec![stop_others(result)];
         progress.step("waiting for the private clusters");
-        let waited = waiting.join();
-        progress.print(held.take());
-        let (waited, also) = waited.map_err(|_| anyhow!("a section panicked"))?;
-        *total += also;
-        match (result, waited) {
-            // It was stopped because the other one has failed.
-            (Err(stopped), Err(error)) if stopped.is::<Interrupted>() => Err(error),
-            (result, waited) => result.and(waited),
+        for lane in lanes {
+            let (result, also, held) = lane.join().map_err(|_| anyhow!("a section panicked"))?;
+            progress.print(held.take());
+            *total += also;
+            results.push(result);
         }
+        first_failure(results)
     })
+}
+
+/// The first error; an interruption last, as that one was stopped because another has failed.
+fn first_failure(results: Vec<Result<()>>) -> Result<()> {
+    let stopped = |result: &Result<()>| matches!(result, Err(error) if error.is::<Interrupted>());
+    let (stopped, others): (Vec<_>, Vec<_>) = results.into_iter().partition(stopped);
+    others.into_iter().chain(stopped).collect()
 }
 
 /// What fails ends what runs beside it.
@@ -236,15 +246,13 @@ fn sections_that_compute(
 }
 
 fn sections_that_wait(
-    releases: &[Release],
+    release: &Release,
     testbed: &Testbed,
     progress: &Progress,
     total: &mut Outcome,
 ) -> Result<()> {
-    for release in releases {
-        for program in WAITING {
-            program.run(release, testbed, progress, total)?;
-        }
+    for program in WAITING {
+        program.run(release, testbed, progress, total)?;
     }
     Ok(())
 }
@@ -330,4 +338,20 @@ fn plugin_sections(release: &Release, progress: &Progress, total: &mut Outcome) 
     let built = plugin::build(release, None, progress).inspect_err(|_| total.failed += 1)?;
     progress.print(format!("built {}", built.display()));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_before_what_was_stopped_by_it() {
+        let stopped = || Err(Interrupted.into());
+        let failed = || Err(anyhow!("a test failed"));
+        let told = first_failure(vec![stopped(), Ok(()), failed()]).unwrap_err();
+        assert_eq!(told.to_string(), "a test failed");
+        let told = first_failure(vec![Ok(()), stopped()]).unwrap_err();
+        assert!(told.is::<Interrupted>());
+        assert!(first_failure(vec![Ok(()), Ok(())]).is_ok());
+    }
 }

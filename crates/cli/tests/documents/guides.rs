@@ -173,7 +173,10 @@ fn what_is_called_a_part_of_the_suite_is_one() {
             let words: Vec<&str> = words.collect();
             let part = match words.as_slice() {
                 ["make", target] => {
-                    continuous.lines().any(|line| line == call.command)
+                    // CI does it for all releases.
+                    let rest = |line: &str| line.strip_prefix(&*call.command).map(str::to_owned);
+                    let mut rests = continuous.lines().filter_map(rest);
+                    rests.any(|rest| rest.is_empty() || rest == " SLURM=all")
                         || makefile.contains(&format!("\n{target}: ## only the checks"))
                         || *target == "help"
                 }
