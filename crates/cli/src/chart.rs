@@ -4,14 +4,15 @@ use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::Path;
 
 use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
+use super::cluster::{policy_file, refused, settings_of};
 use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares};
 use super::message::Messages;
 use super::progress::Waiting;
-use super::workload::gather;
+use super::workload::{Counting, gather};
 use super::{Failure, Outcome, compat_of, input};
 use fairtree::compat::Compat;
 use fairtree::config::time::parse_minutes_as_secs;
-use fairtree::config::{Config, UsageModel};
+use fairtree::config::{PolicyFile, UsageModel};
 use fairtree::fairshare::Ranking;
 use fairtree_analysis::history::{Timeline, from_captures, from_history};
 use fairtree_analysis::share::{
@@ -31,6 +32,7 @@ pub(super) fn run(args: &ChartArgs, messages: &Messages) -> Result<Outcome, Fail
         compat: args.compat.as_deref().map(compat_of).transpose()?,
         algorithm: args.algorithm,
         half_life_secs: half_life(args)?,
+        policy: args.policy.as_deref().map(policy_file).transpose()?,
     };
     let timeline = timeline(args, &own)?;
     let drawn = draw(args, format, &timeline)?;
@@ -64,6 +66,7 @@ struct Own {
     compat: Option<Compat>,
     algorithm: Option<AlgorithmName>,
     half_life_secs: Option<u32>,
+    policy: Option<PolicyFile>,
 }
 
 impl Own {
@@ -76,7 +79,10 @@ impl Own {
     fn report(&self, input: Input) -> Result<ShareReport, Failure> {
         match input {
             Input::Queue(queue) => Err(no_shares(&queue)),
-            Input::Site(site) => {
+            Input::Site(mut site) => {
+                if let Some(policy) = &self.policy {
+                    site.follow_policy(policy).map_err(refused)?;
+                }
                 let compat = self.compat.unwrap_or(site.config.compat);
                 Ok(from_site(
                     &site,
@@ -85,12 +91,14 @@ impl Own {
                 ))
             }
             Input::Listing(listing, settings) => {
-                let (ranking, compat) = match &settings {
-                    Some(beside) => (beside.config.ranking(), beside.config.compat),
+                let config = settings.as_ref().map(|beside| &beside.config);
+                let config = settings_of(&listing, config, self.policy.as_ref())?;
+                let (ranking, compat) = match &config {
+                    Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),
                 };
                 let compat = self.compat.unwrap_or(compat);
-                let accounts = settings.as_ref().map(|beside| &beside.config.accounts[..]);
+                let accounts = config.as_ref().map(|config| &config.accounts[..]);
                 let accounts = accounts.unwrap_or_default();
                 let ranking = self.ranking(ranking);
                 let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
@@ -141,13 +149,15 @@ fn timeline(args: &ChartArgs, own: &Own) -> Result<Timeline, Failure> {
     }
     let input_format = args.input_format.map(Format::from);
     if args.file.is_none() && !input::is_piped() {
-        let input = read_or_ask(&args.live, None, input_format)?;
+        let input = read_or_ask(&args.live, None, input_format, None)?;
         return Ok(own.report(input)?.into());
     }
     let opened = open_stream(args.file.as_deref(), input_format)?;
     match opened.format {
         Format::Sacct | Format::Swf => logged(args, own, opened),
-        _ => Ok(own.report(read_opened(opened)?)?.into()),
+        _ => Ok(own
+            .report(read_opened(opened, own.policy.as_ref())?)?
+            .into()),
     }
 }
 
@@ -189,15 +199,13 @@ fn captured(folder: &Path, own: &Own) -> Result<Timeline, Failure> {
 /// A log of jobs.
 fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failure> {
     let site = args.site.as_deref().map(site).transpose()?;
-    let mut config = site
-        .as_ref()
-        .map_or_else(Config::default, |site| site.config.clone());
+    let mut counting = Counting::new(site, own.policy.as_ref())?;
     if let Some(secs) = own.half_life_secs {
-        config.priority_decay_half_life_secs = secs;
-        if config.usage() != UsageModel::HalfLife {
+        counting.config.priority_decay_half_life_secs = secs;
+        let usage = counting.config.usage();
+        if usage != UsageModel::HalfLife {
             return Err(Failure::Usage(format!(
-                "--half-life: with usage={} nothing decays; allowed is a site with usage=half_life",
-                config.usage()
+                "--half-life: with usage={usage} nothing decays; allowed is a site with usage=half_life"
             )));
         }
     }
@@ -210,10 +218,10 @@ fn logged(args: &ChartArgs, own: &Own, opened: Opened) -> Result<Timeline, Failu
         format,
         input,
     } = opened;
-    let gathered = gather(&name, format, input, options, &config)?;
-    let placed = gathered.place(&name, site, &config)?;
-    let ranking = own.ranking(config.ranking());
-    let compat = own.compat.unwrap_or(config.compat);
+    let gathered = gather(&name, format, input, options, &counting)?;
+    let ranking = own.ranking(counting.config.ranking());
+    let compat = own.compat.unwrap_or(counting.config.compat);
+    let placed = gathered.place(&name, counting)?;
     let mut timeline = from_history(&gathered.history, &placed, ranking, compat);
     timeline.latest.source = name;
     Ok(timeline)
@@ -224,7 +232,7 @@ fn site(path: &Path) -> Result<Site, Failure> {
     let opened = open_stream(Some(path), None)?;
     let name = opened.name.clone();
     match opened.format {
-        Format::Site | Format::Dump => match read_opened(opened)? {
+        Format::Site | Format::Dump => match read_opened(opened, None)? {
             Input::Site(site) => Ok(*site),
             Input::Listing(..) | Input::Queue(_) => {
                 Err(Failure::Usage(format!("{name}: is no site")))

@@ -14,7 +14,7 @@ use fairtree_analysis::share::ranking_of;
 use fairtree_model::cluster::{Cluster, JobName, runs};
 use fairtree_model::input::capture::Stored;
 use fairtree_model::input::slurm::part::Wanted;
-use fairtree_model::input::sshare::Listing;
+use fairtree_model::input::sshare::{Listing, SshareRow};
 use fairtree_model::input::{Format, InputError};
 use fairtree_model::listed::Listed;
 
@@ -73,7 +73,7 @@ impl Where<'_> {
     /// Reads a file, or what is piped in, or of a capture and a live site what it says of shares.
     pub fn read(&self) -> Result<Input, Failure> {
         let format = self.format.map(Format::from);
-        input::read_or_ask(self.live, self.file, format)
+        input::read_or_ask(self.live, self.file, format, self.policy)
     }
 
     /// Puts the policy that was named in the place of the site's: what the site has printed is read by
@@ -156,6 +156,32 @@ fn follow(config: &mut Config, name: &str, text: &str) {
     if let Ok(followed) = file.and_then(|file| config.clone().with_policy(&file)) {
         *config = followed;
     }
+}
+
+/// The settings beside a listing of sshare: the site's own, as far as they are known, under the policy
+/// that was named, if one was.
+///
+/// # Errors
+/// What [`Config::under_policy`] refuses; accounts that the listing does not have.
+pub(super) fn settings_of(
+    listing: &Listing,
+    own: Option<&Config>,
+    policy: Option<&PolicyFile>,
+) -> Result<Option<Config>, Failure> {
+    let Some(policy) = policy else {
+        return Ok(own.cloned());
+    };
+    let config = own.cloned().unwrap_or_default().under_policy(policy);
+    let config = config.map_err(refused)?;
+    let known = |name: &str| {
+        let is = |row: &SshareRow| {
+            let account = row.account.as_deref().unwrap_or_default();
+            account.eq_ignore_ascii_case(name)
+        };
+        listing.rows.iter().any(is)
+    };
+    policy.check_accounts(known).map_err(refused)?;
+    Ok(Some(config))
 }
 
 /// A policy that is not the site's.

@@ -9,10 +9,10 @@ use super::args::LiveArgs;
 use super::cluster::{follow_kept, follow_own};
 use super::message::Messages;
 use super::progress::{Waiting, Watched};
-use super::workload::gather;
+use super::workload::{Counting, gather};
 use super::{Failure, open};
 use fairtree::compat::Release;
-use fairtree::config::Config;
+use fairtree::config::{Config, PolicyFile};
 use fairtree_model::input::capture::{Stored, open_only, take};
 use fairtree_model::input::site::Site;
 use fairtree_model::input::site::from_assocs;
@@ -165,11 +165,13 @@ pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, F
     Ok(Input::Listing(listing, Some(beside)))
 }
 
-/// Reads a capture, a file, what is piped in, or asks Slurm.
+/// Reads a capture, a file, what is piped in, or asks Slurm. `policy`: by which the use of a log
+/// counts.
 pub(super) fn read_or_ask(
     live: &LiveArgs,
     file: Option<&Path>,
     format: Option<Format>,
+    policy: Option<&PolicyFile>,
 ) -> Result<Input, Failure> {
     const ASKED: [Source; 2] = [Source::Config, Source::Shares];
     match &live.from {
@@ -190,20 +192,15 @@ pub(super) fn read_or_ask(
             }
             Ok(input)
         }
-        None => read(file, format),
+        None => read_opened(open_stream(file, format)?, policy),
     }
-}
-
-/// Reads a file, or standard input for `-` or none, in the given format or the one it looks like.
-fn read(file: Option<&Path>, format: Option<Format>) -> Result<Input, Failure> {
-    read_opened(open_stream(file, format)?)
 }
 
 /// The longest file of `sacctmgr dump`, in bytes: a million associations have less.
 const MAX_DUMP_BYTES: u64 = 256 << 20;
 
-/// Reads what was opened.
-pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
+/// Reads what was opened; `policy`: by which the use of a log counts.
+pub(super) fn read_opened(opened: Opened, policy: Option<&PolicyFile>) -> Result<Input, Failure> {
     let Opened {
         name,
         format,
@@ -222,9 +219,9 @@ pub(super) fn read_opened(opened: Opened) -> Result<Input, Failure> {
             Input::Site(Box::new(from_assocs::dumped(&name, &text)?))
         }
         Format::Sacct | Format::Swf => {
-            let config = Config::default();
-            let gathered = gather(&name, format, input, sacct::Options::default(), &config)?;
-            Input::Site(Box::new(gathered.place(&name, None, &config)?.site))
+            let counting = Counting::new(None, policy)?;
+            let gathered = gather(&name, format, input, sacct::Options::default(), &counting)?;
+            Input::Site(Box::new(gathered.place(&name, counting)?.site))
         }
     })
 }

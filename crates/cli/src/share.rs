@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::{AlgorithmName, ShareArgs};
-use super::cluster::{policy_file, policy_notes, refused};
+use super::cluster::{policy_file, policy_notes, refused, settings_of};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::user::login_names;
@@ -15,10 +15,7 @@ use fairtree_analysis::share::{
     rates_accounts, select,
 };
 use fairtree_model::input::Format;
-use fairtree_model::input::site::SiteRow;
-use fairtree_model::input::sshare::{
-    Column, Field, Listing, SshareRow, default_fields, parse_fields,
-};
+use fairtree_model::input::sshare::{Column, Field, Listing, default_fields, parse_fields};
 use fairtree_render::chart::{Forest, Theme, bars_svg, page, write_tree};
 use fairtree_render::share::{Separator, Table, to_json, write_agreement};
 
@@ -39,91 +36,66 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         .transpose();
     let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
     let format = args.input_format.map(Format::from);
-    let outcome = match input::read_or_ask(&args.live, args.file.as_deref(), format)? {
-        Input::Queue(queue) => return Err(no_shares(&queue)),
-        Input::Site(_) if args.check => {
-            return Err(Failure::Usage(
-                "--check compares what sshare printed; a site holds no such numbers".into(),
-            ));
-        }
-        Input::Site(mut site) => {
-            if let Some(file) = &policy {
-                let config = site.config.clone().under_policy(file);
-                site.config = config.map_err(refused)?;
-                let rows = &site.rows;
-                let known = |name: &str| {
-                    let is = |row: &SiteRow| row.account.eq_ignore_ascii_case(name);
-                    rows.iter().any(is)
-                };
-                file.check_accounts(known).map_err(refused)?;
+    let outcome =
+        match input::read_or_ask(&args.live, args.file.as_deref(), format, policy.as_ref())? {
+            Input::Queue(queue) => return Err(no_shares(&queue)),
+            Input::Site(_) if args.check => {
+                return Err(Failure::Usage(
+                    "--check compares what sshare printed; a site holds no such numbers".into(),
+                ));
             }
-            let ranking = ranking(args, site.config.ranking());
-            let notes = policy_notes(&site.config);
-            notes.iter().for_each(|note| messages.note(note));
-            let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
-            let facts = report.compat.facts();
-            let look = Look {
-                fields,
-                rates_accounts: facts.is_none_or(|facts| facts.sshare_rates_accounts),
-            };
-            show(args, look, &report, None, &mut out, messages)?;
-            Outcome::Done
-        }
-        Input::Listing(listing, beside) => {
-            let config = match (&beside, &policy) {
-                (None, None) => None,
-                (Some(beside), None) => Some(beside.config.clone()),
-                (_, Some(file)) => {
-                    let own = beside.as_ref().map(|beside| beside.config.clone());
-                    Some(
-                        own.unwrap_or_default()
-                            .under_policy(file)
-                            .map_err(refused)?,
-                    )
+            Input::Site(mut site) => {
+                if let Some(file) = &policy {
+                    site.follow_policy(file).map_err(refused)?;
                 }
-            };
-            let (own, own_compat) = match &config {
-                Some(config) => (config.ranking(), config.compat),
-                None => (ranking_of(&listing), Compat::default()),
-            };
-            let ranking = ranking(args, own);
-            if let Some(file) = &policy {
-                let known = |name: &str| {
-                    let account =
-                        |row: &SshareRow| row.account.as_deref().unwrap_or_default().to_owned();
-                    let mut rows = listing.rows.iter();
-                    rows.any(|row| account(row).eq_ignore_ascii_case(name))
+                let ranking = ranking(args, site.config.ranking());
+                let notes = policy_notes(&site.config);
+                notes.iter().for_each(|note| messages.note(note));
+                let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
+                let facts = report.compat.facts();
+                let look = Look {
+                    fields,
+                    rates_accounts: facts.is_none_or(|facts| facts.sshare_rates_accounts),
                 };
-                file.check_accounts(known).map_err(refused)?;
+                show(args, look, &report, None, &mut out, messages)?;
+                Outcome::Done
             }
-            let notes = config.as_ref().map(policy_notes).unwrap_or_default();
-            notes.iter().for_each(|note| messages.note(note));
-            let accounts = config.as_ref().map_or(&[][..], |config| &config.accounts);
-            let compat = compat.unwrap_or(own_compat);
-            let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
-            if args.check {
-                return compare(&listing, &report, &mut out, messages);
+            Input::Listing(listing, beside) => {
+                let config = beside.as_ref().map(|beside| &beside.config);
+                let config = settings_of(&listing, config, policy.as_ref())?;
+                let (own, own_compat) = match &config {
+                    Some(config) => (config.ranking(), config.compat),
+                    None => (ranking_of(&listing), Compat::default()),
+                };
+                let ranking = ranking(args, own);
+                let notes = config.as_ref().map(policy_notes).unwrap_or_default();
+                notes.iter().for_each(|note| messages.note(note));
+                let accounts = config.as_ref().map_or(&[][..], |config| &config.accounts);
+                let compat = compat.unwrap_or(own_compat);
+                let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
+                if args.check {
+                    return compare(&listing, &report, &mut out, messages);
+                }
+                prefer_printed(&listing, &mut report)?;
+                if let Some(beside) = &beside {
+                    // What Slurm was asked for here is all of it, but for what cannot be read.
+                    report.assumptions.clone_from(&beside.left_out);
+                }
+                let release = beside.as_ref().and_then(|beside| beside.release);
+                let look = Look {
+                    fields,
+                    rates_accounts: match release {
+                        Some(release) => release.facts().sshare_rates_accounts,
+                        None => rates_accounts(&listing),
+                    },
+                };
+                let asker = beside.and_then(|beside| beside.user);
+                show(args, look, &report, asker, &mut out, messages)?;
+                // Of a large site the program would give back its memory for longer than it computed.
+                std::mem::forget((listing, report));
+                Outcome::Done
             }
-            prefer_printed(&listing, &mut report)?;
-            if let Some(beside) = &beside {
-                // What Slurm was asked for here is all of it, but for what cannot be read.
-                report.assumptions.clone_from(&beside.left_out);
-            }
-            let release = beside.as_ref().and_then(|beside| beside.release);
-            let look = Look {
-                fields,
-                rates_accounts: match release {
-                    Some(release) => release.facts().sshare_rates_accounts,
-                    None => rates_accounts(&listing),
-                },
-            };
-            let asker = beside.and_then(|beside| beside.user);
-            show(args, look, &report, asker, &mut out, messages)?;
-            // Of a large site the program would give back its memory for longer than it computed.
-            std::mem::forget((listing, report));
-            Outcome::Done
-        }
-    };
+        };
     out.flush()?;
     Ok(outcome)
 }

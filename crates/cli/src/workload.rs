@@ -3,8 +3,10 @@
 use std::io::BufRead;
 
 use super::Failure;
-use fairtree::config::{Config, UsageModel};
+use super::cluster::refused;
+use fairtree::config::{Config, PolicyFile, UsageModel};
 use fairtree_analysis::history::{History, Placed, on_site, own_site};
+use fairtree_model::cluster::usage_models;
 use fairtree_model::input::site::Site;
 use fairtree_model::input::workload::Summary;
 use fairtree_model::input::{Format, sacct, swf};
@@ -18,15 +20,67 @@ pub(super) struct Gathered {
     pub summary: Summary,
 }
 
-/// Reads a log, whose usage decays as `config` says. `options` are for listings of sacct.
+/// By which settings the use of a log counts, and on which site.
+pub(super) struct Counting {
+    /// The settings.
+    pub config: Config,
+    /// `None`: the log's own.
+    site: Option<Site>,
+    /// What must be among the accounts.
+    policy: Option<PolicyFile>,
+}
+
+impl Counting {
+    /// By the settings of a site, or else slurm.conf's defaults, and a policy instead of theirs.
+    ///
+    /// # Errors
+    /// What [`Config::under_policy`] refuses; accounts that the site does not have.
+    pub fn new(site: Option<Site>, policy: Option<&PolicyFile>) -> Result<Counting, Failure> {
+        let mut counting = Counting {
+            config: Config::default(),
+            site,
+            policy: policy.cloned(),
+        };
+        if let (Some(site), Some(policy)) = (&mut counting.site, policy) {
+            site.follow_policy(policy).map_err(refused)?;
+        }
+        counting.config = match (&counting.site, policy) {
+            (Some(site), _) => site.config.clone(),
+            (None, Some(policy)) => {
+                let config = counting.config.under_policy(policy);
+                config.map_err(refused)?
+            }
+            (None, None) => counting.config,
+        };
+        Ok(counting)
+    }
+
+    /// The models of accounts that have one of their own, or whose account above has.
+    fn plans(&self) -> Vec<(String, UsageModel)> {
+        let own = self.config.accounts.iter();
+        let own = own.filter_map(|row| Some((row.account.clone(), row.plan?)));
+        let Some(site) = &self.site else {
+            return own.collect();
+        };
+        let models = usage_models(&self.config, &site.tree, |name| site.account(name));
+        let rows = site.rows.iter().zip(models);
+        let accounts =
+            rows.filter(|(row, model)| row.user.is_none() && *model != self.config.usage());
+        let plans = accounts.map(|(row, model)| (row.account.clone(), model));
+        plans.collect()
+    }
+}
+
+/// Reads a log. `options` are for listings of sacct.
 pub(super) fn gather<'a>(
     name: &'a str,
     format: Format,
     input: impl BufRead,
     options: sacct::Options<'a>,
-    config: &Config,
+    counting: &Counting,
 ) -> Result<Gathered, Failure> {
-    let mut history = History::of(config);
+    let history = History::of(&counting.config);
+    let mut history = history.with_plans(counting.plans().into_iter());
     let mut each = |job: &fairtree_model::input::workload::JobUse<'_>| history.charge(job);
     let summary = match format {
         Format::Swf => swf::read(name, input, &mut each)?,
@@ -36,17 +90,21 @@ pub(super) fn gather<'a>(
 }
 
 impl Gathered {
-    /// The associations: those of `site`, or else those that the log itself names.
-    pub fn place(
-        &self,
-        name: &str,
-        site: Option<Site>,
-        config: &Config,
-    ) -> Result<Placed, Failure> {
+    /// The associations: those of the site, or else those that the log itself names.
+    pub fn place(&self, name: &str, counting: Counting) -> Result<Placed, Failure> {
+        let Counting {
+            config,
+            site,
+            policy,
+        } = counting;
         let mut placed = match site {
             Some(site) => on_site(site, &self.history),
-            None => own_site(name, config, &self.history)?,
+            None => own_site(name, &config, &self.history)?,
         };
+        if let Some(policy) = policy {
+            let known = |name: &str| placed.site.account(name).is_some();
+            policy.check_accounts(known).map_err(refused)?;
+        }
         if placed.site.cluster.is_none() {
             placed.site.cluster.clone_from(&self.summary.machine);
         }
@@ -65,9 +123,13 @@ impl Gathered {
                 _ => format!("usage as of {end}, with a half-life of {half_life}"),
             });
         }
-        if config.accounts.iter().any(|row| row.plan.is_some()) {
-            notes.push("plans of accounts are not followed: all usage counts by usage=".to_owned());
-        }
+        let planned = config.accounts.iter();
+        notes.extend(planned.filter_map(|row| {
+            let (account, plan) = (&row.account, row.plan?);
+            Some(format!(
+                "usage of {account} and below it by its plan, {plan}"
+            ))
+        }));
         notes.extend(self.summary.notes.iter().cloned());
         notes.append(&mut placed.notes);
         placed.site.assumptions.clone_from(&notes);

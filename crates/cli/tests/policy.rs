@@ -195,3 +195,101 @@ fn wrong_policies_are_refused_with_their_place() {
         }
     }
 }
+
+/// Jobs of one CPU: an hour of ann and one of bob ten days before the end of the log, ten minutes
+/// of each at its end.
+const LOG: &str = "\
+JobID|User|Account|Partition|State|Start|End|Elapsed|AllocCPUS|AllocTRES
+1|ann|a|p|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00|01:00:00|1|billing=1,cpu=1
+2|bob|b|p|COMPLETED|2026-03-01T00:00:00|2026-03-01T01:00:00|01:00:00|1|billing=1,cpu=1
+3|ann|a|p|COMPLETED|2026-03-10T23:50:00|2026-03-11T00:00:00|00:10:00|1|billing=1,cpu=1
+4|bob|b|p|COMPLETED|2026-03-10T23:50:00|2026-03-11T00:00:00|00:10:00|1|billing=1,cpu=1
+";
+
+/// A week for all, and for b all since February.
+const PLANS: &str = "usage = 'window:7-0'\n[accounts.b]\nplan = 'total:2026-02-01'\n";
+
+#[test]
+fn a_log_counts_by_the_plans_of_accounts() {
+    let folder = folder("policy-log");
+    let path = |file: &str| folder.join(file).display().to_string();
+    let files = [("log", LOG), ("policy.toml", PLANS), ("site.toml", SITE)];
+    for (name, text) in files {
+        std::fs::write(Path::new(&path(name)), text).expect("written");
+    }
+    let (log, policy, site) = (path("log"), path("policy.toml"), path("site.toml"));
+    let chart: &[&str] = &["chart", &log, "--policy", &policy, "--format", "json"];
+    let on_site = [chart, &["--site", &site]].concat();
+    let share: &[&str] = &["share", &log, "--policy", &policy, "--json"];
+    let json = |args: &[&str]| -> Value {
+        let ran = fairtree(args, b"");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(&ran.out).expect("JSON")
+    };
+    let found = json(share);
+    assert_eq!(field(&found, "ann", "raw_usage"), Some(600.0));
+    assert_eq!(field(&found, "bob", "raw_usage"), Some(4200.0));
+    // Of 600 + 4200.
+    for args in [chart, &on_site] {
+        let found = json(args);
+        let all = found["associations"].as_array().expect("associations");
+        let used = |user: &str| {
+            let row = all.iter().find(|row| row["user"] == user);
+            row.expect("a row")["used"].as_f64()
+        };
+        assert_eq!((used("ann"), used("bob")), (Some(0.125), Some(0.875)));
+    }
+    let ran = fairtree(&on_site, b"");
+    assert!(
+        ran.err
+            .contains("usage of b and below it by its plan, total:2026-02-01"),
+        "{}",
+        ran.err
+    );
+    // An account that is not there.
+    std::fs::write(
+        Path::new(&policy),
+        PLANS.replace("accounts.b", "accounts.q"),
+    )
+    .expect("written");
+    for args in [chart, &on_site, share] {
+        let ran = fairtree(args, b"");
+        assert!(
+            ran.code == 2 && ran.err.contains("accounts: found \"q\""),
+            "{} {}",
+            ran.code,
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn another_usage_model_counts_the_use_of_a_site_anew() {
+    let folder = folder("policy-uses");
+    let path = |file: &str| folder.join(file).display().to_string();
+    let on = |user: &str, account: &str, day: u8| {
+        format!(
+            "[[use]]\nuser = '{user}'\naccount = '{account}'\nbilling = 1\n\
+             start = 2026-03-{day:02}T00:00:00Z\nend = 2026-03-{day:02}T01:00:00Z\n"
+        )
+    };
+    let site = format!(
+        "now = 2026-03-11T00:00:00Z\n[accounts.a.users.ann]\n[accounts.b.users.bob]\n{}{}{}{}",
+        on("ann", "a", 1),
+        on("bob", "b", 1),
+        on("ann", "a", 10),
+        on("bob", "b", 10)
+    );
+    std::fs::write(Path::new(&path("site.toml")), site).expect("written");
+    std::fs::write(Path::new(&path("policy.toml")), PLANS).expect("written");
+    let (site, policy) = (path("site.toml"), path("policy.toml"));
+    let ran = fairtree(&["share", &site, "--policy", &policy, "--json"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let json: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(field(&json, "ann", "raw_usage"), Some(3600.0));
+    assert_eq!(field(&json, "bob", "raw_usage"), Some(7200.0));
+    let ran = fairtree(&["what-if", &site, "--policy", &policy, "--json"], b"");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // Of 10800 in all bob has two thirds, where both had half.
+    assert!(ran.out.contains("0.6666666666666666"), "{}", ran.out);
+}

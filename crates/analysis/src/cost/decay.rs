@@ -5,9 +5,7 @@ use serde::Serialize;
 
 use fairtree::config::{Config, UsageModel};
 use fairtree::engine;
-use fairtree::tree::AssocIndex;
 use fairtree::usage::{Decay, next_reset};
-use fairtree_model::cluster::Cluster;
 
 /// The time at which a given part is left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -81,21 +79,6 @@ impl UsageDecay {
             reset,
         }
     }
-}
-
-/// The usage model of an association: the plan of the nearest account that has one, or else `usage=`.
-pub(super) fn usage_of(cluster: &Cluster, assoc: AssocIndex) -> UsageModel {
-    let plans = cluster.config.accounts.iter();
-    let plans = plans.filter_map(|row| Some((cluster.account(&row.account)?, row.plan?)));
-    let plans: Vec<(AssocIndex, UsageModel)> = plans.collect();
-    let mut next = Some(assoc);
-    while let Some(at) = next {
-        if let Some((_, plan)) = plans.iter().find(|(account, _)| *account == at) {
-            return *plan;
-        }
-        next = cluster.tree.parent(at);
-    }
-    cluster.config.usage()
 }
 
 /// What was used evenly in `secs` seconds leaves a window in the order in which it was used: of what

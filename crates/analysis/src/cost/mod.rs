@@ -119,7 +119,7 @@ pub fn cost(cluster: &Cluster, request: &Request) -> Cost {
         let others = "running jobs go on up to their time limits, and no other job starts";
         assumptions.push(others.to_owned());
     }
-    let usage_model = decay::usage_of(cluster, request.assoc);
+    let usage_model = cluster.usage_models()[request.assoc.get()];
     assumptions.extend(policy::assumptions(cluster, request.secs));
     Cost {
         source: cluster.source.clone(),

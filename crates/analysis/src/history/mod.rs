@@ -42,20 +42,50 @@ const FIRST_STEP_SECS: i64 = 60;
 /// Who used something: account and user, each `None` where the log does not tell.
 pub type Owner = (Option<String>, Option<String>);
 
+/// Which use counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    /// Seconds; `None`: all use counts, as far as it has not decayed.
+    window_secs: Option<u32>,
+    /// Use before this moment does not count.
+    since: Option<i64>,
+}
+
+impl From<UsageModel> for Counted {
+    fn from(model: UsageModel) -> Counted {
+        match model {
+            UsageModel::HalfLife => Counted::default(),
+            UsageModel::Window { length_secs } => Counted {
+                window_secs: Some(length_secs),
+                since: None,
+            },
+            UsageModel::Total { since } => Counted {
+                window_secs: None,
+                since: since
+                    .to_zoned(TimeZone::UTC)
+                    .ok()
+                    .map(|at| at.timestamp().as_second()),
+            },
+        }
+    }
+}
+
 /// The use of jobs in equal steps of time.
 #[derive(Clone, Debug)]
 pub struct History {
     half_life_secs: u32,
     reset: ResetPeriod,
-    /// Seconds; `None`: all use counts, as far as it has not decayed.
-    window_secs: Option<u32>,
-    /// Use before this moment does not count.
-    since: Option<i64>,
+    /// Of accounts that have no plan.
+    usual: Counted,
+    /// By account, in lower case.
+    plans: HashMap<String, Counted>,
     /// Length of a step, seconds; step `k` reaches from `k` times this to `k + 1` times.
     step_secs: i64,
     /// First and last step.
     range: Option<(i64, i64)>,
     positions: HashMap<Owner, usize>,
+    /// One for each owner.
+    counted: Vec<Counted>,
     /// For each owner, by step, what was used in it as it counts at its end, TRES-seconds.
     used: Vec<Steps>,
     /// The last end of a job.
@@ -69,41 +99,45 @@ impl History {
         History {
             half_life_secs,
             reset,
-            window_secs: None,
-            since: None,
+            usual: Counted::default(),
+            plans: HashMap::new(),
             step_secs: FIRST_STEP_SECS,
             range: None,
             positions: HashMap::new(),
+            counted: Vec::new(),
             used: Vec::new(),
             last_end: i64::MIN,
         }
     }
 
     /// Nothing yet, of a site with this usage model: of a window what was used within it counts, of a
-    /// total what was used since its date, at midnight in UTC as resets.
+    /// total what was used since its date, at midnight in UTC as resets. Plans of accounts are
+    /// [told](History::with_plans) apart.
     ///
     /// The far edge of a window that lies within a step takes its part of what was used in it.
     pub fn of(config: &Config) -> History {
         let reset = config.priority_usage_reset_period;
-        match config.usage() {
-            UsageModel::HalfLife => History::new(config.priority_decay_half_life_secs, reset),
-            UsageModel::Window { length_secs } => History {
-                window_secs: Some(length_secs),
-                ..History::new(0, reset)
-            },
-            UsageModel::Total { since } => History {
-                since: since
-                    .to_zoned(TimeZone::UTC)
-                    .ok()
-                    .map(|at| at.timestamp().as_second()),
-                ..History::new(0, reset)
-            },
+        let half_life_secs = match config.usage() {
+            UsageModel::HalfLife => config.priority_decay_half_life_secs,
+            UsageModel::Window { .. } | UsageModel::Total { .. } => 0,
+        };
+        History {
+            usual: Counted::from(config.usage()),
+            ..History::new(half_life_secs, reset)
         }
     }
 
-    /// Length of the window in seconds; `None`: there is none.
+    /// The same with accounts whose use, and that of their users, counts by a model of their own,
+    /// none of them `half_life`. Case does not count in names. For jobs that come after this.
+    pub fn with_plans(mut self, plans: impl Iterator<Item = (String, UsageModel)>) -> History {
+        let plans = plans.map(|(account, model)| (account.to_lowercase(), Counted::from(model)));
+        self.plans.extend(plans);
+        self
+    }
+
+    /// Length of the window in seconds, of accounts without a plan; `None`: there is none.
     pub const fn window_secs(&self) -> Option<u32> {
-        self.window_secs
+        self.usual.window_secs
     }
 
     /// Half-life in seconds, 0 for none.
@@ -156,7 +190,7 @@ impl History {
                 .cleared(from, to)
                 .map_or(from, |reset| reset)
                 .max(job.start)
-                .max(self.since.unwrap_or(job.start));
+                .max(self.counted[owner].since.unwrap_or(job.start));
             if start >= job.end.min(to) {
                 continue;
             }
@@ -171,6 +205,9 @@ impl History {
         let position = *self.positions.entry(owner).or_insert(next);
         if position == next {
             self.used.push(Steps::default());
+            let account = job.account.map(str::to_lowercase);
+            let plan = account.and_then(|account| self.plans.get(&account));
+            self.counted.push(*plan.unwrap_or(&self.usual));
         }
         position
     }
@@ -236,8 +273,12 @@ impl History {
                 }
                 None => left,
             };
-            for (now, used) in now.iter_mut().zip(&self.used) {
-                *now = *now * kept + used.get(step) - self.leaving(used, step, counts_from);
+            let owners = self.used.iter().zip(&self.counted);
+            for (now, (used, counted)) in now.iter_mut().zip(owners) {
+                let leaving = counted.window_secs.map_or(0.0, |window_secs| {
+                    self.leaving(used, window_secs, step, counts_from)
+                });
+                *now = *now * kept + used.get(step) - leaving;
                 // Parts of steps are rounded.
                 *now = now.max(0.0);
             }
@@ -245,11 +286,8 @@ impl History {
         }
     }
 
-    /// What leaves the window in a step, of what was used from the step `counts_from` on.
-    fn leaving(&self, used: &Steps, step: i64, counts_from: i64) -> f64 {
-        let Some(window_secs) = self.window_secs else {
-            return 0.0;
-        };
+    /// What leaves a window in a step, of what was used from the step `counts_from` on.
+    fn leaving(&self, used: &Steps, window_secs: u32, step: i64, counts_from: i64) -> f64 {
         // The window's far edge moves through the later part of one step and the earlier of the next.
         let edge = step * self.step_secs - i64::from(window_secs);
         let (oldest, within) = (

@@ -96,6 +96,7 @@ pub fn on_site(mut site: Site, history: &History) -> Placed {
     let own = spread(&positions, &history.at_end(), site.tree.len());
     // Amounts are sums of finite charges, never below 0.
     site.ledger = Ledger::from_own(&site.tree, &own).unwrap_or_else(|_| Ledger::new(&site.tree));
+    site.uses = None;
     Placed {
         site,
         positions,

@@ -108,6 +108,33 @@ fn a_total_counts_from_its_date_on() {
     assert_eq!(history.at_end(), [3600.0]);
 }
 
+// By hand: an hour around midnight and eight minutes at the end, of account a (no plan), b (a window)
+// and c (a date).
+#[test]
+fn plans_of_accounts_count_beside_the_usual_model() {
+    let plan = |account: &str, model: &str| {
+        let config = PriorityParameters::parse(&format!("usage={model}"), None).unwrap();
+        let config = Config {
+            parameters: config,
+            ..Config::default()
+        };
+        (account.to_owned(), config.usage())
+    };
+    let plans = [plan("B", "window:8"), plan("c", "total:1970-01-02")];
+    let mut history = under("usage=total:1970-01-01").with_plans(plans.into_iter());
+    for account in ["a", "b", "c"] {
+        let of = |job: JobUse<'static>| JobUse {
+            account: Some(account),
+            ..job
+        };
+        history.charge(&of(job("x", DAY - 1800, DAY + 1800, 1.0)));
+        history.charge(&of(job("x", 2 * DAY - 480, 2 * DAY, 1.0)));
+    }
+    // The window is as long as a step.
+    assert_eq!((history.step_secs(), history.window_secs()), (480, None));
+    assert_eq!(history.at_end(), [4080.0, 480.0, 2280.0]);
+}
+
 #[test]
 fn a_reset_clears_what_was_used_before() {
     // Ten days of one processor, cleared every midnight; then none.

@@ -55,8 +55,15 @@ pub(super) fn apply(cluster: &mut Cluster, change: &SiteChange) -> Result<(), Ch
         change: change.to_string(),
         why: why.to_owned(),
     };
+    if !matches!(change, SiteChange::Settings(..)) {
+        // From here on usage is what the changes make of it.
+        cluster.uses = None;
+    }
     match change {
-        SiteChange::Settings(config, _) => cluster.config = (**config).clone(),
+        SiteChange::Settings(config, _) => {
+            let set = cluster.set_config((**config).clone());
+            set.map_err(|error| refused(&error.to_string()))?;
+        }
         SiteChange::PartitionFactor(name, factor) => {
             let at = cluster.find_partition(name)?;
             cluster.tables.partitions[at].priority_job_factor = *factor;

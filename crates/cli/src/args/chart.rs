@@ -34,6 +34,10 @@ pub struct ChartArgs {
     /// Who shares with whom, for a log: a site in TOML, or a file of sacctmgr dump
     #[arg(long, value_name = "FILE")]
     pub site: Option<PathBuf>,
+    /// Follow this policy file instead of the site's policy: a log counts by its window or date, and by
+    /// the plans of accounts
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     /// PriorityDecayHalfLife for a log, as 7-0 or 12:00:00 or 30 (minutes), 0 for none; otherwise
     /// that of the site, or 7-0
     #[arg(long, value_name = "TIME")]

@@ -26,12 +26,13 @@ use fairtree::tree::{AssocIndex, AssocKind, Tree};
 use fairtree::usage::{Ledger, Run};
 
 use crate::input::Name;
+use crate::input::site::Uses;
 
 pub use find::{FindError, JobName};
 pub use jobs::runs;
 pub use load::Load;
 pub use names::{AssocName, Names, Numbered};
-pub use policy::entitlement;
+pub use policy::{entitlement, usage_models};
 pub use tables::{RowAt, Shown, Tables, pass_time};
 pub use tres::{billing_weights, kinds};
 
@@ -104,6 +105,9 @@ pub struct Cluster {
     pub tree: Tree,
     /// What they used.
     pub ledger: Ledger,
+    /// What the ledger is counted from, by position in the tree as it was read; `None`: that is not
+    /// known.
+    pub uses: Option<Arc<Uses>>,
     /// The tables of jobs, with the factors of `fairshare`.
     pub tables: JobTables,
     /// What [`engine::rank`] makes of the above.

@@ -1,7 +1,9 @@
 //! A policy, as far as reports follow it.
 
+use std::collections::HashMap;
+
 use fairtree::compat::Compat;
-use fairtree::config::{AccountPolicy, ConfigError, PolicyFile};
+use fairtree::config::{AccountPolicy, Config, ConfigError, PolicyFile, UsageModel};
 use fairtree::engine;
 use fairtree::fairshare::{AssocFairshare, Entitlement, compute_entitled};
 use fairtree::tree::{AssocIndex, Tree};
@@ -16,6 +18,28 @@ pub fn entitlement(
 ) -> Entitlement {
     let given = accounts.iter();
     Entitlement::by_minutes(given.filter_map(|row| Some((find(&row.account), row.minutes?))))
+}
+
+/// The usage model of each association: the plan of the nearest account that has one, or else
+/// `usage=`. `find`: the association of an account, in any case of letters.
+pub fn usage_models(
+    config: &Config,
+    tree: &Tree,
+    find: impl Fn(&str) -> Option<AssocIndex>,
+) -> Vec<UsageModel> {
+    let plans = config.accounts.iter();
+    let plans = plans.filter_map(|row| Some((find(&row.account)?, row.plan?)));
+    let plans: HashMap<AssocIndex, UsageModel> = plans.collect();
+    let mut models = vec![config.usage(); tree.len()];
+    if plans.is_empty() {
+        return models;
+    }
+    for &node in tree.parents_first() {
+        let above = tree.parent(node).map(|parent| models[parent.get()]);
+        let own = plans.get(&node).copied();
+        models[node.get()] = own.or(above).unwrap_or(config.usage());
+    }
+    models
 }
 
 impl Cluster {
@@ -46,8 +70,28 @@ impl Cluster {
     pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
         let config = self.config.clone().under_policy(file)?;
         file.check_accounts(|name| self.account(name).is_some())?;
-        self.config = config;
+        self.set_config(config)?;
         self.rank();
+        Ok(())
+    }
+
+    /// The usage model of each association, by position in the tree.
+    pub fn usage_models(&self) -> Vec<UsageModel> {
+        usage_models(&self.config, &self.tree, |name| self.account(name))
+    }
+
+    /// Takes other settings. Where it is known when what was used, and other usage models are in
+    /// force, usage is counted anew by them. Ranks are as before until [`Cluster::rank`].
+    ///
+    /// # Errors
+    /// Usage whose sum is not finite; the settings stay as they are.
+    pub fn set_config(&mut self, config: Config) -> Result<(), ConfigError> {
+        let before = self.usage_models();
+        let models = usage_models(&config, &self.tree, |name| self.account(name));
+        if let Some(uses) = self.uses.as_ref().filter(|_| models != before) {
+            self.ledger = uses.counted(&config, &models, &self.tree)?;
+        }
+        self.config = config;
         Ok(())
     }
 

@@ -48,6 +48,7 @@ impl Cluster {
             names: site.names,
             tree: site.tree,
             ledger: site.ledger,
+            uses: None,
             tables,
             fairshare: Vec::new(),
             partitions,
@@ -80,6 +81,7 @@ impl Cluster {
             partition: row.partition,
         };
         let names: Vec<AssocName> = site.rows.into_iter().map(name).collect();
+        let uses = site.uses.map(Arc::new);
         if let Some(queued) = &site.queued {
             let whole = WholeSite {
                 names,
@@ -89,6 +91,7 @@ impl Cluster {
             let mut cluster = Cluster::queued(queued, config, whole)?;
             // A description without jobs may do without times.
             cluster.now = queued.pass;
+            cluster.uses = uses;
             return Ok(cluster);
         }
         let mut cluster = Cluster {
@@ -103,6 +106,7 @@ impl Cluster {
             names,
             tree: site.tree,
             ledger: site.ledger,
+            uses,
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),
@@ -146,6 +150,7 @@ impl Cluster {
             names: site.names,
             tree: site.tree,
             ledger: site.ledger,
+            uses: None,
             fairshare: Vec::new(),
             partitions: Vec::new(),
             qos: Vec::new(),

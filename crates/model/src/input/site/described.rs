@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::uses::Uses;
+use crate::cluster::usage_models;
 use crate::input::slurm::snapshot::Queued;
-use fairtree::config::Config;
+use fairtree::config::{Config, ConfigError, PolicyFile};
 use fairtree::extended::Extended;
-use fairtree::tree::Tree;
+use fairtree::tree::{AssocIndex, Tree};
 use fairtree::usage::Ledger;
 
 /// A site: rows in slurmctld's order, their tree, and what they used.
@@ -23,6 +25,8 @@ pub struct Site {
     pub tree: Tree,
     /// Raw usage now.
     pub ledger: Ledger,
+    /// What the raw usage is counted from; `None`: that is not known.
+    pub uses: Option<Uses>,
     /// Jobs, and what they are measured by; `None` where the file has nothing of the kind.
     pub queued: Option<Queued>,
     /// What was taken for granted, in sentences.
@@ -53,5 +57,27 @@ impl Site {
     /// Raw usage of a row, TRES-seconds.
     pub fn raw_usage(&self, row: usize) -> Extended {
         self.ledger.raw()[row]
+    }
+
+    /// The association of an account, in any case of letters.
+    pub fn account(&self, name: &str) -> Option<AssocIndex> {
+        let is = |row: &SiteRow| row.user.is_none() && row.account.eq_ignore_ascii_case(name);
+        self.rows.iter().position(is).map(AssocIndex::new)
+    }
+
+    /// Follows a policy file instead of the policy that the site has, and counts usage anew by it.
+    ///
+    /// # Errors
+    /// What [`Config::under_policy`] refuses; accounts that the site does not have; usage whose sum
+    /// is not finite.
+    pub fn follow_policy(&mut self, file: &PolicyFile) -> Result<(), ConfigError> {
+        let config = self.config.clone().under_policy(file)?;
+        file.check_accounts(|name| self.account(name).is_some())?;
+        if let Some(uses) = &self.uses {
+            let models = usage_models(&config, &self.tree, |name| self.account(name));
+            self.ledger = uses.counted(&config, &models, &self.tree)?;
+        }
+        self.config = config;
+        Ok(())
     }
 }

@@ -68,6 +68,7 @@ pub fn site(file: &str, cluster: Option<String>, rows: &[AssocRow]) -> Result<Si
         config: Config::default(),
         rows: walk.rows,
         ledger: Ledger::new(&tree),
+        uses: None,
         tree,
         queued: None,
         assumptions: Vec::new(),

@@ -9,9 +9,11 @@ pub(in crate::input) mod place;
 mod queue;
 pub(in crate::input) mod rows;
 mod settings;
+mod uses;
 pub(in crate::input) mod value;
 
 pub use described::{Site, SiteRow};
+pub use uses::Uses;
 
 use std::io::Read;
 

@@ -2,17 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use jiff::tz::TimeZone;
 use toml::Spanned;
 
 use super::described::{Site, SiteRow, Users};
 use super::file::{Account, File, InPartition, Use, User};
 use super::place::Text;
+use super::uses::{Interval, Uses};
 use super::{order, queue, settings, value};
 use crate::input::error::{InputError, Problem};
-use fairtree::config::{Config, UsageModel};
-use fairtree::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
-use fairtree::usage::{Decay, Ledger, next_reset};
+use fairtree::config::Config;
+use fairtree::tree::{Assoc, AssocId, AssocKind, Shares, Tree};
 
 const ROOT: &str = "root";
 
@@ -25,10 +24,9 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
     let below = children(text, &file, &config)?;
     let mut builder = Builder {
         text,
-        clock: Clock::new(text, &file, &config)?,
+        uses: times(text, &file)?,
         rows: Vec::new(),
         assocs: Vec::new(),
-        own: Vec::new(),
         by_name: HashMap::new(),
     };
     builder.walk(&file, &below)?;
@@ -37,18 +35,10 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
     }
     let broken = |error: String| InputError::new(text.file, Problem::Structure(error));
     let tree = Tree::from_rows(builder.assocs).map_err(|error| broken(error.to_string()))?;
-    let mut ledger = Ledger::new(&tree);
-    for (at, own) in builder
-        .own
-        .iter()
-        .enumerate()
-        .filter(|(_, own)| **own > 0.0)
-    {
-        ledger
-            .charge(&tree, AssocIndex::new(at), *own)
-            .map_err(|error| broken(error.to_string()))?;
-    }
-    let queued = queue::read(text, &file, &config, builder.clock.now, &builder.by_name)?;
+    let models = vec![config.usage(); tree.len()];
+    let ledger = builder.uses.ledger(&config, &models, &tree);
+    let ledger = ledger.map_err(|error| broken(error.to_string()))?;
+    let queued = queue::read(text, &file, &config, builder.uses.now, &builder.by_name)?;
     Ok(Site {
         file: text.file.to_owned(),
         cluster: file.cluster.map(Spanned::into_inner),
@@ -56,6 +46,7 @@ pub(in crate::input) fn build(text: &Text<'_>, file: File) -> Result<Site, Input
         rows: builder.rows,
         tree,
         ledger,
+        uses: Some(builder.uses),
         queued,
         assumptions: Vec::new(),
     })
@@ -116,111 +107,34 @@ fn root_has_no(
     })
 }
 
-/// What time does to usage.
-struct Clock {
-    decay: Decay,
-    /// When the usage figures hold; `None` without times.
-    usage_time: Option<i64>,
-    now: Option<i64>,
-    /// Use before this does not count: usage was cleared then, or the window or total begins.
-    since: Option<i64>,
-}
-
-impl Clock {
-    fn new(text: &Text<'_>, file: &File, config: &Config) -> Result<Clock, InputError> {
-        let time = |value: &Option<Spanned<toml::Value>>, what| {
-            value
-                .as_ref()
-                .map(|value| value::time(text, value, what))
-                .transpose()
-        };
-        let usage_time = time(&file.usage_time, "usage_time")?;
-        let now = time(&file.now, "now")?.or(usage_time);
-        if let (Some(before), Some(now), Some(value)) = (usage_time, now, &file.now) {
-            if now < before {
-                return Err(text.value(&value.span(), "now", "a time from usage_time on"));
-            }
-        }
-        let mut first = usage_time;
-        for entry in &file.uses {
-            let start = value::time(text, &entry.start, "start")?;
-            first = Some(first.map_or(start, |first| first.min(start)));
-        }
-        let cleared = first
-            .zip(now)
-            .and_then(|(first, now)| last_reset(config, first, now));
-        let half_life_secs = match config.usage() {
-            UsageModel::HalfLife => config.priority_decay_half_life_secs,
-            UsageModel::Window { .. } | UsageModel::Total { .. } => 0,
-        };
-        Ok(Clock {
-            decay: Decay::new(half_life_secs, config.compat),
-            usage_time,
-            now,
-            since: cleared.max(now.and_then(|now| counts_from(config, now))),
-        })
-    }
-
-    /// What is left now of usage that is given without times.
-    fn aged(&self, usage: f64) -> f64 {
-        let (Some(before), Some(now)) = (self.usage_time, self.now) else {
-            return usage;
-        };
-        match self.since {
-            Some(since) if since > before => 0.0,
-            _ => usage * self.decay.factor(now - before),
+/// The times that the file gives.
+fn times(text: &Text<'_>, file: &File) -> Result<Uses, InputError> {
+    let time = |value: &Option<Spanned<toml::Value>>, what| {
+        value
+            .as_ref()
+            .map(|value| value::time(text, value, what))
+            .transpose()
+    };
+    let usage_time = time(&file.usage_time, "usage_time")?;
+    let now = time(&file.now, "now")?.or(usage_time);
+    if let (Some(before), Some(now), Some(value)) = (usage_time, now, &file.now) {
+        if now < before {
+            return Err(text.value(&value.span(), "now", "a time from usage_time on"));
         }
     }
-
-    /// What `billing` in use from `start` to `end` counts now.
-    fn used(&self, billing: f64, start: i64, end: i64, now: i64) -> f64 {
-        let start = self.since.map_or(start, |since| start.max(since));
-        if start >= end {
-            return 0.0;
-        }
-        billing * self.decay.weight(start, end, end) * self.decay.factor(now - end)
-    }
-}
-
-/// From when on use counts, by the usage model; `None`: whenever it was.
-fn counts_from(config: &Config, now: i64) -> Option<i64> {
-    match config.usage() {
-        UsageModel::HalfLife => None,
-        UsageModel::Window { length_secs } => Some(now.saturating_sub_unsigned(length_secs.into())),
-        UsageModel::Total { since } => {
-            let at = since.to_zoned(TimeZone::UTC).ok()?;
-            Some(at.timestamp().as_second())
-        }
-    }
-}
-
-/// The last boundary of `PriorityUsageResetPeriod` after `first`, up to `now`.
-fn last_reset(config: &Config, first: i64, now: i64) -> Option<i64> {
-    let mut last = None;
-    let mut at = first;
-    while let Some(next) = next_reset(
-        config.priority_usage_reset_period,
-        config.compat,
-        at,
-        at,
-        &TimeZone::UTC,
-    ) {
-        if next <= at || next > now {
-            break;
-        }
-        (last, at) = (Some(next), next);
-    }
-    last
+    Ok(Uses {
+        usage_time,
+        now,
+        ..Uses::default()
+    })
 }
 
 /// Gathers rows in order.
 struct Builder<'a> {
     text: &'a Text<'a>,
-    clock: Clock,
+    uses: Uses,
     rows: Vec<SiteRow>,
     assocs: Vec<Assoc>,
-    /// Usage of each row itself.
-    own: Vec<f64>,
     /// Users by account, user, partition.
     by_name: Users,
 }
@@ -253,7 +167,7 @@ impl Builder<'_> {
         Err(self.text.error(span, Problem::Structure(problem)))
     }
 
-    fn push(&mut self, row: SiteRow, parent: Option<AssocId>, shares: Shares, own: f64) -> AssocId {
+    fn push(&mut self, row: SiteRow, parent: Option<AssocId>, shares: Shares) -> AssocId {
         let id = AssocId::try_from(self.rows.len() + 1).unwrap_or(AssocId::MAX);
         self.assocs.push(Assoc {
             id,
@@ -265,7 +179,6 @@ impl Builder<'_> {
             shares,
         });
         self.rows.push(row);
-        self.own.push(own);
         id
     }
 
@@ -280,14 +193,14 @@ impl Builder<'_> {
             ..SiteRow::default()
         };
         let Some(account) = account else {
-            return Ok(self.push(row, parent, Shares::Raw(1), 0.0));
+            return Ok(self.push(row, parent, Shares::Raw(1)));
         };
         let text = self.text;
         row.grp_tres_mins = value::tres(text, account.grp_tres_mins.as_ref(), "grp_tres_mins")?;
         row.grp_tres_raw = value::tres(text, account.grp_tres_raw.as_ref(), "grp_tres_raw")?;
         row.tres_run_mins = value::tres(text, account.tres_run_mins.as_ref(), "tres_run_mins")?;
         let shares = value::shares(text, account.shares.as_ref())?;
-        let id = self.push(row, parent, shares, 0.0);
+        let id = self.push(row, parent, shares);
         for (user, entry) in &account.users {
             value::name(text, user, "user")?;
             self.user(name, id, user.get_ref(), entry)?;
@@ -334,14 +247,16 @@ impl Builder<'_> {
         let user = row.user.clone().unwrap_or_default();
         let key = (row.account.clone(), user, partition);
         self.by_name.insert(key, self.rows.len());
-        let own = self.clock.aged(usage);
-        self.push(row, Some(parent), shares, own);
+        if usage > 0.0 {
+            self.uses.amounts.push((self.rows.len(), usage));
+        }
+        self.push(row, Some(parent), shares);
     }
 
     /// Adds the usage of a `[[use]]` entry.
     fn charge(&mut self, entry: &Use) -> Result<(), InputError> {
         let text = self.text;
-        let Some(now) = self.clock.now else {
+        let Some(now) = self.uses.now else {
             let problem = "what [[use]] counts depends on the time: give now, or usage_time";
             let at = entry.start.span().start;
             return Err(text.error(at, Problem::Structure(problem.into())));
@@ -368,7 +283,12 @@ impl Builder<'_> {
                 .value(&entry.user.span(), "user", allowed)
                 .hint(format!("describe it: [accounts.{account}.users.{user}]")));
         };
-        self.own[row] += self.clock.used(billing, start, end, now);
+        self.uses.intervals.push(Interval {
+            row,
+            billing,
+            start,
+            end,
+        });
         Ok(())
     }
 }

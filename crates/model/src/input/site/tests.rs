@@ -1,6 +1,8 @@
 //! Sites in TOML. Expected: hand calculation, and the rules of `docs/site-format.md`.
 
 use super::*;
+use crate::cluster::Cluster;
+use fairtree::config::PolicyFile;
 use fairtree::tree::{AssocKind, Shares};
 
 fn site(text: &str) -> Site {
@@ -135,6 +137,61 @@ fn use_counts_in_the_window_or_since_the_date() {
     // The window reaches back to when the 100 held, and the date is before that.
     assert_eq!(of("window:2-0"), 57_700.0);
     assert_eq!(of("total:2026-02-01"), 57_700.0);
+}
+
+// By hand: at noon of the 10th a week reaches back to the 3rd. An hour of 1 each on the 2nd and the 9th.
+#[test]
+fn another_policy_counts_the_same_use_anew() {
+    let on = |account: &str, user: &str, day: &str| {
+        format!(
+            "[[use]]\naccount = '{account}'\nuser = '{user}'\nbilling = 1\n\
+             start = 2026-03-{day}T00:00:00Z\nend = 2026-03-{day}T01:00:00Z\n"
+        )
+    };
+    let users = [("a", "x"), ("b", "y"), ("c", "z")];
+    let uses = users.map(|(account, user)| on(account, user, "02") + &on(account, user, "09"));
+    let text = format!(
+        "usage_time = 2026-03-01T00:00:00Z\nnow = 2026-03-10T12:00:00Z\n\
+         settings.PriorityParameters = 'usage=total:2026-01-01'\n[accounts.a]\nusers.x = {{ usage = 7 }}\n\
+         [accounts.b]\nusers.y = {{ usage = 7 }}\n[accounts.c]\nparent = 'b'\nusers.z = {{}}\n{}",
+        uses.concat()
+    );
+    let policy = |text: &str| PolicyFile::parse(text, "policy.toml", None).unwrap();
+    let mut site = site(&text);
+    // Root, a, x, b, y, c, z.
+    assert_eq!(
+        usage(&site)[1..],
+        [7207.0, 7207.0, 14407.0, 7207.0, 7200.0, 7200.0]
+    );
+    let plans = "usage = 'window:7-0'\n[accounts.B]\nplan = 'total:2026-02-01'\n";
+    site.follow_policy(&policy(plans)).unwrap();
+    assert_eq!(
+        usage(&site)[1..],
+        [3600.0, 3600.0, 14407.0, 7207.0, 7200.0, 7200.0]
+    );
+    let one = format!("{plans}[accounts.c]\nplan = 'window:7-0'\n");
+    site.follow_policy(&policy(&one)).unwrap();
+    assert_eq!(
+        usage(&site)[1..],
+        [3600.0, 3600.0, 10807.0, 7207.0, 3600.0, 3600.0]
+    );
+    let error = site.follow_policy(&policy("usage = 'window:7-0'\n[accounts.q]\nminutes = 1\n"));
+    assert!(error.is_err());
+    assert_eq!(usage(&site)[1], 3600.0);
+    // The same in a cluster; what the site does not have before it has it there.
+    let mut cluster = Cluster::from_site(site, None).unwrap();
+    cluster
+        .follow_policy(&policy("usage = 'total:2026-01-01'\n"))
+        .unwrap();
+    assert_eq!(cluster.ledger.raw()[1].to_f64(), 7207.0);
+    cluster.follow_policy(&policy(plans)).unwrap();
+    let raw: Vec<f64> = cluster
+        .ledger
+        .raw()
+        .iter()
+        .map(|raw| raw.to_f64())
+        .collect();
+    assert_eq!(raw[1..], [3600.0, 3600.0, 14407.0, 7207.0, 7200.0, 7200.0]);
 }
 
 #[test]

@@ -1,0 +1,171 @@
+//! What a file says was used, and how much of it counts by a usage model.
+
+use jiff::tz::TimeZone;
+
+use fairtree::config::{Config, ConfigError, UsageModel, ValueError};
+use fairtree::tree::{AssocIndex, Tree};
+use fairtree::usage::{Decay, Ledger, UsageError, next_reset};
+
+/// What was used, as a file says it, so that it can be counted anew by another policy.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    /// When the amounts hold, seconds since 1970; `None` without times.
+    pub(super) usage_time: Option<i64>,
+    pub(super) now: Option<i64>,
+    /// Rows with what they used up to `usage_time`, TRES-seconds.
+    pub(super) amounts: Vec<(usize, f64)>,
+    pub(super) intervals: Vec<Interval>,
+}
+
+/// Use from one moment to another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    pub(super) row: usize,
+    /// Billing TRES in use.
+    pub(super) billing: f64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+}
+
+impl Uses {
+    /// What counts now, with the settings' half-life and resets; `models`: by row.
+    ///
+    /// # Errors
+    /// Amounts whose sum is not finite.
+    ///
+    /// # Panics
+    /// Fewer models than rows with use.
+    pub fn ledger(
+        &self,
+        config: &Config,
+        models: &[UsageModel],
+        tree: &Tree,
+    ) -> Result<Ledger, UsageError> {
+        let clock = Clock::new(self, config);
+        let mut own = vec![0.0; tree.len()];
+        for &(row, amount) in &self.amounts {
+            own[row] += clock.aged(amount, models[row]);
+        }
+        for interval in &self.intervals {
+            own[interval.row] += clock.used(interval, models[interval.row]);
+        }
+        let mut ledger = Ledger::new(tree);
+        for (at, own) in own.iter().enumerate().filter(|(_, own)| **own > 0.0) {
+            ledger.charge(tree, AssocIndex::new(at), *own)?;
+        }
+        Ok(ledger)
+    }
+
+    /// As [`Uses::ledger`], under settings that the file does not have.
+    ///
+    /// # Errors
+    /// Amounts whose sum is not finite.
+    ///
+    /// # Panics
+    /// Fewer models than rows with use.
+    pub fn counted(
+        &self,
+        config: &Config,
+        models: &[UsageModel],
+        tree: &Tree,
+    ) -> Result<Ledger, ConfigError> {
+        let ledger = self.ledger(config, models, tree);
+        ledger.map_err(|_| {
+            let error =
+                ValueError::new(config.usage().to_string(), "usage models with finite sums");
+            error.of("PriorityParameters usage")
+        })
+    }
+}
+
+/// What time does to usage.
+struct Clock {
+    half_life: Decay,
+    usage_time: Option<i64>,
+    now: Option<i64>,
+    /// When usage was last cleared.
+    cleared: Option<i64>,
+}
+
+impl Clock {
+    fn new(uses: &Uses, config: &Config) -> Clock {
+        let starts = uses.intervals.iter().map(|interval| interval.start);
+        let first = starts.chain(uses.usage_time).min();
+        let cleared = first
+            .zip(uses.now)
+            .and_then(|(first, now)| last_reset(config, first, now));
+        Clock {
+            half_life: Decay::new(config.priority_decay_half_life_secs, config.compat),
+            usage_time: uses.usage_time,
+            now: uses.now,
+            cleared,
+        }
+    }
+
+    /// From when on use counts; `None`: whenever it was.
+    fn since(&self, model: UsageModel) -> Option<i64> {
+        self.cleared
+            .max(self.now.and_then(|now| counts_from(model, now)))
+    }
+
+    fn decay(&self, model: UsageModel) -> Decay {
+        match model {
+            UsageModel::HalfLife => self.half_life,
+            UsageModel::Window { .. } | UsageModel::Total { .. } => {
+                Decay::new(0, self.half_life.compat())
+            }
+        }
+    }
+
+    /// What is left now of usage that is given without times.
+    fn aged(&self, usage: f64, model: UsageModel) -> f64 {
+        let (Some(before), Some(now)) = (self.usage_time, self.now) else {
+            return usage;
+        };
+        match self.since(model) {
+            Some(since) if since > before => 0.0,
+            _ => usage * self.decay(model).factor(now - before),
+        }
+    }
+
+    fn used(&self, interval: &Interval, model: UsageModel) -> f64 {
+        let Interval { start, end, .. } = *interval;
+        let start = self.since(model).map_or(start, |since| start.max(since));
+        let Some(now) = self.now.filter(|_| start < end) else {
+            return 0.0;
+        };
+        let decay = self.decay(model);
+        interval.billing * decay.weight(start, end, end) * decay.factor(now - end)
+    }
+}
+
+/// From when on use counts, by a usage model; `None`: whenever it was.
+fn counts_from(model: UsageModel, now: i64) -> Option<i64> {
+    match model {
+        UsageModel::HalfLife => None,
+        UsageModel::Window { length_secs } => Some(now.saturating_sub_unsigned(length_secs.into())),
+        UsageModel::Total { since } => {
+            let at = since.to_zoned(TimeZone::UTC).ok()?;
+            Some(at.timestamp().as_second())
+        }
+    }
+}
+
+/// The last boundary of `PriorityUsageResetPeriod` after `first`, up to `now`.
+fn last_reset(config: &Config, first: i64, now: i64) -> Option<i64> {
+    let mut last = None;
+    let mut at = first;
+    while let Some(next) = next_reset(
+        config.priority_usage_reset_period,
+        config.compat,
+        at,
+        at,
+        &TimeZone::UTC,
+    ) {
+        if next <= at || next > now {
+            break;
+        }
+        (last, at) = (Some(next), next);
+    }
+    last
+}
