@@ -251,13 +251,16 @@ static uint16_t flags_of(const shim_want *want, const job_record_t *job)
 	return (uint16_t) flags;
 }
 
-static void copy_queued(shim_snapshot *snapshot, const job_record_t *job)
+static void copy_queued(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job)
 {
 	shim_queued *row = HOST_PUSH(snapshot, snapshot->queued, 1);
 
 	if (!row)
 		return;
 	row->submit_time = job->details ? job->details->submit_time : 0;
+	row->billing = 0;
+	if (!want->billed)
+		return;
 	/* slurmctld counts it when the job is submitted, by the weights of its partition. */
 	row->billing = host_tres_at(host_tres_of(job->tres_req_cnt), TRES_ARRAY_BILLING);
 	if (!row->billing)
@@ -292,7 +295,7 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 	if (want->waiting_tres)
 		row->tres = copy_wanted_tres(snapshot, want, job);
 	if (want->queued)
-		copy_queued(snapshot, job);
+		copy_queued(snapshot, want, job);
 }
 
 /* What calc_job_billable_tres of slurmctld would say, without keeping it in the job. */
@@ -378,7 +381,7 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 #if HOST_HAS_QOS_LISTS
 	prefetch_l2(&job->qos_list);
 #endif
-	if (want->queued)
+	if (want->billed)
 		prefetch_l2(&job->tres_req_cnt);
 	if (want->waiting_tres) {
 		prefetch_l2(&job->tres_req_cnt);
@@ -398,14 +401,12 @@ static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 	}
 	if (job->part_ptr_list)
 		host_prefetch_list(job->part_ptr_list);
-	if (want->queued) {
-		if (job->details)
-			prefetch_l2(&job->details->submit_time);
-		if (job->tres_req_cnt) {
-			/* Its length is before it. */
-			prefetch_l2(job->tres_req_cnt - 1);
-			prefetch_l2(&job->tres_req_cnt[TRES_ARRAY_BILLING]);
-		}
+	if (want->queued && job->details)
+		prefetch_l2(&job->details->submit_time);
+	if (want->billed && job->tres_req_cnt) {
+		/* Its length is before it. */
+		prefetch_l2(job->tres_req_cnt - 1);
+		prefetch_l2(&job->tres_req_cnt[TRES_ARRAY_BILLING]);
 	}
 	if (want->waiting_tres) {
 		prefetch_l2_range(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));

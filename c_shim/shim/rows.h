@@ -92,7 +92,7 @@ typedef struct {
 /* What decides its place, where jobs have an order. */
 typedef struct {
 	int64_t submit_time;
-	uint64_t billing; /* billing TRES that it asks for */
+	uint64_t billing; /* billing TRES that it asks for, or 0 where that is not wanted */
 } shim_queued;
 
 /* The lists of a job that asked for several partitions or QOS. */

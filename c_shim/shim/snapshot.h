@@ -67,6 +67,7 @@ typedef struct {
 	const uint32_t *weighed; /* of the TRES in these places; NULL: of all */
 	size_t weighed_len;
 	bool queued;	    /* of waiting jobs what decides their place */
+	bool billed;	    /* with what they will be billed */
 	bool variants;	    /* priorities that jobs have in their partitions and QOS */
 	/* Of the whole: sets of states (1 << JOB_PENDING ...), 0 for no jobs. */
 	uint32_t waiting_states;  /* jobs that are not held, to be priced */

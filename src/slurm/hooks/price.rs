@@ -177,6 +177,7 @@ unsafe fn one_job(
         priority_norms: settings.config.priority_weight_assoc != 0,
         waiting_tres: settings.weighs_tres(),
         queued: line::is_asked_for(&settings.config),
+        billed: line::expects(&settings.config),
         flags: settings.flags,
         ..Default::default()
     };

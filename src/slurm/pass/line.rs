@@ -2,6 +2,7 @@
 //! priorities. It is kept until the next pass, for jobs that come before that.
 
 use super::moment::Moment;
+use super::submits::Submits;
 use super::workspace::SlurmComputed;
 use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
@@ -86,6 +87,11 @@ pub(in crate::slurm) fn is_asked_for(config: &Config) -> bool {
     config.order() != Order::Weighted
 }
 
+/// True where what jobs are expected to use counts.
+pub(in crate::slurm) fn expects(config: &Config) -> bool {
+    config.order() == Order::Interleaved
+}
+
 /// True where the run times of ended jobs count.
 pub(in crate::slurm) fn learns(config: &Config) -> bool {
     is_asked_for(config) && config.expect() == Expect::History
@@ -114,7 +120,7 @@ pub(in crate::slurm) fn form(
     } else {
         kept.contenders(&Arc::default(), &tables.entitlement, &[])
     };
-    if config.order() == Order::Interleaved {
+    if expects(config) {
         for row in snapshot.accruing() {
             if let Some(assoc) = snapshot.assoc_row(row.assoc_id).filter(|_| row.running) {
                 let due = due(row, moment.now, &run_times);
@@ -123,9 +129,9 @@ pub(in crate::slurm) fn form(
         }
     }
     let mut submitted = BTreeMap::new();
-    let first = |id: u32| before.get(&id).copied();
+    let mut first = Submits::new(before);
     for row in snapshot.accruing() {
-        if let Some(at) = first(row.job_id) {
+        if let Some(at) = first.of(row.job_id) {
             submitted.insert(row.job_id, at);
         }
     }
@@ -145,7 +151,7 @@ pub(in crate::slurm) fn form(
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
             let node = charged_to.of(assoc);
             let mut job = job(config, (snapshot, tables), at, node, &run_times);
-            if let Some(at) = first(row.job_id).filter(|at| *at < job.submit) {
+            if let Some(at) = first.of(row.job_id).filter(|at| *at < job.submit) {
                 job.submit = at;
                 submitted.insert(row.job_id, at);
             }
@@ -157,7 +163,7 @@ pub(in crate::slurm) fn form(
         }
     }
     let forest = kept.forest(config.ranking().level().unwrap_or(Level::Leaf))?;
-    let interleaves = config.order() == Order::Interleaved;
+    let interleaves = expects(config);
     let (line, numbers) = Line::ordered(&forest, used, interleaves, &kept.jobs, fixed)?;
     let mut by_row = vec![0; snapshot.waiting().len()];
     for (row, number) in rows.into_iter().zip(numbers) {
@@ -323,12 +329,11 @@ fn job(
         nice: row.nice.into(),
         submit: queued.submit_time,
         id: row.job_id.into(),
-        expected: match config.order() {
-            Order::Interleaved => {
-                let takes = run_times.expected(row.assoc_id, limit, 0.0);
-                units(takes * queued.billing as f64)
-            }
-            Order::Strict | Order::Weighted => 0,
+        expected: if expects(config) {
+            let takes = run_times.expected(row.assoc_id, limit, 0.0);
+            units(takes * queued.billing as f64)
+        } else {
+            0
         },
     }
 }

@@ -10,6 +10,7 @@
 //! | `by_ledger` | the ledger's part of a pass, and records that are set to what it says |
 //! | `pending`, `batch` | waiting jobs: priorities, and the factors behind them |
 //! | `line` | the order of waiting jobs, where one is asked for, as numbers |
+//! | `submits` | when jobs were first submitted |
 //! | `apply` | writing into slurmctld's records |
 //! | `assoc_cache` | the copy of associations that is kept from one pass to the next |
 //! | `error` | why a pass ended early |
@@ -36,6 +37,8 @@ mod order;
 pub(super) mod pending;
 #[cfg(feature = "slurm")]
 pub(super) mod schedule;
+#[cfg(feature = "slurm")]
+mod submits;
 #[cfg(feature = "slurm")]
 mod workspace;
 

@@ -147,6 +147,7 @@ fn snapshot(
         variants: settings.config.priority_flags.incr_only,
         waiting_tres: settings.weighs_tres(),
         queued: line::is_asked_for(&settings.config),
+        billed: line::expects(&settings.config),
         weighed: weighed.as_ptr(),
         weighed_len: weighed.len(),
         flags: settings.flags,
