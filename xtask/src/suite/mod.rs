@@ -1,8 +1,8 @@
 //! `make test`: every section, up to the first that fails, and one line at the end.
 //!
-//! Private clusters mostly wait: for passes, for jobs, for clocks. So once the plugins are built
-//! their sections run beside those that compute, one release beside the other, and their output
-//! follows as a whole.
+//! Private clusters mostly wait: for passes, for jobs, for clocks. So once the plugin of a release is
+//! built its clusters run beside the sections that compute, and beside those of another release, and
+//! their output follows as a whole.
 
 mod cargo;
 mod fuzz;
@@ -173,22 +173,22 @@ fn sections(releases: &[Release], progress: &Progress, total: &mut Outcome) -> R
     progress.title("programs of the test bed");
     let names: Vec<&str> = WAITING.iter().chain(COMPUTING).map(|p| p.name).collect();
     let testbed = Testbed::build(&names).inspect_err(|_| total.failed += 1)?;
-    for release in releases {
-        plugin_sections(release, progress, total)?;
-        Testbed::prepare(release).inspect_err(|_| total.failed += 1)?;
-    }
     thread::scope(|scope| {
-        let lane = |release| {
-            let held = progress.held();
-            let testbed = &testbed;
-            scope.spawn(move || {
-                let mut total = Outcome::default();
-                let result = sections_that_wait(release, testbed, &held, &mut total);
-                (stop_others(result), total, held)
-            })
+        let mut lanes = Vec::new();
+        let mut begin = || -> Result<()> {
+            for release in releases {
+                plugin_sections(release, progress, total)?;
+                Testbed::prepare(release).inspect_err(|_| total.failed += 1)?;
+                let (held, testbed) = (progress.held(), &testbed);
+                lanes.push(scope.spawn(move || {
+                    let mut total = Outcome::default();
+                    let result = sections_that_wait(release, testbed, &held, &mut total);
+                    (stop_others(result), total, held)
+                }));
+            }
+            sections_that_compute(releases, &testbed, progress, total)
         };
-        let lanes: Vec<_> = releases.iter().map(lane).collect();
-        let result = sections_that_compute(releases, &testbed, progress, total);
+        let result = begin();
         let mut results = vec![stop_others(result)];
         progress.step("waiting for the private clusters");
         for lane in lanes {
