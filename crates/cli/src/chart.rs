@@ -4,8 +4,8 @@ use std::io::{BufWriter, IsTerminal, Write, stdout};
 use std::path::Path;
 
 use super::args::{AlgorithmName, ChartArgs, ChartFormat, PictureName, ThemeName};
-use super::cluster::{policy_file, refused, settings_of};
-use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares};
+use super::cluster::{check_accounts, policy_file, refused, settings_of};
+use super::input::{Input, Opened, no_shares, open_stream, read_opened, read_or_ask, shares_of};
 use super::message::Messages;
 use super::progress::Waiting;
 use super::workload::{Counting, gather};
@@ -76,7 +76,8 @@ impl Own {
         named.unwrap_or(of_site).with_dampening(dampening)
     }
 
-    fn report(&self, input: Input) -> Result<ShareReport, Failure> {
+    /// `is_latest`: a policy's accounts must be there; earlier ones may not have been.
+    fn report(&self, input: Input, is_latest: bool) -> Result<ShareReport, Failure> {
         match input {
             Input::Queue(queue) => Err(no_shares(&queue)),
             Input::Site(mut site) => {
@@ -92,7 +93,10 @@ impl Own {
             }
             Input::Listing(listing, settings) => {
                 let config = settings.as_ref().map(|beside| &beside.config);
-                let config = settings_of(&listing, config, self.policy.as_ref())?;
+                let config = settings_of(config, self.policy.as_ref())?;
+                if let Some(policy) = self.policy.as_ref().filter(|_| is_latest) {
+                    check_accounts(&listing, policy)?;
+                }
                 let (ranking, compat) = match &config {
                     Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),
@@ -150,13 +154,13 @@ fn timeline(args: &ChartArgs, own: &Own) -> Result<Timeline, Failure> {
     let input_format = args.input_format.map(Format::from);
     if args.file.is_none() && !input::is_piped() {
         let input = read_or_ask(&args.live, None, input_format, None)?;
-        return Ok(own.report(input)?.into());
+        return Ok(own.report(input, true)?.into());
     }
     let opened = open_stream(args.file.as_deref(), input_format)?;
     match opened.format {
         Format::Sacct | Format::Swf => logged(args, own, opened),
         _ => Ok(own
-            .report(read_opened(opened, own.policy.as_ref())?)?
+            .report(read_opened(opened, own.policy.as_ref())?, true)?
             .into()),
     }
 }
@@ -183,7 +187,7 @@ fn captured(folder: &Path, own: &Own) -> Result<Timeline, Failure> {
     }
     let read = |at: usize| -> Result<ShareReport, Failure> {
         let stored = open_only(&folders[at], &[Source::Config, Source::Shares])?;
-        own.report(shares(&stored.answers, None)?)
+        own.report(shares_of(&stored, None)?, at + 1 == folders.len())
     };
     let Some(mut timeline) = from_captures(&times, read)? else {
         return Err(Failure::Usage(format!(

@@ -162,9 +162,8 @@ fn follow(config: &mut Config, name: &str, text: &str) {
 /// that was named, if one was.
 ///
 /// # Errors
-/// What [`Config::under_policy`] refuses; accounts that the listing does not have.
+/// What [`Config::under_policy`] refuses.
 pub(super) fn settings_of(
-    listing: &Listing,
     own: Option<&Config>,
     policy: Option<&PolicyFile>,
 ) -> Result<Option<Config>, Failure> {
@@ -172,7 +171,11 @@ pub(super) fn settings_of(
         return Ok(own.cloned());
     };
     let config = own.cloned().unwrap_or_default().under_policy(policy);
-    let config = config.map_err(refused)?;
+    Ok(Some(config.map_err(refused)?))
+}
+
+/// Refuses a policy with accounts that a listing of sshare does not have.
+pub(super) fn check_accounts(listing: &Listing, policy: &PolicyFile) -> Result<(), Failure> {
     let known = |name: &str| {
         let is = |row: &SshareRow| {
             let account = row.account.as_deref().unwrap_or_default();
@@ -180,8 +183,7 @@ pub(super) fn settings_of(
         };
         listing.rows.iter().any(is)
     };
-    policy.check_accounts(known).map_err(refused)?;
-    Ok(Some(config))
+    policy.check_accounts(known).map_err(refused)
 }
 
 /// A policy that is not the site's.

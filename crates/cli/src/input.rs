@@ -143,7 +143,7 @@ pub(super) fn snapshot_part(
 }
 
 /// The shares among answers that `user` got.
-pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
+fn shares(answers: &Answers, user: Option<String>) -> Result<Input, Failure> {
     let missing = |source: Source| {
         Failure::Usage(format!(
             "the capture has no answer of {}",
@@ -165,6 +165,15 @@ pub(super) fn shares(answers: &Answers, user: Option<String>) -> Result<Input, F
     Ok(Input::Listing(listing, Some(beside)))
 }
 
+/// What a capture says of shares, by the policy that it has; `user` is who asked.
+pub(super) fn shares_of(stored: &Stored, user: Option<String>) -> Result<Input, Failure> {
+    let mut input = shares(&stored.answers, user)?;
+    if let Input::Listing(_, Some(beside)) = &mut input {
+        follow_kept(&mut beside.config, stored)?;
+    }
+    Ok(input)
+}
+
 /// Reads a capture, a file, what is piped in, or asks Slurm. `policy`: by which the use of a log
 /// counts.
 pub(super) fn read_or_ask(
@@ -177,11 +186,7 @@ pub(super) fn read_or_ask(
     match &live.from {
         Some(folder) => {
             let stored = open_only(folder, &ASKED)?;
-            let mut input = shares(&stored.answers, stored.manifest.user.clone())?;
-            if let Input::Listing(_, Some(beside)) = &mut input {
-                follow_kept(&mut beside.config, &stored)?;
-            }
-            Ok(input)
+            shares_of(&stored, stored.manifest.user.clone())
         }
         None if file.is_none() && !is_piped() => {
             let _waiting = Waiting::new("asking Slurm for settings and shares");

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write, stdout};
 
 use super::args::{AlgorithmName, ShareArgs};
-use super::cluster::{policy_file, policy_notes, refused, settings_of};
+use super::cluster::{check_accounts, policy_file, policy_notes, refused, settings_of};
 use super::input::{self, Input, no_shares};
 use super::message::Messages;
 use super::user::login_names;
@@ -62,7 +62,10 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
             }
             Input::Listing(listing, beside) => {
                 let config = beside.as_ref().map(|beside| &beside.config);
-                let config = settings_of(&listing, config, policy.as_ref())?;
+                let config = settings_of(config, policy.as_ref())?;
+                if let Some(policy) = &policy {
+                    check_accounts(&listing, policy)?;
+                }
                 let (own, own_compat) = match &config {
                     Some(config) => (config.ranking(), config.compat),
                     None => (ranking_of(&listing), Compat::default()),

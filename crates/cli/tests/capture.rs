@@ -295,6 +295,16 @@ fn a_capture_has_the_policy_of_the_site() {
     assert_eq!(of_plain, named);
     assert_eq!(of_anonymous, named);
     assert_ne!(of_none, named, "the policy changes factors");
+    let drawn = |args: &[&str]| {
+        let command = ["chart", "-q", "--format", "json"];
+        let ran = fairtree(&[&command, args].concat(), None, false);
+        assert!(ran.status.success(), "{}", err(&ran));
+        out(&ran).contains("\"algorithm\": \"difference\"")
+            || out(&ran).contains("\"algorithm\":\"difference\"")
+    };
+    assert!(drawn(&["--from", &plain]));
+    assert!(drawn(&["--from", &without, "--policy", &policy]));
+    assert!(!drawn(&["--from", &without]));
     let kept = |from: &str| {
         let capture = fs::read_dir(from).expect("a folder").find_map(|entry| {
             let path = entry.expect("an entry").path();

@@ -32,7 +32,8 @@ pub struct Numbers {
 pub fn compare(snapshot: &Snapshot) -> Result<Numbers, InputError> {
     let config = &snapshot.queued.settings.config;
     let listing = &snapshot.shares;
-    let report = share::from_listing(listing, config.ranking(), config.compat)?;
+    let report =
+        share::from_listing_with(listing, config.ranking(), config.compat, &config.accounts)?;
     let agreement = share::check(listing, &report)?;
     let ties = agreement.differences.iter();
     let ties = ties.filter(|difference| difference.verdict == Verdict::StockTie);

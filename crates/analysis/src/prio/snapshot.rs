@@ -32,7 +32,8 @@ pub fn from_snapshot(
     compat: Option<Compat>,
 ) -> Result<PrioReport, InputError> {
     let config = of_compat(&snapshot.queued, compat);
-    let mut shares = share::from_listing(&snapshot.shares, config.ranking(), config.compat)?;
+    let (listing, accounts) = (&snapshot.shares, &config.accounts);
+    let mut shares = share::from_listing_with(listing, config.ranking(), config.compat, accounts)?;
     share::prefer_printed(&snapshot.shares, &mut shares)?;
     report(&snapshot.queued, &shares, &config)
 }

@@ -9,6 +9,7 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use super::args::DoctorArgs;
+use super::cluster::follow_own;
 use super::lint;
 use super::message::Messages;
 use super::progress::Waiting;
@@ -157,7 +158,10 @@ fn numbers(args: &DoctorArgs) -> Known<Numbers> {
     }
     let taken = take(&Source::ALL, args.limit()).map_err(|error| first_line(&error))?;
     let snapshot = Snapshot::read("the live site", &taken.answers);
-    let numbers = snapshot.and_then(|snapshot| compare(&snapshot));
+    let numbers = snapshot.and_then(|mut snapshot| {
+        follow_own(&mut snapshot.queued.settings.config);
+        compare(&snapshot)
+    });
     numbers.map_err(|error| first_sentence(&error.explained().to_string()))
 }
 
