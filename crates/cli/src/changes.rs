@@ -188,6 +188,11 @@ impl Asked {
                 said.push(format!("the policy is that of {name}"));
             }
             usage = config.usage();
+            if cluster.uses.is_none()
+                && cluster.usage_models_under(&config) != cluster.usage_models()
+            {
+                said.push("usage stays as it is, as it is not known when it was used".to_owned());
+            }
             changes.push(SiteChange::Settings(Box::new(config), said));
         }
         for line in conf.iter().flat_map(|conf| &conf.partitions) {

@@ -229,6 +229,10 @@ fn a_live_site_is_read_by_its_policy_file() {
         let found = format!("{:.6}", found.expect("a number"));
         assert_eq!(found, factor, "{user}@{account}");
     }
+    let set = "PriorityParameters=usage=window:28-0,ranking=least_used:1";
+    let ran = fairtree(&["what-if", "--set", set], Some(&bin), false);
+    let said = text(&ran.stdout);
+    assert!(said.contains("usage stays as it is"), "{said}");
     let ran = fairtree(&["doctor"], Some(&bin), false);
     let said = text(&ran.stdout);
     assert!(said.contains("[numbers]"), "{said}");

@@ -77,7 +77,12 @@ impl Cluster {
 
     /// The usage model of each association, by position in the tree.
     pub fn usage_models(&self) -> Vec<UsageModel> {
-        usage_models(&self.config, &self.tree, |name| self.account(name))
+        self.usage_models_under(&self.config)
+    }
+
+    /// The same under other settings.
+    pub fn usage_models_under(&self, config: &Config) -> Vec<UsageModel> {
+        usage_models(config, &self.tree, |name| self.account(name))
     }
 
     /// Takes other settings. Where it is known when what was used, and other usage models are in
@@ -87,7 +92,7 @@ impl Cluster {
     /// Usage whose sum is not finite; the settings stay as they are.
     pub fn set_config(&mut self, config: Config) -> Result<(), ConfigError> {
         let before = self.usage_models();
-        let models = usage_models(&config, &self.tree, |name| self.account(name));
+        let models = self.usage_models_under(&config);
         if let Some(uses) = self.uses.as_ref().filter(|_| models != before) {
             self.ledger = uses.counted(&config, &models, &self.tree)?;
         }
