@@ -36,69 +36,70 @@ pub(super) fn run(args: &ShareArgs, messages: &Messages) -> Result<Outcome, Fail
         .transpose();
     let fields = fields.map_err(|error| Failure::Usage(error.to_string()))?;
     let format = args.input_format.map(Format::from);
-    let outcome =
-        match input::read_or_ask(&args.live, args.file.as_deref(), format, policy.as_ref())? {
-            Input::Queue(queue) => return Err(no_shares(&queue)),
-            Input::Site(_) if args.check => {
-                return Err(Failure::Usage(
-                    "--check compares what sshare printed; a site holds no such numbers".into(),
-                ));
+    let file = args.file.as_deref();
+    let input = input::read_or_ask(&args.live, file, format, policy.as_ref())?;
+    let outcome = match input {
+        Input::Queue(queue) => return Err(no_shares(&queue)),
+        Input::Site(_) if args.check => {
+            return Err(Failure::Usage(
+                "--check compares what sshare printed; a site holds no such numbers".into(),
+            ));
+        }
+        Input::Site(mut site) => {
+            if let Some(file) = &policy {
+                site.follow_policy(file).map_err(refused)?;
             }
-            Input::Site(mut site) => {
-                if let Some(file) = &policy {
-                    site.follow_policy(file).map_err(refused)?;
-                }
-                let ranking = ranking(args, site.config.ranking());
-                let notes = policy_notes(&site.config);
-                notes.iter().for_each(|note| messages.note(note));
-                let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
-                let facts = report.compat.facts();
-                let look = Look {
-                    fields,
-                    rates_accounts: facts.is_none_or(|facts| facts.sshare_rates_accounts),
-                };
-                show(args, look, &report, None, &mut out, messages)?;
-                Outcome::Done
+            let ranking = ranking(args, site.config.ranking());
+            let notes = policy_notes(&site.config);
+            notes.iter().for_each(|note| messages.note(note));
+            let report = from_site(&site, ranking, compat.unwrap_or(site.config.compat));
+            let facts = report.compat.facts();
+            let look = Look {
+                fields,
+                rates_accounts: facts.is_none_or(|facts| facts.sshare_rates_accounts),
+            };
+            show(args, look, &report, None, &mut out, messages)?;
+            Outcome::Done
+        }
+        Input::Listing(listing, beside) => {
+            let config = beside.as_ref().map(|beside| &beside.config);
+            let config = settings_of(config, policy.as_ref())?;
+            if let Some(policy) = &policy {
+                check_accounts(&listing, policy)?;
             }
-            Input::Listing(listing, beside) => {
-                let config = beside.as_ref().map(|beside| &beside.config);
-                let config = settings_of(config, policy.as_ref())?;
-                if let Some(policy) = &policy {
-                    check_accounts(&listing, policy)?;
-                }
-                let (own, own_compat) = match &config {
-                    Some(config) => (config.ranking(), config.compat),
-                    None => (ranking_of(&listing), Compat::default()),
-                };
-                let ranking = ranking(args, own);
-                let notes = config.as_ref().map(policy_notes).unwrap_or_default();
-                notes.iter().for_each(|note| messages.note(note));
-                let accounts = config.as_ref().map_or(&[][..], |config| &config.accounts);
-                let compat = compat.unwrap_or(own_compat);
-                let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
-                if args.check {
-                    return compare(&listing, &report, &mut out, messages);
-                }
-                prefer_printed(&listing, &mut report)?;
-                if let Some(beside) = &beside {
-                    // What Slurm was asked for here is all of it, but for what cannot be read.
-                    report.assumptions.clone_from(&beside.left_out);
-                }
-                let release = beside.as_ref().and_then(|beside| beside.release);
-                let look = Look {
-                    fields,
-                    rates_accounts: match release {
-                        Some(release) => release.facts().sshare_rates_accounts,
-                        None => rates_accounts(&listing),
-                    },
-                };
-                let asker = beside.and_then(|beside| beside.user);
-                show(args, look, &report, asker, &mut out, messages)?;
-                // Of a large site the program would give back its memory for longer than it computed.
-                std::mem::forget((listing, report));
-                Outcome::Done
+            let (own, own_compat) = match &config {
+                Some(config) => (config.ranking(), config.compat),
+                None => (ranking_of(&listing), Compat::default()),
+            };
+            let ranking = ranking(args, own);
+            let notes = config.as_ref().map(policy_notes).unwrap_or_default();
+            notes.iter().for_each(|note| messages.note(note));
+            let accounts = config.as_ref().map_or(&[][..], |config| &config.accounts);
+            let compat = compat.unwrap_or(own_compat);
+            let mut report = from_listing_with(&listing, ranking, compat, accounts)?;
+            if args.check {
+                return compare(&listing, &report, &mut out, messages);
             }
-        };
+            prefer_printed(&listing, &mut report)?;
+            if let Some(beside) = &beside {
+                // What Slurm was asked for here is all of it, but for what cannot be read.
+                report.assumptions.clone_from(&beside.left_out);
+            }
+            let release = beside.as_ref().and_then(|beside| beside.release);
+            let look = Look {
+                fields,
+                rates_accounts: match release {
+                    Some(release) => release.facts().sshare_rates_accounts,
+                    None => rates_accounts(&listing),
+                },
+            };
+            let asker = beside.and_then(|beside| beside.user);
+            show(args, look, &report, asker, &mut out, messages)?;
+            // Of a large site the program would give back its memory for longer than it computed.
+            std::mem::forget((listing, report));
+            Outcome::Done
+        }
+    };
     out.flush()?;
     Ok(outcome)
 }
