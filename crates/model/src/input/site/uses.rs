@@ -11,17 +11,19 @@ use fairtree::usage::{Decay, Ledger, UsageError, next_reset};
 pub struct Uses {
     /// When the amounts hold, seconds since 1970; `None` without times.
     pub(super) usage_time: Option<i64>,
+    /// The moment of the report, seconds since 1970; `None` without times: then all amounts count whole.
     pub(super) now: Option<i64>,
     /// Rows with what they used up to `usage_time`, TRES-seconds.
     pub(super) amounts: Vec<(usize, f64)>,
     pub(super) intervals: Vec<Interval>,
 }
 
-/// Use from one moment to another.
+/// Use from one moment to another, seconds since 1970, the latter not before the former.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interval {
+    /// Position of the association.
     pub(super) row: usize,
-    /// Billing TRES in use.
+    /// Billing TRES in use, from 0 up.
     pub(super) billing: f64,
     pub(super) start: i64,
     pub(super) end: i64,
@@ -128,6 +130,7 @@ impl Clock {
         }
     }
 
+    /// What an interval counts now, TRES-seconds; 0 where none of it is in the window or after the date.
     fn used(&self, interval: &Interval, model: UsageModel) -> f64 {
         let Interval { start, end, .. } = *interval;
         let start = self.since(model).map_or(start, |since| start.max(since));
@@ -139,7 +142,7 @@ impl Clock {
     }
 }
 
-/// From when on use counts, by a usage model; `None`: whenever it was.
+/// From when on use counts, by a usage model, seconds since 1970; `None`: whenever it was. Dates are UTC.
 fn counts_from(model: UsageModel, now: i64) -> Option<i64> {
     match model {
         UsageModel::HalfLife => None,
