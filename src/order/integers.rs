@@ -9,6 +9,8 @@
 
 use std::collections::BTreeSet;
 
+use super::longest::{longest, longest_len};
+
 /// The largest number given; the smallest is 1, and 0 means held.
 pub const MAX_NUMBER: u32 = 4_000_000_000;
 
@@ -88,40 +90,45 @@ pub fn between(above: Option<u32>, below: Option<u32>, fixed: &BTreeSet<u32>) ->
 }
 
 fn renumber_within(order: &[Number], max: u32) -> Vec<NewNumber> {
-    let fixed: BTreeSet<u32> = (order.iter())
-        .filter_map(|number| match number {
-            Number::Fixed(number) if (1..=max).contains(number) => Some(*number),
-            _ => None,
-        })
-        .collect();
-    let ranks = Ranks {
-        fixed: fixed.into_iter().collect(),
-        max,
-    };
     let mut changes = Vec::new();
-    let mut places = Vec::new();
-    let mut had = Vec::new();
+    let (mut places, mut numbers) = (Vec::new(), Vec::new());
+    let mut fixed = BTreeSet::new();
     for (place, number) in (0..).zip(order) {
         match *number {
-            Number::Held(0) | Number::Fixed(_) => {}
+            Number::Held(0) => {}
             Number::Held(_) => changes.push(NewNumber { place, number: 0 }),
+            Number::Fixed(number) => {
+                fixed.insert(number);
+            }
             Number::Free(number) => {
                 places.push(place);
-                had.push(ranks.of(number));
+                numbers.push(number);
             }
         }
     }
-    let ranked = spread(&had, ranks.len());
-    let mut numbers = ranks.numbers();
-    // From the last place backwards, ranks only grow.
-    for (&place, (had, rank)) in places.iter().zip(had.iter().zip(&ranked)).rev() {
-        if *had != Some(*rank) {
-            let number = numbers.of(*rank);
-            changes.push(NewNumber { place, number });
-        }
-    }
+    let had = numbers.clone();
+    renumber_free(&mut numbers, &fixed, max);
+    let rows = places.into_iter().zip(had.into_iter().zip(numbers));
+    let changed = rows.filter(|(_, (had, number))| had != number);
+    changes.extend(changed.map(|(place, (_, number))| NewNumber { place, number }));
     changes.sort_unstable_by_key(|change| change.place);
     changes
+}
+
+/// As [`renumber`] of free jobs, whose numbers are replaced, with numbers up to `max`.
+///
+/// # Panics
+/// When there are more jobs than numbers.
+pub(super) fn renumber_free(numbers: &mut [u32], fixed: &BTreeSet<u32>, max: u32) {
+    let fixed: Vec<u32> = (fixed.iter().copied())
+        .filter(|number| (1..=max).contains(number))
+        .collect();
+    let ranks = Ranks { fixed, max };
+    for number in &mut *numbers {
+        *number = ranks.of(*number);
+    }
+    spread(numbers, ranks.len());
+    ranks.to_numbers(numbers);
 }
 
 /// Numbers that may be given, counted from 1 without those that are fixed.
@@ -131,120 +138,62 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn len(&self) -> u64 {
-        u64::from(self.max) - self.fixed.len() as u64
+    fn len(&self) -> u32 {
+        self.max - self.fixed.len() as u32
     }
 
-    /// `None`: may not be given.
-    fn of(&self, number: u32) -> Option<u64> {
+    /// 0: may not be given.
+    fn of(&self, number: u32) -> u32 {
         let below = self.fixed.partition_point(|fixed| *fixed < number);
         let free = (1..=self.max).contains(&number) && self.fixed.get(below) != Some(&number);
-        free.then(|| u64::from(number) - below as u64)
+        if free { number - below as u32 } else { 0 }
     }
 
-    fn numbers(&self) -> Numbers<'_> {
-        Numbers {
-            fixed: &self.fixed,
-            passed: 0,
+    /// Converts falling ranks.
+    fn to_numbers(&self, ranks: &mut [u32]) {
+        if self.fixed.is_empty() {
+            return;
+        }
+        let mut passed = 0;
+        // From the last one backwards they only grow.
+        for rank in ranks.iter_mut().rev() {
+            let mut number = *rank + passed as u32;
+            while self.fixed.get(passed).is_some_and(|fixed| *fixed <= number) {
+                passed += 1;
+                number += 1;
+            }
+            *rank = number;
         }
     }
 }
 
-/// Converts growing ranks to numbers.
-struct Numbers<'a> {
-    fixed: &'a [u32],
-    passed: usize,
-}
-
-impl Numbers<'_> {
-    fn of(&mut self, rank: u64) -> u32 {
-        let mut number = rank + self.passed as u64;
-        while self.passed < self.fixed.len() && u64::from(self.fixed[self.passed]) <= number {
-            self.passed += 1;
-            number += 1;
-        }
-        u32::try_from(number).expect("a rank within the numbers")
-    }
-}
-
-/// Falling ranks from `len` down to 1 that keep as many of `had` as possible.
+/// Makes ranks, 0 where there is none yet, fall from `len` down to 1, and keeps as many as possible.
 ///
 /// Panics when there are more jobs than ranks.
-fn spread(had: &[Option<u64>], len: u64) -> Vec<u64> {
-    let count = had.len() as u64;
-    assert!(count <= len, "{count} jobs for {len} numbers");
-    let in_order = had.windows(2).all(|pair| pair[0] > pair[1]);
-    if in_order && had.iter().all(Option::is_some) {
-        return had.iter().flatten().copied().collect();
+fn spread(ranks: &mut [u32], len: u32) {
+    let count = ranks.len() as u64;
+    assert!(count <= len.into(), "{count} jobs for {len} numbers");
+    if ranks.is_sorted_by(|a, b| a > b) && ranks.last() != Some(&0) {
+        return;
     }
     // Two jobs can both stay if there is room between them for those that stand there.
     let roomy = |at: usize| {
-        let sum = had[at]? + at as u64;
-        (count..=len).contains(&sum).then(|| u64::MAX - sum)
+        let sum = u64::from(ranks[at]) + at as u64;
+        let fits = ranks[at] > 0 && (count..=len.into()).contains(&sum);
+        fits.then(|| len - sum as u32)
     };
-    let mut kept = longest(had.len(), roomy, |last, next| last <= next);
-    let plain = |at: usize| had[at].map(|rank| u64::MAX - rank);
-    let all = had.iter().flatten().count();
+    let mut kept = longest(ranks.len(), roomy, |last, next| last <= next);
+    let plain = |at: usize| (ranks[at] > 0).then(|| len - ranks[at]);
+    let all = ranks.iter().filter(|rank| **rank > 0).count();
     // The second sequence takes as long as the first: where no gap is tight it would change nothing.
-    let is_tight = |at| gap(&kept, had, len, at, at + 1).is_tight();
+    let is_tight = |at| gap(&kept, ranks, len, at, at + 1).is_tight();
     if kept.len() < all
         && (0..=kept.len()).any(is_tight)
-        && kept.len() < ends(had.len(), plain, |last, next| last < next, |_| ()).len()
+        && kept.len() < longest_len(ranks.len(), plain, |last, next| last < next)
     {
-        kept = widened(&kept, had, len);
+        kept = widened(&kept, ranks, len);
     }
-    fill(&kept, had, len)
-}
-
-/// Positions of a longest subsequence whose keys go up, as `may_follow` has it.
-fn longest(
-    len: usize,
-    key: impl Fn(usize) -> Option<u64>,
-    may_follow: impl Fn(u64, u64) -> bool,
-) -> Vec<usize> {
-    let mut before = Vec::with_capacity(len);
-    let ends = ends(len, key, may_follow, |position| before.push(position));
-    let mut found = Vec::with_capacity(ends.len());
-    let mut at = ends.last().map_or(NOWHERE, |end| end.1);
-    while at != NOWHERE {
-        found.push(at as usize);
-        at = before[at as usize];
-    }
-    found.reverse();
-    found
-}
-
-/// No position: of what has none before it.
-const NOWHERE: u32 = u32::MAX;
-
-/// For each length of a subsequence whose keys go up the smallest last key of such a one, and where
-/// it stands. `tell` hears of each position which one comes before it in a longest one that ends
-/// there. Takes O(n) time where keys go up, O(n log n) at most.
-fn ends(
-    len: usize,
-    key: impl Fn(usize) -> Option<u64>,
-    may_follow: impl Fn(u64, u64) -> bool,
-    mut tell: impl FnMut(u32),
-) -> Vec<(u64, u32)> {
-    let mut ends: Vec<(u64, u32)> = Vec::with_capacity(len);
-    for (at, position) in (0..len).zip(0..) {
-        let Some(key) = key(at) else {
-            tell(NOWHERE);
-            continue;
-        };
-        let place = match ends.last() {
-            Some(end) if !may_follow(end.0, key) => {
-                ends.partition_point(|end| may_follow(end.0, key))
-            }
-            _ => ends.len(),
-        };
-        tell(place.checked_sub(1).map_or(NOWHERE, |last| ends[last].1));
-        match ends.get_mut(place) {
-            Some(end) => *end = (key, position),
-            None => ends.push((key, position)),
-        }
-    }
-    ends
+    fill(&kept, ranks, len);
 }
 
 /// A stretch between two kept jobs, or an end of the order.
@@ -267,30 +216,29 @@ impl Gap {
 }
 
 /// Between the `left`-th and the `right`-th kept job, where 0 and one more than all are the ends.
-fn gap(kept: &[usize], had: &[Option<u64>], len: u64, left: usize, right: usize) -> Gap {
-    let rank = |place: usize| had[place].unwrap_or(0);
-    let above = left.checked_sub(1).map(|left| kept[left]);
-    let below = kept.get(right - 1).copied();
+fn gap(kept: &[u32], ranks: &[u32], len: u32, left: usize, right: usize) -> Gap {
+    let above = left.checked_sub(1).map(|left| kept[left] as usize);
+    let below = kept.get(right - 1).map(|place| *place as usize);
     Gap {
         start: above.map_or(0, |place| place + 1),
-        end: below.unwrap_or(had.len()),
-        above: above.map_or(len + 1, rank),
-        below: below.map_or(0, rank),
+        end: below.unwrap_or(ranks.len()),
+        above: above.map_or(u64::from(len) + 1, |place| ranks[place].into()),
+        below: below.map_or(0, |place| ranks[place].into()),
     }
 }
 
 /// Without those kept jobs around a gap that has no room left for newcomers.
-fn widened(kept: &[usize], had: &[Option<u64>], len: u64) -> Vec<usize> {
+fn widened(kept: &[u32], ranks: &[u32], len: u32) -> Vec<u32> {
     let all = kept.len() + 1;
     let mut keep = vec![true; kept.len()];
     let mut done = 0;
     for at in 0..all {
-        if at < done || !gap(kept, had, len, at, at + 1).is_tight() {
+        if at < done || !gap(kept, ranks, len, at, at + 1).is_tight() {
             continue;
         }
         let (mut left, mut right, mut step) = (at, at + 1, 1);
         loop {
-            let wide = gap(kept, had, len, left, right);
+            let wide = gap(kept, ranks, len, left, right);
             let jobs = (wide.end - wide.start) as u64;
             let spacing = (wide.above - wide.below) / (jobs + 1);
             // The more jobs, the more room for each, or every newcomer would move them all.
@@ -309,22 +257,17 @@ fn widened(kept: &[usize], had: &[Option<u64>], len: u64) -> Vec<usize> {
         .collect()
 }
 
-/// Ranks for all, evenly between those that are kept.
-fn fill(kept: &[usize], had: &[Option<u64>], len: u64) -> Vec<u64> {
-    let mut ranks = vec![0; had.len()];
-    for &place in kept {
-        ranks[place] = had[place].expect("a job that keeps its number has one");
-    }
+/// Spreads the ranks of all others evenly between those that are kept.
+fn fill(kept: &[u32], ranks: &mut [u32], len: u32) {
     for at in 0..=kept.len() {
-        let gap = gap(kept, had, len, at, at + 1);
+        let gap = gap(kept, ranks, len, at, at + 1);
         let jobs = (gap.end - gap.start) as u64;
         for (nth, rank) in (0..).zip(&mut ranks[gap.start..gap.end]) {
             let (has_above, has_below) = (at > 0, at < kept.len());
             let offset = offset(nth, jobs, gap.above - gap.below, has_above, has_below);
-            *rank = gap.above - offset.expect("room, as jobs were kept for it");
+            *rank = (gap.above - offset.expect("room, as jobs were kept for it")) as u32;
         }
     }
-    ranks
 }
 
 /// How far below the upper end of a gap of this length the `nth` of some jobs stands; `None`
@@ -405,9 +348,9 @@ mod tests {
             applied(&free(&had), 11);
             let possible = fewest(&had, 12).expect("room for all");
             prop_assert!(changes >= possible);
-            let key = |at: usize| Some(had[at]).filter(|n| *n > 0).map(|n| u64::MAX - u64::from(n));
-            let in_order = longest(had.len(), key, |last, next| last < next);
-            if possible == had.len() - in_order.len() {
+            let key = |at: usize| Some(had[at]).filter(|n| *n > 0).map(|n| u32::MAX - n);
+            let in_order = longest_len(had.len(), key, |last, next| last < next);
+            if possible == had.len() - in_order {
                 prop_assert_eq!(changes, possible);
             }
         }

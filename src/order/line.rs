@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::columns::JobColumns;
 use super::forest::Forest;
 use super::guests::{Floor, Guests};
-use super::integers::{MAX_NUMBER, Number, between, renumber};
+use super::integers::{MAX_NUMBER, between, renumber_free};
 use super::merge::interleaved;
 use super::rows::{Job, Level, OrderError};
 use super::tier::Tier;
@@ -240,15 +240,11 @@ impl Line {
 
 /// Numbers for jobs in an order of rows, which `had` some: by place, and by row.
 fn numbers(order: &[u32], had: &[u32], fixed: &BTreeSet<u32>) -> (Vec<u32>, Vec<u32>) {
-    let mut numbers = had.to_vec();
     let mut in_order: Vec<u32> = order.iter().map(|row| had[*row as usize]).collect();
-    let before = in_order.iter().map(|&number| Number::Free(number));
-    let before: Vec<Number> = before
-        .chain(fixed.iter().map(|&number| Number::Fixed(number)))
-        .collect();
-    for change in renumber(&before) {
-        in_order[change.place as usize] = change.number;
-        numbers[order[change.place as usize] as usize] = change.number;
+    renumber_free(&mut in_order, fixed, MAX_NUMBER);
+    let mut numbers = vec![0; had.len()];
+    for (row, number) in order.iter().zip(&in_order) {
+        numbers[*row as usize] = *number;
     }
     (in_order, numbers)
 }

@@ -34,6 +34,7 @@ mod guests;
 pub(crate) mod heap;
 mod integers;
 mod line;
+mod longest;
 mod merge;
 mod parting;
 mod ratio;

@@ -1,0 +1,117 @@
+//! A longest subsequence of keys that go up.
+
+/// Positions of a longest subsequence whose keys go up, as `may_follow` has it; those without a key
+/// are in none.
+pub(super) fn longest(
+    len: usize,
+    key: impl Fn(usize) -> Option<u32>,
+    may_follow: impl Fn(u32, u32) -> bool,
+) -> Vec<u32> {
+    // Which position comes before each one in a longest subsequence that ends there.
+    let mut before = Vec::with_capacity(len);
+    // Where the last key of each length stands.
+    let mut ends: Vec<u32> = Vec::with_capacity(len);
+    place(len, key, may_follow, |position, place| {
+        let Some(place) = place else {
+            before.push(NOWHERE);
+            return;
+        };
+        before.push(place.checked_sub(1).map_or(NOWHERE, |last| ends[last]));
+        match ends.get_mut(place) {
+            Some(end) => *end = position,
+            None => ends.push(position),
+        }
+    });
+    let mut at = ends.last().copied().unwrap_or(NOWHERE);
+    for place in ends.iter_mut().rev() {
+        *place = at;
+        at = before[at as usize];
+    }
+    ends
+}
+
+/// How many positions [`longest`] has.
+pub(super) fn longest_len(
+    len: usize,
+    key: impl Fn(usize) -> Option<u32>,
+    may_follow: impl Fn(u32, u32) -> bool,
+) -> usize {
+    place(len, key, may_follow, |_, _| ())
+}
+
+/// No position: of what has none before it.
+const NOWHERE: u32 = u32::MAX;
+
+/// Tells of each position how many others a longest subsequence that ends there has; `None`: it has
+/// no key. Gives the length of a longest one. Takes O(n) time where keys go up, and for neighbours that
+/// were moved together; O(n log n) at most.
+fn place(
+    len: usize,
+    key: impl Fn(usize) -> Option<u32>,
+    may_follow: impl Fn(u32, u32) -> bool,
+    mut tell: impl FnMut(u32, Option<usize>),
+) -> usize {
+    // For each length the smallest last key.
+    let mut lasts: Vec<u32> = Vec::with_capacity(len);
+    // Behind the place of the position before.
+    let mut behind = 0;
+    for (at, position) in (0..len).zip(0..) {
+        let Some(key) = key(at) else {
+            tell(position, None);
+            continue;
+        };
+        let follows = |last: &u32| may_follow(*last, key);
+        let place = match lasts.last() {
+            Some(last) if !follows(last) => {
+                let is_behind = lasts.get(behind).is_some_and(|last| !follows(last))
+                    && (behind.checked_sub(1)).is_none_or(|before| follows(&lasts[before]));
+                match is_behind {
+                    true => behind,
+                    false => lasts.partition_point(follows),
+                }
+            }
+            _ => lasts.len(),
+        };
+        behind = place + 1;
+        tell(position, Some(place));
+        match lasts.get_mut(place) {
+            Some(last) => *last = key,
+            None => lasts.push(key),
+        }
+    }
+    lasts.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The length of a longest one, by all that end at each position.
+    fn naive(keys: &[Option<u32>], may_follow: impl Fn(u32, u32) -> bool) -> usize {
+        let mut lens = vec![0; keys.len()];
+        for (at, key) in keys.iter().enumerate() {
+            let Some(key) = *key else { continue };
+            let follows = |before: &usize| keys[*before].is_some_and(|last| may_follow(last, key));
+            let before = (0..at).filter(follows).map(|before| lens[before]);
+            lens[at] = 1 + before.max().unwrap_or(0);
+        }
+        lens.into_iter().max().unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn none_is_longer(keys in prop::collection::vec(prop::option::of(0..12_u32), 0..30)) {
+            let rules: [fn(u32, u32) -> bool; 2] = [|a, b| a < b, |a, b| a <= b];
+            for may_follow in rules {
+                let found = longest(keys.len(), |at| keys[at], may_follow);
+                prop_assert!(found.is_sorted());
+                let those: Vec<u32> = found.iter().map(|at| keys[*at as usize].unwrap()).collect();
+                prop_assert!(those.is_sorted_by(|a, b| may_follow(*a, *b)));
+                prop_assert_eq!(found.len(), naive(&keys, may_follow));
+                let len = longest_len(keys.len(), |at| keys[at], may_follow);
+                prop_assert_eq!(len, found.len());
+            }
+        }
+    }
+}
