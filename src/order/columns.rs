@@ -57,12 +57,6 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
             },
         }
     }
-
-    fn set(&mut self, at: usize, value: T) {
-        if let Some(stored) = self.stored.get_mut(at) {
-            *stored = value;
-        }
-    }
 }
 
 /// Jobs that wait, by row, each with the number that it has.
@@ -161,13 +155,6 @@ impl JobColumns {
             },
             numbers: Vec::new(),
         }
-    }
-
-    /// Puts another job of the same node and tier into a row.
-    pub(super) fn set(&mut self, row: usize, job: &Job) {
-        self.stamps[row] = stamp(job);
-        self.nices.set(row, job.nice);
-        self.expected.set(row, job.expected);
     }
 }
 

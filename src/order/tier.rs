@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::columns::{JobColumns, Stamp, within};
+use super::columns::{JobColumns, Stamp};
 use super::forest::{Child, Forest};
 use super::ratio::{Ratio, clearly};
 
@@ -241,14 +241,17 @@ impl Tier {
         let mut from = 0;
         while from < sequence.len() {
             let mut latest = sequence[from];
-            let mut latest_stamp = self.jobs.stamp(latest);
+            // Most runs are of one job.
+            let mut latest_stamp = None;
             let before = spent;
             let mut at = from;
             while at < sequence.len() && same_ratio(forest, one.child, before, spent) {
                 let slot = sequence[at];
-                let stamp = self.jobs.stamp(slot);
-                if stamp > latest_stamp {
-                    (latest, latest_stamp) = (slot, stamp);
+                if at > from {
+                    let stamp = self.jobs.stamp(slot);
+                    if stamp > *latest_stamp.get_or_insert_with(|| self.jobs.stamp(latest)) {
+                        (latest, latest_stamp) = (slot, Some(stamp));
+                    }
                 }
                 merge.latest[slot as usize] = latest;
                 if let Some(before) = merge.spent.get_mut(slot as usize) {
@@ -426,22 +429,19 @@ fn first_come(
         rows[*at as usize] = row;
         *at += 1;
     }
-    let mut sorted = jobs.gather(rows, interleaves);
-    let mut unsorted = Vec::new();
+    let mut own = Vec::new();
     for pair in starts.windows(2) {
-        if (pair[0]..pair[1]).is_sorted_by_key(|slot| sorted.within(slot)) {
-            continue;
-        }
-        let range = pair[0] as usize..pair[1] as usize;
-        let own = (pair[0]..pair[1]).map(|slot| sorted.job(slot));
-        unsorted.extend(own.zip(rows[range.clone()].iter().copied()));
-        unsorted.sort_by_key(|(job, _)| within(job));
-        for ((job, row), at) in unsorted.drain(..).zip(range) {
-            sorted.set(at, &job);
-            rows[at] = row;
+        let rows = &mut rows[pair[0] as usize..pair[1] as usize];
+        own.clear();
+        own.extend(rows.iter().map(|row| (jobs.within(*row), *row)));
+        if !own.is_sorted() {
+            own.sort_unstable();
+            for (row, one) in rows.iter_mut().zip(&own) {
+                *row = one.1;
+            }
         }
     }
-    (starts, sorted)
+    (starts, jobs.gather(rows, interleaves))
 }
 
 /// A node with its merged sequence.
