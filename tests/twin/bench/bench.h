@@ -78,5 +78,6 @@ uint32_t bench_random_below(uint64_t *state, uint32_t limit);
 /* ---- crowd.c: the queue ---------------------------------------------------------------- */
 
 void bench_crowd(const twin_line *line);
+void bench_start_first(const twin_line *line);
 
 #endif

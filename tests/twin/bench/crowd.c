@@ -132,3 +132,13 @@ void bench_crowd(const twin_line *line)
 	unlock_slurmctld(twin_rpc_locks);
 	xfree(job);
 }
+
+void bench_start_first(const twin_line *line)
+{
+	uint32_t first = twin_arg_u32(line);
+
+	lock_slurmctld(twin_rpc_locks);
+	for (uint32_t id = 1; id <= first; id++)
+		start_job(id);
+	unlock_slurmctld(twin_rpc_locks);
+}

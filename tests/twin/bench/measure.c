@@ -4,6 +4,7 @@
  *
  * `count`            the plugin's own memory counts from here on; before boot
  * `queue_up N ...`   jobs, see crowd.c
+ * `start_first N`    of these, the first N start
  * `time_pass S`      S seconds later, one pass
  * `count_pass S`     the same pass: jobs that get another priority, and are looked up for that
  * `time_wait S`      the same while a client asks for the read lock of jobs
@@ -223,6 +224,7 @@ twin_event twin_bench_event(const char *verb)
 		twin_event event;
 	} table[] = {
 		{ "count", count },	    { "queue_up", crowd },
+		{ "start_first", bench_start_first },
 		{ "time_pass", time_pass }, { "count_pass", count_pass },
 		{ "time_wait", time_wait }, { "time_set", time_set },
 		{ "time_sprio", time_sprio }, { "memory", memory },

@@ -72,24 +72,29 @@ impl Workload {
     /// The life up to the moment when passes can be asked for; `parameters` is
     /// `PriorityParameters`.
     pub fn life(&self, parameters: &str) -> String {
-        self.life_until_served(parameters) + "serve\n"
+        self.life_until_served(parameters, self.running) + "serve\n"
     }
 
-    /// The same, where a reconfigure brings `PriorityParameters` once there are jobs.
+    /// The same, where a reconfigure brings `PriorityParameters` once there are jobs; those that run
+    /// have waited in a pass with these, as they do on a site.
     pub fn life_that_changes(&self, parameters: &str) -> String {
-        let life = self.life_until_served("");
-        format!("{life}reconfig PriorityParameters={parameters}\nserve\n")
+        let life = self.life_until_served("", 0);
+        format!(
+            "{life}reconfig PriorityParameters={parameters}\npass 300\nstart_first {}\nserve\n",
+            self.running
+        )
     }
 
-    fn life_until_served(&self, parameters: &str) -> String {
+    /// So many jobs run from the beginning, and as many of the others wait as are left.
+    fn life_until_served(&self, parameters: &str, running: u32) -> String {
         let mut text = self.settings(parameters);
         self.write_tables(&mut text);
         // Before there are jobs, what the plugin holds is for associations.
         let scattered = u32::from(self.layout == Layout::Scattered);
         let _ = write!(
             text,
-            "count\nboot\ntime_pass 300\nqueue_up {} running={} scattered={scattered}\n",
-            self.waiting, self.running
+            "count\nboot\ntime_pass 300\nqueue_up {} running={running} scattered={scattered}\n",
+            self.waiting + self.running - running
         );
         text
     }
@@ -271,6 +276,7 @@ mod tests {
         }
         assert!(life.ends_with("queue_up 100000 running=10000 scattered=1\nserve\n"));
         let life = workload.life_that_changes("order=strict");
-        assert!(life.ends_with("\nreconfig PriorityParameters=order=strict\nserve\n"));
+        assert!(life.contains("queue_up 110000 running=0 scattered=1\n"));
+        assert!(life.ends_with("=order=strict\npass 300\nstart_first 10000\nserve\n"));
     }
 }
