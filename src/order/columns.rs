@@ -37,6 +37,7 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         self.stored.clear();
     }
 
+    #[inline]
     fn push(&mut self, value: T) {
         if self.is_default() && value != T::default() {
             self.stored.resize(self.len, T::default());
@@ -92,10 +93,11 @@ impl JobColumns {
     }
 
     /// One more.
-    pub fn push(&mut self, placed: Placed) {
-        let Placed { job, number } = placed;
+    #[inline]
+    pub fn push(&mut self, placed: &Placed) {
+        let &Placed { ref job, number } = placed;
         self.nodes.push(job.node);
-        self.stamps.push(stamp(&job));
+        self.stamps.push(stamp(job));
         self.tiers.push(job.tier);
         self.nices.push(job.nice);
         self.expected.push(job.expected);
@@ -161,7 +163,7 @@ impl JobColumns {
 impl FromIterator<Placed> for JobColumns {
     fn from_iter<I: IntoIterator<Item = Placed>>(jobs: I) -> JobColumns {
         let mut columns = JobColumns::default();
-        jobs.into_iter().for_each(|placed| columns.push(placed));
+        jobs.into_iter().for_each(|placed| columns.push(&placed));
         columns
     }
 }

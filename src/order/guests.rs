@@ -19,8 +19,8 @@ use super::tier::{Point, Tier};
 pub(super) struct Guests {
     /// The highest first.
     tiers: Vec<Floor>,
-    /// The slot of each job of the order, counted over all tiers, by id.
-    slots: Vec<(u64, u32)>,
+    /// The slots of the jobs of the order, counted over all tiers, by ascending id.
+    by_id: Vec<u32>,
     came: HashMap<u64, Placed>,
     /// The guests of each sequence that has any, in their order.
     lists: HashMap<Sequence, Vec<Guest>>,
@@ -75,13 +75,12 @@ struct At {
 }
 
 impl Guests {
-    /// `floors`: the highest tier first; `slots`: the slot of each job, counted over all tiers, by id.
-    pub(super) fn new(floors: Vec<Floor>, mut slots: Vec<(u64, u32)>) -> Guests {
-        // Hosts name them by id, or nearly: what is in order takes no time.
-        slots.sort_by_key(|slot| slot.0);
+    /// `floors`: the highest tier first; `by_id`: the slots of all jobs, counted over all tiers, by
+    /// ascending id.
+    pub(super) fn new(floors: Vec<Floor>, by_id: Vec<u32>) -> Guests {
         Guests {
             tiers: floors,
-            slots,
+            by_id,
             ..Guests::default()
         }
     }
@@ -119,11 +118,20 @@ impl Guests {
 
     /// The slot of a job of the order, counted over all tiers, and its tier.
     fn of_order(&self, id: u64) -> Option<(u32, &Floor)> {
-        let found = self.slots.binary_search_by_key(&id, |slot| slot.0).ok()?;
-        let slot = self.slots[found].1;
+        let id_of = |slot: &u32| {
+            let floor = self.of_slot(*slot);
+            floor.tier.jobs.stamp(slot - floor.first).1
+        };
+        let found = self.by_id.binary_search_by_key(&id, id_of);
+        let slot = self.by_id[found.ok()?];
+        Some((slot, self.of_slot(slot)))
+    }
+
+    /// The tier of a slot, counted over all tiers.
+    fn of_slot(&self, slot: u32) -> &Floor {
         // Tiers without jobs begin where the next one does.
         let behind = self.tiers.partition_point(|floor| floor.first <= slot);
-        Some((slot, &self.tiers[behind - 1]))
+        &self.tiers[behind - 1]
     }
 
     /// Takes a job out of the line; `None`: it is not there.

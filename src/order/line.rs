@@ -122,11 +122,14 @@ impl Line {
             });
         }
         let (in_order, numbers) = numbers(&order, &jobs.numbers, &fixed);
-        let mut rest = in_order.into_iter();
         for floor in &mut floors {
-            floor.numbers = rest.by_ref().take(floor.tier.jobs.len()).collect();
+            floor.numbers = in_order[floor.first as usize..][..floor.tier.jobs.len()].to_vec();
         }
-        let slots = jobs.ids().zip(slots).collect();
+        // Hosts name jobs by ascending id, or nearly.
+        if !jobs.ids().is_sorted() {
+            rows.sort_unstable_by_key(|row| jobs.stamp(*row).1);
+            slots = rows.iter().map(|row| slots[*row as usize]).collect();
+        }
         let line = Line {
             forest: Arc::clone(forest),
             used,

@@ -31,7 +31,7 @@ pub(in crate::slurm) struct StandingLine {
     /// When a job was first submitted, by its number: a requeue gives it another time, and it
     /// keeps its place. Those of which slurmctld's records tell another time, and those that run
     /// and may be requeued.
-    submitted: BTreeMap<u32, i64>,
+    submitted: Submits,
     /// How long runs took up to the last pass, under `expect=history`.
     run_times: Arc<RunTimes>,
     /// Jobs that came since the pass, by id, and the association that they were charged to.
@@ -47,6 +47,8 @@ pub(in crate::slurm) struct LineWorkspace {
     /// That of the contenders.
     forest: Option<Arc<Forest>>,
     jobs: JobColumns,
+    /// Of the jobs, which row of the snapshot each one is.
+    rows: Vec<u32>,
 }
 
 impl LineWorkspace {
@@ -102,18 +104,18 @@ pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
     (is_asked_for(before) || is_asked_for(now)) && before != now
 }
 
-/// The order of the waiting jobs of a pass; and the number of each row of the snapshot, 0 where
-/// the job has its priority as ever. `before`: when jobs were first submitted; `run_times`: how long
+/// The order of the waiting jobs of a pass. Into `by_row` goes the number of each row of the snapshot, 0
+/// where the job has its priority as ever. `before`: when jobs were first submitted; `run_times`: how long
 /// runs took so far.
 pub(in crate::slurm) fn form(
     config: &Config,
     (snapshot, tables): (&Snapshot, &Tables),
     computed: &SlurmComputed,
     moment: &Moment,
-    before: &BTreeMap<u32, i64>,
+    before: &Submits,
     run_times: Arc<RunTimes>,
-    kept: &mut LineWorkspace,
-) -> Result<(StandingLine, Vec<u32>), OrderError> {
+    (kept, by_row): (&mut LineWorkspace, &mut Vec<u32>),
+) -> Result<StandingLine, OrderError> {
     let raw = computed.model().raw();
     let contenders = if computed.has_usage && raw.len() == tables.tree.len() {
         kept.contenders(&tables.tree, &tables.entitlement, raw)
@@ -128,19 +130,19 @@ pub(in crate::slurm) fn form(
             }
         }
     }
-    let mut submitted = BTreeMap::new();
-    let mut first = Submits::new(before);
+    let mut submitted = Vec::new();
+    let mut first = before.walk();
     for row in snapshot.accruing() {
         if let Some(at) = first.of(row.job_id) {
-            submitted.insert(row.job_id, at);
+            submitted.push((row.job_id, at));
         }
     }
     let charged_to = contenders.charged_to().clone();
     let used = contenders.nodes().iter().map(|node| node.used).collect();
-    let mut rows = Vec::with_capacity(snapshot.waiting().len());
+    kept.rows.clear();
     kept.jobs.clear();
     let mut fixed = BTreeSet::new();
-    for (at, row) in snapshot.waiting().iter().enumerate() {
+    for (at, row) in (0..).zip(snapshot.waiting()) {
         let stands = row.is(ffi::SHIM_PENDING)
             && row.is(ffi::SHIM_HAS_DETAILS)
             && !row.is(ffi::SHIM_POWERING_UP);
@@ -150,13 +152,13 @@ pub(in crate::slurm) fn form(
             let assoc = snapshot.assoc_row(row.assoc_id);
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
             let node = charged_to.of(assoc);
-            let mut job = job(config, (snapshot, tables), at, node, &run_times);
+            let mut job = job(config, (snapshot, tables), at as usize, node, &run_times);
             if let Some(at) = first.of(row.job_id).filter(|at| *at < job.submit) {
                 job.submit = at;
-                submitted.insert(row.job_id, at);
+                submitted.push((row.job_id, at));
             }
-            rows.push(at);
-            kept.jobs.push(Placed {
+            kept.rows.push(at);
+            kept.jobs.push(&Placed {
                 job,
                 number: row.priority,
             });
@@ -165,21 +167,21 @@ pub(in crate::slurm) fn form(
     let forest = kept.forest(config.ranking().level().unwrap_or(Level::Leaf))?;
     let interleaves = expects(config);
     let (line, numbers) = Line::ordered(&forest, used, interleaves, &kept.jobs, fixed)?;
-    let mut by_row = vec![0; snapshot.waiting().len()];
-    for (row, number) in rows.into_iter().zip(numbers) {
-        by_row[row] = number;
+    by_row.clear();
+    by_row.resize(snapshot.waiting().len(), 0);
+    for (row, number) in kept.rows.iter().zip(&numbers) {
+        by_row[*row as usize] = *number;
     }
-    let standing = StandingLine {
+    Ok(StandingLine {
         is_formed: true,
         missed: false,
         line,
         charged_to,
         tree: Arc::clone(&tables.tree),
-        submitted,
+        submitted: submitted.into_iter().collect(),
         run_times,
         came: BTreeMap::new(),
-    };
-    Ok((standing, by_row))
+    })
 }
 
 impl StandingLine {
@@ -195,7 +197,7 @@ impl StandingLine {
     /// What a restart would forget.
     pub(in crate::slurm) fn to_save(&self) -> OrderState {
         OrderState {
-            submits: self.submitted.iter().map(|(&id, &at)| (id, at)).collect(),
+            submits: self.submitted.iter().collect(),
             run_times: Arc::clone(&self.run_times),
         }
     }
@@ -207,15 +209,15 @@ impl StandingLine {
 
     /// When jobs were first submitted, as far as their records may not tell it; of those that run,
     /// `running`, as far as they stood in line before.
-    pub(in crate::slurm) fn submitted(
-        &self,
-        running: impl Iterator<Item = u32>,
-    ) -> BTreeMap<u32, i64> {
-        let mut submitted = self.submitted.clone();
-        let started = running.filter(|id| !self.submitted.contains_key(id));
+    pub(in crate::slurm) fn submitted(&self, running: impl Iterator<Item = u32>) -> Submits {
+        let mut walk = self.submitted.walk();
+        let started = running.filter(|id| walk.of(*id).is_none());
         let known = self.line.submits(started.map(u64::from));
-        submitted.extend(known.into_iter().map(|(id, at)| (id as u32, at)));
-        submitted
+        if known.is_empty() {
+            return self.submitted.clone();
+        }
+        let known = known.into_iter().map(|(id, at)| (id as u32, at));
+        self.submitted.iter().chain(known).collect()
     }
 
     /// A snapshot is about to be taken, which has all jobs that came so far.
@@ -242,12 +244,12 @@ impl StandingLine {
     pub(in crate::slurm) fn follow(mut self, before: &mut StandingLine) -> (bool, StandingLine) {
         for (mut job, assoc) in std::mem::take(&mut before.came).into_values() {
             let id = job.id as u32;
-            if !self.line.contains(job.id) && !self.submitted.contains_key(&id) {
+            if !self.line.contains(job.id) && self.submitted.get(id).is_none() {
                 let known = assoc.and_then(|id| self.tree.index_of(id));
                 job.node = self.charged_to.of(known);
                 let had = before.line.remove(job.id).map(|placed| placed.number);
-                if let Some(at) = before.submitted.get(&id) {
-                    self.submitted.insert(id, *at);
+                if let Some(at) = before.submitted.get(id) {
+                    self.submitted.insert(id, at);
                 }
                 // The node is one of the line.
                 let _ = self.line.insert(job, had);
@@ -279,7 +281,7 @@ impl StandingLine {
         let before = self.line.remove(job.id);
         let had = before.map(|placed| placed.number);
         let stood = before.map(|placed| placed.job.submit);
-        let first = self.submitted.get(&id).copied().or(stood);
+        let first = self.submitted.get(id).or(stood);
         if let Some(first) = first.filter(|first| *first < job.submit) {
             job.submit = first;
             self.submitted.insert(id, first);
@@ -303,6 +305,7 @@ fn due(row: &ffi::shim_accruing, now: i64, run_times: &RunTimes) -> u128 {
 }
 
 /// A waiting job as a row of an order.
+#[inline]
 fn job(
     config: &Config,
     (snapshot, tables): (&Snapshot, &Tables),
@@ -313,8 +316,6 @@ fn job(
     let row = &snapshot.waiting()[at];
     let queued = snapshot.queued().get(at).copied().unwrap_or_default();
     let partition = (row.partition != NONE).then(|| &snapshot.partitions()[row.partition as usize]);
-    let max_time_mins = partition.filter(|row| !row.max_time_infinite);
-    let limit = longest_secs(row.limit(), max_time_mins.map(|row| row.max_time));
     let tier = match config.tiers() {
         Tiers::None => 0,
         Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
@@ -330,6 +331,8 @@ fn job(
         submit: queued.submit_time,
         id: row.job_id.into(),
         expected: if expects(config) {
+            let max_time_mins = partition.filter(|row| !row.max_time_infinite);
+            let limit = longest_secs(row.limit(), max_time_mins.map(|row| row.max_time));
             let takes = run_times.expected(row.assoc_id, limit, 0.0);
             units(takes * queued.billing as f64)
         } else {

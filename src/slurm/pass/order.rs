@@ -5,7 +5,7 @@ use super::assoc_cache;
 use super::by_ledger;
 use super::compute;
 use super::error::PassError;
-use super::line;
+use super::line::{self, LineWorkspace};
 use super::moment::Moment;
 use super::workspace::Workspace;
 use crate::engine;
@@ -186,10 +186,12 @@ fn rank_again(
 
 /// Puts waiting jobs in order, if an order is asked for.
 fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, moment: &Moment) {
-    work.pending.stand(Vec::new());
+    work.pending.numbers().clear();
     if !line::is_asked_for(&settings.config) {
         let old = plugin.line.lock().dissolve();
-        drop(old);
+        if old.is_some() {
+            work.line = LineWorkspace::default();
+        }
         return;
     }
     if !work.computed.outcome.prices {
@@ -209,10 +211,10 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         moment,
         &before,
         run_times,
-        &mut work.line,
+        (&mut work.line, work.pending.numbers()),
     );
     match formed {
-        Ok((standing, numbers)) => {
+        Ok(standing) => {
             let mut line = plugin.line.lock();
             let (missed, old) = standing.follow(&mut line);
             let remembered = line.to_save();
@@ -222,7 +224,6 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
                 plugin.thread.ask_for_pass();
             }
             *plugin.saved.order.lock() = remembered;
-            work.pending.stand(numbers);
         }
         Err(error) => {
             log::error(format_args!("waiting jobs are not put in order: {error}"));

@@ -86,10 +86,10 @@ impl Pending {
         self.next_row = usize::MAX;
     }
 
-    /// Jobs stand in an order, and get these numbers: one for each row of the snapshot, 0 for
-    /// those that do not. None: there is no order.
-    pub(in crate::slurm) fn stand(&mut self, numbers: Vec<u32>) {
-        self.numbers = numbers;
+    /// What jobs that stand in an order get: one number for each row of the snapshot, 0 for those
+    /// that do not. None: there is no order.
+    pub(in crate::slurm) fn numbers(&mut self) -> &mut Vec<u32> {
+        &mut self.numbers
     }
 
     /// How many priorities are to be written, when all are computed.
