@@ -9,14 +9,18 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 use common::Order;
+use common::random::Random;
 use fairtree::compat::Compat;
 use fairtree::fairshare::LevelRanks;
+use fairtree::order::{Entitled, Forest, Job, JobColumns, Level, Line, Node, Placed};
 use fairtree::priority::{Priced, Pricer};
 use fairtree::usage::window::{Columns, RunId, Window, WindowLedger};
 
@@ -27,13 +31,15 @@ const TOLERANCE: f64 = 0.10;
 const OTHER_COMPILER: f64 = 0.25;
 
 /// The tasks, and how many units of work each does.
-const TASKS: [(&str, usize); 6] = [
+const TASKS: [(&str, usize); 8] = [
     ("price_job", JOBS),
     ("price_job_with_tres", JOBS),
     ("load_association", ASSOCS),
     ("rank_association", ASSOCS),
     ("follow_charge", CHARGES),
     ("window_charge", ASSOCS),
+    ("strict_job", JOBS),
+    ("interleaved_job", JOBS),
 ];
 
 const JOBS: usize = 10_000;
@@ -105,6 +111,64 @@ fn charge_window(times: usize) {
     }
 }
 
+/// Puts jobs that stand in an order in another one, as their nodes have used more: 20 accounts of
+/// 50 users.
+fn order(interleaves: bool, times: usize) {
+    let mut random = Random::new(7);
+    let mut nodes = Vec::new();
+    let mut users = Vec::new();
+    for _ in 0..20 {
+        let account = nodes.len() as u32;
+        let entitled = Entitled::whole(u128::from(1 + random.below(1000)) << 40);
+        let node = |parent, entitled| Node {
+            parent,
+            used: 0,
+            entitled,
+        };
+        nodes.push(node(None, entitled));
+        for _ in 0..50 {
+            users.push((nodes.len() as u32, account));
+            nodes.push(node(Some(account), entitled.part(1, 50)));
+        }
+    }
+    let mut used = vec![0_u128; nodes.len()];
+    let use_some = |used: &mut [u128], random: &mut Random| {
+        for (user, account) in &users {
+            let more = u128::from(random.below(1 << 30));
+            used[*user as usize] += more;
+            used[*account as usize] += more;
+        }
+    };
+    use_some(&mut used, &mut random);
+    let rows = (0..JOBS as u64).map(|id| Placed {
+        job: Job {
+            node: users[random.below(1000) as usize].0,
+            submit: random.below(1 << 20) as i64,
+            id,
+            expected: u128::from(1 + random.below(1 << 30)),
+            ..Job::default()
+        },
+        number: 0,
+    });
+    let mut jobs: Vec<Placed> = rows.collect();
+    let forest = Arc::new(Forest::new(&nodes, Level::Depth(1)).expect("a forest"));
+    for _ in 0..=times {
+        let columns: JobColumns = jobs.iter().copied().collect();
+        let ordered = Line::ordered(
+            &forest,
+            used.clone(),
+            interleaves,
+            black_box(&columns),
+            BTreeSet::new(),
+        );
+        let (_, numbers) = ordered.expect("known nodes");
+        for (placed, number) in jobs.iter_mut().zip(numbers) {
+            placed.number = number;
+        }
+        use_some(&mut used, &mut random);
+    }
+}
+
 fn run(task: &str, times: usize) {
     match task {
         "price_job" => price(&common::config(), times),
@@ -113,6 +177,8 @@ fn run(task: &str, times: usize) {
         "rank_association" => rank(times),
         "follow_charge" => follow(times),
         "window_charge" => charge_window(times),
+        "strict_job" => order(false, times),
+        "interleaved_job" => order(true, times),
         _ => panic!("no task {task}"),
     }
 }
