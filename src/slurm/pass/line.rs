@@ -105,8 +105,8 @@ pub(in crate::slurm) fn changes(before: &Config, now: &Config) -> bool {
 }
 
 /// The order of the waiting jobs of a pass. Into `by_row` goes the number of each row of the snapshot, 0
-/// where the job has its priority as ever. `before`: when jobs were first submitted; `run_times`: how long
-/// runs took so far.
+/// where the job has its priority as ever; after an error it is as it was. `before`: when jobs were first
+/// submitted; `run_times`: how long runs took so far.
 pub(in crate::slurm) fn form(
     config: &Config,
     (snapshot, tables): (&Snapshot, &Tables),
