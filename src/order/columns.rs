@@ -27,6 +27,11 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         self.stored.get(at as usize).copied().unwrap_or_default()
     }
 
+    /// All of them, or none where all are the default.
+    pub(super) fn stored(&self) -> &[T] {
+        &self.stored
+    }
+
     /// Whether all are the default.
     pub(super) fn is_default(&self) -> bool {
         self.stored.is_empty()
@@ -49,13 +54,23 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
     }
 
     /// Those at some positions.
-    fn gather(&self, rows: &[u32]) -> Sparse<T> {
+    pub(super) fn gather(&self, rows: &[u32]) -> Sparse<T> {
         Sparse {
             len: rows.len(),
             stored: match self.is_default() {
                 true => Vec::new(),
                 false => rows.iter().map(|row| self.get(*row)).collect(),
             },
+        }
+    }
+}
+
+impl<T: Copy + Default + PartialEq> FromIterator<T> for Sparse<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Sparse<T> {
+        let stored: Vec<T> = values.into_iter().collect();
+        Sparse {
+            len: stored.len(),
+            stored,
         }
     }
 }
@@ -141,22 +156,6 @@ impl JobColumns {
 
     pub(super) fn within(&self, row: u32) -> (i64, Stamp) {
         (self.nices.get(row), self.stamp(row))
-    }
-
-    /// The jobs in these rows, in their order, without numbers; with what they are expected to use,
-    /// if that is asked for.
-    pub(super) fn gather(&self, rows: &[u32], with_expected: bool) -> JobColumns {
-        JobColumns {
-            nodes: rows.iter().map(|row| self.nodes[*row as usize]).collect(),
-            stamps: rows.iter().map(|row| self.stamp(*row)).collect(),
-            tiers: self.tiers.gather(rows),
-            nices: self.nices.gather(rows),
-            expected: match with_expected {
-                true => self.expected.gather(rows),
-                false => Sparse::default(),
-            },
-            numbers: Vec::new(),
-        }
     }
 }
 

@@ -272,14 +272,16 @@ mod tests {
 
     fn jobs(nodes: usize) -> impl Strategy<Value = Vec<Job>> {
         let job = (0..nodes as u32, 0..2_i64, 0..4_i64, 0..4_u128);
-        prop::collection::vec(job, 1..14).prop_map(|rows| {
+        // In the larger unit their sums need more than 64 bits.
+        let unit = prop_oneof![Just(1_u128), Just(1 << 63)];
+        (prop::collection::vec(job, 1..14), unit).prop_map(|(rows, unit)| {
             let job = |((node, tier, submit, expected), id)| Job {
                 node,
                 tier,
                 nice: 0,
                 submit,
                 id,
-                expected,
+                expected: expected * unit,
             };
             rows.into_iter().zip(1..).map(job).collect()
         })

@@ -55,9 +55,7 @@ fn place(
 ) -> usize {
     // For each length the smallest last key.
     let mut lasts: Vec<u32> = Vec::with_capacity(len);
-    // Behind the place of the position before, where neighbours that were moved together belong. Without
-    // a look there, orders take 12 % more time under strict (`strict_job` of benches/instructions.rs: 833
-    // instructions instead of 765).
+    // Behind the place of the position before: neighbours were moved together, or not far.
     let mut behind = 0;
     for (at, position) in (0..len).zip(0..) {
         let Some(key) = key(at) else {
@@ -66,14 +64,7 @@ fn place(
         };
         let follows = |last: &u32| may_follow(*last, key);
         let place = match lasts.last() {
-            Some(last) if !follows(last) => {
-                let is_behind = lasts.get(behind).is_some_and(|last| !follows(last))
-                    && (behind.checked_sub(1)).is_none_or(|before| follows(&lasts[before]));
-                match is_behind {
-                    true => behind,
-                    false => lasts.partition_point(follows),
-                }
-            }
+            Some(last) if !follows(last) => partition_point_near(&lasts, behind, follows),
             _ => lasts.len(),
         };
         behind = place + 1;
@@ -84,6 +75,36 @@ fn place(
         }
     }
     lasts.len()
+}
+
+/// As `partition_point`, looked for from a place on, in steps that double: near places are in the caches.
+/// Searching all instead, an order of a million jobs takes 4 to 12 % more time.
+fn partition_point_near(all: &[u32], near: usize, is_before: impl Fn(&u32) -> bool) -> usize {
+    let near = near.min(all.len());
+    let (mut low, mut high) = (0, all.len());
+    let mut step = 1;
+    if all.get(near).is_some_and(&is_before) {
+        low = near + 1;
+        while let Some(one) = all.get(low + step - 1) {
+            if !is_before(one) {
+                high = low + step - 1;
+                break;
+            }
+            low += step;
+            step *= 2;
+        }
+    } else {
+        high = near;
+        while let Some(at) = high.checked_sub(step) {
+            if is_before(&all[at]) {
+                low = at + 1;
+                break;
+            }
+            high = at;
+            step *= 2;
+        }
+    }
+    low + all[low..high].partition_point(is_before)
 }
 
 #[cfg(test)]
@@ -104,6 +125,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_point_is_found_from_everywhere(before in 0..40_u32, behind in 0..40_u32, near in 0..90_usize) {
+            let all: Vec<u32> = (0..before + behind).collect();
+            let found = partition_point_near(&all, near, |one| *one < before);
+            prop_assert_eq!(found, before as usize);
+        }
+
         #[test]
         fn none_is_longer(keys in prop::collection::vec(prop::option::of(0..12_u32), 0..30)) {
             let rules: [fn(u32, u32) -> bool; 2] = [|a, b| a < b, |a, b| a <= b];

@@ -39,6 +39,7 @@ mod merge;
 mod parting;
 mod ratio;
 mod rows;
+mod runs;
 mod tier;
 mod walk;
 

@@ -127,7 +127,7 @@ impl Ratio {
     #[inline]
     pub fn new(used: u128, entitled: Entitled) -> Ratio {
         Ratio {
-            rounded: Rounding::new(entitled).rounded(used),
+            rounded: quotient(used, entitled),
             used,
             entitled,
         }
@@ -145,38 +145,47 @@ impl Ratio {
     }
 }
 
-/// What uses are divided by to get their rounded ratios.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rounding {
-    numerator: f64,
-    denominator: f64,
-    scale: f64,
+/// Five roundings at most: wrong by less than one part in 2^50.
+#[inline]
+fn quotient(used: u128, entitled: Entitled) -> f64 {
+    if entitled.is_zero() {
+        return f64::INFINITY;
+    }
+    if used == 0 {
+        return 0.0;
+    }
+    let quotient = used as f64 * entitled.denominator as f64 / entitled.numerator as f64;
+    (quotient * scale(entitled)).min(f64::MAX)
 }
 
+fn scale(entitled: Entitled) -> f64 {
+    match entitled.exponent {
+        0 => 1.0,
+        exponent => 2_f64.powi(-exponent),
+    }
+}
+
+/// What uses are multiplied by to get their rounded ratios, where one node has many.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounding(f64);
+
 impl Rounding {
-    #[inline]
     pub(super) fn new(entitled: Entitled) -> Rounding {
-        Rounding {
-            numerator: entitled.numerator as f64,
-            denominator: entitled.denominator as f64,
-            scale: match entitled.exponent {
-                0 => 1.0,
-                exponent => 2_f64.powi(-exponent),
-            },
+        if entitled.is_zero() {
+            return Rounding(f64::INFINITY);
         }
+        let quotient = entitled.denominator as f64 / entitled.numerator as f64;
+        Rounding((quotient * scale(entitled)).clamp(f64::MIN_POSITIVE, f64::MAX))
     }
 
-    /// Five roundings at most: wrong by less than one part in 2^50. Of more use it is never less.
+    /// The rounded ratio of a use: five roundings at most, as those of [`Ratio::new`]. Of more use it
+    /// is never less.
     #[inline]
-    pub(super) fn rounded(&self, used: u128) -> f64 {
-        if self.numerator == 0.0 {
+    pub(super) fn rounded(self, used: f64) -> f64 {
+        if self.0 == f64::INFINITY {
             return f64::INFINITY;
         }
-        if used == 0 {
-            return 0.0;
-        }
-        let quotient = used as f64 * self.denominator / self.numerator * self.scale;
-        quotient.min(f64::MAX)
+        (used * self.0).min(f64::MAX)
     }
 }
 

@@ -1,0 +1,327 @@
+//! Sequences of jobs that are merged by sorting runs, the jobs of a child that have one key.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::columns::{JobColumns, Stamp};
+use super::forest::{Child, Forest};
+use super::ratio::{Ratio, clearly};
+
+/// A use in whole units: in 64 bits, where all that can be used in an order fits these, or in 128. With
+/// 128 always, an interleaved order of a million jobs takes 5 % more time.
+pub(super) trait Amount: Copy + Default + PartialEq {
+    /// A use that fits.
+    fn of(use_: u128) -> Self;
+    fn to_u128(self) -> u128;
+    fn to_f64(self) -> f64;
+    fn saturating_add(self, other: Self) -> Self;
+    fn keep(all: Vec<Self>) -> Amounts;
+}
+
+/// Uses by place.
+#[derive(Clone, Debug)]
+pub(super) enum Amounts {
+    Narrow(Vec<u64>),
+    Wide(Vec<u128>),
+}
+
+/// Jobs of some sequences, one sequence behind the other.
+#[derive(Default)]
+pub(super) struct Sequences<T> {
+    pub(super) slots: Vec<u32>,
+    /// What they are expected to use, here as well: by slot it lies anywhere in memory. Empty where no
+    /// job is expected to use anything.
+    pub(super) expected: Vec<T>,
+}
+
+/// Why jobs stand where they do, by place.
+#[derive(Default)]
+pub(super) struct Keys<T> {
+    /// What the child of the merge will have used; empty where no job is expected to use anything.
+    pub(super) spent: Vec<T>,
+    /// The slot with the latest time.
+    pub(super) latest: Vec<u32>,
+}
+
+/// A sequence that is to be merged.
+#[derive(Clone)]
+pub(super) struct Competitor {
+    pub(super) step: u32,
+    pub(super) parent: Option<u32>,
+    pub(super) child: Child,
+    /// Where it is among all sequences.
+    pub(super) range: Range<usize>,
+}
+
+/// The merges of one step.
+pub(super) struct Merger<'a, T> {
+    forest: &'a Forest,
+    /// By node, what it will have used when the first job is taken.
+    used: &'a [u128],
+    jobs: &'a JobColumns,
+    sequences: &'a Sequences<T>,
+    /// Of `sequences`.
+    keys: &'a mut Keys<T>,
+    /// Memory.
+    runs: Vec<Run>,
+    sorted: Vec<Run>,
+    /// What was merged, and why.
+    pub(super) merged: Sequences<T>,
+    pub(super) merged_keys: Keys<T>,
+}
+
+/// Jobs of a child that stand one behind the other and have one key.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Of the rounded key, which is never negative: they compare as it does.
+    bits: u64,
+    /// Where the first one is among all sequences.
+    start: u32,
+    len: u32,
+}
+
+/// A job of which the rounded key does not tell the place.
+#[derive(Clone, Copy)]
+struct Tied {
+    rounded: f64,
+    latest: Stamp,
+    child: Child,
+    /// Where it is among all sequences.
+    at: usize,
+}
+
+macro_rules! amount {
+    ($type:ty, $kind:ident) => {
+        impl Amount for $type {
+            fn of(use_: u128) -> Self {
+                <$type>::try_from(use_).unwrap_or(<$type>::MAX)
+            }
+
+            fn to_u128(self) -> u128 {
+                self.into()
+            }
+
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+
+            fn saturating_add(self, other: Self) -> Self {
+                self.saturating_add(other)
+            }
+
+            fn keep(all: Vec<Self>) -> Amounts {
+                Amounts::$kind(all)
+            }
+        }
+    };
+}
+
+amount!(u64, Narrow);
+amount!(u128, Wide);
+
+impl Amounts {
+    pub(super) fn get(&self, place: usize) -> Option<u128> {
+        match self {
+            Amounts::Narrow(all) => all.get(place).map(|one| u128::from(*one)),
+            Amounts::Wide(all) => all.get(place).copied(),
+        }
+    }
+}
+
+impl<T: Copy> Sequences<T> {
+    /// Appends some jobs of others.
+    pub(super) fn extend(&mut self, from: &Sequences<T>, range: Range<usize>) {
+        let part = |all: &[T]| all.get(range.clone()).unwrap_or_default().to_vec();
+        self.slots.extend_from_slice(&from.slots[range.clone()]);
+        self.expected.extend(part(&from.expected));
+    }
+}
+
+/// Appends what runs have, `single` ones of one job each; nothing where there is nothing of any.
+fn append<T: Copy>(to: &mut Vec<T>, from: &[T], runs: &[Run], single: bool) {
+    if from.is_empty() {
+    } else if single {
+        to.extend(runs.iter().map(|run| from[run.start as usize]));
+    } else {
+        runs.iter()
+            .for_each(|run| to.extend_from_slice(&from[run.range()]));
+    }
+}
+
+impl Run {
+    fn rounded(self) -> f64 {
+        f64::from_bits(self.bits)
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
+impl<'a, T: Amount> Merger<'a, T> {
+    /// Of a step in which so many jobs of `sequences` are merged. `keys`: memory.
+    pub(super) fn new(
+        (forest, used, jobs): (&'a Forest, &'a [u128], &'a JobColumns),
+        sequences: &'a Sequences<T>,
+        keys: &'a mut Keys<T>,
+        count: usize,
+    ) -> Merger<'a, T> {
+        keys.latest.resize(sequences.slots.len(), 0);
+        let spends = sequences.expected.len();
+        keys.spent.resize(spends, T::default());
+        let spends = if spends > 0 { count } else { 0 };
+        Merger {
+            forest,
+            used,
+            jobs,
+            sequences,
+            keys,
+            runs: Vec::new(),
+            sorted: Vec::new(),
+            merged: Sequences {
+                slots: Vec::with_capacity(count),
+                expected: Vec::with_capacity(spends),
+            },
+            merged_keys: Keys {
+                spent: Vec::with_capacity(spends),
+                latest: Vec::with_capacity(count),
+            },
+        }
+    }
+
+    /// Merges the sequences below one parent, and tells where the merged one is.
+    pub(super) fn merge(&mut self, siblings: &[Competitor]) -> Range<usize> {
+        let mut runs = std::mem::take(&mut self.runs);
+        let mut sorted = std::mem::take(&mut self.sorted);
+        runs.clear();
+        sorted.clear();
+        for one in siblings {
+            self.add_runs(one, &mut runs);
+        }
+        // Those of a child stay as they are.
+        runs.sort_by_key(|run| run.bits);
+        let is_unclear =
+            |a: &Run, b: &Run| clearly(a.rounded(), b.rounded()) != Some(Ordering::Less);
+        for close in runs.chunk_by(is_unclear) {
+            match close {
+                [run] => sorted.push(*run),
+                _ => self.sort_tied(siblings[0].parent, close, &mut sorted),
+            }
+        }
+        let count: usize = siblings.iter().map(|one| one.range.len()).sum();
+        let single = sorted.len() == count;
+        let (to, keys) = (&mut self.merged, &mut self.merged_keys);
+        let start = to.slots.len();
+        append(&mut to.slots, &self.sequences.slots, &sorted, single);
+        append(&mut to.expected, &self.sequences.expected, &sorted, single);
+        append(&mut keys.spent, &self.keys.spent, &sorted, single);
+        append(&mut keys.latest, &self.keys.latest, &sorted, single);
+        (self.runs, self.sorted) = (runs, sorted);
+        start..start + count
+    }
+
+    /// The keys of a child's jobs, and its runs.
+    fn add_runs(&mut self, one: &Competitor, runs: &mut Vec<Run>) {
+        let (forest, range) = (self.forest, one.range.clone());
+        let (mut spent, rounding) = match one.child {
+            Child::Own => (T::default(), None),
+            Child::Node(node) => {
+                let rounding = &forest.roundings[node as usize];
+                (T::of(self.used[node as usize]), Some(rounding))
+            }
+        };
+        let slots = &self.sequences.slots[range.clone()];
+        let expected = self.sequences.expected.get(range.clone());
+        let expected = expected.filter(|_| rounding.is_some()).unwrap_or_default();
+        let latest_of = &mut self.keys.latest[range.clone()];
+        let mut spent_of = self.keys.spent.get_mut(range.clone());
+        let mut from = 0;
+        while from < slots.len() {
+            let mut latest = slots[from];
+            // Most runs are of one job.
+            let mut latest_stamp = None;
+            let before = spent;
+            let mut at = from;
+            while at < slots.len() && same_ratio(forest, one.child, before, spent) {
+                let slot = slots[at];
+                if at > from {
+                    let stamp = self.jobs.stamp(slot);
+                    if stamp > *latest_stamp.get_or_insert_with(|| self.jobs.stamp(latest)) {
+                        (latest, latest_stamp) = (slot, Some(stamp));
+                    }
+                }
+                latest_of[at] = latest;
+                if let Some(spent_of) = &mut spent_of {
+                    spent_of[at] = spent;
+                }
+                if let Some(expected) = expected.get(at) {
+                    spent = spent.saturating_add(*expected);
+                }
+                at += 1;
+            }
+            let rounded = rounding.map_or(0.0, |by| by.rounded(before.to_f64()));
+            runs.push(Run {
+                bits: rounded.to_bits(),
+                start: (range.start + from) as u32,
+                len: (at - from) as u32,
+            });
+            from = at;
+        }
+    }
+
+    /// Appends the jobs of runs whose rounded keys do not tell them apart, in their order.
+    fn sort_tied(&self, parent: Option<u32>, close: &[Run], sorted: &mut Vec<Run>) {
+        let mut tied = Vec::new();
+        for run in close {
+            let first = self.sequences.slots[run.start as usize];
+            let node = self.jobs.nodes[first as usize];
+            let child = self.forest.child(node, parent);
+            let child = child.expect("below the parent");
+            tied.extend(run.range().map(|at| Tied {
+                rounded: run.rounded(),
+                latest: self.jobs.stamp(self.keys.latest[at]),
+                child,
+                at,
+            }));
+        }
+        // Those of a child stay as they are.
+        tied.sort_by(|a, b| {
+            let ratio = |one: &Tied| {
+                let spent = self.keys.spent.get(one.at).map(|spent| spent.to_u128());
+                ratio(self.forest, self.used, one.child, spent)
+            };
+            let rounded = clearly(a.rounded, b.rounded);
+            rounded
+                .unwrap_or_else(|| ratio(a).cmp(&ratio(b)))
+                .then_with(|| a.latest.cmp(&b.latest))
+        });
+        sorted.extend(tied.iter().map(|one| Run {
+            bits: one.rounded.to_bits(),
+            start: one.at as u32,
+            len: 1,
+        }));
+    }
+}
+
+/// What a child will have used, `spent` or what it used, over what it is entitled to.
+pub(super) fn ratio(forest: &Forest, used: &[u128], child: Child, spent: Option<u128>) -> Ratio {
+    match child {
+        Child::Own => Ratio::ZERO,
+        Child::Node(node) => {
+            let spent = spent.unwrap_or(used[node as usize]);
+            Ratio::new(spent, forest.entitled[node as usize])
+        }
+    }
+}
+
+/// Whether the ratio of a child is the same after both uses, of which the first one was before.
+#[inline]
+fn same_ratio<T: Amount>(forest: &Forest, child: Child, before: T, after: T) -> bool {
+    match child {
+        Child::Own => true,
+        Child::Node(node) => {
+            let nothing = || forest.entitled[node as usize].is_zero();
+            before == after || (before != T::default() && nothing())
+        }
+    }
+}
