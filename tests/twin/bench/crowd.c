@@ -54,6 +54,15 @@ static void add_word(twin_line *line, const char *key, char *text, size_t size,
 	line->value[line->count++] = text;
 }
 
+/* slurmctld counts it when the job is submitted. */
+static void set_billing(job_record_t *job)
+{
+	if (job->part_ptr && job->tres_req_cnt)
+		job->tres_req_cnt[TRES_ARRAY_BILLING] = assoc_mgr_tres_weighted(
+			job->tres_req_cnt, job->part_ptr->billing_weights,
+			slurm_conf.priority_flags, false);
+}
+
 /* What every job of a site has besides what a plugin reads. */
 static void add_baggage(job_record_t *job)
 {
@@ -95,6 +104,7 @@ static job_record_t *new_job(uint32_t id)
 	job->details->submit_time -= below(10 * DAY_S);
 	job->details->begin_time = job->details->submit_time;
 	job->details->accrue_time = job->details->submit_time;
+	set_billing(job);
 	add_baggage(job);
 	return job;
 }
