@@ -325,6 +325,24 @@ void shim_factors_touch(shim_factors_rows *rows)
 		memset(rows->doubles, 0, rows->doubles_cap * sizeof(*rows->doubles));
 }
 
+/*
+ * A row of a job in an order, where no factor counts: FAIRSHARE is its number, and so is the sum that
+ * sprio shows as PRIORITY.
+ */
+static priority_factors_object_t *number_row(made_row *made, uint32_t number)
+{
+	priority_factors_object_t *row = empty_row(made);
+	HOST_FACTORS *factors;
+
+#if !HOST_FACTORS_IN_ROW
+	row->prio_factors = xmalloc(sizeof(*row->prio_factors));
+#endif
+	factors = factors_of(made);
+	factors->priority_fs = number;
+	factors->priority_site = factors->nice = NICE_OFFSET;
+	return row;
+}
+
 void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_factors_row *row)
 {
 	const job_record_t *job = arg;
@@ -337,7 +355,9 @@ void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_facto
 	if (rows->len == rows->cap && !reserve_rows(rows, 2 * rows->cap + 64))
 		return;
 	made = &rows->at[rows->len];
-	if (direct || !job->prio_factors)
+	if (!direct && row->number)
+		out = number_row(made, row->number);
+	else if (direct || !job->prio_factors)
 		out = empty_row(made);
 	else
 		out = factors_row(rows, made, job);
@@ -345,7 +365,7 @@ void shim_factors_add(shim_factors_rows *rows, const void *arg, const shim_facto
 		return;
 	if (direct)
 		out->direct_prio = job->priority;
-	else if (job->prio_factors)
+	else if (job->prio_factors && !row->number)
 		replace_terms(rows, made, row);
 	HOST_ROW_NAME_JOB(out, job);
 	out->partition = part ? partition_name(rows, part) : NULL;

@@ -225,12 +225,12 @@ static bool is_waiting(const shim_want *want, const job_record_t *job)
 	return job->priority != 0 && is_in(job, want->waiting_states);
 }
 
-static uint16_t flags_of(const shim_want *want, const job_record_t *job)
+static uint16_t flags_of(const shim_want *want, const job_record_t *job, uint32_t time_limit)
 {
 	unsigned int flags = 0;
 
-	flags |= job->time_limit == INFINITE ? SHIM_TIME_LIMIT_INFINITE : 0;
-	flags |= job->time_limit == NO_VAL ? SHIM_TIME_LIMIT_UNSET : 0;
+	flags |= time_limit == INFINITE ? SHIM_TIME_LIMIT_INFINITE : 0;
+	flags |= time_limit == NO_VAL ? SHIM_TIME_LIMIT_UNSET : 0;
 	flags |= job->direct_set_prio ? SHIM_DIRECT : 0;
 	flags |= job->details ? SHIM_HAS_DETAILS : 0;
 	if (job->job_state == JOB_PENDING) {
@@ -267,9 +267,30 @@ static void copy_queued(shim_snapshot *snapshot, const shim_want *want, const jo
 		row->billing = wanted_cpus(job);
 }
 
+/* No pass prices the job: it has a place in an order. Nearly all that pend. */
+static bool is_placed_only(const shim_want *want, const job_record_t *job)
+{
+	return want->order_only && job->job_state == JOB_PENDING && !job->direct_set_prio;
+}
+
+/* What only pricing reads. */
+static void copy_priced(shim_snapshot *snapshot, const shim_want *want, const job_record_t *job,
+			shim_waiting *row)
+{
+	const __typeof__(*job->details) *details = job->details;
+
+	row->accrue_time = details ? details->accrue_time : 0;
+	row->cpus = wanted_cpus(job);
+	row->nodes = details ? details->min_nodes : 1;
+	row->site_factor = (int32_t) (job->site_factor - NICE_OFFSET);
+	if (want->waiting_tres)
+		row->tres = copy_wanted_tres(snapshot, want, job);
+}
+
 void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows *rows,
 		       const job_record_t *job)
 {
+	bool prices = !is_placed_only(want, job);
 	const __typeof__(*job->details) *details = job->details;
 	shim_waiting *row = HOST_PUSH(snapshot, snapshot->waiting, 1);
 	uint64_t *at = HOST_PUSH(snapshot, snapshot->waiting_at, 1);
@@ -278,22 +299,22 @@ void host_copy_waiting(shim_snapshot *snapshot, const shim_want *want, host_rows
 		return;
 	*at = (uintptr_t) job;
 	/* Field by field: the compiler would build a whole row on the stack and copy it. */
-	row->accrue_time = details ? details->accrue_time : 0;
+	row->accrue_time = 0;
 	row->job_id = job->job_id;
 	row->assoc_id = job->assoc_ptr ? job->assoc_id : 0;
-	row->partition = partition_row(snapshot, rows, job->part_ptr);
-	row->qos = qos_row(snapshot, rows, job);
+	row->partition = (prices || want->order_partition) ?
+			 partition_row(snapshot, rows, job->part_ptr) : SHIM_NONE;
+	row->qos = (prices || want->order_qos) ? qos_row(snapshot, rows, job) : SHIM_NONE;
 	row->priority = job->priority;
-	row->cpus = wanted_cpus(job);
-	row->nodes = details ? details->min_nodes : 1;
-	row->time_limit = job->time_limit;
+	row->cpus = row->nodes = 0;
+	row->time_limit = (prices || want->billed) ? job->time_limit : NO_VAL;
 	row->nice = details ? (int32_t) (details->nice - NICE_OFFSET) : 0;
-	row->site_factor = (int32_t) (job->site_factor - NICE_OFFSET);
+	row->site_factor = 0;
 	row->lists = copy_lists(snapshot, want, job);
 	row->tres = SHIM_NONE;
-	row->flags = flags_of(want, job);
-	if (want->waiting_tres)
-		row->tres = copy_wanted_tres(snapshot, want, job);
+	row->flags = flags_of(want, job, row->time_limit);
+	if (prices)
+		copy_priced(snapshot, want, job, row);
 	if (want->queued)
 		copy_queued(snapshot, want, job);
 }
@@ -372,15 +393,24 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 	prefetch_l2(&job->job_id);
 	prefetch_l2(&job->job_state);
 	prefetch_l2(&job->part_ptr_list);
-	prefetch_l2(&job->part_ptr);
 	prefetch_l2(&job->priority);
-	prefetch_l2(&job->qos_ptr);
-	prefetch_l2(&job->site_factor);
-	prefetch_l2(&job->time_limit);
-	prefetch_l2(&job->total_cpus);
 #if HOST_HAS_QOS_LISTS
 	prefetch_l2(&job->qos_list);
 #endif
+	if (!want->order_only) {
+		prefetch_l2(&job->part_ptr);
+		prefetch_l2(&job->qos_ptr);
+		prefetch_l2(&job->site_factor);
+		prefetch_l2(&job->time_limit);
+		prefetch_l2(&job->total_cpus);
+	} else {
+		if (want->order_partition)
+			prefetch_l2(&job->part_ptr);
+		if (want->order_qos)
+			prefetch_l2(&job->qos_ptr);
+		if (want->billed)
+			prefetch_l2(&job->time_limit);
+	}
 	if (want->billed)
 		prefetch_l2(&job->tres_req_cnt);
 	if (want->waiting_tres) {
@@ -393,11 +423,13 @@ void host_prefetch_job(const shim_want *want, const job_record_t *job)
 static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 {
 	if (job->details) {
-		prefetch_l2(&job->details->accrue_time);
-		prefetch_l2(&job->details->max_cpus);
-		prefetch_l2(&job->details->min_cpus);
-		prefetch_l2(&job->details->min_nodes);
 		prefetch_l2(&job->details->nice);
+		if (!want->order_only) {
+			prefetch_l2(&job->details->accrue_time);
+			prefetch_l2(&job->details->max_cpus);
+			prefetch_l2(&job->details->min_cpus);
+			prefetch_l2(&job->details->min_nodes);
+		}
 	}
 	if (job->part_ptr_list)
 		host_prefetch_list(job->part_ptr_list);

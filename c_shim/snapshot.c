@@ -138,12 +138,36 @@ void shim_snapshot_take_assocs(shim_snapshot *snapshot, const shim_want *want)
 	host_forget_records(snapshot);
 }
 
-void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *want)
+/* slurmctld compares the threshold with FAIRSHARE in the job's factors: these are to be written. */
+static int enforces_threshold(void *arg, void *any)
 {
+	const slurmdb_qos_rec_t *qos = arg;
+
+	if (!(qos->flags & QOS_FLAG_ENFORCE_USAGE_THRES) || fuzzy_equal(qos->usage_thres, NO_VAL))
+		return 0;
+	*(bool *) any = true;
+	return -1;
+}
+
+static bool has_enforced_threshold(void)
+{
+	bool any = false;
+
+	if (assoc_mgr_qos_list)
+		(void) list_for_each_ro(assoc_mgr_qos_list, enforces_threshold, &any);
+	return any;
+}
+
+void shim_snapshot_take(shim_snapshot *snapshot, const shim_want *given)
+{
+	shim_want wanted = *given;
+	const shim_want *want = &wanted;
 	walk w = { .snapshot = snapshot, .want = want };
 	bool keeps = want->cache_assocs && snapshot->assoc_cache_valid &&
 		     want->priority_norms == snapshot->priority_norms;
 
+	wanted.order_only = given->order_only && !has_enforced_threshold();
+	snapshot->order_only = wanted.order_only;
 	clear_others(snapshot);
 	host_copy_site(snapshot);
 	if (keeps)

@@ -48,6 +48,7 @@ typedef struct {
 	uint32_t twins; /* associations whose id another one has, too: see shim_snapshot_index */
 	int64_t last_part_update;
 	bool enforces_limits;
+	bool order_only;      /* as it was wanted, unless a QOS enforces its UsageThreshold */
 	bool caches_assocs;   /* as it was wanted */
 	bool priority_norms;  /* as it was wanted */
 	bool assocs_cached;   /* they were not copied: the last pass has left them so */
@@ -68,6 +69,13 @@ typedef struct {
 	size_t weighed_len;
 	bool queued;	    /* of waiting jobs what decides their place */
 	bool billed;	    /* with what they will be billed */
+	/*
+	 * Waiting jobs have places in an order, and are not priced: of those whose priority nobody set
+	 * only what an order reads is copied, beside that their partition and QOS, if these are wanted.
+	 */
+	bool order_only;
+	bool order_partition;
+	bool order_qos;
 	bool variants;	    /* priorities that jobs have in their partitions and QOS */
 	/* Of the whole: sets of states (1 << JOB_PENDING ...), 0 for no jobs. */
 	uint32_t waiting_states;  /* jobs that are not held, to be priced */

@@ -25,6 +25,7 @@ typedef struct {
 	uint32_t qos_id;    /* 0: the job's own */
 	double partition_term;
 	double qos_term;
+	uint32_t number;    /* the place of the job in an order, instead of all factors; 0: none */
 	const double *tres;	/* weighted TRES terms */
 	const double *tres_again; /* where not 0: the job's own term times this instead */
 	size_t tres_len;

@@ -54,3 +54,5 @@ pub use pricer::{Pricer, price};
 pub use rows::{AssocFactors, Index, Job, JobTables, Partition, Qos, Span, TimeLimit};
 pub use term::{Factor, Term};
 pub use variants::Variant;
+#[cfg(feature = "slurm")]
+pub(crate) use variants::variant_count;

@@ -15,6 +15,14 @@ pub struct Variant {
     pub qos: Option<Index>,
 }
 
+/// How many variants a job with so many partitions and QOS in its lists has.
+pub(crate) fn variant_count(partitions: usize, qos: usize) -> usize {
+    match (partitions, qos) {
+        (0, qos) => qos,
+        (partitions, qos) => partitions * qos.max(1),
+    }
+}
+
 impl<'a> Pricer<'a> {
     /// The variants of a job, at `partition_index * number of QOS + qos_index`; none for a job
     /// without any list. Under `compat=slurm` of a release before 24.11 lists of QOS do not count.
@@ -23,11 +31,7 @@ impl<'a> Pricer<'a> {
         let qos = &self.tables.qos_lists[self.qos_range(job)];
         let alone = job.partition;
         let per_partition = qos.len().max(1);
-        let count = match (partitions.len(), qos.len()) {
-            (0, 0) => 0,
-            (0, qos) => qos,
-            (partitions, _) => partitions * per_partition,
-        };
+        let count = variant_count(partitions.len(), qos.len());
         (0..count).map(move |index| Variant {
             partition: partitions.get(index / per_partition).copied().or(alone),
             qos: qos.get(index % per_partition).copied(),

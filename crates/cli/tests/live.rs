@@ -242,3 +242,35 @@ fn a_live_site_is_read_by_its_policy_file() {
     let ran = fairtree(&["share", "-a"], Some(&bin), false);
     assert!(text(&ran.stderr).contains("policy file is not read here"));
 }
+
+/// Under `order=` sprio has a number as FAIRSHARE and as PRIORITY: it is not compared with the sums.
+#[test]
+fn numbers_of_an_order_are_no_sums() {
+    let folder = folder("order");
+    let recorded = checkout().join(slurm::CLUSTER).display().to_string();
+    let scontrol = format!(
+        "case \"$*\" in *config) f=config;; *partition) f=partitions;; *node) f=nodes;; \
+         *) f=jobs;; esac\n\
+         sed -e 's|^PriorityParameters.*|PriorityParameters = order=strict|' \
+         -e 's|^PriorityType .*|PriorityType = priority/fairtree|' '{recorded}'/$f.txt"
+    );
+    let sprio = format!(
+        "awk -F'|' -v OFS='|' 'NR > 1 {{ $4 = $12 = 1000000 - NR; $5 = $4 / 4294967295; $13 = $12 / 100000; \
+         $8 = $14 = $16 = $18 = 0; $9 = $15 = $17 = $19 = \"0.0000000\"; $20 = $21 = \"\" }} {{ print }}' \
+         '{recorded}'/sprio.txt"
+    );
+    let bin = commands(&folder, &[("scontrol", &scontrol), ("sprio", &sprio)]);
+    let ran = fairtree(&["prio", "--check"], Some(&bin), false);
+    let said = text(&ran.stdout) + &text(&ran.stderr);
+    assert!(ran.status.success(), "{said}");
+    assert!(said.contains("order=strict decides"), "{said}");
+    let ran = fairtree(&["doctor"], Some(&bin), false);
+    let said = text(&ran.stdout);
+    assert!(said.contains("[numbers]"), "{said}");
+    assert!(!said.contains("numbers of sprio differ"), "{said}");
+    // Whoever waits has a place there.
+    let ran = fairtree(&["explain", "301", "--versus", "302"], Some(&bin), false);
+    let said = text(&ran.stdout);
+    assert!(said.contains("under order=strict"), "{said}");
+    assert!(!said.contains("administrator"), "{said}");
+}

@@ -1,6 +1,7 @@
 //! The rows of sprio: the factors of the last pricing, partition by partition and QOS by QOS.
 
 use crate::priority::{Job, Pricer, Variant};
+use crate::slurm::pass::line;
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, FactorsLock, ffi};
@@ -29,11 +30,13 @@ pub(in crate::slurm) unsafe fn list(
     } else {
         Vec::new()
     };
+    let ordered = line::is_asked_for(&settings.config) && plugin.line.lock().is_formed();
     let mut wanted = Wanted {
         // SAFETY: the request is slurmctld's.
         unfiltered: unsafe { ffi::shim_request_wants_all(request) },
         sees_all: false,
         now: host::now(),
+        ordered,
         settings: &settings,
         request,
         user_id,
@@ -78,6 +81,8 @@ pub(in crate::slurm) unsafe fn list(
 /// What sprio's caller may see, and the rows made so far.
 struct Wanted<'a> {
     now: i64,
+    /// Waiting jobs stand in an order.
+    ordered: bool,
     settings: &'a Settings,
     request: *const c_void,
     /// The request has no filters.
@@ -102,6 +107,14 @@ impl Wanted<'_> {
             && job.priority != 0
             && job.has_partition
             && (job.has_factors || job.direct)
+    }
+
+    /// What the row of a job that stands in an order has in the place of all factors; else 0.
+    fn number(&self, job: &ffi::shim_listed) -> u32 {
+        match self.ordered && job.pending && !job.direct {
+            true => job.priority,
+            false => 0,
+        }
     }
 
     /// # Safety
@@ -144,7 +157,10 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
         if row.many {
             add_variants(wanted, row);
         } else if wanted.asks_for(row, 0) {
-            let plain = ffi::shim_factors_row::default();
+            let plain = ffi::shim_factors_row {
+                number: wanted.number(row),
+                ..Default::default()
+            };
             ffi::shim_factors_add(&mut wanted.rows, row.job, &plain);
         }
     }
@@ -153,6 +169,7 @@ unsafe fn add(wanted: &mut Wanted, row: &ffi::shim_listed) {
 /// # Safety
 /// As [`add`].
 unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
+    let number = wanted.number(row);
     let Scratch {
         snapshot,
         tables,
@@ -206,6 +223,7 @@ unsafe fn add_variants(wanted: &mut Wanted, row: &ffi::shim_listed) {
             qos_id: qos.copied().unwrap_or(0),
             partition_term: terms.0,
             qos_term: terms.1.unwrap_or(0.0),
+            number,
             tres: tres.as_ptr(),
             tres_again: again.as_ptr(),
             tres_len: tres.len(),

@@ -333,9 +333,8 @@ pub(in crate::slurm) fn factors(
     while !jobs.is_empty() {
         let _lock = JobsReadLock::lock_unless_ending().ok_or(SnapshotError::Ending)?;
         let _alone = plugin.factors.write();
-        let mut done = 0;
-        while !jobs.is_empty() && done < at_once {
-            done += jobs.len();
+        let until = pending.next_row() + at_once;
+        while !jobs.is_empty() && pending.next_row() < until {
             let some = &mut found[..jobs.len()];
             let prices = pending.prices(jobs.clone()).0;
             // SAFETY: the job lock is held, and there are as many places as prices.

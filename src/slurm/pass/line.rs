@@ -94,6 +94,12 @@ pub(in crate::slurm) fn expects(config: &Config) -> bool {
     config.order() == Order::Interleaved
 }
 
+/// True where the partition of a waiting job says something of its place.
+pub(in crate::slurm) fn reads_partitions(config: &Config) -> bool {
+    // A partition may limit how long a job takes.
+    config.tiers() == Tiers::Partition || expects(config)
+}
+
 /// True where the run times of ended jobs count.
 pub(in crate::slurm) fn learns(config: &Config) -> bool {
     is_asked_for(config) && config.expect() == Expect::History
@@ -192,6 +198,11 @@ impl StandingLine {
             run_times: Arc::clone(&found.run_times),
             ..StandingLine::default()
         }
+    }
+
+    /// There is an order; else waiting jobs have their weighted sums.
+    pub(in crate::slurm) fn is_formed(&self) -> bool {
+        self.is_formed
     }
 
     /// What a restart would forget.

@@ -8,6 +8,7 @@ use super::error::PassError;
 use super::line::{self, LineWorkspace};
 use super::moment::Moment;
 use super::workspace::Workspace;
+use crate::config::Tiers;
 use crate::engine;
 use crate::slurm::rows::snapshot::SnapshotError;
 use crate::slurm::runtime::host::{self, SnapshotLock, UsageLock, ffi};
@@ -148,6 +149,10 @@ fn snapshot(
         waiting_tres: settings.weighs_tres(),
         queued: line::is_asked_for(&settings.config),
         billed: line::expects(&settings.config),
+        // With DebugFlags=Priority the log says what the sums would be made of.
+        order_only: line::is_asked_for(&settings.config) && !log::tells_priorities(),
+        order_partition: line::reads_partitions(&settings.config),
+        order_qos: settings.config.tiers() == Tiers::Qos,
         weighed: weighed.as_ptr(),
         weighed_len: weighed.len(),
         flags: settings.flags,
@@ -226,7 +231,12 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
             *plugin.saved.order.lock() = remembered;
         }
         Err(error) => {
-            log::error(format_args!("waiting jobs are not put in order: {error}"));
+            log::error(format_args!(
+                "waiting jobs are not put in order, and keep their priorities: {error}"
+            ));
+            if work.snapshot.is_order_only() {
+                work.pending.clear();
+            }
         }
     }
 }

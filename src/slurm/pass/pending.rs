@@ -1,10 +1,11 @@
 //! Waiting jobs of a pass: which are priced, their priorities, and how these came about.
 //!
 //! A job costs one row of the snapshot and one of prices. Its factors are written to its record as
-//! soon as they are computed, some thousand jobs at a time: those of all jobs are never kept.
+//! soon as they are computed, some thousand jobs at a time: those of all jobs are never kept. A job
+//! that stands in an order has a number instead, and no factors.
 
 use super::batch::Batch;
-use crate::priority::{Job, Priced, Pricer};
+use crate::priority::{Job, Priced, Pricer, variant_count};
 use crate::slurm::rows::snapshot::Snapshot;
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
@@ -69,6 +70,30 @@ fn keeps(price: &ffi::shim_price, row: &ffi::shim_waiting) -> bool {
         && !row.is(ffi::SHIM_HAS_VARIANTS)
 }
 
+/// A job that is to get a price.
+fn price_of(position: usize, row: &ffi::shim_waiting) -> ffi::shim_price {
+    ffi::shim_price {
+        job_id: row.job_id,
+        seen_priority: row.priority,
+        row: u32::try_from(position).unwrap_or(NONE),
+        assoc: NONE,
+        seen_direct: row.is(ffi::SHIM_DIRECT),
+        seen_pending: row.is(ffi::SHIM_PENDING),
+        ..ffi::shim_price::default()
+    }
+}
+
+/// Where the priorities of a job in its partitions and QOS are.
+fn set_variants(price: &mut ffi::shim_price, start: usize, count: usize) {
+    price.variants = u32::try_from(start).unwrap_or(NONE);
+    price.variants_len = u32::try_from(count).unwrap_or(0);
+}
+
+/// The number that the job in a row stands in an order with.
+fn number_in(numbers: &[u32], row: usize) -> Option<u32> {
+    numbers.get(row).copied().filter(|number| *number > 0)
+}
+
 impl Pending {
     /// Before the waiting jobs of a snapshot are taken.
     pub(in crate::slurm) fn begin(&mut self, snapshot: &Snapshot) {
@@ -102,7 +127,13 @@ impl Pending {
         self.stays
     }
 
-    /// Takes the jobs that are to be priced next: as many as a batch has, or fewer at the end.
+    /// The first row of the snapshot that was not looked at yet.
+    pub(in crate::slurm) fn next_row(&self) -> usize {
+        self.next_row
+    }
+
+    /// Takes the jobs that are to be priced next: as many as a batch has, or fewer at the end, or
+    /// where jobs with numbers come that are not priced; on the way numbers of these.
     pub(in crate::slurm) fn take(
         &mut self,
         settings: &Settings,
@@ -111,10 +142,42 @@ impl Pending {
     ) -> Range<usize> {
         if self.next == self.prices.len() {
             self.prices.truncate(self.to_write);
+            if snapshot.is_order_only() {
+                self.number(settings, snapshot);
+            }
             self.next = self.to_write;
             self.collect(settings, snapshot, tables, self.next + Batch::LEN);
         }
         self.next..self.prices.len().min(self.next + Batch::LEN)
+    }
+
+    /// Takes jobs with numbers, up to the first one without.
+    fn number(&mut self, settings: &Settings, snapshot: &Snapshot) {
+        let only_raises = settings.config.priority_flags.incr_only;
+        let first = self.next_row;
+        let rows = snapshot.waiting().get(first..).unwrap_or_default();
+        for (position, row) in (first..).zip(rows) {
+            let Some(number) = number_in(&self.numbers, position) else {
+                break;
+            };
+            self.next_row = position + 1;
+            let mut price = ffi::shim_price {
+                priority: number,
+                notify: !only_raises || number > row.priority,
+                ..price_of(position, row)
+            };
+            if let Some(lists) = snapshot.lists().get(row.lists as usize) {
+                let counts = [lists.partitions_len, lists.qos_len].map(|len| len as usize);
+                let (start, count) = (self.variants.len(), variant_count(counts[0], counts[1]));
+                self.variants.resize(start + count, number);
+                set_variants(&mut price, start, count);
+            }
+            match keeps(&price, row) {
+                true => self.stays = true,
+                false => self.prices.push(price),
+            }
+        }
+        self.to_write = self.prices.len();
     }
 
     /// Takes waiting jobs of a snapshot that a pass prices, until there are `len` or no more.
@@ -135,7 +198,9 @@ impl Pending {
         let first = self.next_row;
         let rows = snapshot.waiting().get(first..).unwrap_or_default();
         for (position, row) in (first..).zip(rows) {
-            if self.prices.len() >= len {
+            let only_numbered =
+                || snapshot.is_order_only() && number_in(&self.numbers, position).is_some();
+            if self.prices.len() >= len || only_numbered() {
                 break;
             }
             self.next_row = position + 1;
@@ -154,13 +219,8 @@ impl Pending {
                 host::prefetch(factors);
             }
             self.prices.push(ffi::shim_price {
-                job_id: row.job_id,
-                seen_priority: row.priority,
-                row: u32::try_from(position).unwrap_or(NONE),
                 assoc: assoc.unwrap_or(NONE),
-                seen_direct: row.is(ffi::SHIM_DIRECT),
-                seen_pending: row.is(ffi::SHIM_PENDING),
-                ..ffi::shim_price::default()
+                ..price_of(position, row)
             });
         }
     }
@@ -231,8 +291,7 @@ impl Pending {
         let prices = &mut self.prices[of.clone()];
         batch.price(prices);
         for (at, (price, (row, priority))) in prices.iter_mut().zip(batch.jobs()).enumerate() {
-            let number = self.numbers.get(price.row as usize).copied();
-            let number = number.filter(|number| *number > 0);
+            let number = number_in(&self.numbers, price.row as usize);
             let priority = number.unwrap_or(priority);
             price.priority = priority;
             // Stock tells clients of each job that it prices.
@@ -256,8 +315,7 @@ impl Pending {
                 } else if self.only_raises {
                     snapshot.raise_variants(snapshot.lists().get(row.lists as usize), to);
                 }
-                price.variants = u32::try_from(variants).unwrap_or(NONE);
-                price.variants_len = u32::try_from(count).unwrap_or(0);
+                set_variants(price, variants, count);
             }
         }
         self.cleared.clear();

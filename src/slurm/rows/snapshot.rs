@@ -368,6 +368,11 @@ impl Snapshot {
     pub(in crate::slurm) fn enforces_limits(&self) -> bool {
         self.0.enforces_limits
     }
+
+    /// Waiting jobs have only what an order reads: they are not to be priced.
+    pub(in crate::slurm) fn is_order_only(&self) -> bool {
+        self.0.order_only
+    }
 }
 
 impl Drop for Snapshot {

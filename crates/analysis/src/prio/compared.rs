@@ -1,7 +1,7 @@
 //! What the engine computes from a snapshot against what sprio printed there.
 
 use super::{Figure, MAX_PRIORITY, PrioReport, PrioRow};
-use fairtree::config::Config;
+use fairtree::config::{Config, Order};
 use fairtree_model::input::slurm::job::JobRow;
 use fairtree_model::input::slurm::snapshot::{Queued, Snapshot};
 use fairtree_model::input::sprio::{Factor, SprioRow};
@@ -39,7 +39,8 @@ pub struct Compared {
 /// How far behind the last pass a moment may lie that a job was priced at again.
 const LATER_SECS: i64 = 600;
 
-/// Compares every row of a report that [`super::from_snapshot`] made.
+/// Compares every row of a report that [`super::from_snapshot`] made; under `order=` only those of jobs
+/// whose priority an administrator set: the plugin has no sums for the others.
 pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
     let fairshare: HashMap<(&str, &str), f64> = snapshot
         .shares
@@ -51,12 +52,16 @@ pub fn compare(snapshot: &Snapshot, report: &PrioReport) -> Compared {
         })
         .collect();
     let mut compared = Compared::default();
+    let in_order = snapshot.queued.settings.config.order() != Order::Weighted;
     let ages = Ages::new(&snapshot.queued);
     for (at, row) in report.rows.iter().enumerate() {
         let Some(printed) = report.rows.printed(at) else {
             continue;
         };
         let (row, printed) = (&row, &printed);
+        if in_order && !row.set_by_hand {
+            continue;
+        }
         compared.rows += 1;
         let own = || {
             let key = (row.account.unwrap_or(""), row.user.unwrap_or(""));

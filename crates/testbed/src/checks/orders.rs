@@ -86,6 +86,9 @@ pub fn least_used(check: &Check) -> Result<()> {
         fixture::next_pass(cluster)?;
         ensure!(numbers == waiting(cluster)?, "numbers changed for nothing");
 
+        check.step("sprio shows the numbers, and no other factor");
+        ensure_shown(cluster, &numbers)?;
+
         check.step("one more has its place at once");
         let id = cluster.submit(&whole(PROJECTS[last], 1))?;
         let found = names(&waiting(cluster)?);
@@ -354,6 +357,24 @@ fn waiting(cluster: &Cluster) -> Result<Vec<(u32, u32)>> {
     found.retain(|(_, priority)| *priority > 0);
     found.sort_unstable_by_key(|(_, priority)| std::cmp::Reverse(*priority));
     Ok(found)
+}
+
+/// sprio has these numbers as PRIORITY and FAIRSHARE, and nothing else that counts.
+fn ensure_shown(cluster: &Cluster, numbers: &[(u32, u32)]) -> Result<()> {
+    let sprio = cluster.sprio()?;
+    for (id, number) in numbers {
+        let row = sprio.find("JOBID", &id.to_string())?;
+        for column in ["PRIORITY", "FAIRSHARE"] {
+            ensure!(
+                row.get::<u32>(column)? == *number,
+                "{column} of {id}: {row:?}"
+            );
+        }
+        for column in ["SITE", "AGE", "ASSOC", "JOBSIZE", "QOS", "NICE"] {
+            ensure!(row.get::<i64>(column)? == 0, "{column} of {id}: {row:?}");
+        }
+    }
+    Ok(())
 }
 
 fn ensure_waiting(cluster: &Cluster, expected: &[u32]) -> Result<()> {
