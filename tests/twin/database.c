@@ -30,13 +30,17 @@ void twin_database_qos(const twin_line *line)
 {
 	if (qoses == 128)
 		twin_usage_error("line %d: more than 128 QOS", line->number);
-	qos[qoses++] = (twin_qos_row){
+	qos[qoses] = (twin_qos_row){
 		.id = twin_arg_u32(line),
 		.priority = twin_word_u32(line, "prio", 0),
 		.flags = twin_word_u32(line, "nodecay", 0) ?
 				 QOS_FLAG_NO_DECAY : 0,
 		.factor = twin_word_f64(line, "factor", 1),
+		.threshold = twin_word_f64(line, "threshold", NO_VAL),
 	};
+	if (qos[qoses].threshold < NO_VAL)
+		qos[qoses].flags |= QOS_FLAG_ENFORCE_USAGE_THRES;
+	qoses++;
 }
 
 twin_assoc_row *twin_assoc_row_at(uint32_t position)
@@ -201,7 +205,7 @@ static slurmdb_qos_rec_t *qos_record(const twin_qos_row *of)
 	rec->name = xstrdup(name);
 	rec->priority = of->priority;
 	rec->usage_factor = of->factor;
-	rec->usage_thres = NO_VAL;
+	rec->usage_thres = of->threshold;
 	rec->flags = of->flags;
 	return rec;
 }

@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct {
 	uint32_t id, priority, flags;
-	double factor;
+	double factor, threshold; /* UsageThreshold, NO_VAL: none */
 } twin_qos_row;
 
 /* Rows by position, gone ones included; NULL behind the last. */

@@ -207,7 +207,7 @@ impl Comparison {
 }
 
 /// The value of a field after a line of the life; `(absent)` where it has none.
-fn answer(dump: &Dump, line: usize, field: &str) -> Result<String> {
+pub(super) fn answer(dump: &Dump, line: usize, field: &str) -> Result<String> {
     let mut value = "(absent)";
     for text in &dump.lines {
         if let Some(event) = text.strip_prefix("= ") {

@@ -20,6 +20,7 @@ mod job_list;
 mod jobs;
 mod life;
 mod life_writer;
+mod orders;
 mod outcome;
 mod own;
 mod promise;

@@ -18,7 +18,7 @@ use super::compare::compare;
 use super::outcome::Outcome;
 use super::promise::Promise;
 use super::run::{Run, report};
-use super::{Built, Size, during, fault, faults};
+use super::{Built, Size, during, fault, faults, orders};
 use fairtree_oracle::FaultCounts;
 
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
@@ -58,6 +58,7 @@ pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
         tests.push(documented.test(format!("documented::seed_{seed}"), seed..seed + 1));
     }
     tests.extend(of_passes(bed));
+    tests.push(of_orders(bed));
     Ok(tests)
 }
 
@@ -97,6 +98,13 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .iter()
         .flat_map(|kind| of_kind(bed, kind, &built))
         .collect()
+}
+
+fn of_orders(bed: &'static Bed) -> Trial {
+    harness::test(bed, "orders::numbers_are_no_sums", |bed| {
+        let built = build(bed, Promise::Documented)?;
+        orders::numbers_are_no_sums(&built.host, &built.ours)
+    })
 }
 
 /// Every event of a pass, and a pass that fails half-way.

@@ -1,0 +1,91 @@
+//! What passes leave in jobs that stand in an order, and what sprio gets of them.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+
+use super::faults::answer;
+use super::host::{Dump, Host};
+use super::life::Life;
+
+/// Two users of half the shares each; the first one uses something, and a job of each waits meanwhile.
+/// Fair Tree: the jobs were submitted when both had used nothing, a factor of 1 and 1000 points; the
+/// first one's is 1/2 from the first pass on.
+fn life(parameters: &str, qos: &str) -> Life {
+    Life::parse(&format!(
+        "clock 1700000000\n\
+         conf AccountingStorageEnforce=limits,qos PriorityWeightFairshare=1000 {parameters}\n\
+         part main cpu=100 node=10\n\
+         qos 1 {qos}\n\
+         assoc 1 acct=root shares=1\n\
+         assoc 2 acct=a parent=1 shares=1\n\
+         assoc 3 acct=b parent=1 shares=1\n\
+         assoc 4 acct=a user=u1 parent=2 shares=1\n\
+         assoc 5 acct=b user=u2 parent=3 shares=1\n\
+         boot\n\
+         submit 1 assoc=4 qos=1 part=main limit=60 cpu=4 node=1\n\
+         start 1\n\
+         submit 2 assoc=4 qos=1 part=main limit=60 cpu=4 node=1\n\
+         submit 3 assoc=5 qos=1 part=main limit=60 cpu=4 node=1\n\
+         pass 300\n\
+         pass 300\n\
+         sprio\n"
+    ))
+}
+
+/// Of a job, its factor of fair share and its priority after the last pass; what its row of sprio has: the
+/// factor, and what an administrator would have set.
+struct Shown {
+    record: [f64; 2],
+    sprio: [f64; 2],
+}
+
+fn play(host: &Host, plugin: &Path, life: &Life) -> Result<[Shown; 2]> {
+    let last = life.lines.len();
+    let dump = host.play(plugin, life, Some((last - 1, last)))?;
+    ensure!(dump.ending == "exit 0", "{}", dump.ending);
+    Ok([shown(&dump, last, 2)?, shown(&dump, last, 3)?])
+}
+
+fn shown(dump: &Dump, last: usize, job: u32) -> Result<Shown> {
+    let of = |line: usize, field: &str| -> Result<f64> {
+        let answer = answer(dump, line, field)?;
+        Ok(answer.parse()?)
+    };
+    let record = |field: &str| of(last - 1, &format!("job {job} {field}"));
+    let row = |field: &str| of(last, &format!("sprio {} {field}", job - 2));
+    Ok(Shown {
+        record: [record("fs")?, record("priority")?],
+        sprio: [row("fs")?, row("direct_prio")?],
+    })
+}
+
+/// Passes leave the factors as they were at submission, unless a QOS enforces its UsageThreshold;
+/// sprio gets the number, which is no administrator's, as the only factor.
+///
+/// # Errors
+/// Other numbers; the host fails.
+pub fn numbers_are_no_sums(host: &Host, plugin: &Path) -> Result<()> {
+    let order = "PriorityParameters=order=strict";
+    let weighted = play(host, plugin, &life("", ""))?;
+    let sums = weighted.map(|job| job.record);
+    ensure!(sums == [[500.0; 2], [1000.0; 2]], "weighted: {sums:?}");
+    for (qos, factors) in [("", [1000.0; 2]), ("threshold=0.1", [500.0, 1000.0])] {
+        let [first, second] = play(host, plugin, &life(order, qos))?;
+        let found = [first.record[0], second.record[0]];
+        ensure!(found == factors, "{qos}: {found:?} instead of {factors:?}");
+        ensure!(
+            second.record[1] > first.record[1],
+            "{qos}: the user of less comes later"
+        );
+        for job in [first, second] {
+            let number = job.record[1];
+            ensure!(
+                number > 1_000_000.0 && job.sprio == [number, 0.0],
+                "{qos}: {number} is shown as {:?}",
+                job.sprio
+            );
+        }
+    }
+    Ok(())
+}
