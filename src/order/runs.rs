@@ -131,20 +131,20 @@ impl Amounts {
 impl<T: Copy> Sequences<T> {
     /// Appends some jobs of others.
     pub(super) fn extend(&mut self, from: &Sequences<T>, range: Range<usize>) {
-        let part = |all: &[T]| all.get(range.clone()).unwrap_or_default().to_vec();
-        self.slots.extend_from_slice(&from.slots[range.clone()]);
-        self.expected.extend(part(&from.expected));
+        let expected = from.expected.get(range.clone()).unwrap_or_default();
+        self.expected.extend_from_slice(expected);
+        self.slots.extend_from_slice(&from.slots[range]);
     }
 }
 
 /// Appends what runs have, `single` ones of one job each; nothing where there is nothing of any.
 fn append<T: Copy>(to: &mut Vec<T>, from: &[T], runs: &[Run], single: bool) {
     if from.is_empty() {
-    } else if single {
-        to.extend(runs.iter().map(|run| from[run.start as usize]));
-    } else {
-        runs.iter()
-            .for_each(|run| to.extend_from_slice(&from[run.range()]));
+        return;
+    }
+    match single {
+        true => to.extend(runs.iter().map(|run| from[run.start as usize])),
+        false => (runs.iter()).for_each(|run| to.extend_from_slice(&from[run.range()])),
     }
 }
 
