@@ -142,11 +142,18 @@ impl Pending {
     ) -> Range<usize> {
         if self.next == self.prices.len() {
             self.prices.truncate(self.to_write);
-            if snapshot.is_order_only() {
-                self.number(settings, snapshot);
+            loop {
+                if snapshot.is_order_only() {
+                    self.number(settings, snapshot);
+                }
+                self.next = self.to_write;
+                self.collect(settings, snapshot, tables, self.next + Batch::LEN);
+                // Rows that are passed over may have stood before one with a number.
+                let is_done = self.next_row >= snapshot.waiting().len();
+                if is_done || self.next < self.prices.len() {
+                    break;
+                }
             }
-            self.next = self.to_write;
-            self.collect(settings, snapshot, tables, self.next + Batch::LEN);
         }
         self.next..self.prices.len().min(self.next + Batch::LEN)
     }

@@ -89,3 +89,38 @@ pub fn numbers_are_no_sums(host: &Host, plugin: &Path) -> Result<()> {
     }
     Ok(())
 }
+
+/// A pass gives each waiting job its number, also behind jobs that it does not price: with CALCULATE_RUNNING
+/// its rows have jobs that run, and one that has ended. All were submitted with one weighted sum.
+///
+/// # Errors
+/// Two jobs with one number, or in another order; the host fails.
+pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
+    let mut life = life("PriorityFlags=CALCULATE_RUNNING", "");
+    let submitted = life.lines.iter().position(|line| line.starts_with("pass"));
+    life.lines.truncate(submitted.unwrap_or_default());
+    let submit = |job| format!("submit {job} assoc=4 qos=1 part=main limit=60 cpu=4 node=1");
+    life.push(submit(4));
+    life.push("start 4");
+    life.push("end 4");
+    for job in 5..=8 {
+        life.push(submit(job));
+    }
+    life.push("setprio 8 prio=77");
+    life.push("reconfig PriorityParameters=order=strict");
+    life.push("pass 300");
+    let last = life.lines.len();
+    let dump = host.play(plugin, &life, Some((last, last)))?;
+    ensure!(dump.ending == "exit 0", "{}", dump.ending);
+    let priority = |job: u32| -> Result<f64> {
+        Ok(answer(&dump, last, &format!("job {job} priority"))?.parse()?)
+    };
+    // The second user has used nothing; the first one's come as they were submitted.
+    let numbers: Vec<f64> = [3, 2, 5, 6, 7]
+        .map(priority)
+        .into_iter()
+        .collect::<Result<_>>()?;
+    ensure!(numbers.is_sorted_by(|a, b| a > b), "{numbers:?}");
+    ensure!(priority(8)? == 77.0, "an administrator's stays");
+    Ok(())
+}

@@ -3,22 +3,23 @@
 //! every point of a pass.
 
 use std::ops::{Range, RangeInclusive};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use libtest_mimic::Trial;
-use xtask::interrupt;
+use xtask::{interrupt, project};
 
 use crate::harness::{self, Bed, Shared};
 
 use super::compare::compare;
+use super::host::Host;
 use super::outcome::Outcome;
 use super::promise::Promise;
 use super::run::{Run, report};
-use super::{Built, Size, during, fault, faults, orders};
+use super::{Built, Size, build_host, during, fault, faults, orders};
 use fairtree_oracle::FaultCounts;
 
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
@@ -58,7 +59,7 @@ pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
         tests.push(documented.test(format!("documented::seed_{seed}"), seed..seed + 1));
     }
     tests.extend(of_passes(bed));
-    tests.push(of_orders(bed));
+    tests.extend(of_orders(bed));
     Ok(tests)
 }
 
@@ -100,10 +101,21 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_orders(bed: &'static Bed) -> Trial {
-    harness::test(bed, "orders::numbers_are_no_sums", |bed| {
-        let built = build(bed, Promise::Documented)?;
-        orders::numbers_are_no_sums(&built.host, &built.ours)
+fn of_orders(bed: &'static Bed) -> [Trial; 2] {
+    type Test = fn(&Host, &Path) -> Result<()>;
+    let tests: [(&str, Test); 2] = [
+        ("numbers_are_no_sums", orders::numbers_are_no_sums),
+        (
+            "every_job_gets_its_number",
+            orders::every_job_gets_its_number,
+        ),
+    ];
+    tests.map(|(name, test)| {
+        harness::test(bed, format!("orders::{name}"), move |bed| {
+            let installation = bed.installation()?;
+            let host = build_host(&installation, &bed.progress)?;
+            test(&host, &project::plugin(installation.release()))
+        })
     })
 }
 
