@@ -39,6 +39,7 @@ pub fn is_harmless(shape: &str) -> bool {
         || shape.contains(STATE_OF_NOWHERE)
         || shape == ORPHAN
         || shape == JOBS_ARE_SAVED
+        || shape == RELEASED_WHILE_SUSPENDED
         || shape.starts_with(NOTHING_SAVED)
         || shape.contains(SAID_BY_STOCK)
 }
@@ -55,6 +56,12 @@ const ORPHAN: &str = "error: Can't find parent id # for assoc #, this should nev
 /// locks of slurm.conf and of jobs. No priority plugin holds these two, and no others.
 const JOBS_ARE_SAVED: &str =
     "error: Locks ACCOUNT set config:R, job:R, node:, partition:, federation:";
+
+/// The storm released a job that it had suspended, so that its priority is not 0. A reconfigure takes such
+/// a job for one that gang scheduling suspended, and counts its CPUs beside those of the job that got them
+/// meanwhile (`select_p_reconfigure`, `job_res_add_job`).
+const RELEASED_WHILE_SUSPENDED: &str =
+    "error: job overflow: could not find idle resources for JobId=#";
 
 /// The next line, whatever the locks are: those decide.
 const NOTHING_SAVED: &str = "error: Semaphores still set after flushing RPCs";
