@@ -304,7 +304,7 @@ fn first_come(
 
 /// The sorting: where each node's jobs begin, when they came, and what else is read of each. All of
 /// a job lies together meanwhile, so that it misses the caches once: without this an interleaved
-/// order takes 18 % more time.
+/// order takes 18 % more time (both versions of [`super::Line::ordered`] in turns in one process).
 fn sort_by_node<T: Copy + Default>(
     forest: &Forest,
     rows: &mut [u32],

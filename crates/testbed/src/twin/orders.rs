@@ -33,8 +33,8 @@ fn life(parameters: &str, qos: &str) -> Life {
     ))
 }
 
-/// Of a job, its factor of fair share and its priority after the last pass; what its row of sprio has: the
-/// factor, and what an administrator would have set.
+/// A job after the last pass: FAIRSHARE in points and the priority, as its record has them; and of its row
+/// of sprio FAIRSHARE and `direct_prio`, which is 0 unless an administrator set the priority.
 struct Shown {
     record: [f64; 2],
     sprio: [f64; 2],
