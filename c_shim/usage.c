@@ -224,10 +224,14 @@ static void scale_assoc(slurmdb_assoc_rec_t *assoc, double by)
 static void update_assoc(const shim_snapshot *snapshot, const shim_usage_update *update,
 			 uint32_t row, slurmdb_assoc_rec_t *assoc)
 {
-	if (update->assocs && row < update->assocs_len)
-		change_assoc(snapshot, update, &update->assocs[row], assoc);
-	else if (update->scale != 1)
+	if (update->assocs && row < update->assocs_len) {
+		const shim_usage_change *by = &update->assocs[row];
+
+		if (!update->changes_only || !by->stays)
+			change_assoc(snapshot, update, by, assoc);
+	} else if (update->scale != 1) {
 		scale_assoc(assoc, update->scale);
+	}
 }
 
 static void update_qos(const shim_snapshot *snapshot, const shim_usage_update *update)
@@ -384,6 +388,19 @@ static void prefetch_charged_tres(const void *assoc, void *arg)
 				  r->snapshot->tres_count * sizeof(uint64_t));
 }
 
+/*
+ * Has somebody reset usage that is to be set, since the row was made? Then it stays 0: the next look at
+ * the record tells the ledger.
+ */
+static bool was_reset(const renewal *r, uint32_t row, const slurmdb_assoc_rec_t *assoc)
+{
+	const shim_usage_update *update = r->update;
+
+	return update->assocs && row < update->assocs_len && update->assocs[row].scale == 0 &&
+	       r->snapshot->assocs.at[row].usage_mantissa &&
+	       !host_has_digits(&assoc->usage->usage_raw);
+}
+
 static bool renew_assoc(void *arg_assoc, void *arg)
 {
 	slurmdb_assoc_rec_t *assoc = arg_assoc;
@@ -393,7 +410,8 @@ static bool renew_assoc(void *arg_assoc, void *arg)
 
 	r->seen++;
 	r->equal += equal;
-	update_assoc(r->snapshot, r->update, row, assoc);
+	if (equal || row == SHIM_NONE || !was_reset(r, row, assoc))
+		update_assoc(r->snapshot, r->update, row, assoc);
 	if (row != SHIM_NONE) {
 		publish(assoc->usage, &r->factors[row]);
 		charge_found(r, row, assoc);

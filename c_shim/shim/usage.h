@@ -61,6 +61,7 @@ typedef struct {
 	const shim_usage_change *qos; /* one per row of `qos_now`; NULL: all stay */
 	const shim_extended *tres;
 	size_t tres_len;
+	bool changes_only; /* associations whose change `stays` are left alone */
 } shim_usage_update;
 
 /* What a pass computed for one association: three numbers as shim_extended, part by part. */
@@ -103,6 +104,9 @@ extern void shim_usage_take_qos(shim_snapshot *snapshot);
  *
  * Where the snapshot caches its associations, each row is compared with its record on the way, and
  * gets the usage that the record has afterwards; `assoc_cache_valid` says whether all were equal.
+ *
+ * A record of which the usage is to be set, and which lost all of it since its row was made, stays
+ * without: that was a reset.
  */
 extern uint32_t shim_usage_renew(shim_snapshot *snapshot, const shim_usage_update *update,
 				 const shim_assoc_factors *factors, const shim_charges *charges,

@@ -93,6 +93,38 @@ pub(super) fn placing<'a>(
     }
 }
 
+/// Forgets what nodes used that were reset, or `all`, and those below them; tells which these are, by
+/// position. Runs that have ended, and may turn up once more, go on from `now`.
+fn reset(
+    book: &mut Book,
+    all: bool,
+    is_reset: impl Fn(AssocIndex) -> bool,
+    ended: &HashMap<RunKey, Remembered>,
+    now: i64,
+) -> Vec<bool> {
+    let tree = Arc::clone(book.tree());
+    let mut reset = vec![false; tree.len()];
+    let mut roots = Vec::new();
+    for &node in tree.parents_first() {
+        let above = tree.parent(node);
+        if above.is_some_and(|above| reset[above.get()]) {
+            reset[node.get()] = true;
+            continue;
+        }
+        if all && above.is_none() || is_reset(node) {
+            reset[node.get()] = true;
+            roots.push(node);
+        }
+    }
+    if !roots.is_empty() {
+        let goes_on = |run| ended.contains_key(&run).then_some(now);
+        book.edit(|page| {
+            roots.into_iter().for_each(|node| page.reset(node, goes_on));
+        });
+    }
+    reset
+}
+
 impl Books {
     pub(super) fn open(
         site: &SeenSite<'_>,
@@ -266,43 +298,34 @@ impl Books {
     /// associations and QOS that is, by position.
     fn resets(&mut self, site: &SeenSite<'_>) -> [Vec<bool>; 2] {
         let all = std::mem::take(&mut self.is_cleared);
-        let [of_assocs, of_qos] = std::mem::take(&mut self.written);
-        let (qos_tree, ended) = (Arc::clone(self.qos.tree()), &self.ended);
+        let of_assocs = self.reset_assocs(site, all);
         let unused: HashSet<u32> = site
             .qos
             .iter()
             .filter(|qos| qos.is_unused && !qos.no_decay)
             .map(|qos| qos.id)
             .collect();
-        let is_unused = |index: AssocIndex| unused.contains(&qos_tree.rows()[index.get()].id);
-        let one = |book: &mut Book, before: &UsedBy, is_unused: &dyn Fn(AssocIndex) -> bool| {
-            let tree = Arc::clone(book.tree());
-            let mut reset = vec![false; tree.len()];
-            let mut roots = Vec::new();
-            for &node in tree.parents_first() {
-                let above = tree.parent(node);
-                if above.is_some_and(|above| reset[above.get()]) {
-                    reset[node.get()] = true;
-                    continue;
-                }
-                let root = above.is_none();
-                if all && root || before.had(&tree, node) && is_unused(node) {
-                    reset[node.get()] = true;
-                    roots.push(node);
-                }
-            }
-            if !roots.is_empty() {
-                let goes_on = |run| ended.contains_key(&run).then_some(site.now);
-                book.edit(|page| {
-                    roots.into_iter().for_each(|node| page.reset(node, goes_on));
-                });
-            }
-            reset
+        let before = std::mem::take(&mut self.written[1]);
+        let qos_tree = Arc::clone(self.qos.tree());
+        let is_reset = |index: AssocIndex| {
+            let id = qos_tree.rows()[index.get()].id;
+            before.had(&qos_tree, index) && unused.contains(&id)
         };
-        [
-            one(&mut self.assocs, &of_assocs, site.is_unused),
-            one(&mut self.qos, &of_qos, &is_unused),
-        ]
+        let of_qos = reset(&mut self.qos, all, is_reset, &self.ended, site.now);
+        [of_assocs, of_qos]
+    }
+
+    /// The same of associations alone, in a pass that has fed the books: what it charged them is
+    /// forgotten, too.
+    pub(super) fn take_resets(&mut self, site: &SeenSite<'_>) {
+        self.reset_assocs(site, false);
+    }
+
+    fn reset_assocs(&mut self, site: &SeenSite<'_>, all: bool) -> Vec<bool> {
+        let before = std::mem::take(&mut self.written[0]);
+        let tree = Arc::clone(self.assocs.tree());
+        let is_reset = |index| before.had(&tree, index) && (site.is_unused)(index);
+        reset(&mut self.assocs, all, is_reset, &self.ended, site.now)
     }
 
     /// Changes both books, and reads what they say once afterwards.

@@ -120,6 +120,19 @@ impl Keeper {
         complaints
     }
 
+    /// The same pass once more, as associations turned out to be others when their records were written:
+    /// the books take over a tree, and what an administrator has reset. After [`Keeper::set_written`].
+    pub(in crate::slurm) fn pass_again(&mut self, site: &SeenSite<'_>) -> LedgerComplaints {
+        let mut complaints = LedgerComplaints::default();
+        self.busy = true;
+        if let Some(books) = &mut self.books {
+            books.follow(site, &mut complaints);
+            books.take_resets(site);
+        }
+        self.busy = false;
+        complaints
+    }
+
     /// Ends that come after the last pass, when the plugin stops.
     pub(in crate::slurm) fn end(&mut self, ended: &[SeenRun<'_>]) {
         self.busy = true;

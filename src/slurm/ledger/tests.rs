@@ -207,6 +207,15 @@ impl FakeHost {
     }
 
     fn pass(&mut self) -> LedgerComplaints {
+        self.tell(false)
+    }
+
+    /// The same pass once more, as records turned out to be others when they were written.
+    fn pass_again(&mut self) -> LedgerComplaints {
+        self.tell(true)
+    }
+
+    fn tell(&mut self, again: bool) -> LedgerComplaints {
         let rows: Vec<SeenRun<'static>> = self.jobs.iter().map(|job| self.seen(job)).collect();
         let plan = LedgerPlan::new(&self.config, &TimeZone::UTC);
         let tree = Arc::clone(&self.tree);
@@ -249,7 +258,10 @@ impl FakeHost {
                 continues: true,
             }
         };
-        let complaints = self.keeper.pass(&site, found, &self.ended, &rows);
+        let complaints = match again {
+            true => self.keeper.pass_again(&site),
+            false => self.keeper.pass(&site, found, &self.ended, &rows),
+        };
         self.ended.clear();
         let usage = self.keeper.raw().unwrap();
         self.records = usage.iter().map(|usage| usage.to_f64()).collect();
@@ -438,6 +450,28 @@ fn a_reset_is_followed_and_runs_begin_anew() {
     host.pass_time(5);
     host.pass();
     assert_eq!(host.records, [10.0, 5.0, 5.0, 5.0, 0.0, 5.0]);
+}
+
+/// The snapshot of a pass was older than the reset: what that pass charged is forgotten, too.
+#[test]
+fn a_reset_that_is_found_when_records_are_written_is_followed() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 1);
+    host.start(2, 6, [1, 0], 1);
+    host.pass_time(110);
+    host.pass();
+    assert_eq!(host.records, [220.0, 110.0, 110.0, 110.0, 0.0, 110.0]);
+    // sacctmgr modify user u4 set RawUsage=0; the record of QOS 1 stays.
+    host.records[3] = 0.0;
+    host.qos[0].is_unused = true;
+    host.pass_again();
+    assert_eq!(host.records, [110.0, 0.0, 110.0, 0.0, 0.0, 110.0]);
+    assert_eq!(host.of_qos[&1], 220.0);
+    host.qos[0].is_unused = false;
+    host.pass_time(10);
+    host.pass();
+    assert_eq!(host.records, [130.0, 10.0, 120.0, 10.0, 0.0, 120.0]);
+    assert_eq!(host.of_qos[&1], 240.0);
 }
 
 /// slurmctld had told of an end, and was killed before it had written it down: it takes the job for one

@@ -200,6 +200,7 @@ impl UsageChanges {
             assocs: self.assocs.as_deref(),
             qos: &self.qos,
             tres: &self.tres,
+            changes_only: false,
         }
     }
 }
@@ -211,25 +212,36 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         tables,
         computed,
         stored,
+        by_ledger,
         ..
     } = work;
     if !computed.has_usage {
         return Ok(());
     }
+    let has_ledger = by_ledger.is_some();
     {
         let lock = UsageLock::lock();
         let mut shared = plugin.shared.lock();
         assoc_cache::add_charges(&mut shared.journal, snapshot, &tables.tree);
         stored.begin(&lock, snapshot.assocs().len());
         snapshot.take_qos_now(&lock);
-        // Usage has changed already.
-        let changes = UsageChanges::by_factor(snapshot, 1.0);
-        let update = changes.update();
+        let changes;
+        let update = match by_ledger {
+            Some(by_ledger) => by_ledger.changes(snapshot),
+            None => {
+                // Usage has changed already.
+                changes = UsageChanges::by_factor(snapshot, 1.0);
+                changes.update()
+            }
+        };
         let mut charges = Charges {
             rows: &mut [],
             tres: &[],
         };
         snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
+    }
+    if has_ledger {
+        plugin.ledger.lock().keeper.set_written();
     }
     let factors = tables.job_tables.assocs.iter().map(|assoc| assoc.fs_factor);
     plugin.published.write().publish(&tables.tree, factors);

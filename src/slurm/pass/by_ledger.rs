@@ -111,6 +111,54 @@ pub(in crate::slurm) fn feed(
 ) -> Option<ByLedger> {
     plugin.fault.inject("ledger");
     let rows = rows(plugin, snapshot, tables, moment);
+    let feed = |desk: &mut Ledger, site: &SeenSite<'_>| {
+        let Ledger {
+            keeper,
+            found,
+            ended,
+        } = desk;
+        let was_known = keeper.known_since();
+        let found = || found.take().unwrap_or_default();
+        let complaints = keeper.pass(site, found, ended, &rows);
+        ended.clear();
+        log_complaints(&complaints);
+        take_others(plugin, keeper);
+        if was_known.is_none() {
+            if let Some(since) = keeper.known_since() {
+                log::info(format_args!(
+                    "the ledger of use begins {} s ago; jobs that ran then are known from their start",
+                    moment.now - since
+                ));
+            }
+        }
+    };
+    tell(plugin, (settings, before), snapshot, tables, moment, feed)
+}
+
+/// Tells the ledger of associations that were copied once more, when the last ones' usage had been
+/// written: of another tree, and of what an administrator has reset.
+pub(in crate::slurm) fn feed_again(
+    plugin: &Plugin,
+    (settings, before): (&Settings, Option<ByLedger>),
+    snapshot: &Snapshot,
+    tables: &Tables,
+    moment: &Moment,
+) -> Option<ByLedger> {
+    let feed = |desk: &mut Ledger, site: &SeenSite<'_>| {
+        log_complaints(&desk.keeper.pass_again(site));
+    };
+    tell(plugin, (settings, before), snapshot, tables, moment, feed)
+}
+
+/// Tells the ledger something, and takes over what it says then.
+fn tell(
+    plugin: &Plugin,
+    (settings, before): (&Settings, Option<ByLedger>),
+    snapshot: &Snapshot,
+    tables: &Tables,
+    moment: &Moment,
+    tell: impl FnOnce(&mut Ledger, &SeenSite<'_>),
+) -> Option<ByLedger> {
     let tres = host::tres_names();
     let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
     let plans = plans(&plan);
@@ -131,27 +179,10 @@ pub(in crate::slurm) fn feed(
         names: &host::assoc_names,
     };
     let mut desk = plugin.ledger.lock();
-    let Ledger {
-        keeper,
-        found,
-        ended,
-    } = &mut *desk;
-    let was_known = keeper.known_since();
-    let complaints = keeper.pass(&site, || found.take().unwrap_or_default(), ended, &rows);
-    ended.clear();
-    log_complaints(&complaints);
-    take_others(plugin, keeper);
-    if was_known.is_none() {
-        if let Some(since) = keeper.known_since() {
-            log::info(format_args!(
-                "the ledger of use begins {} s ago; jobs that ran then are known from their start",
-                moment.now - since
-            ));
-        }
-    }
+    tell(&mut desk, &site);
     settings
         .by_ledger()
-        .then(|| ByLedger::new(keeper, before, &tables.tree, snapshot))
+        .then(|| ByLedger::new(&mut desk.keeper, before, &tables.tree, snapshot))
         .flatten()
 }
 
@@ -269,16 +300,18 @@ impl ByLedger {
         snapshot: &Snapshot,
     ) -> Option<ByLedger> {
         let tres_count = snapshot.tres_count();
-        let goes_on =
-            |made: &ByLedger| Arc::ptr_eq(&made.tree, tree) && made.tres_count == tres_count;
-        let mut made = match (keeper.take_touched(), before.filter(goes_on)) {
-            (Changed::Some(touched), Some(mut made)) => {
+        let before = before.filter(|made| made.tres_count == tres_count);
+        let mut made = match (keeper.take_touched(), before) {
+            (Changed::Some(touched), Some(mut made)) if Arc::ptr_eq(&made.tree, tree) => {
                 made.take(keeper, touched)?;
                 made
             }
-            _ => {
+            (_, before) => {
                 let mut made = ByLedger::unused(tree, tres_count);
                 made.take(keeper, tree.indices())?;
+                if let Some(before) = before {
+                    made.compare(&before);
+                }
                 made
             }
         };
@@ -335,6 +368,25 @@ impl ByLedger {
         Some(())
     }
 
+    /// Finds the associations that have the numbers that they had before, in another tree.
+    fn compare(&mut self, before: &ByLedger) {
+        for (at, row) in self.tree.rows().iter().enumerate() {
+            let Some(then) = before.tree.index_of(row.id).map(AssocIndex::get) else {
+                continue;
+            };
+            let (is, was) = (self.assocs[at], before.assocs[then]);
+            self.assocs[at].stays = self.usage[at] == before.usage[then]
+                && is.add_wall.to_bits() == was.add_wall.to_bits()
+                && self.tres_of(at).eq(before.tres_of(then));
+        }
+    }
+
+    fn tres_of(&self, at: usize) -> impl Iterator<Item = (u64, u16)> {
+        let tres = &self.tres[at * self.tres_count..][..self.tres_count];
+        tres.iter()
+            .map(|number| (number.mantissa, number.sign_exponent))
+    }
+
     /// What accounts have used themselves.
     fn take_accounts(&mut self, keeper: &Keeper) {
         self.assocs.truncate(self.tree.len());
@@ -346,7 +398,9 @@ impl ByLedger {
             let leaf = u32::try_from(self.assocs.len()).unwrap_or(NONE);
             let row = self.set(&left);
             self.assocs.push(row);
-            self.assocs[index.get()].leaf = leaf;
+            let account = &mut self.assocs[index.get()];
+            account.leaf = leaf;
+            account.stays = false;
             self.accounts.push(index);
         }
     }
@@ -397,6 +451,21 @@ impl ByLedger {
             assocs: Some(&self.assocs),
             qos: &self.qos_rows,
             tres: &self.tres,
+            changes_only: false,
+        }
+    }
+
+    /// What became of it when the ledger was told of associations once more: whatever else was done to
+    /// records after [`ByLedger::update`] stays.
+    pub(super) fn changes(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
+        self.qos_rows.clear();
+        self.qos_rows.resize(snapshot.qos_now().len(), scaled(1.0));
+        UsageUpdate {
+            scale: 1.0,
+            assocs: Some(&self.assocs),
+            qos: &self.qos_rows,
+            tres: &self.tres,
+            changes_only: true,
         }
     }
 }

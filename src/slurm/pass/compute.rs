@@ -84,6 +84,7 @@ pub(in crate::slurm) fn compute(
 
 /// Ranks what the snapshot has of associations now.
 pub(in crate::slurm) fn rank_again(
+    plugin: &Plugin,
     settings: &Settings,
     work: &mut Workspace,
     moment: &Moment,
@@ -93,15 +94,24 @@ pub(in crate::slurm) fn rank_again(
         tables,
         pending,
         computed,
+        by_ledger,
         ..
     } = work;
+    let before = by_ledger.take();
     tables.fill(snapshot)?;
     tables.entitle(settings);
     computed.has_usage = !snapshot.assocs().is_empty();
     if computed.has_usage {
         let tree = Arc::clone(&tables.tree);
+        if plugin.keeps_ledger(settings) {
+            *by_ledger =
+                by_ledger::feed_again(plugin, (settings, before), snapshot, tables, moment);
+        }
         let rows = SnapshotRows::new(settings, snapshot, pending, &tree);
-        let tables = engine_tables(settings, tables);
+        let tables = EngineTables {
+            ledger: by_ledger.as_ref().map(ByLedger::usage),
+            ..engine_tables(settings, tables)
+        };
         log_complaints(&computed.rank_again(&rows, tables, moment));
     }
     tables.pricer(settings, snapshot, moment.now)?;

@@ -184,7 +184,7 @@ fn rank_again(
     plugin.fault.inject("again");
     log::debug("associations are not as the last pass left them: ranked once more");
     work.snapshot.index()?;
-    compute::rank_again(settings, work, moment)?;
+    compute::rank_again(plugin, settings, work, moment)?;
     apply::ranks(plugin, work)?;
     Ok(())
 }

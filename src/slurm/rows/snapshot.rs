@@ -55,6 +55,8 @@ pub(in crate::slurm) struct UsageUpdate<'a> {
     pub(in crate::slurm) qos: &'a [ffi::shim_usage_change],
     /// What is added to TRES, run after run.
     pub(in crate::slurm) tres: &'a [ffi::shim_extended],
+    /// Associations whose change is that of the last time are left alone, whatever their records have.
+    pub(in crate::slurm) changes_only: bool,
 }
 
 impl UsageUpdate<'_> {
@@ -71,6 +73,7 @@ impl UsageUpdate<'_> {
             qos: self.qos.as_ptr(),
             tres: self.tres.as_ptr(),
             tres_len: self.tres.len(),
+            changes_only: self.changes_only,
         }
     }
 }

@@ -194,9 +194,7 @@ impl Settings {
     /// True where a pass may begin with the associations as the last one left them. Under
     /// `compat=slurm` it reads more of them than usage.
     pub(in crate::slurm) fn caches_assocs(&self) -> bool {
-        // A reset by an administrator is seen in the records alone.
-        let reads_records = self.quirks.reads_records || self.by_ledger();
-        self.is_fair_tree() && !reads_records && self.has_slurmdbd
+        self.is_fair_tree() && !self.quirks.reads_records && self.has_slurmdbd
     }
 
     /// True where stock makes one pass at start and no other: its older releases without slurmdbd.

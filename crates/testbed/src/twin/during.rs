@@ -30,6 +30,13 @@ impl Event {
     pub fn name(&self) -> String {
         self.lines.join("+").replace(' ', "_")
     }
+
+    /// Jobs are charged, or associations and QOS are others.
+    fn concerns_usage(&self) -> bool {
+        let words = ["end", "requeue", "resize", "suspend", "resume", "save"];
+        let word = self.lines[0].split(' ').next().unwrap_or_default();
+        words.contains(&word) || word.starts_with("assoc_") || word.starts_with("qos_")
+    }
 }
 
 const fn event(lines: &'static [&'static str]) -> Event {
@@ -62,7 +69,7 @@ const fn priced(job: u32, lines: &'static [&'static str]) -> Event {
 
 /// Jobs 1 to 20 run, 21 to 700 wait; 30 to 40 wait in two partitions, 60 is held, 61 has an
 /// administrator's priority, 50 waits as an array.
-pub const EVENTS: &[Event] = &[
+const EVENTS: &[Event] = &[
     // Ends and sizes: usage is charged.
     event(&["end 3"]),
     event(&["end 3", "end 4 state=timeout", "cancel 5"]),
@@ -111,7 +118,10 @@ pub const EVENTS: &[Event] = &[
     event(&["assoc_set 11 shares=40"]),
     event(&["assoc_set 3 parent=2"]),
     event(&["assoc_add 30 acct=a user=new parent=2 shares=5"]),
-    event(&["assoc_del 12"]),
+    Event {
+        lines: &["assoc_del 12"],
+        own: Own::Levels,
+    },
     event(&["assoc_zero 13"]),
     event(&["qos_set 1 prio=90 factor=0.5"]),
     event(&["qos_del 2"]),
@@ -206,14 +216,17 @@ pub struct Stage {
     moves: bool,
     /// Follows stock.
     is_stock: bool,
+    /// Usage is what a ledger says.
+    has_window: bool,
 }
 
 impl Stage {
     /// `last`: what happens between the last pass and the one under test, in any case.
-    fn new(host: &Host, plugin: &Path, compat: &str, last: &[&str]) -> Result<Stage> {
-        let mut setup = setup(&format!("compat={compat},max_lock_ms=1"));
+    fn new(host: &Host, plugin: &Path, parameters: &str, last: &[&str]) -> Result<Stage> {
+        let mut setup = setup(&format!("{parameters},max_lock_ms=1"));
         setup.extend(last.iter().map(|line| (*line).to_owned()));
         let moves = !last.is_empty();
+        let is_stock = parameters == STOCK;
         let (life, last) = (
             Life {
                 lines: setup.clone(),
@@ -231,9 +244,10 @@ impl Stage {
             priority,
             // Stock's formula charges an end as if all of it came at once, so that what a pass
             // lets decay right after it is a little less.
-            slack: if compat == "slurm" { 1e-4 } else { 1e-9 },
+            slack: if is_stock { 1e-4 } else { 1e-9 },
             moves,
-            is_stock: compat == "slurm",
+            is_stock,
+            has_window: parameters == WINDOW,
         })
     }
 
@@ -286,6 +300,7 @@ impl Stage {
             };
             let own = match event.own {
                 Own::Arrays if !self.moves => Own::Nothing,
+                Own::Levels if !self.has_window => Own::Nothing,
                 own => own,
             };
             let moments = [
@@ -310,29 +325,35 @@ impl Stage {
 pub struct Kind {
     /// As the name of a test.
     pub name: &'static str,
-    compat: &'static str,
+    /// `PriorityParameters`.
+    parameters: &'static str,
     /// What happens between the last pass and the one under test, in any case.
     last: &'static [&'static str],
 }
 
-/// Both `compat` modes, and a pass that ranks associations twice.
-pub const KINDS: [Kind; 3] = [
+const STOCK: &str = "compat=slurm";
+const OURS: &str = "compat=documented";
+const WINDOW: &str = "compat=documented,usage=window:0:2700,resolution=0:60";
+
+/// The last change makes a pass find that associations are not what it began with: it ranks them twice.
+const RANKED_TWICE: &[&str] = &["assoc_set 12 shares=9"];
+
+const fn kind(name: &'static str, parameters: &'static str, last: &'static [&'static str]) -> Kind {
     Kind {
-        name: "documented",
-        compat: "documented",
-        last: &[],
-    },
-    Kind {
-        name: "compat_slurm",
-        compat: "slurm",
-        last: &[],
-    },
-    // Associations are not what the pass begins with, and it ranks them twice.
-    Kind {
-        name: "documented_ranked_twice",
-        compat: "documented",
-        last: &["assoc_set 12 shares=9"],
-    },
+        name,
+        parameters,
+        last,
+    }
+}
+
+/// Both `compat` modes, a window, and passes that rank associations twice.
+pub const KINDS: [Kind; 5] = [
+    kind("documented", OURS, &[]),
+    kind("compat_slurm", STOCK, &[]),
+    kind("documented_ranked_twice", OURS, RANKED_TWICE),
+    // There, only what an administrator changes gives others: use goes on evenly.
+    kind("window", WINDOW, &["qos_set 1 prio=11"]),
+    kind("window_ranked_twice", WINDOW, RANKED_TWICE),
 ];
 
 impl Kind {
@@ -341,7 +362,15 @@ impl Kind {
     /// # Errors
     /// The host does not play the life up to there.
     pub fn stage(&self, host: &Host, plugin: &Path) -> Result<Stage> {
-        Stage::new(host, plugin, self.compat, self.last)
+        Stage::new(host, plugin, self.parameters, self.last)
+    }
+
+    /// What happens: where usage comes from makes no difference to the other events.
+    pub fn events(&self) -> impl Iterator<Item = &'static Event> + use<> {
+        let all = self.parameters != WINDOW;
+        EVENTS
+            .iter()
+            .filter(move |event| all || event.concerns_usage())
     }
 }
 
@@ -353,21 +382,22 @@ pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
     for kind in &KINDS {
         let name = kind.name;
         let stage = kind.stage(host, plugin)?;
-        let points = all(&stage, threads).with_context(|| name)?;
+        let events: Vec<&Event> = kind.events().collect();
+        let points = all(&stage, &events, threads).with_context(|| name)?;
         fails_half_way(&stage).with_context(|| name)?;
         slurmctld_ends_meanwhile(&stage).with_context(|| name)?;
-        let events = EVENTS.len();
+        let events = events.len();
         println!("{name}: {events} events at {points} points, no difference");
     }
     Ok(())
 }
 
 /// Every event; returns how many points there were in all.
-fn all(stage: &Stage, threads: usize) -> Result<usize> {
+fn all(stage: &Stage, events: &[&Event], threads: usize) -> Result<usize> {
     let next = AtomicUsize::new(0);
     let worker = || -> Result<usize> {
         let mut points = 0;
-        while let Some(event) = EVENTS.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(event) = events.get(next.fetch_add(1, Ordering::Relaxed)) {
             points += stage.enumerate(event)?;
         }
         Ok(points)
@@ -403,6 +433,7 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
         slack: stage.slack,
         moves: stage.moves,
         is_stock: stage.is_stock,
+        has_window: stage.has_window,
     };
     let Some(half) = failing.play(&nothing, When::After)? else {
         bail!("a pass without a point was asked for one");

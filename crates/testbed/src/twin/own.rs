@@ -13,6 +13,9 @@ pub enum Own {
     /// Priorities of jobs in several partitions: once partitions have changed they are not
     /// written, and stay those of the pass before.
     Arrays,
+    /// LevelFS, where a ledger keeps what a removed association was charged: a pass that finds it gone
+    /// when it writes has charged it up to then, and ranks the others without it.
+    Levels,
 }
 
 impl Own {
@@ -28,6 +31,7 @@ impl Own {
             Own::Factors(job) => (job, false),
             Own::Price(job) => (job, true),
             Own::Arrays => return words[0] == "job" && name == "array",
+            Own::Levels => return words[0] == "assoc" && name == "level_fs",
         };
         let factors = [
             "age",

@@ -137,7 +137,7 @@ fn of_kind(
             stage.get()?.enumerate(event).map(drop)
         })
     };
-    let mut tests: Vec<Trial> = during::EVENTS.iter().map(each).collect();
+    let mut tests: Vec<Trial> = kind.events().map(each).collect();
     let failing = Arc::clone(&stage);
     tests.push(harness::test(
         bed,
