@@ -354,9 +354,16 @@ static void prefetch_record(const void *arg_assoc, void *arg)
 
 static void prefetch_usage(const void *arg_assoc, void *arg)
 {
-	const slurmdb_assoc_usage_t *usage = ((const slurmdb_assoc_rec_t *) arg_assoc)->usage;
+	const slurmdb_assoc_rec_t *assoc = arg_assoc;
+	const slurmdb_assoc_usage_t *usage = assoc->usage;
+	const renewal *r = arg;
 
-	(void) arg;
+	if (r->update->assocs) {
+		uint32_t row = host_row_of(r->snapshot, assoc->id);
+
+		if (row < r->update->assocs_len)
+			prefetch_l2_range(&r->update->assocs[row], sizeof(*r->update->assocs));
+	}
 	prefetch_l2(&usage->fs_factor);
 	prefetch_l2(&usage->usage_efctv);
 	prefetch_l2(&usage->usage_norm);

@@ -6,10 +6,11 @@ use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
+use crate::usage::Plan;
 use crate::usage::window::{
-    Changed, Column, Columns, History, LeafKey, Rate, Used, WindowError, WindowLedger,
+    Changed, Column, Columns, History, LeafKey, READ_AHEAD, Rate, Used, WindowError, WindowLedger,
 };
-use crate::usage::{Model, Plan, Quantity, Windowed};
+use std::hint::black_box;
 use std::sync::Arc;
 
 /// What slurmctld counts as billing, in its list of TRES.
@@ -69,6 +70,14 @@ pub(super) struct UsedBy {
 }
 
 impl UsedBy {
+    /// `usage`: by position.
+    pub(super) fn new(tree: &Arc<Tree>, usage: impl Iterator<Item = Extended>) -> UsedBy {
+        UsedBy {
+            tree: Some(Arc::clone(tree)),
+            used: usage.map(|usage| !usage.is_zero()).collect(),
+        }
+    }
+
     /// Whether the association at `index` of `tree`, which may be a later one, had usage.
     pub(super) fn had(&self, tree: &Arc<Tree>, index: AssocIndex) -> bool {
         let Some(then) = &self.tree else {
@@ -86,8 +95,10 @@ impl UsedBy {
 #[derive(Debug)]
 pub(super) struct Book {
     tree: Arc<Tree>,
-    model: Windowed,
+    ledger: WindowLedger,
     places: Vec<Place>,
+    /// Whose usage may be another one since this was last asked.
+    touched: Changed,
 }
 
 /// Columns for the host's TRES.
@@ -120,13 +131,14 @@ impl Book {
         let ledger = WindowLedger::new(tree, window, keep_secs, columns, cluster, now)?;
         Ok(Book {
             tree: Arc::clone(tree),
-            model: Windowed::new(tree, ledger, tres),
+            ledger,
             places,
+            touched: Changed::All,
         })
     }
 
     pub(super) fn ledger(&self) -> &WindowLedger {
-        self.model.ledger()
+        &self.ledger
     }
 
     pub(super) fn tree(&self) -> &Arc<Tree> {
@@ -139,11 +151,8 @@ impl Book {
         history: History,
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) -> Result<(), WindowError> {
-        let tree = Arc::clone(&self.tree);
-        let restored = self
-            .model
-            .edit(&tree, |ledger| ledger.restore(&tree, history, place));
-        restored.map(|_| ())
+        self.touched = Changed::All;
+        self.ledger.restore(&self.tree, history, place).map(|_| ())
     }
 
     /// The same ledger for another list of TRES.
@@ -168,10 +177,10 @@ impl Book {
         tree: &Arc<Tree>,
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) {
-        self.model.follow_tree(&self.tree, tree);
+        self.touched = Changed::All;
+        self.ledger.follow_tree(&self.tree, tree);
         self.tree = Arc::clone(tree);
-        self.model
-            .edit(tree, |ledger| ledger.place_again(tree, place));
+        self.ledger.place_again(tree, place);
     }
 
     /// Takes over lengths, and plans of nodes.
@@ -180,91 +189,94 @@ impl Book {
         plan: &LedgerPlan,
         plans: impl IntoIterator<Item = (AssocId, Plan)>,
     ) -> Result<(), WindowError> {
-        let tree = Arc::clone(&self.tree);
-        let window = plan.window(self.ledger().window().resolution_secs())?;
-        self.model.edit(&tree, |ledger| {
-            ledger.keep_at_least(window.length_secs());
-            ledger.set_length(&tree, window.length_secs())?;
-            ledger.set_keep(plan.keep_secs().max(window.length_secs()))?;
-            ledger.set_plans(&tree, plan.default, plans)
-        })
+        let (tree, ledger) = (&*self.tree, &mut self.ledger);
+        let window = plan.window(ledger.window().resolution_secs())?;
+        self.touched = Changed::All;
+        ledger.keep_at_least(window.length_secs());
+        ledger.set_length(tree, window.length_secs())?;
+        ledger.set_keep(plan.keep_secs().max(window.length_secs()))?;
+        ledger.set_plans(tree, plan.default, plans)
     }
 
     /// Longer buckets. False: these do not fit into them, and stay.
     pub(super) fn coarsen(&mut self, resolution_secs: u32) -> bool {
-        let tree = Arc::clone(&self.tree);
-        let coarsen = |ledger: &mut WindowLedger| {
-            // The window must have room for one.
-            ledger.keep_at_least(resolution_secs.into());
-            let length_secs = ledger.window().length_secs().max(resolution_secs.into());
-            ledger.set_length(&tree, length_secs)?;
-            ledger.coarsen(&tree, resolution_secs)
-        };
-        self.model.edit(&tree, coarsen).is_ok()
+        let (tree, ledger) = (&*self.tree, &mut self.ledger);
+        self.touched = Changed::All;
+        // The window must have room for one.
+        ledger.keep_at_least(resolution_secs.into());
+        let length_secs = ledger.window().length_secs().max(resolution_secs.into());
+        let set = ledger.set_length(tree, length_secs);
+        set.and_then(|()| ledger.coarsen(tree, resolution_secs))
+            .is_ok()
     }
 
     /// Notes that everything in `[from, to)` is in the book.
     pub(super) fn cover(&mut self, from: i64, to: i64) -> Result<(), WindowError> {
-        self.model
-            .edit(&Arc::clone(&self.tree), |ledger| ledger.cover(from, to))
+        self.ledger.cover(from, to)
     }
 
     /// Changes the ledger in many small steps.
     pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut Page<'_>) -> R) -> R {
-        let (tree, places) = (&*self.tree, &self.places[..]);
-        let free = self.ledger().columns().rate(0.0, 0.0, &[]);
-        let rate = free.expect("a sound rate");
-        self.model.edit(tree, |ledger| {
-            edit(&mut Page {
-                ledger,
-                tree,
-                places,
-                rate,
-            })
-        })
-    }
-
-    /// Usage by position.
-    pub(super) fn raw(&self) -> &[Extended] {
-        self.model.raw()
+        let free = self.ledger.columns().rate(0.0, 0.0, &[]);
+        let result = edit(&mut Page {
+            ledger: &mut self.ledger,
+            tree: &self.tree,
+            places: &self.places,
+            rate: free.expect("a sound rate"),
+        });
+        match (self.ledger.take_changed(), &mut self.touched) {
+            (Changed::Some(changed), Changed::Some(touched)) => {
+                touched.extend(changed);
+                // Nobody may ask.
+                if touched.len() > self.tree.len() {
+                    self.touched = Changed::All;
+                }
+            }
+            _ => self.touched = Changed::All,
+        }
+        result
     }
 
     /// Who has usage.
     pub(super) fn used(&self) -> UsedBy {
-        UsedBy {
-            tree: Some(Arc::clone(&self.tree)),
-            used: self.raw().iter().map(|usage| !usage.is_zero()).collect(),
-        }
+        let mut billing = vec![Extended::ZERO; self.tree.len()];
+        self.read(self.tree.parents_first(), |index, numbers, _| {
+            billing[index.get()] = numbers[0];
+        });
+        UsedBy::new(&self.tree, billing.into_iter())
     }
 
-    /// Whose numbers may be others since this was last asked.
+    /// Whose numbers may be others since this was last asked, with all above them.
     pub(super) fn take_touched(&mut self) -> Changed {
-        self.model.take_touched()
+        let touched = std::mem::replace(&mut self.touched, Changed::Some(Vec::new()));
+        touched.and_above(&self.tree)
     }
 
-    /// All numbers of a node: billing TRES-seconds and seconds, and, appended to `tres`, TRES-seconds
-    /// in the host's order.
-    pub(super) fn numbers(
+    /// Tells all numbers of nodes: billing TRES-seconds and seconds, and TRES-seconds in the host's
+    /// order.
+    pub(super) fn read(
         &self,
-        index: AssocIndex,
-        tres: &mut Vec<Extended>,
-    ) -> (Extended, Extended) {
-        let of = |quantity| {
-            let usage = self.model.usage(quantity);
-            usage.map_or(Extended::ZERO, |usage| usage[index.get()])
-        };
-        let billing = of(Quantity::Billing);
-        tres.extend(
-            self.places
-                .iter()
-                .enumerate()
-                .map(|(at, place)| match place {
-                    Place::Billing => billing,
-                    Place::Tres(_) => of(Quantity::Tres(at)),
-                    Place::Nowhere => Extended::ZERO,
-                }),
-        );
-        (billing, of(Quantity::Wall))
+        nodes: &[AssocIndex],
+        mut each: impl FnMut(AssocIndex, [Extended; 2], &[Extended]),
+    ) {
+        let mut columns = vec![Extended::ZERO; 2 + self.ledger.columns().tres().len()];
+        let mut tres = vec![Extended::ZERO; self.places.len()];
+        for some in nodes.chunks(READ_AHEAD) {
+            black_box(self.ledger.read_sums_ahead(some));
+            for &node in some {
+                self.ledger.used_by_column(node, |column, used| {
+                    columns[column] = used.to_extended();
+                });
+                for (number, place) in tres.iter_mut().zip(&self.places) {
+                    *number = match place {
+                        Place::Billing => columns[0],
+                        Place::Tres(at) => columns[2 + at],
+                        Place::Nowhere => Extended::ZERO,
+                    };
+                }
+                each(node, [columns[0], columns[1]], &tres);
+            }
+        }
     }
 
     /// What accounts have used themselves, without those below.
@@ -324,7 +336,8 @@ impl Page<'_> {
 
     /// Touches what charging these runs will read. `payer`: who pays for one; 0 for none.
     pub(super) fn read_ahead(&self, runs: &[SeenRun<'_>], payer: impl Fn(&SeenRun<'_>) -> AssocId) {
-        feed::read_ahead(self.ledger, runs, |seen| self.index_of(payer(seen)));
+        let payer = |seen: &SeenRun<'_>| self.index_of(payer(seen));
+        feed::read_ahead(self.ledger, self.tree, runs, payer);
     }
 
     /// Charges what is new of a run. `free`: it costs nothing, and is remembered.

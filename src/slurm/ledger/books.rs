@@ -8,7 +8,9 @@ use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
-use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
+use crate::usage::window::{
+    BuildNumberHasher, History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -31,7 +33,7 @@ pub(super) struct Books {
     /// QOS with the flag NoDecay.
     no_decay: Vec<u32>,
     /// Ends that the books have.
-    ended: HashMap<RunKey, Remembered>,
+    ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
     /// The associations and QOS whose records were given usage by the last pass.
     pub(super) written: [UsedBy; 2],
     /// All that was used before this pass is to be forgotten.
@@ -99,7 +101,7 @@ fn reset(
     book: &mut Book,
     all: bool,
     is_reset: impl Fn(AssocIndex) -> bool,
-    ended: &HashMap<RunKey, Remembered>,
+    ended: &HashMap<RunKey, Remembered, BuildNumberHasher>,
     now: i64,
 ) -> Vec<bool> {
     let tree = Arc::clone(book.tree());
@@ -180,7 +182,7 @@ impl Books {
             },
             plans: Vec::new(),
             no_decay: Vec::new(),
-            ended: HashMap::new(),
+            ended: HashMap::default(),
             written: Default::default(),
             is_cleared: false,
             taken_back: BTreeMap::new(),
@@ -356,33 +358,25 @@ impl Books {
 
     pub(super) fn qos_changes(&self) -> Vec<QosChange> {
         let tree = self.qos.tree();
-        let change = |index: AssocIndex| {
+        let leaves = tree.indices().filter(|index| tree.parent(*index).is_some());
+        let leaves: Vec<AssocIndex> = leaves.collect();
+        let mut changes = Vec::with_capacity(leaves.len());
+        self.qos.read(&leaves, |index, [billing, wall], tres| {
             let id = tree.rows()[index.get()].id;
-            if self.no_decay.contains(&id) {
-                let mut numbers = Numbers::default();
-                if let Some(taken) = self.taken_back.get(&id) {
-                    numbers.subtract(taken);
-                }
-                return QosChange {
-                    id,
-                    adds: true,
-                    numbers,
-                };
-            }
-            let mut tres = Vec::new();
-            let (billing, wall) = self.qos.numbers(index, &mut tres);
-            QosChange {
-                id,
-                adds: false,
-                numbers: Numbers {
+            let adds = self.no_decay.contains(&id);
+            let mut numbers = Numbers::default();
+            if !adds {
+                let tres = tres.to_vec();
+                numbers = Numbers {
                     billing,
                     wall,
                     tres,
-                },
+                };
+            } else if let Some(taken) = self.taken_back.get(&id) {
+                numbers.subtract(taken);
             }
-        };
-        let leaves = tree.indices().filter(|index| tree.parent(*index).is_some());
-        let mut changes: Vec<_> = leaves.map(change).collect();
+            changes.push(QosChange { id, adds, numbers });
+        });
         changes.sort_unstable_by_key(|change| change.id);
         changes
     }

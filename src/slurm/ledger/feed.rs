@@ -102,12 +102,13 @@ pub(super) fn charge(
 /// Touches what charging these runs will read. `payer`: who pays for one.
 pub(super) fn read_ahead<'a>(
     ledger: &WindowLedger,
+    tree: &Tree,
     runs: &[SeenRun<'a>],
     payer: impl Fn(&SeenRun<'a>) -> Option<AssocIndex>,
 ) {
     let leaves: Vec<_> = runs.iter().filter_map(payer).collect();
     let ids = runs.iter().map(|seen| part(seen.run, Lane::First, 0));
-    ledger.read_ahead(&leaves, ids);
+    ledger.read_ahead(tree, &leaves, ids);
 }
 
 /// All that a run was charged, lane by lane and part by part.

@@ -33,7 +33,7 @@ pub(super) struct Feeding<'a, 'b, 'c> {
     pub(super) counts: &'a Outcomes,
     pub(super) no_decay: &'a [u32],
     /// Ends that the ledgers have.
-    pub(super) ended: &'a mut HashMap<RunKey, Remembered>,
+    pub(super) ended: &'a mut HashMap<RunKey, Remembered, BuildNumberHasher>,
     pub(super) taken_back: &'a mut BTreeMap<u32, Numbers>,
     pub(super) complaints: &'a mut LedgerComplaints,
 }

@@ -1,6 +1,6 @@
 //! The ledgers of associations and of QOS, from pass to pass.
 
-use super::book::{Book, Numbers};
+use super::book::{Numbers, UsedBy};
 use super::books::{Books, placing, qos_name};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
@@ -157,10 +157,11 @@ impl Keeper {
         }
     }
 
-    /// The records hold what the books say.
-    pub(in crate::slurm) fn set_written(&mut self) {
+    /// The records hold what the books say; those of associations these numbers, by position.
+    pub(in crate::slurm) fn set_written(&mut self, usage: &[Extended]) {
         if let Some(books) = &mut self.books {
-            books.written = [&books.assocs, &books.qos].map(Book::used);
+            let of_assocs = UsedBy::new(books.assocs.tree(), usage.iter().copied());
+            books.written = [of_assocs, books.qos.used()];
             books.taken_back.clear();
         }
     }
@@ -170,28 +171,22 @@ impl Keeper {
         self.books.as_ref().map(|books| books.assocs.ledger().now())
     }
 
-    /// Usage of every association of the tree, by position.
-    pub(in crate::slurm) fn raw(&self) -> Option<&[Extended]> {
-        self.books.as_ref().map(|books| books.assocs.raw())
-    }
-
     /// Whose numbers may be others since this was last asked; all without ledgers.
     pub(in crate::slurm) fn take_touched(&mut self) -> Changed {
         let books = self.books.as_mut();
         books.map_or(Changed::All, |books| books.assocs.take_touched())
     }
 
-    /// All numbers of an association: billing TRES-seconds and seconds, and, appended to `tres`,
-    /// TRES-seconds in the host's order. Nothing without ledgers.
-    pub(in crate::slurm) fn numbers(
+    /// Tells all numbers of associations: billing TRES-seconds and seconds, and TRES-seconds in the
+    /// host's order. `None`: there are no ledgers, or they are of another tree.
+    pub(in crate::slurm) fn read(
         &self,
-        index: AssocIndex,
-        tres: &mut Vec<Extended>,
-    ) -> (Extended, Extended) {
-        match &self.books {
-            Some(books) => books.assocs.numbers(index, tres),
-            None => (Extended::ZERO, Extended::ZERO),
-        }
+        tree: &Arc<Tree>,
+        nodes: &[AssocIndex],
+        each: impl FnMut(AssocIndex, [Extended; 2], &[Extended]),
+    ) -> Option<()> {
+        let books = self.books.as_ref()?;
+        Arc::ptr_eq(books.assocs.tree(), tree).then(|| books.assocs.read(nodes, each))
     }
 
     /// What accounts used themselves.

@@ -263,7 +263,14 @@ impl FakeHost {
             false => self.keeper.pass(&site, found, &self.ended, &rows),
         };
         self.ended.clear();
-        let usage = self.keeper.raw().unwrap();
+        let mut usage = vec![Extended::ZERO; self.tree.len()];
+        let nodes: Vec<AssocIndex> = self.tree.indices().collect();
+        let read = self
+            .keeper
+            .read(&self.tree, &nodes, |index, [billing, _], _| {
+                usage[index.get()] = billing;
+            });
+        assert_eq!(read, Some(()));
         self.records = usage.iter().map(|usage| usage.to_f64()).collect();
         for change in self.keeper.qos_changes() {
             let record = self.of_qos.entry(change.id).or_default();
@@ -274,7 +281,7 @@ impl FakeHost {
                 number
             };
         }
-        self.keeper.set_written();
+        self.keeper.set_written(&usage);
         self.files = self.keeper.files().unwrap();
         complaints
     }
@@ -342,14 +349,14 @@ fn a_window_forgets_to_the_second() {
     host.start(8, 6, [1, 0], 2);
     host.pass_time(10);
     host.pass();
-    let mut tres = Vec::new();
-    let (billing, wall) = host.keeper.numbers(AssocIndex::new(5), &mut tres);
-    let number = |number: Extended| number.to_f64();
-    assert_eq!((number(billing), number(wall)), (20.0, 10.0));
-    assert_eq!(
-        tres.into_iter().map(number).collect::<Vec<_>>(),
-        [20.0, 2_000.0, 20.0]
-    );
+    let mut found = Vec::new();
+    let user = [AssocIndex::new(5)];
+    let read = host.keeper.read(&host.tree, &user, |_, numbers, tres| {
+        let all = numbers.iter().chain(tres);
+        found.extend(all.map(|number| number.to_f64()));
+    });
+    assert_eq!(read, Some(()));
+    assert_eq!(found, [20.0, 10.0, 20.0, 2_000.0, 20.0]);
 }
 
 #[test]

@@ -76,7 +76,6 @@ pub(in crate::slurm) fn usage(
     let tres = snapshot.charged_tres();
     snapshot.take_qos_now(&lock);
     let changes;
-    let has_ledger = by_ledger.is_some();
     let update = match by_ledger {
         Some(by_ledger) => by_ledger.update(snapshot),
         None => {
@@ -106,8 +105,8 @@ pub(in crate::slurm) fn usage(
     let stamp = Stamp::new(now, last_ran, last_reset, next_pass);
     drop(shared);
     drop(lock);
-    if has_ledger {
-        plugin.ledger.lock().keeper.set_written();
+    if let Some(by_ledger) = by_ledger {
+        plugin.ledger.lock().keeper.set_written(by_ledger.usage());
     }
     plugin.announce(next_pass);
 
@@ -218,7 +217,6 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
     if !computed.has_usage {
         return Ok(());
     }
-    let has_ledger = by_ledger.is_some();
     {
         let lock = UsageLock::lock();
         let mut shared = plugin.shared.lock();
@@ -240,8 +238,8 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         };
         snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     }
-    if has_ledger {
-        plugin.ledger.lock().keeper.set_written();
+    if let Some(by_ledger) = by_ledger {
+        plugin.ledger.lock().keeper.set_written(by_ledger.usage());
     }
     let factors = tables.job_tables.assocs.iter().map(|assoc| assoc.fs_factor);
     plugin.published.write().publish(&tables.tree, factors);

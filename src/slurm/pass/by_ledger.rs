@@ -342,30 +342,26 @@ impl ByLedger {
     /// Takes over the numbers of some associations. `None`: the list of TRES is another one by now; the
     /// next pass takes it over.
     fn take(&mut self, keeper: &Keeper, of: impl IntoIterator<Item = AssocIndex>) -> Option<()> {
-        let raw = keeper.raw().filter(|raw| raw.len() == self.tree.len())?;
-        let mut numbers = Vec::new();
         for index in self.touched.drain(..) {
             self.assocs[index.get()].stays = true;
         }
         self.touched.extend(of);
-        for &index in &self.touched {
+        let count = self.tres_count;
+        let (usage, assocs, of_tres) = (&mut self.usage, &mut self.assocs, &mut self.tres);
+        let mut fits = true;
+        let read = keeper.read(&self.tree, &self.touched, |index, [billing, wall], tres| {
             let at = index.get();
-            numbers.clear();
-            let (billing, wall) = keeper.numbers(index, &mut numbers);
-            if numbers.len() != self.tres_count {
-                return None;
-            }
-            self.usage[at] = raw[at];
-            let row = &mut self.assocs[at];
+            fits &= tres.len() == count;
+            usage[at] = billing;
+            let row = &mut assocs[at];
             row.add_usage = host::shim_extended(billing);
             row.add_wall = wall.to_f64();
             row.stays = false;
-            let tres = &mut self.tres[at * self.tres_count..][..self.tres_count];
-            for (to, number) in tres.iter_mut().zip(&numbers) {
+            for (to, number) in of_tres[at * count..][..count].iter_mut().zip(tres) {
                 *to = host::shim_extended(*number);
             }
-        }
-        Some(())
+        });
+        read.filter(|()| fits)
     }
 
     /// Finds the associations that have the numbers that they had before, in another tree.

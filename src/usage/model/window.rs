@@ -139,26 +139,10 @@ impl Windowed {
         tree: &Tree,
         mut told: impl FnMut(Extended, Extended),
     ) -> Vec<AssocIndex> {
-        let Changed::Some(leaves) = self.ledger.take_changed() else {
+        let Changed::Some(nodes) = self.ledger.take_changed().and_above(tree) else {
             self.read_all(tree);
             return Vec::new();
         };
-        let mut nodes = Vec::with_capacity(2 * leaves.len());
-        let mut above = None;
-        for leaf in leaves {
-            nodes.push(leaf);
-            let mut next = tree.parent(leaf);
-            // Siblings mostly follow each other, and what is above them is there.
-            if next == std::mem::replace(&mut above, next) {
-                continue;
-            }
-            while let Some(node) = next {
-                nodes.push(node);
-                next = tree.parent(node);
-            }
-        }
-        nodes.sort_unstable();
-        nodes.dedup();
         if let Changed::Some(touched) = &mut self.touched {
             touched.extend(&nodes);
             // Nobody may ask.

@@ -191,9 +191,10 @@ impl Used {
         // The divisor is below 2^62: with the top bit set before, 66 bits or more are left.
         let zeros = self.numerator.leading_zeros();
         let shifted = self.numerator << zeros;
-        let (wide, rest) = (shifted / divisor, shifted % divisor);
+        let wide = shifted / divisor;
         let exponent = -(zeros as i32);
-        Extended::from_wide(wide, exponent, rest != 0)
+        // A remainder would be a second division.
+        Extended::from_wide(wide, exponent, wide * divisor != shifted)
     }
 
     /// TRES-seconds, rounded to 64 bits and then to an `f64`.

@@ -110,8 +110,13 @@ impl Buckets {
 
     /// Touches what a change to the latest bucket reads.
     pub(super) fn read_ahead(&self) -> i64 {
-        let bucket = self.changed.last().copied().unwrap_or(0);
-        bucket ^ self.changes.last().copied().unwrap_or(0) as i64
+        let Some(bucket) = self.changed.last() else {
+            return 0;
+        };
+        let width = self.changes.len() / self.changed.len();
+        let latest = &self.changes[self.changes.len() - width..];
+        // Their first and last: they lie in one cache line or in two, which are read together.
+        bucket ^ (latest[0] ^ latest[width - 1]) as i64
     }
 
     fn insert(&mut self, place: usize, bucket: i64, width: usize) {

@@ -25,6 +25,32 @@ pub enum Changed {
     Some(Vec<AssocIndex>),
 }
 
+impl Changed {
+    /// The same with all above them, ascending, each once.
+    pub(crate) fn and_above(self, tree: &Tree) -> Changed {
+        let Changed::Some(leaves) = self else {
+            return Changed::All;
+        };
+        let mut nodes = Vec::with_capacity(2 * leaves.len());
+        let mut above = None;
+        for leaf in leaves {
+            nodes.push(leaf);
+            let mut next = tree.parent(leaf);
+            // Siblings mostly follow each other, and what is above them is there.
+            if next == std::mem::replace(&mut above, next) {
+                continue;
+            }
+            while let Some(node) = next {
+                nodes.push(node);
+                next = tree.parent(node);
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        Changed::Some(nodes)
+    }
+}
+
 /// Usage in a window, and since dates, of every node of one tree; see the [module](super).
 ///
 /// As in [`crate::usage::Ledger`], positions are those of the tree; an edit of the tree goes

@@ -1,6 +1,6 @@
 //! What a ledger is asked.
 
-use super::ledger::check_kept;
+use super::ledger::{NONE, check_kept};
 use super::slot::{Parts, Slot, secs_since};
 use super::span::pieces;
 use super::sums::{PlanId, WINDOW, touch};
@@ -27,11 +27,7 @@ impl WindowLedger {
     }
 
     /// [`WindowLedger::used`] of every column, in their order (billing, wall time, TRES).
-    pub(in crate::usage) fn used_by_column(
-        &self,
-        index: AssocIndex,
-        mut each: impl FnMut(usize, Used),
-    ) {
+    pub(crate) fn used_by_column(&self, index: AssocIndex, mut each: impl FnMut(usize, Used)) {
         let width = self.columns.width();
         if self.sums.plan(index) != WINDOW {
             let denominator = 1;
@@ -94,7 +90,11 @@ impl WindowLedger {
     pub fn left_in_accounts(&self, tree: &Tree) -> Vec<(AssocIndex, Vec<Used>)> {
         self.check_size(tree);
         let mut left: BTreeMap<AssocIndex, Vec<Used>> = BTreeMap::new();
-        for slot in self.slots.iter().filter(|slot| slot.used) {
+        let own = tree.rows().iter().zip(&self.slot_of);
+        let own = own.filter(|(row, slot)| row.kind == AssocKind::Account && **slot != NONE);
+        let others = self.others.values().flat_map(|other| &other.slots);
+        let slots = own.map(|(_, slot)| slot).chain(others);
+        for slot in slots.map(|slot| &self.slots[*slot as usize]) {
             let Some(assoc) = slot.assoc else { continue };
             if tree.rows()[assoc.get()].kind != AssocKind::Account {
                 continue;
@@ -199,13 +199,21 @@ impl WindowLedger {
         not(any(feature = "slurm", test)),
         expect(dead_code, reason = "the plugin's")
     )]
-    pub(crate) fn read_ahead(&self, leaves: &[AssocIndex], runs: impl Iterator<Item = RunId>) {
+    pub(crate) fn read_ahead(
+        &self,
+        tree: &Tree,
+        leaves: &[AssocIndex],
+        runs: impl Iterator<Item = RunId>,
+    ) {
         // One kind of loads after the other: those of one kind do not wait for each other.
         let slots = leaves.iter().map(|leaf| self.slot_of[leaf.get()]);
         let slots: Vec<&Slot> = slots
             .filter_map(|slot| self.slots.get(slot as usize))
             .collect();
         let mut seen = self.read_sums_ahead(leaves);
+        for leaf in leaves {
+            seen ^= tree.parent(*leaf).map_or(0, AssocIndex::get) as i64;
+        }
         for slot in &slots {
             seen ^= slot.next ^ slot.prune_at;
         }
@@ -222,7 +230,7 @@ impl WindowLedger {
     }
 
     /// The same for what is asked of these nodes.
-    pub(in crate::usage) fn read_sums_ahead(&self, nodes: &[AssocIndex]) -> i64 {
+    pub(crate) fn read_sums_ahead(&self, nodes: &[AssocIndex]) -> i64 {
         nodes
             .iter()
             .fold(0, |seen, node| seen ^ self.sums.read_ahead(*node))
