@@ -28,16 +28,15 @@ pub(super) enum Amounts {
 }
 
 /// Jobs of some sequences, one sequence behind the other.
-#[derive(Default)]
-pub(super) struct Sequences<T> {
-    pub(super) slots: Vec<u32>,
+#[derive(Clone, Copy)]
+pub(super) struct Sequences<S, E> {
+    pub(super) slots: S,
     /// What they are expected to use, here as well: by slot it lies anywhere in memory. Empty where no
-    /// job is expected to use anything.
-    pub(super) expected: Vec<T>,
+    /// job is expected to use anything, and behind the last merge.
+    pub(super) expected: E,
 }
 
-/// Why jobs stand where they do, by place.
-#[derive(Default)]
+/// Why jobs stand where they do, by place before the merge.
 pub(super) struct Keys<T> {
     /// What the child of the merge will have used; empty where no job is expected to use anything.
     pub(super) spent: Vec<T>,
@@ -61,15 +60,15 @@ pub(super) struct Merger<'a, T> {
     /// By node, what it will have used when the first job is taken.
     used: &'a [u128],
     jobs: &'a JobColumns,
-    sequences: &'a Sequences<T>,
+    sequences: Sequences<&'a [u32], &'a [T]>,
     /// Of `sequences`.
-    keys: &'a mut Keys<T>,
+    pub(super) keys: Keys<T>,
     /// Memory.
     runs: Vec<Run>,
     sorted: Vec<Run>,
-    /// What was merged, and why.
-    pub(super) merged: Sequences<T>,
-    pub(super) merged_keys: Keys<T>,
+    /// Whether there are merges to come.
+    goes_on: bool,
+    pub(super) merged: Sequences<Vec<u32>, Vec<T>>,
 }
 
 /// Jobs of a child that stand one behind the other and have one key.
@@ -130,15 +129,6 @@ impl Amounts {
     }
 }
 
-impl<T: Copy> Sequences<T> {
-    /// Appends some jobs of others.
-    pub(super) fn extend(&mut self, from: &Sequences<T>, range: Range<usize>) {
-        let expected = from.expected.get(range.clone()).unwrap_or_default();
-        self.expected.extend_from_slice(expected);
-        self.slots.extend_from_slice(&from.slots[range]);
-    }
-}
-
 /// Appends what runs have, `single` ones of one job each; nothing where there is nothing of any.
 fn append<T: Copy>(to: &mut Vec<T>, from: &[T], runs: &[Run], single: bool) {
     if from.is_empty() {
@@ -161,34 +151,42 @@ impl Run {
 }
 
 impl<'a, T: Amount> Merger<'a, T> {
-    /// Of a step in which so many jobs of `sequences` are merged. `keys`: memory.
+    /// Of a step; `goes_on`: there are others to come.
     pub(super) fn new(
         (forest, used, jobs): (&'a Forest, &'a [u128], &'a JobColumns),
-        sequences: &'a Sequences<T>,
-        keys: &'a mut Keys<T>,
-        count: usize,
+        sequences: Sequences<&'a [u32], &'a [T]>,
+        goes_on: bool,
     ) -> Merger<'a, T> {
-        keys.latest.resize(sequences.slots.len(), 0);
-        let spends = sequences.expected.len();
-        keys.spent.resize(spends, T::default());
-        let spends = if spends > 0 { count } else { 0 };
+        let (count, expect) = (sequences.slots.len(), sequences.expected.len());
         Merger {
             forest,
             used,
             jobs,
             sequences,
-            keys,
+            keys: Keys {
+                spent: vec![T::default(); expect],
+                // Most runs are of one job.
+                latest: sequences.slots.to_vec(),
+            },
             runs: Vec::new(),
             sorted: Vec::new(),
+            goes_on,
             merged: Sequences {
                 slots: Vec::with_capacity(count),
-                expected: Vec::with_capacity(spends),
-            },
-            merged_keys: Keys {
-                spent: Vec::with_capacity(spends),
-                latest: Vec::with_capacity(count),
+                expected: Vec::with_capacity(if goes_on { expect } else { 0 }),
             },
         }
+    }
+
+    /// Appends a sequence that is merged in a later step, and tells where it is now.
+    pub(super) fn pass_on(&mut self, range: Range<usize>) -> Range<usize> {
+        let start = self.merged.slots.len();
+        let expected = self.sequences.expected.get(range.clone());
+        let expected = expected.unwrap_or_default();
+        self.merged.expected.extend_from_slice(expected);
+        let slots = &self.sequences.slots[range];
+        self.merged.slots.extend_from_slice(slots);
+        start..self.merged.slots.len()
     }
 
     /// Merges the sequences below one parent, and tells where the merged one is.
@@ -212,12 +210,12 @@ impl<'a, T: Amount> Merger<'a, T> {
         }
         let count: usize = siblings.iter().map(|one| one.range.len()).sum();
         let single = sorted.len() == count;
-        let (to, keys) = (&mut self.merged, &mut self.merged_keys);
+        let (from, to) = (self.sequences, &mut self.merged);
         let start = to.slots.len();
-        append(&mut to.slots, &self.sequences.slots, &sorted, single);
-        append(&mut to.expected, &self.sequences.expected, &sorted, single);
-        append(&mut keys.spent, &self.keys.spent, &sorted, single);
-        append(&mut keys.latest, &self.keys.latest, &sorted, single);
+        append(&mut to.slots, from.slots, &sorted, single);
+        if self.goes_on {
+            append(&mut to.expected, from.expected, &sorted, single);
+        }
         (self.runs, self.sorted) = (runs, sorted);
         start..start + count
     }
@@ -240,7 +238,6 @@ impl<'a, T: Amount> Merger<'a, T> {
         let mut from = 0;
         while from < slots.len() {
             let mut latest = slots[from];
-            // Most runs are of one job.
             let mut latest_stamp = None;
             let before = spent;
             let mut at = from;
@@ -251,8 +248,8 @@ impl<'a, T: Amount> Merger<'a, T> {
                     if stamp > *latest_stamp.get_or_insert_with(|| self.jobs.stamp(latest)) {
                         (latest, latest_stamp) = (slot, Some(stamp));
                     }
+                    latest_of[at] = latest;
                 }
-                latest_of[at] = latest;
                 if let Some(spent_of) = &mut spent_of {
                     spent_of[at] = spent;
                 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::columns::{JobColumns, Sparse, Stamp};
 use super::forest::{Child, Forest};
 use super::ratio::Ratio;
-use super::runs::{Amount, Amounts, Competitor, Keys, Merger, Sequences, ratio};
+use super::runs::{Amount, Amounts, Competitor, Merger, Sequences, ratio};
 
 /// Jobs of one tier, by slot: node by node, as they came.
 #[derive(Clone, Debug)]
@@ -37,14 +37,14 @@ pub(super) struct Tier {
 pub(super) struct Merge {
     /// See [`Forest::step`].
     step: u32,
-    /// Slots, parent by parent, in their order.
+    /// Slots, parent by parent, in their order; behind them those of merges to come.
     order: Vec<u32>,
     /// By slot: where it is in `order`.
     places: Vec<u32>,
-    /// By place in `order`, what the child of the merge will have used; empty where no job is expected to
-    /// use anything.
+    /// By place before the merge ([`Tier::place_before`]), what the child will have used; empty where no
+    /// job is expected to use anything.
     spent: Amounts,
-    /// By place in `order`, the slot with the latest time.
+    /// By place before the merge, the slot with the latest time.
     latest: Vec<u32>,
     /// Where the sequence of each parent is in `order`, ascending by parent; `None`: of all.
     by_parent: Vec<(Option<u32>, Range<usize>)>,
@@ -91,33 +91,42 @@ impl Tier {
     fn merge_all<T: Amount>(&mut self, forest: &Forest) {
         let mut waiting = self.by_node(forest);
         let expected = self.jobs.expected.stored().iter();
-        let mut sequences = Sequences {
-            slots: self.slots.clone(),
-            expected: expected.map(|one| T::of(*one)).collect(),
-        };
-        let mut keys = Keys::default();
+        let mut expected: Vec<T> = expected.map(|one| T::of(*one)).collect();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
             let (mut now, later): (Vec<_>, Vec<_>) =
                 waiting.into_iter().partition(|one| one.step == step);
             now.sort_by_key(|one| one.parent);
-            let (merge, mut next) = self.merge(forest, step, &now, &sequences, &mut keys);
+            let before = self.merges.last();
+            let sequences = Sequences {
+                slots: before.map_or(&*self.slots, |merge| &merge.order),
+                expected: &*expected,
+            };
+            let mut merger = Merger::new((forest, &self.used, &self.jobs), sequences, step > 0);
+            let mut by_parent = Vec::new();
             waiting = Vec::new();
-            if step > 0 {
-                for (parent, range) in &merge.by_parent {
-                    let node = parent.expect("only all have no parent, in the last step");
-                    waiting.push(competitor(forest, node, range.clone()));
-                }
-                for one in later {
-                    let start = next.slots.len();
-                    next.extend(&sequences, one.range.clone());
-                    waiting.push(Competitor {
-                        range: start..next.slots.len(),
-                        ..one
-                    });
-                }
-                sequences = next;
+            for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
+                let (parent, range) = (siblings[0].parent, merger.merge(siblings));
+                waiting.extend(parent.map(|node| competitor(forest, node, range.clone())));
+                by_parent.push((parent, range));
             }
-            self.merges.push(merge);
+            for one in later {
+                let range = merger.pass_on(one.range);
+                waiting.push(Competitor { range, ..one });
+            }
+            let (merged, keys) = (merger.merged, merger.keys);
+            let mut places = vec![0; self.jobs.len()];
+            for (slot, place) in merged.slots.iter().zip(0..) {
+                places[*slot as usize] = place;
+            }
+            expected = merged.expected;
+            self.merges.push(Merge {
+                step,
+                order: merged.slots,
+                places,
+                spent: T::keep(keys.spent),
+                latest: keys.latest,
+                by_parent,
+            });
         }
     }
 
@@ -169,42 +178,6 @@ impl Tier {
         found
     }
 
-    /// Merges competitors, those of one parent together; also gives the merged sequences, one behind
-    /// the other. `keys`: memory.
-    fn merge<T: Amount>(
-        &self,
-        forest: &Forest,
-        step: u32,
-        now: &[Competitor],
-        sequences: &Sequences<T>,
-        keys: &mut Keys<T>,
-    ) -> (Merge, Sequences<T>) {
-        let count = now.iter().map(|one| one.range.len()).sum();
-        let mut merger = Merger::new((forest, &self.used, &self.jobs), sequences, keys, count);
-        let mut by_parent = Vec::new();
-        for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
-            by_parent.push((siblings[0].parent, merger.merge(siblings)));
-        }
-        let Merger {
-            merged,
-            merged_keys: keys,
-            ..
-        } = merger;
-        let mut places = vec![0; self.jobs.len()];
-        for (slot, place) in merged.slots.iter().zip(0..) {
-            places[*slot as usize] = place;
-        }
-        let merge = Merge {
-            step,
-            order: merged.slots.clone(),
-            places,
-            spent: T::keep(keys.spent),
-            latest: keys.latest,
-            by_parent,
-        };
-        (merge, merged)
-    }
-
     /// The slots of a node's own jobs, as they came.
     pub(super) fn of_node(&self, node: u32) -> &[u32] {
         let node = node as usize;
@@ -213,6 +186,15 @@ impl Tier {
 
     fn at_step(&self, step: u32) -> Option<&Merge> {
         self.merges.iter().find(|merge| merge.step == step)
+    }
+
+    /// The merge of a step, and where the job in a slot stood before it.
+    fn place_before(&self, step: u32, slot: u32) -> (&Merge, usize) {
+        let at = self.merges.iter().position(|merge| merge.step == step);
+        let at = at.expect("a merge with this job");
+        let before = at.checked_sub(1).map(|before| &self.merges[before]);
+        let place = before.map_or(slot, |before| before.places[slot as usize]);
+        (&self.merges[at], place as usize)
     }
 
     /// The slots below a parent in their order; `None`: those of all.
@@ -237,10 +219,9 @@ impl Tier {
         parent: Option<u32>,
         slot: u32,
     ) -> Point {
-        let merge = self.at_step(step).expect("a merge with this job");
+        let (merge, place) = self.place_before(step, slot);
         let child = forest.child(self.jobs.nodes[slot as usize], parent);
         let child = child.expect("below the parent");
-        let place = merge.places[slot as usize] as usize;
         let spent = merge.spent.get(place);
         Point {
             ratio: ratio(forest, &self.used, child, spent),
@@ -255,8 +236,7 @@ impl Tier {
             (Child::Own, _) => 0,
             (Child::Node(node), None) => self.used[node as usize],
             (Child::Node(node), Some(slot)) => {
-                let merge = self.at_step(step).expect("a merge with this job");
-                let place = merge.places[slot as usize] as usize;
+                let (merge, place) = self.place_before(step, slot);
                 let before = merge.spent.get(place);
                 let before = before.unwrap_or(self.used[node as usize]);
                 before.saturating_add(self.jobs.expected.get(slot))
