@@ -1,5 +1,6 @@
 //! Waiting jobs in columns: an order reads only some of them, of all jobs and at random.
 
+use super::amounts::Amounts;
 use super::line::Placed;
 use super::rows::{Job, OrderError};
 
@@ -27,23 +28,18 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         self.stored.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// All of them, or none where all are the default.
-    pub(super) fn stored(&self) -> &[T] {
-        &self.stored
-    }
-
     /// Whether all are the default.
     pub(super) fn is_default(&self) -> bool {
         self.stored.is_empty()
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.len = 0;
         self.stored.clear();
     }
 
     #[inline]
-    fn push(&mut self, value: T) {
+    pub(super) fn push(&mut self, value: T) {
         if self.is_default() && value != T::default() {
             self.stored.resize(self.len, T::default());
             self.stored.push(value);
@@ -51,6 +47,14 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
             self.stored.push(value);
         }
         self.len += 1;
+    }
+
+    /// All in another type, with the same default.
+    pub(super) fn map<U>(&self, convert: impl Fn(T) -> U) -> Sparse<U> {
+        Sparse {
+            len: self.len,
+            stored: self.stored.iter().map(|one| convert(*one)).collect(),
+        }
     }
 
     /// Those at some positions.
@@ -82,7 +86,7 @@ pub struct JobColumns {
     pub(super) stamps: Vec<Stamp>,
     pub(super) tiers: Sparse<i64>,
     pub(super) nices: Sparse<i64>,
-    pub(super) expected: Sparse<u128>,
+    pub(super) expected: Amounts,
     pub(super) numbers: Vec<u32>,
 }
 

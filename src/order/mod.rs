@@ -28,6 +28,7 @@
 //! # Ok::<(), fairtree::order::OrderError>(())
 //! ```
 
+mod amounts;
 mod columns;
 mod forest;
 mod guests;

@@ -3,29 +3,10 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::amounts::Amount;
 use super::columns::{JobColumns, Stamp};
 use super::forest::{Child, Forest};
 use super::ratio::{Ratio, clearly};
-
-/// A use in whole units: in 64 bits, where all that can be used in an order fits these, or in 128. With
-/// 128 always, a quotient for each rounded ratio, and columns filled job by job instead of run by run, an
-/// interleaved order of a million jobs takes 5 % more time: measured together, both versions of
-/// [`super::Line::ordered`] in turns in one process.
-pub(super) trait Amount: Copy + Default + PartialEq {
-    /// A use that fits.
-    fn of(use_: u128) -> Self;
-    fn to_u128(self) -> u128;
-    fn to_f64(self) -> f64;
-    fn saturating_add(self, other: Self) -> Self;
-    fn keep(all: Vec<Self>) -> Amounts;
-}
-
-/// Uses by place.
-#[derive(Clone, Debug)]
-pub(super) enum Amounts {
-    Narrow(Vec<u64>),
-    Wide(Vec<u128>),
-}
 
 /// Jobs of some sequences, one sequence behind the other.
 #[derive(Clone, Copy)]
@@ -89,44 +70,6 @@ struct Tied {
     child: Child,
     /// Where it is among all sequences.
     at: usize,
-}
-
-macro_rules! amount {
-    ($type:ty, $kind:ident) => {
-        impl Amount for $type {
-            fn of(use_: u128) -> Self {
-                <$type>::try_from(use_).unwrap_or(<$type>::MAX)
-            }
-
-            fn to_u128(self) -> u128 {
-                self.into()
-            }
-
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-
-            fn saturating_add(self, other: Self) -> Self {
-                self.saturating_add(other)
-            }
-
-            fn keep(all: Vec<Self>) -> Amounts {
-                Amounts::$kind(all)
-            }
-        }
-    };
-}
-
-amount!(u64, Narrow);
-amount!(u128, Wide);
-
-impl Amounts {
-    pub(super) fn get(&self, place: usize) -> Option<u128> {
-        match self {
-            Amounts::Narrow(all) => all.get(place).map(|one| u128::from(*one)),
-            Amounts::Wide(all) => all.get(place).copied(),
-        }
-    }
 }
 
 /// Appends what runs have, `single` ones of one job each; nothing where there is nothing of any.

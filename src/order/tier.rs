@@ -13,10 +13,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::columns::{JobColumns, Sparse, Stamp};
+use super::amounts::{Amount, Amounts};
+use super::columns::{JobColumns, Stamp};
 use super::forest::{Child, Forest};
 use super::ratio::Ratio;
-use super::runs::{Amount, Amounts, Competitor, Merger, Sequences, ratio};
+use super::runs::{Competitor, Merger, Sequences, ratio};
 
 /// Jobs of one tier, by slot: node by node, as they came.
 #[derive(Clone, Debug)]
@@ -69,29 +70,54 @@ impl Tier {
         jobs: &JobColumns,
         interleaves: bool,
     ) -> Tier {
-        let (starts, jobs) = first_come(forest, rows, jobs, interleaves);
+        let expects = interleaves && !jobs.expected.is_default();
+        let expected = rows.iter().filter(|_| expects);
+        let expected = expected.map(|row| jobs.expected.get(*row));
+        let most = expected.chain(used.iter().max().copied());
+        match u64::try_from(most.fold(0, u128::saturating_add)) {
+            Ok(_) => Tier::merged::<u64>(forest, used, rows, jobs, expects),
+            Err(_) => Tier::merged::<u128>(forest, used, rows, jobs, expects),
+        }
+    }
+
+    fn merged<T: Amount>(
+        forest: &Forest,
+        used: Arc<Vec<u128>>,
+        rows: &mut [u32],
+        jobs: &JobColumns,
+        expects: bool,
+    ) -> Tier {
+        let (starts, stamps, expected) = if expects {
+            sort_by_node(forest, rows, jobs, |row| T::of(jobs.expected.get(row)))
+        } else {
+            let sorted = sort_by_node(forest, rows, jobs, |_| ());
+            (sorted.0, sorted.1, Vec::new())
+        };
+        let mut nodes = Vec::with_capacity(rows.len());
+        for (node, end) in (0..).zip(&starts[1..]) {
+            nodes.resize(*end as usize, node);
+        }
         let mut tier = Tier {
             used,
-            jobs,
+            jobs: JobColumns {
+                nodes,
+                stamps,
+                tiers: jobs.tiers.gather(rows),
+                nices: jobs.nices.gather(rows),
+                expected: T::keep(expected.clone()),
+                numbers: Vec::new(),
+            },
             slots: (0..).take(rows.len()).collect(),
             starts,
             merges: Vec::new(),
         };
-        let expected = tier.jobs.expected.stored();
-        let most = expected.iter().chain(tier.used.iter().max());
-        let most = most.fold(0_u128, |sum, one| sum.saturating_add(*one));
-        match u64::try_from(most) {
-            Ok(_) => tier.merge_all::<u64>(forest),
-            Err(_) => tier.merge_all::<u128>(forest),
-        }
+        tier.merge_all(forest, expected);
         tier
     }
 
-    /// Merges the sequences of all nodes, step by step.
-    fn merge_all<T: Amount>(&mut self, forest: &Forest) {
+    /// Merges the sequences of all nodes, step by step; `expected`: by slot.
+    fn merge_all<T: Amount>(&mut self, forest: &Forest, mut expected: Vec<T>) {
         let mut waiting = self.by_node(forest);
-        let expected = self.jobs.expected.stored().iter();
-        let mut expected: Vec<T> = expected.map(|one| T::of(*one)).collect();
         while let Some(step) = waiting.iter().map(|one| one.step).max() {
             let (mut now, later): (Vec<_>, Vec<_>) =
                 waiting.into_iter().partition(|one| one.step == step);
@@ -189,12 +215,12 @@ impl Tier {
     }
 
     /// The merge of a step, and where the job in a slot stood before it.
-    fn place_before(&self, step: u32, slot: u32) -> (&Merge, usize) {
+    fn place_before(&self, step: u32, slot: u32) -> (&Merge, u32) {
         let at = self.merges.iter().position(|merge| merge.step == step);
         let at = at.expect("a merge with this job");
         let before = at.checked_sub(1).map(|before| &self.merges[before]);
         let place = before.map_or(slot, |before| before.places[slot as usize]);
-        (&self.merges[at], place as usize)
+        (&self.merges[at], place)
     }
 
     /// The slots below a parent in their order; `None`: those of all.
@@ -222,10 +248,10 @@ impl Tier {
         let (merge, place) = self.place_before(step, slot);
         let child = forest.child(self.jobs.nodes[slot as usize], parent);
         let child = child.expect("below the parent");
-        let spent = merge.spent.get(place);
+        let spent = (!merge.spent.is_default()).then(|| merge.spent.get(place));
         Point {
             ratio: ratio(forest, &self.used, child, spent),
-            latest: self.jobs.stamp(merge.latest[place]),
+            latest: self.jobs.stamp(merge.latest[place as usize]),
         }
     }
 
@@ -237,8 +263,10 @@ impl Tier {
             (Child::Node(node), None) => self.used[node as usize],
             (Child::Node(node), Some(slot)) => {
                 let (merge, place) = self.place_before(step, slot);
-                let before = merge.spent.get(place);
-                let before = before.unwrap_or(self.used[node as usize]);
+                let before = match merge.spent.is_default() {
+                    true => self.used[node as usize],
+                    false => merge.spent.get(place),
+                };
                 before.saturating_add(self.jobs.expected.get(slot))
             }
         }
@@ -253,38 +281,9 @@ impl Merge {
 }
 
 /// Sorts jobs by node and, within one, as they came: puts `rows` in that order, and gives where each
-/// node's jobs begin, and the jobs.
-fn first_come(
-    forest: &Forest,
-    rows: &mut [u32],
-    jobs: &JobColumns,
-    interleaves: bool,
-) -> (Vec<u32>, JobColumns) {
-    let (starts, stamps, expected) = if interleaves && !jobs.expected.is_default() {
-        let sorted = sort_by_node(forest, rows, jobs, |row| jobs.expected.get(row));
-        (sorted.0, sorted.1, sorted.2.into_iter().collect())
-    } else {
-        let sorted = sort_by_node(forest, rows, jobs, |_| ());
-        (sorted.0, sorted.1, Sparse::default())
-    };
-    let mut nodes = Vec::with_capacity(rows.len());
-    for (node, end) in (0..).zip(&starts[1..]) {
-        nodes.resize(*end as usize, node);
-    }
-    let columns = JobColumns {
-        nodes,
-        stamps,
-        tiers: jobs.tiers.gather(rows),
-        nices: jobs.nices.gather(rows),
-        expected,
-        numbers: Vec::new(),
-    };
-    (starts, columns)
-}
-
-/// The sorting: where each node's jobs begin, when they came, and what else is read of each. All of
-/// a job lies together meanwhile, so that it misses the caches once: without this an interleaved
-/// order takes 18 % more time (both versions of [`super::Line::ordered`] in turns in one process).
+/// node's jobs begin, when jobs came, and what else is read of each. All of a job lies together
+/// meanwhile, so that it misses the caches once: without this an interleaved order takes 18 % more time
+/// (both versions of [`super::Line::ordered`] in turns in one process).
 fn sort_by_node<T: Copy + Default>(
     forest: &Forest,
     rows: &mut [u32],
@@ -299,22 +298,23 @@ fn sort_by_node<T: Copy + Default>(
         starts[node + 1] += starts[node];
     }
     let mut next = starts.clone();
-    let mut sorted = vec![((0, (0, 0)), 0, T::default()); rows.len()];
+    let mut sorted = vec![((0, 0), 0, T::default()); rows.len()];
     for row in &*rows {
         let at = &mut next[jobs.nodes[*row as usize] as usize];
-        sorted[*at as usize] = (jobs.within(*row), *row, read(*row));
+        sorted[*at as usize] = (jobs.stamp(*row), *row, read(*row));
         *at += 1;
     }
     for pair in starts.windows(2) {
         let own = &mut sorted[pair[0] as usize..pair[1] as usize];
-        if !own.is_sorted_by(|a, b| a.0 < b.0) {
-            own.sort_unstable_by_key(|one| one.0);
+        let within = |one: &(Stamp, u32, T)| (jobs.nices.get(one.1), one.0);
+        if !own.is_sorted_by(|a, b| within(a) < within(b)) {
+            own.sort_unstable_by_key(within);
         }
     }
     for (row, one) in rows.iter_mut().zip(&sorted) {
         *row = one.1;
     }
-    let stamps = sorted.iter().map(|one| one.0.1).collect();
+    let stamps = sorted.iter().map(|one| one.0).collect();
     (starts, stamps, sorted.iter().map(|one| one.2).collect())
 }
 
