@@ -277,8 +277,8 @@ fn offset(nth: u64, jobs: u64, distance: u64, above: bool, below: bool) -> Optio
         return None;
     }
     if above && below {
-        let part = u128::from(nth + 1) * u128::from(distance) / u128::from(jobs + 1);
-        return Some(part as u64);
+        // Both factors are numbers of 32 bits.
+        return Some((nth + 1) * distance / (jobs + 1));
     }
     let step = (distance / (jobs + 1)).min(SPACING);
     Some(if below {
