@@ -21,7 +21,7 @@ pub(super) struct Sequences<S, E> {
 pub(super) struct Keys<T> {
     /// What the child of the merge will have used; empty where no job is expected to use anything.
     pub(super) spent: Vec<T>,
-    /// The slot with the latest time.
+    /// The slot with the latest time; empty where that is each job's own.
     pub(super) latest: Vec<u32>,
 }
 
@@ -108,8 +108,7 @@ impl<'a, T: Amount> Merger<'a, T> {
             sequences,
             keys: Keys {
                 spent: vec![T::default(); expect],
-                // Most runs are of one job.
-                latest: sequences.slots.to_vec(),
+                latest: Vec::new(),
             },
             runs: Vec::new(),
             sorted: Vec::new(),
@@ -176,7 +175,6 @@ impl<'a, T: Amount> Merger<'a, T> {
         let slots = &self.sequences.slots[range.clone()];
         let expected = self.sequences.expected.get(range.clone());
         let expected = expected.filter(|_| rounding.is_some()).unwrap_or_default();
-        let latest_of = &mut self.keys.latest[range.clone()];
         let mut spent_of = self.keys.spent.get_mut(range.clone());
         let mut from = 0;
         while from < slots.len() {
@@ -191,7 +189,10 @@ impl<'a, T: Amount> Merger<'a, T> {
                     if stamp > *latest_stamp.get_or_insert_with(|| self.jobs.stamp(latest)) {
                         (latest, latest_stamp) = (slot, Some(stamp));
                     }
-                    latest_of[at] = latest;
+                    if self.keys.latest.is_empty() {
+                        self.keys.latest = self.sequences.slots.to_vec();
+                    }
+                    self.keys.latest[range.start + at] = latest;
                 }
                 if let Some(spent_of) = &mut spent_of {
                     spent_of[at] = spent;
@@ -219,9 +220,13 @@ impl<'a, T: Amount> Merger<'a, T> {
             let node = self.jobs.nodes[first as usize];
             let child = self.forest.child(node, parent);
             let child = child.expect("below the parent");
+            let latest = match self.keys.latest.is_empty() {
+                true => self.sequences.slots,
+                false => &self.keys.latest,
+            };
             tied.extend(run.range().map(|at| Tied {
                 rounded: run.rounded(),
-                latest: self.jobs.stamp(self.keys.latest[at]),
+                latest: self.jobs.stamp(latest[at]),
                 child,
                 at,
             }));

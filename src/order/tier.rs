@@ -45,7 +45,7 @@ pub(super) struct Merge {
     /// By place before the merge ([`Tier::place_before`]), what the child will have used; empty where no
     /// job is expected to use anything.
     spent: Amounts,
-    /// By place before the merge, the slot with the latest time.
+    /// By place before the merge, the slot with the latest time; empty where that is each job's own.
     latest: Vec<u32>,
     /// Where the sequence of each parent is in `order`, ascending by parent; `None`: of all.
     by_parent: Vec<(Option<u32>, Range<usize>)>,
@@ -249,9 +249,10 @@ impl Tier {
         let child = forest.child(self.jobs.nodes[slot as usize], parent);
         let child = child.expect("below the parent");
         let spent = (!merge.spent.is_default()).then(|| merge.spent.get(place));
+        let latest = merge.latest.get(place as usize);
         Point {
             ratio: ratio(forest, &self.used, child, spent),
-            latest: self.jobs.stamp(merge.latest[place as usize]),
+            latest: self.jobs.stamp(latest.copied().unwrap_or(slot)),
         }
     }
 
