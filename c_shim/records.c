@@ -180,17 +180,21 @@ void host_copy_qos_to(shim_snapshot *snapshot, shim_qos_rows *rows, shim_pointer
 {
 	shim_qos *row = HOST_PUSH(snapshot, *rows, 1);
 	void **at = HOST_PUSH(snapshot, *records, 1);
+	shim_extended raw = { 0 };
 
 	if (!row || !at)
 		return;
+	if (qos->usage)
+		raw = host_to_extended(qos->usage->usage_raw);
 	*at = (void *) qos;
 	*row = (shim_qos) {
 		.norm_priority = qos->usage ? qos->usage->norm_priority : 0,
 		.usage_factor = qos->usage_factor,
 		.id = qos->id,
 		.priority = qos->priority,
+		.usage_mantissa = raw.mantissa,
+		.usage_sign_exponent = raw.sign_exponent,
 		.no_decay = qos->flags & QOS_FLAG_NO_DECAY,
-		.is_unused = !qos->usage || qos->usage->usage_raw == 0,
 	};
 }
 

@@ -396,16 +396,22 @@ static void prefetch_charged_tres(const void *assoc, void *arg)
 }
 
 /*
- * Has somebody reset usage that is to be set, since the row was made? Then it stays 0: the next look at
- * the record tells the ledger.
+ * Has somebody reset usage that is to be set, since the row was made? Then it stays as it is: the next
+ * look at the record tells the ledger. A user whose job ended after that has less than before; an account
+ * may have less because associations were moved.
  */
 static bool was_reset(const renewal *r, uint32_t row, const slurmdb_assoc_rec_t *assoc)
 {
 	const shim_usage_update *update = r->update;
+	long double had;
 
-	return update->assocs && row < update->assocs_len && update->assocs[row].scale == 0 &&
-	       r->snapshot->assocs.at[row].usage_mantissa &&
-	       !host_has_digits(&assoc->usage->usage_raw);
+	if (!update->assocs || row >= update->assocs_len || update->assocs[row].scale != 0)
+		return false;
+	had = host_from_extended((shim_extended) {
+		.mantissa = r->snapshot->assocs.at[row].usage_mantissa,
+		.sign_exponent = r->snapshot->assocs.at[row].usage_sign_exponent,
+	});
+	return assoc->user ? assoc->usage->usage_raw < had : had > 0 && !assoc->usage->usage_raw;
 }
 
 static bool renew_assoc(void *arg_assoc, void *arg)

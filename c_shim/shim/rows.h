@@ -38,8 +38,9 @@ typedef struct {
 	double usage_factor; /* negative: not set */
 	uint32_t id;
 	uint32_t priority;
+	uint64_t usage_mantissa; /* raw usage: these two are a shim_extended */
+	uint16_t usage_sign_exponent;
 	bool no_decay;
-	bool is_unused; /* its raw usage is 0 */
 } shim_qos;
 
 typedef struct {

@@ -105,8 +105,8 @@ extern void shim_usage_take_qos(shim_snapshot *snapshot);
  * Where the snapshot caches its associations, each row is compared with its record on the way, and
  * gets the usage that the record has afterwards; `assoc_cache_valid` says whether all were equal.
  *
- * A record of which the usage is to be set, and which lost all of it since its row was made, stays
- * without: that was a reset.
+ * Usage that is to be set stays where the record has lost it since its row was made (a user some of
+ * it, an account all): that was a reset.
  */
 extern uint32_t shim_usage_renew(shim_snapshot *snapshot, const shim_usage_update *update,
 				 const shim_assoc_factors *factors, const shim_charges *charges,

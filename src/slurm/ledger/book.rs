@@ -5,7 +5,7 @@ use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::extended::Extended;
-use crate::tree::{AssocId, AssocIndex, Tree};
+use crate::tree::{AssocId, AssocIndex, AssocKind, Tree};
 use crate::usage::Plan;
 use crate::usage::window::{
     Changed, Column, Columns, History, LeafKey, READ_AHEAD, Rate, Used, WindowError, WindowLedger,
@@ -61,33 +61,43 @@ enum Place {
     Nowhere,
 }
 
-/// Which nodes of a tree have usage.
+/// What records of a tree's nodes were set to.
 #[derive(Debug, Default)]
-pub(super) struct UsedBy {
+pub(super) struct Written {
     tree: Option<Arc<Tree>>,
-    /// By position.
-    used: Vec<bool>,
+    /// Raw usage, by position.
+    usage: Vec<Extended>,
 }
 
-impl UsedBy {
-    /// `usage`: by position.
-    pub(super) fn new(tree: &Arc<Tree>, usage: impl Iterator<Item = Extended>) -> UsedBy {
-        UsedBy {
-            tree: Some(Arc::clone(tree)),
-            used: usage.map(|usage| !usage.is_zero()).collect(),
-        }
+impl Written {
+    pub(super) fn new(tree: &Arc<Tree>, usage: Vec<Extended>) -> Written {
+        let tree = Some(Arc::clone(tree));
+        Written { tree, usage }
     }
 
-    /// Whether the association at `index` of `tree`, which may be a later one, had usage.
-    pub(super) fn had(&self, tree: &Arc<Tree>, index: AssocIndex) -> bool {
-        let Some(then) = &self.tree else {
+    /// Whether the node at `index` of `tree`, which may be a later one, was reset, as its record has this
+    /// usage now (`None`: no number). Until the next pass, ends of jobs only add: a user, or a QOS, was
+    /// reset if it has less. An account also has less when associations are moved; one that was reset has
+    /// nothing, or was charged since, and then all users below it have less.
+    pub(super) fn was_reset(
+        &self,
+        tree: &Arc<Tree>,
+        index: AssocIndex,
+        usage: Option<Extended>,
+    ) -> bool {
+        let (Some(then), Some(usage)) = (&self.tree, usage) else {
             return false;
         };
-        let index = match Arc::ptr_eq(then, tree) {
+        let row = &tree.rows()[index.get()];
+        let before = match Arc::ptr_eq(then, tree) {
             true => Some(index),
-            false => then.index_of(tree.rows()[index.get()].id),
+            false => then.index_of(row.id),
         };
-        index.is_some_and(|index| self.used[index.get()])
+        let before = before.map_or(Extended::ZERO, |index| self.usage[index.get()]);
+        match row.kind {
+            AssocKind::User => usage < before,
+            AssocKind::Account => usage.is_zero() && !before.is_zero(),
+        }
     }
 }
 
@@ -237,13 +247,13 @@ impl Book {
         result
     }
 
-    /// Who has usage.
-    pub(super) fn used(&self) -> UsedBy {
-        let mut billing = vec![Extended::ZERO; self.tree.len()];
-        self.read(self.tree.parents_first(), |index, numbers, _| {
-            billing[index.get()] = numbers[0];
+    /// What records are set to that hold what the book says.
+    pub(super) fn written(&self) -> Written {
+        let mut usage = vec![Extended::ZERO; self.tree.len()];
+        self.read(self.tree.parents_first(), |index, [billing, _], _| {
+            usage[index.get()] = billing;
         });
-        UsedBy::new(&self.tree, billing.into_iter())
+        Written::new(&self.tree, usage)
     }
 
     /// Whose numbers may be others since this was last asked, with all above them.

@@ -1,17 +1,18 @@
 //! The ledgers of associations and of QOS, and what both are fed with.
 
-use super::book::{Book, Numbers, UsedBy};
+use super::book::{Book, Numbers, Written};
 use super::feeding::{Feeding, Remembered};
 use super::keeper::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
+use crate::extended::Extended;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
 use crate::usage::window::{
     BuildNumberHasher, History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// No QOS has this id: it is that of the root above them.
@@ -34,8 +35,8 @@ pub(super) struct Books {
     no_decay: Vec<u32>,
     /// Ends that the books have.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
-    /// The associations and QOS whose records were given usage by the last pass.
-    pub(super) written: [UsedBy; 2],
+    /// What the last pass has set the records of associations and of QOS to.
+    pub(super) written: [Written; 2],
     /// All that was used before this pass is to be forgotten.
     pub(super) is_cleared: bool,
     /// What is to be taken out of the records of QOS with the flag NoDecay, which are charged as ever:
@@ -301,17 +302,15 @@ impl Books {
     fn resets(&mut self, site: &SeenSite<'_>) -> [Vec<bool>; 2] {
         let all = std::mem::take(&mut self.is_cleared);
         let of_assocs = self.reset_assocs(site, all);
-        let unused: HashSet<u32> = site
-            .qos
-            .iter()
-            .filter(|qos| qos.is_unused && !qos.no_decay)
-            .map(|qos| qos.id)
-            .collect();
         let before = std::mem::take(&mut self.written[1]);
         let qos_tree = Arc::clone(self.qos.tree());
+        // Of QOS with the flag NoDecay the records are not set.
+        let decaying = site.qos.iter().filter(|qos| !qos.no_decay);
+        let usage: HashMap<u32, Option<Extended>> =
+            decaying.map(|qos| (qos.id, qos.usage)).collect();
         let is_reset = |index: AssocIndex| {
-            let id = qos_tree.rows()[index.get()].id;
-            before.had(&qos_tree, index) && unused.contains(&id)
+            let usage = usage.get(&qos_tree.rows()[index.get()].id);
+            before.was_reset(&qos_tree, index, usage.copied().flatten())
         };
         let of_qos = reset(&mut self.qos, all, is_reset, &self.ended, site.now);
         [of_assocs, of_qos]
@@ -326,7 +325,7 @@ impl Books {
     fn reset_assocs(&mut self, site: &SeenSite<'_>, all: bool) -> Vec<bool> {
         let before = std::mem::take(&mut self.written[0]);
         let tree = Arc::clone(self.assocs.tree());
-        let is_reset = |index| before.had(&tree, index) && (site.is_unused)(index);
+        let is_reset = |index| before.was_reset(&tree, index, (site.usage)(index));
         reset(&mut self.assocs, all, is_reset, &self.ended, site.now)
     }
 

@@ -1,6 +1,6 @@
 //! The ledgers of associations and of QOS, from pass to pass.
 
-use super::book::{Numbers, UsedBy};
+use super::book::{Numbers, Written};
 use super::books::{Books, placing, qos_name};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
@@ -13,13 +13,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What a pass knows of a QOS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::slurm) struct SeenQos {
     pub(in crate::slurm) id: u32,
     /// The flag NoDecay: its usage is for ever.
     pub(in crate::slurm) no_decay: bool,
-    /// Its record holds no usage.
-    pub(in crate::slurm) is_unused: bool,
+    /// Raw usage in its record; `None`: no number.
+    pub(in crate::slurm) usage: Option<Extended>,
 }
 
 /// What a pass knows of the host, besides runs.
@@ -33,8 +33,8 @@ pub(in crate::slurm) struct SeenSite<'a> {
     pub(in crate::slurm) plan: &'a LedgerPlan,
     /// Plans of accounts.
     pub(in crate::slurm) plans: &'a [(AssocId, Plan)],
-    /// Holds the record of this association no usage?
-    pub(in crate::slurm) is_unused: &'a dyn Fn(AssocIndex) -> bool,
+    /// Raw usage in the record of this association; `None`: no number.
+    pub(in crate::slurm) usage: &'a dyn Fn(AssocIndex) -> Option<Extended>,
     /// Names of the associations; asked when the tree is another one.
     pub(in crate::slurm) names: &'a dyn Fn() -> HashMap<AssocId, LeafKey>,
 }
@@ -160,8 +160,8 @@ impl Keeper {
     /// The records hold what the books say; those of associations these numbers, by position.
     pub(in crate::slurm) fn set_written(&mut self, usage: &[Extended]) {
         if let Some(books) = &mut self.books {
-            let of_assocs = UsedBy::new(books.assocs.tree(), usage.iter().copied());
-            books.written = [of_assocs, books.qos.used()];
+            let of_assocs = Written::new(books.assocs.tree(), usage.to_vec());
+            books.written = [of_assocs, books.qos.written()];
             books.taken_back.clear();
         }
     }

@@ -44,6 +44,8 @@ struct FakeHost {
     ended: Vec<SeenRun<'static>>,
     /// What the records of associations hold, by position.
     records: Vec<f64>,
+    /// What they were set to.
+    written: Vec<Extended>,
     /// That of QOS, by id.
     of_qos: HashMap<u32, f64>,
     /// What would be on disk.
@@ -92,7 +94,7 @@ fn qos(id: u32, no_decay: bool) -> SeenQos {
     SeenQos {
         id,
         no_decay,
-        is_unused: false,
+        usage: None,
     }
 }
 
@@ -107,6 +109,7 @@ impl FakeHost {
             jobs: Vec::new(),
             ended: Vec::new(),
             records: vec![0.0; 6],
+            written: Vec::new(),
             of_qos: HashMap::new(),
             files: Vec::new(),
         }
@@ -219,7 +222,18 @@ impl FakeHost {
         let rows: Vec<SeenRun<'static>> = self.jobs.iter().map(|job| self.seen(job)).collect();
         let plan = LedgerPlan::new(&self.config, &TimeZone::UTC);
         let tree = Arc::clone(&self.tree);
-        let records = self.records.clone();
+        let (records, written) = (self.records.clone(), self.written.clone());
+        // A record holds more digits than what the tests see of it.
+        let usage = |index: AssocIndex| {
+            let record = records[index.get()];
+            let set = written.get(index.get()).copied();
+            let set = set.filter(|set| set.to_f64() == record);
+            set.or(Extended::from_f64(record))
+        };
+        for qos in &mut self.qos {
+            let record = self.of_qos.get(&qos.id).copied().unwrap_or_default();
+            qos.usage = Extended::from_f64(record);
+        }
         let tres = ["cpu", "mem", "billing"].map(str::to_owned);
         let names = || {
             let ids = tree.rows().iter();
@@ -243,7 +257,7 @@ impl FakeHost {
             now: self.now,
             plan: &plan,
             plans: &plans,
-            is_unused: &|index: AssocIndex| records[index.get()] == 0.0,
+            usage: &usage,
             names: &names,
         };
         let files = &self.files;
@@ -282,6 +296,7 @@ impl FakeHost {
             };
         }
         self.keeper.set_written(&usage);
+        self.written = usage;
         self.files = self.keeper.files().unwrap();
         complaints
     }
@@ -470,15 +485,39 @@ fn a_reset_that_is_found_when_records_are_written_is_followed() {
     assert_eq!(host.records, [220.0, 110.0, 110.0, 110.0, 0.0, 110.0]);
     // sacctmgr modify user u4 set RawUsage=0; the record of QOS 1 stays.
     host.records[3] = 0.0;
-    host.qos[0].is_unused = true;
+    host.of_qos.insert(1, 0.0);
     host.pass_again();
     assert_eq!(host.records, [110.0, 0.0, 110.0, 0.0, 0.0, 110.0]);
     assert_eq!(host.of_qos[&1], 220.0);
-    host.qos[0].is_unused = false;
     host.pass_time(10);
     host.pass();
     assert_eq!(host.records, [130.0, 10.0, 120.0, 10.0, 0.0, 120.0]);
     assert_eq!(host.of_qos[&1], 240.0);
+}
+
+/// sacctmgr modify user u4, and later QOS 1, set RawUsage=0; then a job ends, and its record has something
+/// again before the next pass.
+#[test]
+fn a_reset_is_followed_where_a_job_has_ended_since() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 1);
+    host.start(2, 6, [1, 0], 1);
+    host.pass_time(100);
+    host.pass();
+    host.records = vec![105.0, 5.0, 100.0, 5.0, 0.0, 100.0];
+    host.pass_time(10);
+    host.end(1, EndState::Completed, true);
+    host.pass();
+    assert_eq!(host.records, [110.0, 0.0, 110.0, 0.0, 0.0, 110.0]);
+    assert_eq!(host.of_qos[&1], 220.0);
+    host.of_qos.insert(1, 5.0);
+    host.pass_time(10);
+    host.pass();
+    assert_eq!(host.of_qos[&1], 0.0);
+    host.pass_time(10);
+    host.pass();
+    assert_eq!(host.of_qos[&1], 10.0);
+    assert_eq!(host.records, [130.0, 0.0, 130.0, 0.0, 0.0, 130.0]);
 }
 
 /// slurmctld had told of an end, and was killed before it had written it down: it takes the job for one

@@ -163,9 +163,12 @@ fn tell(
     let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
     let plans = plans(&plan);
     let qos: Vec<SeenQos> = snapshot.qos().iter().map(seen_qos).collect();
-    let is_unused = |index: AssocIndex| {
+    let usage = |index: AssocIndex| {
         let row = &snapshot.assocs()[index.get()];
-        row.usage_mantissa == 0
+        host::extended(ffi::shim_extended {
+            mantissa: row.usage_mantissa,
+            sign_exponent: row.usage_sign_exponent,
+        })
     };
     let site = SeenSite {
         cluster: &settings.cluster,
@@ -175,7 +178,7 @@ fn tell(
         now: moment.now,
         plan: &plan,
         plans: &plans,
-        is_unused: &is_unused,
+        usage: &usage,
         names: &host::assoc_names,
     };
     let mut desk = plugin.ledger.lock();
@@ -208,8 +211,15 @@ fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
     SeenQos {
         id: row.id,
         no_decay: row.no_decay,
-        is_unused: row.is_unused,
+        usage: qos_usage(row),
     }
+}
+
+fn qos_usage(row: &ffi::shim_qos) -> Option<Extended> {
+    host::extended(ffi::shim_extended {
+        mantissa: row.usage_mantissa,
+        sign_exponent: row.usage_sign_exponent,
+    })
 }
 
 /// Plans of accounts, by the associations that these are now.
@@ -436,10 +446,15 @@ impl ByLedger {
     }
 
     /// What becomes of the records. An association that came after the snapshot has used nothing yet, a
-    /// QOS keeps what it has.
+    /// QOS keeps what it has; so does one that was reset after the snapshot, as the next pass shall see.
     pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
-        let qos = snapshot.qos_now().iter();
-        let qos = qos.map(|row| self.qos.get(&row.id).copied().unwrap_or(scaled(1.0)));
+        let qos = snapshot.qos_now().iter().map(|now| {
+            let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
+            let usage = qos_usage(now).zip(seen.and_then(qos_usage));
+            let was_reset = usage.is_some_and(|(now, seen)| now < seen);
+            let change = self.qos.get(&now.id).filter(|_| !was_reset);
+            change.copied().unwrap_or(scaled(1.0))
+        });
         self.qos_rows.clear();
         self.qos_rows.extend(qos);
         UsageUpdate {

@@ -19,7 +19,7 @@ use super::host::Host;
 use super::outcome::Outcome;
 use super::promise::Promise;
 use super::run::{Run, report};
-use super::{Built, Size, build_host, during, fault, faults, orders};
+use super::{Built, Size, build_host, during, fault, faults, orders, windows};
 use fairtree_oracle::FaultCounts;
 
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
@@ -59,7 +59,7 @@ pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
         tests.push(documented.test(format!("documented::seed_{seed}"), seed..seed + 1));
     }
     tests.extend(of_passes(bed));
-    tests.extend(of_orders(bed));
+    tests.extend(of_policies(bed));
     Ok(tests)
 }
 
@@ -101,17 +101,21 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_orders(bed: &'static Bed) -> [Trial; 2] {
+fn of_policies(bed: &'static Bed) -> [Trial; 3] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 2] = [
-        ("numbers_are_no_sums", orders::numbers_are_no_sums),
+    let tests: [(&str, Test); 3] = [
+        ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
-            "every_job_gets_its_number",
+            "orders::every_job_gets_its_number",
             orders::every_job_gets_its_number,
+        ),
+        (
+            "windows::a_reset_counts_where_a_job_ends",
+            windows::a_reset_counts_where_a_job_ends,
         ),
     ];
     tests.map(|(name, test)| {
-        harness::test(bed, format!("orders::{name}"), move |bed| {
+        harness::test(bed, name, move |bed| {
             let installation = bed.installation()?;
             let host = build_host(&installation, &bed.progress)?;
             test(&host, &project::plugin(installation.release()))
