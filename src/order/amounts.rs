@@ -15,7 +15,9 @@ pub(super) trait Amount: Copy + Default + PartialEq {
     fn keep(all: Vec<Self>) -> Amounts;
 }
 
-/// Uses by position, none of which is stored as long as all are 0.
+/// Uses by position, none of which is stored as long as all are 0. With 128 bits always, jobs are sorted
+/// by node as rows of 48 bytes instead of 32, and an interleaved order of a million jobs takes 5 to 6 %
+/// more time (both versions of [`super::Line::ordered`] in turns in one process).
 #[derive(Clone, Debug)]
 pub(super) enum Amounts {
     Narrow(Sparse<u64>),

@@ -277,7 +277,8 @@ fn offset(nth: u64, jobs: u64, distance: u64, above: bool, below: bool) -> Optio
         return None;
     }
     if above && below {
-        // Both factors are numbers of 32 bits.
+        // Both factors are numbers of 32 bits. With a division of 128 bits an interleaved order of a million
+        // jobs takes 2 to 3 % more time (both versions of `Line::ordered` in turns in one process).
         return Some((nth + 1) * distance / (jobs + 1));
     }
     let step = (distance / (jobs + 1)).min(SPACING);

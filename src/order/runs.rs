@@ -17,7 +17,9 @@ pub(super) struct Sequences<S, E> {
     pub(super) expected: E,
 }
 
-/// Why jobs stand where they do, by place before the merge.
+/// Why jobs stand where they do, by place before the merge. Moved to the places behind it, they cost an
+/// interleaved order of a million jobs 3 to 5 % more time, and the latest slots stored for all jobs
+/// another 4 to 7 % (versions of [`super::Line::ordered`] in turns in one process).
 pub(super) struct Keys<T> {
     /// What the child of the merge will have used; empty where no job is expected to use anything.
     pub(super) spent: Vec<T>,

@@ -351,7 +351,7 @@ pub const KINDS: [Kind; 5] = [
     kind("documented", OURS, &[]),
     kind("compat_slurm", STOCK, &[]),
     kind("documented_ranked_twice", OURS, RANKED_TWICE),
-    // There, only what an administrator changes gives others: use goes on evenly.
+    // Use goes on evenly there: without this change the pass under test gives the same priorities again.
     kind("window", WINDOW, &["qos_set 1 prio=11"]),
     kind("window_ranked_twice", WINDOW, RANKED_TWICE),
 ];
