@@ -34,7 +34,7 @@ pub(in crate::slurm) struct StandingLine {
     submitted: Submits,
     /// How long runs took up to the last pass, under `expect=history`.
     run_times: Arc<RunTimes>,
-    /// Jobs that came since the pass, by id, and the association that they were charged to.
+    /// Jobs that came since the last snapshot, by id, and the association that they were charged to.
     came: BTreeMap<u64, (Job, Option<AssocId>)>,
 }
 
@@ -231,9 +231,11 @@ impl StandingLine {
         self.submitted.iter().chain(known).collect()
     }
 
-    /// A snapshot is about to be taken, which has all jobs that came so far.
+    /// A snapshot is about to be taken, which has all jobs that came so far, unless they have gone
+    /// by then: those are in no line to come.
     pub(in crate::slurm) fn before_snapshot(&mut self) {
         self.missed = false;
+        self.came.clear();
     }
 
     /// No order is asked for any more: what is left is when jobs were first submitted. Gives what is

@@ -124,3 +124,37 @@ pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
     ensure!(priority(8)? == 77.0, "an administrator's stays");
     Ok(())
 }
+
+/// A job that comes and goes between two passes has no place in the line any more, and counts for nobody:
+/// one that was cancelled, one that started and ended. The next one of its user, who has used nothing,
+/// comes before the second one of the other's. Expected: picking and charging by hand.
+///
+/// # Errors
+/// Another place; the host fails.
+pub fn who_came_and_went_counts_for_nobody(host: &Host, plugin: &Path) -> Result<()> {
+    let mut life = life("PriorityParameters=order=interleaved", "");
+    let boot = life.lines.iter().position(|line| line == "boot");
+    life.lines.truncate(boot.unwrap_or_default());
+    let submit =
+        |job, assoc| format!("submit {job} assoc={assoc} qos=1 part=main limit=60 cpu=4 node=1");
+    life.push("boot");
+    life.push("pass 300");
+    life.push(submit(1, 4));
+    life.push("cancel 1");
+    life.push(submit(2, 4));
+    life.push("start 2");
+    life.push("end 2");
+    life.push(submit(3, 5));
+    life.push(submit(4, 5));
+    life.push("pass 300");
+    life.push(submit(5, 4));
+    let last = life.lines.len();
+    let dump = host.play(plugin, &life, Some((last, last)))?;
+    ensure!(dump.ending == "exit 0", "{}", dump.ending);
+    let priority = |job: u32| -> Result<f64> {
+        Ok(answer(&dump, last, &format!("job {job} priority"))?.parse()?)
+    };
+    let numbers: Vec<f64> = [3, 5, 4].map(priority).into_iter().collect::<Result<_>>()?;
+    ensure!(numbers.is_sorted_by(|a, b| a > b), "{numbers:?}");
+    Ok(())
+}

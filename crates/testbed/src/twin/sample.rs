@@ -101,13 +101,17 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_policies(bed: &'static Bed) -> [Trial; 3] {
+fn of_policies(bed: &'static Bed) -> [Trial; 4] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 3] = [
+    let tests: [(&str, Test); 4] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
             "orders::every_job_gets_its_number",
             orders::every_job_gets_its_number,
+        ),
+        (
+            "orders::who_came_and_went_counts_for_nobody",
+            orders::who_came_and_went_counts_for_nobody,
         ),
         (
             "windows::a_reset_counts_where_a_job_ends",
