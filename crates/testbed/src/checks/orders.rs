@@ -202,9 +202,17 @@ pub fn by_a_reconfigure(check: &Check) -> Result<()> {
     })
 }
 
-/// Under `expect=history` a job counts as long as the last two of its user took, here two seconds
-/// of a minute; also after slurmctld was started again.
+/// Under `expect=history` a job counts as long as the last two of its user took, here some seconds
+/// of many minutes; also after slurmctld was started again.
 pub fn by_history(check: &Check) -> Result<()> {
+    // So long that the order is another one, however slowly a machine starts and ends jobs.
+    const MINUTES: u64 = 10;
+    let limit = format!("--time={MINUTES}");
+    let long = |project: usize, secs| NewJob {
+        options: vec![limit.clone()],
+        ..whole(PROJECTS[project], secs)
+    };
+    let limits = [60 * MINUTES * u64::from(CPUS); PROJECTS.len()];
     let mut plan = plan(check);
     let parameters = parameters("interleaved", PERIOD) + ",expect=history";
     plan.settings
@@ -214,28 +222,28 @@ pub fn by_history(check: &Check) -> Result<()> {
         check.step("three jobs of one user run");
         let mut ran = Vec::new();
         for secs in [9, 1, 3] {
-            let id = cluster.submit(&whole(PROJECTS[0], secs))?;
+            let id = cluster.submit(&long(0, secs))?;
             let (start, end) = fixture::ended(cluster, id)?;
             ran.push((end - start).unsigned_abs());
         }
         fixture::drain_nodes(cluster)?;
         fixture::next_pass(cluster)?;
-        let mut expected = [EXPECTED; PROJECTS.len()];
+        let mut expected = limits;
         expected[0] = (ran[1] + ran[2]) * u64::from(CPUS) / 2;
         let mut jobs = Vec::new();
         for project in [2, 2, 0, 0, 1, 0, 1, 3] {
-            jobs.push((cluster.submit(&whole(PROJECTS[project], 1))?, project));
+            jobs.push((cluster.submit(&long(project, 1))?, project));
         }
         fixture::next_pass(cluster)?;
         let order = picked_each(cluster, &jobs, expected)?;
         ensure!(
-            order != picked(cluster, &jobs, EXPECTED)?,
+            order != picked_each(cluster, &jobs, limits)?,
             "time limits would do as well"
         );
         ensure_waiting(cluster, &order)?;
 
         check.step("one more has its place at once");
-        let id = cluster.submit(&whole(PROJECTS[0], 1))?;
+        let id = cluster.submit(&long(0, 1))?;
         let found = names(&waiting(cluster)?);
         jobs.push((id, 0));
         let order = picked_each(cluster, &jobs, expected)?;
