@@ -57,8 +57,9 @@ impl Asked {
     }
 }
 
-/// Options of sshare. Numbers have columns of at least seven bytes: in narrower ones sshare shows
-/// six digits of what it has, which its other forms do not print.
+/// Options of sshare. Numbers have columns of at least eight bytes. In narrower ones sshare shows two
+/// digits of what it has, or its first six; all that its other forms print, which is all that a
+/// capture has, is six decimals, and 0.0034503 as 0.003450 lies between 3.4e-03 and 3.5e-03.
 ///
 /// Each word by itself; `{name}` stands for a user. `!`: live, too.
 const SSHARE: &[&str] = &[
@@ -94,7 +95,7 @@ const SSHARE: &[&str] = &[
     "-a -P -U -n",
     "-a -o Account,User,RawUsage",
     "-a -o account%40,user%-20,raws%3,rawu%4,norms,normu,eff,lev,fair,id",
-    "-a -o Account%5,User%3,FairShare%7,LevelFS%7,EffectvUsage%7,NormShares%7",
+    "-a -o Account%5,User%3,FairShare%8,LevelFS%8,EffectvUsage%8,NormShares%8",
     "-a -o Account%12 -o User%12 -o LevelFS%20,FairShare%-12",
     "-a -P -o Cluster,Account,User,Partition,ID,GrpTRESMins,GrpTRESRaw,TRESRunMins",
     "!-a -o A%30,U%30,GrpTRESMins%60,GrpTRESRaw%80,TRESRunMins%25",
