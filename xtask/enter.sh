@@ -16,7 +16,10 @@ while [ "$1" != -- ]; do
     else
         : >>"$root$1"
     fi
-    mount --rbind "$1" "$root$1"
+    # A program that adds a user puts another file in the place of /etc/passwd, perhaps right now.
+    mount --rbind "$1" "$root$1" 2>/dev/null ||
+        mount --rbind "$1" "$root$1" 2>/dev/null ||
+        mount --rbind "$1" "$root$1"
     shift
 done
 shift
