@@ -32,11 +32,7 @@ pub(in crate::slurm) fn add_charges(journal: &mut Journal, snapshot: &mut Snapsh
 }
 
 fn add(row: &mut ffi::shim_assoc, usage: Extended) {
-    let raw = host::extended(ffi::shim_extended {
-        mantissa: row.usage_mantissa,
-        sign_exponent: row.usage_sign_exponent,
-    });
-    if let Some(raw) = raw {
+    if let Some(raw) = row.usage() {
         let sum = host::shim_extended(raw + usage);
         (row.usage_mantissa, row.usage_sign_exponent) = (sum.mantissa, sum.sign_exponent);
     }

@@ -157,19 +157,13 @@ fn tell(
     snapshot: &Snapshot,
     tables: &Tables,
     moment: &Moment,
-    tell: impl FnOnce(&mut Ledger, &SeenSite<'_>),
+    feed: impl FnOnce(&mut Ledger, &SeenSite<'_>),
 ) -> Option<ByLedger> {
     let tres = host::tres_names();
     let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
     let plans = plans(&plan);
     let qos: Vec<SeenQos> = snapshot.qos().iter().map(seen_qos).collect();
-    let usage = |index: AssocIndex| {
-        let row = &snapshot.assocs()[index.get()];
-        host::extended(ffi::shim_extended {
-            mantissa: row.usage_mantissa,
-            sign_exponent: row.usage_sign_exponent,
-        })
-    };
+    let usage = |index: AssocIndex| snapshot.assocs()[index.get()].usage();
     let site = SeenSite {
         cluster: &settings.cluster,
         tree: &tables.tree,
@@ -182,7 +176,7 @@ fn tell(
         names: &host::assoc_names,
     };
     let mut desk = plugin.ledger.lock();
-    tell(&mut desk, &site);
+    feed(&mut desk, &site);
     settings
         .by_ledger()
         .then(|| ByLedger::new(&mut desk.keeper, before, &tables.tree, snapshot))
@@ -211,15 +205,8 @@ fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
     SeenQos {
         id: row.id,
         no_decay: row.no_decay,
-        usage: qos_usage(row),
+        usage: row.usage(),
     }
-}
-
-fn qos_usage(row: &ffi::shim_qos) -> Option<Extended> {
-    host::extended(ffi::shim_extended {
-        mantissa: row.usage_mantissa,
-        sign_exponent: row.usage_sign_exponent,
-    })
 }
 
 /// Plans of accounts, by the associations that these are now.
@@ -450,7 +437,7 @@ impl ByLedger {
     pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
         let qos = snapshot.qos_now().iter().map(|now| {
             let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
-            let usage = qos_usage(now).zip(seen.and_then(qos_usage));
+            let usage = now.usage().zip(seen.and_then(|seen| seen.usage()));
             let was_reset = usage.is_some_and(|(now, seen)| now < seen);
             let change = self.qos.get(&now.id).filter(|_| !was_reset);
             change.copied().unwrap_or(scaled(1.0))

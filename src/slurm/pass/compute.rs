@@ -214,13 +214,7 @@ impl Rows for SnapshotRows<'_> {
 
     fn usage(&self) -> impl ExactSizeIterator<Item = Option<Extended>> {
         let assocs = self.snapshot.assocs().iter();
-        assocs.map(|row| {
-            let usage = host::extended(ffi::shim_extended {
-                mantissa: row.usage_mantissa,
-                sign_exponent: row.usage_sign_exponent,
-            });
-            usage.filter(|usage| !usage.is_infinite())
-        })
+        assocs.map(|row| row.usage().filter(|usage| !usage.is_infinite()))
     }
 
     fn assoc_id(&self, position: usize) -> u32 {

@@ -35,6 +35,20 @@ impl ffi::shim_waiting {
     }
 }
 
+impl ffi::shim_assoc {
+    /// Raw usage; `None`: no number.
+    pub(in crate::slurm) fn usage(&self) -> Option<Extended> {
+        Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)
+    }
+}
+
+impl ffi::shim_qos {
+    /// Raw usage; `None`: no number.
+    pub(in crate::slurm) fn usage(&self) -> Option<Extended> {
+        Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)
+    }
+}
+
 /// `SHIM_NONE`: no row, no index.
 pub(in crate::slurm) const NONE: u32 = u32::MAX;
 
