@@ -16,6 +16,12 @@ impl Event {
         self.lines.join("+").replace(' ', "_")
     }
 
+    /// One job is purged, and another one gets its id.
+    pub(super) fn gives_id_again(&self) -> bool {
+        self.lines.iter().any(|line| line.starts_with("purge"))
+            && self.lines.iter().any(|line| line.starts_with("submit"))
+    }
+
     /// Jobs are charged, or associations and QOS are others.
     pub(super) fn concerns_usage(&self) -> bool {
         let words = ["end", "requeue", "resize", "suspend", "resume", "save"];

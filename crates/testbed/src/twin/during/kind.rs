@@ -21,6 +21,7 @@ pub struct Kind {
 pub(super) const STOCK: &str = "compat=slurm";
 const OURS: &str = "compat=documented";
 pub(super) const WINDOW: &str = "compat=documented,usage=window:0:2700,resolution=0:60";
+pub(super) const ORDER: &str = "compat=documented,order=interleaved";
 
 /// The last change makes a pass find that associations are not what it began with: it ranks them twice.
 const RANKED_TWICE: &[&str] = &["assoc_set 12 shares=9"];
@@ -34,13 +35,14 @@ const fn kind(name: &'static str, parameters: &'static str, last: &'static [&'st
 }
 
 /// Both `compat` modes, a window, and passes that rank associations twice.
-pub const KINDS: [Kind; 5] = [
+pub const KINDS: [Kind; 6] = [
     kind("documented", OURS, &[]),
     kind("compat_slurm", STOCK, &[]),
     kind("documented_ranked_twice", OURS, RANKED_TWICE),
     // Use goes on evenly there: without this change the pass under test gives the same priorities again.
     kind("window", WINDOW, &["qos_set 1 prio=11"]),
     kind("window_ranked_twice", WINDOW, RANKED_TWICE),
+    kind("interleaved", ORDER, &["assoc_set 12 shares=9"]),
 ];
 
 impl Kind {
@@ -52,11 +54,14 @@ impl Kind {
         Stage::new(host, plugin, self.parameters, self.last)
     }
 
-    /// What happens: where usage comes from makes no difference to the other events.
+    /// What happens: where usage comes from makes no difference to the other events; and to an order, a
+    /// job that comes with the id of one that waited at the last pass is that one, requeued.
     pub fn events(&self) -> impl Iterator<Item = &'static Event> + use<> {
-        let all = self.parameters != WINDOW;
-        EVENTS
-            .iter()
-            .filter(move |event| all || event.concerns_usage())
+        let parameters = self.parameters;
+        EVENTS.iter().filter(move |event| match parameters {
+            WINDOW => event.concerns_usage(),
+            ORDER => !event.gives_id_again(),
+            _ => true,
+        })
     }
 }

@@ -7,6 +7,7 @@
 
 mod event;
 mod kind;
+mod ranks;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ use super::host::{Dump, Host};
 use super::life::Life;
 use super::own::Own;
 use event::{event, setup};
-use kind::{STOCK, WINDOW};
+use kind::{ORDER, STOCK, WINDOW};
+use ranks::replace_numbers;
 
 pub use event::Event;
 pub use kind::{KINDS, Kind};
@@ -52,6 +54,8 @@ pub struct Stage {
     is_stock: bool,
     /// Usage is what a ledger says.
     has_window: bool,
+    /// Waiting jobs stand in an order.
+    has_order: bool,
 }
 
 impl Stage {
@@ -82,6 +86,7 @@ impl Stage {
             moves,
             is_stock,
             has_window: parameters == WINDOW,
+            has_order: parameters == ORDER,
         })
     }
 
@@ -112,7 +117,28 @@ impl Stage {
         if dump.lines.iter().any(|line| line.starts_with("~ never")) {
             return Ok(None);
         }
-        ends(&dump).map(Some)
+        self.ends(&dump).map(Some)
+    }
+
+    /// The two dumps at the end of a life.
+    fn ends(&self, dump: &Dump) -> Result<Ends> {
+        let mut sections = vec![vec![]];
+        for line in &dump.lines {
+            if line.starts_with('=') {
+                sections.push(vec![]);
+            } else if let Some(section) = sections.last_mut().filter(|_| !line.starts_with('~')) {
+                section.push(line.as_str());
+            }
+        }
+        let mut full = sections.into_iter().filter(|section| !section.is_empty());
+        let (Some(first), Some(second)) = (full.next(), full.next()) else {
+            bail!("the dump lacks its last events");
+        };
+        let mut ends = [first, second].map(|lines| fields(lines.into_iter()));
+        if self.has_order {
+            ends.iter_mut().for_each(replace_numbers);
+        }
+        Ok(ends)
     }
 
     /// One event at every point; returns how many there were.
@@ -214,6 +240,7 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
         moves: stage.moves,
         is_stock: stage.is_stock,
         has_window: stage.has_window,
+        has_order: stage.has_order,
     };
     let Some(half) = failing.play(&nothing, When::After)? else {
         bail!("a pass without a point was asked for one");
@@ -263,7 +290,7 @@ pub fn slurmctld_ends_meanwhile(stage: &Stage) -> Result<usize> {
         if never {
             Ok(None)
         } else {
-            ends(&dump).map(Some)
+            stage.ends(&dump).map(Some)
         }
     };
     let mut points = 0;
@@ -292,23 +319,6 @@ pub fn slurmctld_ends_meanwhile(stage: &Stage) -> Result<usize> {
         }
     }
     Ok(points)
-}
-
-/// The two dumps at the end of a life.
-fn ends(dump: &Dump) -> Result<Ends> {
-    let mut sections = vec![vec![]];
-    for line in &dump.lines {
-        if line.starts_with('=') {
-            sections.push(vec![]);
-        } else if let Some(section) = sections.last_mut().filter(|_| !line.starts_with('~')) {
-            section.push(line.as_str());
-        }
-    }
-    let mut full = sections.into_iter().filter(|section| !section.is_empty());
-    let (Some(first), Some(second)) = (full.next(), full.next()) else {
-        bail!("the dump lacks its last events");
-    };
-    Ok([fields(first.into_iter()), fields(second.into_iter())])
 }
 
 /// Fields that have neither the value of `a` nor that of `b`.
