@@ -6,14 +6,20 @@
 //! ended jobs in between. `compat=slurm` loses their rest, as stock does.
 
 use super::run::{self, run_of};
-use crate::engine;
+use crate::engine::{self, RunKey};
 use crate::slurm::pass::line;
 use crate::slurm::rows::snapshot::{Charges, Snapshot, SnapshotError};
 use crate::slurm::runtime::host::{self, JobsLock, SnapshotLock, UsageLock, ffi};
 use crate::slurm::shared::plugin::Plugin;
 use crate::slurm::state::settings::Settings;
+use crate::tree::AssocId;
 use crate::usage::{Period, charge};
 use std::time::Duration;
+
+/// True where the plugin has to find ends of jobs by itself.
+pub(in crate::slurm) fn may_come(settings: &Settings) -> bool {
+    !settings.quirks.misses_unreported_ends && !host::enforces_limits()
+}
 
 /// True for a job whose end the plugin has to find by itself.
 pub(in crate::slurm) fn ended_unreported(
@@ -29,10 +35,9 @@ pub(in crate::slurm) fn ended_unreported(
 
 /// How often to look between passes; `None`: passes suffice.
 pub(in crate::slurm) fn interval(settings: &Settings) -> Option<Duration> {
-    let unreported = !settings.quirks.misses_unreported_ends && !host::enforces_limits();
     let often = Duration::from_secs(settings.min_job_age_secs.into()) / 2;
     let period = Duration::from_secs(settings.config.priority_calc_period_secs.into());
-    let needed = unreported && settings.has_slurmdbd && !often.is_zero() && often < period;
+    let needed = may_come(settings) && settings.has_slurmdbd && !often.is_zero() && often < period;
     needed.then_some(often)
 }
 
@@ -105,6 +110,26 @@ pub(in crate::slurm) fn charge_ends(
     let lock = JobsLock::lock();
     mark_charged(&lock, &ends);
     Ok(())
+}
+
+/// Seconds that runs took whose end a pass has found, by association, in the order of their ends. `ends`:
+/// those runs, in the order of the snapshot, which was taken at `now` with `outcomes` wanted.
+pub(in crate::slurm) fn run_times(
+    snapshot: &Snapshot,
+    ends: &[RunKey],
+    now: i64,
+) -> Vec<(AssocId, u32)> {
+    let mut ends = ends.iter().peekable();
+    let mut ended = Vec::new();
+    for row in snapshot.accruing() {
+        let Some(_) = ends.next_if(|run| **run == (row.job_id, row.start_time)) else {
+            continue;
+        };
+        let seen = run::seen(snapshot, row, 1.0, None, now);
+        ended.extend(seen.and_then(|seen| Some((seen.until, seen.run_time()?))));
+    }
+    ended.sort_by_key(|(until, _)| *until);
+    ended.into_iter().map(|(_, run_time)| run_time).collect()
 }
 
 /// Notes that these runs of jobs are charged to their end.

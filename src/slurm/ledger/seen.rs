@@ -29,6 +29,14 @@ pub(in crate::slurm) struct SeenRun<'a> {
 }
 
 impl SeenRun<'_> {
+    /// Who ran it, and for how many seconds, if that says something of the next runs: not where the
+    /// cluster ended it, nor while it goes on.
+    pub(in crate::slurm) fn run_time(&self) -> Option<(AssocId, u32)> {
+        let ended = self.end.is_some_and(|end| end.state.ran_its_course());
+        let secs = u32::try_from(self.ran_secs.max(0)).unwrap_or(u32::MAX);
+        (ended && self.assoc_id != 0).then_some((self.assoc_id, secs))
+    }
+
     /// The same for longer than the snapshot.
     pub(in crate::slurm) fn into_owned(self) -> SeenRun<'static> {
         SeenRun {

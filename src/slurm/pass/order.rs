@@ -10,6 +10,7 @@ use super::moment::Moment;
 use super::workspace::Workspace;
 use crate::config::Tiers;
 use crate::engine;
+use crate::slurm::charges::unreported_ends;
 use crate::slurm::rows::snapshot::SnapshotError;
 use crate::slurm::runtime::host::{self, SnapshotLock, UsageLock, ffi};
 use crate::slurm::runtime::log;
@@ -134,8 +135,10 @@ fn snapshot(
         false => 0,
     };
     let keeps_ledger = plugin.keeps_ledger(settings);
+    // Whether runs ran their course.
+    let learns = line::learns(&settings.config) && unreported_ends::may_come(settings);
     let want = ffi::shim_want {
-        outcomes: keeps_ledger,
+        outcomes: keeps_ledger || learns,
         charged_ends: keeps_ledger,
         ended_after: if keeps_ledger {
             by_ledger::fed_until(plugin)
@@ -208,7 +211,7 @@ fn stand_in_line(plugin: &Plugin, settings: &Settings, work: &mut Workspace, mom
         let line = plugin.line.lock();
         (line.submitted(running), line.run_times())
     };
-    let run_times = learn(plugin, settings, work, run_times);
+    let run_times = learn(plugin, settings, work, moment, run_times);
     let formed = line::form(
         &settings.config,
         (&work.snapshot, &work.tables),
@@ -246,12 +249,16 @@ fn learn(
     plugin: &Plugin,
     settings: &Settings,
     work: &Workspace,
+    moment: &Moment,
     mut run_times: Arc<RunTimes>,
 ) -> Arc<RunTimes> {
-    let ended = plugin.shared.lock().take_run_times();
+    let mut ended = plugin.shared.lock().take_run_times();
     if !line::learns(&settings.config) {
         return Arc::default();
     }
+    // Of those whose end nobody reports.
+    let found = unreported_ends::run_times(&work.snapshot, &work.computed.ends, moment.now);
+    ended.extend(found);
     if !ended.is_empty() {
         let tree = &work.tables.tree;
         let times = Arc::make_mut(&mut run_times);

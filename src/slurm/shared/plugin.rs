@@ -122,12 +122,9 @@ impl Shared {
         std::mem::take(&mut self.ended)
     }
 
-    /// Not where the cluster ended the run.
     fn note_run_time(&mut self, seen: &SeenRun<'_>) {
-        let ended = seen.end.is_some_and(|end| end.state.ran_its_course());
-        if ended && seen.assoc_id != 0 && self.run_times.len() < MOST_ENDED {
-            let secs = u32::try_from(seen.ran_secs.max(0)).unwrap_or(u32::MAX);
-            self.run_times.push((seen.assoc_id, secs));
+        if self.run_times.len() < MOST_ENDED {
+            self.run_times.extend(seen.run_time());
         }
     }
 

@@ -158,3 +158,46 @@ pub fn who_came_and_went_counts_for_nobody(host: &Host, plugin: &Path) -> Result
     ensure!(numbers.is_sorted_by(|a, b| a > b), "{numbers:?}");
     Ok(())
 }
+
+/// Without enforced limits slurmctld reports no end, and a pass finds them. With `expect=history` it also
+/// learns how long the runs took: a user who ran for 100 seconds has a second job before the second one
+/// of the other, of whom nothing is known but limits of an hour. Expected: picking and charging by hand.
+///
+/// # Errors
+/// Another order; the host fails.
+pub fn ends_that_nobody_reports_are_learned(host: &Host, plugin: &Path) -> Result<()> {
+    let order = "order=interleaved,expect=";
+    let submit =
+        |job, assoc| format!("submit {job} assoc={assoc} qos=1 part=main limit=60 cpu=4 node=1");
+    for (expect, expected) in [("history", [4, 2, 3, 5]), ("time_limit", [4, 2, 5, 3])] {
+        let mut life = life(&format!("PriorityParameters={order}{expect}"), "");
+        for line in &mut life.lines {
+            *line = line.replace("=limits,qos", "=associations");
+        }
+        let boot = life.lines.iter().position(|line| line == "boot");
+        life.lines.truncate(boot.unwrap_or_default());
+        for line in ["boot", "pass 0"] {
+            life.push(line);
+        }
+        life.push(submit(1, 4));
+        for line in ["start 1", "step 100", "end 1", "pass 0"] {
+            life.push(line);
+        }
+        for (job, assoc) in [(2, 4), (3, 4), (4, 5), (5, 5)] {
+            life.push(submit(job, assoc));
+        }
+        life.push("pass 300");
+        let last = life.lines.len();
+        let dump = host.play(plugin, &life, Some((last, last)))?;
+        ensure!(dump.ending == "exit 0", "{}", dump.ending);
+        let mut found = Vec::new();
+        for job in 2..=5 {
+            let priority: f64 = answer(&dump, last, &format!("job {job} priority"))?.parse()?;
+            found.push((priority, job));
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let found: Vec<u32> = found.into_iter().map(|(_, job)| job).collect();
+        ensure!(found == expected, "{expect}: {found:?}");
+    }
+    Ok(())
+}

@@ -101,9 +101,9 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_policies(bed: &'static Bed) -> [Trial; 4] {
+fn of_policies(bed: &'static Bed) -> [Trial; 5] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 4] = [
+    let tests: [(&str, Test); 5] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
             "orders::every_job_gets_its_number",
@@ -112,6 +112,10 @@ fn of_policies(bed: &'static Bed) -> [Trial; 4] {
         (
             "orders::who_came_and_went_counts_for_nobody",
             orders::who_came_and_went_counts_for_nobody,
+        ),
+        (
+            "orders::ends_that_nobody_reports_are_learned",
+            orders::ends_that_nobody_reports_are_learned,
         ),
         (
             "windows::a_reset_counts_where_a_job_ends",
