@@ -213,7 +213,6 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
         self.0.into_iter()
     }
 
-    /// Forgets the runs that were charged to leaves for which `kept` is false.
     /// Keeps the times of some runs as charged, at a rate of 0; to `until`, seconds since 1970, where
     /// it gives a later moment than the last of them.
     pub(super) fn uncharge(
@@ -229,6 +228,7 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
         }
     }
 
+    /// Forgets the runs for which `kept` is false.
     pub(super) fn retain(&mut self, mut kept: impl FnMut(&K, &Run) -> bool) {
         self.0.retain(|key, run| kept(key, run));
     }
