@@ -125,6 +125,7 @@ pub(in crate::slurm) fn run_times(
         let Some(_) = ends.next_if(|run| **run == (row.job_id, row.start_time)) else {
             continue;
         };
+        // What it was charged is not asked: any usage factor will do.
         let seen = run::seen(snapshot, row, 1.0, None, now);
         ended.extend(seen.and_then(|seen| Some((seen.until, seen.run_time()?))));
     }

@@ -231,8 +231,8 @@ impl StandingLine {
         self.submitted.iter().chain(known).collect()
     }
 
-    /// A snapshot is about to be taken, which has all jobs that came so far, unless they have gone
-    /// by then: those are in no line to come.
+    /// A snapshot is about to be taken, which has all jobs that came so far and still wait. The others
+    /// are forgotten.
     pub(in crate::slurm) fn before_snapshot(&mut self) {
         self.missed = false;
         self.came.clear();

@@ -135,7 +135,7 @@ fn snapshot(
         false => 0,
     };
     let keeps_ledger = plugin.keeps_ledger(settings);
-    // Whether runs ran their course.
+    // A pass learns run times of the ends that it finds by itself, unless the cluster ended the runs.
     let learns = line::learns(&settings.config) && unreported_ends::may_come(settings);
     let want = ffi::shim_want {
         outcomes: keeps_ledger || learns,

@@ -58,8 +58,8 @@ impl Asked {
 }
 
 /// Options of sshare. Numbers have columns of at least eight bytes. In narrower ones sshare shows two
-/// digits of what it has, or its first six; all that its other forms print, which is all that a
-/// capture has, is six decimals, and 0.0034503 as 0.003450 lies between 3.4e-03 and 3.5e-03.
+/// significant digits of a number, or its first six. A capture has six decimals: of 0.0034503 sshare
+/// shows 3.5e-03, and of the 0.003450 of the capture that would be 3.4e-03.
 ///
 /// Each word by itself; `{name}` stands for a user. `!`: live, too.
 const SSHARE: &[&str] = &[

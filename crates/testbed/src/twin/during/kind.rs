@@ -34,7 +34,7 @@ const fn kind(name: &'static str, parameters: &'static str, last: &'static [&'st
     }
 }
 
-/// Both `compat` modes, a window, and passes that rank associations twice.
+/// Both `compat` modes, a window, an order, and passes that rank associations twice.
 pub const KINDS: [Kind; 6] = [
     kind("documented", OURS, &[]),
     kind("compat_slurm", STOCK, &[]),
@@ -42,7 +42,7 @@ pub const KINDS: [Kind; 6] = [
     // Use goes on evenly there: without this change the pass under test gives the same priorities again.
     kind("window", WINDOW, &["qos_set 1 prio=11"]),
     kind("window_ranked_twice", WINDOW, RANKED_TWICE),
-    kind("interleaved", ORDER, &["assoc_set 12 shares=9"]),
+    kind("interleaved", ORDER, RANKED_TWICE),
 ];
 
 impl Kind {

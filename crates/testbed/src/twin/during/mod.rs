@@ -28,6 +28,7 @@ use ranks::replace_numbers;
 
 pub use event::Event;
 pub use kind::{KINDS, Kind};
+
 /// When an event happens.
 #[derive(Clone, Copy, Debug)]
 enum When {
@@ -180,6 +181,7 @@ impl Stage {
         unreachable!("a pass has an end")
     }
 }
+
 /// Plays all events at all points under all of [`KINDS`], and a pass that fails half-way.
 ///
 /// # Errors

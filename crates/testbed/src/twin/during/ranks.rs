@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An order gives numbers from here on; no weighted sum of a life is as high.
+/// The numbers that an order gives in these lives are higher, their weighted sums are lower.
 const LOWEST: u32 = 1 << 31;
 
 /// Puts its rank in the place of each number: which numbers jobs have also depends on those that they had
