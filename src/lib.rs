@@ -23,6 +23,7 @@ pub mod config;
 pub mod engine;
 pub mod extended;
 pub mod fairshare;
+mod number_hasher;
 pub mod order;
 pub mod priority;
 pub mod tree;

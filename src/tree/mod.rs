@@ -16,6 +16,8 @@ mod shares;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::number_hasher::BuildNumberHasher;
+
 pub use assoc::{Assoc, AssocId, AssocIndex, AssocKind, Shares};
 pub use error::TreeError;
 use layout::Layout;
@@ -41,7 +43,7 @@ pub struct Tree {
     rows: Vec<Assoc>,
     parents: Vec<Option<AssocIndex>>,
     child_counts: Vec<u32>,
-    positions: HashMap<AssocId, AssocIndex>,
+    positions: HashMap<AssocId, AssocIndex, BuildNumberHasher>,
     root: Option<AssocIndex>,
     edits: u64,
     /// Absent after an edit that it would not survive.

@@ -7,11 +7,10 @@ use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::extended::Extended;
+use crate::number_hasher::BuildNumberHasher;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
-use crate::usage::window::{
-    BuildNumberHasher, History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError,
-};
+use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE, Window, WindowError};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -86,11 +86,6 @@ pub use key::{LeafKey, Source};
 pub use ledger::{Changed, WindowLedger};
 pub use names::{MAX_LABEL_LEN, OWN_FILE, QOS_FILE, label_of_file, source_file};
 pub(crate) use query::READ_AHEAD;
-#[cfg_attr(
-    not(any(feature = "slurm", test)),
-    expect(unused_imports, reason = "the plugin's")
-)]
-pub(crate) use run::BuildNumberHasher;
 pub use run::RunId;
 pub use span::Spans;
 pub(in crate::usage) use span::check_time;

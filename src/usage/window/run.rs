@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use super::{Rate, WindowError};
+use crate::number_hasher::BuildNumberHasher;
 
 /// One run of a job: a requeued job has another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,40 +92,6 @@ impl Run {
         }
         self.last = joined.pop().expect("at least the last");
         self.earlier = joined;
-    }
-}
-
-/// Hashes numbers that a host gives out, as job ids and times are: nobody chooses them so that they
-/// collide. Each number is multiplied by an odd constant, and what is asked for are the upper bits.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NumberHasher(u64);
-
-/// For maps and sets of such numbers.
-pub(crate) type BuildNumberHasher = BuildHasherDefault<NumberHasher>;
-
-impl NumberHasher {
-    fn add(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-impl Hasher for NumberHasher {
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.add(u64::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.add(u64::from(number));
-    }
-
-    // Times are below 2^40. What differs above, as parts of a run do, shall lie together: who looks for
-    // a part that is not there then waits for memory only once.
-    fn write_i64(&mut self, number: i64) {
-        self.add((number as u64) << 24);
     }
 }
 
