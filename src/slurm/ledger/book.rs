@@ -1,6 +1,6 @@
 //! The ledger of one tree.
 
-use super::feed::{self, Lane};
+use super::feed::{self, Charging, Lane};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use crate::engine::RunKey;
@@ -109,6 +109,8 @@ pub(super) struct Book {
     places: Vec<Place>,
     /// Whose usage may be another one since this was last asked.
     touched: Changed,
+    /// See [`Charging`].
+    has_parts: bool,
 }
 
 /// Columns for the host's TRES.
@@ -144,6 +146,7 @@ impl Book {
             ledger,
             places,
             touched: Changed::All,
+            has_parts: true,
         })
     }
 
@@ -162,6 +165,7 @@ impl Book {
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) -> Result<(), WindowError> {
         self.touched = Changed::All;
+        self.has_parts = true;
         self.ledger.restore(&self.tree, history, place).map(|_| ())
     }
 
@@ -227,12 +231,11 @@ impl Book {
 
     /// Changes the ledger in many small steps.
     pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut Page<'_>) -> R) -> R {
-        let free = self.ledger.columns().rate(0.0, 0.0, &[]);
         let result = edit(&mut Page {
             ledger: &mut self.ledger,
             tree: &self.tree,
             places: &self.places,
-            rate: free.expect("a sound rate"),
+            has_parts: &mut self.has_parts,
         });
         match (self.ledger.take_changed(), &mut self.touched) {
             (Changed::Some(changed), Changed::Some(touched)) => {
@@ -302,8 +305,7 @@ pub(super) struct Page<'a> {
     ledger: &'a mut WindowLedger,
     tree: &'a Tree,
     places: &'a [Place],
-    /// That of the run that was charged last, so that a rate is not allocated for each.
-    rate: Rate,
+    has_parts: &'a mut bool,
 }
 
 impl Page<'_> {
@@ -320,9 +322,17 @@ impl Page<'_> {
         feed::is_open(self.ledger, run)
     }
 
-    /// Runs that go on, each once or more.
-    pub(super) fn open_runs(&self) -> Vec<RunKey> {
-        self.ledger.open_runs().map(feed::run_of).collect()
+    /// Begins to be told of all runs.
+    pub(super) fn begin_round(&mut self) {
+        self.ledger.begin_round();
+    }
+
+    /// All runs have been told of: those that go on for the ledger and were not, or may not have been,
+    /// each once or more.
+    pub(super) fn end_round(&mut self) -> Vec<RunKey> {
+        let unmet = self.ledger.unmet_runs().map(feed::run_of).collect();
+        *self.has_parts = self.ledger.open_runs().any(feed::is_later_part);
+        unmet
     }
 
     /// The moment that the ledger stands at.
@@ -350,27 +360,42 @@ impl Page<'_> {
         feed::read_ahead(self.ledger, self.tree, runs, payer);
     }
 
-    /// Charges what is new of a run. `free`: it costs nothing, and is remembered.
+    /// The rate of a run that costs nothing.
+    pub(super) fn no_rate(&self) -> Rate {
+        let rate = self.ledger.columns().rate(0.0, 0.0, &[]);
+        rate.expect("nothing is a rate")
+    }
+
+    /// What a run uses per second, into a rate of this book.
+    pub(super) fn set_rate(&self, rate: &mut Rate, seen: &SeenRun<'_>) -> Result<(), WindowError> {
+        let counts = self.places.iter().zip(&*seen.tres);
+        let counts = counts.filter_map(|(place, count)| match place {
+            Place::Tres(at) => Some((*at, *count)),
+            Place::Billing | Place::Nowhere => None,
+        });
+        // A running job never reduces usage.
+        let billing = match seen.billing < 0.0 {
+            true => 0.0,
+            false => seen.billing,
+        };
+        let columns = self.ledger.columns();
+        columns.set_rate(rate, billing, seen.factor, counts)
+    }
+
+    /// Charges what is new of a run, see [`feed::charge`].
     pub(super) fn charge(
         &mut self,
         to: (AssocIndex, Lane),
         seen: &SeenRun<'_>,
-        free: bool,
-    ) -> Result<(), WindowError> {
-        let counts = self.places.iter().zip(&*seen.tres);
-        let counts = counts.filter_map(|(place, count)| match place {
-            Place::Tres(at) if !free => Some((*at, *count)),
-            Place::Tres(_) | Place::Billing | Place::Nowhere => None,
-        });
-        let (billing, factor) = match free {
-            true => (0.0, 0.0),
-            // A running job never reduces usage.
-            false if seen.billing < 0.0 => (0.0, seen.factor),
-            false => (seen.billing, seen.factor),
+        not_before: i64,
+        rate: &Rate,
+    ) -> Result<i64, WindowError> {
+        let on = Charging {
+            ledger: self.ledger,
+            tree: self.tree,
+            has_parts: self.has_parts,
         };
-        let columns = self.ledger.columns();
-        columns.set_rate(&mut self.rate, billing, factor, counts)?;
-        feed::charge(self.ledger, self.tree, to, seen, &self.rate)
+        feed::charge(on, to, seen, not_before, rate)
     }
 
     /// A run has ended and counts.

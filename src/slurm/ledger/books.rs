@@ -339,6 +339,7 @@ impl Books {
         let (no_decay, taken_back) = (&self.no_decay, &mut self.taken_back);
         let qos = &mut self.qos;
         self.assocs.edit(|assocs| {
+            let (rate, no_rate) = (assocs.no_rate(), assocs.no_rate());
             qos.edit(|qos| {
                 feed(&mut Feeding {
                     assocs,
@@ -348,6 +349,8 @@ impl Books {
                     no_decay,
                     ended,
                     taken_back,
+                    rate,
+                    no_rate,
                     complaints,
                 });
             });

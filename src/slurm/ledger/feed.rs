@@ -46,7 +46,8 @@ struct Charged {
     until: i64,
 }
 
-fn charged(ledger: &WindowLedger, run: RunKey, lane: Lane) -> Charged {
+/// Meets all parts of a run.
+fn meet(ledger: &mut WindowLedger, run: RunKey, lane: Lane) -> Charged {
     let mut charged = Charged {
         parts: 0,
         secs: 0,
@@ -54,7 +55,7 @@ fn charged(ledger: &WindowLedger, run: RunKey, lane: Lane) -> Charged {
     };
     while charged.parts < MOST_PARTS {
         let id = part(run, lane, charged.parts);
-        let Some((secs, until)) = ledger.charged(id) else {
+        let Some((secs, until)) = ledger.meet(id) else {
             break;
         };
         charged.secs += secs;
@@ -64,39 +65,68 @@ fn charged(ledger: &WindowLedger, run: RunKey, lane: Lane) -> Charged {
     charged
 }
 
+/// Is it a part of a run of which an earlier one was charged to another leaf?
+pub(super) fn is_later_part(id: RunId) -> bool {
+    (id.run >> PART) % MOST_PARTS > 0
+}
+
 /// Does the ledger know this run, and goes it on?
 pub(super) fn is_open(ledger: &WindowLedger, run: RunKey) -> bool {
     let known = |lane| ledger.charged_until(part(run, lane, 0)).is_some();
     known(Lane::First) || known(Lane::Second)
 }
 
-/// Charges what is new of a run to a leaf. Time that the run was suspended is not charged: what it
-/// ran since it was charged last counts as the latest part of that time, so that within one pass it may
-/// stand too late, and the whole is exact.
+/// A ledger that is charged.
+pub(super) struct Charging<'a> {
+    pub(super) ledger: &'a mut WindowLedger,
+    pub(super) tree: &'a Tree,
+    /// Some run of the ledger has a [later part](is_later_part), or may have one.
+    pub(super) has_parts: &'a mut bool,
+}
+
+/// Charges what is new of a run to a leaf, nothing of the time before `not_before`; tells from when on it is
+/// charged. Time that the run was suspended is not charged: what it ran since it was charged last counts as
+/// the latest part of that time, so that within one pass it may stand too late, and the whole is exact.
 ///
 /// # Errors
 /// Those of [`WindowLedger::charge`]; nothing was charged then.
 pub(super) fn charge(
-    ledger: &mut WindowLedger,
-    tree: &Tree,
+    on: Charging<'_>,
     (leaf, lane): (AssocIndex, Lane),
     seen: &SeenRun<'_>,
+    not_before: i64,
     rate: &Rate,
-) -> Result<(), WindowError> {
-    let known = charged(ledger, seen.run, lane);
+) -> Result<i64, WindowError> {
+    let Charging {
+        ledger,
+        tree,
+        has_parts,
+    } = on;
     let to = seen.until.min(ledger.now());
+    if !*has_parts {
+        let first = part(seen.run, lane, 0);
+        let time = (seen.ran_secs, not_before, to);
+        if let Some(charged) = ledger.go_on(tree, leaf, first, time, rate) {
+            return charged;
+        }
+    }
+    let known = meet(ledger, seen.run, lane);
     let due = (seen.ran_secs - known.secs).max(0);
-    let from = to.saturating_sub(due).max(known.until);
+    let from = to.saturating_sub(due).max(known.until).max(not_before);
     if from >= to {
-        return Ok(());
+        return Ok(to);
     }
     let last = (known.parts - 1).max(0);
-    match ledger.charge(tree, leaf, part(seen.run, lane, last), from, to, rate) {
+    let last_part = part(seen.run, lane, last);
+    match ledger.charge(tree, leaf, last_part, from, to, rate) {
         Err(WindowError::OtherLeaf { .. }) => {
-            ledger.charge(tree, leaf, part(seen.run, lane, last + 1), from, to, rate)
+            *has_parts = true;
+            let next = part(seen.run, lane, last + 1);
+            ledger.charge(tree, leaf, next, from, to, rate)?;
         }
-        charged => charged,
+        charged => charged?,
     }
+    Ok(from)
 }
 
 /// Touches what charging these runs will read. `payer`: who pays for one.

@@ -7,7 +7,7 @@ use super::seen::SeenRun;
 use crate::engine::RunKey;
 use crate::number_hasher::BuildNumberHasher;
 use crate::tree::AssocId;
-use crate::usage::window::{READ_AHEAD, WindowError};
+use crate::usage::window::{READ_AHEAD, Rate, WindowError};
 use crate::usage::{EndState, Outcomes};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -36,6 +36,9 @@ pub(super) struct Feeding<'a, 'b, 'c> {
     /// Ends that the ledgers have.
     pub(super) ended: &'a mut HashMap<RunKey, Remembered, BuildNumberHasher>,
     pub(super) taken_back: &'a mut BTreeMap<u32, Numbers>,
+    /// That of the run that is charged, so that none is allocated for each; and of one that costs nothing.
+    pub(super) rate: Rate,
+    pub(super) no_rate: Rate,
     pub(super) complaints: &'a mut LedgerComplaints,
 }
 
@@ -58,25 +61,31 @@ impl Feeding<'_, '_, '_> {
     /// Takes all runs that are there. `before`: when the ledgers, of associations and of QOS, were fed
     /// last; where one was damaged, that was earlier.
     pub(super) fn take_rows(&mut self, rows: &[SeenRun<'_>], before: [i64; 2]) {
-        let hasher = BuildNumberHasher::default;
-        let mut there = HashSet::with_capacity_and_hasher(rows.len(), hasher());
-        let mut jobs = HashSet::with_capacity_and_hasher(rows.len(), hasher());
+        self.assocs.begin_round();
+        self.qos.begin_round();
         for some in rows.chunks(READ_AHEAD) {
             self.assocs.read_ahead(some, |seen| seen.assoc_id);
             // QOS are few: these are in the caches.
             self.qos.read_ahead(some, |_| 0);
             for seen in some {
-                there.insert(seen.run);
-                jobs.insert(seen.run.0);
                 if !self.ended.contains_key(&seen.run) {
                     self.take_row(seen, before);
                 }
             }
         }
-        // What is left is gone, and nobody has told of its end.
-        let mut open = self.assocs.open_runs();
-        open.extend(self.qos.open_runs());
-        open.retain(|run| !there.contains(run) && !self.ended.contains_key(run));
+        let mut unmet = self.assocs.end_round();
+        unmet.extend(self.qos.end_round());
+        unmet.retain(|run| !self.ended.contains_key(run));
+        if !unmet.is_empty() {
+            self.end_gone(unmet, rows);
+        }
+    }
+
+    /// Ends those of `open` that are gone, and nobody has told of their end.
+    fn end_gone(&mut self, mut open: Vec<RunKey>, rows: &[SeenRun<'_>]) {
+        let there: HashSet<RunKey> = rows.iter().map(|seen| seen.run).collect();
+        let jobs: HashSet<u32> = rows.iter().map(|seen| seen.run.0).collect();
+        open.retain(|run| !there.contains(run));
         open.sort_unstable();
         open.dedup();
         for run in open {
@@ -115,19 +124,7 @@ impl Feeding<'_, '_, '_> {
 
     /// `wants`: which ledgers, of associations and of QOS, take it.
     fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) {
-        let [job_qos, partition_qos] = seen.qos_ids;
-        let [of_assocs, of_qos] = self.resets;
-        let mut charged = Ok(());
-        if wants[0] {
-            charged = charge(self.assocs, of_assocs, seen.assoc_id, Lane::First, seen);
-        }
-        if wants[1] {
-            charged = charged.and(charge(self.qos, of_qos, job_qos, Lane::First, seen));
-        }
-        if wants[1] && partition_qos != job_qos {
-            charged = charged.and(charge(self.qos, of_qos, partition_qos, Lane::Second, seen));
-        }
-        if let Err(error) = charged {
+        if let Err(error) = self.charge(seen, wants) {
             match &mut self.complaints.refused {
                 Some((_, _, more)) => *more += 1,
                 first => *first = Some((seen.run, error, 0)),
@@ -137,6 +134,33 @@ impl Feeding<'_, '_, '_> {
             let counts = self.counts.counts(end.state, end.exit_code);
             self.end(seen.run, counts);
         }
+    }
+
+    /// Charges a run to all who pay and want it; tells of the first who could not be charged.
+    fn charge(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) -> Result<(), WindowError> {
+        // The columns of both ledgers are those of the host's TRES.
+        self.assocs.set_rate(&mut self.rate, seen)?;
+        let rates = [&self.rate, &self.no_rate];
+        let [of_assocs, of_qos] = self.resets;
+        let mut charged = Ok(i64::MIN);
+        if wants[0] {
+            let to = (seen.assoc_id, Lane::First);
+            charged = charge((self.assocs, of_assocs), to, seen, i64::MIN, rates);
+        }
+        if wants[1] {
+            let [job_qos, partition_qos] = seen.qos_ids;
+            let book = (&mut *self.qos, of_qos.as_slice());
+            let first = charge(book, (job_qos, Lane::First), seen, i64::MIN, rates);
+            let from = *first.as_ref().unwrap_or(&i64::MIN);
+            charged = charged.and(first);
+            if partition_qos != job_qos {
+                // A partition may have got its QOS when the run had been charged for a while.
+                let to = (partition_qos, Lane::Second);
+                let book = (&mut *self.qos, of_qos.as_slice());
+                charged = charged.and(charge(book, to, seen, from, rates));
+            }
+        }
+        charged.map(|_| ())
     }
 
     fn end(&mut self, run: RunKey, counts: bool) {
@@ -163,17 +187,19 @@ impl Feeding<'_, '_, '_> {
     }
 }
 
-/// Charges a run to one who pays, if there is one.
+/// Charges a run to one who pays, if there is one; tells from when on, the beginning of time without.
+/// `rates`: its own, and that of one that costs nothing, but is remembered.
 fn charge(
-    page: &mut Page<'_>,
-    resets: &[bool],
-    id: AssocId,
-    lane: Lane,
+    (page, resets): (&mut Page<'_>, &[bool]),
+    (id, lane): (AssocId, Lane),
     seen: &SeenRun<'_>,
-) -> Result<(), WindowError> {
+    not_before: i64,
+    [rate, no_rate]: [&Rate; 2],
+) -> Result<i64, WindowError> {
     let Some(index) = page.index_of(id) else {
-        return Ok(());
+        return Ok(i64::MIN);
     };
     let free = resets.get(index.get()).copied().unwrap_or(false);
-    page.charge((index, lane), seen, free)
+    let rate = if free { no_rate } else { rate };
+    page.charge((index, lane), seen, not_before, rate)
 }

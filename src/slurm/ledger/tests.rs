@@ -11,7 +11,7 @@ use crate::usage::window::{Columns, History, LeafKey, OWN_FILE, QOS_FILE};
 use crate::usage::{EndState, Plan};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 const START: i64 = 1_800_000_000;
@@ -29,8 +29,17 @@ struct JobRecord {
     suspended: bool,
     suspend_time: i64,
     ran_before: i64,
-    /// Every second in which it ran.
-    seconds: BTreeSet<i64>,
+    /// Every second in which it ran, and who pays for it: an association, and QOS.
+    seconds: BTreeMap<i64, (AssocId, [u32; 2])>,
+}
+
+impl JobRecord {
+    /// It runs from one moment to another.
+    fn run(&mut self, from: i64, to: i64) {
+        let payers = (self.assoc, self.qos);
+        self.seconds
+            .extend((from..to).map(|second| (second, payers)));
+    }
 }
 
 struct FakeHost {
@@ -126,14 +135,14 @@ impl FakeHost {
             suspended: false,
             suspend_time: 0,
             ran_before: 0,
-            seconds: BTreeSet::new(),
+            seconds: BTreeMap::new(),
         });
     }
 
     fn pass_time(&mut self, secs: i64) {
         for job in &mut self.jobs {
             if job.end.is_none() && !job.suspended {
-                job.seconds.extend(self.now..self.now + secs);
+                job.run(self.now, self.now + secs);
             }
         }
         self.now += secs;
@@ -308,22 +317,23 @@ impl FakeHost {
     }
 
     /// What a naive host finds for an association: billing TRES-seconds since `from`.
-    fn naive(&self, from: i64, pays: impl Fn(&JobRecord) -> bool) -> f64 {
+    fn naive(&self, from: i64, pays: impl Fn(AssocId, [u32; 2]) -> bool) -> f64 {
         let counts = self.config.counts();
         let counts = crate::usage::Outcomes::from(counts);
-        let counted = |job: &&JobRecord| {
-            let end = job.end.is_none_or(|(_, state)| counts.counts(state, 0));
-            end && pays(job)
+        let counted = |job: &&JobRecord| job.end.is_none_or(|(_, state)| counts.counts(state, 0));
+        let used = |job: &JobRecord| {
+            let seconds = job.seconds.range(from..);
+            let paid = seconds.filter(|(_, (assoc, qos))| pays(*assoc, *qos));
+            job.cpus as f64 * paid.count() as f64
         };
-        let used = |job: &JobRecord| job.cpus as f64 * job.seconds.range(from..).count() as f64;
         self.jobs.iter().filter(counted).map(used).sum()
     }
 
     fn agrees(&self, from: i64) {
         for (position, record) in self.records.iter().enumerate() {
             let id = self.tree.rows()[position].id;
-            let pays = |job: &JobRecord| {
-                let mut next = self.tree.index_of(job.assoc);
+            let pays = |assoc, _| {
+                let mut next = self.tree.index_of(assoc);
                 while let Some(index) = next {
                     if self.tree.rows()[index.get()].id == id {
                         return true;
@@ -336,7 +346,7 @@ impl FakeHost {
         }
         for id in [1, 2] {
             let record = self.of_qos.get(&id).copied().unwrap_or(0.0);
-            let expected = self.naive(from, |job| job.qos.contains(&id));
+            let expected = self.naive(from, |_, qos| qos.contains(&id));
             assert_eq!(record, expected, "QOS {id}");
         }
     }
@@ -559,7 +569,8 @@ fn an_end_that_a_kill_undoes_after_a_reset_is_not_charged_again() {
     host.restart();
     // It ran on, as far as slurmctld knows.
     host.jobs[0].end = None;
-    host.jobs[0].seconds.extend(host.now - 5..host.now);
+    let (from, to) = (host.now - 5, host.now);
+    host.jobs[0].run(from, to);
     host.pass_time(3);
     host.pass();
     assert_eq!(host.records[0], 12.0);
@@ -640,6 +651,21 @@ fn a_run_that_moves_to_another_account_pays_there_from_then_on() {
     host.pass();
     assert_eq!(host.records, [0.0; 6]);
     assert_eq!((host.of_qos[&1], host.of_qos[&2]), (0.0, 0.0));
+}
+
+#[test]
+fn a_partition_that_gets_a_qos_is_charged_from_then_on() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 2);
+    host.pass_time(10);
+    host.pass();
+    for (qos, of_qos) in [([1, 2], 10.0), ([1, 1], 10.0), ([1, 2], 20.0)] {
+        host.running(1).unwrap().qos = qos;
+        host.pass_time(5);
+        host.pass();
+        assert_eq!(host.of_qos[&2], of_qos);
+    }
+    assert_eq!(host.of_qos[&1], 50.0);
 }
 
 #[test]
@@ -733,6 +759,12 @@ enum Event {
     },
     Suspend(u32),
     Resume(u32),
+    /// Others pay from now on, when a pass has charged those who did.
+    Move {
+        id: u32,
+        assoc: u32,
+        qos: [u32; 2],
+    },
     Time(i64),
     Pass,
     Restart,
@@ -745,9 +777,10 @@ fn event() -> impl Strategy<Value = Event> {
         Just(EndState::Preempted),
         Just(EndState::Requeued)
     ];
-    let qos = prop_oneof![Just([1, 0]), Just([1, 2]), Just([2, 2])];
+    let qos = || prop_oneof![Just([1, 0]), Just([1, 2]), Just([2, 2])];
     prop_oneof![
-        (0..4_u32, 4..7_u32, qos, 1..5_u64).prop_map(|(id, assoc, qos, cpus)| Event::Start {
+        (0..4_u32, 4..7_u32, qos()).prop_map(|(id, assoc, qos)| Event::Move { id, assoc, qos }),
+        (0..4_u32, 4..7_u32, qos(), 1..5_u64).prop_map(|(id, assoc, qos, cpus)| Event::Start {
             id,
             assoc,
             qos,
@@ -784,6 +817,12 @@ fn happen(host: &mut FakeHost, event: Event) {
         Event::End { id, state, reports } => host.end(id, state, reports),
         Event::Suspend(id) => host.suspend(id),
         Event::Resume(id) => host.resume(id),
+        Event::Move { id, assoc, qos } => {
+            host.pass();
+            if let Some(job) = host.running(id) {
+                (job.assoc, job.qos) = (assoc, qos);
+            }
+        }
         Event::Time(secs) => host.pass_time(secs),
         Event::Pass => {
             let complaints = host.pass();

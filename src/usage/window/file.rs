@@ -510,14 +510,7 @@ impl<'a> Input<'a> {
                 return Err(Damage::new(start, "a run without segments"));
             };
             let earlier = segments;
-            runs.insert(
-                key,
-                Run {
-                    leaf,
-                    last,
-                    earlier,
-                },
-            );
+            runs.insert(key, Run::new(leaf, last, earlier));
         }
         Ok(runs)
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::history::{check_amounts, check_cover, hold};
-use super::run::{Runs, Segment};
+use super::run::{Run, Runs, Segment};
 use super::slot::{Leaf, Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
@@ -295,7 +295,7 @@ impl WindowLedger {
     }
 
     /// What every charge must be.
-    fn check_charge(
+    pub(super) fn check_charge(
         &self,
         tree: &Tree,
         index: AssocIndex,
@@ -409,16 +409,7 @@ impl WindowLedger {
 
     /// For how many seconds a run was charged, all in all; `None` if it is not known.
     pub fn charged_secs(&self, run: RunId) -> Option<i64> {
-        let run = self.runs.get(&run)?;
-        Some(run.segments().map(|each| each.to - each.from).sum())
-    }
-
-    /// For how many seconds a run was charged, as by [`WindowLedger::charged_secs`], and up to when, seconds
-    /// since 1970; `None` if it is not known.
-    pub fn charged(&self, run: RunId) -> Option<(i64, i64)> {
-        let run = self.runs.get(&run)?;
-        let secs = run.segments().map(|each| each.to - each.from).sum();
-        Some((secs, run.last.to))
+        self.runs.get(&run).map(Run::charged_secs)
     }
 
     /// What a run was charged, all columns (billing, wall time, TRES in their order), and to whom;
@@ -447,7 +438,14 @@ impl WindowLedger {
     }
 
     /// Adds or takes away what was used in an interval.
-    fn change(&mut self, tree: &Tree, at: u32, (from, to): (i64, i64), rate: &Rate, add: bool) {
+    pub(super) fn change(
+        &mut self,
+        tree: &Tree,
+        at: u32,
+        (from, to): (i64, i64),
+        rate: &Rate,
+        add: bool,
+    ) {
         let (units, slot) = (&rate.units, &mut self.slots[at as usize]);
         let mut parts = Parts::default();
         let mut oldest = i64::MAX;

@@ -1,7 +1,6 @@
 //! Two histories as one.
 
 use super::history::{History, check_sum};
-use super::run::Run;
 use super::{Columns, Source, WindowError};
 
 impl History {
@@ -85,7 +84,7 @@ impl History {
                 None => self.add_leaf(key, leaf),
             });
         }
-        for ((source, id), run) in other.runs.into_runs() {
+        for ((source, id), mut run) in other.runs.into_runs() {
             let (key, leaf) = ((sources[source as usize], id), leaves[run.leaf as usize]);
             if self.runs.get(&key).is_some() {
                 for segment in run.segments() {
@@ -93,7 +92,8 @@ impl History {
                         .note(key, leaf, segment.from, segment.to, &segment.rate);
                 }
             } else {
-                self.runs.insert(key, Run { leaf, ..run });
+                run.leaf = leaf;
+                self.runs.insert(key, run);
             }
         }
         for (held, more) in self.held.iter_mut().zip(&other.held) {

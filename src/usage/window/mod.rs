@@ -70,6 +70,7 @@ mod ledger;
 mod merge;
 mod names;
 mod query;
+mod round;
 mod run;
 mod slot;
 mod span;

@@ -32,10 +32,12 @@ pub(super) struct Segment {
 }
 
 /// What one run was charged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Run {
     /// Where it was charged.
     pub leaf: u32,
+    /// The round in which it was met last, see [`Runs::begin_round`].
+    met: u32,
     /// The latest.
     pub last: Segment,
     /// Those before, ascending, disjoint.
@@ -43,9 +45,24 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// A run that no round has met. `earlier`: segments before the last, ascending, disjoint.
+    pub(super) fn new(leaf: u32, last: Segment, earlier: Vec<Segment>) -> Run {
+        Run {
+            leaf,
+            met: 0,
+            last,
+            earlier,
+        }
+    }
+
     /// All segments, ascending.
     pub(super) fn segments(&self) -> impl Iterator<Item = &Segment> {
         self.earlier.iter().chain([&self.last])
+    }
+
+    /// For how many seconds it was charged.
+    pub(super) fn charged_secs(&self) -> i64 {
+        self.segments().map(|each| each.to - each.from).sum()
     }
 
     /// A segment that overlaps with `from..to`.
@@ -97,11 +114,17 @@ impl Run {
 
 /// Runs that have not ended, by id.
 #[derive(Clone, Debug)]
-pub(super) struct Runs<K = RunId>(HashMap<K, Run, BuildNumberHasher>);
+pub(super) struct Runs<K = RunId> {
+    by_id: HashMap<K, Run, BuildNumberHasher>,
+    round: u32,
+}
 
 impl<K> Default for Runs<K> {
     fn default() -> Runs<K> {
-        Runs(HashMap::default())
+        Runs {
+            by_id: HashMap::default(),
+            round: 0,
+        }
     }
 }
 
@@ -117,7 +140,7 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
         from: i64,
         to: i64,
     ) -> Result<(), WindowError> {
-        let Some(run) = self.0.get(&key) else {
+        let Some(run) = self.by_id.get(&key) else {
             return Ok(());
         };
         if Some(run.leaf) != leaf {
@@ -138,45 +161,63 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
 
     /// Notes a charge that [`Runs::check`] allows.
     pub(super) fn note(&mut self, key: K, leaf: u32, from: i64, to: i64, rate: &Rate) {
-        match self.0.entry(key) {
+        match self.by_id.entry(key) {
             Entry::Occupied(run) => run.into_mut().add(from, to, rate),
             Entry::Vacant(none) => {
                 let rate = rate.clone();
-                none.insert(Run {
-                    leaf,
-                    last: Segment { from, to, rate },
-                    earlier: Vec::new(),
-                });
+                let mut run = Run::new(leaf, Segment { from, to, rate }, Vec::new());
+                run.met = self.round;
+                none.insert(run);
             }
         }
     }
 
+    /// Begins a round, in which no run is met yet.
+    pub(super) fn begin_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// A run, which this round has met now.
+    pub(super) fn meet(&mut self, key: &K) -> Option<&mut Run> {
+        let run = self.by_id.get_mut(key)?;
+        run.met = self.round;
+        Some(run)
+    }
+
+    /// The runs that this round has not met, nor noted a first charge of.
+    pub(super) fn unmet(&self) -> impl Iterator<Item = &K> {
+        let unmet = self.by_id.iter().filter(|(_, run)| run.met != self.round);
+        unmet.map(|(key, _)| key)
+    }
+
     pub(super) fn get(&self, key: &K) -> Option<&Run> {
-        self.0.get(key)
+        self.by_id.get(key)
     }
 
     pub(super) fn remove(&mut self, key: &K) -> Option<Run> {
-        self.0.remove(key)
+        self.by_id.remove(key)
     }
 
-    pub(super) fn insert(&mut self, key: K, run: Run) {
-        self.0.insert(key, run);
+    /// Takes over a run that this round has not met.
+    pub(super) fn insert(&mut self, key: K, mut run: Run) {
+        run.met = self.round.wrapping_sub(1);
+        self.by_id.insert(key, run);
     }
 
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.by_id.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &Run)> {
-        self.0.iter()
+        self.by_id.iter()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Run> {
-        self.0.values_mut()
+        self.by_id.values_mut()
     }
 
     pub(super) fn into_runs(self) -> impl Iterator<Item = (K, Run)> {
-        self.0.into_iter()
+        self.by_id.into_iter()
     }
 
     /// Keeps the times of some runs as charged, at a rate of 0; to `until`, seconds since 1970, where
@@ -186,7 +227,7 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
         is_one: impl Fn(&Run) -> bool,
         until: impl Fn(&K) -> Option<i64>,
     ) {
-        for (key, run) in self.0.iter_mut().filter(|(_, run)| is_one(run)) {
+        for (key, run) in self.by_id.iter_mut().filter(|(_, run)| is_one(run)) {
             run.last.to = until(key).unwrap_or(run.last.to).max(run.last.to);
             let segments = run.earlier.iter_mut().chain([&mut run.last]);
             segments.for_each(|segment| segment.rate.units.fill(0));
@@ -196,7 +237,7 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
 
     /// Forgets the runs for which `kept` is false.
     pub(super) fn retain(&mut self, mut kept: impl FnMut(&K, &Run) -> bool) {
-        self.0.retain(|key, run| kept(key, run));
+        self.by_id.retain(|key, run| kept(key, run));
     }
 }
 

@@ -119,9 +119,9 @@ impl WindowLedger {
             }
             slots.push(at);
         }
-        for ((_, id), run) in history.runs.into_runs() {
-            let leaf = slots[run.leaf as usize];
-            self.runs.insert(id, Run { leaf, ..run });
+        for ((_, id), mut run) in history.runs.into_runs() {
+            run.leaf = slots[run.leaf as usize];
+            self.runs.insert(id, run);
         }
         placed.unplaced.sort();
         self.rebuild(tree);
@@ -290,14 +290,7 @@ impl WindowLedger {
             let key = Self::key_of(slot, &mut name).expect("own slots have names");
             let leaf = history.positions[&key];
             let (last, earlier) = (run.last.clone(), run.earlier.clone());
-            history.runs.insert(
-                (0, *id),
-                Run {
-                    leaf,
-                    last,
-                    earlier,
-                },
-            );
+            (history.runs).insert((0, *id), Run::new(leaf, last, earlier));
         }
         Ok(history)
     }
