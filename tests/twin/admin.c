@@ -316,6 +316,7 @@ twin_event twin_admin_event(const char *verb)
 		{ "qos_set", twin_database_qos_set, false },
 		{ "qos_del", twin_database_qos_del, false },
 		{ "part_del", twin_part_delete, false },
+		{ "part_qos", twin_part_qos, false },
 		{ "quiet", quiet, true },
 		{ "loud", loud, true },
 		{ "sprio", sprio, false },

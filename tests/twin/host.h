@@ -184,6 +184,7 @@ void twin_part_define(const twin_line *line);
 void twin_parts_ready(void);
 /* Removes a partition; its pending jobs go elsewhere or are cancelled. */
 void twin_part_delete(const twin_line *line);
+void twin_part_qos(const twin_line *line);
 /* The record of a name; ends the program when there is none. */
 part_record_t *twin_part(const char *name);
 /* The partitions of "a,b,c", by tier as slurmctld sorts them; NULL for one. */

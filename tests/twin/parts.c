@@ -107,6 +107,17 @@ twin_list twin_part_list(const char *names, part_record_t **first)
 	return list;
 }
 
+void twin_part_qos(const twin_line *line)
+{
+	slurmctld_lock_t locks = { .part = WRITE_LOCK };
+
+	lock_slurmctld(locks);
+	twin_part(line->arg)->qos_ptr =
+		qos_record(twin_word_u32(line, "qos", 0));
+	last_part_update = twin_clock_now();
+	unlock_slurmctld(locks);
+}
+
 static int is_same(void *a, void *b)
 {
 	return a == b;

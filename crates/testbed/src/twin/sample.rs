@@ -101,9 +101,9 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_policies(bed: &'static Bed) -> [Trial; 5] {
+fn of_policies(bed: &'static Bed) -> [Trial; 6] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 6] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
             "orders::every_job_gets_its_number",
@@ -120,6 +120,10 @@ fn of_policies(bed: &'static Bed) -> [Trial; 5] {
         (
             "windows::a_reset_counts_where_a_job_ends",
             windows::a_reset_counts_where_a_job_ends,
+        ),
+        (
+            "windows::a_qos_of_a_partition_counts_from_then_on",
+            windows::a_qos_of_a_partition_counts_from_then_on,
         ),
     ];
     tests.map(|(name, test)| {

@@ -1,12 +1,54 @@
-//! What an administrator resets under a window.
+//! What administrators change under a window.
 
 use std::path::Path;
 
 use anyhow::{Result, ensure};
 
 use super::faults::answer;
-use super::host::Host;
+use super::host::{Dump, Host};
 use super::life::Life;
+
+/// The site, and jobs of 4 CPUs that run: each with its association.
+fn life(jobs: &[(u32, u32)]) -> Life {
+    let mut life = Life::parse(
+        "clock 1700000000\n\
+         conf AccountingStorageEnforce=limits,qos PriorityParameters=usage=window:0:3600,resolution=0:60\n\
+         part main cpu=100 node=10\n\
+         qos 1\n\
+         qos 2\n\
+         assoc 1 acct=root shares=1\n\
+         assoc 2 acct=a parent=1 shares=1\n\
+         assoc 3 acct=a user=u1 parent=2 shares=1\n\
+         assoc 4 acct=a user=u2 parent=2 shares=1\n\
+         boot\n",
+    );
+    for (job, assoc) in jobs {
+        life.push(format!(
+            "submit {job} assoc={assoc} qos=1 part=main limit=600 cpu=4 node=1"
+        ));
+        life.push(format!("start {job}"));
+    }
+    life
+}
+
+/// Adds a pass, and tells its line.
+fn pass(life: &mut Life, secs: u32) -> usize {
+    life.push(format!("pass {secs}"));
+    life.lines.len()
+}
+
+/// Whether raw usage is as expected in a line: `who` is `assoc` or `qos`.
+fn check(dump: &Dump, line: usize, who: &str, expected: &[(u32, f64)]) -> Result<()> {
+    for (id, expected) in expected {
+        let found = answer(dump, line, &format!("{who} {id} usage_raw"))?;
+        let found: f64 = found.parse()?;
+        ensure!(
+            found == *expected,
+            "line {line}: {who} {id} has {found}, not {expected}"
+        );
+    }
+    Ok(())
+}
 
 /// `RawUsage=0` of a user who runs two jobs, of 4 CPUs each, and of whom one ends before the next pass:
 /// slurmctld charges the record for that, and has less in it than before. What was used up to the pass is
@@ -15,40 +57,36 @@ use super::life::Life;
 /// # Errors
 /// Other numbers; the host fails.
 pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()> {
-    let mut life = Life::parse(
-        "clock 1700000000\n\
-         conf AccountingStorageEnforce=limits,qos PriorityParameters=usage=window:0:3600,resolution=0:60\n\
-         part main cpu=100 node=10\n\
-         qos 1\n\
-         assoc 1 acct=root shares=1\n\
-         assoc 2 acct=a parent=1 shares=1\n\
-         assoc 3 acct=a user=u1 parent=2 shares=1\n\
-         assoc 4 acct=a user=u2 parent=2 shares=1\n\
-         boot\n",
-    );
-    for (job, assoc) in [(1, 3), (2, 3), (3, 4)] {
-        life.push(format!(
-            "submit {job} assoc={assoc} qos=1 part=main limit=600 cpu=4 node=1"
-        ));
-        life.push(format!("start {job}"));
-    }
-    for line in ["pass 300", "assoc_zero 3", "step 100", "end 1", "pass 200"] {
+    let mut life = life(&[(1, 3), (2, 3), (3, 4)]);
+    pass(&mut life, 300);
+    for line in ["assoc_zero 3", "step 100", "end 1"] {
         life.push(line);
     }
-    let reset = life.lines.len();
-    life.push("pass 300");
-    let last = life.lines.len();
+    let reset = pass(&mut life, 200);
+    let last = pass(&mut life, 300);
     let dump = host.play(plugin, &life, Some((reset, last)))?;
     ensure!(dump.ending == "exit 0", "{}", dump.ending);
-    for (line, expected) in [(reset, [0.0, 2400.0]), (last, [1200.0, 3600.0])] {
-        for (assoc, expected) in [3, 4].into_iter().zip(expected) {
-            let found = answer(&dump, line, &format!("assoc {assoc} usage_raw"))?;
-            let found: f64 = found.parse()?;
-            ensure!(
-                found == expected,
-                "line {line}: association {assoc} has {found}, not {expected}"
-            );
-        }
-    }
-    Ok(())
+    check(&dump, reset, "assoc", &[(3, 0.0), (4, 2400.0)])?;
+    check(&dump, last, "assoc", &[(3, 1200.0), (4, 3600.0)])
+}
+
+/// A partition gets a QOS while a job of 4 CPUs runs there, loses it, and gets it again: the QOS is charged
+/// what the job uses meanwhile, as stock charges it.
+///
+/// # Errors
+/// As [`a_reset_counts_where_a_job_ends`].
+pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> Result<()> {
+    let mut life = life(&[(1, 3)]);
+    let without = pass(&mut life, 300);
+    life.push("part_qos main qos=2");
+    let with = pass(&mut life, 200);
+    life.push("part_qos main");
+    pass(&mut life, 300);
+    life.push("part_qos main qos=2");
+    let again = pass(&mut life, 100);
+    let dump = host.play(plugin, &life, Some((without, again)))?;
+    ensure!(dump.ending == "exit 0", "{}", dump.ending);
+    check(&dump, without, "qos", &[(1, 1200.0), (2, 0.0)])?;
+    check(&dump, with, "qos", &[(1, 2000.0), (2, 800.0)])?;
+    check(&dump, again, "qos", &[(1, 3600.0), (2, 1200.0)])
 }

@@ -26,7 +26,10 @@ impl Event {
     pub(super) fn concerns_usage(&self) -> bool {
         let words = ["end", "requeue", "resize", "suspend", "resume", "save"];
         let word = self.lines[0].split(' ').next().unwrap_or_default();
-        words.contains(&word) || word.starts_with("assoc_") || word.starts_with("qos_")
+        words.contains(&word)
+            || ["assoc_", "qos_", "part_qos"]
+                .iter()
+                .any(|begin| word.starts_with(begin))
     }
 }
 
@@ -119,6 +122,7 @@ pub(super) const EVENTS: &[Event] = &[
     event(&["qos_del 2"]),
     partitions_change(&["part_del p3"]),
     partitions_change(&["part_del p2"]),
+    partitions_change(&["part_qos p1 qos=2"]),
     // Questions disturb nothing.
     event(&["sprio 0"]),
     event(&["sshare"]),
