@@ -234,6 +234,18 @@ static void update_assoc(const shim_snapshot *snapshot, const shim_usage_update 
 	}
 }
 
+static void keep_above_zero(usage_numbers to)
+{
+	if (*to.raw < 0)
+		*to.raw = 0;
+	if (*to.wall < 0)
+		*to.wall = 0;
+	for (uint32_t i = 0; to.tres && i < to.tres_cnt; i++) {
+		if (to.tres[i] < 0)
+			to.tres[i] = 0;
+	}
+}
+
 static void update_qos(const shim_snapshot *snapshot, const shim_usage_update *update)
 {
 	for (size_t i = 0; update->qos && i < snapshot->qos_now_at.len; i++) {
@@ -244,6 +256,12 @@ static void update_qos(const shim_snapshot *snapshot, const shim_usage_update *u
 				     .tres_cnt = qos->usage->tres_cnt };
 
 		change(to, update, &update->qos[i], snapshot->tres_count);
+		/*
+		 * Of a record that was reset more may be taken back than it has. Below zero,
+		 * slurmctld's limits would take it for nearly 2^64.
+		 */
+		if (update->qos[i].add_wall < 0)
+			keep_above_zero(to);
 	}
 }
 

@@ -315,6 +315,7 @@ twin_event twin_admin_event(const char *verb)
 		{ "assoc_zero", twin_database_assoc_zero, false },
 		{ "qos_set", twin_database_qos_set, false },
 		{ "qos_del", twin_database_qos_del, false },
+		{ "qos_zero", twin_database_qos_zero, false },
 		{ "part_del", twin_part_delete, false },
 		{ "part_qos", twin_part_qos, false },
 		{ "quiet", quiet, true },

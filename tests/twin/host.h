@@ -176,6 +176,7 @@ void twin_database_assoc_del(const twin_line *line);
 void twin_database_assoc_zero(const twin_line *line);
 void twin_database_qos_set(const twin_line *line);
 void twin_database_qos_del(const twin_line *line);
+void twin_database_qos_zero(const twin_line *line);
 
 /* ---- parts.c: partitions -------------------------------------------------- */
 

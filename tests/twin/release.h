@@ -22,6 +22,8 @@ typedef priority_factors_t twin_factors;
 #define TWIN_THREAD_START 1
 /* Associations carry their path. */
 #define TWIN_LINEAGE 1
+/* Usage of a QOS is set to a number: 0 by an update without one. */
+#define TWIN_RESET_QOS_USAGE SLURMDB_UPDATE_QOS_USAGE
 /* The association manager looks up its folder itself. */
 #define twin_set_state_folder(args) ((void)(args))
 /* A job may ask for several QOS; its priorities are one record. */
@@ -55,6 +57,7 @@ typedef priority_factors_object_t twin_factors;
 
 #define TWIN_THREAD_START 0
 #define TWIN_LINEAGE 0
+#define TWIN_RESET_QOS_USAGE SLURMDB_REMOVE_QOS_USAGE
 #define twin_set_state_folder(args) \
 	((args).state_save_location = &slurm_conf.state_save_location)
 #define TWIN_USED_LIMITS 0

@@ -223,11 +223,10 @@ void twin_database_qos_set(const twin_line *line)
 	push(SLURMDB_MODIFY_QOS, objects);
 }
 
-void twin_database_qos_del(const twin_line *line)
+static void update_qos(uint16_t type, uint32_t id)
 {
 	twin_list objects;
 	slurmdb_qos_rec_t *rec;
-	uint32_t id = twin_arg_u32(line);
 
 	if (!twin_qos_row_of(id))
 		return;
@@ -236,5 +235,15 @@ void twin_database_qos_del(const twin_line *line)
 	rec->id = id;
 	objects = list_create(slurmdb_destroy_qos_rec);
 	list_append(objects, rec);
-	push(SLURMDB_REMOVE_QOS, objects);
+	push(type, objects);
+}
+
+void twin_database_qos_del(const twin_line *line)
+{
+	update_qos(SLURMDB_REMOVE_QOS, twin_arg_u32(line));
+}
+
+void twin_database_qos_zero(const twin_line *line)
+{
+	update_qos(TWIN_RESET_QOS_USAGE, twin_arg_u32(line));
 }

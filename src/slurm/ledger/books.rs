@@ -32,6 +32,9 @@ pub(super) struct Books {
     plans: Vec<(AssocId, Plan)>,
     /// QOS with the flag NoDecay.
     no_decay: Vec<u32>,
+    /// What the records of QOS held after the last pass, by id. Those of QOS with the flag NoDecay never have
+    /// less before the next one, unless they are reset.
+    pub(super) qos_held: HashMap<u32, Extended>,
     /// Ends that the books have.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
     /// What the last pass has set the records of associations and of QOS to.
@@ -182,6 +185,7 @@ impl Books {
             },
             plans: Vec::new(),
             no_decay: Vec::new(),
+            qos_held: HashMap::new(),
             ended: HashMap::default(),
             written: Default::default(),
             is_cleared: false,
@@ -303,13 +307,16 @@ impl Books {
         let of_assocs = self.reset_assocs(site, all);
         let before = std::mem::take(&mut self.written[1]);
         let qos_tree = Arc::clone(self.qos.tree());
-        // Of QOS with the flag NoDecay the records are not set.
-        let decaying = site.qos.iter().filter(|qos| !qos.no_decay);
-        let usage: HashMap<u32, Option<Extended>> =
-            decaying.map(|qos| (qos.id, qos.usage)).collect();
+        let seen: HashMap<u32, &SeenQos> = site.qos.iter().map(|qos| (qos.id, qos)).collect();
         let is_reset = |index: AssocIndex| {
-            let usage = usage.get(&qos_tree.rows()[index.get()].id);
-            before.was_reset(&qos_tree, index, usage.copied().flatten())
+            let seen = seen.get(&qos_tree.rows()[index.get()].id);
+            seen.is_some_and(|seen| match (seen.no_decay, seen.usage) {
+                (false, usage) => before.was_reset(&qos_tree, index, usage),
+                (true, usage) => {
+                    let held = self.qos_held.get(&seen.id).copied();
+                    usage.zip(held).is_some_and(|(usage, held)| usage < held)
+                }
+            })
         };
         let of_qos = reset(&mut self.qos, all, is_reset, &self.ended, site.now);
         [of_assocs, of_qos]

@@ -166,6 +166,14 @@ impl Keeper {
         }
     }
 
+    /// What the records of QOS hold after a pass has written and charged them, by id.
+    pub(in crate::slurm) fn set_qos_held(&mut self, usage: impl Iterator<Item = (u32, Extended)>) {
+        if let Some(books) = &mut self.books {
+            books.qos_held.clear();
+            books.qos_held.extend(usage);
+        }
+    }
+
     /// When the books were fed last.
     pub(in crate::slurm) fn fed_until(&self) -> Option<i64> {
         self.books.as_ref().map(|books| books.assocs.ledger().now())

@@ -305,6 +305,9 @@ impl FakeHost {
             };
         }
         self.keeper.set_written(&usage);
+        let held = self.of_qos.iter();
+        let held = held.filter_map(|(id, held)| Some((*id, Extended::from_f64(*held)?)));
+        self.keeper.set_qos_held(held);
         self.written = usage;
         self.files = self.keeper.files().unwrap();
         complaints
@@ -401,6 +404,29 @@ fn an_end_that_does_not_count_is_taken_back_whole() {
     assert_eq!((host.of_qos[&1], host.of_qos[&3]), (7_000.0, 7_000.0));
     host.pass();
     assert_eq!(host.of_qos[&3], 7_000.0);
+}
+
+/// What a run used before its QOS was reset is not taken out of the record again.
+#[test]
+fn a_qos_without_decay_that_is_reset_gives_nothing_back_twice() {
+    let mut host = FakeHost::new("usage=window:1-0,counts=COMPLETED");
+    host.start(1, 4, [1, 3], 2);
+    for (secs, record) in [(1_000, 2_000.0), (100, 2_200.0)] {
+        host.pass_time(secs);
+        host.pass();
+        // QOS 3 has NoDecay: the pass charges its record as ever.
+        host.of_qos.insert(3, record);
+    }
+    host.of_qos.insert(3, 0.0);
+    host.pass_time(100);
+    host.pass();
+    // What was used up to the pass that finds the reset is not taken back.
+    host.of_qos.insert(3, 200.0);
+    host.pass_time(50);
+    host.end(1, EndState::NodeFail, true);
+    host.of_qos.insert(3, 300.0);
+    host.pass();
+    assert_eq!(host.of_qos[&3], 200.0);
 }
 
 #[test]

@@ -89,6 +89,9 @@ pub(in crate::slurm) fn usage(
     };
     let underflows = snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     stored.take_qos(&lock);
+    if by_ledger.is_some() {
+        snapshot.take_qos_now(&lock);
+    }
     let again = assoc_cache::was_stale(snapshot);
     if again {
         // In this hold: whatever else happens to them comes after the pass has charged them.
@@ -106,7 +109,9 @@ pub(in crate::slurm) fn usage(
     drop(shared);
     drop(lock);
     if let Some(by_ledger) = by_ledger {
-        plugin.ledger.lock().keeper.set_written(by_ledger.usage());
+        let keeper = &mut plugin.ledger.lock().keeper;
+        keeper.set_written(by_ledger.usage());
+        keeper.set_qos_held(by_ledger.qos_held(snapshot));
     }
     plugin.announce(next_pass);
 

@@ -44,6 +44,8 @@ pub(in crate::slurm) struct ByLedger {
     qos: HashMap<u32, ffi::shim_usage_change>,
     /// By row of the snapshot's QOS of now.
     qos_rows: Vec<ffi::shim_usage_change>,
+    /// QOS that were reset after the snapshot.
+    reset_qos: Vec<u32>,
     /// A run of `tres_count` for each association by position, then those of other rows.
     tres: Vec<ffi::shim_extended>,
 }
@@ -209,6 +211,12 @@ fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
     }
 }
 
+/// Raw usage of a QOS in the snapshot.
+fn seen_usage(snapshot: &Snapshot, id: u32) -> Option<Extended> {
+    let seen = snapshot.qos().iter().find(|seen| seen.id == id);
+    seen.and_then(|seen| seen.usage())
+}
+
 /// Plans of accounts, by the associations that these are now.
 fn plans(plan: &LedgerPlan) -> Vec<(AssocId, Plan)> {
     if plan.accounts.is_empty() {
@@ -332,6 +340,7 @@ impl ByLedger {
             accounts: Vec::new(),
             qos: HashMap::new(),
             qos_rows: Vec::new(),
+            reset_qos: Vec::new(),
             tres: vec![ffi::shim_extended::default(); tree.len() * tres_count],
         }
     }
@@ -435,11 +444,16 @@ impl ByLedger {
     /// What becomes of the records. An association that came after the snapshot has used nothing yet, a
     /// QOS keeps what it has; so does one that was reset after the snapshot, as the next pass shall see.
     pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
+        let was_reset = |now: &&ffi::shim_qos| {
+            let usage = now.usage().zip(seen_usage(snapshot, now.id));
+            usage.is_some_and(|(now, seen)| now < seen)
+        };
+        let reset = snapshot.qos_now().iter().filter(was_reset);
+        self.reset_qos.clear();
+        self.reset_qos.extend(reset.map(|qos| qos.id));
         let qos = snapshot.qos_now().iter().map(|now| {
-            let seen = snapshot.qos().iter().find(|seen| seen.id == now.id);
-            let usage = now.usage().zip(seen.and_then(|seen| seen.usage()));
-            let was_reset = usage.is_some_and(|(now, seen)| now < seen);
-            let change = self.qos.get(&now.id).filter(|_| !was_reset);
+            let change = self.qos.get(&now.id);
+            let change = change.filter(|_| !self.reset_qos.contains(&now.id));
             change.copied().unwrap_or(scaled(1.0))
         });
         self.qos_rows.clear();
@@ -451,6 +465,18 @@ impl ByLedger {
             tres: &self.tres,
             changes_only: false,
         }
+    }
+
+    /// What the records of QOS hold now that they are written and charged, and in those that were reset
+    /// after the snapshot, as the next pass shall see, what they held before.
+    pub(super) fn qos_held(&self, snapshot: &Snapshot) -> impl Iterator<Item = (u32, Extended)> {
+        snapshot.qos_now().iter().filter_map(|now| {
+            let usage = match self.reset_qos.contains(&now.id) {
+                true => seen_usage(snapshot, now.id),
+                false => now.usage(),
+            };
+            Some((now.id, usage?))
+        })
     }
 
     /// What became of it when the ledger was told of associations once more: whatever else was done to

@@ -101,9 +101,9 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_policies(bed: &'static Bed) -> [Trial; 6] {
+fn of_policies(bed: &'static Bed) -> [Trial; 7] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 6] = [
+    let tests: [(&str, Test); 7] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
             "orders::every_job_gets_its_number",
@@ -124,6 +124,10 @@ fn of_policies(bed: &'static Bed) -> [Trial; 6] {
         (
             "windows::a_qos_of_a_partition_counts_from_then_on",
             windows::a_qos_of_a_partition_counts_from_then_on,
+        ),
+        (
+            "windows::a_qos_without_decay_is_reset",
+            windows::a_qos_without_decay_is_reset,
         ),
     ];
     tests.map(|(name, test)| {

@@ -8,23 +8,25 @@ use super::faults::answer;
 use super::host::{Dump, Host};
 use super::life::Life;
 
-/// The site, and jobs of 4 CPUs that run: each with its association.
-fn life(jobs: &[(u32, u32)]) -> Life {
+/// The site, and jobs of 4 CPUs that run: each with its association and QOS.
+fn life(jobs: &[(u32, u32, u32)]) -> Life {
     let mut life = Life::parse(
         "clock 1700000000\n\
-         conf AccountingStorageEnforce=limits,qos PriorityParameters=usage=window:0:3600,resolution=0:60\n\
+         conf AccountingStorageEnforce=limits,qos\n\
+         conf PriorityParameters=usage=window:0:3600,resolution=0:60,counts=COMPLETED\n\
          part main cpu=100 node=10\n\
          qos 1\n\
          qos 2\n\
+         qos 3 nodecay=1\n\
          assoc 1 acct=root shares=1\n\
          assoc 2 acct=a parent=1 shares=1\n\
          assoc 3 acct=a user=u1 parent=2 shares=1\n\
          assoc 4 acct=a user=u2 parent=2 shares=1\n\
          boot\n",
     );
-    for (job, assoc) in jobs {
+    for (job, assoc, qos) in jobs {
         life.push(format!(
-            "submit {job} assoc={assoc} qos=1 part=main limit=600 cpu=4 node=1"
+            "submit {job} assoc={assoc} qos={qos} part=main limit=600 cpu=4 node=1"
         ));
         life.push(format!("start {job}"));
     }
@@ -37,11 +39,15 @@ fn pass(life: &mut Life, secs: u32) -> usize {
     life.lines.len()
 }
 
+/// Raw usage in a line: `who` is `assoc` or `qos`.
+fn raw(dump: &Dump, line: usize, who: &str, id: u32) -> Result<f64> {
+    Ok(answer(dump, line, &format!("{who} {id} usage_raw"))?.parse()?)
+}
+
 /// Whether raw usage is as expected in a line: `who` is `assoc` or `qos`.
 fn check(dump: &Dump, line: usize, who: &str, expected: &[(u32, f64)]) -> Result<()> {
     for (id, expected) in expected {
-        let found = answer(dump, line, &format!("{who} {id} usage_raw"))?;
-        let found: f64 = found.parse()?;
+        let found = raw(dump, line, who, *id)?;
         ensure!(
             found == *expected,
             "line {line}: {who} {id} has {found}, not {expected}"
@@ -57,7 +63,7 @@ fn check(dump: &Dump, line: usize, who: &str, expected: &[(u32, f64)]) -> Result
 /// # Errors
 /// Other numbers; the host fails.
 pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()> {
-    let mut life = life(&[(1, 3), (2, 3), (3, 4)]);
+    let mut life = life(&[(1, 3, 1), (2, 3, 1), (3, 4, 1)]);
     pass(&mut life, 300);
     for line in ["assoc_zero 3", "step 100", "end 1"] {
         life.push(line);
@@ -76,7 +82,7 @@ pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()>
 /// # Errors
 /// As [`a_reset_counts_where_a_job_ends`].
 pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> Result<()> {
-    let mut life = life(&[(1, 3)]);
+    let mut life = life(&[(1, 3, 1)]);
     let without = pass(&mut life, 300);
     life.push("part_qos main qos=2");
     let with = pass(&mut life, 200);
@@ -89,4 +95,44 @@ pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> R
     check(&dump, without, "qos", &[(1, 1200.0), (2, 0.0)])?;
     check(&dump, with, "qos", &[(1, 2000.0), (2, 800.0)])?;
     check(&dump, again, "qos", &[(1, 3600.0), (2, 1200.0)])
+}
+
+/// `RawUsage=0` of a QOS with the flag NoDecay, for which two jobs of 4 CPUs run, at each point of a pass. One
+/// is cancelled later, which does not count: what it used since the pass that found the reset is taken
+/// out of the record, and nothing of what the record does not have any more.
+///
+/// # Errors
+/// As [`a_reset_counts_where_a_job_ends`].
+pub fn a_qos_without_decay_is_reset(host: &Host, plugin: &Path) -> Result<()> {
+    let mut found = Vec::new();
+    for point in 0..12 {
+        let mut life = life(&[(1, 3, 3), (2, 4, 3)]);
+        pass(&mut life, 300);
+        match point {
+            0 => life.push("qos_zero 3"),
+            _ => life.push(format!("during {point} qos_zero 3")),
+        }
+        let then = pass(&mut life, 100);
+        for line in ["step 50", "cancel 1"] {
+            life.push(line);
+        }
+        let last = pass(&mut life, 50);
+        let dump = host.play(plugin, &life, Some((then, last)))?;
+        ensure!(dump.ending == "exit 0", "{}", dump.ending);
+        found.push([raw(&dump, then, "qos", 3)?, raw(&dump, last, "qos", 3)?]);
+    }
+    found.dedup();
+    // After the pass, and when one job has used 200 and the other 400 more.
+    let expected = [
+        // Before the snapshot: this pass finds the reset.
+        [800.0, 1200.0],
+        // Before records are written: the next one does.
+        [800.0, 1400.0],
+        // After that: what was used up to this pass is forgotten, too.
+        [0.0, 600.0],
+        // A pass has fewer points: nothing is reset, and all of the cancelled job is taken back.
+        [3200.0, 2000.0],
+    ];
+    ensure!(found == expected, "{found:?}");
+    Ok(())
 }

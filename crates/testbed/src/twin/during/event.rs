@@ -120,6 +120,7 @@ pub(super) const EVENTS: &[Event] = &[
     event(&["assoc_zero 13"]),
     event(&["qos_set 1 prio=90 factor=0.5"]),
     event(&["qos_del 2"]),
+    event(&["qos_zero 2"]),
     partitions_change(&["part_del p3"]),
     partitions_change(&["part_del p2"]),
     partitions_change(&["part_qos p1 qos=2"]),
