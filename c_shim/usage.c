@@ -234,7 +234,7 @@ static void update_assoc(const shim_snapshot *snapshot, const shim_usage_update 
 	}
 }
 
-static void keep_above_zero(usage_numbers to)
+static void keep_at_least_zero(usage_numbers to)
 {
 	if (*to.raw < 0)
 		*to.raw = 0;
@@ -261,7 +261,7 @@ static void update_qos(const shim_snapshot *snapshot, const shim_usage_update *u
 		 * slurmctld's limits would take it for nearly 2^64.
 		 */
 		if (update->qos[i].add_wall < 0)
-			keep_above_zero(to);
+			keep_at_least_zero(to);
 	}
 }
 

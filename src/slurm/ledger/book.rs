@@ -373,7 +373,7 @@ impl Page<'_> {
             Place::Tres(at) => Some((*at, *count)),
             Place::Billing | Place::Nowhere => None,
         });
-        // A running job never reduces usage.
+        // A running job never reduces usage. What is no number stays, and is refused.
         let billing = match seen.billing < 0.0 {
             true => 0.0,
             false => seen.billing,

@@ -310,12 +310,13 @@ impl Books {
         let seen: HashMap<u32, &SeenQos> = site.qos.iter().map(|qos| (qos.id, qos)).collect();
         let is_reset = |index: AssocIndex| {
             let seen = seen.get(&qos_tree.rows()[index.get()].id);
-            seen.is_some_and(|seen| match (seen.no_decay, seen.usage) {
-                (false, usage) => before.was_reset(&qos_tree, index, usage),
-                (true, usage) => {
-                    let held = self.qos_held.get(&seen.id).copied();
-                    usage.zip(held).is_some_and(|(usage, held)| usage < held)
+            seen.is_some_and(|seen| {
+                if !seen.no_decay {
+                    return before.was_reset(&qos_tree, index, seen.usage);
                 }
+                // The records of these are not set.
+                let held = self.qos_held.get(&seen.id).copied();
+                (seen.usage.zip(held)).is_some_and(|(usage, held)| usage < held)
             })
         };
         let of_qos = reset(&mut self.qos, all, is_reset, &self.ended, site.now);

@@ -84,8 +84,8 @@ pub(super) struct Charging<'a> {
     pub(super) has_parts: &'a mut bool,
 }
 
-/// Charges what is new of a run to a leaf, nothing of the time before `not_before`; tells from when on it is
-/// charged. Time that the run was suspended is not charged: what it ran since it was charged last counts as
+/// Charges what is new of a run to a leaf, nothing of the time before the moment `not_before`; tells from
+/// which moment on it is charged, the end where nothing is new. Moments are seconds since 1970. Time that the run was suspended is not charged: what it ran since it was charged last counts as
 /// the latest part of that time, so that within one pass it may stand too late, and the whole is exact.
 ///
 /// # Errors

@@ -90,6 +90,7 @@ pub(in crate::slurm) fn usage(
     let underflows = snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     stored.take_qos(&lock);
     if by_ledger.is_some() {
+        // With what was written and charged.
         snapshot.take_qos_now(&lock);
     }
     let again = assoc_cache::was_stale(snapshot);

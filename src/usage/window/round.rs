@@ -33,11 +33,12 @@ impl WindowLedger {
     ///
     /// * `ran_secs`: for how many seconds it has run, all in all, without those in which it was suspended;
     ///   if it was charged as many, nothing is charged.
-    /// * `not_before`: no time before this is to be charged; `i64::MIN`: whatever was not yet.
-    /// * `until`: up to when it has run.
+    /// * `not_before`: no time before this moment is to be charged, seconds since 1970; `i64::MIN`: all that
+    ///   was not charged yet.
+    /// * `until`: up to when it has run, seconds since 1970.
     /// * `rate`: what it uses per second.
     ///
-    /// Tells from when on it was charged, `until` if it was not. `None`, and nothing is charged, where there is
+    /// Tells from which moment on it was charged, `until` if it was not. `None`, and nothing is charged, where there is
     /// something else to decide: it is not known, was charged to another association or at another rate, has not
     /// run all the time since its last charge, or not all of that time is to be charged. The round has met it,
     /// unless it is not known.
