@@ -169,7 +169,9 @@ impl Due {
 pub fn due(compat: Compat, run: &Run, period: &Period, at_end: bool) -> Option<Due> {
     let end_time_exp = run.end_time_exp?;
     let mut to = period.now;
-    if at_end && run.end_time != 0 {
+    // Of a job that goes on with another size it is the time when it should end.
+    let has_ended = !run.state.resizing || Quirks::of(compat).ends_sizes_by_limit;
+    if at_end && run.end_time != 0 && has_ended {
         to = to.min(run.end_time);
     }
     let passed = period.last_ran.unwrap_or(0).max(run.start_time);

@@ -13,6 +13,8 @@ pub(crate) struct Quirks {
     /// Run seconds are counted pass by pass and truncated in each; jobs that never started are
     /// charged, and what was charged to a later time before is charged again.
     pub truncates_per_pass: bool,
+    /// A size that ends after the job's time limit, or its grace time, is not charged beyond that.
+    pub ends_sizes_by_limit: bool,
     /// Run seconds used before a restart: of running jobs only, without bound, and truncated after
     /// the count has multiplied them.
     pub scales_consumed: bool,
@@ -34,6 +36,7 @@ impl Quirks {
             refunds: slurm,
             charges_pending: slurm,
             truncates_per_pass: slurm,
+            ends_sizes_by_limit: slurm,
             scales_consumed: slurm,
             approximates_half_life: slurm,
             infinity_ends: slurm,

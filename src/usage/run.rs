@@ -43,7 +43,7 @@ pub struct Run {
     pub state: RunState,
     /// When it started; 0: it has not.
     pub start_time: i64,
-    /// When it ended; 0: not known.
+    /// When it ended, or, as long as it has not, when it should end; 0: not known.
     pub end_time: i64,
     /// When it should end; `None`: its end has been charged.
     pub end_time_exp: Option<i64>,

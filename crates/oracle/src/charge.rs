@@ -112,8 +112,10 @@ fn charge_of(
         return None;
     }
     let mut to = period.now;
-    if period.at_end && job.end != 0 {
-        to = to.min(job.end);
+    // While a job is resized, that is when it should end.
+    let is_end = || !job.is_resizing() || faults.has(Fault::ResizeByLimit);
+    if period.at_end && job.end != 0 && job.end < to && is_end() {
+        to = job.end;
     }
     let last_ran = passed(memory, faults, job, period);
     let passed = last_ran.unwrap_or(0).max(job.start);

@@ -63,6 +63,8 @@ faults! {
     EndLost = "usage-before-end", "usage between the last pass and a job's end is lost";
     /// Time before a resize is charged again.
     ResizeTwice = "resize-usage", "time before a resize is charged twice";
+    /// A resize charges a job over its time limit up to that.
+    ResizeByLimit = "resize-over-limit", "a resize charges up to the job's time limit";
     /// Run-seconds taken do not add up to those added.
     RunSecondsDrift = "run-seconds-drift", "what is taken from run-seconds is not what was added";
     /// The subtraction at start.

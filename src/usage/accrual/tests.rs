@@ -433,6 +433,24 @@ fn slurm_leaves_run_seconds_behind_with_fractional_factors() {
     assert_eq!(slurm, 59 * 42);
 }
 
+/// A job over its time limit gets another size: the old one is charged up to now.
+#[test]
+fn a_size_ends_when_the_job_is_resized() {
+    let run = Run {
+        state: RunState {
+            resizing: true,
+            ..RunState::default()
+        },
+        end_time: START + 300,
+        ..running()
+    };
+    let period = Period::between_passes(Some(START + 200), START + 700);
+    for (compat, secs) in [(Compat::Documented, 500.0), (SLURM, 100.0)] {
+        let size = charge(&never(compat), &run, &period, true).unwrap();
+        assert_eq!(size.decayed.usage, 4.0 * secs);
+    }
+}
+
 #[test]
 fn a_run_that_began_after_the_clock_stepped_back_is_charged_before_the_last_pass() {
     let last_ran = START + 10_000;
