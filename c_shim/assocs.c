@@ -37,6 +37,7 @@ static void copy_row(shim_snapshot *snapshot, const shim_want *want,
 	*row = (shim_assoc) {
 		.priority_norm = want->priority_norms ? assoc->usage->priority_norm : 0,
 		.usage_mantissa = raw.mantissa,
+		.wall = assoc->usage->grp_used_wall,
 		.usage_sign_exponent = raw.sign_exponent,
 		.shares_from_parent = assoc->shares_raw == SLURMDB_FS_USE_PARENT,
 		.is_user = assoc->user != NULL,

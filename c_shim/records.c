@@ -193,6 +193,7 @@ void host_copy_qos_to(shim_snapshot *snapshot, shim_qos_rows *rows, shim_pointer
 		.id = qos->id,
 		.priority = qos->priority,
 		.usage_mantissa = raw.mantissa,
+		.wall = qos->usage ? qos->usage->grp_used_wall : 0,
 		.usage_sign_exponent = raw.sign_exponent,
 		.no_decay = qos->flags & QOS_FLAG_NO_DECAY,
 	};

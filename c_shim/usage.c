@@ -293,7 +293,10 @@ static void publish(slurmdb_assoc_usage_t *usage, const shim_assoc_factors *f)
 		usage->fs_factor = f->fs_factor;
 }
 
-/* Is the record what its row says, in all that a pass reads, and the first with this row? */
+/*
+ * Is the record what its row says, in all that a pass reads, and the first with this row? Ends of jobs add
+ * wall time that the row does not have; a reset leaves less.
+ */
 static bool equals_row(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t *assoc)
 {
 	uint32_t at = host_row_of(snapshot, assoc->id);
@@ -307,6 +310,7 @@ static bool equals_row(const shim_snapshot *snapshot, const slurmdb_assoc_rec_t 
 	       row->is_user == (assoc->user != NULL) && row->priority == assoc->priority &&
 	       row->usage_mantissa == raw.mantissa &&
 	       row->usage_sign_exponent == raw.sign_exponent &&
+	       assoc->usage->grp_used_wall >= row->wall &&
 	       (!snapshot->priority_norms || row->priority_norm == assoc->usage->priority_norm);
 }
 
@@ -316,6 +320,7 @@ static void take_usage(shim_assoc *row, const slurmdb_assoc_usage_t *usage)
 
 	row->usage_mantissa = raw.mantissa;
 	row->usage_sign_exponent = raw.sign_exponent;
+	row->wall = usage->grp_used_wall;
 }
 
 typedef struct {
@@ -416,20 +421,25 @@ static void prefetch_charged_tres(const void *assoc, void *arg)
 /*
  * Has somebody reset usage that is to be set, since the row was made? Then it stays as it is: the next
  * look at the record tells the ledger. A user whose job ended after that has less than before; an account
- * may have less because associations were moved.
+ * may have less because associations were moved. Where billing costs nothing there is wall time alone.
  */
 static bool was_reset(const renewal *r, uint32_t row, const slurmdb_assoc_rec_t *assoc)
 {
 	const shim_usage_update *update = r->update;
-	long double had;
+	const slurmdb_assoc_usage_t *has = assoc->usage;
+	const shim_assoc *had;
+	long double usage;
 
 	if (!update->assocs || row >= update->assocs_len || update->assocs[row].scale != 0)
 		return false;
-	had = host_from_extended((shim_extended) {
-		.mantissa = r->snapshot->assocs.at[row].usage_mantissa,
-		.sign_exponent = r->snapshot->assocs.at[row].usage_sign_exponent,
+	had = &r->snapshot->assocs.at[row];
+	usage = host_from_extended((shim_extended) {
+		.mantissa = had->usage_mantissa,
+		.sign_exponent = had->usage_sign_exponent,
 	});
-	return assoc->user ? assoc->usage->usage_raw < had : had > 0 && !assoc->usage->usage_raw;
+	if (assoc->user)
+		return has->usage_raw < usage || has->grp_used_wall < had->wall;
+	return !has->usage_raw && !has->grp_used_wall && (usage > 0 || had->wall > 0);
 }
 
 static bool renew_assoc(void *arg_assoc, void *arg)

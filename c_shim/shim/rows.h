@@ -8,6 +8,7 @@
 typedef struct {
 	double priority_norm;
 	uint64_t usage_mantissa; /* raw usage, as shim_extended */
+	double wall;
 	uint16_t usage_sign_exponent;
 	bool shares_from_parent;
 	bool is_user;
@@ -38,7 +39,8 @@ typedef struct {
 	double usage_factor; /* negative: not set */
 	uint32_t id;
 	uint32_t priority;
-	uint64_t usage_mantissa; /* raw usage: these two are a shim_extended */
+	uint64_t usage_mantissa; /* raw usage: this one and the exponent are a shim_extended */
+	double wall;
 	uint16_t usage_sign_exponent;
 	bool no_decay;
 } shim_qos;

@@ -3,9 +3,10 @@
 use super::feed::{self, Charging, Lane};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
+use super::written::{Held, Written};
 use crate::engine::RunKey;
 use crate::extended::Extended;
-use crate::tree::{AssocId, AssocIndex, AssocKind, Tree};
+use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
 use crate::usage::window::{
     Changed, Column, Columns, History, LeafKey, READ_AHEAD, Rate, Used, WindowError, WindowLedger,
@@ -59,46 +60,6 @@ enum Place {
     /// In the ledger's columns.
     Tres(usize),
     Nowhere,
-}
-
-/// What records of a tree's nodes were set to.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    tree: Option<Arc<Tree>>,
-    /// Raw usage, by position.
-    usage: Vec<Extended>,
-}
-
-impl Written {
-    pub(super) fn new(tree: &Arc<Tree>, usage: Vec<Extended>) -> Written {
-        let tree = Some(Arc::clone(tree));
-        Written { tree, usage }
-    }
-
-    /// Whether the node at `index` of `tree`, which may be a later one, was reset, as its record has this
-    /// usage now (`None`: no number). Until the next pass, ends of jobs only add: a user, or a QOS, was
-    /// reset if it has less. An account also has less when associations are moved; one that was reset has
-    /// nothing, or was charged since, and then all users below it have less.
-    pub(super) fn was_reset(
-        &self,
-        tree: &Arc<Tree>,
-        index: AssocIndex,
-        usage: Option<Extended>,
-    ) -> bool {
-        let (Some(then), Some(usage)) = (&self.tree, usage) else {
-            return false;
-        };
-        let row = &tree.rows()[index.get()];
-        let before = match Arc::ptr_eq(then, tree) {
-            true => Some(index),
-            false => then.index_of(row.id),
-        };
-        let before = before.map_or(Extended::ZERO, |index| self.usage[index.get()]);
-        match row.kind {
-            AssocKind::User => usage < before,
-            AssocKind::Account => usage.is_zero() && !before.is_zero(),
-        }
-    }
 }
 
 /// The ledger of one tree of leaves that pay, and the host's TRES.
@@ -250,13 +211,19 @@ impl Book {
         result
     }
 
+    /// What records are set to, by position.
+    pub(super) fn written_as(&self, held: Vec<Held>) -> Written {
+        Written::new(&self.tree, held)
+    }
+
     /// What records are set to that hold what the book says.
     pub(super) fn written(&self) -> Written {
-        let mut usage = vec![Extended::ZERO; self.tree.len()];
-        self.read(self.tree.parents_first(), |index, [billing, _], _| {
-            usage[index.get()] = billing;
+        let mut held = vec![Held::default(); self.tree.len()];
+        self.read(self.tree.parents_first(), |index, [usage, wall], _| {
+            let wall = wall.to_f64();
+            held[index.get()] = Held { usage, wall };
         });
-        Written::new(&self.tree, usage)
+        self.written_as(held)
     }
 
     /// Whose numbers may be others since this was last asked, with all above them.

@@ -1,12 +1,12 @@
 //! The ledgers of associations and of QOS, and what both are fed with.
 
-use super::book::{Book, Numbers, Written};
+use super::book::{Book, Numbers};
 use super::feeding::{Feeding, Remembered};
 use super::keeper::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
+use super::written::{Held, Written};
 use crate::engine::RunKey;
-use crate::extended::Extended;
 use crate::number_hasher::BuildNumberHasher;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::Plan;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// No QOS has this id: it is that of the root above them.
 const QOS_ROOT: u32 = u32::MAX;
+
+const A_DAY_SECS: i64 = 86_400;
 
 /// Where neither files nor settings say one, seconds.
 const USUAL_RESOLUTION_SECS: u32 = Window::DEFAULT_RESOLUTION_SECS as u32;
@@ -34,7 +36,7 @@ pub(super) struct Books {
     no_decay: Vec<u32>,
     /// What the records of QOS held after the last pass, by id. Those of QOS with the flag NoDecay never have
     /// less before the next one, unless they are reset.
-    pub(super) qos_held: HashMap<u32, Extended>,
+    pub(super) qos_held: HashMap<u32, Held>,
     /// Ends that the books have.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
     /// What the last pass has set the records of associations and of QOS to.
@@ -283,8 +285,9 @@ impl Books {
     ) {
         let before = [&self.assocs, &self.qos].map(|book| book.ledger().now());
         let resets = self.resets(site);
+        let now = self.moment(site.now, ended);
         self.feeding(&resets, complaints, |feeding| {
-            feeding.advance(site.now);
+            feeding.advance(now);
             feeding.take_ended(ended);
             feeding.take_rows(rows, before);
             feeding.forget_ends();
@@ -300,6 +303,14 @@ impl Books {
         self.is_new = false;
     }
 
+    /// The moment up to which a pass at `now` feeds the ledgers: the latest one of the reported ends, where
+    /// the clock has stepped back since. Such an end is believed for a day beyond the last pass.
+    fn moment(&self, now: i64, ended: &[SeenRun<'_>]) -> i64 {
+        let latest = self.assocs.ledger().now().saturating_add(A_DAY_SECS);
+        let ends = ended.iter().map(|seen| seen.until.min(latest));
+        ends.fold(now, i64::max)
+    }
+
     /// Forgets what an administrator has reset, and what `PriorityUsageResetPeriod` has; tells which
     /// associations and QOS that is, by position.
     fn resets(&mut self, site: &SeenSite<'_>) -> [Vec<bool>; 2] {
@@ -312,11 +323,11 @@ impl Books {
             let seen = seen.get(&qos_tree.rows()[index.get()].id);
             seen.is_some_and(|seen| {
                 if !seen.no_decay {
-                    return before.was_reset(&qos_tree, index, seen.usage);
+                    return before.was_reset(&qos_tree, index, |_| seen.held);
                 }
                 // The records of these are not set.
                 let held = self.qos_held.get(&seen.id).copied();
-                (seen.usage.zip(held)).is_some_and(|(usage, held)| usage < held)
+                (seen.held.zip(held)).is_some_and(|(now, before)| now.is_less_than(before))
             })
         };
         let of_qos = reset(&mut self.qos, all, is_reset, &self.ended, site.now);
@@ -332,7 +343,7 @@ impl Books {
     fn reset_assocs(&mut self, site: &SeenSite<'_>, all: bool) -> Vec<bool> {
         let before = std::mem::take(&mut self.written[0]);
         let tree = Arc::clone(self.assocs.tree());
-        let is_reset = |index| before.was_reset(&tree, index, (site.usage)(index));
+        let is_reset = |index| before.was_reset(&tree, index, site.held);
         reset(&mut self.assocs, all, is_reset, &self.ended, site.now)
     }
 

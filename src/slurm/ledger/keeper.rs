@@ -1,9 +1,10 @@
 //! The ledgers of associations and of QOS, from pass to pass.
 
-use super::book::{Numbers, Written};
+use super::book::Numbers;
 use super::books::{Books, placing, qos_name};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
+use super::written::Held;
 use crate::engine::RunKey;
 use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
@@ -18,8 +19,8 @@ pub(in crate::slurm) struct SeenQos {
     pub(in crate::slurm) id: u32,
     /// The flag NoDecay: its usage is for ever.
     pub(in crate::slurm) no_decay: bool,
-    /// Raw usage in its record; `None`: no number.
-    pub(in crate::slurm) usage: Option<Extended>,
+    /// What its record has; `None`: no number.
+    pub(in crate::slurm) held: Option<Held>,
 }
 
 /// What a pass knows of the host, besides runs.
@@ -33,8 +34,8 @@ pub(in crate::slurm) struct SeenSite<'a> {
     pub(in crate::slurm) plan: &'a LedgerPlan,
     /// Plans of accounts.
     pub(in crate::slurm) plans: &'a [(AssocId, Plan)],
-    /// Raw usage in the record of this association; `None`: no number.
-    pub(in crate::slurm) usage: &'a dyn Fn(AssocIndex) -> Option<Extended>,
+    /// What the record of this association has; `None`: no number.
+    pub(in crate::slurm) held: &'a dyn Fn(AssocIndex) -> Option<Held>,
     /// Names of the associations; asked when the tree is another one.
     pub(in crate::slurm) names: &'a dyn Fn() -> HashMap<AssocId, LeafKey>,
 }
@@ -158,19 +159,19 @@ impl Keeper {
     }
 
     /// The records hold what the books say; those of associations these numbers, by position.
-    pub(in crate::slurm) fn set_written(&mut self, usage: &[Extended]) {
+    pub(in crate::slurm) fn set_written(&mut self, held: Vec<Held>) {
         if let Some(books) = &mut self.books {
-            let of_assocs = Written::new(books.assocs.tree(), usage.to_vec());
+            let of_assocs = books.assocs.written_as(held);
             books.written = [of_assocs, books.qos.written()];
             books.taken_back.clear();
         }
     }
 
     /// What the records of QOS hold after a pass has written and charged them, by id.
-    pub(in crate::slurm) fn set_qos_held(&mut self, usage: impl Iterator<Item = (u32, Extended)>) {
+    pub(in crate::slurm) fn set_qos_held(&mut self, held: impl Iterator<Item = (u32, Held)>) {
         if let Some(books) = &mut self.books {
             books.qos_held.clear();
-            books.qos_held.extend(usage);
+            books.qos_held.extend(held);
         }
     }
 

@@ -14,6 +14,7 @@
 //! | `feeding` | seen runs on their way into both ledgers |
 //! | `book` | the ledger of one tree: associations, or QOS |
 //! | `books` | the ledgers of associations and of QOS, and what both are fed with |
+//! | `written` | what a pass has set records to, and which of them were reset since |
 //! | `plan` | what the settings ask of the ledger |
 //! | `keeper` | both ledgers from pass to pass |
 //!
@@ -26,6 +27,7 @@ mod feeding;
 pub(super) mod keeper;
 pub(super) mod plan;
 pub(super) mod seen;
+pub(super) mod written;
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 use super::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
 use super::seen::{RunEnd, SeenRun, ran_secs};
+use super::written::Held;
 use crate::config::{Config, PriorityParameters};
 use crate::extended::Extended;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
@@ -99,11 +100,17 @@ fn config(parameters: &str) -> Config {
     }
 }
 
+/// A record with this usage, whose wall time tells nothing else.
+fn held_of(usage: Extended) -> Held {
+    let wall = if usage.is_zero() { 0.0 } else { f64::INFINITY };
+    Held { usage, wall }
+}
+
 fn qos(id: u32, no_decay: bool) -> SeenQos {
     SeenQos {
         id,
         no_decay,
-        usage: None,
+        held: None,
     }
 }
 
@@ -233,15 +240,15 @@ impl FakeHost {
         let tree = Arc::clone(&self.tree);
         let (records, written) = (self.records.clone(), self.written.clone());
         // A record holds more digits than what the tests see of it.
-        let usage = |index: AssocIndex| {
+        let held = |index: AssocIndex| {
             let record = records[index.get()];
             let set = written.get(index.get()).copied();
             let set = set.filter(|set| set.to_f64() == record);
-            set.or(Extended::from_f64(record))
+            set.or(Extended::from_f64(record)).map(held_of)
         };
         for qos in &mut self.qos {
             let record = self.of_qos.get(&qos.id).copied().unwrap_or_default();
-            qos.usage = Extended::from_f64(record);
+            qos.held = Extended::from_f64(record).map(held_of);
         }
         let tres = ["cpu", "mem", "billing"].map(str::to_owned);
         let names = || {
@@ -266,7 +273,7 @@ impl FakeHost {
             now: self.now,
             plan: &plan,
             plans: &plans,
-            usage: &usage,
+            held: &held,
             names: &names,
         };
         let files = &self.files;
@@ -304,9 +311,12 @@ impl FakeHost {
                 number
             };
         }
-        self.keeper.set_written(&usage);
-        let held = self.of_qos.iter();
-        let held = held.filter_map(|(id, held)| Some((*id, Extended::from_f64(*held)?)));
+        let held = usage.iter().copied().map(held_of).collect();
+        self.keeper.set_written(held);
+        let held = self.of_qos.iter().map(|(id, usage)| {
+            let usage = Extended::from_f64(*usage).unwrap();
+            (*id, held_of(usage))
+        });
         self.keeper.set_qos_held(held);
         self.written = usage;
         self.files = self.keeper.files().unwrap();
@@ -554,6 +564,56 @@ fn a_reset_is_followed_where_a_job_has_ended_since() {
     host.pass();
     assert_eq!(host.of_qos[&1], 10.0);
     assert_eq!(host.records, [130.0, 0.0, 130.0, 0.0, 0.0, 130.0]);
+}
+
+/// The only user of account a that had used something is moved away, and the record of a has nothing.
+#[test]
+fn a_move_is_no_reset_of_those_who_stay() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 1);
+    host.pass_time(100);
+    host.pass();
+    assert_eq!(host.records, [100.0, 100.0, 0.0, 100.0, 0.0, 0.0]);
+    host.start(2, 5, [1, 0], 1);
+    host.pass_time(10);
+    host.tree = tree_of(&[(4, 3), (5, 2), (6, 3)]);
+    host.records = vec![100.0, 0.0, 100.0, 100.0, 0.0, 0.0];
+    host.pass();
+    assert_eq!(host.records, [120.0, 10.0, 110.0, 110.0, 10.0, 0.0]);
+    // Back again.
+    host.pass_time(10);
+    host.tree = tree_of(&[(4, 2), (5, 2), (6, 3)]);
+    host.pass();
+    assert_eq!(host.records, [140.0, 140.0, 0.0, 120.0, 20.0, 0.0]);
+    // The same of account a, when u5 is moved at the same time.
+    host.pass_time(10);
+    host.tree = tree_of(&[(4, 2), (5, 3), (6, 3)]);
+    host.records = vec![20.0, 0.0, 20.0, 0.0, 20.0, 0.0];
+    host.pass();
+    assert_eq!(host.records, [30.0, 0.0, 30.0, 0.0, 30.0, 0.0]);
+}
+
+/// A job ends, and the clock steps back before the next pass: it pays up to its end nevertheless. An end in a
+/// year that the clock had for a moment moves the ledger by a day.
+#[test]
+fn an_end_before_the_clock_stepped_back_counts() {
+    let mut host = FakeHost::new(WINDOW);
+    host.start(1, 4, [1, 0], 4);
+    host.pass_time(100);
+    host.pass();
+    host.pass_time(100);
+    host.end(1, EndState::Completed, true);
+    host.now -= 3_600;
+    host.pass();
+    assert_eq!(host.records[0], 800.0);
+    let before = host.now;
+    host.start(2, 4, [1, 0], 1);
+    host.now += 100_000_000;
+    host.end(2, EndState::Completed, true);
+    host.now = before;
+    host.pass();
+    let now = host.keeper.fed_until().unwrap();
+    assert_eq!(now, START + 200 + 86_400);
 }
 
 /// slurmctld had told of an end, and was killed before it had written it down: it takes the job for one

@@ -111,7 +111,7 @@ pub(in crate::slurm) fn usage(
     drop(lock);
     if let Some(by_ledger) = by_ledger {
         let keeper = &mut plugin.ledger.lock().keeper;
-        keeper.set_written(by_ledger.usage());
+        keeper.set_written(by_ledger.held());
         keeper.set_qos_held(by_ledger.qos_held(snapshot));
     }
     plugin.announce(next_pass);
@@ -245,7 +245,7 @@ pub(in crate::slurm) fn ranks(plugin: &Plugin, work: &mut Workspace) -> Result<(
         snapshot.renew(&lock, &update, &computed.factors, &mut charges, stored)?;
     }
     if let Some(by_ledger) = by_ledger {
-        plugin.ledger.lock().keeper.set_written(by_ledger.usage());
+        plugin.ledger.lock().keeper.set_written(by_ledger.held());
     }
     let factors = tables.job_tables.assocs.iter().map(|assoc| assoc.fs_factor);
     plugin.published.write().publish(&tables.tree, factors);

@@ -13,6 +13,7 @@ use crate::slurm::ledger::book::Numbers;
 use crate::slurm::ledger::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
 use crate::slurm::ledger::plan::LedgerPlan;
 use crate::slurm::ledger::seen::SeenRun;
+use crate::slurm::ledger::written::Held;
 use crate::slurm::rows::snapshot::{Snapshot, UsageUpdate, scaled};
 use crate::slurm::rows::tables::Tables;
 use crate::slurm::runtime::host::{self, NONE, ffi};
@@ -165,7 +166,7 @@ fn tell(
     let plan = LedgerPlan::new(&settings.config, &TimeZone::system());
     let plans = plans(&plan);
     let qos: Vec<SeenQos> = snapshot.qos().iter().map(seen_qos).collect();
-    let usage = |index: AssocIndex| snapshot.assocs()[index.get()].usage();
+    let held = |index: AssocIndex| snapshot.assocs()[index.get()].held();
     let site = SeenSite {
         cluster: &settings.cluster,
         tree: &tables.tree,
@@ -174,7 +175,7 @@ fn tell(
         now: moment.now,
         plan: &plan,
         plans: &plans,
-        usage: &usage,
+        held: &held,
         names: &host::assoc_names,
     };
     let mut desk = plugin.ledger.lock();
@@ -207,14 +208,14 @@ fn seen_qos(row: &ffi::shim_qos) -> SeenQos {
     SeenQos {
         id: row.id,
         no_decay: row.no_decay,
-        usage: row.usage(),
+        held: row.held(),
     }
 }
 
-/// Raw usage of a QOS in the snapshot.
-fn seen_usage(snapshot: &Snapshot, id: u32) -> Option<Extended> {
+/// What a QOS has in the snapshot.
+fn seen_held(snapshot: &Snapshot, id: u32) -> Option<Held> {
     let seen = snapshot.qos().iter().find(|seen| seen.id == id);
-    seen.and_then(|seen| seen.usage())
+    seen.and_then(|seen| seen.held())
 }
 
 /// Plans of accounts, by the associations that these are now.
@@ -441,12 +442,22 @@ impl ByLedger {
         &self.usage
     }
 
+    /// What records of associations are set to, by position.
+    pub(in crate::slurm) fn held(&self) -> Vec<Held> {
+        let rows = self.usage.iter().zip(&self.assocs);
+        rows.map(|(usage, row)| Held {
+            usage: *usage,
+            wall: row.add_wall,
+        })
+        .collect()
+    }
+
     /// What becomes of the records. An association that came after the snapshot has used nothing yet, a
     /// QOS keeps what it has; so does one that was reset after the snapshot, as the next pass shall see.
     pub(super) fn update(&mut self, snapshot: &Snapshot) -> UsageUpdate<'_> {
         let was_reset = |now: &&ffi::shim_qos| {
-            let usage = now.usage().zip(seen_usage(snapshot, now.id));
-            usage.is_some_and(|(now, seen)| now < seen)
+            let held = now.held().zip(seen_held(snapshot, now.id));
+            held.is_some_and(|(now, seen)| now.is_less_than(seen))
         };
         let reset = snapshot.qos_now().iter().filter(was_reset);
         self.reset_qos.clear();
@@ -469,13 +480,13 @@ impl ByLedger {
 
     /// What the records of QOS hold now that they are written and charged, and in those that were reset
     /// after the snapshot, as the next pass shall see, what they held before.
-    pub(super) fn qos_held(&self, snapshot: &Snapshot) -> impl Iterator<Item = (u32, Extended)> {
+    pub(super) fn qos_held(&self, snapshot: &Snapshot) -> impl Iterator<Item = (u32, Held)> {
         snapshot.qos_now().iter().filter_map(|now| {
-            let usage = match self.reset_qos.contains(&now.id) {
-                true => seen_usage(snapshot, now.id),
-                false => now.usage(),
+            let held = match self.reset_qos.contains(&now.id) {
+                true => seen_held(snapshot, now.id),
+                false => now.held(),
             };
-            Some((now.id, usage?))
+            Some((now.id, held?))
         })
     }
 

@@ -4,6 +4,7 @@ use crate::config::HostConfig;
 use crate::extended::Extended;
 use crate::fairshare::HostMath;
 use crate::priority::TimeLimit;
+use crate::slurm::ledger::written::Held;
 use crate::usage::window::LeafKey;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
@@ -40,12 +41,20 @@ impl ffi::shim_assoc {
     pub(in crate::slurm) fn usage(&self) -> Option<Extended> {
         Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)
     }
+
+    /// What its record has; `None`: no number.
+    pub(in crate::slurm) fn held(&self) -> Option<Held> {
+        let (usage, wall) = (self.usage()?, self.wall);
+        Some(Held { usage, wall })
+    }
 }
 
 impl ffi::shim_qos {
-    /// Raw usage; `None`: no number.
-    pub(in crate::slurm) fn usage(&self) -> Option<Extended> {
-        Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)
+    /// What its record has; `None`: no number.
+    pub(in crate::slurm) fn held(&self) -> Option<Held> {
+        let usage = Extended::from_x87(self.usage_mantissa, self.usage_sign_exponent)?;
+        let wall = self.wall;
+        Some(Held { usage, wall })
     }
 }
 
