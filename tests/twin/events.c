@@ -55,8 +55,11 @@ static void finish(job_record_t *job, uint32_t state)
 
 	job->job_state = state | (ran ? JOB_COMPLETING : 0);
 	job->end_time = twin_clock_now();
-	if (!ran)
+	if (!ran) {
+		/* A waiting one: slurmctld forgets when it was to start. */
+		job->start_time = job->end_time;
 		return;
+	}
 	twin_policy_fini(job);
 }
 
@@ -75,12 +78,18 @@ static void end(const twin_line *line)
 		finish(job, JOB_COMPLETE);
 }
 
+/* A waiting job may be cancelled as another cluster of the federation tells it, where it ran. */
 static void cancel(const twin_line *line)
 {
 	job_record_t *job = twin_job(twin_arg_u32(line));
+	bool waits;
 
-	if (job && (is_live(job) || is_waiting(job)))
-		finish(job, JOB_CANCELLED);
+	if (!job || !(is_live(job) || is_waiting(job)))
+		return;
+	waits = is_waiting(job);
+	finish(job, JOB_CANCELLED);
+	if (waits)
+		job->start_time -= twin_word_i64(line, "elsewhere", 0);
 }
 
 /* A requeued job is pending and completing until its nodes are clean. */

@@ -32,7 +32,7 @@ pub(in crate::slurm) fn run_of(
 }
 
 /// A row of slurmctld, taken with `outcomes` wanted, as the ledger takes runs; `None`: it has not
-/// begun. `usage_factor`, `passed`: as for [`run_of`]. `now`: the moment of the row.
+/// begun, or never did. `usage_factor`, `passed`: as for [`run_of`]. `now`: the moment of the row.
 pub(in crate::slurm) fn seen<'a>(
     snapshot: &'a Snapshot,
     row: &ffi::shim_accruing,
@@ -49,6 +49,11 @@ pub(in crate::slurm) fn seen<'a>(
     // It waits again: a start that failed has no flag for that.
     let ended = ended.or(row.pending.then_some(EndState::Requeued));
     let ended = ended.filter(|_| row.finished || row.completing);
+    // Never on this cluster: it has no allocated TRES. In a federation the record has the times of a run on
+    // another one, which cancelled the job while this one was away (`_reconcile_fed_job` of slurmctld).
+    if ended.is_some() && row.tres == NONE {
+        return None;
+    }
     let until = match ended {
         Some(_) if row.end_time != 0 => row.end_time.min(now),
         _ if row.suspended && row.suspend_time != 0 => row.suspend_time.min(now),

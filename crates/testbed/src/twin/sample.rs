@@ -101,9 +101,9 @@ fn of_passes(bed: &'static Bed) -> Vec<Trial> {
         .collect()
 }
 
-fn of_policies(bed: &'static Bed) -> [Trial; 7] {
+fn of_policies(bed: &'static Bed) -> [Trial; 9] {
     type Test = fn(&Host, &Path) -> Result<()>;
-    let tests: [(&str, Test); 7] = [
+    let tests: [(&str, Test); 9] = [
         ("orders::numbers_are_no_sums", orders::numbers_are_no_sums),
         (
             "orders::every_job_gets_its_number",
@@ -124,6 +124,14 @@ fn of_policies(bed: &'static Bed) -> [Trial; 7] {
         (
             "windows::a_qos_of_a_partition_counts_from_then_on",
             windows::a_qos_of_a_partition_counts_from_then_on,
+        ),
+        (
+            "windows::a_move_resets_nobody",
+            windows::a_move_resets_nobody,
+        ),
+        (
+            "windows::what_ran_elsewhere_counts_for_nobody",
+            windows::what_ran_elsewhere_counts_for_nobody,
         ),
         (
             "windows::a_qos_without_decay_is_reset",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use super::faults::answer;
 use super::host::{Dump, Host};
@@ -22,6 +22,8 @@ fn life(jobs: &[(u32, u32, u32)]) -> Life {
          assoc 2 acct=a parent=1 shares=1\n\
          assoc 3 acct=a user=u1 parent=2 shares=1\n\
          assoc 4 acct=a user=u2 parent=2 shares=1\n\
+         assoc 5 acct=b parent=2 shares=1\n\
+         assoc 6 acct=b user=u3 parent=5 shares=1\n\
          boot\n",
     );
     for (job, assoc, qos) in jobs {
@@ -95,6 +97,68 @@ pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> R
     check(&dump, without, "qos", &[(1, 1200.0), (2, 0.0)])?;
     check(&dump, with, "qos", &[(1, 2000.0), (2, 800.0)])?;
     check(&dump, again, "qos", &[(1, 3600.0), (2, 1200.0)])
+}
+
+/// An account is moved away from another one whose other user has used nothing up to the last pass: the record
+/// of that account has nothing then, up to the second pass from then on, and nobody is reset.
+///
+/// # Errors
+/// As [`a_reset_counts_where_a_job_ends`].
+pub fn a_move_resets_nobody(host: &Host, plugin: &Path) -> Result<()> {
+    let mut life = life(&[(1, 6, 1)]);
+    pass(&mut life, 300);
+    for line in [
+        "submit 2 assoc=3 qos=1 part=main limit=600 cpu=4 node=1",
+        "start 2",
+        "step 100",
+        "assoc_set 5 parent=1",
+    ] {
+        life.push(line);
+    }
+    let moved = life.lines.len();
+    pass(&mut life, 200);
+    let last = pass(&mut life, 0);
+    let dump = host.play(plugin, &life, Some((moved, last)))?;
+    ensure!(dump.ending == "exit 0", "{}", dump.ending);
+    check(&dump, moved, "assoc", &[(2, 0.0), (6, 1200.0)])?;
+    let expected = [(1, 3600.0), (2, 1200.0), (3, 1200.0), (5, 2400.0)];
+    check(&dump, last, "assoc", &expected)
+}
+
+/// A job waits, and another cluster of the federation says that it ran there and was cancelled: nobody pays
+/// here, whether slurmctld reports ends or passes find them.
+///
+/// # Errors
+/// As [`a_reset_counts_where_a_job_ends`].
+pub fn what_ran_elsewhere_counts_for_nobody(host: &Host, plugin: &Path) -> Result<()> {
+    for enforced in ["limits,qos", "qos"] {
+        let mut life = life(&[]);
+        let boot = life.lines.iter().position(|line| line == "boot");
+        // Without counts=, by which what was cancelled counts for nobody anyway.
+        let conf = format!(
+            "conf AccountingStorageEnforce={enforced} \
+             PriorityParameters=usage=window:0:3600,resolution=0:60"
+        );
+        life.lines.insert(boot.context("boot")?, conf);
+        for line in [
+            "submit 1 assoc=3 qos=1 part=main limit=600 cpu=4 node=1",
+            "pass 300",
+            "step 300",
+            "cancel 1 elsewhere=200",
+        ] {
+            life.push(line);
+        }
+        // Where limits are not enforced, a pass charges an end that it finds to the records, up to the next one.
+        pass(&mut life, 100);
+        let last = pass(&mut life, 0);
+        let dump = host.play(plugin, &life, Some((last, last)))?;
+        ensure!(dump.ending == "exit 0", "{}", dump.ending);
+        for who in ["assoc 3", "qos 1"] {
+            let wall = answer(&dump, last, &format!("{who} wall"))?;
+            ensure!(wall.parse() == Ok(0.0), "{enforced}: {who} has {wall} s");
+        }
+    }
+    Ok(())
 }
 
 /// `RawUsage=0` of a QOS with the flag NoDecay, for which two jobs of 4 CPUs run, at each point of a pass. One
