@@ -28,6 +28,7 @@ mod run;
 mod sample;
 mod settings;
 mod shrink;
+mod totals;
 mod windows;
 
 use std::fs;

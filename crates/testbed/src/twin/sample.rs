@@ -19,7 +19,7 @@ use super::host::Host;
 use super::outcome::Outcome;
 use super::promise::Promise;
 use super::run::{Run, report};
-use super::{Built, Size, build_host, during, fault, faults, orders, windows};
+use super::{Built, Size, build_host, during, fault, faults, orders, totals, windows};
 use fairtree_oracle::FaultCounts;
 
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
@@ -37,6 +37,9 @@ const FRESH: (u64, u64) = (10, 20);
 /// of them is fresh: a new one may show a mixture of stock's faults that the oracle has not met,
 /// which has to be analysed by hand, and says nothing about the change under test.
 const DOCUMENTED: RangeInclusive<u64> = 1..=60;
+
+/// Lives without decay: so many tests of so many.
+const TOTALS: (u64, u64) = (10, 10);
 
 /// All lives of the sample, as tests.
 ///
@@ -60,6 +63,7 @@ pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
     }
     tests.extend(of_passes(bed));
     tests.extend(of_policies(bed));
+    tests.extend(of_totals(bed));
     Ok(tests)
 }
 
@@ -145,6 +149,27 @@ fn of_policies(bed: &'static Bed) -> [Trial; 9] {
             test(&host, &project::plugin(installation.release()))
         })
     })
+}
+
+fn of_totals(bed: &'static Bed) -> Vec<Trial> {
+    let host = Arc::new(Shared::new(move || {
+        let installation = bed.installation()?;
+        build_host(&installation, &bed.progress)
+    }));
+    let (blocks, count) = TOTALS;
+    let block = |block: u64| {
+        let host = Arc::clone(&host);
+        let name = format!("windows::a_total_is_usage_without_decay_{}", block + 1);
+        harness::test(bed, name, move |bed| {
+            let plugin = project::plugin(&bed.release);
+            let mut seeds = block * count + 1..=(block + 1) * count;
+            seeds.try_for_each(|seed| {
+                interrupt::check()?;
+                totals::a_total_is_usage_without_decay(host.get()?, &plugin, seed)
+            })
+        })
+    };
+    (0..blocks).map(block).collect()
 }
 
 /// Every event of a pass, and a pass that fails half-way.

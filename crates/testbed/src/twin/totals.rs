@@ -1,0 +1,183 @@
+//! Random lives in which nothing decays: a total since ever is what half-life counts without decay.
+//!
+//! Both charge the same runs in ways of their own: one adds to the records from pass to pass and at ends
+//! of jobs, the other keeps intervals in a ledger and sets the records to their sums.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::compare::fields;
+use super::host::{Dump, Host};
+use super::life::Life;
+use super::{Size, generate};
+
+const SIZE: Size = Size {
+    assocs: 30,
+    jobs: 30,
+    events: 60,
+    large: false,
+};
+
+/// What the two count differently, each as it should: crashes lose what was not saved, which is not the
+/// same; half-life charges time in which a job is suspended; and the QOS of a job without association by
+/// its end alone.
+const LEFT_OUT: [&str; 6] = [
+    "crash",
+    "crash_in_pass",
+    "suspend",
+    "resume",
+    "assoc_del",
+    "usage",
+];
+
+/// The same, by the beginning of a line: half-life charges no jobs from before a restart as long as the clock
+/// is behind.
+const STEPS_BACK: [&str; 2] = ["pass -", "step -"];
+
+/// By what part of themselves, and beyond it by how much, numbers may differ.
+const SLACK: (f64, f64) = (1e-9, 1e-6);
+
+/// The life of a seed, without decay.
+fn life(seed: u64) -> Life {
+    let drawn = generate(seed, SIZE).without(&LEFT_OUT.map(str::to_owned));
+    let mut life = Life::default();
+    for line in &drawn.lines {
+        let sets = |key: &str| line.contains(key);
+        if STEPS_BACK.iter().any(|back| line.starts_with(back))
+            || sets("assoc=0")
+            || sets("AccountingStorage")
+            || sets("PriorityDecayHalfLife")
+            || sets("PriorityUsageResetPeriod")
+        {
+            continue;
+        }
+        // slurmctld leaves the users of such an account alone when it is reset.
+        let line = line.replace("shares=parent", "shares=1");
+        // The threads of two plugins wake at different moments.
+        let line = line.replace("elapse ", "pass ");
+        let is_reset = line.starts_with("assoc_zero");
+        match &*line {
+            "boot" => life.push(
+                "conf AccountingStorageEnforce=limits,qos PriorityDecayHalfLife=0 \
+                 PriorityUsageResetPeriod=NONE",
+            ),
+            // A ledger forgets what is used up to the pass that finds it.
+            _ if is_reset => life.push("pass 0"),
+            _ => {}
+        }
+        life.push(line);
+        if is_reset {
+            life.push("pass 0");
+        }
+    }
+    life
+}
+
+/// Usage after each event, with its line.
+fn events(dump: &Dump) -> Vec<(usize, BTreeMap<String, String>)> {
+    let mut events = Vec::new();
+    let mut own = Vec::new();
+    for line in &dump.lines {
+        match line.strip_prefix("= ") {
+            Some(event) => {
+                let number = event.split(' ').next().and_then(|word| word.parse().ok());
+                let own = std::mem::take(&mut own).into_iter();
+                events.push((number.unwrap_or_default(), fields(own)));
+            }
+            None if is_usage(line) => own.push(line.as_str()),
+            None => {}
+        }
+    }
+    events
+}
+
+/// Usage of associations and QOS. Of billing as a TRES half-life counts whole ones, as slurmctld allocates them.
+fn is_usage(line: &str) -> bool {
+    let mut words = line.split(' ');
+    let (Some(who), Some(name)) = (words.next(), words.nth(1)) else {
+        return false;
+    };
+    let kind = name.split('[').next().unwrap_or_default();
+    ["assoc", "qos"].contains(&who)
+        && ["usage_raw", "wall", "tres_raw"].contains(&kind)
+        && name != "tres_raw[4]"
+}
+
+/// The number at the end of a field's value, behind its bits.
+fn number(value: &str) -> Option<f64> {
+    value.rsplit(' ').next()?.parse().ok()
+}
+
+fn agree(a: &str, b: &str) -> bool {
+    let Some((a, b)) = number(a).zip(number(b)) else {
+        return false;
+    };
+    (a - b).abs() <= SLACK.0 * a.abs().max(b.abs()) + SLACK.1
+}
+
+/// Plays the life of a seed both ways.
+///
+/// # Errors
+/// The first event after which usage differs; the host fails.
+pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
+    let life = life(seed);
+    let all = Some((1, life.lines.len()));
+    let play = |parameters: &str| -> Result<Dump> {
+        let conf = format!("PriorityParameters={parameters}");
+        let dump = host
+            .clone()
+            .with("--conf", &conf)
+            .play(plugin, &life, all)?;
+        ensure!(dump.ending == "exit 0", "{parameters}: {}", dump.ending);
+        Ok(dump)
+    };
+    let summed = events(&play("compat=documented")?);
+    let of_ledger = events(&play("usage=total:1970-01-01")?);
+    ensure!(summed.len() == of_ledger.len(), "not the same events");
+    for ((line, summed), (_, of_ledger)) in summed.iter().zip(&of_ledger) {
+        for (name, value) in summed {
+            let other = of_ledger.get(name).with_context(|| name.clone())?;
+            ensure!(
+                agree(value, other),
+                "seed {seed}, line {line}: {}: {name}: {value} without decay, {other} in all\n{}",
+                life.lines[line - 1],
+                life.text()
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_stand_before_their_event() {
+        let lines = ["qos 1 wall f64:0 0", "= 4 boot aa", "qos 1 wall f64:1 7"];
+        let dump = Dump {
+            ending: String::new(),
+            lines: [&lines[..], &["= 5 pass bb"]]
+                .concat()
+                .iter()
+                .map(|line| (*line).to_owned())
+                .collect(),
+        };
+        let events = events(&dump);
+        assert_eq!((events[0].0, events[1].0), (4, 5));
+        assert_eq!(events[1].1["qos 1 wall"], "f64:1 7");
+    }
+
+    #[test]
+    fn numbers_agree_within_rounding() {
+        assert!(agree("f80:00 1e9", "f80:01 1000000000.5"));
+        assert!(!agree("f80:00 1000", "f80:01 1000.1"));
+        assert!(!agree("f80:00 1000", "nothing"));
+        assert!(is_usage("assoc 3 tres_raw[0] f80:0 0"));
+        assert!(!is_usage("assoc 3 tres_raw[4] f80:0 0"));
+        assert!(!is_usage("job 3 wall f64:0 0"));
+        assert!(!is_usage("daemon"));
+    }
+}
