@@ -39,9 +39,16 @@ const STEPS_BACK: [&str; 2] = ["pass -", "step -"];
 /// By what part of themselves, and beyond it by how much, numbers may differ.
 const SLACK: (f64, f64) = (1e-9, 1e-6);
 
-/// The life of a seed, without decay.
-fn life(seed: u64) -> Life {
-    let drawn = generate(seed, SIZE).without(&LEFT_OUT.map(str::to_owned));
+/// Passes of a life between two switches from one way of counting to the other.
+const SWITCHES_EVERY: usize = 3;
+
+/// The life of a seed, without decay. `resets`: with `RawUsage=0`.
+fn life(seed: u64, resets: bool) -> Life {
+    let mut left_out = LEFT_OUT.map(str::to_owned).to_vec();
+    if !resets {
+        left_out.push("assoc_zero".to_owned());
+    }
+    let drawn = generate(seed, SIZE).without(&left_out);
     let mut life = Life::default();
     for line in &drawn.lines {
         let sets = |key: &str| line.contains(key);
@@ -75,8 +82,29 @@ fn life(seed: u64) -> Life {
     life
 }
 
-/// Usage after each event, with its line.
-fn events(dump: &Dump) -> Vec<(usize, BTreeMap<String, String>)> {
+/// The same life, in which `usage` is another one now and then.
+fn switching(life: &Life) -> Life {
+    let mut switching = Life::default();
+    let mut passes = 0;
+    for line in &life.lines {
+        switching.push(line.clone());
+        if line.starts_with("pass") {
+            passes += 1;
+            let usage = match passes / SWITCHES_EVERY % 2 {
+                1 => "half_life",
+                _ => "total:1970-01-01",
+            };
+            if passes % SWITCHES_EVERY == 0 {
+                switching.push(format!("reconfig PriorityParameters=usage={usage}"));
+            }
+        }
+    }
+    switching
+}
+
+/// Usage after each event but the switches, with its line.
+fn events(dump: &Dump, life: &Life) -> Vec<(usize, BTreeMap<String, String>)> {
+    let is_switch = |line: &usize| life.lines[line - 1].contains("PriorityParameters=");
     let mut events = Vec::new();
     let mut own = Vec::new();
     for line in &dump.lines {
@@ -84,12 +112,13 @@ fn events(dump: &Dump) -> Vec<(usize, BTreeMap<String, String>)> {
             Some(event) => {
                 let number = event.split(' ').next().and_then(|word| word.parse().ok());
                 let own = std::mem::take(&mut own).into_iter();
-                events.push((number.unwrap_or_default(), fields(own)));
+                events.push((number.unwrap_or(1), fields(own)));
             }
             None if is_usage(line) => own.push(line.as_str()),
             None => {}
         }
     }
+    events.retain(|(line, _)| !is_switch(line));
     events
 }
 
@@ -117,24 +146,28 @@ fn agree(a: &str, b: &str) -> bool {
     (a - b).abs() <= SLACK.0 * a.abs().max(b.abs()) + SLACK.1
 }
 
-/// Plays the life of a seed both ways.
+/// Plays the life of a seed both ways: an even one with resets, an odd one with switches from one way to the
+/// other. (A ledger does not learn of resets while `usage` is `half_life`.)
 ///
 /// # Errors
 /// The first event after which usage differs; the host fails.
 pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
-    let life = life(seed);
-    let all = Some((1, life.lines.len()));
-    let play = |parameters: &str| -> Result<Dump> {
+    let resets = seed % 2 == 0;
+    let life = life(seed, resets);
+    let play = |life: &Life, parameters: &str| -> Result<_> {
+        let all = Some((1, life.lines.len()));
         let conf = format!("PriorityParameters={parameters}");
-        let dump = host
-            .clone()
-            .with("--conf", &conf)
-            .play(plugin, &life, all)?;
+        let host = host.clone().with("--conf", &conf);
+        let dump = host.play(plugin, life, all)?;
         ensure!(dump.ending == "exit 0", "{parameters}: {}", dump.ending);
-        Ok(dump)
+        Ok(events(&dump, life))
     };
-    let summed = events(&play("compat=documented")?);
-    let of_ledger = events(&play("usage=total:1970-01-01")?);
+    let summed = play(&life, "compat=documented")?;
+    let other = match resets {
+        true => life.clone(),
+        false => switching(&life),
+    };
+    let of_ledger = play(&other, "usage=total:1970-01-01")?;
     ensure!(summed.len() == of_ledger.len(), "not the same events");
     for ((line, summed), (_, of_ledger)) in summed.iter().zip(&of_ledger) {
         for (name, value) in summed {
@@ -165,9 +198,22 @@ mod tests {
                 .map(|line| (*line).to_owned())
                 .collect(),
         };
-        let events = events(&dump);
+        let life = Life::parse("a\nb\nc\nboot\npass 300\n");
+        let events = events(&dump, &life);
         assert_eq!((events[0].0, events[1].0), (4, 5));
         assert_eq!(events[1].1["qos 1 wall"], "f64:1 7");
+    }
+
+    #[test]
+    fn every_third_pass_switches() {
+        let life = Life::parse(&"pass 300\n".repeat(7));
+        let lines = switching(&life).lines;
+        assert_eq!(lines[3], "reconfig PriorityParameters=usage=half_life");
+        assert_eq!(
+            lines[7],
+            "reconfig PriorityParameters=usage=total:1970-01-01"
+        );
+        assert_eq!(lines.len(), 9);
     }
 
     #[test]
