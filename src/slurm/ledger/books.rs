@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// No QOS has this id: it is that of the root above them.
 const QOS_ROOT: u32 = u32::MAX;
 
-const A_DAY_SECS: i64 = 86_400;
+/// How long after the last pass an end is believed that the clock has stepped back behind.
+const LATEST_END_SECS: i64 = 86_400;
 
 /// Where neither files nor settings say one, seconds.
 const USUAL_RESOLUTION_SECS: u32 = Window::DEFAULT_RESOLUTION_SECS as u32;
@@ -304,9 +305,9 @@ impl Books {
     }
 
     /// The moment up to which a pass at `now` feeds the ledgers: the latest one of the reported ends, where
-    /// the clock has stepped back since. Such an end is believed for a day beyond the last pass.
+    /// the clock has stepped back since, and at most [`LATEST_END_SECS`] after the last pass.
     fn moment(&self, now: i64, ended: &[SeenRun<'_>]) -> i64 {
-        let latest = self.assocs.ledger().now().saturating_add(A_DAY_SECS);
+        let latest = self.assocs.ledger().now().saturating_add(LATEST_END_SECS);
         let ends = ended.iter().map(|seen| seen.until.min(latest));
         ends.fold(now, i64::max)
     }
