@@ -38,8 +38,8 @@ const FRESH: (u64, u64) = (10, 20);
 /// which has to be analysed by hand, and says nothing about the change under test.
 const DOCUMENTED: RangeInclusive<u64> = 1..=60;
 
-/// Lives without decay: so many tests of so many.
-const TOTALS: (u64, u64) = (10, 10);
+/// Lives without decay, and with a window: so many tests of so many of each.
+const TOTALS: (u64, u64) = (5, 10);
 
 /// All lives of the sample, as tests.
 ///
@@ -152,24 +152,37 @@ fn of_policies(bed: &'static Bed) -> [Trial; 9] {
 }
 
 fn of_totals(bed: &'static Bed) -> Vec<Trial> {
+    type Test = fn(&Host, &Path, u64) -> Result<()>;
+    let tests: [(&str, Test); 2] = [
+        (
+            "a_total_is_usage_without_decay",
+            totals::a_total_is_usage_without_decay,
+        ),
+        (
+            "a_window_is_what_totals_differ_by",
+            totals::a_window_is_what_totals_differ_by,
+        ),
+    ];
     let host = Arc::new(Shared::new(move || {
         let installation = bed.installation()?;
         build_host(&installation, &bed.progress)
     }));
     let (blocks, count) = TOTALS;
-    let block = |block: u64| {
+    let block = |(name, test): (&str, Test), block: u64| {
         let host = Arc::clone(&host);
-        let name = format!("windows::a_total_is_usage_without_decay_{}", block + 1);
+        let name = format!("windows::{name}_{}", block + 1);
         harness::test(bed, name, move |bed| {
             let plugin = project::plugin(&bed.release);
             let mut seeds = block * count + 1..=(block + 1) * count;
             seeds.try_for_each(|seed| {
                 interrupt::check()?;
-                totals::a_total_is_usage_without_decay(host.get()?, &plugin, seed)
+                test(host.get()?, &plugin, seed)
             })
         })
     };
-    (0..blocks).map(block).collect()
+    let blocks = |test| (0..blocks).map(move |at| (test, at));
+    let all = tests.into_iter().flat_map(blocks);
+    all.map(|(test, at)| block(test, at)).collect()
 }
 
 /// Every event of a pass, and a pass that fails half-way.

@@ -2,6 +2,8 @@
 //!
 //! Both charge the same runs in ways of their own: one adds to the records from pass to pass and at ends
 //! of jobs, the other keeps intervals in a ledger and sets the records to their sums.
+//!
+//! And what is in a window is what two such totals differ by: that of now, and that of its length ago.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::compare::fields;
 use super::host::{Dump, Host};
 use super::life::Life;
-use super::{Size, generate};
+use super::{Draw, Size, generate};
 
 const SIZE: Size = Size {
     assocs: 30,
@@ -35,6 +37,12 @@ const LEFT_OUT: [&str; 6] = [
 /// The same, by the beginning of a line: half-life charges no jobs from before a restart as long as the clock
 /// is behind.
 const STEPS_BACK: [&str; 2] = ["pass -", "step -"];
+
+/// All that was ever used.
+const TOTAL: &str = "usage=total:1970-01-01";
+
+/// When lives with a window begin.
+const START: usize = 1_700_000_000;
 
 /// By what part of themselves, and beyond it by how much, numbers may differ.
 const SLACK: (f64, f64) = (1e-9, 1e-6);
@@ -82,6 +90,34 @@ fn life(seed: u64, resets: bool) -> Life {
     life
 }
 
+/// Seconds between two passes of a life with a window, in which time goes by in no other way. All charges
+/// begin and end with buckets of this length, so that none is cut by the window's edge.
+const BUCKET_SECS: usize = 300;
+
+/// Buckets in the window.
+const WINDOW: usize = 7;
+
+/// The life of a seed, with passes every [`BUCKET_SECS`], and where time goes by two or three of them.
+fn life_by_buckets(seed: u64) -> Life {
+    let mut draw = Draw::new(seed);
+    let mut life = Life::default();
+    for line in &self::life(seed, false).lines {
+        match line.split(' ').next() {
+            Some("clock") => life.push(format!("clock {}", START / BUCKET_SECS * BUCKET_SECS)),
+            Some("pass" | "step") => {
+                for _ in 0..draw.between(1, 4) {
+                    life.push(format!("pass {BUCKET_SECS}"));
+                }
+            }
+            Some("restart") => life.push(format!("restart {BUCKET_SECS}")),
+            // What such a QOS has used is for ever.
+            Some("qos") => life.push(line.replace(" nodecay=1", "")),
+            _ => life.push(line.as_str()),
+        }
+    }
+    life
+}
+
 /// The same life, in which `usage` is another one now and then.
 fn switching(life: &Life) -> Life {
     let mut switching = Life::default();
@@ -91,19 +127,21 @@ fn switching(life: &Life) -> Life {
         if line.starts_with("pass") {
             passes += 1;
             let usage = match passes / SWITCHES_EVERY % 2 {
-                1 => "half_life",
-                _ => "total:1970-01-01",
+                1 => "usage=half_life",
+                _ => TOTAL,
             };
             if passes % SWITCHES_EVERY == 0 {
-                switching.push(format!("reconfig PriorityParameters=usage={usage}"));
+                switching.push(format!("reconfig PriorityParameters={usage}"));
             }
         }
     }
     switching
 }
 
+type Fields = BTreeMap<String, String>;
+
 /// Usage after each event but the switches, with its line.
-fn events(dump: &Dump, life: &Life) -> Vec<(usize, BTreeMap<String, String>)> {
+fn events(dump: &Dump, life: &Life) -> Vec<(usize, Fields)> {
     let is_switch = |line: &usize| life.lines[line - 1].contains("PriorityParameters=");
     let mut events = Vec::new();
     let mut own = Vec::new();
@@ -146,6 +184,18 @@ fn agree(a: &str, b: &str) -> bool {
     (a - b).abs() <= SLACK.0 * a.abs().max(b.abs()) + SLACK.1
 }
 
+/// Usage in a life under these parameters.
+fn play(
+    (host, plugin): (&Host, &Path),
+    life: &Life,
+    parameters: &str,
+) -> Result<Vec<(usize, Fields)>> {
+    let host = (host.clone()).with("--conf", &format!("PriorityParameters={parameters}"));
+    let dump = host.play(plugin, life, Some((1, life.lines.len())))?;
+    ensure!(dump.ending == "exit 0", "{parameters}: {}", dump.ending);
+    Ok(events(&dump, life))
+}
+
 /// Plays the life of a seed both ways: an even one with resets, an odd one with switches from one way to the
 /// other. (A ledger does not learn of resets while `usage` is `half_life`.)
 ///
@@ -154,20 +204,12 @@ fn agree(a: &str, b: &str) -> bool {
 pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
     let resets = seed % 2 == 0;
     let life = life(seed, resets);
-    let play = |life: &Life, parameters: &str| -> Result<_> {
-        let all = Some((1, life.lines.len()));
-        let conf = format!("PriorityParameters={parameters}");
-        let host = host.clone().with("--conf", &conf);
-        let dump = host.play(plugin, life, all)?;
-        ensure!(dump.ending == "exit 0", "{parameters}: {}", dump.ending);
-        Ok(events(&dump, life))
-    };
-    let summed = play(&life, "compat=documented")?;
     let other = match resets {
         true => life.clone(),
         false => switching(&life),
     };
-    let of_ledger = play(&other, "usage=total:1970-01-01")?;
+    let summed = play((host, plugin), &life, "compat=documented")?;
+    let of_ledger = play((host, plugin), &other, TOTAL)?;
     ensure!(summed.len() == of_ledger.len(), "not the same events");
     for ((line, summed), (_, of_ledger)) in summed.iter().zip(&of_ledger) {
         for (name, value) in summed {
@@ -181,6 +223,60 @@ pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> 
         }
     }
     Ok(())
+}
+
+/// Plays the life of a seed with a total and with a window, and compares users and QOS; what an account
+/// had some time ago is of those who were below it then.
+///
+/// # Errors
+/// As [`a_total_is_usage_without_decay`].
+pub fn a_window_is_what_totals_differ_by(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
+    let life = life_by_buckets(seed);
+    let length = WINDOW * BUCKET_SECS;
+    let window = format!("usage=window:0:{length},resolution=0:{BUCKET_SECS}");
+    let totals = play((host, plugin), &life, TOTAL)?;
+    let windows = play((host, plugin), &life, &window)?;
+    ensure!(totals.len() == windows.len(), "not the same events");
+    let accounts = accounts(&life);
+    // One for each bucket.
+    let mut earlier: Vec<&Fields> = Vec::new();
+    for ((line, total), (_, window)) in totals.iter().zip(&windows) {
+        let event = &life.lines[line - 1];
+        let is_pass = event.starts_with("pass");
+        if !is_pass && !event.starts_with("restart") {
+            continue;
+        }
+        earlier.push(total);
+        if !is_pass {
+            continue;
+        }
+        let before = earlier.len().checked_sub(WINDOW + 1).map(|at| earlier[at]);
+        for (name, now) in total.iter().filter(|(name, _)| !is_of(name, &accounts)) {
+            let before = before.and_then(|before| number(before.get(name)?));
+            let now = number(now).context("a number")?;
+            let found = number(&window[name]).context("a number")?;
+            let expected = now - before.unwrap_or(0.0);
+            ensure!(
+                (found - expected).abs() <= SLACK.0 * now + SLACK.1,
+                "seed {seed}, line {line}: {name}: {found} in the window, and not {expected}\n{}",
+                life.text()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// How fields of accounts begin.
+fn accounts(life: &Life) -> Vec<String> {
+    let lines = life.lines.iter().filter(|line| !line.contains("user="));
+    let definitions =
+        lines.filter(|line| line.starts_with("assoc ") || line.starts_with("assoc_add "));
+    let ids = definitions.filter_map(|line| line.split(' ').nth(1));
+    ids.map(|id| format!("assoc {id} ")).collect()
+}
+
+fn is_of(name: &str, accounts: &[String]) -> bool {
+    accounts.iter().any(|account| name.starts_with(account))
 }
 
 #[cfg(test)]
