@@ -8,7 +8,7 @@
 typedef struct {
 	double priority_norm;
 	uint64_t usage_mantissa; /* raw usage, as shim_extended */
-	double wall;
+	double wall; /* seconds */
 	uint16_t usage_sign_exponent;
 	bool shares_from_parent;
 	bool is_user;
@@ -40,7 +40,7 @@ typedef struct {
 	uint32_t id;
 	uint32_t priority;
 	uint64_t usage_mantissa; /* raw usage: this one and the exponent are a shim_extended */
-	double wall;
+	double wall; /* seconds */
 	uint16_t usage_sign_exponent;
 	bool no_decay;
 } shim_qos;

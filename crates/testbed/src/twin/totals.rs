@@ -97,7 +97,7 @@ const BUCKET_SECS: usize = 300;
 /// Buckets in the window.
 const WINDOW: usize = 7;
 
-/// The life of a seed, with passes every [`BUCKET_SECS`], and where time goes by two or three of them.
+/// The life of a seed, with a pass every [`BUCKET_SECS`]: one to four of them where time goes by.
 fn life_by_buckets(seed: u64) -> Life {
     let mut draw = Draw::new(seed);
     let mut life = Life::default();

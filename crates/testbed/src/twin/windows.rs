@@ -100,7 +100,7 @@ pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> R
 }
 
 /// An account is moved away from another one whose other user has used nothing up to the last pass: the record
-/// of that account has nothing then, up to the second pass from then on, and nobody is reset.
+/// of that account has nothing then, and nobody is reset.
 ///
 /// # Errors
 /// As [`a_reset_counts_where_a_job_ends`].
