@@ -291,6 +291,17 @@ uint64_t twin_clock_ticker_cpu_ns(void)
 	return used.tv_sec * NS_PER_S + used.tv_nsec;
 }
 
+uint64_t twin_clock_other_cpu_ns(void)
+{
+	struct timespec all = { 0 }, own = { 0 };
+	int64_t used;
+
+	libc_own.clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &all);
+	libc_own.clock_gettime(CLOCK_THREAD_CPUTIME_ID, &own);
+	used = (all.tv_sec - own.tv_sec) * NS_PER_S + all.tv_nsec - own.tv_nsec;
+	return used - twin_clock_ticker_cpu_ns();
+}
+
 /* Announces a sleep; the thread that ends it makes the ticker busy again. */
 static void fall_asleep(pthread_cond_t *cond, pthread_mutex_t *mutex,
 			int64_t deadline_ns, bool steady)

@@ -118,6 +118,8 @@ int twin_clock_own_thread(pthread_t *thread, void *(*body)(void *),
 			  void *argument);
 /* Processor time that the plugin's thread has used. */
 uint64_t twin_clock_ticker_cpu_ns(void);
+/* The same of all threads but that one and the caller. */
+uint64_t twin_clock_other_cpu_ns(void);
 
 /* ---- locks.c ------------------------------------------------------------ */
 

@@ -1,6 +1,6 @@
 //! The ledger of one tree.
 
-use super::feed::{self, Charging, Lane};
+use super::feed::{self, Lane};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
 use super::written::{Held, Written};
@@ -70,8 +70,6 @@ pub(super) struct Book {
     places: Vec<Place>,
     /// Whose usage may be another one since this was last asked.
     touched: Changed,
-    /// See [`Charging`].
-    has_parts: bool,
 }
 
 /// Columns for the host's TRES.
@@ -107,7 +105,6 @@ impl Book {
             ledger,
             places,
             touched: Changed::All,
-            has_parts: true,
         })
     }
 
@@ -126,7 +123,6 @@ impl Book {
         place: impl FnMut(&LeafKey) -> Option<AssocIndex>,
     ) -> Result<(), WindowError> {
         self.touched = Changed::All;
-        self.has_parts = true;
         self.ledger.restore(&self.tree, history, place).map(|_| ())
     }
 
@@ -190,13 +186,17 @@ impl Book {
         self.ledger.cover(from, to)
     }
 
+    /// Prepares the ledger to be saved, see [`WindowLedger::merge_changes`].
+    pub(super) fn merge_changes(&mut self) {
+        self.ledger.merge_changes();
+    }
+
     /// Changes the ledger in many small steps.
     pub(super) fn edit<R>(&mut self, edit: impl FnOnce(&mut Page<'_>) -> R) -> R {
         let result = edit(&mut Page {
             ledger: &mut self.ledger,
             tree: &self.tree,
             places: &self.places,
-            has_parts: &mut self.has_parts,
         });
         match (self.ledger.take_changed(), &mut self.touched) {
             (Changed::Some(changed), Changed::Some(touched)) => {
@@ -272,7 +272,6 @@ pub(super) struct Page<'a> {
     ledger: &'a mut WindowLedger,
     tree: &'a Tree,
     places: &'a [Place],
-    has_parts: &'a mut bool,
 }
 
 impl Page<'_> {
@@ -297,9 +296,7 @@ impl Page<'_> {
     /// All runs have been told of: those that go on for the ledger and were not, or may not have been,
     /// each once or more.
     pub(super) fn end_round(&mut self) -> Vec<RunKey> {
-        let unmet = self.ledger.unmet_runs().map(feed::run_of).collect();
-        *self.has_parts = self.ledger.open_runs().any(feed::is_later_part);
-        unmet
+        self.ledger.unmet_runs().map(feed::run_of).collect()
     }
 
     /// The moment that the ledger stands at.
@@ -319,12 +316,6 @@ impl Page<'_> {
         let goes_on = |id| goes_on(feed::run_of(id));
         self.ledger
             .reset_assoc_of_known_runs(self.tree, index, goes_on);
-    }
-
-    /// Touches what charging these runs will read. `payer`: who pays for one; 0 for none.
-    pub(super) fn read_ahead(&self, runs: &[SeenRun<'_>], payer: impl Fn(&SeenRun<'_>) -> AssocId) {
-        let payer = |seen: &SeenRun<'_>| self.index_of(payer(seen));
-        feed::read_ahead(self.ledger, self.tree, runs, payer);
     }
 
     /// The rate of a run that costs nothing.
@@ -357,16 +348,44 @@ impl Page<'_> {
         not_before: i64,
         rate: &Rate,
     ) -> Result<i64, WindowError> {
-        let on = Charging {
-            ledger: self.ledger,
-            tree: self.tree,
-            has_parts: self.has_parts,
-        };
-        feed::charge(on, to, seen, not_before, rate)
+        feed::charge((self.ledger, self.tree), to, seen, not_before, rate)
+    }
+
+    /// How often the clock was stopped, see [`WindowLedger::clock_stops`].
+    pub(super) fn clock_stops(&self) -> u32 {
+        self.ledger.clock_stops()
+    }
+
+    /// Lets the clock charge no run.
+    pub(super) fn stop_clock(&mut self) {
+        self.ledger.stop_clock(self.tree);
+    }
+
+    /// Charges all runs that the clock charges up to now.
+    pub(super) fn move_clock(&mut self) {
+        self.ledger.move_clock();
+    }
+
+    /// Lets the clock charge a run from now on to an association or a QOS; true where there is none. False:
+    /// it was not charged up to now at this rate.
+    pub(super) fn clock_in(
+        &mut self,
+        (id, lane): (AssocId, Lane),
+        run: RunKey,
+        rate: &Rate,
+    ) -> bool {
+        let leaf = self.index_of(id);
+        leaf.is_none_or(|leaf| feed::clock_in(self.ledger, self.tree, (leaf, lane), run, rate))
+    }
+
+    /// Lets the clock charge a run no more.
+    pub(super) fn clock_out(&mut self, run: RunKey) {
+        feed::clock_out(self.ledger, self.tree, run);
     }
 
     /// A run has ended and counts.
     pub(super) fn close(&mut self, run: RunKey) {
+        self.clock_out(run);
         for part in feed::parts(self.ledger, run) {
             self.ledger.close(part);
         }

@@ -5,6 +5,7 @@ use super::feeding::{Feeding, Remembered};
 use super::keeper::{Found, LedgerComplaints, QosChange, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
 use super::seen::SeenRun;
+use super::steady::SteadyRuns;
 use super::written::{Held, Written};
 use crate::engine::RunKey;
 use crate::number_hasher::BuildNumberHasher;
@@ -40,6 +41,8 @@ pub(super) struct Books {
     pub(super) qos_held: HashMap<u32, Held>,
     /// Ends that the books have.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
+    /// Runs that the clock charges.
+    steady: SteadyRuns,
     /// What the last pass has set the records of associations and of QOS to.
     pub(super) written: [Written; 2],
     /// All that was used before this pass is to be forgotten.
@@ -190,6 +193,7 @@ impl Books {
             no_decay: Vec::new(),
             qos_held: HashMap::new(),
             ended: HashMap::default(),
+            steady: SteadyRuns::default(),
             written: Default::default(),
             is_cleared: false,
             taken_back: BTreeMap::new(),
@@ -244,6 +248,7 @@ impl Books {
         let place = |key: &LeafKey| place_qos(qos_tree, key);
         let qos = self.qos.with_tres(&self.plan, of_host, name, place)?;
         (self.assocs, self.qos) = (assocs, qos);
+        self.steady.clear();
         self.tres = site.tres.to_vec();
         self.is_new = true;
         Ok(())
@@ -357,6 +362,7 @@ impl Books {
     ) {
         let (counts, ended) = (&self.plan.counts, &mut self.ended);
         let (no_decay, taken_back) = (&self.no_decay, &mut self.taken_back);
+        let steady = &mut self.steady;
         let qos = &mut self.qos;
         self.assocs.edit(|assocs| {
             let (rate, no_rate) = (assocs.no_rate(), assocs.no_rate());
@@ -369,6 +375,7 @@ impl Books {
                     no_decay,
                     ended,
                     taken_back,
+                    steady,
                     rate,
                     no_rate,
                     complaints,

@@ -47,7 +47,7 @@ struct Charged {
 }
 
 /// Meets all parts of a run.
-fn meet(ledger: &mut WindowLedger, run: RunKey, lane: Lane) -> Charged {
+fn meet(ledger: &mut WindowLedger, tree: &Tree, run: RunKey, lane: Lane) -> Charged {
     let mut charged = Charged {
         parts: 0,
         secs: 0,
@@ -55,7 +55,7 @@ fn meet(ledger: &mut WindowLedger, run: RunKey, lane: Lane) -> Charged {
     };
     while charged.parts < MOST_PARTS {
         let id = part(run, lane, charged.parts);
-        let Some((secs, until)) = ledger.meet(id) else {
+        let Some((secs, until)) = ledger.meet(tree, id) else {
             break;
         };
         charged.secs += secs;
@@ -65,23 +65,10 @@ fn meet(ledger: &mut WindowLedger, run: RunKey, lane: Lane) -> Charged {
     charged
 }
 
-/// Is it a part of a run of which an earlier one was charged to another leaf?
-pub(super) fn is_later_part(id: RunId) -> bool {
-    (id.run >> PART) % MOST_PARTS > 0
-}
-
 /// Does the ledger know this run, and goes it on?
 pub(super) fn is_open(ledger: &WindowLedger, run: RunKey) -> bool {
     let known = |lane| ledger.charged_until(part(run, lane, 0)).is_some();
     known(Lane::First) || known(Lane::Second)
-}
-
-/// A ledger that is charged.
-pub(super) struct Charging<'a> {
-    pub(super) ledger: &'a mut WindowLedger,
-    pub(super) tree: &'a Tree,
-    /// Some run of the ledger has a [later part](is_later_part), or may have one.
-    pub(super) has_parts: &'a mut bool,
 }
 
 /// Charges what is new of a run to a leaf, nothing of the time before the moment `not_before`; tells from
@@ -91,26 +78,14 @@ pub(super) struct Charging<'a> {
 /// # Errors
 /// Those of [`WindowLedger::charge`]; nothing was charged then.
 pub(super) fn charge(
-    on: Charging<'_>,
+    (ledger, tree): (&mut WindowLedger, &Tree),
     (leaf, lane): (AssocIndex, Lane),
     seen: &SeenRun<'_>,
     not_before: i64,
     rate: &Rate,
 ) -> Result<i64, WindowError> {
-    let Charging {
-        ledger,
-        tree,
-        has_parts,
-    } = on;
     let to = seen.until.min(ledger.now());
-    if !*has_parts {
-        let first = part(seen.run, lane, 0);
-        let time = (seen.ran_secs, not_before, to);
-        if let Some(charged) = ledger.go_on(tree, leaf, first, time, rate) {
-            return charged;
-        }
-    }
-    let known = meet(ledger, seen.run, lane);
+    let known = meet(ledger, tree, seen.run, lane);
     let due = (seen.ran_secs - known.secs).max(0);
     let from = to.saturating_sub(due).max(known.until).max(not_before);
     if from >= to {
@@ -120,7 +95,6 @@ pub(super) fn charge(
     let last_part = part(seen.run, lane, last);
     match ledger.charge(tree, leaf, last_part, from, to, rate) {
         Err(WindowError::OtherLeaf { .. }) => {
-            *has_parts = true;
             let next = part(seen.run, lane, last + 1);
             ledger.charge(tree, leaf, next, from, to, rate)?;
         }
@@ -129,16 +103,23 @@ pub(super) fn charge(
     Ok(from)
 }
 
-/// Touches what charging these runs will read. `payer`: who pays for one.
-pub(super) fn read_ahead<'a>(
-    ledger: &WindowLedger,
+/// Lets the clock charge a run that has been charged at this rate up to now, all of it to one leaf; see
+/// [`WindowLedger::clock_in`].
+pub(super) fn clock_in(
+    ledger: &mut WindowLedger,
     tree: &Tree,
-    runs: &[SeenRun<'a>],
-    payer: impl Fn(&SeenRun<'a>) -> Option<AssocIndex>,
-) {
-    let leaves: Vec<_> = runs.iter().filter_map(payer).collect();
-    let ids = runs.iter().map(|seen| part(seen.run, Lane::First, 0));
-    ledger.read_ahead(tree, &leaves, ids);
+    (leaf, lane): (AssocIndex, Lane),
+    run: RunKey,
+    rate: &Rate,
+) -> bool {
+    ledger.clock_in(tree, leaf, part(run, lane, 0), rate)
+}
+
+/// Lets the clock charge a run no more.
+pub(super) fn clock_out(ledger: &mut WindowLedger, tree: &Tree, run: RunKey) {
+    for lane in [Lane::First, Lane::Second] {
+        ledger.clock_out(tree, part(run, lane, 0));
+    }
 }
 
 /// All that a run was charged, lane by lane and part by part.

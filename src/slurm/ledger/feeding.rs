@@ -4,10 +4,11 @@ use super::book::{Numbers, Page};
 use super::feed::Lane;
 use super::keeper::LedgerComplaints;
 use super::seen::SeenRun;
+use super::steady::SteadyRuns;
 use crate::engine::RunKey;
 use crate::number_hasher::BuildNumberHasher;
 use crate::tree::AssocId;
-use crate::usage::window::{READ_AHEAD, Rate, WindowError};
+use crate::usage::window::{Rate, WindowError};
 use crate::usage::{EndState, Outcomes};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -36,6 +37,8 @@ pub(super) struct Feeding<'a, 'b, 'c> {
     /// Ends that the ledgers have.
     pub(super) ended: &'a mut HashMap<RunKey, Remembered, BuildNumberHasher>,
     pub(super) taken_back: &'a mut BTreeMap<u32, Numbers>,
+    /// Those that the clock charges.
+    pub(super) steady: &'a mut SteadyRuns,
     /// That of the run that is charged, so that none is allocated for each; and of one that costs nothing.
     pub(super) rate: Rate,
     pub(super) no_rate: Rate,
@@ -61,18 +64,20 @@ impl Feeding<'_, '_, '_> {
     /// Takes all runs that are there. `before`: when the ledgers, of associations and of QOS, were fed
     /// last; where one was damaged, that was earlier.
     pub(super) fn take_rows(&mut self, rows: &[SeenRun<'_>], before: [i64; 2]) {
+        let (mut is_steady, others) = self.move_clock(rows);
+        // What was reset costs nothing in this pass.
+        let may_clock = !self.resets.iter().flatten().any(|is_reset| *is_reset);
         self.assocs.begin_round();
         self.qos.begin_round();
-        for some in rows.chunks(READ_AHEAD) {
-            self.assocs.read_ahead(some, |seen| seen.assoc_id);
-            // QOS are few: these are in the caches.
-            self.qos.read_ahead(some, |_| 0);
-            for seen in some {
-                if !self.ended.contains_key(&seen.run) {
-                    self.take_row(seen, before);
-                }
+        for at in others.iter().map(|at| *at as usize) {
+            let seen = &rows[at];
+            if !self.ended.contains_key(&seen.run) {
+                is_steady[at] = self.take_row(seen, before) && may_clock && self.clock_in(seen);
             }
         }
+        let stops = self.clock_stops();
+        self.steady
+            .renew(rows, &is_steady, others.is_empty(), stops);
         let mut unmet = self.assocs.end_round();
         unmet.extend(self.qos.end_round());
         unmet.retain(|run| !self.ended.contains_key(run));
@@ -95,16 +100,60 @@ impl Feeding<'_, '_, '_> {
         }
     }
 
-    fn take_row(&mut self, seen: &SeenRun<'_>, before: [i64; 2]) {
+    /// Charges all runs of which nothing is new but the time; tells which of `rows` these are, and the positions
+    /// of the others.
+    fn move_clock(&mut self, rows: &[SeenRun<'_>]) -> (Vec<bool>, Vec<u32>) {
+        let (now, stops) = (self.assocs.now(), self.clock_stops());
+        if !self.steady.is_of(stops) {
+            self.assocs.stop_clock();
+            self.qos.stop_clock();
+            self.steady.clear();
+        }
+        let found = self
+            .steady
+            .find(rows, now, |run| self.ended.contains_key(&run));
+        for run in found.changed {
+            self.assocs.clock_out(run);
+            self.qos.clock_out(run);
+        }
+        self.assocs.move_clock();
+        self.qos.move_clock();
+        (found.is_steady, found.others)
+    }
+
+    fn clock_stops(&self) -> [u32; 2] {
+        [self.assocs.clock_stops(), self.qos.clock_stops()]
+    }
+
+    /// True: it goes on, and all have charged it.
+    fn take_row(&mut self, seen: &SeenRun<'_>, before: [i64; 2]) -> bool {
         // A ledger that had its end has forgotten it.
         let is_over = |fed: i64| seen.end.is_some() && seen.until <= fed;
         let wants = [
             !is_over(before[0]) || self.assocs.is_open(seen.run),
             !is_over(before[1]) || self.qos.is_open(seen.run),
         ];
-        if wants != [false; 2] {
-            self.take(seen, wants);
+        wants != [false; 2] && self.take(seen, wants)
+    }
+
+    /// Lets the clock charge a run that goes on and was charged just now. False where it may not.
+    fn clock_in(&mut self, seen: &SeenRun<'_>) -> bool {
+        if [self.assocs.now(), self.qos.now()] != [seen.until; 2] {
+            return false;
         }
+        let [job_qos, partition_qos] = seen.qos_ids;
+        let (run, rate) = (seen.run, &self.rate);
+        let is_in = self
+            .assocs
+            .clock_in((seen.assoc_id, Lane::First), run, rate)
+            && self.qos.clock_in((job_qos, Lane::First), run, rate)
+            && (partition_qos == job_qos
+                || self.qos.clock_in((partition_qos, Lane::Second), run, rate));
+        if !is_in {
+            self.assocs.clock_out(run);
+            self.qos.clock_out(run);
+        }
+        is_in
     }
 
     /// A pass is over: forgets ends that were remembered for long enough.
@@ -122,9 +171,11 @@ impl Feeding<'_, '_, '_> {
         });
     }
 
-    /// `wants`: which ledgers, of associations and of QOS, take it.
-    fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) {
-        if let Err(error) = self.charge(seen, wants) {
+    /// `wants`: which ledgers, of associations and of QOS, take it. True: it goes on, and all have charged it.
+    fn take(&mut self, seen: &SeenRun<'_>, wants: [bool; 2]) -> bool {
+        let charged = self.charge(seen, wants);
+        let goes_on = charged.is_ok() && seen.end.is_none() && wants == [true; 2];
+        if let Err(error) = charged {
             match &mut self.complaints.refused {
                 Some((_, _, more)) => *more += 1,
                 first => *first = Some((seen.run, error, 0)),
@@ -134,6 +185,7 @@ impl Feeding<'_, '_, '_> {
             let counts = self.counts.counts(end.state, end.exit_code);
             self.end(seen.run, counts);
         }
+        goes_on
     }
 
     /// Charges a run to all who pay and want it; tells of the first who could not be charged.

@@ -251,10 +251,14 @@ impl Keeper {
     ///
     /// # Errors
     /// Associations that have the same name.
-    pub(in crate::slurm) fn files(&self) -> Result<Vec<(&'static str, Vec<u8>)>, WindowError> {
-        let Some(books) = self.books.as_ref().filter(|_| !self.busy) else {
+    pub(in crate::slurm) fn files(&mut self) -> Result<Vec<(&'static str, Vec<u8>)>, WindowError> {
+        let Some(books) = self.books.as_mut().filter(|_| !self.busy) else {
             return Ok(Vec::new());
         };
+        self.busy = true;
+        books.assocs.merge_changes();
+        books.qos.merge_changes();
+        self.busy = false;
         let tree = books.assocs.tree();
         let name = |index: AssocIndex| books.name(tree.rows()[index.get()].id);
         let assocs = books.assocs.ledger().save(name)?;

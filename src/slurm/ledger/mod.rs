@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `seen` | a run as a pass, or the end of the job, saw it |
 //! | `feed` | a seen run as charges of a ledger |
+//! | `steady` | the runs of which nothing is new from pass to pass but the time |
 //! | `feeding` | seen runs on their way into both ledgers |
 //! | `book` | the ledger of one tree: associations, or QOS |
 //! | `books` | the ledgers of associations and of QOS, and what both are fed with |
@@ -27,6 +28,7 @@ mod feeding;
 pub(super) mod keeper;
 pub(super) mod plan;
 pub(super) mod seen;
+mod steady;
 pub(super) mod written;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! taken back go to a short list of changes, by bucket, which is merged into the bytes when it
 //! has grown to an eighth of them; so charging costs about the same wherever in the past it is.
 
-use super::coding::{Checked, Reader, Writer, Written};
+use super::coding::{Checked, Reader, Writer, Written, take};
 use super::span::Piece;
 
 /// Buckets of which the amounts are not 0.
@@ -106,17 +106,6 @@ impl Buckets {
         if len > FEW_CHANGES && many {
             self.merge(units.len(), i64::MIN);
         }
-    }
-
-    /// Touches what a change to the latest bucket reads.
-    pub(super) fn read_ahead(&self) -> i64 {
-        let Some(bucket) = self.changed.last() else {
-            return 0;
-        };
-        let width = self.changes.len() / self.changed.len();
-        let latest = &self.changes[self.changes.len() - width..];
-        // Their first and last: they lie in one cache line or in two, which are read together.
-        bucket ^ (latest[0] ^ latest[width - 1]) as i64
     }
 
     fn insert(&mut self, place: usize, bucket: i64, width: usize) {
@@ -257,6 +246,15 @@ impl Buckets {
         };
     }
 
+    /// The first bucket in the bytes.
+    fn first(&self) -> Option<i64> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let head = take(&self.bytes, &mut 0);
+        Some((head.expect("bytes that were checked") >> 2) as i64)
+    }
+
     /// The first bucket from `floor` on that may hold something.
     pub(super) fn first_from(&self, floor: i64, width: usize) -> Option<i64> {
         let changed = self.changed.partition_point(|bucket| *bucket < floor);
@@ -327,19 +325,12 @@ impl Buckets {
 
     /// The buckets from `floor` on as bytes, written in the one way.
     pub(super) fn to_bytes(&self, width: usize, floor: i64) -> std::borrow::Cow<'_, [u8]> {
-        if self.changed.is_empty()
-            && self
-                .first_from(i64::MIN, width)
-                .is_none_or(|first| first >= floor)
-        {
+        if self.changed.is_empty() && self.first().is_none_or(|first| first >= floor) {
             return (&self.bytes).into();
         }
         let mut merged = self.clone();
         merged.merge(width, i64::MIN);
-        if merged
-            .first_from(i64::MIN, width)
-            .is_some_and(|first| first < floor)
-        {
+        if merged.first().is_some_and(|first| first < floor) {
             merged.merge(width, floor);
         }
         merged.bytes.into()

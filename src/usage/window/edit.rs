@@ -271,6 +271,7 @@ impl WindowLedger {
     /// Forgets what was used at a node and below it; tells whose slots these are.
     fn forget_below(&mut self, tree: &Tree, index: AssocIndex) -> Vec<bool> {
         self.check_size(tree);
+        self.stop_clock_without_sums();
         let mut below = vec![false; tree.len()];
         below[index.get()] = true;
         for &each in tree.parents_first() {
@@ -295,6 +296,7 @@ impl WindowLedger {
     pub fn clear(&mut self) {
         self.take_changed();
         self.all_changed = true;
+        self.stop_clock_without_sums();
         self.slots.clear();
         self.free.clear();
         self.slot_of.fill(NONE);
@@ -349,6 +351,7 @@ impl WindowLedger {
 
     /// Recomputes all sums.
     pub(super) fn rebuild(&mut self, tree: &Tree) {
+        self.stop_clock_without_sums();
         let own = |index: AssocIndex| self.plans.get(&tree.rows()[index.get()].id).copied();
         let plans = plans_of(tree, &self.dates, self.default_plan, own);
         self.sums = Sums::new(self.columns.width(), plans);

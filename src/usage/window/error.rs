@@ -230,7 +230,10 @@ pub enum WindowError {
         reason: String,
     },
     /// A ledger of another format.
-    #[error("byte 8: format {found}; this version reads {}", super::file::VERSION)]
+    #[error(
+        "byte 8: format {found}; this version reads 1 to {}",
+        super::file::VERSION
+    )]
     Version {
         /// The version in the file.
         found: u32,

@@ -3,18 +3,20 @@
 //! | bytes | what |
 //! |---|---|
 //! | 8 | `FTLEDGER` |
-//! | 4 | version of the format, 1, little-endian |
+//! | 4 | version of the format, 1 or 2, little-endian |
 //! | numbers | resolution; oldest bucket that is kept; counts of TRES, dates, sources, leaves and runs |
 //! | TRES | names, ascending |
 //! | dates | numbers, ascending |
 //! | sources | name; as of; count of covered intervals; their ends. Ascending by name |
 //! | leaves | name (account, user, partition with NUL between); per date its total; buckets. Ascending |
-//! | runs | source; job; run; leaf; count of segments, each: from, to, rate. Ascending |
+//! | runs | source; job; run; leaf; count of segments, each: from, to, rate; in version 2 also the seconds behind the last segment that it goes on at its rate, which are not in the leaf yet. Ascending |
 //! | 4 | CRC-32 (IEEE) of all bytes before, little-endian |
 //!
 //! Numbers are as in [`super::coding`], names and buckets have their length before them. Rates
 //! and totals are 0 for nothing, 1 for units, 2 for whole TRES-seconds, then as in a bucket.
-//! There is one way to write a history, and what is read must be written so.
+//! There is one way to write a history, and what is read must be written so. Version 2 is that of a ledger whose
+//! runs go on: most of them are as in the file before, as are their leaves. What is read of it is the same
+//! history, which would be written as version 1.
 
 use super::amount::{Columns, LIMIT, Rate};
 use super::bucket::Buckets;
@@ -28,8 +30,11 @@ use crate::tree::AssocIndex;
 
 const MAGIC: &[u8; 8] = b"FTLEDGER";
 
-/// The format that is written and read.
-pub const VERSION: u32 = 1;
+/// The latest format; all up to this one are read.
+pub const VERSION: u32 = 2;
+
+/// The format where every run is charged in its leaf up to the end of its segments.
+const WITHOUT_CLOCK: u32 = 1;
 
 const TAIL: usize = 4;
 
@@ -44,6 +49,8 @@ struct Content<'a> {
     leaves: Vec<(&'a LeafKey, &'a Leaf)>,
     /// Source and leaf by position among those; ascending.
     runs: Vec<(SourceRun, u32, &'a Run)>,
+    /// Up to when the clock has charged those that it charges.
+    clock_until: i64,
 }
 
 impl History {
@@ -94,6 +101,7 @@ impl History {
                 .map(|at| (&self.keys[*at as usize], &self.leaves[*at as usize]))
                 .collect(),
             runs,
+            clock_until: i64::MIN,
         };
         write(&content)
     }
@@ -111,7 +119,7 @@ impl History {
         let end = bytes.len();
         let version = version.map(u32::from_le_bytes);
         let version = version.ok_or_else(|| damaged(Damage::new(end, "the bytes end here")))?;
-        if version != VERSION {
+        if !(WITHOUT_CLOCK..=VERSION).contains(&version) {
             return Err(WindowError::Version { found: version });
         }
         let Some((content, checksum)) = bytes[12..].split_last_chunk::<TAIL>() else {
@@ -128,7 +136,7 @@ impl History {
             bytes: &bytes[..content_end],
             at: 12,
         };
-        input.history().map_err(damaged)
+        input.history(version).map_err(damaged)
     }
 }
 
@@ -147,6 +155,20 @@ fn places(order: &[u32], len: usize) -> Vec<u32> {
 }
 
 impl WindowLedger {
+    /// Merges what has changed of own leaves into the bytes that stand in a file, so that
+    /// [`WindowLedger::save`] copies them, also those that do not change until the next time. Without this
+    /// MERGE_GAIN.
+    #[cfg_attr(
+        not(any(feature = "slurm", test)),
+        expect(dead_code, reason = "the plugin's")
+    )]
+    pub(crate) fn merge_changes(&mut self) {
+        let width = self.columns.width();
+        for slot in self.slots.iter_mut().filter(|slot| slot.own) {
+            slot.leaf.buckets.merge(width, i64::MIN);
+        }
+    }
+
     /// The ledger's own use as bytes, for [`History::load`] and [`WindowLedger::restore`]: what
     /// is kept of it, without other sources.
     ///
@@ -177,6 +199,7 @@ impl WindowLedger {
                 .map(|(at, key)| (key, &self.slots[*at as usize].leaf))
                 .collect(),
             runs,
+            clock_until: self.clock.until(),
         }))
     }
 }
@@ -191,7 +214,10 @@ fn write(content: &Content<'_>) -> Vec<u8> {
         .sum();
     let mut bytes = Vec::with_capacity(size + 4096);
     bytes.extend(MAGIC);
-    bytes.extend(VERSION.to_le_bytes());
+    let by_clock = |run: &Run| run.by_clock(content.clock_until);
+    let has_clock = (content.runs.iter()).any(|(_, _, run)| by_clock(run).is_some());
+    let version = if has_clock { VERSION } else { WITHOUT_CLOCK };
+    bytes.extend(version.to_le_bytes());
     for number in [
         content.resolution_secs as usize,
         content.floor as usize,
@@ -237,6 +263,10 @@ fn write(content: &Content<'_>) -> Vec<u8> {
             put(&mut bytes, segment.from as u128);
             put(&mut bytes, segment.to as u128);
             put_row(&mut bytes, &segment.rate.units);
+        }
+        if has_clock {
+            let secs = by_clock(run).map_or(0, |segment| segment.to - segment.from);
+            put(&mut bytes, secs as u128);
         }
     }
     bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -328,7 +358,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    fn history(&mut self) -> Result<History, Damage> {
+    fn history(&mut self, version: u32) -> Result<History, Damage> {
         let start = self.at;
         let resolution_secs = self.number("resolution", Window::MAX_RESOLUTION_SECS + 1)?;
         if resolution_secs == 0 {
@@ -351,10 +381,19 @@ impl<'a> Input<'a> {
         history.floor = floor;
         history.sources = sources;
         let offsets = self.leaves(&mut history, leaves)?;
-        history.runs = self.runs(&history, runs)?;
+        let begin = self.at;
+        let by_clock = self.runs(&mut history, runs, version)?;
+        if version > WITHOUT_CLOCK && by_clock.is_empty() {
+            return Err(Damage::new(begin, "no run goes on behind its segments"));
+        }
         if let Err(leaf) = history.check_runs() {
             let reason = "less use than its open runs were charged";
             return Err(Damage::new(offsets[leaf], reason));
+        }
+        for (key, segment, offset) in by_clock {
+            if !history.go_on(&key, &segment) {
+                return Err(Damage::new(offset, "usage above the limit"));
+            }
         }
         match self.bytes.len() - self.at {
             0 => Ok(history),
@@ -471,7 +510,15 @@ impl<'a> Input<'a> {
         Ok(offsets)
     }
 
-    fn runs(&mut self, history: &History, count: usize) -> Result<Runs<SourceRun>, Damage> {
+    /// Reads runs into a history; gives what those were charged, and where it stands, that go on behind their
+    /// segments.
+    fn runs(
+        &mut self,
+        history: &mut History,
+        count: usize,
+        version: u32,
+    ) -> Result<Vec<(SourceRun, Segment, usize)>, Damage> {
+        let mut by_clock = Vec::new();
         let (sources, leaves) = (history.sources.len() as u64, history.keys.len() as u64);
         let width = history.columns.width();
         let mut runs = Runs::default();
@@ -510,8 +557,21 @@ impl<'a> Input<'a> {
                 return Err(Damage::new(start, "a run without segments"));
             };
             let earlier = segments;
+            if version > WITHOUT_CLOCK {
+                let (start, from) = (self.at, last.to);
+                let secs = self.time("seconds behind the last segment")?;
+                let to = from + secs;
+                if to > MAX_TIME {
+                    return Err(Damage::new(start, "a run that goes on after the year 9999"));
+                }
+                if secs > 0 {
+                    let rate = last.rate.clone();
+                    by_clock.push((key, Segment { from, to, rate }, start));
+                }
+            }
             runs.insert(key, Run::new(leaf, last, earlier));
         }
-        Ok(runs)
+        history.runs = runs;
+        Ok(by_clock)
     }
 }

@@ -281,6 +281,27 @@ impl History {
         self.check_one_source().is_ok() && self.runs.remove(&(0, run)).is_some()
     }
 
+    /// Charges a known run for the time behind its last segment, at its rate. False, and nothing changes,
+    /// where that is too much.
+    pub(super) fn go_on(&mut self, key: &SourceRun, by_clock: &Segment) -> bool {
+        let secs = by_clock.to - by_clock.from;
+        if check_amounts(&self.held, &by_clock.rate, secs, String::new).is_err() {
+            return false;
+        }
+        let Some(run) = self.runs.get_mut(key) else {
+            return false;
+        };
+        run.last.to = by_clock.to;
+        let leaf = run.leaf;
+        self.add(leaf, by_clock);
+        true
+    }
+
+    /// Adds a segment of a run to a leaf.
+    pub(super) fn add(&mut self, position: u32, segment: &Segment) {
+        self.change(position, segment.from, segment.to, &segment.rate, true);
+    }
+
     fn change(&mut self, position: u32, from: i64, to: i64, rate: &Rate, add: bool) {
         let resolution = self.resolution();
         let leaf = &mut self.leaves[position as usize];

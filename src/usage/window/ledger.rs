@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
+use super::clock::Clock;
 use super::history::{check_amounts, check_cover, hold};
-use super::run::{Run, Runs, Segment};
+use super::run::{Runs, Segment};
 use super::slot::{Leaf, Parts, Slot, secs_since};
 use super::span::{check_interval, check_time, pieces};
 use super::store::Other;
@@ -74,6 +75,7 @@ pub struct WindowLedger {
     /// By position in the tree: the slot of what it was charged here.
     pub(super) slot_of: Vec<u32>,
     pub(super) runs: Runs,
+    pub(super) clock: Clock,
     pub(super) default_plan: Plan,
     pub(super) plans: HashMap<AssocId, Plan>,
     pub(super) dates: Vec<i64>,
@@ -128,6 +130,7 @@ impl WindowLedger {
             free: Vec::new(),
             slot_of: vec![NONE; tree.len()],
             runs: Runs::default(),
+            clock: Clock::new(now),
             default_plan: Plan::Window,
             plans: HashMap::new(),
             dates: Vec::new(),
@@ -155,12 +158,13 @@ impl WindowLedger {
         if now <= self.now {
             return Ok(false);
         }
+        let edge = self.window.bucket(now - self.window.length());
+        self.renew_clocked(tree, edge);
         self.now = now;
         self.source.as_of = now;
         for at in 0..self.at_edge.len() {
             self.note_changed(self.at_edge[at]);
         }
-        let edge = self.window.bucket(now - self.window.length());
         if edge > self.edge {
             self.move_edge(tree, edge);
         }
@@ -280,6 +284,7 @@ impl WindowLedger {
         rate: &Rate,
     ) -> Result<(), WindowError> {
         self.check_charge(tree, index, (from, to), rate, Some(run))?;
+        self.clock_out(tree, run);
         let slot = self.slot_of[index.get()];
         let leaf = (slot != NONE).then_some(slot);
         let id = || (run, tree.rows()[index.get()].id);
@@ -386,6 +391,7 @@ impl WindowLedger {
     /// its end does not count. False if it is not known.
     pub fn take_back(&mut self, tree: &Tree, run: RunId) -> bool {
         self.check_size(tree);
+        self.clock_out(tree, run);
         let Some(run) = self.runs.remove(&run) else {
             return false;
         };
@@ -399,17 +405,20 @@ impl WindowLedger {
 
     /// Forgets a run that has ended and counts. False if it is not known.
     pub fn close(&mut self, run: RunId) -> bool {
-        self.runs.remove(&run).is_some()
+        let closed = self.runs.remove(&run);
+        debug_assert!(closed.as_ref().is_none_or(|run| !run.is_clocked));
+        closed.is_some()
     }
 
     /// Up to when a run was charged, seconds since 1970; `None` if it is not known.
     pub fn charged_until(&self, run: RunId) -> Option<i64> {
-        self.runs.get(&run).map(|run| run.last.to)
+        self.runs.get(&run).map(|run| self.clock.until_of(run))
     }
 
     /// For how many seconds a run was charged, all in all; `None` if it is not known.
     pub fn charged_secs(&self, run: RunId) -> Option<i64> {
-        self.runs.get(&run).map(Run::charged_secs)
+        let run = self.runs.get(&run)?;
+        Some(run.charged_secs() + self.clock.until_of(run) - run.last.to)
     }
 
     /// What a run was charged, all columns (billing, wall time, TRES in their order), and to whom;
@@ -423,7 +432,8 @@ impl WindowLedger {
             };
             self.columns.width()
         ];
-        for segment in run.segments() {
+        let by_clock = run.by_clock(self.clock.until());
+        for segment in run.segments().chain(&by_clock) {
             let secs = (segment.to - segment.from) as u128;
             for (used, units) in used.iter_mut().zip(&segment.rate.units) {
                 used.numerator += units * secs;
@@ -446,25 +456,8 @@ impl WindowLedger {
         rate: &Rate,
         add: bool,
     ) {
+        let parts = self.change_leaf(at, (from, to), rate, add);
         let (units, slot) = (&rate.units, &mut self.slots[at as usize]);
-        let mut parts = Parts::default();
-        let mut oldest = i64::MAX;
-        for piece in pieces(self.window.resolution(), from, to) {
-            if let Some(piece) = piece.since_bucket(self.floor) {
-                slot.leaf.buckets.change(piece, units, add);
-                parts.count(piece, self.edge);
-                oldest = oldest.min(piece.first);
-            }
-        }
-        slot.leaf.change_totals(&self.dates, from, to, units, add);
-        if add && oldest < i64::MAX && slot.prune_at == i64::MAX {
-            slot.prune_at = oldest + 1 + self.keep_secs as i64 / self.window.resolution() / 8;
-            self.prunings.push(Reverse((slot.prune_at, at)));
-        }
-        if let Some(first) = parts.inside.filter(|first| add && *first < slot.next) {
-            slot.next = first;
-            self.calendar.push(Reverse((first, at)));
-        }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         let secs = [parts.inside_secs, parts.edge_secs];
@@ -505,6 +498,36 @@ impl WindowLedger {
         self.note_changed(at);
     }
 
+    /// The part of [`WindowLedger::change`] that is about the leaf alone, and when it has to be looked at.
+    pub(super) fn change_leaf(
+        &mut self,
+        at: u32,
+        (from, to): (i64, i64),
+        rate: &Rate,
+        add: bool,
+    ) -> Parts {
+        let (units, slot) = (&rate.units, &mut self.slots[at as usize]);
+        let mut parts = Parts::default();
+        let mut oldest = i64::MAX;
+        for piece in pieces(self.window.resolution(), from, to) {
+            if let Some(piece) = piece.since_bucket(self.floor) {
+                slot.leaf.buckets.change(piece, units, add);
+                parts.count(piece, self.edge);
+                oldest = oldest.min(piece.first);
+            }
+        }
+        slot.leaf.change_totals(&self.dates, from, to, units, add);
+        if add && oldest < i64::MAX && slot.prune_at == i64::MAX {
+            slot.prune_at = oldest + 1 + self.keep_secs as i64 / self.window.resolution() / 8;
+            self.prunings.push(Reverse((slot.prune_at, at)));
+        }
+        if let Some(first) = parts.inside.filter(|first| add && *first < slot.next) {
+            slot.next = first;
+            self.calendar.push(Reverse((first, at)));
+        }
+        parts
+    }
+
     pub(super) fn note_changed(&mut self, at: u32) {
         let slot = &mut self.slots[at as usize];
         if let Some(assoc) = slot.assoc.filter(|_| !slot.changed && !self.all_changed) {
@@ -520,6 +543,7 @@ impl WindowLedger {
             self.slots[at as usize].changed = false;
             indices.push(assoc);
         }
+        indices.extend(self.clock.take_payers());
         if std::mem::take(&mut self.all_changed) {
             return Changed::All;
         }

@@ -60,6 +60,7 @@
 
 mod amount;
 mod bucket;
+mod clock;
 mod coding;
 mod edit;
 mod error;

@@ -3,14 +3,13 @@
 use super::ledger::{NONE, check_kept};
 use super::slot::{Parts, Slot, secs_since};
 use super::span::pieces;
-use super::sums::{PlanId, WINDOW, touch};
-use super::{Column, Columns, RunId, Source, Used, Window, WindowError, WindowLedger};
+use super::sums::{PlanId, WINDOW};
+use super::{Column, Columns, Source, Used, Window, WindowError, WindowLedger};
 use crate::tree::{AssocIndex, AssocKind, Tree};
 use crate::usage::Plan;
 use std::collections::BTreeMap;
-use std::hint::black_box;
 
-/// For so many runs, or nodes, memory is read ahead: a small part of L2.
+/// For so many nodes, memory is read ahead: a small part of L2.
 pub(crate) const READ_AHEAD: usize = 32;
 
 impl WindowLedger {
@@ -20,7 +19,7 @@ impl WindowLedger {
         match self.sums.plan(index) {
             WINDOW => self.used_in_window(index, column),
             _ => Used {
-                numerator: self.sums.total(index, column.get()),
+                numerator: self.sums.total(index, column.get(), self.clock.until()),
                 denominator: 1,
             },
         }
@@ -32,7 +31,7 @@ impl WindowLedger {
         if self.sums.plan(index) != WINDOW {
             let denominator = 1;
             for column in 0..width {
-                let numerator = self.sums.total(index, column);
+                let numerator = self.sums.total(index, column, self.clock.until());
                 each(
                     column,
                     Used {
@@ -45,7 +44,7 @@ impl WindowLedger {
         }
         let denominator = self.window.resolution_secs();
         let weighed = weighing(self.window, self.now);
-        let windows = self.sums.windows(index);
+        let windows = self.sums.windows(index, self.clock.until());
         let windows = windows.chain(std::iter::repeat((0, 0))).take(width);
         for (column, (inside, edge)) in windows.enumerate() {
             let numerator = weighed(inside, edge);
@@ -61,7 +60,8 @@ impl WindowLedger {
 
     /// What a node and all below it used in the window, whatever its plan.
     pub fn used_in_window(&self, index: AssocIndex, column: Column) -> Used {
-        let (inside, edge) = self.sums.window(index, column.get());
+        let until = self.clock.until();
+        let (inside, edge) = self.sums.window(index, column.get(), until);
         Used {
             numerator: weigh(self.window, self.now, inside, edge),
             denominator: self.window.resolution_secs(),
@@ -169,6 +169,20 @@ impl WindowLedger {
             let column = column.get();
             numerators[assoc.get()] += weigh(window, self.now, inside[column], at_edge[column]);
         }
+        for (_, run) in self.runs.iter() {
+            let assoc = self.slots[run.leaf as usize].assoc;
+            let Some((assoc, by_clock)) = assoc.zip(run.by_clock(self.clock.until())) else {
+                continue;
+            };
+            let mut parts = Parts::default();
+            for piece in pieces(window.resolution(), by_clock.from, by_clock.to) {
+                parts.count(piece, edge);
+            }
+            let units = by_clock.rate.units[column.get()];
+            let [inside, at_edge] =
+                [parts.inside_secs, parts.edge_secs].map(|secs| units * secs as u128);
+            numerators[assoc.get()] += weigh(window, self.now, inside, at_edge);
+        }
         for &node in tree.parents_first().iter().rev() {
             if let Some(parent) = tree.parent(node) {
                 numerators[parent.get()] += numerators[node.get()];
@@ -191,45 +205,8 @@ impl WindowLedger {
         (inside, at_edge)
     }
 
-    /// Touches what charging these leaves, and these runs, will read, so that cache misses overlap: about
-    /// [`READ_AHEAD`] of them at once. Without this and [`WindowLedger::read_sums_ahead`] a pass with a
-    /// window takes 16 % more CPU time with 100,000 waiting and 10,000 running jobs and 50,000 users
-    /// (`time_pass` of the bench host, alternating processes).
-    #[cfg_attr(
-        not(any(feature = "slurm", test)),
-        expect(dead_code, reason = "the plugin's")
-    )]
-    pub(crate) fn read_ahead(
-        &self,
-        tree: &Tree,
-        leaves: &[AssocIndex],
-        runs: impl Iterator<Item = RunId>,
-    ) {
-        // One kind of loads after the other: those of one kind do not wait for each other.
-        let slots = leaves.iter().map(|leaf| self.slot_of[leaf.get()]);
-        let slots: Vec<&Slot> = slots
-            .filter_map(|slot| self.slots.get(slot as usize))
-            .collect();
-        let mut seen = self.read_sums_ahead(leaves);
-        for leaf in leaves {
-            seen ^= tree.parent(*leaf).map_or(0, AssocIndex::get) as i64;
-        }
-        for slot in &slots {
-            seen ^= slot.next ^ slot.prune_at;
-        }
-        for slot in &slots {
-            seen ^= slot.leaf.buckets.read_ahead();
-        }
-        for run in runs {
-            if let Some(run) = self.runs.get(&run) {
-                seen ^= run.last.to ^ touch(&run.last.rate.units);
-            }
-        }
-        // Or the compiler would drop the loads.
-        black_box(seen);
-    }
-
-    /// The same for what is asked of these nodes.
+    /// Touches what is asked of these nodes, so that cache misses overlap: about [`READ_AHEAD`] of them at
+    /// once. Without this READ_GAIN.
     pub(crate) fn read_sums_ahead(&self, nodes: &[AssocIndex]) -> i64 {
         nodes
             .iter()

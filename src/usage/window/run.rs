@@ -38,6 +38,8 @@ pub(super) struct Run {
     pub leaf: u32,
     /// The round in which it was met last, see [`Runs::begin_round`].
     met: u32,
+    /// It is charged by the clock behind its last segment, see [`super::clock`].
+    pub is_clocked: bool,
     /// The latest.
     pub last: Segment,
     /// Those before, ascending, disjoint.
@@ -50,6 +52,7 @@ impl Run {
         Run {
             leaf,
             met: 0,
+            is_clocked: false,
             last,
             earlier,
         }
@@ -184,14 +187,20 @@ impl<K: Copy + Eq + std::hash::Hash> Runs<K> {
         Some(run)
     }
 
-    /// The runs that this round has not met, nor noted a first charge of.
+    /// The runs that this round has not met, nor noted a first charge of, without those that are charged
+    /// by the clock.
     pub(super) fn unmet(&self) -> impl Iterator<Item = &K> {
-        let unmet = self.by_id.iter().filter(|(_, run)| run.met != self.round);
+        let is_unmet = |run: &Run| run.met != self.round && !run.is_clocked;
+        let unmet = self.by_id.iter().filter(move |(_, run)| is_unmet(run));
         unmet.map(|(key, _)| key)
     }
 
     pub(super) fn get(&self, key: &K) -> Option<&Run> {
         self.by_id.get(key)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &K) -> Option<&mut Run> {
+        self.by_id.get_mut(key)
     }
 
     pub(super) fn remove(&mut self, key: &K) -> Option<Run> {

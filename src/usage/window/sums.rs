@@ -11,8 +11,12 @@ pub(super) const WINDOW: PlanId = PlanId::MAX;
 /// Without anything below.
 const NOWHERE: u32 = u32::MAX;
 
-/// Sums per node: what is behind the window's far edge, in the bucket at the edge, and, where any
-/// node has a total, since the node's own date.
+/// Sums per node: what is behind the window's far edge, in the bucket at the edge, the rates of runs that
+/// are charged by the clock, and, where any node has a total, what was used since the node's own date.
+///
+/// A run that the clock charges at `rate` since `since` has used `rate * (until - since)` when it stands at
+/// `until`. The first part, of all such runs, is the sum of rates times `until`; the second is
+/// taken out of what is behind the edge, and out of the total. Numbers wrap meanwhile.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     width: usize,
@@ -35,7 +39,7 @@ pub(super) struct Delta<'a> {
 }
 
 /// Reads each cache line that these numbers begin in, of 64 bytes.
-pub(super) fn touch(numbers: &[u128]) -> i64 {
+fn touch(numbers: &[u128]) -> i64 {
     let last = numbers.last().map_or(0, |number| *number as i64);
     let lines = numbers.iter().step_by(4);
     lines.fold(last, |seen, number| seen ^ *number as i64)
@@ -51,13 +55,22 @@ fn change(sums: &mut [u128], amounts: &[u128], add: bool) {
     }
 }
 
+/// A sum with what the clock has charged.
+#[inline]
+fn with_clock(sum: u128, rate: u128, until: i64) -> u128 {
+    match rate {
+        0 => sum,
+        _ => sum.wrapping_add(rate.wrapping_mul(until as u128)),
+    }
+}
+
 impl Sums {
     /// No usage yet. `plans`: one per node.
     pub(super) fn new(width: usize, plans: Vec<PlanId>) -> Sums {
         let has_totals = plans.iter().any(|plan| *plan != WINDOW);
         Sums {
             width,
-            stride: width * if has_totals { 3 } else { 2 },
+            stride: width * if has_totals { 4 } else { 3 },
             places: vec![NOWHERE; plans.len()],
             numbers: Vec::new(),
             plans,
@@ -78,7 +91,11 @@ impl Sums {
 
     /// True if a node with this plan has sums for it.
     pub(super) fn holds(&self, plan: PlanId) -> bool {
-        plan == WINDOW || self.stride == 3 * self.width
+        plan == WINDOW || self.has_totals()
+    }
+
+    fn has_totals(&self) -> bool {
+        self.stride > 3 * self.width
     }
 
     pub(super) fn plan(&self, node: AssocIndex) -> PlanId {
@@ -90,11 +107,7 @@ impl Sums {
         let width = self.width;
         let mut next = Some(leaf);
         while let Some(node) = next {
-            let place = match self.places[node.get()] {
-                NOWHERE => self.take_place(node),
-                place => place as usize,
-            };
-            let numbers = &mut self.numbers[place * self.stride..][..self.stride];
+            let numbers = self.numbers_mut(node);
             if !by.inside.is_empty() {
                 change(&mut numbers[..width], by.inside, by.add);
             }
@@ -102,15 +115,53 @@ impl Sums {
                 change(&mut numbers[width..2 * width], by.edge, by.add);
             }
             next = tree.parent(node);
-            if by.totals.is_empty() || self.stride < 3 * width {
+            if by.totals.is_empty() || !self.has_totals() {
                 continue;
             }
             let plan = self.plans[node.get()];
             if plan != WINDOW {
                 let totals = &by.totals[usize::from(plan) * width..][..width];
-                change(&mut numbers[2 * width..], totals, by.add);
+                change(&mut self.numbers_mut(node)[3 * width..], totals, by.add);
             }
         }
+    }
+
+    /// Lets the clock charge a leaf, and so all above it, `rate` per second since the moment `since`, or no
+    /// more. What it has charged so far goes with it.
+    pub(super) fn clock(
+        &mut self,
+        tree: &Tree,
+        leaf: AssocIndex,
+        rate: &[u128],
+        since: i64,
+        add: bool,
+    ) {
+        let width = self.width;
+        let mut next = Some(leaf);
+        while let Some(node) = next {
+            let has_total = self.has_totals() && self.plans[node.get()] != WINDOW;
+            let (inside, rest) = self.numbers_mut(node).split_at_mut(width);
+            let (_, rest) = rest.split_at_mut(width);
+            let (rates, totals) = rest.split_at_mut(width);
+            change(rates, rate, add);
+            for (column, rate) in rate.iter().enumerate() {
+                let before = rate.wrapping_mul(since as u128);
+                let place = std::slice::from_mut(&mut inside[column]);
+                change(place, &[before], !add);
+                if has_total {
+                    change(&mut totals[column..=column], &[before], !add);
+                }
+            }
+            next = tree.parent(node);
+        }
+    }
+
+    fn numbers_mut(&mut self, node: AssocIndex) -> &mut [u128] {
+        let place = match self.places[node.get()] {
+            NOWHERE => self.take_place(node),
+            place => place as usize,
+        };
+        &mut self.numbers[place * self.stride..][..self.stride]
     }
 
     #[cold]
@@ -134,28 +185,30 @@ impl Sums {
         touch(self.numbers(node))
     }
 
-    /// Behind the far edge, and in the bucket at it.
-    pub(super) fn window(&self, node: AssocIndex, column: usize) -> (u128, u128) {
-        let numbers = self.numbers(node);
-        match numbers.is_empty() {
-            true => (0, 0),
-            false => (numbers[column], numbers[self.width + column]),
-        }
+    /// Behind the far edge, and in the bucket at it, where the clock stands at `until`.
+    pub(super) fn window(&self, node: AssocIndex, column: usize, until: i64) -> (u128, u128) {
+        self.windows(node, until).nth(column).unwrap_or_default()
     }
 
     /// Per column what is behind the far edge, and in the bucket at it; nothing where nothing was ever used.
-    pub(super) fn windows(&self, node: AssocIndex) -> impl Iterator<Item = (u128, u128)> {
-        let (inside, rest) = self
-            .numbers(node)
-            .split_at_checked(self.width)
-            .unwrap_or_default();
-        inside.iter().copied().zip(rest.iter().copied())
+    pub(super) fn windows(
+        &self,
+        node: AssocIndex,
+        until: i64,
+    ) -> impl Iterator<Item = (u128, u128)> {
+        let numbers = self.numbers(node);
+        let (inside, rest) = numbers.split_at_checked(self.width).unwrap_or_default();
+        let (edge, rates) = rest.split_at_checked(self.width).unwrap_or_default();
+        let inside = inside.iter().zip(rates);
+        let inside = inside.map(move |(sum, rate)| with_clock(*sum, *rate, until));
+        inside.zip(edge.iter().copied())
     }
 
-    /// Since the node's own date.
-    pub(super) fn total(&self, node: AssocIndex, column: usize) -> u128 {
-        let total = self.numbers(node).get(2 * self.width + column);
-        total.copied().unwrap_or(0)
+    /// Since the node's own date, where the clock stands at `until`.
+    pub(super) fn total(&self, node: AssocIndex, column: usize, until: i64) -> u128 {
+        let numbers = self.numbers(node);
+        let at = |place: usize| numbers.get(place * self.width + column).copied();
+        at(3).map_or(0, |total| with_clock(total, at(2).unwrap_or(0), until))
     }
 
     /// Bytes in memory, about.

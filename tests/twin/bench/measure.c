@@ -52,7 +52,7 @@ static void pass_once(const twin_line *line)
 static void time_pass(const twin_line *line)
 {
 	uint64_t cpu = twin_clock_ticker_cpu_ns(), from = twin_clock_real_ns();
-	uint64_t wall;
+	uint64_t other = twin_clock_other_cpu_ns(), wall;
 	bench_locks locks;
 	bench_memory memory;
 
@@ -61,13 +61,14 @@ static void time_pass(const twin_line *line)
 	pass_once(line);
 	wall = twin_clock_real_ns() - from;
 	cpu = twin_clock_ticker_cpu_ns() - cpu;
+	other = twin_clock_other_cpu_ns() - other;
 	memory = bench_memory_take();
 	locks = bench_locks_take();
-	printf("cpu_us=%.1f wall_us=%.1f hold_us=%.1f hold_cpu_us=%.1f"
+	printf("cpu_us=%.1f other_cpu_us=%.1f wall_us=%.1f hold_us=%.1f hold_cpu_us=%.1f"
 	       " holds=%" PRIu64 " read_hold_us=%.1f"
 	       " lock_operations=%" PRIu64 " allocations=%" PRIu64
 	       " owned=%" PRIu64 " owned_most=%" PRIu64,
-	       us(cpu), us(wall), us(locks.write_ns),
+	       us(cpu), us(other), us(wall), us(locks.write_ns),
 	       us(locks.write_cpu_ns), locks.writes,
 	       us(locks.read_ns), locks.operations, memory.calls, memory.owned,
 	       memory.owned_most);

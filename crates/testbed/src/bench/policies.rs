@@ -136,6 +136,7 @@ fn rows_of(name: &str, record: &Record, peer: &Record) -> Result<Vec<Measurement
     };
     Ok(vec![
         ms(format!("{name}: CPU of a pass"), "cpu_us")?.ratio(CPU_BOUND),
+        ms("CPU of the thread that saves".to_owned(), "other_cpu_us")?,
         ms("longest hold of the job write lock".to_owned(), "hold_us")?,
         count("jobs that get another priority", changed)?,
         count("jobs looked up in the hold for nothing", in_vain)?.at_most(0.0),
