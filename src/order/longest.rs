@@ -55,8 +55,7 @@ fn place(
 ) -> usize {
     // For each length the smallest last key.
     let mut lasts: Vec<u32> = Vec::with_capacity(len);
-    // Behind the place of the position before: neighbours were moved together, or not far.
-    let mut behind = 0;
+    let mut near = Near::new((0..len).filter_map(&key).max(), len);
     for (at, position) in (0..len).zip(0..) {
         let Some(key) = key(at) else {
             tell(position, None);
@@ -64,10 +63,10 @@ fn place(
         };
         let follows = |last: &u32| may_follow(*last, key);
         let place = match lasts.last() {
-            Some(last) if !follows(last) => partition_point_near(&lasts, behind, follows),
+            Some(last) if !follows(last) => partition_point_near(&lasts, near.of(key), follows),
             _ => lasts.len(),
         };
-        behind = place + 1;
+        near.set(key, place);
         tell(position, Some(place));
         match lasts.get_mut(place) {
             Some(last) => *last = key,
@@ -77,7 +76,38 @@ fn place(
     lasts.len()
 }
 
-/// As `partition_point`, looked for from a place on, in steps that double: near places are in the caches.
+/// Where keys were placed last: the place of one more is near that of the last one of about its size, which is
+/// in the caches, and few branches away. Looked for from the place of the position before instead, an
+/// interleaved order of 100,000 jobs takes 5 % more time, one of a million 12 %, and a strict one 2 to 6 %
+/// (both versions of [`super::Line::ordered`] in turns in one process).
+struct Near {
+    /// By leading bits of keys; 0 where none was placed.
+    places: Vec<u32>,
+    shift: u32,
+}
+
+impl Near {
+    /// For keys up to `most`, 8 to 16 positions to a place where these are spread evenly; `None`: no keys.
+    fn new(most: Option<u32>, len: usize) -> Near {
+        let most = most.unwrap_or(0);
+        let bits = (usize::BITS - len.leading_zeros()).saturating_sub(4);
+        let shift = (u32::BITS - most.leading_zeros()).saturating_sub(bits.max(1));
+        Near {
+            places: vec![0; (most >> shift) as usize + 1],
+            shift,
+        }
+    }
+
+    fn of(&self, key: u32) -> usize {
+        self.places[(key >> self.shift) as usize] as usize
+    }
+
+    fn set(&mut self, key: u32, place: usize) {
+        self.places[(key >> self.shift) as usize] = place as u32;
+    }
+}
+
+/// As `partition_point`, looked for from a place on, in steps that double.
 /// Searching all instead, a strict order of a million jobs takes 4 to 12 % more time: both versions of
 /// [`super::Line::ordered`] in turns in one process.
 fn partition_point_near(all: &[u32], near: usize, is_before: impl Fn(&u32) -> bool) -> usize {
@@ -125,6 +155,12 @@ mod tests {
         lens.into_iter().max().unwrap_or(0)
     }
 
+    /// Some of the same length in bits, some anywhere.
+    fn key() -> impl Strategy<Value = u32> {
+        let anywhere = (any::<u32>(), 0..32_u32).prop_map(|(key, shift)| key >> shift);
+        prop_oneof![0..12_u32, Just(u32::MAX), anywhere]
+    }
+
     proptest! {
         #[test]
         fn a_point_is_found_from_everywhere(before in 0..40_u32, behind in 0..40_u32, near in 0..90_usize) {
@@ -134,7 +170,7 @@ mod tests {
         }
 
         #[test]
-        fn none_is_longer(keys in prop::collection::vec(prop::option::of(0..12_u32), 0..30)) {
+        fn none_is_longer(keys in prop::collection::vec(prop::option::of(key()), 0..90)) {
             let rules: [fn(u32, u32) -> bool; 2] = [|a, b| a < b, |a, b| a <= b];
             for may_follow in rules {
                 let found = longest(keys.len(), |at| keys[at], may_follow);
