@@ -29,6 +29,7 @@
 //! ```
 
 mod amounts;
+mod buckets;
 mod columns;
 mod forest;
 mod guests;

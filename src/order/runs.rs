@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::amounts::Amount;
+use super::buckets;
 use super::columns::{JobColumns, Stamp};
 use super::forest::{Child, Forest};
 use super::ratio::{Ratio, clearly};
@@ -48,7 +49,7 @@ pub(super) struct Merger<'a, T> {
     pub(super) keys: Keys<T>,
     /// Memory.
     runs: Vec<Run>,
-    sorted: Vec<Run>,
+    spare: Vec<Run>,
     /// Whether there are merges to come.
     goes_on: bool,
     pub(super) merged: Sequences<Vec<u32>, Vec<T>>,
@@ -74,14 +75,12 @@ struct Tied {
     at: usize,
 }
 
-/// Appends what runs have, `single` ones of one job each; nothing where there is nothing of any.
-fn append<T: Copy>(to: &mut Vec<T>, from: &[T], runs: &[Run], single: bool) {
-    if from.is_empty() {
-        return;
-    }
-    match single {
-        true => to.extend(runs.iter().map(|run| from[run.start as usize])),
-        false => (runs.iter()).for_each(|run| to.extend_from_slice(&from[run.range()])),
+/// Appends what a run has; most have one job.
+#[inline]
+fn append<T: Copy>(to: &mut Vec<T>, from: &[T], run: Run) {
+    match run.len {
+        1 => to.push(from[run.start as usize]),
+        _ => to.extend_from_slice(&from[run.range()]),
     }
 }
 
@@ -113,7 +112,7 @@ impl<'a, T: Amount> Merger<'a, T> {
                 latest: Vec::new(),
             },
             runs: Vec::new(),
-            sorted: Vec::new(),
+            spare: Vec::new(),
             goes_on,
             merged: Sequences {
                 slots: Vec::with_capacity(count),
@@ -136,32 +135,34 @@ impl<'a, T: Amount> Merger<'a, T> {
     /// Merges the sequences below one parent, and tells where the merged one is.
     pub(super) fn merge(&mut self, siblings: &[Competitor]) -> Range<usize> {
         let mut runs = std::mem::take(&mut self.runs);
-        let mut sorted = std::mem::take(&mut self.sorted);
+        let mut spare = std::mem::take(&mut self.spare);
         runs.clear();
-        sorted.clear();
         for one in siblings {
             self.add_runs(one, &mut runs);
         }
         // Those of a child stay as they are.
-        runs.sort_by_key(|run| run.bits);
+        buckets::sort(&mut runs, &mut spare, |run| run.bits);
         let is_unclear =
             |a: &Run, b: &Run| clearly(a.rounded(), b.rounded()) != Some(Ordering::Less);
+        let start = self.merged.slots.len();
         for close in runs.chunk_by(is_unclear) {
             match close {
-                [run] => sorted.push(*run),
-                _ => self.sort_tied(siblings[0].parent, close, &mut sorted),
+                [run] => self.append(*run),
+                _ => self.append_tied(siblings[0].parent, close),
             }
         }
-        let count: usize = siblings.iter().map(|one| one.range.len()).sum();
-        let single = sorted.len() == count;
+        (self.runs, self.spare) = (runs, spare);
+        start..self.merged.slots.len()
+    }
+
+    /// Appends what a run has.
+    #[inline]
+    fn append(&mut self, run: Run) {
         let (from, to) = (self.sequences, &mut self.merged);
-        let start = to.slots.len();
-        append(&mut to.slots, from.slots, &sorted, single);
-        if self.goes_on {
-            append(&mut to.expected, from.expected, &sorted, single);
+        append(&mut to.slots, from.slots, run);
+        if self.goes_on && !from.expected.is_empty() {
+            append(&mut to.expected, from.expected, run);
         }
-        (self.runs, self.sorted) = (runs, sorted);
-        start..start + count
     }
 
     /// The keys of a child's jobs, and its runs.
@@ -215,7 +216,7 @@ impl<'a, T: Amount> Merger<'a, T> {
     }
 
     /// Appends the jobs of runs whose rounded keys do not tell them apart, in their order.
-    fn sort_tied(&self, parent: Option<u32>, close: &[Run], sorted: &mut Vec<Run>) {
+    fn append_tied(&mut self, parent: Option<u32>, close: &[Run]) {
         let mut tied = Vec::new();
         for run in close {
             let first = self.sequences.slots[run.start as usize];
@@ -244,11 +245,13 @@ impl<'a, T: Amount> Merger<'a, T> {
                 .unwrap_or_else(|| ratio(a).cmp(&ratio(b)))
                 .then_with(|| a.latest.cmp(&b.latest))
         });
-        sorted.extend(tied.iter().map(|one| Run {
-            bits: one.rounded.to_bits(),
-            start: one.at as u32,
-            len: 1,
-        }));
+        for one in tied {
+            self.append(Run {
+                bits: one.rounded.to_bits(),
+                start: one.at as u32,
+                len: 1,
+            });
+        }
     }
 }
 
