@@ -50,6 +50,10 @@ pub(super) struct Merger<'a, T> {
     /// Memory.
     runs: Vec<Run>,
     spare: Vec<Run>,
+    /// Whether there are no merges before: sequences are all slots, in their order. Read instead, they cost
+    /// an interleaved order of 100,000 jobs 1 to 3 % more time, and of a million 7 to 13 % (both versions of
+    /// [`super::Line::ordered`] in turns in one process).
+    is_first: bool,
     /// Whether there are merges to come.
     goes_on: bool,
     pub(super) merged: Sequences<Vec<u32>, Vec<T>>,
@@ -95,11 +99,11 @@ impl Run {
 }
 
 impl<'a, T: Amount> Merger<'a, T> {
-    /// Of a step; `goes_on`: there are others to come.
+    /// Of a step; `is_first`: there are none before; `goes_on`: there are others to come.
     pub(super) fn new(
         (forest, used, jobs): (&'a Forest, &'a [u128], &'a JobColumns),
         sequences: Sequences<&'a [u32], &'a [T]>,
-        goes_on: bool,
+        (is_first, goes_on): (bool, bool),
     ) -> Merger<'a, T> {
         let (count, expect) = (sequences.slots.len(), sequences.expected.len());
         Merger {
@@ -113,6 +117,7 @@ impl<'a, T: Amount> Merger<'a, T> {
             },
             runs: Vec::new(),
             spare: Vec::new(),
+            is_first,
             goes_on,
             merged: Sequences {
                 slots: Vec::with_capacity(count),
@@ -159,7 +164,11 @@ impl<'a, T: Amount> Merger<'a, T> {
     #[inline]
     fn append(&mut self, run: Run) {
         let (from, to) = (self.sequences, &mut self.merged);
-        append(&mut to.slots, from.slots, run);
+        match self.is_first {
+            true if run.len == 1 => to.slots.push(run.start),
+            true => to.slots.extend(run.start..run.start + run.len),
+            false => append(&mut to.slots, from.slots, run),
+        }
         if self.goes_on && !from.expected.is_empty() {
             append(&mut to.expected, from.expected, run);
         }

@@ -127,7 +127,11 @@ impl Tier {
                 slots: before.map_or(&*self.slots, |merge| &merge.order),
                 expected: &*expected,
             };
-            let mut merger = Merger::new((forest, &self.used, &self.jobs), sequences, step > 0);
+            let mut merger = Merger::new(
+                (forest, &self.used, &self.jobs),
+                sequences,
+                (before.is_none(), step > 0),
+            );
             let mut by_parent = Vec::new();
             waiting = Vec::new();
             for siblings in now.chunk_by(|a, b| a.parent == b.parent) {
