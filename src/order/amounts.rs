@@ -13,6 +13,8 @@ pub(super) trait Amount: Copy + Default + PartialEq {
     fn to_f64(self) -> f64;
     fn saturating_add(self, other: Self) -> Self;
     fn keep(all: Vec<Self>) -> Amounts;
+    /// Those that were kept in this type; empty: none, or in the other one.
+    fn kept(all: &Amounts) -> &[Self];
 }
 
 /// Uses by position, none of which is stored as long as all are 0. With 128 bits always, jobs are sorted
@@ -45,6 +47,13 @@ macro_rules! amount {
 
             fn keep(all: Vec<Self>) -> Amounts {
                 Amounts::$kind(all.into_iter().collect())
+            }
+
+            fn kept(all: &Amounts) -> &[Self] {
+                match all {
+                    Amounts::$kind(all) => all.stored(),
+                    _ => &[],
+                }
             }
         }
     };

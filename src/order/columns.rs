@@ -28,6 +28,11 @@ impl<T: Copy + Default + PartialEq> Sparse<T> {
         self.stored.get(at as usize).copied().unwrap_or_default()
     }
 
+    /// All; none where none is stored.
+    pub(super) fn stored(&self) -> &[T] {
+        &self.stored
+    }
+
     /// Whether all are the default.
     pub(super) fn is_default(&self) -> bool {
         self.stored.is_empty()
