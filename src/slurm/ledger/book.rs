@@ -371,11 +371,13 @@ impl Page<'_> {
     pub(super) fn clock_in(
         &mut self,
         (id, lane): (AssocId, Lane),
-        run: RunKey,
+        seen: &SeenRun<'_>,
         rate: &Rate,
     ) -> bool {
-        let leaf = self.index_of(id);
-        leaf.is_none_or(|leaf| feed::clock_in(self.ledger, self.tree, (leaf, lane), run, rate))
+        let Some(leaf) = self.index_of(id) else {
+            return true;
+        };
+        feed::clock_in((self.ledger, self.tree), (leaf, lane), seen, rate)
     }
 
     /// Lets the clock charge a run no more.

@@ -103,16 +103,17 @@ pub(super) fn charge(
     Ok(from)
 }
 
-/// Lets the clock charge a run that has been charged at this rate up to now, all of it to one leaf; see
-/// [`WindowLedger::clock_in`].
+/// Lets the clock charge a run that has been charged at this rate up to now, all of it to one leaf, and for no
+/// longer than it ran; see [`WindowLedger::clock_in`].
 pub(super) fn clock_in(
-    ledger: &mut WindowLedger,
-    tree: &Tree,
+    (ledger, tree): (&mut WindowLedger, &Tree),
     (leaf, lane): (AssocIndex, Lane),
-    run: RunKey,
+    seen: &SeenRun<'_>,
     rate: &Rate,
 ) -> bool {
-    ledger.clock_in(tree, leaf, part(run, lane, 0), rate)
+    let run = part(seen.run, lane, 0);
+    let charged = ledger.charged_secs(run);
+    charged.is_some_and(|secs| secs <= seen.ran_secs) && ledger.clock_in(tree, leaf, run, rate)
 }
 
 /// Lets the clock charge a run no more.

@@ -142,16 +142,14 @@ impl Feeding<'_, '_, '_> {
             return false;
         }
         let [job_qos, partition_qos] = seen.qos_ids;
-        let (run, rate) = (seen.run, &self.rate);
-        let is_in = self
-            .assocs
-            .clock_in((seen.assoc_id, Lane::First), run, rate)
-            && self.qos.clock_in((job_qos, Lane::First), run, rate)
+        let (rate, assoc) = (&self.rate, (seen.assoc_id, Lane::First));
+        let is_in = self.assocs.clock_in(assoc, seen, rate)
+            && self.qos.clock_in((job_qos, Lane::First), seen, rate)
             && (partition_qos == job_qos
-                || self.qos.clock_in((partition_qos, Lane::Second), run, rate));
+                || self.qos.clock_in((partition_qos, Lane::Second), seen, rate));
         if !is_in {
-            self.assocs.clock_out(run);
-            self.qos.clock_out(run);
+            self.assocs.clock_out(seen.run);
+            self.qos.clock_out(seen.run);
         }
         is_in
     }

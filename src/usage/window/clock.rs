@@ -5,30 +5,37 @@
 //! kind at once, and looks at none of them. Each node has the sum of the rates of the clocked runs below
 //! it, by which what it used grows with the time. The segments of a clocked run, and the buckets of its
 //! leaf, end where it was clocked in or renewed last; they are brought up to date when it is clocked
-//! out, and as long as it goes on once in [`RENEWED_SECS`], or before the window's far edge
-//! comes near, so that all that is charged by the clock alone is inside the window.
+//! out, and before the window's far edge comes there, so that all that is charged by the clock alone is inside
+//! the window.
 //!
 //! Without this a pass with a window takes 25 % more CPU time with 100,000 waiting and 10,000 running jobs and
 //! 50,000 users (`time_pass` of the bench host, alternating processes).
 
 use std::collections::VecDeque;
 
+use super::amount::{LIMIT, amount};
 use super::history::{check_amounts, hold};
 use super::run::{Run, Segment};
 use super::{Rate, RunId, WindowLedger};
 use crate::tree::{AssocIndex, AssocKind, Tree};
 
-/// A run that goes on is charged by the clock alone for about so long.
-const RENEWED_SECS: i64 = 3_600;
+/// The most that a run may be charged by the clock, in units: a million such runs are below [`LIMIT`].
+const MOST: u128 = LIMIT >> 20;
+
+/// Runs that have been clocked out may stand in [`Clock::due`], as many as those that are clocked in, and so many.
+const OUTDATED: usize = 1_000;
 
 /// The clock of a ledger.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     /// Up to when it has charged.
     until: i64,
-    /// Runs that are clocked in, and who pays: by the end of their segments. Those that have been
-    /// clocked out since stay until it is their turn.
-    due: VecDeque<(i64, RunId, AssocIndex)>,
+    /// Runs that are clocked in, by the end of their segments, and some that have been clocked out since.
+    due: VecDeque<(i64, RunId)>,
+    /// How many are clocked in.
+    runs: usize,
+    /// By position in the tree: how many of them. Shorter where those behind have none.
+    runs_of: Vec<u32>,
     /// It has moved since changes were last asked for.
     has_moved: bool,
     /// How often all runs were clocked out.
@@ -40,6 +47,8 @@ impl Clock {
         Clock {
             until: now,
             due: VecDeque::new(),
+            runs: 0,
+            runs_of: Vec::new(),
             has_moved: false,
             stops: 0,
         }
@@ -58,12 +67,31 @@ impl Clock {
         }
     }
 
-    /// Those who pay for what it has charged since this was last asked, and perhaps some more; in no
-    /// order, some more than once.
+    /// Those who pay for what it has charged since this was last asked, ascending.
     pub(super) fn take_payers(&mut self) -> impl Iterator<Item = AssocIndex> {
         let has_moved = std::mem::take(&mut self.has_moved);
-        let due = self.due.iter().filter(move |_| has_moved);
-        due.map(|(_, _, payer)| *payer)
+        let of_runs = self.runs_of.iter().enumerate();
+        let payers = of_runs.filter(move |(_, runs)| has_moved && **runs > 0);
+        payers.map(|(at, _)| AssocIndex::new(at))
+    }
+
+    fn count(&mut self, payer: AssocIndex, add: bool) {
+        let at = payer.get();
+        if self.runs_of.len() <= at {
+            self.runs_of.resize(at + 1, 0);
+        }
+        match add {
+            true => (self.runs, self.runs_of[at]) = (self.runs + 1, self.runs_of[at] + 1),
+            false => (self.runs, self.runs_of[at]) = (self.runs - 1, self.runs_of[at] - 1),
+        }
+    }
+
+    /// All runs are clocked out; tells which these may be.
+    fn take_all(&mut self) -> VecDeque<(i64, RunId)> {
+        self.stops = self.stops.wrapping_add(1);
+        self.runs = 0;
+        self.runs_of.clear();
+        std::mem::take(&mut self.due)
     }
 }
 
@@ -92,7 +120,8 @@ impl WindowLedger {
 
     /// Lets the clock charge a run from now on: one that has been charged at this rate up to the
     /// moment of the ledger, at which the clock stands. False, and nothing changes, where it was
-    /// not, and where an account pays, of which the use of its own is asked for.
+    /// not, where an account pays, of which the use of its own is asked for, and at a rate of more than
+    /// 2^90 units in a window.
     ///
     /// Before anything else is done with the run it is clocked out.
     pub(crate) fn clock_in(
@@ -108,7 +137,10 @@ impl WindowLedger {
         if self.clock.until != now || is_dated || tree.rows()[index.get()].kind != AssocKind::User {
             return false;
         }
-        let Some(run) = self.runs.get_mut(&id) else {
+        let secs = self.window.length();
+        let fits = |units: &u128| amount(*units, secs).is_some_and(|most| most < MOST);
+        let is_small = rate.units.iter().all(fits);
+        let Some(run) = self.runs.get_mut(&id).filter(|_| is_small) else {
             return false;
         };
         if run.is_clocked || run.leaf != slot || run.last.to != now || run.last.rate != *rate {
@@ -116,7 +148,14 @@ impl WindowLedger {
         }
         run.is_clocked = true;
         self.sums.clock(tree, index, &rate.units, now, true);
-        self.clock.due.push_back((now, id, index));
+        self.clock.count(index, true);
+        self.clock.due.push_back((now, id));
+        if self.clock.due.len() > 2 * self.clock.runs + OUTDATED {
+            let runs = &self.runs;
+            let is_in = |from: i64, run: &Run| run.is_clocked && run.last.to == from;
+            let due = &mut self.clock.due;
+            due.retain(|(from, id)| runs.get(id).is_some_and(|run| is_in(*from, run)));
+        }
         true
     }
 
@@ -130,23 +169,9 @@ impl WindowLedger {
 
     /// Lets the clock charge a run no more; nothing where it does not.
     pub(crate) fn clock_out(&mut self, tree: &Tree, id: RunId) {
-        // Those that it charges are there.
-        if !self.clock.due.is_empty() {
-            self.clock_out_one(tree, id);
+        if self.clock.runs == 0 {
+            return;
         }
-    }
-
-    /// Clocks out all runs.
-    pub(crate) fn stop_clock(&mut self, tree: &Tree) {
-        for (_, id, _) in std::mem::take(&mut self.clock.due) {
-            self.clock_out_one(tree, id);
-        }
-        self.clock.stops = self.clock.stops.wrapping_add(1);
-    }
-}
-
-impl WindowLedger {
-    fn clock_out_one(&mut self, tree: &Tree, id: RunId) {
         let Some(run) = self.runs.get_mut(&id).filter(|run| run.is_clocked) else {
             return;
         };
@@ -160,6 +185,7 @@ impl WindowLedger {
             None => &run.last.rate,
         };
         self.sums.clock(tree, assoc, &rate.units, from, false);
+        self.clock.count(assoc, false);
         match by_clock.filter(|segment| self.has_room(segment)) {
             Some(segment) => {
                 self.take_over(id, &segment);
@@ -169,6 +195,16 @@ impl WindowLedger {
         }
     }
 
+    /// Clocks out all runs.
+    pub(crate) fn stop_clock(&mut self, tree: &Tree) {
+        for (_, id) in std::mem::take(&mut self.clock.due) {
+            self.clock_out(tree, id);
+        }
+        self.clock.take_all();
+    }
+}
+
+impl WindowLedger {
     /// Whether the ledger may hold so much more. A run whose use it may not hold is charged no further,
     /// as the next charge says.
     fn has_room(&self, by_clock: &Segment) -> bool {
@@ -189,8 +225,8 @@ impl WindowLedger {
         }
     }
 
-    /// Before the far edge moves to the bucket `edge`: brings those clocked runs up to date of which
-    /// the clock has charged a part for long, or would have charged something outside the window.
+    /// Before the far edge moves to the bucket `edge`: brings those clocked runs up to date of which the clock
+    /// would have charged something outside the window.
     pub(super) fn renew_clocked(&mut self, tree: &Tree, edge: i64) {
         let inside_from = (edge + 1) * self.window.resolution();
         let until = self.clock.until;
@@ -200,9 +236,8 @@ impl WindowLedger {
             }
             return;
         }
-        let renewed_before = inside_from.max(until - RENEWED_SECS);
-        while let Some((from, id, payer)) = self.clock.due.front().copied() {
-            if from >= renewed_before {
+        while let Some((from, id)) = self.clock.due.front().copied() {
+            if from >= inside_from {
                 return;
             }
             self.clock.due.pop_front();
@@ -212,21 +247,21 @@ impl WindowLedger {
                 continue;
             };
             if !self.has_room(&segment) {
-                self.clock_out_one(tree, id);
+                self.clock_out(tree, id);
                 self.clock.stops = self.clock.stops.wrapping_add(1);
                 continue;
             }
             self.take_over(id, &segment);
             // The sums of nodes have it.
             self.change_leaf(leaf, (from, until), &segment.rate, true);
-            self.clock.due.push_back((until, id, payer));
+            self.clock.due.push_back((until, id));
         }
     }
 
     /// Clocks out all runs where the sums are made anew afterwards.
     pub(super) fn stop_clock_without_sums(&mut self) {
         let (resolution, until) = (self.window.resolution(), self.clock.until);
-        for (_, id, _) in std::mem::take(&mut self.clock.due) {
+        for (_, id) in self.clock.take_all() {
             let Some(run) = self.runs.get_mut(&id) else {
                 continue;
             };
@@ -238,7 +273,6 @@ impl WindowLedger {
                 leaf.change(resolution, self.floor, &self.dates, &segment, true);
             }
         }
-        self.clock.stops = self.clock.stops.wrapping_add(1);
     }
 }
 
@@ -282,6 +316,18 @@ mod tests {
         (ledger, rate)
     }
 
+    #[test]
+    fn a_run_at_an_absurd_rate_is_not_left_to_the_clock() {
+        let tree = tree();
+        let (mut ledger, _) = clocked(&tree);
+        let user = AssocIndex::new(1);
+        let rate = ledger.columns().rate(1.0, 1.0, &[(0, u64::MAX)]).unwrap();
+        let run = RunId { job: 8, run: 1 };
+        let now = START + 10;
+        (ledger.charge(&tree, user, run, now - 1, now, &rate)).unwrap();
+        assert!(!ledger.clock_in(&tree, user, run, &rate));
+    }
+
     fn used(ledger: &WindowLedger) -> [f64; 2] {
         [0, 1].map(|at| ledger.used(AssocIndex::new(at), Column::Billing).to_f64())
     }
@@ -312,6 +358,7 @@ mod tests {
             ledger.advance(&tree, START + at).unwrap();
             ledger.move_clock();
             assert!(ledger.runs.get(&RUN).unwrap().is_clocked || at > 10_000);
+            assert_eq!(ledger.clock.runs, usize::from(at <= 10_000));
         }
         assert_eq!(ledger.clock_stops(), 1, "a day without a pass");
         // By hand: charged up to 10,000 s, of which the window has nothing left.
