@@ -22,8 +22,10 @@ const POLICIES: [(&str, &str); 4] = [
 
 /// Passes before those that count.
 const WARM_UP: usize = 3;
-/// So many sets of processes, one after the other: where their pages happen to lie matters.
-const SETS: u32 = 3;
+/// So many sets of processes, one after the other: where their pages happen to lie matters. Those with a huge
+/// queue take long, and are fewer.
+const SETS: u32 = 9;
+const HUGE_SETS: u32 = 3;
 const PASS: &str = "time_pass 300";
 const COUNTED_PASS: &str = "count_pass 300";
 /// CPU of a pass, at most so much of the peer's.
@@ -56,11 +58,11 @@ fn middle(answers: &[Answer], of: impl Fn(&Answer) -> Result<f64>) -> Result<f64
     Ok(median(&values?))
 }
 
-/// Passes of each policy in a set; those over a huge queue are long, and fewer.
-fn rounds(bench: &Bench, workload: &Workload) -> u32 {
+/// Sets of processes, and passes of each policy in one.
+fn sets_and_rounds(bench: &Bench, workload: &Workload) -> (u32, u32) {
     match workload.waiting >= 1_000_000 {
-        true => bench.rounds.div_ceil(SETS),
-        false => bench.rounds,
+        true => (HUGE_SETS, bench.rounds.div_ceil(HUGE_SETS)),
+        false => (SETS, bench.rounds),
     }
 }
 
@@ -73,9 +75,11 @@ pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Resul
     let mut rows = Vec::new();
     for (name, parameters) in POLICIES {
         let mut pair = [(); 2].map(|()| Record::default());
-        for set in 1..=SETS {
+        let (sets, rounds) = sets_and_rounds(bench, workload);
+        for set in 1..=sets {
             progress.step(format!("policies: {workload}, {name}, processes {set}"));
-            measure_set(bench, (workload, &ledger), parameters, &mut pair)?;
+            let played = (workload, &*ledger, rounds);
+            measure_set(bench, played, parameters, &mut pair)?;
         }
         let [peer, record] = &pair;
         rows.extend(rows_of(name, record, peer)?);
@@ -91,7 +95,7 @@ pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Resul
 /// weighted sums, and of these `parameters`. Memory has no room for more of a huge one.
 fn measure_set(
     bench: &Bench,
-    (workload, ledger): (&Workload, &[u8]),
+    (workload, ledger, rounds): (&Workload, &[u8], u32),
     parameters: &str,
     pair: &mut [Record; 2],
 ) -> Result<()> {
@@ -110,7 +114,7 @@ fn measure_set(
             host.ask(PASS)?;
         }
     }
-    for _ in 0..rounds(bench, workload) {
+    for _ in 0..rounds {
         for (host, record) in hosts.iter_mut().zip(&mut *pair) {
             record.passes.push(host.ask(PASS)?);
             record.counts.push(host.ask(COUNTED_PASS)?);
