@@ -186,12 +186,14 @@ impl WindowLedger {
         };
         self.sums.clock(tree, assoc, &rate.units, from, false);
         self.clock.count(assoc, false);
-        match by_clock.filter(|segment| self.has_room(segment)) {
-            Some(segment) => {
-                self.take_over(id, &segment);
-                self.change(tree, leaf, (from, segment.to), &segment.rate, true);
-            }
-            None => self.note_changed(leaf),
+        let Some(segment) = by_clock else {
+            return;
+        };
+        if self.has_room(&segment) {
+            self.take_over(id, &segment);
+            self.change(tree, leaf, (from, segment.to), &segment.rate, true);
+        } else {
+            self.note_changed(leaf);
         }
     }
 
