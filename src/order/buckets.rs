@@ -5,8 +5,8 @@
 //! where keys are spread, and else, as where they crowd around some numbers, as many as without the
 //! buckets, which then have cost up to 40 % more time.
 //!
-//! With the standard library alone an interleaved order takes 9 to 15 % more time (both versions of
-//! [`super::Line::ordered`] in turns in one process).
+//! With the standard library alone an interleaved order of 100,000 jobs takes 14 % more time, of a million 1 to
+//! 15 % (both versions of [`super::Line::ordered`] in turns in one process).
 
 /// So many bits fewer than the count of what is sorted has make buckets, by two passes: they have 4 to
 /// 8 on average where keys are spread evenly, which an insertion sort sorts.

@@ -108,8 +108,8 @@ impl SteadyRuns {
         found
     }
 
-    /// Takes over which rows are steady; nothing is to be done where those of before are `all` there is.
-    /// `stops`: how often clocks were stopped.
+    /// Takes over which rows are steady, for the next pass. `all`: every row is, so that where none is gone
+    /// nothing changes. `stops`: how often clocks were stopped.
     pub(super) fn renew(
         &mut self,
         rows: &[SeenRun<'_>],

@@ -403,7 +403,8 @@ impl WindowLedger {
         true
     }
 
-    /// Forgets a run that has ended and counts. False if it is not known.
+    /// Forgets a run that has ended and counts. False if it is not known. Where the clock charges it, it is
+    /// clocked out before.
     pub fn close(&mut self, run: RunId) -> bool {
         let closed = self.runs.remove(&run);
         debug_assert!(closed.as_ref().is_none_or(|run| !run.is_clocked));

@@ -11,7 +11,7 @@ impl WindowLedger {
         self.runs.begin_round();
     }
 
-    /// Meets a run; tells for how many seconds it was charged, all in all, and up to when, seconds since
+    /// Meets a run, which the clock charges no more; tells for how many seconds it was charged, all in all, and up to when, seconds since
     /// 1970. `None` if it is not known.
     pub fn meet(&mut self, tree: &Tree, run: RunId) -> Option<(i64, i64)> {
         self.clock_out(tree, run);
