@@ -29,7 +29,6 @@
 //! ```
 
 mod amounts;
-mod buckets;
 mod columns;
 mod forest;
 mod guests;
@@ -39,6 +38,7 @@ mod line;
 mod longest;
 mod merge;
 mod parting;
+mod radix;
 mod ratio;
 mod rows;
 mod runs;

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::amounts::Amount;
-use super::buckets;
 use super::columns::{JobColumns, Stamp};
 use super::forest::{Child, Forest};
+use super::radix;
 use super::ratio::{Ratio, clearly};
 
 /// Jobs of some sequences, one sequence behind the other.
@@ -146,7 +146,7 @@ impl<'a, T: Amount> Merger<'a, T> {
             self.add_runs(one, &mut runs);
         }
         // Those of a child stay as they are.
-        buckets::sort(&mut runs, &mut spare, |run| run.bits);
+        radix::sort(&mut runs, &mut spare, |run| run.bits);
         let is_unclear =
             |a: &Run, b: &Run| clearly(a.rounded(), b.rounded()) != Some(Ordering::Less);
         let start = self.merged.slots.len();
