@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use super::longest::{longest, longest_len};
+use super::longest::longest;
 
 /// The largest number given; the smallest is 1, and 0 means held.
 pub const MAX_NUMBER: u32 = 4_000_000_000;
@@ -182,17 +182,8 @@ fn spread(ranks: &mut [u32], len: u32) {
         let fits = ranks[at] > 0 && (count..=len.into()).contains(&sum);
         fits.then(|| len - sum as u32)
     };
-    let mut kept = longest(ranks.len(), roomy, |last, next| last <= next);
-    let plain = |at: usize| (ranks[at] > 0).then(|| len - ranks[at]);
-    let all = ranks.iter().filter(|rank| **rank > 0).count();
-    // The second sequence takes as long as the first: where no gap is tight it would change nothing.
-    let is_tight = |at| gap(&kept, ranks, len, at, at + 1).is_tight();
-    if kept.len() < all
-        && (0..=kept.len()).any(is_tight)
-        && kept.len() < longest_len(ranks.len(), plain, |last, next| last < next)
-    {
-        kept = widened(&kept, ranks, len);
-    }
+    let kept = longest(ranks.len(), roomy, |last, next| last <= next);
+    let kept = widened(kept, ranks, len);
     fill(&kept, ranks, len);
 }
 
@@ -208,10 +199,14 @@ struct Gap {
 }
 
 impl Gap {
-    /// Whether jobs stand in it, and those that come later would have no room.
-    fn is_tight(self) -> bool {
+    /// Whether one of the jobs in it loses a number that is right there, and those that come later would
+    /// have no room either.
+    fn is_used_up(self, ranks: &[u32]) -> bool {
         let jobs = (self.end - self.start) as u64;
-        jobs > 0 && self.above - self.below < 2 * (jobs + 1)
+        let is_tight = self.above - self.below < 2 * (jobs + 1);
+        is_tight
+            && (ranks[self.start..self.end].iter())
+                .any(|rank| (self.below + 1..self.above).contains(&u64::from(*rank)))
     }
 }
 
@@ -227,18 +222,18 @@ fn gap(kept: &[u32], ranks: &[u32], len: u32, left: usize, right: usize) -> Gap 
     }
 }
 
-/// Without those kept jobs around a gap that has no room left for newcomers.
-fn widened(kept: &[u32], ranks: &[u32], len: u32) -> Vec<u32> {
+/// Without those kept jobs around a gap that is used up.
+fn widened(mut kept: Vec<u32>, ranks: &[u32], len: u32) -> Vec<u32> {
     let all = kept.len() + 1;
-    let mut keep = vec![true; kept.len()];
+    let mut keep = Vec::new();
     let mut done = 0;
     for at in 0..all {
-        if at < done || !gap(kept, ranks, len, at, at + 1).is_tight() {
+        if at < done || !gap(&kept, ranks, len, at, at + 1).is_used_up(ranks) {
             continue;
         }
         let (mut left, mut right, mut step) = (at, at + 1, 1);
         loop {
-            let wide = gap(kept, ranks, len, left, right);
+            let wide = gap(&kept, ranks, len, left, right);
             let jobs = (wide.end - wide.start) as u64;
             let spacing = (wide.above - wide.below) / (jobs + 1);
             // The more jobs, the more room for each, or every newcomer would move them all.
@@ -249,12 +244,13 @@ fn widened(kept: &[u32], ranks: &[u32], len: u32) -> Vec<u32> {
             right = (right + step).min(all);
             step *= 2;
         }
+        keep.resize(kept.len(), true);
         keep[left..right - 1].fill(false);
         done = right;
     }
-    (kept.iter().zip(keep))
-        .filter_map(|(place, keep)| keep.then_some(*place))
-        .collect()
+    let mut keep = keep.into_iter();
+    kept.retain(|_| keep.next().unwrap_or(true));
+    kept
 }
 
 /// Spreads the ranks of all others evenly between those that are kept.
@@ -350,7 +346,7 @@ mod tests {
             let possible = fewest(&had, 12).expect("room for all");
             prop_assert!(changes >= possible);
             let key = |at: usize| Some(had[at]).filter(|n| *n > 0).map(|n| u32::MAX - n);
-            let in_order = longest_len(had.len(), key, |last, next| last < next);
+            let in_order = longest(had.len(), key, |last, next| last < next).len();
             if possible == had.len() - in_order {
                 prop_assert_eq!(changes, possible);
             }

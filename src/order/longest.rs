@@ -1,7 +1,8 @@
 //! A longest subsequence of keys that go up.
 
 /// Positions of a longest subsequence whose keys go up, as `may_follow` has it, ascending; those without a
-/// key are in none. Of several longest ones, any. No keys: empty. `len` is below 2^32 - 1.
+/// key are in none. Of several longest ones, any. No keys: empty. `len` is below 2^32 - 1. Takes O(n) time
+/// where keys go up, and for neighbours that were moved together; O(n log n) at most.
 ///
 /// Source: M. L. Fredman, On computing the length of longest increasing subsequences, 1975.
 pub(super) fn longest(
@@ -9,56 +10,15 @@ pub(super) fn longest(
     key: impl Fn(usize) -> Option<u32>,
     may_follow: impl Fn(u32, u32) -> bool,
 ) -> Vec<u32> {
+    // For each length the smallest last key, and where it stands.
+    let mut lasts: Vec<u32> = Vec::with_capacity(len);
+    let mut ends: Vec<u32> = Vec::with_capacity(len);
     // Which position comes before each one in a longest subsequence that ends there.
     let mut before = Vec::with_capacity(len);
-    // Where the last key of each length stands.
-    let mut ends: Vec<u32> = Vec::with_capacity(len);
-    place(len, key, may_follow, |position, place| {
-        let Some(place) = place else {
-            before.push(NOWHERE);
-            return;
-        };
-        before.push(place.checked_sub(1).map_or(NOWHERE, |last| ends[last]));
-        match ends.get_mut(place) {
-            Some(end) => *end = position,
-            None => ends.push(position),
-        }
-    });
-    let mut at = ends.last().copied().unwrap_or(NOWHERE);
-    for place in ends.iter_mut().rev() {
-        *place = at;
-        at = before[at as usize];
-    }
-    ends
-}
-
-/// How many positions [`longest`] has.
-pub(super) fn longest_len(
-    len: usize,
-    key: impl Fn(usize) -> Option<u32>,
-    may_follow: impl Fn(u32, u32) -> bool,
-) -> usize {
-    place(len, key, may_follow, |_, _| ())
-}
-
-/// No position: of what has none before it.
-const NOWHERE: u32 = u32::MAX;
-
-/// Tells of each position how many others a longest subsequence that ends there has; `None`: it has
-/// no key. Gives the length of a longest one. Takes O(n) time where keys go up, and for neighbours that
-/// were moved together; O(n log n) at most.
-fn place(
-    len: usize,
-    key: impl Fn(usize) -> Option<u32>,
-    may_follow: impl Fn(u32, u32) -> bool,
-    mut tell: impl FnMut(u32, Option<usize>),
-) -> usize {
-    // For each length the smallest last key.
-    let mut lasts: Vec<u32> = Vec::with_capacity(len);
     let mut near = Near::new((0..len).filter_map(&key).max(), len);
     for (at, position) in (0..len).zip(0..) {
         let Some(key) = key(at) else {
-            tell(position, None);
+            before.push(NOWHERE);
             continue;
         };
         let follows = |last: &u32| may_follow(*last, key);
@@ -67,14 +27,25 @@ fn place(
             _ => lasts.len(),
         };
         near.set(key, place);
-        tell(position, Some(place));
+        before.push(place.checked_sub(1).map_or(NOWHERE, |last| ends[last]));
         match lasts.get_mut(place) {
-            Some(last) => *last = key,
-            None => lasts.push(key),
+            Some(last) => (*last, ends[place]) = (key, position),
+            None => {
+                lasts.push(key);
+                ends.push(position);
+            }
         }
     }
-    lasts.len()
+    let mut at = ends.last().copied().unwrap_or(NOWHERE);
+    for place in ends.iter_mut().rev() {
+        *place = at;
+        at = before[at as usize];
+    }
+    ends
 }
+
+/// No position: of what has none before it.
+const NOWHERE: u32 = u32::MAX;
 
 /// Where keys were placed last: the place of one more is near that of the last one of about its size, which is
 /// in the caches, and few branches away. Looked for from the place of the position before instead, an
@@ -178,8 +149,6 @@ mod tests {
                 let those: Vec<u32> = found.iter().map(|at| keys[*at as usize].unwrap()).collect();
                 prop_assert!(those.is_sorted_by(|a, b| may_follow(*a, *b)));
                 prop_assert_eq!(found.len(), naive(&keys, may_follow));
-                let len = longest_len(keys.len(), |at| keys[at], may_follow);
-                prop_assert_eq!(len, found.len());
             }
         }
     }
