@@ -13,7 +13,9 @@ use crate::tree::{AssocIndex, Shares, Tree};
 /// stands one more node, which is entitled to nothing, for jobs without an association.
 #[derive(Clone, Debug, Default)]
 pub struct Contenders {
-    nodes: Vec<Node>,
+    /// By node.
+    parents: Vec<Option<u32>>,
+    entitled: Vec<Entitled>,
     /// Of which association a node is; the last one is of none.
     assocs: Vec<AssocIndex>,
     charged_to: ChargedTo,
@@ -41,7 +43,12 @@ const UNIT_BITS: u32 = 10;
 
 /// Use in units; fractions of a unit are dropped. What is negative or no number is none.
 pub fn units(tres_secs: f64) -> u128 {
-    (tres_secs * f64::from(1 << UNIT_BITS)) as u128
+    let units = tres_secs * f64::from(1 << UNIT_BITS);
+    // Conversions to 128 bits are calls, which take as long as the rest for a job that waits.
+    match units < (1_u64 << 63) as f64 {
+        true => (units as u64).into(),
+        false => units as u128,
+    }
 }
 
 /// What a job without any time limit is expected to take.
@@ -59,14 +66,9 @@ pub fn longest_secs(limit: TimeLimit, max_time_mins: Option<u32>) -> f64 {
 }
 
 impl Contenders {
-    /// From what associations are entitled to and raw usage, one number per association by
-    /// position, TRES-seconds.
-    ///
-    /// # Panics
-    /// At another number of usages.
-    pub fn new(tree: &Tree, entitlement: &Entitlement, raw_usage: &[Extended]) -> Contenders {
-        assert_eq!(raw_usage.len(), tree.len(), "one usage per association");
-        let mut nodes: Vec<Node> = Vec::new();
+    /// From what associations are entitled to.
+    pub fn new(tree: &Tree, entitlement: &Entitlement) -> Contenders {
+        let (mut parents, mut entitled) = (Vec::new(), Vec::<Entitled>::new());
         let mut assocs = Vec::new();
         let mut charged_to: Vec<Option<u32>> = vec![None; tree.len()];
         for &at in tree.parents_first() {
@@ -78,54 +80,59 @@ impl Contenders {
                 Shares::Parent => parent,
                 Shares::Raw(shares) => {
                     let whole = u128::from(entitlement.whole()) << UNIT_BITS;
-                    let above_has = parent.map_or(Entitled::whole(whole), |parent| {
-                        nodes[parent as usize].entitled
-                    });
-                    let entitled = match entitlement.seconds(at) {
+                    let above_has =
+                        parent.map_or(Entitled::whole(whole), |parent| entitled[parent as usize]);
+                    entitled.push(match entitlement.seconds(at) {
                         Some(seconds) => Entitled::whole(u128::from(seconds) << UNIT_BITS),
                         None => above_has.part(shares.into(), tree.child_shares(above)),
-                    };
-                    nodes.push(Node {
-                        parent,
-                        used: 0,
-                        entitled,
                     });
+                    parents.push(parent);
                     assocs.push(at);
-                    Some(nodes.len() as u32 - 1)
+                    Some(assocs.len() as u32 - 1)
                 }
             };
         }
-        let no_assoc = nodes.len() as u32;
-        nodes.push(Node::default());
+        let no_assoc = assocs.len() as u32;
+        parents.push(None);
+        entitled.push(Entitled::ZERO);
         let known = charged_to.into_iter();
-        let mut made = Contenders {
-            nodes,
+        Contenders {
+            parents,
+            entitled,
             assocs,
             charged_to: ChargedTo {
                 nodes: known.map(|node| node.unwrap_or(no_assoc)).collect(),
                 no_assoc,
             },
-        };
-        made.set_usage(raw_usage);
-        made
-    }
-
-    /// Takes other usage of the same associations; what was committed is no more. Takes a tenth of
-    /// the time of [`Contenders::new`].
-    ///
-    /// # Panics
-    /// At another number of usages.
-    pub fn set_usage(&mut self, raw_usage: &[Extended]) {
-        let assocs = self.charged_to.nodes.len();
-        assert_eq!(raw_usage.len(), assocs, "one usage per association");
-        for (node, assoc) in self.nodes.iter_mut().zip(&self.assocs) {
-            node.used = units(raw_usage[assoc.get()].to_f64());
         }
     }
 
-    /// The nodes.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+    /// What the nodes used, in units. `raw_usage`: one number per association by position, TRES-seconds.
+    ///
+    /// # Panics
+    /// At another number of usages.
+    pub fn used(&self, raw_usage: &[Extended]) -> Vec<u128> {
+        let assocs = self.charged_to.nodes.len();
+        assert_eq!(raw_usage.len(), assocs, "one usage per association");
+        let of = |assoc: &AssocIndex| units(raw_usage[assoc.get()].to_f64());
+        let of_assocs = self.assocs.iter().map(of);
+        let no_assoc = self.parents.iter().skip(self.assocs.len()).map(|_| 0);
+        of_assocs.chain(no_assoc).collect()
+    }
+
+    /// The nodes, which used so much.
+    ///
+    /// # Panics
+    /// At another number of uses than of nodes.
+    pub fn nodes(&self, used: &[u128]) -> Vec<Node> {
+        assert_eq!(used.len(), self.parents.len(), "one use per node");
+        let rows = self.parents.iter().zip(&self.entitled).zip(used);
+        let node = |((&parent, &entitled), &used)| Node {
+            parent,
+            used,
+            entitled,
+        };
+        rows.map(node).collect()
     }
 
     /// The node that jobs of an association are charged to; `None`: without an association.
@@ -138,14 +145,14 @@ impl Contenders {
         &self.charged_to
     }
 
-    /// Counts the use that jobs which run are expected to make yet, for their association and
-    /// those above it.
-    pub fn commit(&mut self, assoc: AssocIndex, units: u128) {
+    /// Adds the use that jobs which run are expected to make yet to what nodes `used`: to that of their
+    /// association and those above it.
+    pub fn commit(&self, used: &mut [u128], assoc: AssocIndex, units: u128) {
         let mut above = Some(self.of(Some(assoc)));
         while let Some(node) = above {
-            let node = &mut self.nodes[node as usize];
-            node.used = node.used.saturating_add(units);
-            above = node.parent;
+            let used = &mut used[node as usize];
+            *used = used.saturating_add(units);
+            above = self.parents[node as usize];
         }
     }
 }
@@ -187,41 +194,40 @@ mod tests {
     fn groups_have_parts_of_their_hub() {
         let tree = tree();
         let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
-        let contenders = Contenders::new(&tree, &Entitlement::SHARES, &usage);
+        let contenders = Contenders::new(&tree, &Entitlement::SHARES);
+        let nodes = contenders.nodes(&contenders.used(&usage));
         let node = |id| contenders.of(tree.index_of(id));
         assert_eq!((node(6), node(7), node(8)), (node(4), node(5), node(3)));
         let ratio = |id| {
-            let found = contenders.nodes()[node(id) as usize];
+            let found = nodes[node(id) as usize];
             Ratio::new(found.used, found.entitled)
         };
         // 20 of 1/5, and 40 of 2/5; hub 3: 30 of 2/5.
         assert_eq!(ratio(4), ratio(5));
         assert!(ratio(3) < ratio(4));
-        let mut again = contenders.clone();
-        again.commit(tree.index_of(7).unwrap(), 5);
-        again.set_usage(&usage);
-        assert_eq!(again.nodes(), contenders.nodes());
         let no_node = contenders.of(None);
-        assert_eq!(no_node as usize, contenders.nodes().len() - 1);
+        assert_eq!(no_node as usize, nodes.len() - 1);
         assert_eq!(node(1), no_node);
-        assert!(contenders.nodes()[no_node as usize].entitled.is_zero());
+        assert!(nodes[no_node as usize].entitled.is_zero());
     }
 
     #[test]
     fn what_runs_counts_as_if_it_had_run() {
         let tree = tree();
-        let mut contenders = Contenders::new(&tree, &Entitlement::SHARES, &[Extended::ZERO; 8]);
+        let contenders = Contenders::new(&tree, &Entitlement::SHARES);
+        let mut used = contenders.used(&[Extended::ZERO; 8]);
         let user = tree.index_of(7).unwrap();
-        contenders.commit(user, units(10.0));
+        contenders.commit(&mut used, user, units(10.0));
+        let nodes = contenders.nodes(&used);
         let jobs = [7, 6, 8].map(|id| Job {
             node: contenders.of(tree.index_of(id)),
             id: id.into(),
             ..Job::default()
         });
         // Of hub 2 group 4 comes before group 5; hub 3 has used nothing, hub 2 has.
-        let order = interleaved(contenders.nodes(), Level::Depth(1), &jobs).unwrap();
+        let order = interleaved(&nodes, Level::Depth(1), &jobs).unwrap();
         assert_eq!(order, [2, 1, 0]);
-        let order = interleaved(contenders.nodes(), Level::Leaf, &jobs).unwrap();
+        let order = interleaved(&nodes, Level::Leaf, &jobs).unwrap();
         assert_eq!(order, [1, 2, 0]);
     }
 
@@ -231,8 +237,9 @@ mod tests {
         let usage = [90_u64, 60, 30, 20, 40, 20, 40, 30].map(Extended::from);
         let group = tree.index_of(4).unwrap();
         let entitlement = Entitlement::new(0).with_minutes(group, 2);
-        let contenders = Contenders::new(&tree, &entitlement, &usage);
-        let node = |id| contenders.nodes()[contenders.of(tree.index_of(id)) as usize];
+        let contenders = Contenders::new(&tree, &entitlement);
+        let nodes = contenders.nodes(&contenders.used(&usage));
+        let node = |id| nodes[contenders.of(tree.index_of(id)) as usize];
         assert_eq!(node(6).entitled, Entitled::whole(120 * 1024));
         assert_eq!(node(6).used, 20 * 1024);
         assert!(node(7).entitled.is_zero());

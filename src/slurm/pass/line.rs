@@ -6,7 +6,6 @@ use super::submits::Submits;
 use super::workspace::SlurmComputed;
 use crate::config::{Config, Expect, Order, Tiers};
 use crate::engine::{ChargedTo, Contenders, longest_secs, units};
-use crate::extended::Extended;
 use crate::fairshare::Entitlement;
 use crate::order::{Forest, Job, JobColumns, Level, Line, OrderError, Placed};
 use crate::slurm::rows::snapshot::Snapshot;
@@ -52,25 +51,18 @@ pub(in crate::slurm) struct LineWorkspace {
 }
 
 impl LineWorkspace {
-    fn contenders(
-        &mut self,
-        tree: &Arc<Tree>,
-        entitlement: &Entitlement,
-        raw: &[Extended],
-    ) -> &mut Contenders {
-        if Arc::ptr_eq(&self.tree, tree) && self.entitlement == *entitlement {
-            self.contenders.set_usage(raw);
-        } else {
-            self.contenders = Contenders::new(tree, entitlement, raw);
+    fn contenders(&mut self, tree: &Arc<Tree>, entitlement: &Entitlement) -> &Contenders {
+        if !Arc::ptr_eq(&self.tree, tree) || self.entitlement != *entitlement {
+            self.contenders = Contenders::new(tree, entitlement);
             self.entitlement = entitlement.clone();
             self.tree = Arc::clone(tree);
             self.forest = None;
         }
-        &mut self.contenders
+        &self.contenders
     }
 
     /// The nodes of the contenders, which compete on this level.
-    fn forest(&mut self, level: Level) -> Result<Arc<Forest>, OrderError> {
+    fn forest(&mut self, used: &[u128], level: Level) -> Result<Arc<Forest>, OrderError> {
         if let Some(forest) = self
             .forest
             .as_ref()
@@ -78,7 +70,8 @@ impl LineWorkspace {
         {
             return Ok(Arc::clone(forest));
         }
-        let forest = Arc::new(Forest::new(self.contenders.nodes(), level)?);
+        let nodes = self.contenders.nodes(used);
+        let forest = Arc::new(Forest::new(&nodes, level)?);
         self.forest = Some(Arc::clone(&forest));
         Ok(forest)
     }
@@ -123,16 +116,17 @@ pub(in crate::slurm) fn form(
     (kept, by_row): (&mut LineWorkspace, &mut Vec<u32>),
 ) -> Result<StandingLine, OrderError> {
     let raw = computed.model().raw();
-    let contenders = if computed.has_usage && raw.len() == tables.tree.len() {
-        kept.contenders(&tables.tree, &tables.entitlement, raw)
-    } else {
-        kept.contenders(&Arc::default(), &tables.entitlement, &[])
+    let (tree, raw) = match computed.has_usage && raw.len() == tables.tree.len() {
+        true => (&tables.tree, raw),
+        false => (&Arc::default(), &[][..]),
     };
+    let contenders = kept.contenders(tree, &tables.entitlement);
+    let mut used = contenders.used(raw);
     if expects(config) {
         for row in snapshot.accruing() {
             if let Some(assoc) = snapshot.assoc_row(row.assoc_id).filter(|_| row.running) {
                 let due = due(row, moment.now, &run_times);
-                contenders.commit(AssocIndex::new(assoc as usize), due);
+                contenders.commit(&mut used, AssocIndex::new(assoc as usize), due);
             }
         }
     }
@@ -144,7 +138,6 @@ pub(in crate::slurm) fn form(
         }
     }
     let charged_to = contenders.charged_to().clone();
-    let used = contenders.nodes().iter().map(|node| node.used).collect();
     kept.rows.clear();
     kept.jobs.clear();
     let mut fixed = BTreeSet::new();
@@ -170,7 +163,7 @@ pub(in crate::slurm) fn form(
             });
         }
     }
-    let forest = kept.forest(config.ranking().level().unwrap_or(Level::Leaf))?;
+    let forest = kept.forest(&used, config.ranking().level().unwrap_or(Level::Leaf))?;
     let interleaves = expects(config);
     let (line, numbers) = Line::ordered(&forest, used, interleaves, &kept.jobs, fixed)?;
     by_row.clear();

@@ -47,8 +47,9 @@ impl<'a> OrderedQueue<'a> {
         };
         let entitlement = cluster.entitlement();
         let raw = cluster.ledger.raw();
-        let mut contenders = Contenders::new(&cluster.tree, &entitlement, raw);
-        let used: Vec<u128> = contenders.nodes().iter().map(|node| node.used).collect();
+        let contenders = Contenders::new(&cluster.tree, &entitlement);
+        let mut used = contenders.used(raw);
+        let without_running = used.clone();
         let mut in_all = cluster
             .tree
             .root()
@@ -56,14 +57,14 @@ impl<'a> OrderedQueue<'a> {
         if word == OrderWord::Interleaved {
             for job in cluster.jobs() {
                 if let Some((assoc, due)) = due(job, cluster.now.unwrap_or(0)) {
-                    contenders.commit(assoc, due);
+                    contenders.commit(&mut used, assoc, due);
                     in_all += due as f64 / UNITS;
                 }
             }
         }
-        let nodes = contenders.nodes().to_vec();
-        let running = nodes.iter().zip(&used).map(|(node, used)| node.used - used);
-        let running = running.collect();
+        let nodes = contenders.nodes(&used);
+        let running = used.iter().zip(without_running);
+        let running = running.map(|(used, without)| used - without).collect();
         let mut assocs = vec![None; nodes.len()];
         for &at in cluster.tree.parents_first() {
             let own = matches!(cluster.tree.rows()[at.get()].shares, Shares::Raw(_));
