@@ -317,6 +317,7 @@ fn sort_by_node(
     let stamp = |row: &u32| jobs.stamp(*row);
     let mut stamps: Vec<Stamp> = rows.iter().map(stamp).collect();
     let mut start = 0;
+    let mut sorted = Vec::new();
     for own in nodes.chunk_by(|a, b| a == b) {
         let range = start..start + own.len();
         start = range.end;
@@ -326,9 +327,12 @@ fn sort_by_node(
             false => rows.is_sorted_by_key(|row| jobs.within(*row)),
         };
         if !as_they_came {
-            rows.sort_unstable_by_key(|row| jobs.within(*row));
-            for (to, row) in stamps.iter_mut().zip(&*rows) {
-                *to = stamp(row);
+            let own = rows.iter().zip(&*stamps);
+            sorted.clear();
+            sorted.extend(own.map(|(row, stamp)| (jobs.nices.get(*row), *stamp, *row)));
+            sorted.sort_unstable();
+            for ((row, stamp), one) in rows.iter_mut().zip(stamps).zip(&sorted) {
+                (*stamp, *row) = (one.1, one.2);
             }
         }
     }
