@@ -393,6 +393,22 @@ static void prefetch_usage(const void *arg_assoc, void *arg)
 	prefetch_l2(&usage->level_fs);
 }
 
+/*
+ * The TRES that a record is set to, unless it has them. Without this a pass with usage=window and
+ * order=interleaved takes 3 % more CPU time (`cargo testbed bench policies`, 100,000 jobs; old and new
+ * plugin in turns).
+ */
+static void prefetch_change(const renewal *r, const slurmdb_assoc_rec_t *assoc)
+{
+	const shim_usage_update *update = r->update;
+	uint32_t row = update->assocs ? host_row_of(r->snapshot, assoc->id) : SHIM_NONE;
+	const shim_usage_change *by = row < update->assocs_len ? &update->assocs[row] : NULL;
+
+	if (by && !by->stays && by->add_tres < update->tres_len)
+		prefetch_l2_range(update->tres + by->add_tres,
+				  r->snapshot->tres_count * sizeof(*update->tres));
+}
+
 static void prefetch_tres(const void *arg_assoc, void *arg)
 {
 	const slurmdb_assoc_rec_t *assoc = arg_assoc;
@@ -401,6 +417,7 @@ static void prefetch_tres(const void *arg_assoc, void *arg)
 	uint32_t first = first_charge(r, assoc);
 
 	prefetch_l2_range(usage->usage_tres_raw, usage->tres_cnt * sizeof(long double));
+	prefetch_change(r, assoc);
 	if (first == SHIM_NONE)
 		return;
 	prefetch_l2_range(&r->charges->at[first], sizeof(*r->charges->at));
