@@ -32,4 +32,6 @@ mod steady;
 pub(super) mod written;
 
 #[cfg(test)]
+mod fake_host;
+#[cfg(test)]
 mod tests;

@@ -108,3 +108,172 @@ fn not_moved(
 fn above(tree: &Tree, index: AssocIndex) -> impl Iterator<Item = AssocIndex> + '_ {
     std::iter::successors(tree.parent(index), |at| tree.parent(*at))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake_host::{FakeHost, WINDOW, tree_of};
+    use crate::usage::EndState;
+
+    /// What a run used before its QOS was reset is not taken out of the record again.
+    #[test]
+    fn a_qos_without_decay_that_is_reset_gives_nothing_back_twice() {
+        let mut host = FakeHost::new("usage=window:1-0,counts=COMPLETED");
+        host.start(1, 4, [1, 3], 2);
+        for (secs, record) in [(1_000, 2_000.0), (100, 2_200.0)] {
+            host.pass_time(secs);
+            host.pass();
+            // QOS 3 has NoDecay: the pass charges its record as ever.
+            host.of_qos.insert(3, record);
+        }
+        host.of_qos.insert(3, 0.0);
+        host.pass_time(100);
+        host.pass();
+        // What was used up to the pass that finds the reset is not taken back.
+        host.of_qos.insert(3, 200.0);
+        host.pass_time(50);
+        host.end(1, EndState::NodeFail, true);
+        host.of_qos.insert(3, 300.0);
+        host.pass();
+        assert_eq!(host.of_qos[&3], 200.0);
+    }
+
+    #[test]
+    fn a_reset_is_followed_and_runs_begin_anew() {
+        let mut host = FakeHost::new(WINDOW);
+        host.start(1, 4, [1, 0], 1);
+        host.start(2, 6, [1, 0], 1);
+        host.pass_time(100);
+        host.pass();
+        // sacctmgr modify account a set RawUsage=0.
+        host.records = vec![100.0, 0.0, 100.0, 0.0, 0.0, 100.0];
+        host.pass_time(10);
+        host.pass();
+        assert_eq!(host.records, [110.0, 0.0, 110.0, 0.0, 0.0, 110.0]);
+        host.pass_time(10);
+        host.pass();
+        assert_eq!(host.records, [130.0, 10.0, 120.0, 10.0, 0.0, 120.0]);
+        host.keeper.clear();
+        host.pass();
+        assert_eq!(host.records, [0.0; 6]);
+        host.restart();
+        host.pass_time(5);
+        host.pass();
+        assert_eq!(host.records, [10.0, 5.0, 5.0, 5.0, 0.0, 5.0]);
+    }
+
+    /// The snapshot of a pass was older than the reset: what that pass charged is forgotten, too.
+    #[test]
+    fn a_reset_that_is_found_when_records_are_written_is_followed() {
+        let mut host = FakeHost::new(WINDOW);
+        host.start(1, 4, [1, 0], 1);
+        host.start(2, 6, [1, 0], 1);
+        host.pass_time(110);
+        host.pass();
+        assert_eq!(host.records, [220.0, 110.0, 110.0, 110.0, 0.0, 110.0]);
+        // sacctmgr modify user u4 set RawUsage=0; the record of QOS 1 stays.
+        host.records[3] = 0.0;
+        host.of_qos.insert(1, 0.0);
+        host.pass_again();
+        assert_eq!(host.records, [110.0, 0.0, 110.0, 0.0, 0.0, 110.0]);
+        assert_eq!(host.of_qos[&1], 220.0);
+        host.pass_time(10);
+        host.pass();
+        assert_eq!(host.records, [130.0, 10.0, 120.0, 10.0, 0.0, 120.0]);
+        assert_eq!(host.of_qos[&1], 240.0);
+    }
+
+    /// sacctmgr modify user u4, and later QOS 1, set RawUsage=0; then a job ends, and its record has something
+    /// again before the next pass.
+    #[test]
+    fn a_reset_is_followed_where_a_job_has_ended_since() {
+        let mut host = FakeHost::new(WINDOW);
+        host.start(1, 4, [1, 0], 1);
+        host.start(2, 6, [1, 0], 1);
+        host.pass_time(100);
+        host.pass();
+        host.records = vec![105.0, 5.0, 100.0, 5.0, 0.0, 100.0];
+        host.pass_time(10);
+        host.end(1, EndState::Completed, true);
+        host.pass();
+        assert_eq!(host.records, [110.0, 0.0, 110.0, 0.0, 0.0, 110.0]);
+        assert_eq!(host.of_qos[&1], 220.0);
+        host.of_qos.insert(1, 5.0);
+        host.pass_time(10);
+        host.pass();
+        assert_eq!(host.of_qos[&1], 0.0);
+        host.pass_time(10);
+        host.pass();
+        assert_eq!(host.of_qos[&1], 10.0);
+        assert_eq!(host.records, [130.0, 0.0, 130.0, 0.0, 0.0, 130.0]);
+    }
+
+    /// The only user of account a that had used something is moved away, and the record of a has nothing.
+    #[test]
+    fn a_move_is_no_reset_of_those_who_stay() {
+        let mut host = FakeHost::new(WINDOW);
+        host.start(1, 4, [1, 0], 1);
+        host.pass_time(100);
+        host.pass();
+        assert_eq!(host.records, [100.0, 100.0, 0.0, 100.0, 0.0, 0.0]);
+        host.start(2, 5, [1, 0], 1);
+        host.pass_time(10);
+        host.tree = tree_of(&[(4, 3), (5, 2), (6, 3)]);
+        host.records = vec![100.0, 0.0, 100.0, 100.0, 0.0, 0.0];
+        host.pass();
+        assert_eq!(host.records, [120.0, 10.0, 110.0, 110.0, 10.0, 0.0]);
+        // Back again.
+        host.pass_time(10);
+        host.tree = tree_of(&[(4, 2), (5, 2), (6, 3)]);
+        host.pass();
+        assert_eq!(host.records, [140.0, 140.0, 0.0, 120.0, 20.0, 0.0]);
+        // The same of account a, when u5 is moved at the same time.
+        host.pass_time(10);
+        host.tree = tree_of(&[(4, 2), (5, 3), (6, 3)]);
+        host.records = vec![20.0, 0.0, 20.0, 0.0, 20.0, 0.0];
+        host.pass();
+        assert_eq!(host.records, [30.0, 0.0, 30.0, 0.0, 30.0, 0.0]);
+    }
+
+    /// The same, where usage was reset between the end and the kill.
+    #[test]
+    fn an_end_that_a_kill_undoes_after_a_reset_is_not_charged_again() {
+        let mut host = FakeHost::new(WINDOW);
+        host.start(1, 4, [1, 0], 4);
+        host.pass_time(100);
+        host.end(1, EndState::Completed, true);
+        host.pass();
+        assert_eq!(host.records[0], 400.0);
+        host.now += 5;
+        host.keeper.clear();
+        host.pass();
+        assert_eq!(host.records[0], 0.0);
+        host.restart();
+        // It ran on, as far as slurmctld knows.
+        host.jobs[0].end = None;
+        let (from, to) = (host.now - 5, host.now);
+        host.jobs[0].run(from, to);
+        host.pass_time(3);
+        host.pass();
+        assert_eq!(host.records[0], 12.0);
+    }
+
+    /// slurmctld was down when usage was to be reset, or was killed before a ledger was saved without it:
+    /// the reset comes before the files are read.
+    #[test]
+    fn a_reset_before_the_files_are_read_counts_for_them() {
+        let mut host = FakeHost::new(WINDOW);
+        host.start(1, 4, [1, 0], 1);
+        host.pass_time(100);
+        host.pass();
+        assert_eq!(host.records, [100.0, 100.0, 0.0, 100.0, 0.0, 0.0]);
+        host.restart();
+        host.keeper.clear();
+        host.pass_time(10);
+        host.pass();
+        assert_eq!(host.records, [0.0; 6]);
+        // Once.
+        host.pass_time(5);
+        host.pass();
+        assert_eq!(host.records, [5.0, 5.0, 0.0, 5.0, 0.0, 0.0]);
+    }
+}
