@@ -36,8 +36,8 @@ pub(super) struct Books {
     plans: Vec<(AssocId, Plan)>,
     /// QOS with the flag NoDecay.
     no_decay: Vec<u32>,
-    /// What the records of QOS held after the last pass, by id. Those of QOS with the flag NoDecay never have
-    /// less before the next one, unless they are reset.
+    /// What the records of QOS held after the last pass, by id; empty after one with another usage model. Those
+    /// of QOS with the flag NoDecay never have less before the next one, unless they are reset.
     pub(super) qos_held: HashMap<u32, Held>,
     /// Ends that the books have.
     ended: HashMap<RunKey, Remembered, BuildNumberHasher>,
@@ -323,6 +323,7 @@ impl Books {
         let all = std::mem::take(&mut self.is_cleared);
         let of_assocs = self.reset_assocs(site, all);
         let before = std::mem::take(&mut self.written[1]);
+        let held_before = std::mem::take(&mut self.qos_held);
         let qos_tree = Arc::clone(self.qos.tree());
         let seen: HashMap<u32, &SeenQos> = site.qos.iter().map(|qos| (qos.id, qos)).collect();
         let is_reset = |index: AssocIndex| {
@@ -332,7 +333,7 @@ impl Books {
                     return before.was_reset(&qos_tree, index, |_| seen.held);
                 }
                 // The records of these are not set.
-                let held = self.qos_held.get(&seen.id).copied();
+                let held = held_before.get(&seen.id).copied();
                 (seen.held.zip(held)).is_some_and(|(now, before)| now.is_less_than(before))
             })
         };

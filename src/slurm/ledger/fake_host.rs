@@ -4,7 +4,7 @@ use super::keeper::{Found, Keeper, LedgerComplaints, SeenQos, SeenSite};
 use super::plan::LedgerPlan;
 use super::seen::{RunEnd, SeenRun, ran_secs};
 use super::written::Held;
-use crate::config::{Config, PriorityParameters};
+use crate::config::{Config, PriorityParameters, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{Assoc, AssocId, AssocIndex, AssocKind, Shares, Tree};
 use crate::usage::window::{History, LeafKey, OWN_FILE, QOS_FILE};
@@ -291,6 +291,11 @@ impl FakeHost {
             false => self.keeper.pass(&site, found, &self.ended, &rows),
         };
         self.ended.clear();
+        self.files = self.keeper.files().unwrap();
+        if self.config.usage() == UsageModel::HalfLife {
+            // Records are not set to what the ledger says.
+            return complaints;
+        }
         let mut usage = vec![Extended::ZERO; self.tree.len()];
         let nodes: Vec<AssocIndex> = self.tree.indices().collect();
         let read = self
@@ -317,7 +322,6 @@ impl FakeHost {
         });
         self.keeper.set_qos_held(held);
         self.written = usage;
-        self.files = self.keeper.files().unwrap();
         complaints
     }
 

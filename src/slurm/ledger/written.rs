@@ -111,7 +111,7 @@ fn above(tree: &Tree, index: AssocIndex) -> impl Iterator<Item = AssocIndex> + '
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake_host::{FakeHost, WINDOW, tree_of};
+    use super::super::fake_host::{FakeHost, WINDOW, config, tree_of};
     use crate::usage::EndState;
 
     /// What a run used before its QOS was reset is not taken out of the record again.
@@ -135,6 +135,29 @@ mod tests {
         host.of_qos.insert(3, 300.0);
         host.pass();
         assert_eq!(host.of_qos[&3], 200.0);
+    }
+
+    /// QOS 3 loses NoDecay and gets it back while usage is that of the half-life: it has less than it was
+    /// left with under the window, and is not reset.
+    #[test]
+    fn a_qos_that_decayed_meanwhile_is_not_reset() {
+        let mut host = FakeHost::new("usage=window:1-0,counts=COMPLETED");
+        host.start(1, 4, [1, 3], 2);
+        host.pass_time(1_000);
+        host.pass();
+        host.of_qos.insert(3, 2_000.0);
+        host.pass_time(100);
+        host.pass();
+        let window = std::mem::replace(&mut host.config, config(""));
+        host.pass_time(100);
+        host.pass();
+        host.of_qos.insert(3, 500.0);
+        host.config = window;
+        host.pass_time(100);
+        host.pass();
+        host.end(1, EndState::NodeFail, true);
+        host.pass();
+        assert_eq!(host.of_qos[&3], 500.0 - 2_600.0);
     }
 
     #[test]
