@@ -79,6 +79,10 @@ mod store;
 mod sums;
 
 #[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod naive;
+#[cfg(test)]
 mod tests;
 
 pub use amount::{Column, Columns, Rate, UNITS, Used};
