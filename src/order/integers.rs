@@ -225,7 +225,7 @@ fn gap(kept: &[u32], ranks: &[u32], len: u32, left: usize, right: usize) -> Gap 
 /// Without those kept jobs around a gap that is used up.
 fn widened(mut kept: Vec<u32>, ranks: &[u32], len: u32) -> Vec<u32> {
     let all = kept.len() + 1;
-    let mut keep = Vec::new();
+    let mut keep = vec![true; kept.len()];
     let mut done = 0;
     for at in 0..all {
         if at < done || !gap(&kept, ranks, len, at, at + 1).is_used_up(ranks) {
@@ -244,12 +244,11 @@ fn widened(mut kept: Vec<u32>, ranks: &[u32], len: u32) -> Vec<u32> {
             right = (right + step).min(all);
             step *= 2;
         }
-        keep.resize(kept.len(), true);
         keep[left..right - 1].fill(false);
         done = right;
     }
     let mut keep = keep.into_iter();
-    kept.retain(|_| keep.next().unwrap_or(true));
+    kept.retain(|_| keep.next() == Some(true));
     kept
 }
 

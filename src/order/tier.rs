@@ -327,6 +327,9 @@ fn sort_by_node(
             false => rows.is_sorted_by_key(|row| jobs.within(*row)),
         };
         if !as_they_came {
+            // Compared in the columns of all jobs instead, an order of a million jobs of 100,000 users, whose ids
+            // do not ascend as they came, takes 29 % more time (both versions of `Line::ordered` in turns in one
+            // process).
             let own = rows.iter().zip(&*stamps);
             sorted.clear();
             sorted.extend(own.map(|(row, stamp)| (jobs.nices.get(*row), *stamp, *row)));

@@ -391,7 +391,7 @@ impl Pair {
                     assert_eq!(error, 0);
                 }
                 let id = self.tree.rows()[node.get()].id;
-                let below_2 = leaves_of(&self.tree, at_id(&self.tree, 2)).contains(&id);
+                let below_2 = leaves_of(&self.tree, self.tree.index_of(2).unwrap()).contains(&id);
                 match self.since.filter(|_| below_2) {
                     Some(since) => {
                         let expected: u128 = sum(&|leaf| self.naive.exact(leaf, since, now, at));
@@ -418,10 +418,6 @@ impl Pair {
             assert_eq!(used.numerator, leaves.iter().map(of).sum::<u128>());
         }
     }
-}
-
-pub(super) fn at_id(tree: &Tree, id: u32) -> AssocIndex {
-    at(tree, id)
 }
 
 /// A history of some charges and an open run.
