@@ -261,8 +261,11 @@ static void copy_queued(shim_snapshot *snapshot, const shim_want *want, const jo
 	row->billing = 0;
 	if (!want->billed)
 		return;
-	/* slurmctld counts it when the job is submitted, by the weights of its partition. */
-	row->billing = host_tres_at(host_tres_of(job->tres_req_cnt), TRES_ARRAY_BILLING);
+	/*
+	 * slurmctld counts it when the job is submitted, by the weights of its partition. Every array of
+	 * TRES has the place of this one.
+	 */
+	row->billing = job->tres_req_cnt ? job->tres_req_cnt[TRES_ARRAY_BILLING] : 0;
 	if (!row->billing)
 		row->billing = wanted_cpus(job);
 }
@@ -435,11 +438,8 @@ static void prefetch_waiting(const shim_want *want, const job_record_t *job)
 		host_prefetch_list(job->part_ptr_list);
 	if (want->queued && job->details)
 		prefetch_l2(&job->details->submit_time);
-	if (want->billed && job->tres_req_cnt) {
-		/* Its length is before it. */
-		prefetch_l2(job->tres_req_cnt - 1);
+	if (want->billed && job->tres_req_cnt)
 		prefetch_l2(&job->tres_req_cnt[TRES_ARRAY_BILLING]);
-	}
 	if (want->waiting_tres) {
 		prefetch_l2_range(job->tres_req_cnt, host_tres_count() * sizeof(uint64_t));
 		prefetch_l2_range(job->tres_alloc_cnt, host_tres_count() * sizeof(uint64_t));
