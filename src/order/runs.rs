@@ -115,7 +115,7 @@ impl<'a, T: Amount> Merger<'a, T> {
                 spent: vec![T::default(); expect],
                 latest: Vec::new(),
             },
-            runs: Vec::new(),
+            runs: Vec::with_capacity(count),
             spare: Vec::new(),
             is_first,
             goes_on,

@@ -195,7 +195,7 @@ impl Tier {
 
     /// The jobs of each node as a sequence that is to be merged.
     fn by_node(&self, forest: &Forest) -> Vec<Competitor> {
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(forest.len().min(self.jobs.len()));
         for (node, pair) in (0..).zip(self.starts.windows(2)) {
             let range = pair[0] as usize..pair[1] as usize;
             if range.is_empty() {

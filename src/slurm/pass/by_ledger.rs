@@ -201,7 +201,9 @@ fn rows<'a>(
         let passed = shared.passes_charged_until(row, moment.now);
         run::seen(snapshot, row, factor, passed, moment.now)
     };
-    snapshot.accruing().iter().filter_map(seen).collect()
+    let mut rows = Vec::with_capacity(snapshot.accruing().len());
+    rows.extend(snapshot.accruing().iter().filter_map(seen));
+    rows
 }
 
 fn seen_qos(row: &ffi::shim_qos) -> SeenQos {

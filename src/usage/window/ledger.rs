@@ -32,21 +32,24 @@ impl Changed {
         let Changed::Some(leaves) = self else {
             return Changed::All;
         };
-        let mut nodes = Vec::with_capacity(2 * leaves.len());
-        let mut above = None;
-        for leaf in leaves {
-            nodes.push(leaf);
-            let mut next = tree.parent(leaf);
+        let (mut above, mut nodes) = (Vec::new(), leaves);
+        let mut last = None;
+        for leaf in &nodes {
+            let mut next = tree.parent(*leaf);
             // Siblings mostly follow each other, and what is above them is there.
-            if next == std::mem::replace(&mut above, next) {
+            if next == std::mem::replace(&mut last, next) {
                 continue;
             }
             while let Some(node) = next {
-                nodes.push(node);
+                above.push(node);
                 next = tree.parent(node);
             }
         }
-        nodes.sort_unstable();
+        above.sort_unstable();
+        above.dedup();
+        // Both ascend by themselves, which a stable sort makes use of.
+        nodes.extend(above);
+        nodes.sort();
         nodes.dedup();
         Changed::Some(nodes)
     }
@@ -174,7 +177,8 @@ impl WindowLedger {
 
     fn move_edge(&mut self, tree: &Tree, edge: i64) {
         self.edge = edge;
-        for slot in std::mem::take(&mut self.at_edge) {
+        let mut behind = std::mem::take(&mut self.at_edge);
+        for slot in behind.drain(..) {
             let slot = &mut self.slots[slot as usize];
             let gone = std::mem::take(&mut slot.at_edge);
             if let Some(assoc) = slot.assoc {
@@ -187,6 +191,7 @@ impl WindowLedger {
                 self.sums.change(tree, assoc, &change);
             }
         }
+        self.at_edge = behind;
         let width = self.columns.width();
         while let Some(&Reverse((bucket, at))) = self.calendar.peek() {
             if bucket > edge {
@@ -548,8 +553,9 @@ impl WindowLedger {
         if std::mem::take(&mut self.all_changed) {
             return Changed::All;
         }
-        // Those of several sources may be of the same association.
-        indices.sort_unstable();
+        // Those of several sources may be of the same association. Payers ascend, which a stable sort makes
+        // use of.
+        indices.sort();
         indices.dedup();
         Changed::Some(indices)
     }
