@@ -30,6 +30,29 @@ impl Divisor {
         self.number
     }
 
+    /// A whole number over this one, which is finite and above 0, rounded once.
+    #[inline]
+    pub(crate) fn of_whole(&self, whole: u128) -> Extended {
+        if whole == 0 {
+            return Extended::ZERO;
+        }
+        let divisor = self.number.mantissa;
+        let zeros = whole.leading_zeros();
+        let shifted = whole << zeros;
+        // One digit more, where the first ones are not below the divisor.
+        let more = u32::from((shifted >> 64) as u64 >= divisor);
+        let dividend = shifted >> more;
+        let (quotient, rest) = self.quotient((dividend >> 64) as u64, dividend as u64);
+        let rest = u128::from(rest) << more | shifted & u128::from(more);
+        let exponent = 126 + more as i32 - zeros as i32 - self.number.exponent;
+        Extended::from_quotient(
+            false,
+            quotient,
+            (rest, u128::from(divisor) << more),
+            exponent,
+        )
+    }
+
     /// `(high * 2^64 + low) / mantissa` and the rest, for a `high` below the mantissa.
     #[inline(always)]
     fn quotient(&self, high: u64, low: u64) -> (u64, u64) {
@@ -62,6 +85,7 @@ impl Div<Divisor> for Extended {
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigUint;
     use proptest::prelude::*;
 
     use super::*;
@@ -94,6 +118,24 @@ mod tests {
             for (a, b) in [(a, b), (-a, b), (a, -b)] {
                 prop_assert_eq!(a / Divisor::new(b), a / b);
             }
+        }
+    }
+
+    proptest! {
+        /// The digits of the exact quotient, by whole numbers of any size.
+        #[test]
+        fn whole_numbers_are_rounded_once(
+            whole in (1..u128::MAX, 0..128_u32).prop_map(|(whole, shift)| (whole >> shift).max(1)),
+            divisor in prop_oneof![digits(), 1..u64::MAX, Just(1), Just(1_000_000_000 * 86_400)],
+        ) {
+            let dividend = BigUint::from(whole) << 192;
+            let (exact, rest): (BigUint, BigUint) = (&dividend / divisor, &dividend % divisor);
+            let shift = exact.bits().saturating_sub(128);
+            let wide = u128::try_from(&exact >> shift).unwrap();
+            let sticky = rest != BigUint::ZERO || exact.trailing_zeros().unwrap() < shift;
+            let expected = Extended::from_wide(wide, shift as i32 - 192, sticky);
+            let by = Divisor::new(Extended::from_u64(divisor));
+            prop_assert_eq!(by.of_whole(whole), expected);
         }
     }
 

@@ -9,9 +9,8 @@ use crate::extended::Extended;
 use crate::tree::{AssocId, AssocIndex, Tree};
 use crate::usage::Plan;
 use crate::usage::window::{
-    Changed, Column, Columns, History, LeafKey, READ_AHEAD, Rate, Used, WindowError, WindowLedger,
+    Changed, Column, Columns, History, LeafKey, Rate, Used, WindowError, WindowLedger,
 };
-use std::hint::black_box;
 use std::sync::Arc;
 
 /// What slurmctld counts as billing, in its list of TRES.
@@ -239,24 +238,17 @@ impl Book {
         nodes: &[AssocIndex],
         mut each: impl FnMut(AssocIndex, [Extended; 2], &[Extended]),
     ) {
-        let mut columns = vec![Extended::ZERO; 2 + self.ledger.columns().tres().len()];
         let mut tres = vec![Extended::ZERO; self.places.len()];
-        for some in nodes.chunks(READ_AHEAD) {
-            black_box(self.ledger.read_sums_ahead(some));
-            for &node in some {
-                self.ledger.used_by_column(node, |column, used| {
-                    columns[column] = used.to_extended();
-                });
-                for (number, place) in tres.iter_mut().zip(&self.places) {
-                    *number = match place {
-                        Place::Billing => columns[0],
-                        Place::Tres(at) => columns[2 + at],
-                        Place::Nowhere => Extended::ZERO,
-                    };
-                }
-                each(node, [columns[0], columns[1]], &tres);
+        self.ledger.each_used(nodes, |node, columns| {
+            for (number, place) in tres.iter_mut().zip(&self.places) {
+                *number = match place {
+                    Place::Billing => columns[0],
+                    Place::Tres(at) => columns[2 + at],
+                    Place::Nowhere => Extended::ZERO,
+                };
             }
-        }
+            each(node, [columns[0], columns[1]], &tres);
+        });
     }
 
     /// What accounts have used themselves, without those below.

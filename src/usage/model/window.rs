@@ -9,7 +9,7 @@ use crate::config::{Config, UsageModel};
 use crate::extended::Extended;
 use crate::tree::{AssocIndex, Tree};
 use crate::usage::quirks::Quirks;
-use crate::usage::window::{Changed, Column, READ_AHEAD, Rate, Window, WindowError, WindowLedger};
+use crate::usage::window::{Changed, Column, Rate, Window, WindowError, WindowLedger};
 use crate::usage::{Amounts, UsageError};
 
 /// Usage in a window or since dates.
@@ -151,16 +151,12 @@ impl Windowed {
             }
         }
         let usage = &mut self.usage;
-        for some in nodes.chunks(READ_AHEAD) {
-            std::hint::black_box(self.ledger.read_sums_ahead(some));
-            for &node in some {
-                self.ledger.used_by_column(node, |column, used| {
-                    let used = used.to_extended();
-                    let before = std::mem::replace(&mut usage[column][node.get()], used);
-                    told(before, used);
-                });
+        self.ledger.each_used(&nodes, |node, used| {
+            for (usage, used) in usage.iter_mut().zip(used) {
+                let before = std::mem::replace(&mut usage[node.get()], *used);
+                told(before, *used);
             }
-        }
+        });
         nodes
     }
 

@@ -11,7 +11,7 @@
 //! | a moment | 0 to the year 9999 | differences in `i64` |
 
 use super::WindowError;
-use crate::extended::Extended;
+use crate::extended::{Divisor, Extended};
 
 /// Units of a TRES-second.
 pub const UNITS: u64 = 1_000_000_000;
@@ -175,6 +175,13 @@ pub struct Used {
     pub denominator: u32,
 }
 
+/// By which numerators are divided to get TRES-seconds. A division of 128 bits for each number instead takes
+/// 0.3 ms of a pass of 45 with 100,000 waiting and 10,000 running jobs and 50,000 users (samples of passes of the
+/// bench host).
+pub(super) fn units_over(denominator: u32) -> Divisor {
+    Divisor::new(Extended::from_u64(UNITS * u64::from(denominator.max(1))))
+}
+
 impl Used {
     /// TRES-seconds, rounded once.
     ///
@@ -184,17 +191,7 @@ impl Used {
     /// assert_eq!(third.to_f64(), 1.0 / 3.0);
     /// ```
     pub fn to_extended(self) -> Extended {
-        if self.numerator == 0 {
-            return Extended::ZERO;
-        }
-        let divisor = u128::from(UNITS) * u128::from(self.denominator.max(1));
-        // The divisor is below 2^62: with the top bit set before, 66 bits or more are left.
-        let zeros = self.numerator.leading_zeros();
-        let shifted = self.numerator << zeros;
-        let wide = shifted / divisor;
-        let exponent = -(zeros as i32);
-        // A remainder would be a second division.
-        Extended::from_wide(wide, exponent, wide * divisor != shifted)
+        units_over(self.denominator).of_whole(self.numerator)
     }
 
     /// TRES-seconds, rounded to 64 bits and then to an `f64`.

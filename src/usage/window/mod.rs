@@ -91,7 +91,6 @@ pub use history::History;
 pub use key::{LeafKey, Source};
 pub use ledger::{Changed, WindowLedger};
 pub use names::{MAX_LABEL_LEN, OWN_FILE, QOS_FILE, label_of_file, source_file};
-pub(crate) use query::READ_AHEAD;
 pub use run::RunId;
 pub use span::Spans;
 pub(in crate::usage) use span::check_time;
