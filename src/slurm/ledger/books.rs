@@ -350,7 +350,13 @@ impl Books {
     fn reset_assocs(&mut self, site: &SeenSite<'_>, all: bool) -> Vec<bool> {
         let before = std::mem::take(&mut self.written[0]);
         let tree = Arc::clone(self.assocs.tree());
-        let is_reset = |index| before.was_reset(&tree, index, site.held);
+        if site.held.is_none() && !all {
+            return vec![false; tree.len()];
+        }
+        let is_reset = |index| {
+            site.held
+                .is_some_and(|held| before.was_reset(&tree, index, held))
+        };
         reset(&mut self.assocs, all, is_reset, &self.ended, site.now)
     }
 

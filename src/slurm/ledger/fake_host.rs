@@ -271,7 +271,7 @@ impl FakeHost {
             now: self.now,
             plan: &plan,
             plans: &plans,
-            held: &held,
+            held: Some(&held),
             names: &names,
         };
         let files = &self.files;

@@ -34,8 +34,9 @@ pub(in crate::slurm) struct SeenSite<'a> {
     pub(in crate::slurm) plan: &'a LedgerPlan,
     /// Plans of accounts.
     pub(in crate::slurm) plans: &'a [(AssocId, Plan)],
-    /// What the record of this association has; `None`: no number.
-    pub(in crate::slurm) held: &'a dyn Fn(AssocIndex) -> Option<Held>,
+    /// What the record of this association has; `None`: no number. No function: records have what they were
+    /// set to last, and what was charged since.
+    pub(in crate::slurm) held: Option<&'a dyn Fn(AssocIndex) -> Option<Held>>,
     /// Names of the associations; asked when the tree is another one.
     pub(in crate::slurm) names: &'a dyn Fn() -> HashMap<AssocId, LeafKey>,
 }

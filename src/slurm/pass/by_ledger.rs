@@ -135,7 +135,16 @@ pub(in crate::slurm) fn feed(
             }
         }
     };
-    tell(plugin, (settings, before), snapshot, tables, moment, feed)
+    // Whatever else has changed records since the last pass is found, and told, when they are written.
+    let sees = !snapshot.assocs_cached();
+    tell(
+        plugin,
+        (settings, before),
+        (snapshot, sees),
+        tables,
+        moment,
+        feed,
+    )
 }
 
 /// Tells the ledger of associations that were copied once more, when the last ones' usage had been
@@ -150,14 +159,22 @@ pub(in crate::slurm) fn feed_again(
     let feed = |desk: &mut Ledger, site: &SeenSite<'_>| {
         log_complaints(&desk.keeper.pass_again(site));
     };
-    tell(plugin, (settings, before), snapshot, tables, moment, feed)
+    tell(
+        plugin,
+        (settings, before),
+        (snapshot, true),
+        tables,
+        moment,
+        feed,
+    )
 }
 
-/// Tells the ledger something, and takes over what it says then.
+/// Tells the ledger something, and takes over what it says then. `sees`: the snapshot has what records of
+/// associations hold now.
 fn tell(
     plugin: &Plugin,
     (settings, before): (&Settings, Option<ByLedger>),
-    snapshot: &Snapshot,
+    (snapshot, sees): (&Snapshot, bool),
     tables: &Tables,
     moment: &Moment,
     feed: impl FnOnce(&mut Ledger, &SeenSite<'_>),
@@ -175,7 +192,7 @@ fn tell(
         now: moment.now,
         plan: &plan,
         plans: &plans,
-        held: &held,
+        held: sees.then_some(&held),
         names: &host::assoc_names,
     };
     let mut desk = plugin.ledger.lock();
