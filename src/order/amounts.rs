@@ -77,6 +77,18 @@ impl Amounts {
         }
     }
 
+    /// Of all; at most the largest number.
+    pub(super) fn sum(&self) -> u128 {
+        match self {
+            // At most 2^32 numbers of 64 bits.
+            Amounts::Narrow(all) => all.stored().iter().map(|one| u128::from(*one)).sum(),
+            Amounts::Wide(all) => all
+                .stored()
+                .iter()
+                .fold(0, |sum, one| sum.saturating_add(*one)),
+        }
+    }
+
     /// Whether none is stored.
     pub(super) fn is_default(&self) -> bool {
         match self {

@@ -102,7 +102,9 @@ impl Line {
         if !jobs.tiers.is_default() {
             rows.sort_by_key(|row| Reverse(jobs.tiers.get(*row)));
         }
-        for rows in rows.chunk_by_mut(|a, b| jobs.tiers.get(*a) == jobs.tiers.get(*b)) {
+        let is_one_tier = jobs.tiers.is_default();
+        let same = |a: &u32, b: &u32| is_one_tier || jobs.tiers.get(*a) == jobs.tiers.get(*b);
+        for rows in rows.chunk_by_mut(same) {
             let used = match floors.last() {
                 Some(above) => above.tier.used_after(forest),
                 None => Arc::clone(&used),

@@ -45,8 +45,7 @@ pub(super) fn sort<T: Copy>(all: &mut [T], memory: &mut Vec<T>, key: impl Fn(&T)
         lows[low(one)] += 1;
         highs[high(one)] += 1;
     }
-    memory.truncate(all.len());
-    memory.extend_from_slice(&all[memory.len()..]);
+    memory.resize(all.len(), all[0]);
     deal(all, memory, low, &mut lows);
     deal(memory, all, high, &mut highs);
     // Keys with one prefix may be in any order yet; `start`: those before are sorted.

@@ -178,6 +178,11 @@ impl Rounding {
         Rounding((quotient * scale(entitled)).clamp(f64::MIN_POSITIVE, f64::MAX))
     }
 
+    /// Whether the node is entitled to anything.
+    pub(super) fn is_finite(self) -> bool {
+        self.0.is_finite()
+    }
+
     /// The rounded ratio of a use: five roundings at most, as those of [`Ratio::new`]. Of more use it
     /// is never less.
     #[inline]

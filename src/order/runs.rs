@@ -138,12 +138,16 @@ impl<'a, T: Amount> Merger<'a, T> {
     }
 
     /// Merges the sequences below one parent, and tells where the merged one is.
-    pub(super) fn merge(&mut self, siblings: &[Competitor]) -> Range<usize> {
+    pub(super) fn merge(
+        &mut self,
+        parent: Option<u32>,
+        siblings: impl Iterator<Item = Competitor>,
+    ) -> Range<usize> {
         let mut runs = std::mem::take(&mut self.runs);
         let mut spare = std::mem::take(&mut self.spare);
         runs.clear();
         for one in siblings {
-            self.add_runs(one, &mut runs);
+            self.add_runs(&one, &mut runs);
         }
         // Those of a child stay as they are.
         radix::sort(&mut runs, &mut spare, |run| run.bits);
@@ -153,15 +157,16 @@ impl<'a, T: Amount> Merger<'a, T> {
         for close in runs.chunk_by(is_unclear) {
             match close {
                 [run] => self.append(*run),
-                _ => self.append_tied(siblings[0].parent, close),
+                _ => self.append_tied(parent, close),
             }
         }
         (self.runs, self.spare) = (runs, spare);
         start..self.merged.slots.len()
     }
 
-    /// Appends what a run has.
-    #[inline]
+    /// Appends what a run has. As a call of its own it costs an interleaved order 1 to 4 % more time (both
+    /// versions of [`super::Line::ordered`] in turns in one process).
+    #[inline(always)]
     fn append(&mut self, run: Run) {
         let (from, to) = (self.sequences, &mut self.merged);
         match self.is_first {
@@ -188,6 +193,24 @@ impl<'a, T: Amount> Merger<'a, T> {
         let expected = self.sequences.expected.get(range.clone());
         let expected = expected.filter(|_| rounding.is_some()).unwrap_or_default();
         let mut spent_of = self.keys.spent.get_mut(range.clone());
+        if let (Some(by), Some(spent_of)) = (rounding, &mut spent_of) {
+            if by.is_finite() && all_grow(spent, expected) {
+                // By far the most. Looked at as all others, they cost an interleaved order 3 to 4 % more time (both
+                // versions of `Line::ordered` in turns in one process).
+                let rows = range.zip(expected).zip(spent_of.iter_mut());
+                runs.extend(rows.map(|((at, expected), spent_of)| {
+                    let before = spent;
+                    *spent_of = before;
+                    spent = spent.saturating_add(*expected);
+                    Run {
+                        bits: by.rounded(before.to_f64()).to_bits(),
+                        start: at as u32,
+                        len: 1,
+                    }
+                }));
+                return;
+            }
+        }
         let mut from = 0;
         while from < slots.len() {
             let mut latest = slots[from];
@@ -262,6 +285,18 @@ impl<'a, T: Amount> Merger<'a, T> {
             });
         }
     }
+}
+
+/// Whether all jobs are expected to use something, so that the ratio of their node grows with each of them,
+/// unless it is entitled to nothing. None: no.
+#[inline]
+fn all_grow<T: Amount>(mut spent: T, expected: &[T]) -> bool {
+    let grows = |expected: &T| {
+        let before = spent;
+        spent = spent.saturating_add(*expected);
+        before != spent
+    };
+    !expected.is_empty() && expected.iter().all(grows)
 }
 
 /// What a child will have used, `spent` or what it used, over what it is entitled to.
