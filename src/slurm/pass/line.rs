@@ -141,7 +141,8 @@ pub(in crate::slurm) fn form(
     kept.rows.clear();
     kept.jobs.clear();
     let mut fixed = BTreeSet::new();
-    for (at, row) in (0..).zip(snapshot.waiting()) {
+    let rows = JobRows::new(config, (snapshot, tables), &run_times);
+    for (at, row) in (0..).zip(rows.waiting) {
         let stands = row.is(ffi::SHIM_PENDING)
             && row.is(ffi::SHIM_HAS_DETAILS)
             && !row.is(ffi::SHIM_POWERING_UP);
@@ -151,7 +152,7 @@ pub(in crate::slurm) fn form(
             let assoc = snapshot.assoc_row(row.assoc_id);
             let assoc = assoc.map(|assoc| AssocIndex::new(assoc as usize));
             let node = charged_to.of(assoc);
-            let mut job = job(config, (snapshot, tables), at as usize, node, &run_times);
+            let mut job = rows.job(at as usize, node);
             if let Some(at) = first.of(row.job_id).filter(|at| *at < job.submit) {
                 job.submit = at;
                 submitted.push((row.job_id, at));
@@ -282,7 +283,7 @@ impl StandingLine {
         let mut above = above.filter_map(|id| Some((id, self.tree.index_of(id)?)));
         let (assoc, known) = above.next().unzip();
         let node = self.charged_to.of(known);
-        let mut job = job(config, (snapshot, tables), 0, node, &self.run_times);
+        let mut job = JobRows::new(config, (snapshot, tables), &self.run_times).job(0, node);
         let id = snapshot.waiting()[0].job_id;
         let before = self.line.remove(job.id);
         let had = before.map(|placed| placed.number);
@@ -310,39 +311,64 @@ fn due(row: &ffi::shim_accruing, now: i64, run_times: &RunTimes) -> u128 {
     units(rest.max(0.0) * billing)
 }
 
-/// A waiting job as a row of an order.
-#[inline]
-fn job(
-    config: &Config,
-    (snapshot, tables): (&Snapshot, &Tables),
-    at: usize,
-    node: u32,
-    run_times: &RunTimes,
-) -> Job {
-    let row = &snapshot.waiting()[at];
-    let queued = snapshot.queued().get(at).copied().unwrap_or_default();
-    let partition = (row.partition != NONE).then(|| &snapshot.partitions()[row.partition as usize]);
-    let tier = match config.tiers() {
-        Tiers::None => 0,
-        Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
-        Tiers::Qos => {
-            let qos = tables.job_tables.qos.get(row.qos as usize);
-            qos.map_or(0, |qos| qos.priority.into())
+/// What rows of waiting jobs say of an order.
+struct JobRows<'a> {
+    waiting: &'a [ffi::shim_waiting],
+    queued: &'a [ffi::shim_queued],
+    partitions: &'a [ffi::shim_partition],
+    tables: &'a Tables,
+    run_times: &'a RunTimes,
+    tiers: Tiers,
+    expects: bool,
+}
+
+impl<'a> JobRows<'a> {
+    fn new(
+        config: &Config,
+        (snapshot, tables): (&'a Snapshot, &'a Tables),
+        run_times: &'a RunTimes,
+    ) -> JobRows<'a> {
+        JobRows {
+            waiting: snapshot.waiting(),
+            queued: snapshot.queued(),
+            partitions: snapshot.partitions(),
+            tables,
+            run_times,
+            tiers: config.tiers(),
+            expects: expects(config),
         }
-    };
-    Job {
-        node,
-        tier,
-        nice: row.nice.into(),
-        submit: queued.submit_time,
-        id: row.job_id.into(),
-        expected: if expects(config) {
-            let max_time_mins = partition.filter(|row| !row.max_time_infinite);
-            let limit = longest_secs(row.limit(), max_time_mins.map(|row| row.max_time));
-            let takes = run_times.expected(row.assoc_id, limit, 0.0);
-            units(takes * queued.billing as f64)
-        } else {
-            0
-        },
+    }
+
+    /// A waiting job, which is charged to a node, as a row of an order. Called, and with rows that are asked for
+    /// job by job, it takes 0.4 ms more of a pass of 45 with 100,000 waiting jobs (samples of passes of the bench
+    /// host).
+    #[inline(always)]
+    fn job(&self, at: usize, node: u32) -> Job {
+        let row = &self.waiting[at];
+        let queued = self.queued.get(at).copied().unwrap_or_default();
+        let partition = (row.partition != NONE).then(|| &self.partitions[row.partition as usize]);
+        let tier = match self.tiers {
+            Tiers::None => 0,
+            Tiers::Partition => partition.map_or(0, |row| row.priority_job_factor.into()),
+            Tiers::Qos => {
+                let qos = self.tables.job_tables.qos.get(row.qos as usize);
+                qos.map_or(0, |qos| qos.priority.into())
+            }
+        };
+        Job {
+            node,
+            tier,
+            nice: row.nice.into(),
+            submit: queued.submit_time,
+            id: row.job_id.into(),
+            expected: if self.expects {
+                let max_time_mins = partition.filter(|row| !row.max_time_infinite);
+                let limit = longest_secs(row.limit(), max_time_mins.map(|row| row.max_time));
+                let takes = self.run_times.expected(row.assoc_id, limit, 0.0);
+                units(takes * queued.billing as f64)
+            } else {
+                0
+            },
+        }
     }
 }
