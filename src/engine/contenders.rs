@@ -2,7 +2,7 @@
 
 use crate::extended::Extended;
 use crate::fairshare::Entitlement;
-use crate::order::{Entitled, Node};
+use crate::order::{self, Entitled, Node};
 use crate::priority::TimeLimit;
 use crate::tree::{AssocIndex, Shares, Tree};
 
@@ -129,13 +129,7 @@ impl Contenders {
     /// At another number of uses than of nodes.
     pub fn nodes(&self, used: &[u128]) -> Vec<Node> {
         assert_eq!(used.len(), self.parents.len(), "one use per node");
-        let rows = self.parents.iter().zip(&self.entitled).zip(used);
-        let node = |((&parent, &entitled), &used)| Node {
-            parent,
-            used,
-            entitled,
-        };
-        rows.map(node).collect()
+        order::nodes(&self.parents, &self.entitled, used)
     }
 
     /// The node that jobs of an association are charged to; `None`: without an association.

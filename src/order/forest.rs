@@ -2,7 +2,7 @@
 
 use super::merge;
 use super::ratio::{Entitled, Rounding};
-use super::rows::{Job, Level, Node, OrderError};
+use super::rows::{self, Job, Level, Node, OrderError};
 
 /// Nodes that compete, without what they used: it stays as long as shares do.
 #[derive(Clone, Debug)]
@@ -73,13 +73,7 @@ impl Forest {
 
     /// The nodes, which used so much.
     pub(super) fn nodes(&self, used: &[u128]) -> Vec<Node> {
-        let rows = self.parents.iter().zip(&self.entitled).zip(used);
-        let node = |((&parent, &entitled), &used)| Node {
-            parent,
-            used,
-            entitled,
-        };
-        rows.map(node).collect()
+        rows::nodes(&self.parents, &self.entitled, used)
     }
 
     /// Whether a node competes with nodes below it, as long as it has jobs of its own.

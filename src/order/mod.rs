@@ -53,4 +53,5 @@ pub use merge::{interleaved, positions, strict};
 pub use parting::{Parting, Rival, parting};
 pub(crate) use ratio::clearly;
 pub use ratio::{Entitled, Ratio};
+pub(crate) use rows::nodes;
 pub use rows::{Job, Level, Node, OrderError};

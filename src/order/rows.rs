@@ -13,6 +13,17 @@ pub struct Node {
     pub entitled: Entitled,
 }
 
+/// Rows of nodes from their columns, of one length.
+pub(crate) fn nodes(parents: &[Option<u32>], entitled: &[Entitled], used: &[u128]) -> Vec<Node> {
+    let rows = parents.iter().zip(entitled).zip(used);
+    let node = |((&parent, &entitled), &used)| Node {
+        parent,
+        used,
+        entitled,
+    };
+    rows.map(node).collect()
+}
+
 /// A job that waits.
 ///
 /// Within a node the jobs of a higher tier come first, then those of a lower nice value, then
