@@ -262,8 +262,8 @@ static void copy_queued(shim_snapshot *snapshot, const shim_want *want, const jo
 	if (!want->billed)
 		return;
 	/*
-	 * slurmctld counts it when the job is submitted, by the weights of its partition. Every array of
-	 * TRES has the place of this one.
+	 * slurmctld counts it when the job is submitted, by the weights of its partition. Its place is one of
+	 * those that every array of TRES has, however old.
 	 */
 	row->billing = job->tres_req_cnt ? job->tres_req_cnt[TRES_ARRAY_BILLING] : 0;
 	if (!row->billing)

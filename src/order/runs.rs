@@ -287,8 +287,8 @@ impl<'a, T: Amount> Merger<'a, T> {
     }
 }
 
-/// Whether all jobs are expected to use something, so that the ratio of their node grows with each of them,
-/// unless it is entitled to nothing. None: no.
+/// Whether each of some jobs, of which there is one at least, is expected to use something: then the ratio of
+/// their node grows with each of them, unless it is entitled to nothing.
 #[inline]
 fn all_grow<T: Amount>(mut spent: T, expected: &[T]) -> bool {
     let grows = |expected: &T| {
