@@ -5,6 +5,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -153,15 +154,26 @@ fn command_line_names(identity: Identity, folder: &Path) -> bool {
 
 /// Every process of this cluster: daemons, steps and jobs.
 pub fn marked(folder: &Path) -> Vec<Identity> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(Identity::of)
+    all()
         .filter(|identity| has_mark(*identity, folder) || is_step_in(*identity, folder))
         .collect()
+}
+
+/// Every process of these Unix users, which the cluster has created: a job may leave its session
+/// and clear its environment.
+pub fn owned_by(uids: &[u32]) -> Vec<Identity> {
+    let owner = |identity: &Identity| {
+        let meta = fs::metadata(format!("/proc/{}", identity.pid));
+        meta.is_ok_and(|meta| uids.contains(&meta.uid()))
+    };
+    all().filter(owner).collect()
+}
+
+/// Every process of the machine.
+fn all() -> impl Iterator<Item = Identity> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers.filter_map(Identity::of)
 }
 
 fn has_mark(identity: Identity, folder: &Path) -> bool {

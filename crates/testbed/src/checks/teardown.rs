@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use nix::sys::signal::{Signal, kill};
@@ -11,10 +12,11 @@ use xtask::interrupt;
 use xtask::progress::Progress;
 
 use super::Check;
-use super::fixture::DEADLINE;
+use super::fixture::{self, DEADLINE};
+use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
-use crate::cluster::users;
-use crate::demo;
+use crate::cluster::{Cluster, users};
+use crate::demo::plan;
 use crate::process;
 use crate::wait;
 
@@ -33,12 +35,31 @@ pub fn hold_of_arguments() -> Option<Result<()>> {
 
 fn hold(release: &str) -> Result<()> {
     interrupt::install()?;
-    demo::hold(
-        &release.parse()?,
-        PriorityType::Multifactor,
-        &Progress::plain(),
-    )
+    let (release, progress) = (release.parse()?, Progress::plain());
+    let cluster = Cluster::start(&plan::plan(&release, PriorityType::Multifactor), &progress)?;
+    let job = NewJob {
+        user: "alice",
+        account: "physics",
+        partition: "main",
+        qos: "normal",
+        cpus: 1,
+        nodes: 1,
+        secs: 600,
+        // The later of two options counts.
+        options: vec!["--export=NONE".to_owned(), format!("--wrap={ESCAPES}")],
+    };
+    fixture::started(&cluster, cluster.submit(&job)?)?;
+    let user = cluster.user("alice")?;
+    let has_escaped = || process::owned_by(&[user.uid]).len() >= 3;
+    wait::until_true("a process has left its job", DEADLINE, || Ok(has_escaped()))?;
+    progress.print(format!("folder {}", cluster.path().display()));
+    progress.print(format!("user   {}", user.name));
+    wait::until("Ctrl-C", Duration::MAX, || Ok(None))
 }
+
+/// The script of a job with a process that leaves its session, clears its environment and ignores
+/// SIGTERM.
+const ESCAPES: &str = "env -i setsid sh -c 'trap : TERM; while :; do sleep 600; done' & sleep 600";
 
 /// SIGINT as from a terminal, then SIGKILL, which no program sees coming.
 pub fn leaves_nothing(check: &Check) -> Result<()> {
@@ -101,10 +122,11 @@ impl Run {
             !process::marked(folder).is_empty(),
             "no process carries the mark"
         );
-        ensure!(users::find(user)?.is_some(), "{user} does not exist");
+        let found = users::find(user)?.with_context(|| format!("{user} does not exist"))?;
+        let uid = found.uid;
         kill(Pid::from_raw(self.child.id().try_into()?), signal)?;
         wait::until_true("everything is gone", DEADLINE, || {
-            let processes = process::marked(folder);
+            let processes = [process::marked(folder), process::owned_by(&[uid])].concat();
             Ok(!folder.exists() && processes.is_empty() && users::find(user)?.is_none())
         })
     }

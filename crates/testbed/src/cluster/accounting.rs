@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::Cluster;
 use super::conf::CLUSTER_NAME;
+use xtask::progress::Progress;
 
 /// `FairShare=` of an association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Cluster {
     /// # Errors
     /// sacctmgr or useradd refuses, or slurmctld does not start again.
     pub fn add_site(&mut self, accounting: &Accounting) -> Result<()> {
-        self.ensure_users(accounting)?;
+        self.ensure_users(accounting, &Progress::plain())?;
         if !self.is_of_this_machine() {
             // In a root folder of its own a daemon sees the users that were there at its start.
             self.stop_slurmctld()?;

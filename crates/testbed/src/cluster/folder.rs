@@ -26,6 +26,7 @@ use nix::fcntl::{Flock, FlockArg};
 
 use super::users;
 use crate::process;
+use xtask::progress::Progress;
 
 const PREFIX: &str = "/tmp/fairtree-cluster-";
 const LOCKS: &str = "/run/lock";
@@ -43,14 +44,33 @@ pub struct Folder {
 
 impl Folder {
     /// The first folder that is not in use, emptied.
-    pub fn claim() -> Result<Folder> {
+    ///
+    /// A leftover of a run that was killed is taken down first. A folder that is not a cluster's is
+    /// named, and left alone.
+    ///
+    /// # Errors
+    /// A leftover that cannot be taken down, and a machine with the most clusters at once.
+    pub fn claim(progress: &Progress) -> Result<Folder> {
         for number in 1..=MOST {
             let Some(lock) = lock(number)? else { continue };
             let path = PathBuf::from(format!("{PREFIX}{number}"));
-            if path.exists() {
+            if let Ok(meta) = fs::symlink_metadata(&path) {
                 if is_kept(&path) {
                     continue;
                 }
+                if !is_ours(&meta) {
+                    let uid = meta.uid();
+                    let what = if meta.is_dir() { "folder" } else { "file" };
+                    progress.step(format!(
+                        "{} is a {what} of user {uid}, not a cluster's folder; it is left alone",
+                        path.display()
+                    ));
+                    continue;
+                }
+                progress.step(format!(
+                    "waiting for the processes of a leftover, {}, to end",
+                    path.display()
+                ));
                 tear_down(&path)
                     .with_context(|| format!("cannot clear the leftover {}", path.display()))?;
             }
@@ -118,6 +138,11 @@ fn lock(number: u32) -> Result<Option<Flock<File>>> {
     }
 }
 
+/// A folder that this user has made, not a link or another's.
+fn is_ours(meta: &fs::Metadata) -> bool {
+    meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw()
+}
+
 /// Left running on purpose, and still running.
 fn is_kept(path: &Path) -> bool {
     path.join("run/kept").exists() && !process::marked(path).is_empty()
@@ -135,16 +160,18 @@ pub fn tear_down(path: &Path) -> Result<()> {
         .and_then(|text| text.strip_prefix(PREFIX))
         .and_then(|rest| rest.parse::<u32>().ok());
     let meta = fs::symlink_metadata(path).with_context(|| format!("no {}", path.display()))?;
-    if number.is_none() || !meta.is_dir() || meta.uid() != nix::unistd::geteuid().as_raw() {
+    if number.is_none() || !is_ours(&meta) {
         bail!(
             "{} is not a cluster's folder ({PREFIX}NUMBER)",
             path.display()
         );
     }
     let records = path.join("run");
+    let owners: Vec<u32> = users::recorded(&records)?.iter().map(|u| u.uid).collect();
     let find = || {
         let mut found = process::marked(path);
-        for identity in process::recorded(&records, path) {
+        let others = process::recorded(&records, path).into_iter();
+        for identity in others.chain(process::owned_by(&owners)) {
             if !found.contains(&identity) {
                 found.push(identity);
             }

@@ -82,7 +82,7 @@ impl Cluster {
         }
         let installation = Installation::of(&plan.release, progress)?;
         installation.ensure_plugins(&["auth_munge.so"])?;
-        let folder = Folder::claim()?;
+        let folder = Folder::claim(progress)?;
         let ports = Ports::choose(folder.number(), plan.nodes.count)?;
         let mut conf = SlurmConf::new(&folder, &installation, ports, plan.nodes, &plan.partitions);
         conf.set("PriorityType", plan.priority.conf());
@@ -122,7 +122,7 @@ impl Cluster {
         if let Some(text) = conf::cgroup(self.installation.release()) {
             fs::write(self.folder.join("etc/cgroup.conf"), text)?;
         }
-        self.ensure_users(accounting)?;
+        self.ensure_users(accounting, progress)?;
         progress.step("starting munged");
         self.start_munged()?;
         if self.conf.has_slurmdbd() {
@@ -137,10 +137,10 @@ impl Cluster {
         self.start_nodes()
     }
 
-    fn ensure_users(&mut self, accounting: &Accounting) -> Result<()> {
+    fn ensure_users(&mut self, accounting: &Accounting, progress: &Progress) -> Result<()> {
         for short in accounting.users() {
             let name = format!("{}{short}", self.user_prefix());
-            let user = users::ensure(&name, &self.folder.join("run"))?;
+            let user = users::ensure(&name, &self.folder.join("run"), progress)?;
             self.users.insert(short, user);
         }
         Ok(())

@@ -8,12 +8,15 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use nix::unistd;
-use xtask::root::Owner;
-
 use xtask::command::checked;
+use xtask::progress::Progress;
+use xtask::root::Owner;
 
 /// The list of the users that we created, in a cluster's `run/` folder.
 const RECORD: &str = "users";
+
+/// The comment of a user that we created.
+const COMMENT: &str = "fairtree cluster";
 
 /// Clusters that start at the same time take turns: useradd gives up on a locked file in the end.
 static TURN: Mutex<()> = Mutex::new(());
@@ -48,18 +51,24 @@ pub fn find(name: &str) -> Result<Option<User>> {
     }))
 }
 
-/// The user of this name, created and written down if there is none.
-pub fn ensure(name: &str, records: &Path) -> Result<User> {
-    if let Some(user) = find(name)? {
-        return Ok(user);
+/// The user of this name, created and written down if there is none. A leftover of an earlier
+/// cluster counts as created; any other user of this name is used, and stays.
+pub fn ensure(name: &str, records: &Path, progress: &Progress) -> Result<User> {
+    if recorded(records)?.iter().any(|user| user.name == name) {
+        return find(name)?.with_context(|| format!("user {name} has gone"));
+    }
+    if let Some(user) = unistd::User::from_name(name)? {
+        if user.gecos.to_bytes() == COMMENT.as_bytes() {
+            progress.step(format!("user {name} is left over from an earlier cluster"));
+            record(name, records)?;
+        } else {
+            progress.step(format!("user {name} existed before, and will stay"));
+        }
+        return find(name)?.with_context(|| format!("user {name} has gone"));
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     // Written down first: a user that was recorded but not created is harmless.
-    let mut record = File::options()
-        .create(true)
-        .append(true)
-        .open(records.join(RECORD))?;
-    writeln!(record, "{name}")?;
+    record(name, records)?;
     checked(
         Command::new("useradd")
             .args([
@@ -68,28 +77,38 @@ pub fn ensure(name: &str, records: &Path) -> Result<User> {
                 "/nonexistent",
                 "--user-group",
             ])
-            .args([
-                "--no-log-init",
-                "--shell",
-                "/bin/sh",
-                "--comment",
-                "fairtree cluster",
-                name,
-            ]),
+            .args(["--no-log-init", "--shell", "/bin/sh"])
+            .args(["--comment", COMMENT, name]),
     )?;
     find(name)?.with_context(|| format!("useradd did not create {name}"))
 }
 
-/// Removes the users that [`ensure`] created.
+fn record(name: &str, records: &Path) -> Result<()> {
+    let mut record = File::options()
+        .create(true)
+        .append(true)
+        .open(records.join(RECORD))?;
+    Ok(writeln!(record, "{name}")?)
+}
+
+/// The users that [`ensure`] created and that still exist.
+///
+/// # Errors
+/// The system's users cannot be read.
+pub fn recorded(records: &Path) -> Result<Vec<User>> {
+    let names = fs::read_to_string(records.join(RECORD)).unwrap_or_default();
+    let found: Result<Vec<_>> = names.lines().map(find).collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
+/// Removes the users that [`ensure`] created. None of their processes may run any more.
+///
+/// # Errors
+/// userdel fails.
 pub fn remove_recorded(records: &Path) -> Result<()> {
-    let Ok(names) = fs::read_to_string(records.join(RECORD)) else {
-        return Ok(());
-    };
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    for name in names.lines() {
-        if find(name)?.is_some() {
-            checked(Command::new("userdel").arg(name))?;
-        }
+    for user in recorded(records)? {
+        checked(Command::new("userdel").arg(user.name))?;
     }
     Ok(())
 }
