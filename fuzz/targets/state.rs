@@ -8,10 +8,14 @@ use std::ptr::null_mut;
 use fairtree::capi::*;
 use fairtree::engine::on_demand::OnDemand;
 use fairtree::engine::queue::Queue;
-// Files of the plugin name it by this path.
+// Files of the plugin name both by their paths, which the replay of the corpus has elsewhere.
+#[cfg(test)]
+use crate::slurm;
+#[cfg(not(test))]
 use fairtree::usage;
 use libfuzzer_sys::fuzz_target;
 
+#[cfg(not(test))]
 #[path = "state/slurm.rs"]
 mod slurm;
 
