@@ -121,9 +121,11 @@ pub fn suppressions() -> std::ffi::OsString {
 }
 
 impl Library {
-    /// Built as this test is.
+    /// The library that cargo has built for this test, which links it.
     pub fn build() -> Library {
-        Library::of(&cargo_build())
+        let built = build_folder().join("deps");
+        assert!(built.join("libfairtree.so").is_file(), "{built:?}");
+        Library::of(&built)
     }
 
     /// Built with AddressSanitizer in it, for programs compiled with [`SANITIZE`].
@@ -194,23 +196,6 @@ impl Library {
         command.env("LD_LIBRARY_PATH", self.dir());
         command
     }
-}
-
-/// Builds the libraries with the features and the profile of this test, which costs nothing when
-/// they are there, and returns their folder.
-fn cargo_build() -> PathBuf {
-    let folder = build_folder();
-    let mut command = Command::new(env!("CARGO"));
-    command
-        .current_dir(crate_dir())
-        .args(["build", "--package", "fairtree", "--lib", "--locked"])
-        .arg("--target-dir")
-        .arg(folder.parent().expect("a target folder"));
-    if !cfg!(debug_assertions) {
-        command.arg("--release");
-    }
-    run(&mut command);
-    folder
 }
 
 /// Builds the libraries with AddressSanitizer, which stable compilers have behind a variable,
