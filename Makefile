@@ -9,18 +9,18 @@ KEEP ?=
 # The release where none is named: with a prefix, the one that is installed there.
 RELEASE := $(if $(SLURM)$(SLURM_PREFIX),,SLURM=22.05.8)
 
-# All that Debian ships is what the tests take where nothing is named.
-ONE_OR_ALL := $(if $(filter all,$(SLURM)),env -u SLURM -u SLURM_PREFIX -u SLURM_SRC,$(RELEASE))
-
 CARGO ?= cargo
 XTASK := $(CARGO) run --quiet --package xtask --
 TESTBED := $(CARGO) run --quiet --package fairtree-testbed --
 
 .DEFAULT_GOAL := help
-.PHONY: help build test check-cluster check-packages plugin demo bench packages msrv doc clean deps
+.PHONY: help build test test-all check-cluster check-packages plugin demo bench packages msrv doc clean deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@echo
+	@echo 'How often each section of the tests runs: `commit` by make test, `night` by make test-all:'
+	@$(XTASK) sections
 	@echo
 	@echo 'One test alone, by its name; `-- --list` lists the names:'
 	@echo '  a cluster check       cargo test --package fairtree-testbed --test cluster -- restarts_lose_no_usage'
@@ -28,14 +28,13 @@ help: ## list the targets
 	@echo '  a property            cargo test --test oracle -- row_order_does_not_matter'
 	@echo '  any seed, any length  cargo testbed help'
 	@echo
-	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5'
-	@echo '  SLURM=all              with test: both, one beside the other, and the oldest compiler'
+	@echo '  SLURM=22.05.8          the release of Slurm, this one or 24.11.5; with test and test-all: only it'
 	@echo '  SLURM_PREFIX=<folder>  where your own Slurm is installed: plugin, demo, test and bench use it'
 	@echo '  SLURM_SRC=<folder>     a configured source tree of Slurm to build against'
 	@echo '  KEEP=1                 with demo: leave the cluster running'
 
-deps: ## install the Debian packages that plugin, test and demo need (as root)
-	$(XTASK) deps
+deps: ## install the Debian packages for make test (NEED=plugin, demo or test-all: for that), as root
+	$(XTASK) deps $(NEED)
 
 build: ## build the libraries and the command
 	$(CARGO) build --release
@@ -43,8 +42,12 @@ build: ## build the libraries and the command
 plugin: ## build target/slurm/<release>/priority_fairtree.so
 	$(XTASK) plugin $(if $(SLURM_SRC),--slurm-src '$(SLURM_SRC)')
 
-test: ## check everything: style, unit tests, C programs, the plugin, a private cluster
-	$(ONE_OR_ALL) $(XTASK) test
+test: ## test a change: style, unit tests, C programs, the plugin, private clusters; fixed seeds
+	$(XTASK) test
+
+test-all: ## test everything, with fresh seeds, for hours; continues after an interruption
+	env -u SLURM_PREFIX -u SLURM_SRC $(XTASK) test-all
+	$(if $(SLURM_PREFIX),$(XTASK) test-all)
 
 check-cluster: ## only the checks in a private cluster
 	$(CARGO) test --package fairtree-testbed --test cluster

@@ -5,6 +5,7 @@
 //! 23.02: `src/common/slurm_priority.c`) looks up, with what `src/common/plugin.c` wants of every
 //! plugin; for the releases below they are written down as well. Needs binutils' `nm` and
 //! `readelf`.
+#![cfg(feature = "slurm")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -11,41 +11,59 @@ use crate::command::checked;
 use crate::prefix::Prefix;
 use crate::progress::Progress;
 
-/// The packages, and what each group is for.
-const PACKAGES: &[(&str, &[&str])] = &[
+/// The targets of the Makefile that need packages; each needs those of the ones before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Need {
+    /// The plugin's build.
+    Plugin,
+    /// `make demo`.
+    Demo,
+    /// `make test`.
+    Test,
+    /// `make test-all`, and the packages of this project.
+    TestAll,
+}
+
+/// The packages, and the purpose of each group.
+const PACKAGES: &[(Need, &str, &[&str])] = &[
     (
-        "compile C, read C headers, run the C tests",
-        &[
-            "gcc",
-            "g++",
-            "libc6-dev",
-            "make",
-            "libclang-dev",
-            "pkg-config",
-            "valgrind",
-        ],
+        Need::Plugin,
+        "compile C, read C headers",
+        &["gcc", "libc6-dev", "make", "libclang-dev", "pkg-config"],
     ),
     (
+        Need::Plugin,
         "configure Slurm's source as Debian does",
         &["libmunge-dev", "libslurm-dev", "bzip2", "xz-utils"],
     ),
     (
+        Need::Demo,
+        "run a private Slurm cluster",
+        &["mariadb-server", "munge"],
+    ),
+    (Need::Test, "run the C tests", &["g++", "valgrind"]),
+    (
+        Need::Test,
+        "run the Slurm of another Debian release",
+        &["debootstrap"],
+    ),
+    (
+        Need::Test,
         "look at pages as a person would",
         &["chromium", "fonts-dejavu-core"],
     ),
     (
-        "run a private Slurm cluster",
-        &["mariadb-server", "munge", "debootstrap"],
-    ),
-    (
+        Need::Test,
         "try examples, manual pages and completions as a person would",
         &["jq", "man-db", "zsh", "fish"],
     ),
     (
+        Need::TestAll,
         "make packages, and look into them",
         &["debhelper", "dpkg-dev", "lintian", "rpm"],
     ),
     (
+        Need::TestAll,
         "run the scripts of Slurm's testsuite",
         &["expect", "python3-pytest", "python3-requests"],
     ),
@@ -64,25 +82,34 @@ const SLURM: &[&str] = &[
 /// Answers "do not start that service" to Debian's installation scripts.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Installs what is missing; does not run apt-get when nothing is. With a Slurm in `SLURM_PREFIX`
-/// another system than Debian will do: what it needs is said, and left to whoever installs it.
+/// Installs the missing packages among those that `need` needs; apt-get does not run if none is
+/// missing. With a Slurm in `SLURM_PREFIX` the system may be another one than Debian: then the
+/// packages are listed, and left to whoever installs them.
 ///
 /// # Errors
 /// A machine that is not Debian, without a prefix; packages missing without the right to install them, and
-/// whatever apt-get fails with.
-pub fn install(progress: &Progress) -> Result<()> {
+/// the failures of apt-get.
+pub fn install(need: Need, progress: &Progress) -> Result<()> {
     let wanted: Vec<&str> = match Prefix::of_environment()? {
-        None => all().chain(SLURM.iter().copied()).collect(),
+        None if need > Need::Plugin => of(need).chain(SLURM.iter().copied()).collect(),
         Some(_) if !is_debian() => {
             progress.step(format!(
                 "not a Debian machine: the equivalents of these packages are needed: {}",
-                all().collect::<Vec<_>>().join(" ")
+                of(need).collect::<Vec<_>>().join(" ")
             ));
             return Ok(());
         }
-        Some(_) => all().collect(),
+        None | Some(_) => of(need).collect(),
     };
-    let missing = missing(&wanted)?;
+    install_missing(&wanted, progress)
+}
+
+/// Installs those of these packages that are missing.
+///
+/// # Errors
+/// As [`install`].
+pub fn install_missing(wanted: &[&str], progress: &Progress) -> Result<()> {
+    let missing = missing(wanted)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -133,8 +160,9 @@ fn missing<'a>(wanted: &[&'a str]) -> Result<Vec<&'a str>> {
     Ok(missing)
 }
 
-fn all() -> impl Iterator<Item = &'static str> {
-    PACKAGES.iter().flat_map(|(_, names)| names.iter().copied())
+fn of(need: Need) -> impl Iterator<Item = &'static str> {
+    let groups = PACKAGES.iter().filter(move |(least, ..)| *least <= need);
+    groups.flat_map(|(_, _, names)| names.iter().copied())
 }
 
 fn apt_get(arguments: &[&str]) -> Result<()> {
@@ -180,10 +208,19 @@ mod tests {
 
     #[test]
     fn no_package_is_listed_twice() {
-        let mut names: Vec<_> = all().chain(SLURM.iter().copied()).collect();
+        let mut names: Vec<_> = of(Need::TestAll).chain(SLURM.iter().copied()).collect();
         let listed = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), listed);
+    }
+
+    #[test]
+    fn the_demo_needs_no_browser_and_no_second_system() {
+        let demo: Vec<_> = of(Need::Demo).collect();
+        for name in ["chromium", "debootstrap", "lintian", "zsh"] {
+            assert!(!demo.contains(&name), "{name}");
+            assert!(of(Need::TestAll).any(|known| known == name), "{name}");
+        }
     }
 }

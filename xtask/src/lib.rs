@@ -4,6 +4,7 @@
 
 pub mod command;
 pub mod deps;
+pub mod every;
 pub mod installation;
 pub mod interrupt;
 pub mod packages;

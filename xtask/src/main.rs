@@ -9,8 +9,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use xtask::deps::Need;
 use xtask::packages::{self, Packager, Wish};
-use xtask::prefix::{self, Prefix};
+use xtask::prefix;
 use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{deps, interrupt, plugin, root, source};
@@ -26,7 +27,11 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Tool {
     /// Install the Debian packages that building, testing and the demo need
-    Deps,
+    Deps {
+        /// What they are for
+        #[arg(value_enum, default_value = "test")]
+        need: Need,
+    },
     /// Fetch and configure the source of a Slurm release; prints its folder
     SlurmSrc {
         /// For instance 22.05.8
@@ -68,12 +73,20 @@ enum Tool {
         #[arg(long, env = "SLURM", default_value = "22.05.8")]
         slurm: Release,
     },
-    /// Run every test there is; ends with `N passed, N failed`
+    /// Run the tests of every commit, with fixed seeds; ends with `N passed, N failed`
     Test {
-        /// Slurm's release; without it, that of SLURM_PREFIX, or every one that Debian ships
+        /// Only this release of Slurm; without it, that of SLURM_PREFIX, or those that Debian ships
         #[arg(long, env = "SLURM")]
         slurm: Option<Release>,
     },
+    /// Run every test, with fresh seeds; after an interruption, those that are not finished
+    TestAll {
+        /// Only this release of Slurm; without it, that of SLURM_PREFIX, or those that Debian ships
+        #[arg(long, env = "SLURM")]
+        slurm: Option<Release>,
+    },
+    /// List the sections of the tests, and how often each runs
+    Sections,
     /// Build with the oldest compiler that is promised, that of Debian trixie
     Msrv,
 }
@@ -87,13 +100,13 @@ fn run(tool: Tool) -> Result<()> {
     interrupt::install()?;
     let progress = Progress::new();
     match tool {
-        Tool::Deps => deps::install(&progress),
+        Tool::Deps { need } => deps::install(need, &progress),
         Tool::SlurmSrc { release } => {
             progress.print(source::fetch(&release, &progress)?.display().to_string());
             Ok(())
         }
         Tool::SlurmRoot { release } => {
-            deps::install(&progress)?;
+            deps::install(Need::Test, &progress)?;
             let root = root::Root::of(&release, &progress)?;
             progress.print(root.path().display().to_string());
             Ok(())
@@ -105,11 +118,11 @@ fn run(tool: Tool) -> Result<()> {
             progress.print(plugin.display().to_string());
             Ok(())
         }
-        Tool::Test { slurm } => {
-            let installed =
-                || Ok::<_, anyhow::Error>(Prefix::of_environment()?.map(|p| p.release().clone()));
-            let release = slurm.map_or_else(installed, |slurm| Ok(Some(slurm)))?;
-            suite::run(release, &progress)
+        Tool::Test { slurm } => suite::commit(slurm, &progress),
+        Tool::TestAll { slurm } => suite::all(slurm, &progress),
+        Tool::Sections => {
+            progress.print(suite::listed().trim_end());
+            Ok(())
         }
         Tool::Packages {
             slurm,
@@ -130,7 +143,7 @@ fn run(tool: Tool) -> Result<()> {
             Ok(())
         }
         Tool::CheckPackages { slurm } => {
-            deps::install(&progress)?;
+            deps::install(Need::TestAll, &progress)?;
             for (what, check) in packages::check::CHECKS {
                 progress.title(what);
                 check(&slurm, &progress)?;
@@ -138,7 +151,7 @@ fn run(tool: Tool) -> Result<()> {
             Ok(())
         }
         Tool::Msrv => {
-            deps::install(&progress)?;
+            deps::install(Need::TestAll, &progress)?;
             msrv::check(&progress)
         }
     }

@@ -41,6 +41,7 @@ const BUILDS: &[(&str, &[&str])] = &[
 pub fn check(progress: &Progress) -> Result<()> {
     let release: Release = RELEASE.parse()?;
     let root = Root::of(&release, progress)?;
+    root.add_rust(progress)?;
     // By its own path, which is the same in the chroot: a link may lead to where nothing is shared.
     let slurm = std::fs::canonicalize(source::fetch(&release, progress)?)?;
     // The compiler inside is not to need the network.

@@ -14,26 +14,20 @@ use nix::fcntl::{Flock, FlockArg};
 use crate::command::checked;
 use crate::progress::Progress;
 use crate::release::Release;
-use crate::{project, source};
+use crate::{deps, project, source};
 
-/// What is installed, and what for.
-const PACKAGES: &[(&str, &[&str])] = &[
-    (
-        "run a private Slurm cluster (MariaDB and munged are this machine's)",
-        &[
-            "slurmctld",
-            "slurmd",
-            "slurmdbd",
-            "slurm-client",
-            "slurm-wlm-basic-plugins",
-            "slurm-wlm-mysql-plugin",
-        ],
-    ),
-    (
-        "build with that release's own Rust",
-        &["rustc", "cargo", "gcc", "libc6-dev", "libclang-dev"],
-    ),
+/// Packages for a private Slurm cluster; MariaDB and munged are this machine's.
+const SLURM: &[&str] = &[
+    "slurmctld",
+    "slurmd",
+    "slurmdbd",
+    "slurm-client",
+    "slurm-wlm-basic-plugins",
+    "slurm-wlm-mysql-plugin",
 ];
+
+/// Packages for a build with that release's own Rust.
+const RUST: &[&str] = &["rustc", "cargo", "gcc", "libc6-dev", "libclang-dev"];
 
 /// Who runs a program in a root folder.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +41,11 @@ pub struct Owner {
 /// The superuser.
 pub const SUPERUSER: Owner = Owner { uid: 0, gid: 0 };
 
-/// In the root folder: what was installed there, so that a folder of older wishes is rebuilt.
+/// A file in the root folder: the packages that were installed; a folder with other ones is rebuilt.
 const STAMP: &str = "etc/fairtree-packages";
+
+/// The same of the packages for builds.
+const RUST_STAMP: &str = "etc/fairtree-rust-packages";
 
 /// A root folder, complete.
 #[derive(Clone, Debug)]
@@ -85,6 +82,26 @@ impl Root {
         Ok(Root { path })
     }
 
+    /// Installs that release's Rust and what a build of the plugin needs; nothing if it is there.
+    ///
+    /// # Errors
+    /// The failures of apt-get.
+    pub fn add_rust(&self, progress: &Progress) -> Result<()> {
+        if has(&self.path, RUST_STAMP, RUST) {
+            return Ok(());
+        }
+        let parent = self.path.parent().context("a folder below target/")?;
+        let _lock = lock(&parent.join(".rust.lock"), progress)?;
+        progress.step("installing Rust in the root folder");
+        self.install(RUST, RUST_STAMP)
+    }
+
+    fn install(&self, packages: &[&str], stamp: &str) -> Result<()> {
+        self.apt_get(&[&["install", "--yes", "--no-install-recommends"], packages].concat())?;
+        self.apt_get(&["clean"])?;
+        Ok(fs::write(self.path.join(stamp), packages.join("\n"))?)
+    }
+
     /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.path
@@ -119,15 +136,11 @@ pub fn libraries(root: &Path) -> PathBuf {
 }
 
 fn is_complete(path: &Path) -> bool {
-    fs::read_to_string(path.join(STAMP)).is_ok_and(|found| found == stamp())
+    has(path, STAMP, SLURM)
 }
 
-fn packages() -> impl Iterator<Item = &'static str> {
-    PACKAGES.iter().flat_map(|(_, names)| names.iter().copied())
-}
-
-fn stamp() -> String {
-    packages().map(|name| format!("{name}\n")).collect()
+fn has(path: &Path, stamp: &str, packages: &[&str]) -> bool {
+    fs::read_to_string(path.join(stamp)).is_ok_and(|found| found == packages.join("\n"))
 }
 
 /// A lock that ends with this process, waited for if another one has it.
@@ -156,6 +169,7 @@ fn make(suite: &str, path: &Path, work: &Path, progress: &Progress) -> Result<()
                 .with_context(|| format!("cannot remove {}", leftover.display()))?;
         }
     }
+    deps::install_missing(&["debootstrap"], progress)?;
     progress.step(format!("making a root folder of Debian {suite}"));
     // In a mount namespace of its own, too: it mounts /proc and would leave that behind if killed.
     checked(
@@ -168,12 +182,9 @@ fn make(suite: &str, path: &Path, work: &Path, progress: &Progress) -> Result<()
     let root = Root {
         path: work.to_path_buf(),
     };
-    progress.step(format!("installing Slurm and Rust of Debian {suite}"));
+    progress.step(format!("installing Slurm of Debian {suite}"));
     root.apt_get(&["update"])?;
-    let names: Vec<&str> = packages().collect();
-    root.apt_get(&[&["install", "--yes", "--no-install-recommends"], &names[..]].concat())?;
-    root.apt_get(&["clean"])?;
-    fs::write(work.join(STAMP), stamp())?;
+    root.install(SLURM, STAMP)?;
     fs::rename(work, path).with_context(|| format!("cannot move it to {}", path.display()))
 }
 

@@ -6,10 +6,12 @@
 
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use libtest_mimic::{Arguments, Trial};
+use xtask::deps::Need;
+use xtask::every::{Every, Extent};
 use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::project::PREPARED;
@@ -20,6 +22,18 @@ use crate::cluster::{fairtree, folder};
 
 /// Tests that take longer are named with their time at the end.
 const LONG: Duration = Duration::from_secs(2);
+
+/// The seed of tests that draw, in `make test`: a failure is about the change.
+const FIXED_SEED: u64 = 1;
+
+/// A new seed every second.
+///
+/// # Errors
+/// A clock before 1970.
+pub fn fresh_seed() -> Result<u64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    Ok(now.context("the clock is before 1970")?.as_secs())
+}
 
 /// How many tests run at a time, unless `--test-threads` says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,25 +48,28 @@ pub enum Threads {
 pub struct Bed {
     /// Slurm's release.
     pub release: Release,
+    /// How many of its tests the program has.
+    pub extent: Extent,
     /// Where they say what they do.
     pub progress: Progress,
+    need: Need,
     prepared: OnceLock<Result<(), String>>,
     times: Mutex<Vec<(String, Duration)>>,
 }
 
-/// Installs packages and builds the plugin and the command, all from the sources as they are.
+/// Installs the packages of `need`, and builds the plugin and the command from the sources as they are.
 ///
 /// # Errors
 /// Packages that are missing and cannot be installed, and what does not build.
-pub fn prepare(release: &Release, progress: &Progress) -> Result<()> {
-    deps::install(progress)?;
+pub fn prepare(need: Need, release: &Release, progress: &Progress) -> Result<()> {
+    deps::install(need, progress)?;
     plugin::build(release, None, progress)?;
     progress.step("building the command");
     fairtree::build().map(drop)
 }
 
 impl Bed {
-    fn of_environment() -> Result<Bed> {
+    fn of_environment(need: Need) -> Result<Bed> {
         let named = std::env::var("SLURM").unwrap_or_default();
         let release = match named.as_str() {
             "" => prefix::preset(),
@@ -60,10 +77,28 @@ impl Bed {
         };
         Ok(Bed {
             release,
+            extent: Extent::of_environment()?,
             progress: Progress::plain(),
+            need,
             prepared: OnceLock::new(),
             times: Mutex::default(),
         })
+    }
+
+    /// Returns true if the program has the tests that are marked so.
+    pub fn takes(&self, every: Every) -> bool {
+        self.extent.takes(every)
+    }
+
+    /// The seed of a test that draws: a fixed one in `make test`, else a new one.
+    ///
+    /// # Errors
+    /// A clock before 1970.
+    pub fn seed(&self) -> Result<u64> {
+        match self.extent {
+            Extent::Commit | Extent::OtherRelease => Ok(FIXED_SEED),
+            Extent::All => fresh_seed(),
+        }
     }
 
     /// The installation of the release.
@@ -80,7 +115,7 @@ impl Bed {
             if std::env::var_os(PREPARED).is_some() {
                 return Ok(());
             }
-            prepare(&self.release, &self.progress).map_err(|error| format!("{error:#}"))
+            prepare(self.need, &self.release, &self.progress).map_err(|error| format!("{error:#}"))
         });
         prepared.clone().map_err(|error| anyhow!(error))
     }
@@ -151,6 +186,15 @@ pub fn test(
 
 /// The whole of a test program, whose tests `tests` makes; it must need neither Slurm nor time.
 pub fn main(threads: Threads, tests: impl FnOnce(&'static Bed) -> Result<Vec<Trial>>) -> ExitCode {
+    main_with(threads, Need::Test, tests)
+}
+
+/// [`main`] for a program whose tests need the packages of `need`.
+pub fn main_with(
+    threads: Threads,
+    need: Need,
+    tests: impl FnOnce(&'static Bed) -> Result<Vec<Trial>>,
+) -> ExitCode {
     // A cluster's guard is started from the program that has the cluster.
     if let Some(result) = folder::guard_of_arguments() {
         return interrupt::exit_code(result);
@@ -161,7 +205,7 @@ pub fn main(threads: Threads, tests: impl FnOnce(&'static Bed) -> Result<Vec<Tri
     }
     let begin = || -> Result<(&'static Bed, Vec<Trial>)> {
         interrupt::install()?;
-        let bed: &'static Bed = Box::leak(Box::new(Bed::of_environment()?));
+        let bed: &'static Bed = Box::leak(Box::new(Bed::of_environment(need)?));
         Ok((bed, tests(bed)?))
     };
     let (bed, trials) = match begin() {

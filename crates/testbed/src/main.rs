@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use xtask::deps::Need;
 use xtask::installation::Installation;
 use xtask::interrupt;
 use xtask::prefix;
@@ -14,7 +15,7 @@ use xtask::release::Release;
 
 use fairtree_testbed::cluster::conf::PriorityType;
 use fairtree_testbed::cluster::folder;
-use fairtree_testbed::harness::prepare;
+use fairtree_testbed::harness::{self, prepare};
 use fairtree_testbed::{bench, demo, detect, mishap, schedmd, storm, twin};
 
 /// Private clusters of Slurm, and a host in slurmctld's place: to look at, to measure, to play lives.
@@ -149,13 +150,13 @@ fn run(tool: Tool) -> Result<()> {
     interrupt::install()?;
     let progress = Progress::new();
     match tool {
-        Tool::Prepare { slurm } => prepare(&slurm, &progress),
+        Tool::Prepare { slurm } => prepare(Need::Test, &slurm, &progress),
         Tool::Demo {
             slurm,
             priority,
             keep,
         } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::Demo, &slurm, &progress)?;
             demo::run(&slurm, priority, keep, &progress)
         }
         Tool::Cluster(ClusterTool::Up { slurm, priority }) => {
@@ -168,21 +169,21 @@ fn run(tool: Tool) -> Result<()> {
             seeds,
             detector,
         } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::Test, &slurm, &progress)?;
             let detectors = detector.map_or(detect::Detector::ALL.to_vec(), |only| vec![only]);
             detect::run(&slurm, seeds, &detectors, &progress)
         }
         Tool::Mishaps { slurm } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::Test, &slurm, &progress)?;
             let installation = Installation::of(&slurm, &progress)?;
             mishap::play(&installation, &progress)
         }
         Tool::Kills { slurm, count, seed } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::Test, &slurm, &progress)?;
             let kills = mishap::Kills {
                 release: slurm,
                 count,
-                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+                seed: seed.map_or_else(harness::fresh_seed, Ok)?,
             };
             kills.run(&progress)
         }
@@ -191,11 +192,11 @@ fn run(tool: Tool) -> Result<()> {
             seconds,
             seed,
         } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::Test, &slurm, &progress)?;
             let storm = mishap::FaultStorm {
                 release: slurm,
                 length: Duration::from_secs(seconds),
-                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+                seed: seed.map_or_else(harness::fresh_seed, Ok)?,
             };
             storm.run(&progress)
         }
@@ -204,16 +205,16 @@ fn run(tool: Tool) -> Result<()> {
             seconds,
             seed,
         } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::Test, &slurm, &progress)?;
             let storm = storm::Storm {
                 release: slurm,
                 length: Duration::from_secs(seconds),
-                seed: seed.map_or_else(storm::fresh_seed, Ok)?,
+                seed: seed.map_or_else(harness::fresh_seed, Ok)?,
             };
             storm.run(&progress)
         }
         Tool::Schedmd { slurm, all } => {
-            prepare(&slurm, &progress)?;
+            prepare(Need::TestAll, &slurm, &progress)?;
             let run = if all { schedmd::all } else { schedmd::programs };
             run(&slurm, &progress)
         }

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use fairtree_testbed::harness::{self, Threads};
 use fairtree_testbed::schedmd;
+use xtask::deps::Need;
 
 fn main() -> ExitCode {
-    harness::main(Threads::One, |bed| Ok(schedmd::tests(bed)))
+    harness::main_with(Threads::One, Need::TestAll, |bed| Ok(schedmd::tests(bed)))
 }

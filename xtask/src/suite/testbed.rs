@@ -1,6 +1,6 @@
 //! The test programs of the test bed (`crates/testbed/tests`), which need Slurm.
 //!
-//! They are built before anything runs, and started without cargo: meanwhile cargo builds other
+//! They are built with all other tests, and started without cargo: meanwhile cargo builds other
 //! packages, and a second cargo command would wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,12 +17,13 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use xtask::command::{cargo_in_checkout, checked};
+use xtask::every::Extent;
 use xtask::interrupt;
 use xtask::progress::{Progress, QUIET};
 use xtask::project::{self, PREPARED};
-use xtask::release::Release;
 
 use super::outcome::Outcome;
+use super::section::{Section, Target, Work};
 
 /// How often an interruption is looked for.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -34,33 +35,37 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// Builds all there are, which must be those of `names`.
+    /// Asks cargo where the programs are; they have been built.
     ///
     /// # Errors
-    /// One that does not build, one that there is not, and one without a name.
-    pub fn build(names: &[&str]) -> Result<Testbed> {
+    /// Cargo fails.
+    pub fn find() -> Result<Testbed> {
         let mut cargo = cargo_in_checkout();
-        cargo.args(["test", "--quiet", "--package", "fairtree-testbed"]);
-        cargo.args(["--test", "*", "--no-run", "--message-format", "json"]);
-        let programs: BTreeMap<_, _> = checked(&mut cargo)?.lines().filter_map(program).collect();
-        let built: BTreeSet<&str> = programs.keys().map(String::as_str).collect();
-        let named: BTreeSet<&str> = names.iter().copied().collect();
+        // As they were built: with other packages some would have other features.
+        cargo.args(["test", "--quiet", "--workspace", "--no-run"]);
+        cargo.args(["--lib", "--bins", "--test", "*"]);
+        cargo.args(["--message-format", "json"]);
+        let programs = checked(&mut cargo)?.lines().filter_map(program).collect();
+        Ok(Testbed { programs })
+    }
+
+    /// Fails unless the programs are those that these sections run.
+    ///
+    /// # Errors
+    /// A program that no section runs, or a section without its program.
+    pub fn expect<'a>(&self, sections: impl Iterator<Item = &'a Section>) -> Result<()> {
+        let built: BTreeSet<&str> = self.programs.keys().map(String::as_str).collect();
+        let named: BTreeSet<&str> = sections
+            .filter_map(|section| match section.work {
+                Work::Program(name) | Work::ProgramHere(name) => Some(name),
+                _ => None,
+            })
+            .collect();
         ensure!(
             built == named,
             "the test bed has the programs {built:?}, and {named:?} are run"
         );
-        Ok(Testbed { programs })
-    }
-
-    /// Builds what the programs would otherwise build themselves.
-    ///
-    /// # Errors
-    /// It does not build.
-    pub fn prepare(release: &Release) -> Result<()> {
-        let mut cargo = cargo_in_checkout();
-        cargo.args(["run", "--quiet", "--package", "fairtree-testbed", "--"]);
-        cargo.args(["prepare", "--slurm", &release.to_string()]);
-        checked(&mut cargo).map(drop)
+        Ok(())
     }
 
     /// Runs a program for a release, passes on what it prints, and adds up its results.
@@ -70,11 +75,12 @@ impl Testbed {
     pub fn run(
         &self,
         name: &str,
-        release: &Release,
+        target: &Target,
         progress: &Progress,
         total: &mut Outcome,
     ) -> Result<()> {
         interrupt::check()?;
+        let release = &target.release;
         let program = self
             .programs
             .get(name)
@@ -87,6 +93,7 @@ impl Testbed {
             .current_dir(project::root())
             .env("SLURM", release.to_string())
             .env(PREPARED, "1")
+            .env(Extent::VARIABLE, target.extent.word())
             // A terminal's Ctrl-C is for this program, which passes it on once.
             .process_group(0)
             .stdin(Stdio::null())
@@ -133,12 +140,15 @@ fn wait(child: &mut Child) -> Result<ExitStatus> {
     }
 }
 
-/// The name and the file of a test program, in a line of cargo's.
+/// The name and the file of a test program of the test bed, in a line of cargo's.
 fn program(line: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     let executable = message.get("executable")?.as_str()?;
     let target = message.get("target")?;
-    // The package's command comes along.
+    let package = message.get("package_id")?.as_str()?;
+    if !package.contains("/crates/testbed#") {
+        return None;
+    }
     let kinds = target.get("kind")?.as_array()?;
     let name = target
         .get("name")
@@ -154,7 +164,10 @@ mod tests {
     #[test]
     fn cargo_tells_where_programs_are() {
         let line = r#"{"reason":"compiler-artifact","target":{"kind":["test"],"name":"storm"},
+                      "package_id":"path+file:///t/crates/testbed#fairtree-testbed@1.0.0",
                       "executable":"/t/debug/deps/storm-1f"}"#;
+        let elsewhere = line.replace("testbed#", "cli#");
+        assert!(program(&elsewhere).is_none());
         let (name, path) = program(line).unwrap();
         assert_eq!(
             (&*name, path),

@@ -37,6 +37,7 @@ use libtest_mimic::Trial;
 
 use crate::cluster::Cluster;
 use crate::harness::{self, Bed};
+use xtask::every::Every;
 use xtask::progress::Progress;
 use xtask::project;
 use xtask::release::Release;
@@ -118,107 +119,216 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
 /// What a check does.
 type Body = fn(&Check) -> Result<()>;
 
-const CHECKS: &[(&str, Body)] = &[
-    ("a_cluster_leaves_nothing", teardown::leaves_nothing),
-    ("numbers_are_the_engines", numbers::documented),
+const CHECKS: &[(&str, Every, Body)] = &[
+    (
+        "a_cluster_leaves_nothing",
+        Every::Commit,
+        teardown::leaves_nothing,
+    ),
+    (
+        "numbers_are_the_engines",
+        Every::CommitAndRelease,
+        numbers::documented,
+    ),
     (
         "numbers_with_compat_slurm_are_the_engines",
+        Every::Commit,
         numbers::compat_slurm,
     ),
     (
         "numbers_of_the_stock_plugin_are_those_of_compat_slurm",
+        Every::Night,
         numbers::stock,
     ),
-    ("classic_numbers_are_the_engines", numbers::classic),
+    (
+        "classic_numbers_are_the_engines",
+        Every::Commit,
+        numbers::classic,
+    ),
     (
         "numbers_of_other_rankings_are_the_engines",
+        Every::Night,
         numbers::rankings,
     ),
-    ("jobs_start_in_their_order", orders::least_used),
-    ("a_reconfigure_puts_jobs_in_order", orders::by_a_reconfigure),
-    ("a_policy_file_gives_minutes", orders::by_minutes),
-    ("run_times_are_learned", orders::by_history),
-    ("recipes_by_shares_work", recipes::by_shares),
-    ("a_recipe_of_hubs_works", recipes::hubs),
-    ("a_recipe_of_instances_works", recipes::instances),
-    ("a_recipe_of_a_machine_on_demand_works", recipes::on_demand),
-    ("restarts_lose_no_usage", usage::restarts_lose_nothing),
+    (
+        "jobs_start_in_their_order",
+        Every::CommitAndRelease,
+        orders::least_used,
+    ),
+    (
+        "a_reconfigure_puts_jobs_in_order",
+        Every::Commit,
+        orders::by_a_reconfigure,
+    ),
+    (
+        "a_policy_file_gives_minutes",
+        Every::Night,
+        orders::by_minutes,
+    ),
+    ("run_times_are_learned", Every::Night, orders::by_history),
+    ("recipes_by_shares_work", Every::Night, recipes::by_shares),
+    ("a_recipe_of_hubs_works", Every::Night, recipes::hubs),
+    (
+        "a_recipe_of_instances_works",
+        Every::Night,
+        recipes::instances,
+    ),
+    (
+        "a_recipe_of_a_machine_on_demand_works",
+        Every::Night,
+        recipes::on_demand,
+    ),
+    (
+        "restarts_lose_no_usage",
+        Every::CommitAndRelease,
+        usage::restarts_lose_nothing,
+    ),
     (
         "a_crash_between_passes_loses_no_end",
+        Every::Commit,
         usage::a_crash_between_passes_loses_no_end,
     ),
     (
         "switching_plugins_keeps_usage",
+        Every::Commit,
         usage::switching_keeps_usage,
     ),
-    ("a_limit_holds_in_a_window", windows::a_limit_in_a_window),
+    (
+        "a_limit_holds_in_a_window",
+        Every::Commit,
+        windows::a_limit_in_a_window,
+    ),
     (
         "ends_that_do_not_count_are_taken_back",
+        Every::Commit,
         windows::ends_that_do_not_count,
     ),
-    ("restarts_lose_no_use_in_a_window", windows::restarts),
+    (
+        "restarts_lose_no_use_in_a_window",
+        Every::Night,
+        windows::restarts,
+    ),
     (
         "a_crash_between_passes_loses_no_end_in_a_window",
+        Every::Night,
         windows::a_crash_between_passes,
     ),
     (
         "another_model_and_back_keeps_the_window",
+        Every::Night,
         windows::another_model_and_back,
     ),
-    ("use_of_two_clusters_counts_once", two_clusters::count_once),
-    ("reconfigure_takes_weights_and_flags", settings::reconfigure),
-    ("bad_parameters_are_refused", settings::bad_parameters),
+    (
+        "use_of_two_clusters_counts_once",
+        Every::Commit,
+        two_clusters::count_once,
+    ),
+    (
+        "reconfigure_takes_weights_and_flags",
+        Every::Commit,
+        settings::reconfigure,
+    ),
+    (
+        "bad_parameters_are_refused",
+        Every::Commit,
+        settings::bad_parameters,
+    ),
     (
         "bad_parameters_are_refused_under_systemd",
+        Every::Night,
         settings::bad_parameters_under_systemd,
     ),
-    ("texts_are_those_of_sshare_and_sprio", bytes::same_text),
-    ("what_if_predicts_to_the_last_digit", what_if::predicts),
+    (
+        "texts_are_those_of_sshare_and_sprio",
+        Every::Commit,
+        bytes::same_text,
+    ),
+    (
+        "what_if_predicts_to_the_last_digit",
+        Every::Commit,
+        what_if::predicts,
+    ),
     (
         "lives_of_jobs_and_limits_are_the_same",
+        Every::Night,
         lives::jobs_and_limits,
     ),
     (
         "lives_of_administrators_are_the_same",
+        Every::Night,
         lives::administration,
     ),
     (
         "lives_of_heterogeneous_jobs_are_the_same",
+        Every::Night,
         lives::heterogeneous,
     ),
-    ("lives_of_a_federation_are_the_same", lives::federation),
-    ("a_fault_leaves_slurmctld_running", fault::survives),
-    ("a_backup_that_takes_over_goes_on", takeover::goes_on),
-    ("a_bad_disk_loses_no_usage", disk::bad),
-    ("nobody_waits_for_a_slow_disk", slow_disk::slow),
+    (
+        "lives_of_a_federation_are_the_same",
+        Every::Night,
+        lives::federation,
+    ),
+    (
+        "a_fault_leaves_slurmctld_running",
+        Every::Commit,
+        fault::survives,
+    ),
+    (
+        "a_backup_that_takes_over_goes_on",
+        Every::Night,
+        takeover::goes_on,
+    ),
+    ("a_bad_disk_loses_no_usage", Every::Night, disk::bad),
+    (
+        "nobody_waits_for_a_slow_disk",
+        Every::Night,
+        slow_disk::slow,
+    ),
     (
         "a_disk_that_fails_at_random_loses_no_usage",
+        Every::Night,
         slow_disk::random_errors,
     ),
-    ("a_clock_that_steps_by_days_charges_once", clock::steps),
+    (
+        "a_clock_that_steps_by_days_charges_once",
+        Every::Night,
+        clock::steps,
+    ),
     (
         "site_factors_and_usage_thresholds_are_stocks",
+        Every::Night,
         neighbours::factors_and_thresholds,
     ),
     (
         "a_site_without_slurmdbd_is_priced_as_by_stock",
+        Every::Night,
         neighbours::without_slurmdbd,
     ),
     (
         "texts_of_users_hide_no_job_and_forge_none",
+        Every::Commit,
         hostile::texts_of_users,
     ),
     (
         "an_upgrade_finds_its_plugin_and_doctor_says_so",
+        Every::Night,
         side_by_side::upgrade,
     ),
-    ("past_use_is_filled_in_from_the_database", ledger::is_filled),
-    ("guides_work_from_first_to_last_command", guides::work),
+    (
+        "past_use_is_filled_in_from_the_database",
+        Every::Night,
+        ledger::is_filled,
+    ),
+    (
+        "guides_work_from_first_to_last_command",
+        Every::Night,
+        guides::work,
+    ),
 ];
 
-/// All of them, as tests.
+/// Those of the program's extent, as tests.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
-    let each = |&(name, body): &(&'static str, Body)| {
+    let each = |&(name, _, body): &(&'static str, Every, Body)| {
         harness::test(bed, name, move |bed| {
             body(&Check {
                 release: &bed.release,
@@ -228,5 +338,6 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
             })
         })
     };
-    CHECKS.iter().map(each).collect()
+    let taken = CHECKS.iter().filter(|(_, every, _)| bed.takes(*every));
+    taken.map(each).collect()
 }

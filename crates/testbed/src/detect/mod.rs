@@ -22,7 +22,7 @@ use xtask::progress::Progress;
 use xtask::release::Release;
 use xtask::{interrupt, project, source};
 
-/// What `make test` plays.
+/// The seeds of `make test-all`.
 const SHORT: RangeInclusive<u64> = 1..=3;
 
 /// The two detectors.
@@ -67,7 +67,7 @@ impl Detector {
     }
 }
 
-/// The crowds of `make test` under each detector, as tests.
+/// The crowds of `make test-all` under each detector, as tests.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let of = |detector: Detector| {
         let watched = Arc::new(Shared::new(move || {

@@ -16,15 +16,14 @@ use crate::checks::steady::Steady;
 use crate::cluster::Cluster;
 use crate::cluster::conf::PriorityType;
 use crate::harness::{self, Bed};
-use crate::storm;
 use crate::twin::Draw;
 use xtask::command::checked;
 use xtask::interrupt;
 use xtask::progress::Progress;
 use xtask::release::Release;
 
-/// How long the storm of `make test` lasts.
-const SHORT: Duration = Duration::from_secs(60);
+/// The length of the storm of `make test-all`.
+const LENGTH: Duration = Duration::from_secs(60);
 
 /// Faults drawn from a seed.
 #[derive(Clone, Debug)]
@@ -89,8 +88,8 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let storm = harness::test(bed, "a_storm_of_faults_loses_no_usage", |bed| {
         let storm = FaultStorm {
             release: bed.release.clone(),
-            length: SHORT,
-            seed: storm::fresh_seed()?,
+            length: LENGTH,
+            seed: bed.seed()?,
         };
         storm.run(&bed.progress)
     });

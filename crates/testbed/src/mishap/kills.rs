@@ -23,8 +23,8 @@ use xtask::interrupt;
 use xtask::progress::Progress;
 use xtask::release::Release;
 
-/// How many kills `make test` takes the time for.
-pub const SHORT: u32 = 100;
+/// The number of kills as a test, in `make test` and in `make test-all`.
+pub const COUNTS: [u32; 2] = [10, 100];
 
 /// How many clusters run at a time: they mostly wait.
 const CLUSTERS: u32 = 4;

@@ -18,8 +18,8 @@ use anyhow::{Result, bail, ensure};
 use libtest_mimic::Trial;
 
 use crate::harness::{self, Bed, Shared};
-use crate::storm;
 use crate::twin::Host;
+use xtask::every::Every;
 use xtask::installation::Installation;
 use xtask::progress::Progress;
 use xtask::release::Release;
@@ -56,13 +56,13 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     kinds().into_iter().map(each).collect()
 }
 
-/// The kills of `make test` as a test.
+/// Kills as a test.
 pub fn kill_tests(bed: &'static Bed) -> Vec<Trial> {
     let kills = harness::test(bed, "kills_lose_no_usage", |bed| {
         let kills = Kills {
             release: bed.release.clone(),
-            count: kills::SHORT,
-            seed: storm::fresh_seed()?,
+            count: kills::COUNTS[usize::from(bed.takes(Every::Night))],
+            seed: bed.seed()?,
         };
         kills.run(&bed.progress)
     });

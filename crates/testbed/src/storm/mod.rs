@@ -12,7 +12,7 @@ mod watch;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use libtest_mimic::Trial;
@@ -22,6 +22,7 @@ use crate::cluster::conf::{Nodes, Partition, PriorityType};
 use crate::cluster::{Cluster, Plan};
 use crate::harness::{self, Bed};
 use crate::wait;
+use xtask::every::Every;
 use xtask::interrupt;
 use xtask::progress::Progress;
 use xtask::release::Release;
@@ -32,8 +33,8 @@ use watch::{Record, Watch};
 /// How many clients there are.
 const CLIENTS: u64 = 4;
 
-/// How long the storm of `make test` lasts.
-const SHORT: Duration = Duration::from_secs(60);
+/// The length of a storm as a test, in `make test` and in `make test-all`.
+const LENGTHS: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(60)];
 
 /// Far longer than anything takes that happens at all.
 const DEADLINE: Duration = Duration::from_secs(240);
@@ -56,22 +57,13 @@ struct Aftermath {
     shapes: BTreeSet<String>,
 }
 
-/// A new seed.
-///
-/// # Errors
-/// A clock before 1970.
-pub fn fresh_seed() -> Result<u64> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    Ok(now.context("the clock is before 1970")?.as_secs())
-}
-
-/// The storm of `make test` as a test.
+/// A storm as a test.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let storm = harness::test(bed, "a_storm_does_what_it_does_to_stock", |bed| {
         let storm = Storm {
             release: bed.release.clone(),
-            length: SHORT,
-            seed: fresh_seed()?,
+            length: LENGTHS[usize::from(bed.takes(Every::Night))],
+            seed: bed.seed()?,
         };
         storm.run(&bed.progress)
     });

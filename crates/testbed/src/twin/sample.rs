@@ -1,15 +1,15 @@
-//! The sample of lives that `make test` plays, as tests: the faults of stock; for `compat=slurm` some
-//! fixed seeds, and new ones; for the documented behaviour the fixed ones only; and every event at
-//! every point of a pass.
+//! Lives as tests: the faults of stock; for `compat=slurm` some fixed seeds, and new ones; for the
+//! documented behaviour the fixed ones only; and every event at every point of a pass. `make test`
+//! plays the faults and a hundred fixed seeds.
 
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use libtest_mimic::Trial;
+use xtask::every::Every;
 use xtask::{interrupt, project};
 
 use crate::harness::{self, Bed, Shared};
@@ -25,6 +25,9 @@ use fairtree_oracle::FaultCounts;
 /// Seeds that are played every time. Together they meet every algorithm, flag and event.
 const SAME: RangeInclusive<u64> = 1..=400;
 
+/// Those of them that `make test` plays, with [`ONCE_DIFFERENT`].
+const SAME_OF_A_COMMIT: RangeInclusive<u64> = 1..=88;
+
 /// Others that are, as each once showed a difference that those above do not meet: rows of sprio
 /// whose weights of TRES are those of before and of after a reconfigure; a pass of no seconds after
 /// a reconfigure, with a clock that had stepped back.
@@ -38,7 +41,11 @@ const FRESH: (u64, u64) = (10, 20);
 /// which has to be analysed by hand, and says nothing about the change under test.
 const DOCUMENTED: RangeInclusive<u64> = 1..=60;
 
-/// Lives without decay, and with a window: so many tests of so many of each.
+/// Those of them that `make test` plays.
+const DOCUMENTED_OF_A_COMMIT: RangeInclusive<u64> = 1..=10;
+
+/// Lives without decay, and with a window: so many tests of so many of each; the first test of each
+/// in `make test`.
 const TOTALS: (u64, u64) = (5, 10);
 
 /// All lives of the sample, as tests.
@@ -47,23 +54,34 @@ const TOTALS: (u64, u64) = (5, 10);
 /// The folder of the faults' lives cannot be read.
 pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
     let mut tests = of_faults(bed)?;
+    let every = |seed: &u64, of_a_commit: &RangeInclusive<u64>| match of_a_commit.contains(seed) {
+        true => Every::Commit,
+        false => Every::Night,
+    };
     let same = Arc::new(Sample::new(bed, Promise::Same));
-    for seed in SAME.chain(ONCE_DIFFERENT) {
-        tests.push(same.test(format!("same::seed_{seed}"), seed..seed + 1));
-    }
-    let (blocks, count) = FRESH;
-    let first = fresh_seed(blocks * count)?;
-    for block in 0..blocks {
-        let seeds = first + block * count;
-        tests.push(same.test(format!("same::fresh_{}", block + 1), seeds..seeds + count));
+    let one = |seed: u64| same.test(format!("same::seed_{seed}"), seed..seed + 1);
+    tests.extend(
+        SAME.filter(|seed| bed.takes(every(seed, &SAME_OF_A_COMMIT)))
+            .map(one),
+    );
+    if bed.takes(Every::Commit) {
+        tests.extend(ONCE_DIFFERENT.map(one));
+        tests.extend(of_policies(bed));
     }
     let documented = Arc::new(Sample::new(bed, Promise::Documented));
-    for seed in DOCUMENTED {
+    for seed in DOCUMENTED.filter(|seed| bed.takes(every(seed, &DOCUMENTED_OF_A_COMMIT))) {
         tests.push(documented.test(format!("documented::seed_{seed}"), seed..seed + 1));
     }
-    tests.extend(of_passes(bed));
-    tests.extend(of_policies(bed));
     tests.extend(of_totals(bed));
+    if bed.takes(Every::Night) {
+        let (blocks, count) = FRESH;
+        let first = fresh_seed(blocks * count)?;
+        for block in 0..blocks {
+            let seeds = first + block * count;
+            tests.push(same.test(format!("same::fresh_{}", block + 1), seeds..seeds + count));
+        }
+        tests.extend(of_passes(bed));
+    }
     Ok(tests)
 }
 
@@ -180,7 +198,17 @@ fn of_totals(bed: &'static Bed) -> Vec<Trial> {
             })
         })
     };
-    let blocks = |test| (0..blocks).map(move |at| (test, at));
+    let every = |block: u64| {
+        if block == 0 {
+            Every::Commit
+        } else {
+            Every::Night
+        }
+    };
+    let blocks = |test| {
+        let taken = (0..blocks).filter(|block| bed.takes(every(*block)));
+        taken.map(move |at| (test, at))
+    };
     let all = tests.into_iter().flat_map(blocks);
     all.map(|(test, at)| block(test, at)).collect()
 }
@@ -293,8 +321,5 @@ impl Sample {
 
 /// The first of so many seeds by the clock: others every second.
 fn fresh_seed(count: u64) -> Result<u64> {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .context("the clock is before 1970")?;
-    Ok(now.as_secs() * count)
+    Ok(harness::fresh_seed()? * count)
 }
