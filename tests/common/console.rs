@@ -114,7 +114,7 @@ pub fn documents() -> Vec<String> {
         };
         names.extend(pages.map(|path| format!("{folder}/{}", name(&path))));
     }
-    names.extend(["README.md".to_owned(), "CONTRIBUTING.md".to_owned()]);
+    names.extend(["README.md", "COMPARE.md", "CONTRIBUTING.md"].map(str::to_owned));
     names.sort();
     names
 }

@@ -226,8 +226,7 @@ fn the_readme_links_every_guide_and_its_commands_work() {
     for guide in GUIDES {
         assert!(readme.contains(&format!("({guide})")), "{guide}");
     }
-    let site = document("examples/site.toml");
-    assert!(readme.contains(&format!("# examples/site.toml\n{site}```")));
+    assert!(readme.lines().count() <= 120);
     let sandbox = Sandbox::new();
     let mut count = 0;
     for block in of_kind(&readme, "sh") {
@@ -247,6 +246,25 @@ fn the_readme_links_every_guide_and_its_commands_work() {
         }
     }
     assert!(count >= 10, "{count}");
+}
+
+/// The picture is what the command beside it prints. `UPDATE_PICTURE=1` writes it.
+#[test]
+fn the_picture_of_the_readme_is_our_own() {
+    let readme = document("README.md");
+    let command = "fairtree share --svg examples/fair_tree.toml";
+    let file = "docs/images/site.svg";
+    assert!(readme.contains(&format!("]({file})")) && readme.contains(command));
+    let drawn = Sandbox::new().run(command, &[]).stdout;
+    let path = checkout().join(file);
+    if std::env::var_os("UPDATE_PICTURE").is_some() {
+        std::fs::write(&path, &drawn).expect("the picture is written");
+    }
+    let kept = std::fs::read(&path).expect("the picture");
+    assert!(
+        kept == drawn,
+        "{file} is stale: UPDATE_PICTURE=1 cargo test --test documents"
+    );
 }
 
 /// A page that a link leads to is there.
