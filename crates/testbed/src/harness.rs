@@ -1,8 +1,8 @@
-//! Test programs of the test bed: their tests are listed, filtered and run as those of any other
+//! Test programs of the test bed: their tests are listed, filtered and run like those of any other
 //! program that `cargo test` runs.
 //!
-//! Nothing is built and no Slurm is needed before the first test begins. The release of Slurm is
-//! that of the variable `SLURM`, or of the Slurm that `SLURM_PREFIX` names.
+//! Before the first test begins, nothing is built and no Slurm is needed. The release of Slurm
+//! comes from the variable `SLURM`, or from the Slurm that `SLURM_PREFIX` names.
 
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -23,44 +23,44 @@ use crate::cluster::{fairtree, folder};
 /// Tests that take longer are named with their time at the end.
 const LONG: Duration = Duration::from_secs(2);
 
-/// The seed of tests that draw, in `make test`: a failure is about the change.
+/// The seed of random tests in `make test`. It is fixed, so that a failure is caused by the change.
 const FIXED_SEED: u64 = 1;
 
 /// A new seed every second.
 ///
 /// # Errors
-/// A clock before 1970.
+/// Fails if the clock is before 1970.
 pub fn fresh_seed() -> Result<u64> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     Ok(now.context("the clock is before 1970")?.as_secs())
 }
 
-/// How many tests run at a time, unless `--test-threads` says otherwise.
+/// Number of tests that run at a time, unless `--test-threads` sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// One: each has a cluster to itself, and shows its daemons' times.
+    /// One: each test has its own cluster, and its daemons' times are meaningful.
     One,
     /// One for each CPU.
     Cpus,
 }
 
-/// What the tests of a program share.
+/// State that the tests of a program share.
 pub struct Bed {
     /// Slurm's release.
     pub release: Release,
-    /// How many of its tests the program has.
+    /// The extent of the program's tests.
     pub extent: Extent,
-    /// Where they say what they do.
+    /// Output for the tests' progress.
     pub progress: Progress,
     need: Need,
     prepared: OnceLock<Result<(), String>>,
     times: Mutex<Vec<(String, Duration)>>,
 }
 
-/// Installs the packages of `need`, and builds the plugin and the command from the sources as they are.
+/// Installs the packages of `need`, and builds the plugin and the command from the current sources.
 ///
 /// # Errors
-/// Packages that are missing and cannot be installed, and what does not build.
+/// Fails if packages are missing and cannot be installed, or if a build fails.
 pub fn prepare(need: Need, release: &Release, progress: &Progress) -> Result<()> {
     deps::install(need, progress)?;
     plugin::build(release, None, progress)?;
@@ -85,15 +85,15 @@ impl Bed {
         })
     }
 
-    /// Returns true if the program has the tests that are marked so.
+    /// Returns true if the program includes the tests with this mark.
     pub fn takes(&self, every: Every) -> bool {
         self.extent.takes(every)
     }
 
-    /// The seed of a test that draws: a fixed one in `make test`, else a new one.
+    /// The seed of a random test: a fixed one in `make test`, else a new one.
     ///
     /// # Errors
-    /// A clock before 1970.
+    /// Fails if the clock is before 1970.
     pub fn seed(&self) -> Result<u64> {
         match self.extent {
             Extent::Commit | Extent::OtherRelease => Ok(FIXED_SEED),
@@ -104,12 +104,12 @@ impl Bed {
     /// The installation of the release.
     ///
     /// # Errors
-    /// There is none, and none can be made.
+    /// Fails if there is none and none can be made.
     pub fn installation(&self) -> Result<Installation> {
         Installation::of(&self.release, &self.progress)
     }
 
-    /// Once for all tests, before the first of them.
+    /// Prepares once for all tests, before the first of them.
     fn prepare(&self) -> Result<()> {
         let prepared = self.prepared.get_or_init(|| {
             if std::env::var_os(PREPARED).is_some() {
@@ -125,14 +125,14 @@ impl Bed {
         self.prepare()?;
         let start = Instant::now();
         let result = test(self);
-        // What a signal ended has shown nothing.
+        // A test that a signal ended has shown nothing.
         interrupt::check()?;
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         times.push((name.to_owned(), start.elapsed()));
         result
     }
 
-    /// The tests that took long, the longest first.
+    /// Prints the tests that took long, the longest first.
     fn print_times(&self) {
         let mut times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         times.retain(|(_, time)| *time >= LONG);
@@ -143,14 +143,14 @@ impl Bed {
     }
 }
 
-/// What several tests need and the first of them makes.
+/// A value that several tests need and the first of them makes.
 pub struct Shared<T> {
     make: Box<dyn Fn() -> Result<T> + Send + Sync>,
     made: OnceLock<Result<T, String>>,
 }
 
 impl<T> Shared<T> {
-    /// Nothing is made yet.
+    /// Creates the container; the value is made later.
     pub fn new(make: impl Fn() -> Result<T> + Send + Sync + 'static) -> Shared<T> {
         Shared {
             make: Box::new(make),
@@ -158,10 +158,10 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The thing itself; tests that ask meanwhile wait.
+    /// Returns the value; other tests wait while it is made.
     ///
     /// # Errors
-    /// What making it ended with, for every test.
+    /// Fails for every test with the error of making it.
     pub fn get(&self) -> Result<&T> {
         let make = || (self.make)().map_err(|error| format!("{error:#}"));
         self.made
@@ -184,7 +184,8 @@ pub fn test(
     })
 }
 
-/// The whole of a test program, whose tests `tests` makes; it must need neither Slurm nor time.
+/// The main function of a test program. `tests` makes its tests; it must need neither Slurm nor
+/// much time.
 pub fn main(threads: Threads, tests: impl FnOnce(&'static Bed) -> Result<Vec<Trial>>) -> ExitCode {
     main_with(threads, Need::Test, tests)
 }

@@ -1,4 +1,4 @@
-//! What runs Slurm, beside the tests: `cargo testbed help`.
+//! The tools that run Slurm, apart from the tests: see `cargo testbed help`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

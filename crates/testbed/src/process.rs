@@ -1,7 +1,7 @@
 //! Processes by identity: number, time of start and a mark in their environment.
 //!
-//! A process number alone may have been reused for another process since it was recorded.
-//! A process is signalled only when its identity shows that this program has started it.
+//! A process id alone is not enough: it may have been reused since it was recorded. This program
+//! signals a process only if the identity shows that this program has started it.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 /// The variable that marks every process of a cluster with its folder.
 pub const MARK: &str = "FAIRTREE_CLUSTER";
 
-/// A process, told apart from later ones with the same number.
+/// The identity of a process, different from that of a later process with the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     pid: i32,
@@ -27,7 +27,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The process that has this number now; `None` if there is none (or only its zombie).
+    /// The process that has this id now; `None` if there is none (or only its zombie).
     pub fn of(pid: i32) -> Option<Identity> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name in parentheses may hold anything, so count fields from its end.
@@ -37,15 +37,15 @@ impl Identity {
         (state != "Z").then_some(Identity { pid, started })
     }
 
-    /// True while this very process runs.
+    /// Returns true while exactly this process runs.
     pub fn is_alive(self) -> bool {
         Identity::of(self.pid) == Some(self)
     }
 
-    /// Sends a signal if it still runs.
+    /// Sends a signal if the process still runs.
     pub fn signal(self, signal: Signal) {
         if self.is_alive() {
-            // It may have ended since the check: then the signal fails, which is no error.
+            // It may have ended since the check: then the signal fails, which is not an error.
             let _ = kill(Pid::from_raw(self.pid), signal);
         }
     }
@@ -72,8 +72,8 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts `command` in a process group of its own (a terminal's Ctrl-C must not reach it),
-    /// its output in `log`, and records it in the folder `records`.
+    /// Starts `command` in its own process group (a terminal's Ctrl-C must not reach it), with its
+    /// output in `log`, and records it in the folder `records`.
     pub fn spawn(name: &str, mut command: Command, log: &Path, records: &Path) -> Result<Daemon> {
         let output = File::options()
             .create(true)
@@ -101,12 +101,12 @@ impl Daemon {
         })
     }
 
-    /// Its process number.
+    /// The process id.
     pub fn pid(&self) -> i32 {
         self.identity.pid
     }
 
-    /// How it ended; `None` while it runs.
+    /// The exit status; `None` while it runs.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
@@ -116,7 +116,7 @@ impl Daemon {
         self.identity.signal(signal);
     }
 
-    /// Ends it with `signal` and waits; with SIGKILL where that takes more than a minute.
+    /// Ends it with `signal` and waits; sends SIGKILL if that takes more than a minute.
     pub fn stop(mut self, signal: Signal) -> Result<()> {
         self.signal(signal);
         let start = Instant::now();
@@ -133,7 +133,7 @@ impl Daemon {
     }
 }
 
-/// The recorded daemons of a cluster's folder that still run and whose command line names it.
+/// The recorded daemons that still run and whose command line names the cluster's folder.
 pub fn recorded(records: &Path, folder: &Path) -> Vec<Identity> {
     let Ok(entries) = fs::read_dir(records) else {
         return Vec::new();
@@ -160,7 +160,7 @@ pub fn marked(folder: &Path) -> Vec<Identity> {
 }
 
 /// Every process of these Unix users, which the cluster has created: a job may leave its session
-/// and clear its environment.
+/// and clear its environment, but it keeps its user.
 pub fn owned_by(uids: &[u32]) -> Vec<Identity> {
     let owner = |identity: &Identity| {
         let meta = fs::metadata(format!("/proc/{}", identity.pid));
@@ -182,11 +182,11 @@ fn has_mark(identity: Identity, folder: &Path) -> bool {
         .is_ok_and(|bytes| bytes.split(|b| *b == 0).any(|v| v == mark.as_bytes()))
 }
 
-/// slurmstepd writes its title over its environment, and has left its parent; what remains is
-/// the working folder that it inherits from its slurmd.
+/// slurmstepd writes its title over its environment, and has left its parent; only the working
+/// folder that it inherits from its slurmd remains.
 fn is_step_in(identity: Identity, folder: &Path) -> bool {
     let link = |name: &str| fs::read_link(format!("/proc/{}/{name}", identity.pid));
-    // In another root folder the path begins with that folder's.
+    // In a different root folder the path begins with that folder's path.
     let relative = folder.strip_prefix("/").unwrap_or(folder);
     let within = |cwd: &Path| cwd.ancestors().any(|above| above.ends_with(relative));
     link("cwd").is_ok_and(|cwd| within(&cwd))
@@ -196,7 +196,7 @@ fn is_step_in(identity: Identity, folder: &Path) -> bool {
         })
 }
 
-/// Ends processes: first asks, then insists; `find` is asked again, since they may start others.
+/// Ends processes, first SIGTERM, then SIGKILL; calls `find` again, as they may start others.
 pub fn stop_all(find: impl Fn() -> Vec<Identity>, patience: Duration) -> Result<()> {
     let start = Instant::now();
     let mut asked: Vec<Identity> = Vec::new();

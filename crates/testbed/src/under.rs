@@ -1,15 +1,15 @@
-//! The same thing under Slurm's plugin and under ours.
+//! Variants for running the same under Slurm's plugin and under ours.
 
 use crate::cluster::conf::PriorityType;
 
-/// Which plugin, and how it is set up.
+/// A plugin and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Under {
     /// Slurm's own.
     Stock,
-    /// Ours, told to compute what Slurm's does.
+    /// Ours with `compat=slurm`.
     CompatSlurm,
-    /// Ours as it comes.
+    /// Ours with its defaults.
     Documented,
 }
 
@@ -17,7 +17,7 @@ impl Under {
     /// All of them, in the order of a table's columns.
     pub const ALL: [Under; 3] = [Under::Stock, Under::CompatSlurm, Under::Documented];
 
-    /// As a file name.
+    /// The name for files.
     pub fn name(self) -> &'static str {
         match self {
             Under::Stock => "stock",

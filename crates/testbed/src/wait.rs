@@ -7,15 +7,15 @@ use anyhow::{Result, bail};
 
 use xtask::interrupt;
 
-/// How often a condition is looked at.
+/// Interval between two checks of a condition.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Looks until `probe` gives something.
+/// Calls `probe` until it returns a value.
 ///
-/// `deadline` is generous: it tells a hang from slowness, and nothing is measured against it.
+/// `deadline` is generous: it only distinguishes a hang from slowness.
 ///
 /// # Errors
-/// What `probe` fails with, an interruption, or that `what` did not happen in time.
+/// Fails if `probe` fails, at an interruption, or if `what` did not happen in time.
 pub fn until<T>(
     what: &str,
     deadline: Duration,

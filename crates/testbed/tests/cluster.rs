@@ -7,7 +7,7 @@ use fairtree_testbed::harness::{self, Threads};
 use xtask::interrupt;
 
 fn main() -> ExitCode {
-    // One of the checks ends another run of this program.
+    // One of the checks starts and ends a second run of this program.
     if let Some(result) = checks::hold_of_arguments() {
         return interrupt::exit_code(result);
     }

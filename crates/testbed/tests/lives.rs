@@ -1,4 +1,4 @@
-//! Lives, played with Slurm's plugin and with ours: the faults of stock, and those of seeds.
+//! Lives, played with Slurm's plugin and with ours: lives of stock's faults and lives from seeds.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Damaged state files, disks and clocks that go wrong, and usage afterwards.
+//! Damaged state files, faulty disks and clocks, and usage afterwards.
 
 use std::process::ExitCode;
 

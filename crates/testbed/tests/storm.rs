@@ -1,5 +1,5 @@
-//! Random clients all at once, at a cluster with our plugin and at one with stock; random faults of all
-//! that slurmctld stands on.
+//! Random clients all at once, in a cluster with our plugin and in one with stock; random faults of
+//! everything that slurmctld depends on.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A capture of a large site, written as Slurm's commands would print it.
+//! A capture of a large site, in the format of Slurm's commands.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -8,21 +8,21 @@ use anyhow::Result;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How large it is.
+/// Size of the capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Accounts below root.
     pub accounts: u32,
-    /// Users in each.
+    /// Users in each account.
     pub users: u32,
-    /// Jobs, those that run first.
+    /// All jobs; the running jobs come first.
     pub jobs: u32,
-    /// Jobs that run.
+    /// Running jobs.
     pub running: u32,
 }
 
 impl Size {
-    /// What the page shows.
+    /// The size in the report.
     pub const LARGE: Size = Size {
         accounts: 1000,
         users: 100,
@@ -30,7 +30,7 @@ impl Size {
         running: 20_000,
     };
 
-    /// A tenth of it.
+    /// A tenth of that size.
     pub const SMALL: Size = Size {
         accounts: 100,
         users: 100,
@@ -38,12 +38,12 @@ impl Size {
         running: 2_000,
     };
 
-    /// Associations, root apart.
+    /// Associations without root.
     pub fn assocs(&self) -> u32 {
         self.accounts * (1 + self.users)
     }
 
-    /// The number of one of the jobs that wait, in the middle of the queue.
+    /// The id of a waiting job in the middle of the queue.
     pub fn waiting(&self, nth: u32) -> String {
         (self.jobs / 2 + nth * 1000).to_string()
     }
@@ -62,16 +62,16 @@ const TRES: &str = "cpu=1,mem=0,energy=0,node=1,billing=1,fs/disk=0,vmem=0,pages
 /// The moment of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// The first one.
+    /// The first capture.
     First,
-    /// A later one: every tenth of the jobs that wait has become older.
+    /// A later capture: every tenth waiting job is older.
     Later,
 }
 
 /// Writes the capture into a new folder.
 ///
 /// # Errors
-/// Those of the file system.
+/// Fails with errors of the file system.
 pub fn generate(folder: &Path, size: &Size, moment: Moment) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -127,7 +127,7 @@ fn users(size: &Size, random: &mut ChaCha8Rng) -> Vec<User> {
     users
 }
 
-/// sshare and sacctmgr. FairShare is left blank: it is what the command computes.
+/// sshare and sacctmgr. FairShare is left blank, because the command computes it.
 fn shares(folder: &Path, size: &Size, users: &[User]) -> Result<()> {
     let mut sshare = BufWriter::new(File::create(folder.join("sshare.txt"))?);
     let mut assocs = BufWriter::new(File::create(folder.join("assocs.txt"))?);

@@ -1,4 +1,4 @@
-//! The real slurmctld of a private cluster with a long queue: what its clients see with either
+//! The real slurmctld of a private cluster with a long queue, as its clients see it with either
 //! plugin.
 
 use std::fs;
@@ -25,17 +25,17 @@ use super::table::{Measurement, Table, Unit};
 use super::workload::count;
 use super::{Bench, median};
 
-/// Tasks of one array; all but the last become records of their own.
+/// Tasks of one array; all except the last get separate records.
 const TASKS: usize = 1_001;
 const ARRAYS: usize = 100;
-/// How long clients ask.
+/// Duration of a measurement.
 const WATCH: Duration = Duration::from_secs(30);
-/// Until every job is in the database.
+/// Time limit until every job is in the database.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// What clients saw in one watch.
+/// Measurements of one watch.
 struct Seen {
-    /// Seconds of each command, by client.
+    /// Seconds of each command, one list per command.
     show_job: Vec<f64>,
     squeue: Vec<f64>,
     /// Mean microseconds of an RPC in slurmctld, as sdiag counts them.
@@ -48,7 +48,7 @@ struct Seen {
 /// A table for the cluster.
 ///
 /// # Errors
-/// A cluster that does not start, or a command that fails.
+/// Fails if the cluster does not start, or if a command fails.
 pub fn measure(bench: &Bench, progress: &Progress) -> Result<Table> {
     let arrays = if bench.quick { ARRAYS / 10 } else { ARRAYS };
     let mut cluster = Cluster::start(&plan(&bench.release), progress)?;
@@ -83,12 +83,12 @@ fn plan(release: &Release) -> Plan {
         ("PriorityWeightPartition", "5000"),
         ("PriorityWeightQOS", "10000"),
         ("PriorityDecayHalfLife", "7-0"),
-        // Ours waits a second between passes because of this, stock because of `often.c`.
+        // This makes our plugin wait a second between passes; `often.c` does so for stock.
         ("PriorityParameters", "calc_period=1"),
         ("PriorityCalcPeriod", "1"),
         ("MaxJobCount", "200000"),
         ("MaxArraySize", "2000"),
-        // What is measured is the pass, not the scheduler.
+        // Measure the pass, not the scheduler.
         (
             "SchedulerParameters",
             "defer,sched_interval=3600,bf_interval=3600,default_queue_depth=1",
@@ -117,7 +117,7 @@ fn plan(release: &Release) -> Plan {
     }
 }
 
-/// In the cluster's folder, which slurmctld sees wherever its own root is.
+/// Builds it in the cluster's folder, which slurmctld sees in any root folder.
 fn build_preload(folder: &Path) -> Result<PathBuf> {
     let library = folder.join("often.so");
     let source = project::root().join("benches/c/often.c");
@@ -128,8 +128,8 @@ fn build_preload(folder: &Path) -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Arrays, and then one change of all tasks but the last of each: slurmctld makes a record for
-/// every task that is changed. Gives the numbers of the arrays.
+/// Submits arrays, then changes all tasks of each except the last: slurmctld makes a record for
+/// every changed task. Returns the ids of the arrays.
 fn submit(cluster: &Cluster, arrays: usize) -> Result<Vec<u32>> {
     cluster.run(&["scontrol", "update", "PartitionName=main", "State=DOWN"])?;
     let users = ["anna", "bert", "cleo", "dora"];
@@ -156,7 +156,7 @@ fn submit(cluster: &Cluster, arrays: usize) -> Result<Vec<u32>> {
     Ok(ids)
 }
 
-/// slurmctld tells slurmdbd of every record, which would be at work while we measure.
+/// slurmctld sends every record to slurmdbd, which would be busy during the measurement.
 fn wait_for_database(cluster: &Cluster) -> Result<()> {
     wait::until("slurmdbd to know all jobs", PATIENCE, || {
         let text = cluster.run(&["sdiag"])?;
@@ -167,10 +167,10 @@ fn wait_for_database(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// Asks with two kinds of commands for a while.
+/// Runs two kinds of commands for a while.
 fn watch(cluster: &Cluster, ids: &[u32]) -> Result<Seen> {
     wait_for_database(cluster)?;
-    // The first passes are not like the others.
+    // The first passes differ from later ones.
     thread::sleep(Duration::from_secs(5));
     cluster.run(&["sdiag", "--reset"])?;
     let (cpu, start) = (cpu_secs(cluster)?, Instant::now());
@@ -233,7 +233,7 @@ fn words(command: &[&str], id: u32) -> Vec<String> {
     words
 }
 
-/// Mean time of the RPC behind both commands.
+/// Mean time of the RPC that both commands use.
 fn rpc_micros(sdiag: &str) -> Result<f64> {
     let line = sdiag
         .lines()

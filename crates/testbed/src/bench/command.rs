@@ -1,4 +1,4 @@
-//! The `fairtree` command as its users wait for it.
+//! Waiting time for the `fairtree` command.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,10 +21,10 @@ const TURNS: usize = 7;
 /// The table of this section.
 ///
 /// # Errors
-/// The command does not build, or fails.
+/// Fails if the command does not build or fails.
 pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     progress.step("the command: building");
-    // Where `cargo build --release` puts it: nothing is built twice.
+    // The target folder of `cargo build --release`: nothing is built twice.
     let target = project::root().join("target");
     let mut cargo = cargo_in_checkout();
     cargo.args(["build", "--quiet", "--release", "--package", "fairtree-cli"]);
@@ -124,18 +124,18 @@ pub fn measure(quick: bool, progress: &Progress) -> Result<Table> {
     })
 }
 
-/// What a run of a program takes.
+/// Cost of a run of a program.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     /// From its start to its end, milliseconds.
     ms: f64,
-    /// The most memory that it has at a time, megabytes.
+    /// Peak memory, megabytes.
     megabytes: f64,
 }
 
 impl Cost {
-    /// The middle of several runs; the first run, which may have to fetch files from the disk, does
-    /// not count. An exit code of 1 tells that there is something to tell.
+    /// The median of several runs. The first run does not count, because it may have to read files
+    /// from the disk. Exit code 1 means that the command has found something to report.
     fn of(command: &mut Command) -> Result<Cost> {
         command
             .stdin(Stdio::null())

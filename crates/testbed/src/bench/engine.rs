@@ -18,12 +18,12 @@ use super::workload::count;
 
 const MILLION: u32 = 1_000_000;
 const TURNS: u32 = 11;
-/// So many processes one after the other: what is measured depends on where the pages of a process
-/// happen to lie, and on what others do with the processor's caches meanwhile.
+/// Number of processes, one after the other: the measured time depends on where the pages of a
+/// process happen to lie, and on other programs that use the processor's caches.
 const PROCESSES: u32 = 7;
 
-/// What pricing a job reads, its row (ft_job) and its user's rank; and what it writes, its
-/// priority and its terms (ft_priced).
+/// Bytes that pricing a job reads (its row, ft_job, and its user's rank), and bytes that it writes
+/// (its priority and its terms, ft_priced).
 const JOB_READ_BYTES: f64 = 48.0 + 4.0;
 const PRICE_BYTES: f64 = 4.0;
 const TERMS_BYTES: f64 = 72.0;
@@ -33,7 +33,7 @@ const ASSOC_BYTES: f64 = 16.0;
 /// The tables of this section, in Markdown.
 ///
 /// # Errors
-/// A library or a program that does not build or run.
+/// Fails if the library or a program does not build or run.
 pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
     progress.step("the engine: building");
     let program = build()?;
@@ -64,12 +64,12 @@ pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
     Ok(text.trim_end().to_owned() + "\n")
 }
 
-/// Where what is measured is built.
+/// Folder for the measured builds.
 fn folder() -> PathBuf {
     project::root().join("target/bench")
 }
 
-/// The library with nothing but the C ABI, and the program that calls it.
+/// The library with only the C ABI, and the program that calls it.
 fn build() -> Result<PathBuf> {
     let folder = folder();
     let mut cargo = cargo_in_checkout();
@@ -84,13 +84,13 @@ fn build() -> Result<PathBuf> {
     gcc.arg("-I").arg(project::root().join("include"));
     gcc.arg("-o").arg(&program);
     gcc.arg(project::root().join("benches/c/engine.c"));
-    // Statically: the folder has no link of the library's SONAME.
+    // Link statically: the folder has no link with the library's SONAME.
     gcc.arg(folder.join("release/libfairtree.a"));
     checked(gcc.args(["-lm", "-lpthread", "-ldl", "-lgcc_s"]))?;
     Ok(program)
 }
 
-/// What the benchmark in Rust says.
+/// Results of the benchmark in Rust.
 fn figures(assocs: u32) -> Result<Answer> {
     let mut cargo = cargo_in_checkout();
     cargo.args([
@@ -106,7 +106,7 @@ fn figures(assocs: u32) -> Result<Answer> {
     )?))
 }
 
-/// What several threads gain.
+/// Gain from several threads.
 fn shared_rows(rust: &Answer) -> Result<Vec<Measurement>> {
     let row = |what: String, name: &str| -> Result<Measurement> {
         let with = rust.get(&format!("{name}_shared_ms"))?;
@@ -150,7 +150,7 @@ fn rows(
         Ok(row.beside(c.get(&format!("{name}_copy_ns"))?).limit(limit))
     };
     let loading = f64::from(assocs) * ASSOC_BYTES;
-    // Bounds are for a million; less is less.
+    // Bounds are for a million; scale them for fewer.
     let part = f64::from(assocs) / f64::from(MILLION);
     Ok(vec![
         ms("loading (ft_tree_load)", &c, "load_ms")?

@@ -1,4 +1,4 @@
-//! The machine: its name, and what its memory can do at best.
+//! The machine: its name, and the best speed of its memory.
 
 use std::fmt;
 use std::fs;
@@ -9,22 +9,22 @@ use crate::twin::host::Host;
 
 use super::served;
 
-/// What no program on this machine beats.
+/// Limits of the machine that no program can beat.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// Bytes per second that one thread reads, in order.
     pub reads: f64,
-    /// Bytes per second that one thread copies, each counted once.
+    /// Bytes per second that one thread copies, each byte counted once.
     pub copies: f64,
-    /// Seconds until a read that waits for the one before has come.
+    /// Latency of a read that depends on the previous read, seconds.
     pub latency: f64,
 }
 
 impl Memory {
-    /// Measures, in the bench host: it is built with optimisation, this program is not.
+    /// Measures in the bench host, because it is built with optimisation and this program is not.
     ///
     /// # Errors
-    /// A host that does not start.
+    /// Fails if the host does not start.
     pub fn measure(host: &Host) -> Result<Memory> {
         let answer = served::ask_alone(host, "time_memory")?;
         Ok(Memory {
@@ -34,9 +34,9 @@ impl Memory {
         })
     }
 
-    /// Milliseconds in which this many bytes are read and this many others written, at best.
+    /// Least milliseconds for reading and writing this many bytes.
     pub fn millis(&self, read: f64, written: f64) -> f64 {
-        // What is written has to be read before, as in a copy onto itself.
+        // Written bytes must be read first, as in a copy onto itself.
         1e3 * (read / self.reads + written / self.copies)
     }
 }

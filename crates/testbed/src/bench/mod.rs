@@ -1,5 +1,5 @@
-//! `cargo testbed bench`: how fast everything is, beside Slurm's own plugin, and the report in
-//! `docs/performance.md`.
+//! `cargo testbed bench`: measures the speed of everything, compares it with Slurm's own plugin,
+//! and writes the report in `docs/performance.md`.
 
 mod capture;
 mod cluster;
@@ -62,10 +62,10 @@ enum Section {
     Command,
 }
 
-/// Medians are of so many measurements: noise wants no fewer.
+/// Number of measurements per median; fewer are too noisy.
 const ROUNDS: u32 = 7;
 
-/// What all sections use.
+/// State that all sections use.
 pub struct Bench {
     host: Host,
     stock: PathBuf,
@@ -76,10 +76,10 @@ pub struct Bench {
     rounds: u32,
 }
 
-/// Measures and prints; renews the report, part by part, where nothing is left out of a part.
+/// Measures and prints; renews each complete part of the report.
 ///
 /// # Errors
-/// Whatever does not build or run; a missed bound is no error, the tables show it.
+/// Fails if something does not build or run. A missed bound is not an error; the tables show it.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
     // The command needs neither Slurm nor the plugin.
     let bench = match arguments.sections[..] {
@@ -174,7 +174,7 @@ impl Section {
         Ok(text)
     }
 
-    /// What stands before its tables, with its heading.
+    /// The heading and the text before the tables.
     fn text(self) -> &'static str {
         match self {
             Section::Passes => include_str!("text/passes.md"),
@@ -188,7 +188,7 @@ impl Section {
     }
 }
 
-/// How to read the report, and where it was made.
+/// Introduction: how to read the report, and the machine that it was made on.
 fn introduction(release: &Release) -> String {
     format!(
         "{}\n\nMachine: {}. Slurm {}.\n",
@@ -198,7 +198,7 @@ fn introduction(release: &Release) -> String {
     )
 }
 
-/// The middle one; of an even number the upper middle one. NaN of none.
+/// Returns the median (the upper one for an even count), or NaN if there are no values.
 fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

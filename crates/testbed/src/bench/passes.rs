@@ -1,4 +1,4 @@
-//! A pass in slurmctld's place: both plugins in the same workload, in turns.
+//! Passes in the bench host: both plugins in the same workload, in turns.
 
 use anyhow::Result;
 
@@ -10,18 +10,18 @@ use super::table::{Measurement, Table, Unit};
 use super::workload::{Kind, Layout, Workload};
 use super::{Bench, median};
 
-/// Passes before those.
+/// Passes before the measured ones.
 const WARM_UP: usize = 2;
-/// What a pass may hold a lock for at most, in `PriorityParameters`.
+/// Limit of the time that a pass holds a lock, in `PriorityParameters`.
 const SLICED: &str = "max_lock_ms=2";
 
-/// Lines of 64 bytes, per waiting job, that any pass has to read: the list's node, five of the
-/// record, two of its details; and those that it has to write: one of the record, three of the
-/// factors that sprio shows.
+/// Lines of 64 bytes per waiting job that any pass must read: the list's node, five of the record,
+/// two of its details. And lines that it must write: one of the record, three of the factors that
+/// sprio shows.
 const READ_LINES: f64 = 8.0;
 const WRITTEN_LINES: f64 = 4.0;
-/// Lines, per row of sprio's list, to read (node, two of the record, three of the factors) and to
-/// write (the row and its node).
+/// Lines per row of sprio's list that a pass must read (node, two of the record, three of the
+/// factors) and write (the row and its node).
 const LISTED_READ_LINES: f64 = 6.0;
 const LISTED_WRITTEN_LINES: f64 = 4.0;
 const LINE: f64 = 64.0;
@@ -46,7 +46,7 @@ pub fn workloads(quick: bool) -> Vec<Workload> {
     workloads
 }
 
-/// What one plugin did over all rounds.
+/// Measurements of one plugin over all rounds.
 #[derive(Default)]
 struct Record {
     passes: Vec<Answer>,
@@ -79,11 +79,11 @@ impl Record {
     }
 }
 
-/// So many sets of processes play a workload, one after the other: what a pass takes depends on where
-/// the pages of its process happen to lie, and on what others do with the machine meanwhile.
+/// Number of sets of processes that play a workload, one after the other: the time of a pass
+/// depends on where the pages of its process happen to lie, and on other programs on the machine.
 const SETS: u32 = 3;
 
-/// How many passes of each kind a set plays. Those over a huge queue are long, and fewer.
+/// Passes of each kind in a set: fewer for a huge queue, because they take long.
 fn rounds(bench: &Bench, workload: &Workload) -> u32 {
     match is_huge(workload) {
         true => bench.rounds.div_ceil(SETS),
@@ -95,8 +95,8 @@ fn is_huge(workload: &Workload) -> bool {
     workload.waiting >= 1_000_000
 }
 
-/// Lets new processes play a workload, in turns, and adds to what was measured: of stock's plugin, of
-/// ours, and of ours with a limit. Returns our pass before there were jobs.
+/// Plays a workload in new processes, in turns, and adds the measurements to `records`: stock's
+/// plugin, ours, and ours with a limit. Returns our pass before there were jobs.
 fn measure_set(bench: &Bench, workload: &Workload, records: &mut [Record; 3]) -> Result<Answer> {
     let mut hosts = [
         Served::begin(&bench.host, &bench.stock, workload, "")?,
@@ -122,7 +122,7 @@ fn measure_set(bench: &Bench, workload: &Workload, records: &mut [Record; 3]) ->
 /// One table for a workload.
 ///
 /// # Errors
-/// A host that does not start or ends early.
+/// Fails if a host does not start or ends early.
 pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Result<Table> {
     let mut records = [(); 3].map(|()| Record::default());
     let mut empty = Answer::default();
@@ -146,7 +146,7 @@ pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Resul
     })
 }
 
-/// Milliseconds that a pass over a workload takes at least.
+/// Least milliseconds for a pass over a workload.
 pub fn least_millis(memory: &Memory, workload: &Workload) -> f64 {
     let lines = f64::from(workload.waiting) * LINE;
     memory.millis(lines * READ_LINES, lines * WRITTEN_LINES)

@@ -1,4 +1,4 @@
-//! What a window and orders cost: passes of our plugin beside its passes with half-life and weighted
+//! The cost of windows and orders: passes of our plugin with them, and with half-life and weighted
 //! sums, in the same workload, in turns.
 
 use anyhow::Result;
@@ -12,7 +12,7 @@ use super::workload::{Kind, Layout, START, Workload};
 use super::{Bench, median};
 use crate::twin::draw::Draw;
 
-/// What is compared with half-life and weighted sums: the name, and `PriorityParameters`.
+/// Policies to compare with half-life and weighted sums: name and `PriorityParameters`.
 const POLICIES: [(&str, &str); 4] = [
     ("window", "usage=window:7-0"),
     ("strict", "order=strict"),
@@ -22,16 +22,16 @@ const POLICIES: [(&str, &str); 4] = [
 
 /// Passes before those that count.
 const WARM_UP: usize = 3;
-/// So many sets of processes, one after the other: where their pages happen to lie matters. Those with a huge
-/// queue take long, and are fewer.
+/// Number of sets of processes, one after the other: where their pages happen to lie matters. Sets
+/// with a huge queue take long, so there are fewer.
 const SETS: u32 = 9;
 const HUGE_SETS: u32 = 3;
 const PASS: &str = "time_pass 300";
 const COUNTED_PASS: &str = "count_pass 300";
-/// CPU of a pass, at most so much of the peer's.
+/// Largest allowed ratio of a pass's CPU time to the peer's.
 const CPU_BOUND: f64 = 1.30;
 
-/// The window and a day: some of what was used has left it already.
+/// The window and a day: some of the usage has already left the window.
 const HISTORY_SECS: i64 = 8 * 86_400;
 /// A job's longest time, and the cores of a node.
 const MOST_HOURS: i64 = 12;
@@ -46,7 +46,7 @@ pub fn workloads(quick: bool) -> Vec<Workload> {
     workloads
 }
 
-/// What one policy took over all rounds.
+/// Times of one policy over all rounds.
 #[derive(Default)]
 struct Record {
     passes: Vec<Answer>,
@@ -69,7 +69,7 @@ fn sets_and_rounds(bench: &Bench, workload: &Workload) -> (u32, u32) {
 /// One table for a workload.
 ///
 /// # Errors
-/// A host that does not start or ends early.
+/// Fails if a host does not start or ends early.
 pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Result<Table> {
     let ledger = ledger(workload)?;
     let mut rows = Vec::new();
@@ -91,8 +91,9 @@ pub fn measure(bench: &Bench, workload: &Workload, progress: &Progress) -> Resul
     })
 }
 
-/// Lets two new processes play a workload, in turns, and adds to what was measured: of half-life and
-/// weighted sums, and of these `parameters`. Memory has no room for more of a huge one.
+/// Plays a workload in two new processes, in turns, and adds the measurements: half-life with
+/// weighted sums, and these `parameters`. Memory has no room for more than two with a huge
+/// workload.
 fn measure_set(
     bench: &Bench,
     (workload, ledger, rounds): (&Workload, &[u8], u32),
@@ -100,7 +101,7 @@ fn measure_set(
     pair: &mut [Record; 2],
 ) -> Result<()> {
     let (host, plugin) = (&bench.host, &bench.ours);
-    // Where there is a ledger, passes keep it, whether usage is what it says or not.
+    // If there is a ledger, passes maintain it, also when usage does not come from it.
     let ledger = parameters.contains("usage=").then_some(ledger);
     let mut hosts = [
         Served::begin(host, plugin, workload, "")?,
@@ -147,7 +148,7 @@ fn rows_of(name: &str, record: &Record, peer: &Record) -> Result<Vec<Measurement
     ])
 }
 
-/// What the workload's users used before it begins, as the plugin would have written it.
+/// Past usage of the workload's users, in the format of the plugin.
 fn ledger(workload: &Workload) -> Result<Vec<u8>> {
     let mut draw = Draw::new(u64::from(workload.users));
     let columns = Columns::new(["cpu", "mem", "node", "gres/gpu"])?;

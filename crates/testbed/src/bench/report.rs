@@ -1,8 +1,8 @@
 //! `docs/performance.md`: an introduction, and a part for each section that was measured.
 //!
-//! The document is the store of its parts: a section that is measured alone replaces its own part
-//! and leaves the others as they are, so that a run that ends early loses only what it has not
-//! measured. All parts are of one machine: where the document is of another, it begins again.
+//! The document is the store of its parts: a section that is measured alone replaces only its own
+//! part. A run that ends early therefore loses only the parts that it has not measured. All parts
+//! come from one machine: on a different machine the document starts again.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,25 +10,25 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 
-/// What parts begin with.
+/// The first characters of each part.
 const HEAD: &str = "## ";
 
-/// The document as it is, and as it becomes.
+/// The document.
 pub struct Report {
     file: PathBuf,
     introduction: String,
-    /// Each begins with its heading's line; in the order of the document.
+    /// The parts in the order of the document; each begins with its heading.
     parts: Vec<String>,
-    /// The first lines of all parts that there may be, in their order.
+    /// The first lines of all possible parts, in order.
     headings: Vec<String>,
 }
 
 impl Report {
-    /// The document in `file` with another introduction, which names the machine: parts that stand
-    /// below the same one stay. `headings`: the first lines of all parts that there may be.
+    /// Opens the document in `file` with a new introduction, which names the machine. Parts stay if
+    /// the introduction has not changed. `headings`: the first lines of all possible parts.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// Fails if the file exists and cannot be read.
     pub fn open(file: PathBuf, introduction: String, headings: Vec<String>) -> Result<Report> {
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
@@ -50,7 +50,7 @@ impl Report {
     /// Puts a part in its place and writes the document.
     ///
     /// # Errors
-    /// The file cannot be written; the old one stays then.
+    /// Fails if the file cannot be written; the old file then stays.
     pub fn put(&mut self, part: String) -> Result<()> {
         self.parts.retain(|other| heading(other) != heading(&part));
         self.parts.push(part);
@@ -73,12 +73,12 @@ impl Report {
     }
 }
 
-/// The first line.
+/// The first line of a part.
 pub fn heading(part: &str) -> &str {
     part.lines().next().unwrap_or_default()
 }
 
-/// What stands before the first part, and the parts.
+/// The text before the first part, and the parts.
 fn split(text: &str) -> (String, Vec<String>) {
     let (mut before, mut parts) = (String::new(), Vec::<String>::new());
     for line in text.split_inclusive('\n') {
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(read(), both);
         open("fast").put("## B\n\nnew\n".to_owned()).unwrap();
         assert_eq!(read(), both.replace("old", "new"));
-        // Numbers of two machines do not stand in one document.
+        // One document does not mix the numbers of two machines.
         open("slow").put("## C\n\nlast\n".to_owned()).unwrap();
         assert_eq!(read(), "# Report\n\nslow\n\n## C\n\nlast\n");
     }

@@ -13,7 +13,7 @@ use super::{Bench, machine, median};
 /// Four sizes, each four times the one before.
 const STEPS: u32 = 4;
 const LARGEST: (u32, u32) = (4_000_000, 1_000_000);
-/// The largest takes long, and is not compared with anything but its neighbours.
+/// Rounds of the largest size: it takes long, and is compared only with its neighbours.
 const MOST_ROUNDS: u32 = 3;
 /// Memory that slurmctld's records of a job and of an association take in the bench host, and the
 /// plugin's rows.
@@ -44,7 +44,8 @@ struct Size {
 }
 
 impl Size {
-    /// Rows: of what is linear in jobs and n log n in associations, all cost is.
+    /// Number of rows. A cost that is linear in jobs and n log n in associations is at most n log n
+    /// in rows.
     fn rows(&self) -> f64 {
         f64::from(self.workload.waiting) + f64::from(self.workload.assocs())
     }
@@ -53,7 +54,7 @@ impl Size {
 /// A table of CPU times, and how they grow, in Markdown.
 ///
 /// # Errors
-/// A host that does not start or ends early.
+/// Fails if a host does not start or ends early.
 pub fn measure(bench: &Bench, progress: &Progress) -> Result<String> {
     let mut sizes_done: Vec<Size> = vec![];
     for workload in sizes(bench.quick) {
@@ -135,14 +136,14 @@ fn n_log_n(n: f64) -> f64 {
     n * n.log2()
 }
 
-/// A sentence: the factor with which n log n comes nearest to the times, how far off it is at
-/// worst, and the power of n that they grow with.
+/// A sentence with the factor for which n log n fits the times best, its largest deviation, and the
+/// power of n with which the times grow.
 fn fit(who: &str, sizes: &[Size], of: fn(&Size) -> f64) -> String {
     if sizes.len() < 2 {
         return format!("{who}: too few sizes for a fit.");
     }
     let count = sizes.len() as f64;
-    // Relative errors count, so that the largest does not decide alone.
+    // Minimise relative errors, so that the largest size does not dominate.
     let logs = sizes
         .iter()
         .map(|size| (of(size) / n_log_n(size.rows())).ln());
@@ -161,7 +162,7 @@ fn fit(who: &str, sizes: &[Size], of: fn(&Size) -> f64) -> String {
     )
 }
 
-/// Of the line with the least squares through points.
+/// Slope of the least-squares line through points.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -229,7 +230,8 @@ mod tests {
     fn each_size_stands_beside_the_one_before() {
         let sizes = sizes_that_take(|n| 1e-4 * n);
         let text = table(&sizes, &[1.0; 4]);
-        // The accounts are as many in every workload: n is 78,546, 312,921, 1,250,421 and 5,000,421.
+        // Every workload has the same number of accounts: n is 78,546, 312,921, 1,250,421,
+        // 5,000,421.
         for (growth, lines) in [("| 3.98 x |", 1), ("| 4.00 x |", 2)] {
             let found = text.lines().filter(|line| line.contains(growth));
             assert_eq!(found.count(), lines, "{text}");

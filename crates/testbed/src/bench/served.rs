@@ -1,4 +1,4 @@
-//! A bench host that runs and rests in turns (`tests/twin/bench`).
+//! A bench host that plays events on request (`tests/twin/bench`).
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,12 +15,12 @@ use xtask::interrupt;
 use super::median;
 use super::workload::Workload;
 
-/// The words of one answer.
+/// The named numbers of one answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer(Vec<(String, f64)>);
 
 impl Answer {
-    /// The words of these lines that are `name=number`.
+    /// Parses the words of a line that have the form `name=number`.
     pub fn parse(line: &str) -> Answer {
         let word = |word: &str| {
             let (name, value) = word.split_once('=')?;
@@ -32,7 +32,7 @@ impl Answer {
     /// The medians of several answers with the same words.
     ///
     /// # Errors
-    /// One lacks a word of the first.
+    /// Fails if an answer lacks a name that the first has.
     pub fn medians(answers: &[Answer]) -> Result<Answer> {
         let Some(first) = answers.first() else {
             return Ok(Answer::default());
@@ -44,10 +44,10 @@ impl Answer {
         first.0.iter().map(of).collect::<Result<_>>().map(Answer)
     }
 
-    /// The number of a name.
+    /// The number with a name.
     ///
     /// # Errors
-    /// There is no such word.
+    /// Fails if there is no such name.
     pub fn get(&self, name: &str) -> Result<f64> {
         let found = self.0.iter().find(|(known, _)| known == name);
         let (_, value) = found.with_context(|| format!("the bench host did not say {name}"))?;
@@ -55,10 +55,10 @@ impl Answer {
     }
 }
 
-/// The answer to one event in a life of its own.
+/// The answer to one event in a separate life.
 ///
 /// # Errors
-/// The host does not start, or does not answer.
+/// Fails if the host does not start or does not answer.
 pub fn ask_alone(host: &Host, event: &str) -> Result<Answer> {
     let folder = tempfile::tempdir()?;
     let mut command = host.prepare(&host.stock(), &format!("{event}\n"), folder.path())?;
@@ -81,10 +81,10 @@ pub struct Served {
 }
 
 impl Served {
-    /// Starts a host in a workload and waits until it can be asked.
+    /// Starts a host with a workload and waits until it is ready.
     ///
     /// # Errors
-    /// The host does not start or ends early; with what it said.
+    /// Fails if the host does not start or ends early, with the host's output.
     pub fn start(
         host: &Host,
         plugin: &Path,
@@ -96,11 +96,11 @@ impl Served {
         Ok(served)
     }
 
-    /// Starts a host in a workload, which it builds while others may do the same; [`Served::wait_until_built`]
-    /// comes before it is asked.
+    /// Starts a host that builds its workload while other hosts do the same. Call
+    /// [`Served::wait_until_built`] before the first question.
     ///
     /// # Errors
-    /// The host does not start.
+    /// Fails if the host does not start.
     pub fn begin(
         host: &Host,
         plugin: &Path,
@@ -112,11 +112,11 @@ impl Served {
         Served::spawn(command, folder)
     }
 
-    /// The same; once there are jobs, a reconfigure brings other `PriorityParameters`, and the plugin
-    /// finds this ledger of use, if any.
+    /// Like `begin`, but after the jobs are there, a reconfigure sets different
+    /// `PriorityParameters`, and the plugin finds this ledger of usage, if any.
     ///
     /// # Errors
-    /// The host does not start, or the ledger cannot be written.
+    /// Fails if the host does not start or the ledger cannot be written.
     pub fn begin_and_change(
         host: &Host,
         plugin: &Path,
@@ -150,10 +150,10 @@ impl Served {
         })
     }
 
-    /// Waits until a host that began has built its workload.
+    /// Waits until the host has built its workload.
     ///
     /// # Errors
-    /// The host ends early, with what it said; or its workload is another one.
+    /// Fails if the host ends early, with the host's output, or if its workload is different.
     pub fn wait_until_built(&mut self, workload: &Workload) -> Result<()> {
         self.empty = self.answer()?;
         let (jobs, assocs) = (self.answer()?.get("jobs")?, self.answer()?.get("assocs")?);
@@ -167,7 +167,7 @@ impl Served {
     /// Plays one event and waits for its answer.
     ///
     /// # Errors
-    /// The host has ended; with what it said.
+    /// Fails if the host has ended, with the host's output.
     pub fn ask(&mut self, event: &str) -> Result<Answer> {
         interrupt::check()?;
         let input = self.input.as_mut().context("the host was stopped")?;
@@ -189,7 +189,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // At the end of its input it ends by itself.
+        // The host ends at the end of its input.
         self.input.take();
         let _ = self.child.wait();
     }

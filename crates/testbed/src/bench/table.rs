@@ -1,8 +1,8 @@
-//! The tables of the report: what was measured beside its peer, its bound and its limit.
+//! The tables of the report: each measurement with its peer, its bound and its limit.
 
 use std::fmt::{self, Write as _};
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Milliseconds,
@@ -27,7 +27,7 @@ impl Unit {
     }
 }
 
-/// A number with three significant digits, or all of its whole part.
+/// Formats a number with three significant digits, or with its whole integer part.
 fn significant(value: f64) -> String {
     let digits = match value.abs() {
         size if size >= 100.0 => 0,
@@ -38,7 +38,7 @@ fn significant(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// A count, with a fraction only where it is small.
+/// Formats a count, with a fraction only if it is small.
 fn grouped(value: f64) -> String {
     if value.abs() >= 10.0 || value.fract() == 0.0 {
         super::workload::count(value.round() as u64)
@@ -47,16 +47,16 @@ fn grouped(value: f64) -> String {
     }
 }
 
-/// What a figure must not exceed.
+/// The largest allowed value of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// So much of the peer's.
+    /// A multiple of the peer's figure.
     Ratio(f64),
-    /// So much in its own unit.
+    /// A value in the unit of the figure.
     AtMost(f64),
 }
 
-/// One line: a figure and what it is compared with.
+/// One line: a figure and the values to compare it with.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     pub what: String,
@@ -64,7 +64,7 @@ pub struct Measurement {
     pub ours: f64,
     pub peer: Option<f64>,
     pub bound: Option<Bound>,
-    /// What no program can beat on this machine, in the same unit.
+    /// A limit that no program can beat on this machine, in the same unit.
     pub limit: Option<f64>,
 }
 
@@ -81,7 +81,7 @@ impl Measurement {
         }
     }
 
-    /// Beside the figure of its peer.
+    /// Adds the figure of its peer.
     pub fn beside(self, peer: f64) -> Measurement {
         Measurement {
             peer: Some(peer),
@@ -89,7 +89,7 @@ impl Measurement {
         }
     }
 
-    /// At most so much of the peer's.
+    /// Sets the bound, as a multiple of the peer's figure.
     pub fn ratio(self, bound: f64) -> Measurement {
         Measurement {
             bound: Some(Bound::Ratio(bound)),
@@ -97,7 +97,7 @@ impl Measurement {
         }
     }
 
-    /// At most so much.
+    /// Sets the bound, in the unit of the figure.
     pub fn at_most(self, bound: f64) -> Measurement {
         Measurement {
             bound: Some(Bound::AtMost(bound)),
@@ -105,7 +105,7 @@ impl Measurement {
         }
     }
 
-    /// Not less than this, by any program.
+    /// Sets the limit that no program can beat.
     pub fn limit(self, limit: f64) -> Measurement {
         Measurement {
             limit: Some(limit),
@@ -119,7 +119,7 @@ impl Measurement {
             .map(|peer| self.ours / peer)
     }
 
-    /// Whether the bound is kept; `None` without one.
+    /// Returns true if the bound is kept, `None` if there is no bound.
     pub fn is_met(&self) -> Option<bool> {
         match self.bound? {
             Bound::Ratio(most) => Some(self.quotient()? <= most),
@@ -152,11 +152,11 @@ impl Measurement {
     }
 }
 
-/// A table in Markdown that can be read as it is.
+/// A table in Markdown that is readable as plain text.
 #[derive(Clone, Debug)]
 pub struct Table {
     pub title: String,
-    /// The heads of the columns of our figure and its peer.
+    /// Headings of the columns for our figure and its peer.
     pub heads: (&'static str, &'static str),
     pub rows: Vec<Measurement>,
 }
@@ -171,8 +171,8 @@ impl fmt::Display for Table {
     }
 }
 
-/// Lines of cells as a Markdown table: the first is the head, the first column text, the others
-/// numbers.
+/// Formats lines of cells as a Markdown table: the first line is the head; the first column is
+/// text, the others are numbers.
 pub fn columns<const N: usize>(lines: &[[String; N]]) -> String {
     let width = |column: usize| {
         let cells = lines.iter().map(|line| line[column].chars().count());

@@ -1,26 +1,26 @@
-//! What is measured: clusters of named sizes, the same in every run.
+//! Workloads to measure: clusters of named sizes, the same in every run.
 
 use std::fmt::{self, Write as _};
 
 use crate::twin::draw::Draw;
 
-/// Accounts below the root, and accounts below each of them; users are below these.
+/// Accounts below the root, and accounts below each of them; users are below the latter.
 const DIVISIONS: u32 = 20;
 const GROUPS: u32 = 20;
 
-/// When lives begin, seconds since 1970.
+/// Start time of all lives, seconds since 1970.
 pub const START: i64 = 1_800_000_000;
 
-/// How the records of jobs lie in memory.
+/// Layout of the job records in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// One behind the other, as after a start.
+    /// In order, as after a start.
     Fresh,
-    /// By chance, as after weeks.
+    /// In random order, as after weeks.
     Scattered,
 }
 
-/// How priorities are made.
+/// The calculation of priorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Fair Tree and six weights.
@@ -53,7 +53,7 @@ impl Workload {
         }
     }
 
-    /// A million of them.
+    /// A million waiting jobs.
     pub const fn huge(layout: Layout, kind: Kind) -> Workload {
         Workload {
             waiting: 1_000_000,
@@ -64,19 +64,19 @@ impl Workload {
         }
     }
 
-    /// All associations: root, accounts, users.
+    /// Number of associations: root, accounts, users.
     pub fn assocs(&self) -> u32 {
         1 + DIVISIONS + DIVISIONS * GROUPS + self.users
     }
 
-    /// The life up to the moment when passes can be asked for; `parameters` is
+    /// The life up to the moment when passes can be requested; `parameters` is
     /// `PriorityParameters`.
     pub fn life(&self, parameters: &str) -> String {
         self.life_until_served(parameters, self.running) + "serve\n"
     }
 
-    /// The same, where a reconfigure brings `PriorityParameters` once there are jobs; those that run
-    /// have waited in a pass with these, as they do on a site.
+    /// Like `life`, but a reconfigure changes `PriorityParameters` after the jobs are there.
+    /// Running jobs have waited during a pass with these parameters, as on a real site.
     pub fn life_that_changes(&self, parameters: &str) -> String {
         let life = self.life_until_served("", 0);
         format!(
@@ -85,11 +85,11 @@ impl Workload {
         )
     }
 
-    /// So many jobs run from the beginning, and as many of the others wait as are left.
+    /// The life in which `running` jobs run from the beginning and the rest of the jobs wait.
     fn life_until_served(&self, parameters: &str, running: u32) -> String {
         let mut text = self.settings(parameters);
         self.write_tables(&mut text);
-        // Before there are jobs, what the plugin holds is for associations.
+        // Before there are jobs, the plugin's memory holds only associations.
         let scattered = u32::from(self.layout == Layout::Scattered);
         let _ = write!(
             text,
@@ -170,7 +170,7 @@ impl Workload {
         })
     }
 
-    /// How many users the first `groups` accounts have.
+    /// Number of users in the first `groups` accounts.
     fn users_up_to(&self, groups: u32) -> u32 {
         let users = u64::from(self.users) * u64::from(groups) / u64::from(DIVISIONS * GROUPS);
         u32::try_from(users).unwrap_or(u32::MAX)
@@ -231,7 +231,7 @@ impl fmt::Display for Workload {
     }
 }
 
-/// `1,000,000`.
+/// Formats a number as `1,000,000`.
 pub fn count(number: impl Into<u64>) -> String {
     let digits = number.into().to_string();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! slurmctld's clock is stepped back and forth by days: no second is charged twice, none is lost.
+//! slurmctld's clock steps back and forward by days: no second is charged twice, and none is lost.
 
 use std::fs;
 use std::time::SystemTime;
@@ -14,11 +14,11 @@ use crate::wait;
 
 const DAYS: i64 = 2 * 86_400;
 
-/// Back and to where it was; forth, back from there, a crash, and forth again.
+/// Steps back and to the correct time; then forward, back from there, a crash, and forward again.
 pub fn steps(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";
-    // Or slurmctld would believe that its nodes have not answered for days.
+    // Otherwise slurmctld would believe that its nodes have not answered for days.
     plan.settings.push(("SlurmdTimeout", "0".to_owned()));
     check.in_cluster(&plan, |cluster| {
         cluster.stop_slurmctld()?;
@@ -44,7 +44,7 @@ pub fn steps(check: &Check) -> Result<()> {
         check.step("a crash then");
         cluster.kill_slurmctld()?;
         cluster.start_slurmctld()?;
-        // One slurmctld tells of it, and the next one does.
+        // One slurmctld reports it, and the next one does, too.
         stepped.nothing_is_charged(cluster, 3)?;
         check.step("days forth again");
         stepped.time_is_charged(cluster, DAYS)?;
@@ -59,7 +59,8 @@ struct Stepped<'a> {
 }
 
 impl Stepped<'_> {
-    /// The clock is behind: passes go on, and what was charged stays to the second.
+    /// The clock has stepped back: passes continue, and the charged usage stays exact to the
+    /// second.
     fn nothing_is_charged(&self, cluster: &Cluster, told: usize) -> Result<()> {
         wait::until_true("the clock is told of", DEADLINE, || {
             Ok(self.lines(cluster)?.len() >= told)
@@ -72,14 +73,14 @@ impl Stepped<'_> {
             charged == later,
             "charged while the clock is behind: {charged} became {later}"
         );
-        // Neither lost nor charged twice: all up to the last pass.
+        // Neither lost nor charged twice: everything up to the last pass is charged.
         let most = self.steady.until(fixture::last_pass(cluster));
         ensure!(charged == most, "charged {charged}, not {most}");
         self.told(cluster, told)?;
         fixture::ensure_numbers(cluster)
     }
 
-    /// With the clock ahead by so much, every second that it has shown is charged once.
+    /// The clock is `ahead` seconds ahead: every second that it has shown is charged once.
     fn time_is_charged(&self, cluster: &Cluster, ahead: i64) -> Result<()> {
         cluster.set_clock_ahead(ahead)?;
         let stepped = fixture::now()? + ahead;
@@ -99,7 +100,7 @@ impl Stepped<'_> {
         Ok(())
     }
 
-    /// Errors of ours since the first step.
+    /// Errors of our plugin since the first step.
     fn lines(&self, cluster: &Cluster) -> Result<Vec<String>> {
         let log = cluster.slurmctld_log()?;
         let new = log.get(self.before..).unwrap_or_default();
@@ -108,7 +109,7 @@ impl Stepped<'_> {
     }
 }
 
-/// Waits until so many passes have ended: each writes its file, whatever its clock shows.
+/// Waits until `count` passes have ended: each writes its file at any clock time.
 fn passes(cluster: &Cluster, count: u32) -> Result<()> {
     let file = cluster.state_file("priority_last_decay_ran");
     let written = || -> Option<SystemTime> { fs::metadata(&file).ok()?.modified().ok() };

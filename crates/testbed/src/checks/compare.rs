@@ -1,4 +1,4 @@
-//! Printed numbers against the engine's, digit for digit.
+//! Compares printed numbers with the engine's, digit by digit.
 
 use anyhow::{Context, Result, bail};
 use fairtree::extended::Extended;
@@ -9,12 +9,12 @@ use fairtree::tree::{Assoc, AssocKind, Shares};
 use super::model::Model;
 use crate::cluster::table::{Row, Table};
 
-/// Fails with every field of sshare that is not what the engine says.
+/// Fails with a list of all fields of sshare that differ from the engine's.
 pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
     let mut wrong = Vec::new();
     let rows = model.tree.rows().iter().zip(&model.fairshare);
     for (at, (printed, (assoc, computed))) in sshare.rows().iter().zip(rows).enumerate() {
-        // The root has no siblings; the value printed for it has no meaning.
+        // The root has no siblings; its printed value has no meaning.
         if assoc.parent.is_none() {
             continue;
         }
@@ -37,15 +37,15 @@ pub fn shares(model: &Model, sshare: &Table) -> Result<()> {
 
 /// The derived columns of one association as sshare prints them.
 ///
-/// Outside Fair Tree sshare of some releases prints a factor for accounts, too, and LevelFS means
-/// nothing.
+/// Outside Fair Tree, sshare of some releases also prints a factor for accounts, and LevelFS has no
+/// meaning.
 fn share_fields(
     model: &Model,
     at: usize,
     assoc: &Assoc,
     computed: &AssocFairshare,
 ) -> Vec<(&'static str, String)> {
-    // By the flags of Fair Tree sshare prints it for users alone.
+    // With the flags of Fair Tree, sshare prints it only for users.
     let rates = model.rates_accounts && !model.has_flags_of_fair_tree();
     let prints = assoc.kind == AssocKind::User || rates;
     let factor = computed.fs_factor.filter(|_| prints);
@@ -69,7 +69,7 @@ fn share_fields(
     fields
 }
 
-/// As C's `%f`.
+/// Formats as C's `%f`.
 fn six(value: f64) -> String {
     if value.is_infinite() {
         return "inf".to_owned();
@@ -83,15 +83,14 @@ pub struct Printed<'a> {
     pub job: Job,
     /// sprio's row.
     pub sprio: &'a Row,
-    /// squeue's priority; `None` for a job in several partitions, where it is that of
-    /// whichever slurmctld looked at last.
+    /// squeue's priority; `None` for a job in several partitions, where it belongs to the partition
+    /// that slurmctld looked at last.
     pub squeue: Option<u32>,
 }
 
-/// Fails unless there is one moment in `earliest..=latest` at which the engine gives every
-/// printed number.
+/// Fails unless the engine gives all printed numbers for one moment in `earliest..=latest`.
 ///
-/// The moment is that of the pass that set the priorities; it is printed nowhere.
+/// The moment is the time of the pass that set the priorities; no command prints it.
 pub fn priorities(model: &Model, printed: &[Printed], earliest: i64, latest: i64) -> Result<()> {
     let mut best: Option<Vec<String>> = None;
     for now in earliest..=latest {

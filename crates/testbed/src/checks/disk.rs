@@ -1,4 +1,5 @@
-//! slurmctld's disk is full or read-only: slurmctld goes on, nothing is lost, one line tells.
+//! slurmctld's disk is full or read-only: slurmctld continues, nothing is lost, one line reports
+//! it.
 
 use std::fs;
 
@@ -13,14 +14,14 @@ use crate::cluster::disk::Trouble;
 use crate::facts::facts;
 use crate::wait;
 
-/// Enough for all that slurmctld saves here, and soon full.
+/// Large enough for everything that slurmctld saves here, and quickly filled.
 const KIB: u32 = 8 * 1024;
 
-/// What our plugin says while state is not saved, and of which file.
+/// Messages of our plugin while it cannot save its state, with the file's name.
 const BEGINS: &str = "state is not saved: ";
 const ENDS: &str = "state is saved again";
 
-/// Each trouble for some passes, then again under a slurmctld that is killed; then damaged files.
+/// Each fault for some passes, then again with a killed slurmctld; then damaged files.
 pub fn bad(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";
@@ -71,7 +72,7 @@ fn for_a_while(
     Ok(())
 }
 
-/// What was charged since the disk is bad is charged again by the next slurmctld, once.
+/// The next slurmctld charges once again what was charged since the disk failed.
 fn under_a_kill(cluster: &mut Cluster, steady: &Steady, trouble: Trouble) -> Result<()> {
     let before = cluster.slurmctld_log()?.len();
     cluster.spoil_disk(trouble)?;
@@ -89,7 +90,8 @@ fn under_a_kill(cluster: &mut Cluster, steady: &Steady, trouble: Trouble) -> Res
     Ok(())
 }
 
-/// Waits until it is told that state is not saved, and usage goes on for some more passes.
+/// Waits until the log reports that state is not saved, and until usage has grown for some more
+/// passes.
 fn passes_go_on(cluster: &Cluster, steady: &Steady, before: usize) -> Result<()> {
     wait::until_true("the trouble is told", DEADLINE, || {
         Ok(!ours(cluster, before, BEGINS)?.is_empty())
@@ -104,7 +106,7 @@ fn steady_per_pass(steady: &Steady) -> i64 {
     steady.until(i64::from(PERIOD)) - steady.until(0)
 }
 
-/// slurmctld is killed, its own files are emptied: ours counts.
+/// Kills slurmctld and empties its own files: our file counts.
 fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
     cluster.kill_slurmctld()?;
     let before = cluster.slurmctld_log()?.len();
@@ -113,7 +115,7 @@ fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
         fs::write(cluster.state_file(name), "")?;
     }
     if facts(cluster.release()).needs_usage_file {
-        // It may refuse the file, or take the one of before.
+        // slurmctld may refuse the file, or take the previous one.
         cluster.start_slurmctld_despite_its_files()?;
     } else {
         cluster.start_slurmctld()?;
@@ -132,7 +134,7 @@ fn emptied(cluster: &mut Cluster, steady: &Steady) -> Result<()> {
     Ok(())
 }
 
-/// Lines of ours behind the first `before` bytes of the log, those that contain `words`.
+/// Our plugin's lines after the first `before` bytes of the log that contain `words`.
 fn ours(cluster: &Cluster, before: usize, words: &str) -> Result<Vec<String>> {
     let log = cluster.slurmctld_log()?;
     let new = log.get(before..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A fault inside the plugin: slurmctld lives on with the previous priorities.
+//! A fault inside the plugin: slurmctld continues with the previous priorities.
 
 use anyhow::{Result, ensure};
 
@@ -45,7 +45,7 @@ pub fn survives(check: &Check) -> Result<()> {
     })
 }
 
-/// Two passes fail; slurmctld answers and nothing has moved.
+/// Two passes fail; slurmctld answers and no priority has changed.
 fn passes_fail(cluster: &mut Cluster, fault: &str) -> Result<()> {
     cluster.stop_slurmctld()?;
     let lines = fault_lines(cluster)?;
@@ -69,7 +69,7 @@ fn restart_with(cluster: &mut Cluster, fault: Option<&str>) -> Result<()> {
     cluster.start_slurmctld()
 }
 
-/// Job numbers and priorities.
+/// Job ids and priorities.
 fn priorities(cluster: &Cluster) -> Result<Vec<String>> {
     let table = cluster.squeue("PD")?;
     table

@@ -18,18 +18,18 @@ pub const PERIOD: u32 = 2;
 pub const CPUS: u32 = 8;
 /// Nodes of the whole cluster.
 pub const NODES: u32 = 2;
-/// Far longer than anything takes that happens at all (stock passes come once a minute).
+/// Far longer than any expected event takes (stock passes come once a minute).
 pub const DEADLINE: Duration = Duration::from_secs(240);
 
-/// A small site without decay: usage is then a whole number of TRES-seconds, and what sshare
-/// prints of it is all there is to know.
+/// A small site without decay: usage is a whole number of TRES-seconds, and sshare prints it
+/// exactly.
 pub fn plan(release: &Release, priority: PriorityType) -> Plan {
     let mut settings: Vec<(&'static str, String)> = [
         ("PriorityDecayHalfLife", "0"),
         ("PriorityUsageResetPeriod", "NONE"),
         ("PriorityCalcPeriod", "1"),
         ("PriorityMaxAge", "1-0"),
-        // High enough that a second of waiting shows.
+        // High enough to show a second of waiting.
         ("PriorityWeightAge", "1000000"),
         ("PriorityWeightAssoc", "3000"),
         ("PriorityWeightFairshare", "100000"),
@@ -67,8 +67,8 @@ pub fn plan(release: &Release, priority: PriorityType) -> Plan {
     }
 }
 
-/// Three levels, `parent` shares, zero shares; every account with users is used by a check, so
-/// that no two accounts tie (there stock depends on the order of its lists).
+/// Three levels, `parent` shares, zero shares. A check uses every account with users, so that no
+/// two accounts tie (stock orders tied accounts by the order of its lists).
 pub fn accounting() -> Accounting {
     use FairShare::{Parent, Raw};
     let account = |name, parent, shares, users: &[(&'static str, FairShare)]| Account {
@@ -107,7 +107,7 @@ pub fn accounting() -> Accounting {
     }
 }
 
-/// Two accounts without usage, which tie: each with a user of one share and one of none.
+/// Two accounts without usage, which tie: each has a user with one share and a user with none.
 pub fn with_tied_accounts(mut plan: Plan) -> Plan {
     for (name, users) in [("tie1", ["fay", "gil"]), ("tie2", ["hal", "ivy"])] {
         plan.accounting.accounts.push(Account {
@@ -131,7 +131,7 @@ pub fn with_leaf_account(mut plan: Plan) -> Plan {
     plan
 }
 
-/// A job on one CPU in the default partition and QOS; change what matters.
+/// A job on one CPU in the default partition and QOS; override the fields that matter.
 pub fn job<'a>(user: &'a str, account: &'a str, secs: u32) -> NewJob<'a> {
     NewJob {
         user,
@@ -157,15 +157,15 @@ pub fn total_usage(cluster: &Cluster) -> Result<u64> {
     table.find("Account", "root")?.get("RawUsage")
 }
 
-/// Waits until a pass has begun and ended after this call.
+/// Waits for a whole pass that begins after this call.
 pub fn next_pass(cluster: &Cluster) -> Result<()> {
     pass_after(cluster, now()?)
 }
 
 /// Waits until a pass that began after the second `called` has ended.
 ///
-/// Each pass ends by writing the time of its begin to a file, in the same form under either
-/// plugin: seconds since 1970 as eight bytes, the highest first.
+/// Each pass ends by writing its start time to a file. Both plugins use the same form: seconds
+/// since 1970 as eight bytes, most significant first.
 pub fn pass_after(cluster: &Cluster, called: i64) -> Result<()> {
     wait::until_true(
         "the next pass",
@@ -174,7 +174,7 @@ pub fn pass_after(cluster: &Cluster, called: i64) -> Result<()> {
     )
 }
 
-/// No number of sshare is NaN.
+/// Fails if a number of sshare is NaN.
 pub fn ensure_numbers(cluster: &Cluster) -> Result<()> {
     let columns = "Account,User,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
     let table = cluster.sshare(columns)?;
@@ -188,24 +188,24 @@ pub fn ensure_numbers(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// When the last pass that has ended began; 0: none has.
+/// Start time of the last pass that has ended; 0 if there is none.
 pub fn last_pass(cluster: &Cluster) -> i64 {
     let file = cluster.state_file("priority_last_decay_ran");
-    // Stock takes the file away for an instant while it replaces it.
+    // Stock removes the file for an instant while it replaces it.
     let bytes = fs::read(&file).unwrap_or_default();
     bytes
         .first_chunk()
         .map_or(0, |begin| i64::from_be_bytes(*begin))
 }
 
-/// Waits until slurmctld has written its jobs down as they are now.
+/// Waits until slurmctld has saved its jobs in their current state.
 ///
-/// It does so some seconds after a change; killed before, it would believe that an ended job
-/// still runs, and give it a later end when the nodes deny that.
+/// slurmctld saves some seconds after a change. If it is killed before, it believes that an ended
+/// job still runs, and gives it a later end when the nodes deny that.
 pub fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
     let file = cluster.state_file("job_state");
     let called = SystemTime::now();
-    // A change that makes slurmctld write a new file even if the last one has been written.
+    // This change makes slurmctld write a new file even if the last one is already written.
     let mut held = job("bob", "left", 60);
     held.options.push("--hold".to_owned());
     cluster.submit(&held)?;
@@ -215,7 +215,7 @@ pub fn jobs_are_saved(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// Waits until a job has ended, however that came.
+/// Waits until a job has ended for any reason.
 pub fn over(cluster: &Cluster, id: u32) -> Result<()> {
     wait::until_true("the job is over", DEADLINE, || {
         let jobs = cluster.show("job")?;
@@ -224,7 +224,7 @@ pub fn over(cluster: &Cluster, id: u32) -> Result<()> {
     })
 }
 
-/// Waits until a job runs, and gives the time of its start.
+/// Waits until a job runs, and returns its start time.
 pub fn started(cluster: &Cluster, id: u32) -> Result<i64> {
     wait::until("the job runs", DEADLINE, || {
         let jobs = cluster.show("job")?;
@@ -236,7 +236,7 @@ pub fn started(cluster: &Cluster, id: u32) -> Result<i64> {
     })
 }
 
-/// Waits until a job has ended wholly, and gives the times of its start and end.
+/// Waits until a job has ended completely, and returns its start and end times.
 pub fn ended(cluster: &Cluster, id: u32) -> Result<(i64, i64)> {
     wait::until("the job has ended", DEADLINE, || {
         let jobs = cluster.show("job")?;
@@ -248,7 +248,7 @@ pub fn ended(cluster: &Cluster, id: u32) -> Result<(i64, i64)> {
     })
 }
 
-/// Runs jobs to their end so that every account has been used, none as much as another.
+/// Runs jobs to their end so that every account has usage, and no two the same.
 pub fn use_every_account(cluster: &Cluster) -> Result<()> {
     let mut ids = Vec::new();
     for (user, account, cpus, secs) in [
@@ -270,9 +270,9 @@ pub fn use_every_account(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// A job that takes the whole cluster for an hour; gives its number.
+/// Submits a job that takes the whole cluster for an hour; returns its id.
 ///
-/// What is submitted afterwards stays pending, also when slurmctld is restarted or reads
+/// Jobs that are submitted afterwards stay pending, also when slurmctld restarts or reads
 /// slurm.conf again (which opens a stopped partition).
 pub fn occupy(cluster: &Cluster) -> Result<u32> {
     let whole = NewJob {
@@ -286,7 +286,7 @@ pub fn occupy(cluster: &Cluster) -> Result<u32> {
     Ok(id)
 }
 
-/// Keeps what is submitted from now on pending, without use going on.
+/// Keeps new jobs pending, so that usage does not grow.
 pub fn stop_partitions(cluster: &Cluster) -> Result<()> {
     set_partitions(cluster, "state=down")
 }
@@ -306,7 +306,7 @@ fn set_partitions(cluster: &Cluster, state: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same, also when slurmctld reads slurm.conf again.
+/// Keeps new jobs pending, also when slurmctld reads slurm.conf again.
 pub fn drain_nodes(cluster: &Cluster) -> Result<()> {
     for node in 0..NODES {
         let name = format!("nodename=n{node}");
@@ -319,15 +319,15 @@ pub fn drain_nodes(cluster: &Cluster) -> Result<()> {
 
 /// Opens a node that was drained, and waits until jobs can start on it.
 ///
-/// A node has no state between a restart of slurmctld and its registration: releases from 23.11 on
-/// refuse to resume it then, but end its draining all the same.
+/// A node has no state between a restart of slurmctld and its registration. Releases from 23.11 on
+/// then refuse to resume it, but end its draining all the same.
 pub fn resume_node(cluster: &Cluster, node: &str) -> Result<()> {
     wait::until_true("a drained node is open", DEADLINE, || {
         let nodes = cluster.show("node")?;
         let state = nodes.find("NodeName", node)?.text("State")?;
         if state.contains("DRAIN") {
             let name = format!("nodename={node}");
-            // Whether it took it shows in the state.
+            // The state shows whether slurmctld accepted it.
             let _ = cluster.run(&["scontrol", "update", &name, "state=resume"]);
             return Ok(false);
         }

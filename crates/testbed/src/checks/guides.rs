@@ -1,8 +1,8 @@
 //! The command lines of the guides that need a cluster, read from the guides and run in one.
 //!
-//! The cluster is that of the tour, with Slurm's own plugin, since the administrator's guide puts
-//! ours in its place and takes it away again. Names of people, files and the release stand for
-//! those of the cluster.
+//! The cluster is that of the tour, with Slurm's own plugin, because the administrator's guide
+//! replaces it with ours and removes ours again. Names of people, files and the release in the
+//! guides are replaced by those of the cluster.
 
 use std::fs;
 use std::process::Command;
@@ -17,23 +17,23 @@ use crate::cluster::fairtree::Ran;
 use crate::demo::plan;
 use xtask::project;
 
-/// The blocks that are run here.
+/// Kind of the blocks that this check runs.
 const KIND: &str = "console cluster";
 
-/// The guides, in the order in which they are tried.
+/// The guides, in the order of the check.
 const GUIDES: [&str; 2] = ["docs/user.md", "docs/administrator.md"];
 
 /// People of the tour whom the guides name.
 const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "frank"];
 
-/// Jobs that the guides find waiting.
+/// Waiting jobs for the guides.
 const JOBS: u32 = 40;
 
-/// Reads and runs them all.
+/// Reads and runs all guides.
 pub fn work(check: &Check) -> Result<()> {
     let plan = plan::plan(check.release, PriorityType::Multifactor);
     check.in_cluster(&plan, |cluster| {
-        // Takes the whole cluster, so that what follows waits.
+        // Takes the whole cluster, so that later jobs wait.
         let whole = NewJob {
             user: "alice",
             account: "physics",
@@ -61,7 +61,7 @@ pub fn work(check: &Check) -> Result<()> {
     })
 }
 
-/// The command lines of the blocks that are run here.
+/// The command lines of the blocks that this check runs.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut here = false;
@@ -84,7 +84,7 @@ fn run(check: &Check, cluster: &mut Cluster, line: &str) -> Result<()> {
         return make(check, line);
     }
     let ran = cluster.shell(&translated(check, cluster, line)?)?;
-    // What compares and checks may find something.
+    // Commands that compare and check may report findings.
     let finds = ["lint", "compare", "--check", "doctor"];
     let most = i32::from(finds.iter().any(|word| line.contains(word)));
     ensure!(
@@ -114,7 +114,7 @@ fn translated(check: &Check, cluster: &Cluster, line: &str) -> Result<String> {
         .replace("22.05.8", &check.release.to_string()))
 }
 
-/// Builds the plugin as the guide says, from the source that there is.
+/// Builds the plugin as the guide says, from the available source.
 fn make(check: &Check, line: &str) -> Result<()> {
     let source = project::slurm_source(check.release).display().to_string();
     let line = line
@@ -123,7 +123,7 @@ fn make(check: &Check, line: &str) -> Result<()> {
     let answer = Command::new("sh")
         .args(["-c", &line])
         .current_dir(project::root())
-        // What this guide says, not what a calling `make test` was told.
+        // Do not inherit options from a calling `make test`.
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL")
         .env_remove("SLURM")
@@ -134,7 +134,7 @@ fn make(check: &Check, line: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a reader would look for in the output.
+/// Checks for the output that a reader expects.
 fn expect(cluster: &Cluster, line: &str, ran: &Ran) -> Result<()> {
     let conf = fs::read_to_string(cluster.conf_file())?;
     let setting = |key: &str| {

@@ -1,6 +1,6 @@
-//! Jobs whose names, comments and paths hold line breaks, separators and whole records of other jobs,
-//! submitted by sbatch: every command of `fairtree` that reads jobs works, and shows what squeue says
-//! of every job.
+//! Jobs whose names, comments and paths hold line breaks, separators and whole records of other
+//! jobs, submitted by sbatch: every command of `fairtree` that reads jobs works, and shows the same
+//! as squeue for every job.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use crate::cluster::Cluster;
 use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 
-/// What each text has, so that it is found where it must not be.
+/// A word in each text, to find the text where it must not appear.
 const MARK: &str = "secretword";
 
-/// Texts that users may write; `victim` is the number of another user's job.
+/// Texts that users may write; `victim` is the id of another user's job.
 fn texts(victim: u32, user: &str) -> Vec<String> {
     let record = format!(
         "JobId={victim} JobName=wrap UserId={user}(1) GroupId=g(1) MCS_label=N/A Priority=1 Nice=0 \
@@ -53,13 +53,13 @@ const OPTIONS: [&str; 12] = [
     "mcs-label",
 ];
 
-/// Those that Slurm takes whatever they are.
+/// Options for which Slurm accepts any text.
 const FREE: [&str; 4] = ["job-name", "comment", "chdir", "output"];
 
 /// Names, comments, folders and files.
 pub fn texts_of_users(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
-    // Otherwise scontrol does not print the WCKey.
+    // Without it scontrol does not print the WCKey.
     plan.settings.push(("TrackWCKey", "yes".into()));
     check.in_cluster(&plan, |cluster| {
         let running = fixture::occupy(cluster)?;
@@ -86,13 +86,13 @@ pub fn texts_of_users(check: &Check) -> Result<()> {
     })
 }
 
-/// Submits a held job for each option and text, and gives how many sbatch took of each option.
+/// Submits a held job for each option and text, and returns how many sbatch accepted per option.
 fn submit(cluster: &Cluster, victim: u32) -> Result<BTreeMap<&'static str, usize>> {
     let user = cluster.user("bob")?.name.clone();
     let mut taken = BTreeMap::new();
     for option in OPTIONS {
         for text in texts(victim, &user) {
-            // That job itself would be left out, and is told: see the reader's own tests.
+            // The reader would leave out this job and report it: see the reader's own tests.
             if option == "mcs-label" && text.contains("\nJobId=") {
                 continue;
             }
@@ -103,7 +103,7 @@ fn submit(cluster: &Cluster, victim: u32) -> Result<BTreeMap<&'static str, usize
             }
         }
     }
-    // Bytes that are no UTF-8, as no argument of ours can be.
+    // Bytes that are not UTF-8; our arguments cannot be that.
     let line = "sbatch --parsable --hold --account=left --partition=main --wrap=x --output=/dev/null \
                 --job-name=\"$(printf 'secretword\\377\\nb')\" --comment=\"$(printf '\\377\\303')\"";
     cluster.run_as(cluster.user("ann")?, &["sh", "-c", line])?;
@@ -123,7 +123,7 @@ fn held() -> NewJob<'static> {
     held
 }
 
-/// Every command that reads jobs, of the live site or of a capture.
+/// Runs every command that reads jobs, for the live site or for a capture.
 fn commands(cluster: &Cluster, from: &[&str], jobs: &[u32]) -> Result<()> {
     let ids: Vec<String> = jobs.iter().map(u32::to_string).collect();
     for words in [
@@ -155,7 +155,7 @@ fn commands(cluster: &Cluster, from: &[&str], jobs: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// A capture has a record of each job, with the owner that squeue tells.
+/// Checks that a capture has a record of each job, with the owner that squeue reports.
 fn captured(
     cluster: &Cluster,
     folder: &std::path::Path,
@@ -191,8 +191,8 @@ fn captured(
     Ok(())
 }
 
-/// `7 ann(1006)` of a record in a capture: number, and the owner behind the name, as the reader
-/// finds it there.
+/// Returns `7 ann(1006)` for a record in a capture: the job id, and the owner after the name, where
+/// the reader finds it.
 fn owner(record: &str) -> Option<String> {
     let id = record.strip_prefix("JobId=")?.split(' ').next()?;
     let head = &record[..record

@@ -1,5 +1,5 @@
-//! Past use from the accounting database: what ran under another priority plugin, as `fairtree ledger`
-//! writes it, beside what `sacct` lists.
+//! Past usage from the accounting database: compares what `fairtree ledger` writes for jobs that
+//! ran under a different priority plugin with what `sacct` lists.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,14 +14,14 @@ use crate::cluster::client::NewJob;
 use crate::cluster::conf::PriorityType;
 use crate::wait;
 
-/// Another cluster of the database, which has never said a word.
+/// A second cluster in the database, which has never reported anything.
 const OTHER: &str = "other";
 
 /// Billing TRES times seconds, by account and user.
 pub type Sums = BTreeMap<(String, String), u64>;
 
-/// Jobs that complete, one that is cancelled, and one that runs: filled in are those that
-/// have ended, to the second, by the rule of the policy.
+/// Jobs that complete, one that is cancelled, and one that runs: those that have ended are filled
+/// in, to the second, by the rule of the policy.
 pub fn is_filled(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Multifactor);
     check.in_cluster(&plan, |cluster| {
@@ -42,7 +42,7 @@ pub fn is_filled(check: &Check) -> Result<()> {
         )?;
         cluster.run(&["scancel", &ended.to_string()])?;
         fixture::over(cluster, ended)?;
-        // The database learns of it some seconds later.
+        // The database receives it some seconds later.
         wait::until_true("all is in the database", DEADLINE, || {
             let states = states(cluster)?;
             let count = |state: &str| {
@@ -98,7 +98,7 @@ fn states(cluster: &Cluster) -> Result<Vec<String>> {
     Ok(rows.lines().map(str::to_owned).collect())
 }
 
-/// What `sacct` lists of runs that have ended in a state that counts.
+/// Usage from `sacct` of runs that have ended in a state that counts.
 pub fn expected(cluster: &Cluster, counts: impl Fn(&str) -> bool) -> Result<Sums> {
     let format = "--format=account,user,state,elapsedraw,alloctres";
     let rows = cluster.run(&["sacct", "-a", "-X", "-D", "-P", "-n", format])?;
@@ -114,7 +114,7 @@ pub fn expected(cluster: &Cluster, counts: impl Fn(&str) -> bool) -> Result<Sums
         }
         let mut tres = tres.split(',');
         let billing = tres.find_map(|one| one.strip_prefix("billing="));
-        // A run that was cancelled while it waited has none.
+        // A job that was cancelled while it waited has no billing.
         let Some(billing) = billing else { continue };
         let used = billing.parse::<u64>()? * secs.parse::<u64>()?;
         *sums
@@ -126,7 +126,7 @@ pub fn expected(cluster: &Cluster, counts: impl Fn(&str) -> bool) -> Result<Sums
     Ok(sums)
 }
 
-/// What stands in the file.
+/// Usage in the file.
 fn filled(cluster: &Cluster) -> Result<Sums> {
     let name = source_file("own").context("a label")?;
     let file = cluster.state_file(&name);

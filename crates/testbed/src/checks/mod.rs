@@ -1,7 +1,7 @@
-//! Checks in a private cluster: real users, real jobs, Slurm's own commands as witnesses.
+//! Checks in a private cluster: real users, real jobs, checked with Slurm's own commands.
 //!
-//! Each check starts a cluster of its own. Waiting is for conditions; nothing depends on how
-//! fast the machine is.
+//! Each check starts its own cluster. Checks wait for conditions; nothing depends on the speed of
+//! the machine.
 
 mod bytes;
 mod clock;
@@ -44,13 +44,13 @@ use xtask::release::Release;
 
 pub use teardown::hold_of_arguments;
 
-/// A check that runs: how it starts its cluster.
+/// A running check; it starts clusters.
 pub struct Check<'a> {
     /// Slurm's release.
     pub release: &'a Release,
     progress: &'a Progress,
     name: &'static str,
-    /// Which of the check's clusters, where it has several at once.
+    /// Name of the cluster, if the check has several at once.
     part: &'static str,
 }
 
@@ -69,7 +69,7 @@ impl Check<'_> {
         })
     }
 
-    /// Says what the check does now.
+    /// Shows the current step of the check.
     pub fn step(&self, what: &str) {
         let part = self.part;
         let space = if part.is_empty() { "" } else { " " };
@@ -92,10 +92,10 @@ impl Check<'_> {
     }
 }
 
-/// Copies a cluster's logs and settings to a folder that stays, and tells which.
+/// Copies a cluster's logs and settings to a folder that stays, and returns its name.
 ///
 /// # Errors
-/// Files that cannot be read or written.
+/// Fails if files cannot be read or written.
 pub fn save_logs(cluster: &Cluster, name: &str, part: &str) -> Result<String> {
     let logs = project::root().join("target/cluster-logs");
     let folder = logs.join(name).join(part);
@@ -116,7 +116,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What a check does.
+/// The function of a check.
 type Body = fn(&Check) -> Result<()>;
 
 const CHECKS: &[(&str, Every, Body)] = &[
@@ -326,7 +326,7 @@ const CHECKS: &[(&str, Every, Body)] = &[
     ),
 ];
 
-/// Those of the program's extent, as tests.
+/// The checks of the chosen extent, as tests.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let each = |&(name, _, body): &(&'static str, Every, Body)| {
         harness::test(bed, name, move |bed| {

@@ -14,18 +14,18 @@ use crate::cluster::Cluster;
 use crate::cluster::table::{Row, Table};
 use crate::facts::facts;
 
-/// What [`Model::of`] and the comparison need of sshare.
+/// Columns of sshare for [`Model::of`] and for the comparison.
 pub const SSHARE_COLUMNS: &str =
     "ID,Account,User,RawShares,NormShares,RawUsage,NormUsage,EffectvUsage,FairShare,LevelFS";
 
 /// The site as the engine sees it.
 pub struct Model {
     config: Config,
-    /// Whether sshare rates accounts, too, outside Fair Tree.
+    /// True if sshare rates accounts, too, outside Fair Tree.
     pub rates_accounts: bool,
     /// The associations, in sshare's order.
     pub tree: Tree,
-    /// What the engine says of each.
+    /// The engine's results for each.
     pub fairshare: Vec<AssocFairshare>,
     tables: JobTables,
     accounts: Vec<(String, String)>,
@@ -34,8 +34,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Rebuilds the site from `sshare` (columns [`SSHARE_COLUMNS`]) and from what scontrol and
-    /// sacctmgr say of partitions, QOS and associations.
+    /// Rebuilds the site from `sshare` (columns [`SSHARE_COLUMNS`]) and from the partitions, QOS
+    /// and associations that scontrol and sacctmgr print.
     pub fn of(cluster: &Cluster, config: Config, sshare: &Table) -> Result<Model> {
         let (tree, usage) = tree(sshare)?;
         let fairshare = fairshare::compute(config.ranking(), config.compat, &tree, &usage);
@@ -60,18 +60,18 @@ impl Model {
         Ok(model)
     }
 
-    /// True where `PriorityFlags` leave slurmctld and sshare with Fair Tree.
+    /// Returns true if slurmctld and sshare use Fair Tree according to `PriorityFlags`.
     pub fn has_flags_of_fair_tree(&self) -> bool {
         self.config.ranking_of_flags().keeps_levels()
     }
 
-    /// True where sshare shows a level fairshare.
+    /// Returns true if sshare shows a level fairshare.
     pub fn has_level_fs(&self) -> bool {
         self.config.ranking().columns().level_fs
     }
 
-    /// The normalised shares of the association at a position where slurmctld's are not those of
-    /// the ranking: it works them out by `PriorityFlags` alone.
+    /// The normalised shares that slurmctld has for the association at a position, if they differ
+    /// from those of the ranking: slurmctld computes them only from `PriorityFlags`.
     pub fn recorded_shares(&self, at: usize) -> Option<f64> {
         let overruled = self.has_flags_of_fair_tree() && !self.config.ranking().keeps_levels();
         overruled.then(|| self.tree.norm_shares_on_level(self.config.compat)[at])
@@ -86,7 +86,7 @@ impl Model {
         ])?)?;
         let priority = |id: u32| -> Result<u32> {
             let row = table.find("ID", &id.to_string())?;
-            // Blank: none was given.
+            // Blank: no priority was given.
             Ok(row.get("Priority").unwrap_or(0))
         };
         let ids: Vec<u32> = self.tree.rows().iter().map(|row| row.id).collect();
@@ -147,7 +147,7 @@ impl Model {
         Index::new(self.tables.tres_counts.len() - 1)
     }
 
-    /// A pending job from its line of `scontrol show job`, as in `partition`.
+    /// A pending job in `partition`, from its line of `scontrol show job`.
     pub fn job(&mut self, row: &Row, partition: &str) -> Result<Job> {
         let user = row.text("UserId")?;
         let user = user.split_once('(').map_or(user, |(name, _)| name);
@@ -156,7 +156,7 @@ impl Model {
         let qos = find(&self.qos, row.text("QOS")?).context("an unknown QOS")?;
         let partition = find(&self.partitions, partition).context("an unknown partition")?;
         let assoc = self.accounts.iter().position(|known| *known == owner);
-        // Newer releases tell what was asked for from what was given.
+        // Newer releases distinguish requested and allocated TRES.
         let asked = row.text("ReqTRES").or_else(|_| row.text("TRES"))?;
         let tres = self.count_tres(tres_count(asked, "cpu")?);
         Ok(Job {
@@ -181,7 +181,7 @@ impl Model {
         })
     }
 
-    /// What the engine says of a job at a moment.
+    /// The engine's price of a job at a moment.
     pub fn price(&self, job: &Job, now: i64) -> Result<Priced> {
         Ok(priority::price(&self.config, &self.tables, job, now)?)
     }
@@ -195,7 +195,7 @@ fn ratio(part: u32, whole: u32) -> f64 {
     }
 }
 
-/// `2`, or the `2` of `2-4`.
+/// Returns 2 for `2` and for `2-4`.
 fn first_number(text: &str) -> Result<u32> {
     let first = text.split('-').next().unwrap_or(text);
     first
@@ -224,7 +224,7 @@ fn names(sshare: &Table) -> Result<Vec<(String, String)>> {
         .collect()
 }
 
-/// The tree that the indentation of the account column draws, and the raw usage of its rows.
+/// The tree from the indentation of the account column, and the raw usage of its rows.
 fn tree(sshare: &Table) -> Result<(Tree, Vec<Extended>)> {
     let mut rows = Vec::new();
     let mut usage = Vec::new();
@@ -236,7 +236,7 @@ fn tree(sshare: &Table) -> Result<(Tree, Vec<Extended>)> {
         let user = row.text("User")?.trim();
         let shares = match row.text("RawShares")?.trim() {
             "parent" => Shares::Parent,
-            // sshare prints none for the root.
+            // sshare prints no shares for the root.
             "" => Shares::Raw(1),
             _ => Shares::Raw(row.get("RawShares")?),
         };

@@ -1,6 +1,5 @@
-//! What other parts of Slurm give a priority plugin and take from it: the factors of a site factor
-//! plugin, and what thresholds of usage are compared with. And a Slurm that has one of them not:
-//! slurmdbd.
+//! The interfaces of other parts of Slurm to a priority plugin: the factors of a site factor
+//! plugin, and usage thresholds. And a Slurm without one such part, slurmdbd.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +16,14 @@ use crate::storm::lines;
 use crate::under::Under;
 use crate::wait;
 
-/// The weight of fair share where thresholds are looked at.
+/// The weight of fair share in the check of thresholds.
 const WEIGHT: &str = "1000";
-/// Between the weighted factors of a user who has used the most and of one who has used nothing.
+/// A threshold between the weighted factors of the heaviest user and of an unused one.
 const THRESHOLD: &str = "UsageThreshold=500";
 /// The reason of a job that is below the threshold of its QOS.
 const BELOW: &str = "QOSUsageThreshold";
 
-/// Jobs that wait: whose, how many CPUs they want, in which QOS, and what the site factor plugin
-/// makes of them.
+/// Waiting jobs: user, account, CPUs, QOS, and site factor.
 const WAITING: [(&str, &str, u32, &str, i64); 4] = [
     ("ann", "left", 2, "normal", 200),
     ("ann", "left", 3, "normal", -21),
@@ -33,15 +31,15 @@ const WAITING: [(&str, &str, u32, &str, i64); 4] = [
     ("ann", "left", 6, "high", 600),
 ];
 
-/// sprio shows site factors, and a QOS holds the jobs of users below its threshold, under Slurm's
-/// plugin as under ours.
+/// sprio shows site factors, and a QOS holds the jobs of users below its threshold, with Slurm's
+/// plugin and with ours.
 pub fn factors_and_thresholds(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
-    // What is compared is not to depend on when a job was submitted.
+    // The compared numbers must not depend on submit times.
     plan.settings.push(("PriorityWeightAge", "0".to_owned()));
     plan.settings
         .push(("PriorityWeightFairshare", WEIGHT.to_owned()));
-    // Reasons are not to wait for a round of the scheduler.
+    // Reasons must not wait for a round of the scheduler.
     let scheduler = "sched_interval=1,bf_interval=1".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
     check.in_cluster(&plan, |cluster| {
@@ -66,8 +64,7 @@ pub fn factors_and_thresholds(check: &Check) -> Result<()> {
     })
 }
 
-/// Jobs that are submitted under a plugin, and what sprio says of them once each waits for what it
-/// should wait for.
+/// Submits jobs under a plugin, waits until each has its expected reason, and returns sprio's rows.
 fn waiting(cluster: &mut Cluster, under: Under) -> Result<Vec<Vec<String>>> {
     start_anew(cluster, under)?;
     let ids = WAITING
@@ -81,7 +78,7 @@ fn waiting(cluster: &mut Cluster, under: Under) -> Result<Vec<Vec<String>>> {
         })
         .into_iter()
         .collect::<Result<Vec<u32>>>()?;
-    // The start brings a pass, also of stock, whose other passes are a minute apart.
+    // A start brings a pass, also with stock, whose other passes are a minute apart.
     start_anew(cluster, under)?;
     for (id, (user, _, _, qos, site)) in ids.iter().zip(WAITING) {
         let site = site.to_string();
@@ -90,7 +87,7 @@ fn waiting(cluster: &mut Cluster, under: Under) -> Result<Vec<Vec<String>>> {
             Ok(sprio.find("JOBID", &id.to_string())?.text("SITE")?.trim() == site)
         })?;
         let below = qos == "high" && user == "ann";
-        // The rest wait for nodes, for which there are several words.
+        // The rest wait for nodes, for which Slurm has several reasons.
         let wanted = |look: &watch::Look| look.reason != "None" && (look.reason == BELOW) == below;
         watch::becomes(cluster, *id, "waits for what it should", wanted)?;
     }
@@ -123,7 +120,7 @@ fn restart(cluster: &mut Cluster, under: Under) -> Result<()> {
     cluster.switch_to(under.priority())
 }
 
-/// What our plugin says where there is no slurmdbd; stock says the same in other words.
+/// Message of our plugin without slurmdbd; stock has a similar message.
 const WITHOUT: &str = "priority/fairtree: without slurmdbd there is no usage";
 
 /// Jobs of a site without slurmdbd.
@@ -133,15 +130,15 @@ const PLAIN: [(&str, u32, &str, &str); 3] = [
     ("cyd", 3, "main,debug", "--nice=-20"),
 ];
 
-/// Without slurmdbd slurmctld starts, prices jobs and answers sprio as under stock, and logs
-/// nothing that it would not log there.
+/// Without slurmdbd, slurmctld starts, prices jobs and answers sprio as with stock, and logs
+/// nothing that it would not log with stock.
 pub fn without_slurmdbd(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     for (key, value) in [
         ("AccountingStorageType", "accounting_storage/none"),
-        // Of stock it is 0 there.
+        // With stock it is 0 there.
         ("PriorityWeightAge", "0"),
-        // Passes leave no file there, but a line.
+        // Passes write no file there, only a log line.
         ("SlurmctldDebug", "debug"),
     ] {
         plan.settings.push((key, value.to_owned()));
@@ -157,7 +154,7 @@ pub fn without_slurmdbd(check: &Check) -> Result<()> {
             let log = cluster.slurmctld_log()?;
             let shapes = lines::shapes(log.get(before..).context("a log that grows")?);
             let Some((stock_rows, stock_shapes)) = &told else {
-                // The first start says what is not there yet, and belongs to all of them.
+                // The first start logs missing files; its lines count for both plugins.
                 told = Some((rows, lines::shapes(&log)));
                 continue;
             };
@@ -176,10 +173,10 @@ pub fn without_slurmdbd(check: &Check) -> Result<()> {
     })
 }
 
-/// What our plugin says of a pass.
+/// Message of our plugin after a pass.
 const PASS: &str = "priority/fairtree: pass over";
 
-/// Jobs submitted under a plugin, and what sprio says of them, of ours after a pass.
+/// Submits jobs under a plugin and returns sprio's rows, with our plugin after a pass.
 fn plain(cluster: &mut Cluster, under: Under) -> Result<Vec<Vec<String>>> {
     restart(cluster, under)?;
     let ids = PLAIN
@@ -237,7 +234,7 @@ fn submit_plain(
         format!("--wrap=sleep {secs}"),
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    // A negative nice is the superuser's to give.
+    // Only the superuser may set a negative nice.
     let answer = if option.contains("=-") {
         cluster.run(&words)?
     } else {

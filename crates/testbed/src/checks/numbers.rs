@@ -1,4 +1,4 @@
-//! What sshare, sprio and squeue print is what the engine computes from the same inputs.
+//! sshare, sprio and squeue print the numbers that the engine computes from the same inputs.
 
 use anyhow::{Context, Result, ensure};
 use fairtree::compat::Compat;
@@ -15,13 +15,13 @@ use crate::cluster::{Cluster, Plan};
 use crate::facts::engine_release;
 use crate::wait;
 
-/// Our plugin as it comes: also with accounts that tie.
+/// Our plugin with its defaults, also with accounts that tie.
 pub fn documented(check: &Check) -> Result<()> {
     let plan = fixture::with_tied_accounts(fixture::plan(check.release, PriorityType::Fairtree));
     compare(check, plan, None)
 }
 
-/// Our plugin told to follow the stock one.
+/// Our plugin with `compat=slurm`.
 pub fn compat_slurm(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     let parameters = format!("calc_period={},compat=slurm", fixture::PERIOD);
@@ -39,7 +39,7 @@ pub fn classic(check: &Check) -> Result<()> {
     compare(check, plan, None)
 }
 
-/// Rankings that stock does not have, one after the other by reconfigure.
+/// Rankings that stock does not have, changed by reconfigure.
 pub fn rankings(check: &Check) -> Result<()> {
     let mut plan = fixture::with_leaf_account(fixture::plan(check.release, PriorityType::Fairtree));
     let parameters = |ranking| format!("calc_period={},ranking={ranking}", fixture::PERIOD);
@@ -49,14 +49,14 @@ pub fn rankings(check: &Check) -> Result<()> {
     plan.settings
         .push(("PriorityParameters", parameters(first)));
     check.in_cluster(&plan, |cluster| {
-        // A reconfigure opens a stopped partition, and leaves a drained node as it is.
+        // A reconfigure opens a stopped partition, but leaves a drained node drained.
         let (submitted, earliest) = use_and_wait(check, cluster, fixture::drain_nodes)?;
         for ranking in std::iter::once(first).chain(later) {
             check.step(ranking);
             let conf = cluster.conf_mut();
             conf.set("PriorityParameters", parameters(ranking));
             cluster.reconfigure()?;
-            // A pass that was under way may have the settings from before.
+            // A pass that was already running may have the old settings.
             fixture::next_pass(cluster)?;
             fixture::next_pass(cluster)?;
             let config = Config::from_slurm_conf(&cluster.conf().render(), "slurm.conf")?;
@@ -67,7 +67,7 @@ pub fn rankings(check: &Check) -> Result<()> {
     })
 }
 
-/// The last one is the first again: factors follow both ways.
+/// The last is the same as the first: factors change in both directions.
 const RANKINGS: [&str; 6] = [
     "least_used:2",
     "least_used:leaf",
@@ -77,18 +77,18 @@ const RANKINGS: [&str; 6] = [
     "least_used:2",
 ];
 
-/// The stock plugin itself, against the engine told to follow it.
+/// The stock plugin itself, compared with the engine in its stock mode.
 pub fn stock(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Multifactor);
     compare(check, plan, Some(stock_compat(check)))
 }
 
-/// What the engine is told in order to follow the stock plugin of the release.
+/// The engine's setting for following the stock plugin of the release.
 pub fn stock_compat(check: &Check) -> Compat {
     Compat::Slurm(engine_release(check.release))
 }
 
-/// `compat`: what the engine is told, where slurm.conf does not say it to the last number.
+/// `compat`: the engine's setting, if slurm.conf does not give the exact release.
 fn compare(check: &Check, plan: Plan, compat: Option<Compat>) -> Result<()> {
     check.in_cluster(&plan, |cluster| {
         let (submitted, first) = use_and_wait(check, cluster, fixture::stop_partitions)?;
@@ -107,8 +107,8 @@ fn compare(check: &Check, plan: Plan, compat: Option<Compat>) -> Result<()> {
     })
 }
 
-/// Leaves usage and jobs that wait once the cluster is stopped; gives these, and the time before
-/// they were submitted.
+/// Produces usage and jobs that still wait after the cluster is stopped; returns these jobs, and
+/// the time before their submission.
 fn use_and_wait(
     check: &Check,
     cluster: &Cluster,
@@ -129,8 +129,8 @@ fn use_and_wait(
     Ok((submitted, first))
 }
 
-/// slurm.conf's text without the line that says `compat=slurm`, which means the running
-/// slurmctld's release: in this process there is none.
+/// slurm.conf's text without the line with `compat=slurm`: that means the release of the running
+/// slurmctld, and this process has none.
 pub fn without_parameters(text: &str) -> String {
     text.lines()
         .filter(|line| !line.starts_with("PriorityParameters="))
@@ -193,8 +193,8 @@ fn submit_waiting(cluster: &Cluster) -> Result<Vec<u32>> {
     Ok(ids)
 }
 
-/// Waits until slurmctld has decided for every job since when it ages; only then do its age
-/// and the time that scontrol shows belong together.
+/// Waits until slurmctld has decided for every job from which time on it ages; only then its age
+/// and the time that scontrol shows agree.
 fn all_age(cluster: &Cluster) -> Result<()> {
     wait::until_true("all jobs age", DEADLINE, || {
         let jobs = cluster.show("job")?;
@@ -206,7 +206,7 @@ fn all_age(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// Takes everything down between two passes, and compares.
+/// Records all numbers between two passes, and compares them.
 fn compare_all(cluster: &Cluster, config: Config, submitted: &[u32], earliest: i64) -> Result<()> {
     let (sshare, sprio, squeue) = wait::until("two equal looks", DEADLINE, || {
         let before = cluster.sprio()?;

@@ -1,4 +1,4 @@
-//! Jobs in an order of their own: hubs, groups and projects, least used first.
+//! Jobs in a custom order: hubs, groups and projects, least used first.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ use crate::cluster::conf::PriorityType;
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 
-/// Projects with their only user, their group, what the group is entitled to in fifths of the
-/// whole, and their shares in the group. Hub A has 3 of 5 shares, its groups 1 and 2 of 3.
+/// Projects: account, its only user, group, the group's entitlement in fifths of the whole, and
+/// shares in the group. Hub A has 3 of 5 shares, its groups 1 and 2 of 3.
 const PROJECTS: [(&str, &str, usize, u64, u64); 4] = [
     ("x", "ann", 0, 1, 1),
     ("y", "bob", 0, 1, 2),
@@ -23,10 +23,10 @@ const PROJECTS: [(&str, &str, usize, u64, u64); 4] = [
     ("n", "dan", 2, 2, 1),
 ];
 
-/// Whose jobs are submitted, one after the other.
+/// Projects of the submitted jobs, in order.
 const SUBMITTED: [usize; 14] = [0, 0, 1, 2, 2, 2, 3, 0, 3, 1, 2, 3, 3, 1];
 
-/// What a job is expected to use, CPU-seconds: its limit is a minute.
+/// Expected usage of a job, CPU-seconds: its limit is a minute.
 const EXPECTED: u64 = 60 * CPUS as u64;
 
 fn plan(check: &Check) -> Plan {
@@ -65,8 +65,8 @@ fn parameters(order: &str, period: u32) -> String {
     format!("calc_period={period},ranking=least_used:2,order={order}")
 }
 
-/// Waiting jobs have the order of a loop that picks and charges, from their submission on; they
-/// start in it; administrators' numbers stay.
+/// Waiting jobs have the order of a loop that picks and charges, as soon as they are submitted, and
+/// start in it; priorities set by administrators stay.
 pub fn least_used(check: &Check) -> Result<()> {
     check.in_cluster(&plan(check), |cluster| {
         check.step("one project uses something");
@@ -145,7 +145,7 @@ pub fn least_used(check: &Check) -> Result<()> {
         })?;
 
         check.step("they start in their order");
-        // No pass comes between: what was used counts less than what was expected.
+        // No pass comes in between: real usage counts less than expected usage.
         set(cluster, &parameters("interleaved", 86_400))?;
         for node in 0..NODES {
             fixture::resume_node(cluster, &format!("n{node}"))?;
@@ -161,8 +161,8 @@ pub fn least_used(check: &Check) -> Result<()> {
     })
 }
 
-/// A reconfigure alone gives waiting jobs their order, and takes it from them; a job that is
-/// submitted right after it stands in its place, too. No other pass comes.
+/// A reconfigure alone gives waiting jobs their order, and removes it; a job that is submitted
+/// right after it also gets its place. No other pass comes.
 pub fn by_a_reconfigure(check: &Check) -> Result<()> {
     const DAY: u32 = 86_400;
     let weighted = format!("calc_period={DAY},ranking=least_used:2");
@@ -202,10 +202,10 @@ pub fn by_a_reconfigure(check: &Check) -> Result<()> {
     })
 }
 
-/// Under `expect=history` a job counts as long as the last two of its user took, here some seconds
-/// of many minutes; also after slurmctld was started again.
+/// With `expect=history` a job is expected to take as long as its user's last two jobs, here some
+/// seconds of many minutes; also after a restart of slurmctld.
 pub fn by_history(check: &Check) -> Result<()> {
-    // So long that the order is another one, however slowly a machine starts and ends jobs.
+    // Long enough to change the order, however slowly a machine starts and ends jobs.
     const MINUTES: u64 = 10;
     let limit = format!("--time={MINUTES}");
     let long = |project: usize, secs| NewJob {
@@ -266,8 +266,8 @@ pub fn by_history(check: &Check) -> Result<()> {
 /// Allocated minutes of the projects.
 const MINUTES: [u64; PROJECTS.len()] = [1, 6, 3, 2];
 
-/// A policy file: its keys count, minutes stand instead of shares, and one that is wrong leaves
-/// the old policy in force.
+/// A policy file: its keys are used, minutes replace shares, and a wrong file leaves the old policy
+/// in force.
 pub fn by_minutes(check: &Check) -> Result<()> {
     check.in_cluster(&plan(check), |cluster| {
         let id = cluster.submit(&whole(PROJECTS[2], 3))?;
@@ -308,7 +308,7 @@ pub fn by_minutes(check: &Check) -> Result<()> {
         check.step("other minutes");
         fs::write(&file, text.replace("minutes = 6", "minutes = 600"))?;
         cluster.reconfigure()?;
-        // The second project has hardly used anything of that: all its jobs come early.
+        // The second project has used very little of that: all its jobs come early.
         wait::until_true("other minutes count", DEADLINE, || {
             let found = names(&waiting(cluster)?);
             let third = jobs.iter().filter(|(_, project)| *project == 1).nth(2);
@@ -319,7 +319,7 @@ pub fn by_minutes(check: &Check) -> Result<()> {
     })
 }
 
-/// As [`picked`], where all projects compete at once.
+/// Like [`picked`], but all projects compete at once.
 fn picked_by_minutes(cluster: &Cluster, jobs: &[(u32, usize)]) -> Result<Vec<u32>> {
     let mut used = used(cluster)?;
     let mut left = jobs.to_vec();
@@ -327,7 +327,7 @@ fn picked_by_minutes(cluster: &Cluster, jobs: &[(u32, usize)]) -> Result<Vec<u32
     while !left.is_empty() {
         let oldest = (0..PROJECTS.len())
             .filter_map(|project| left.iter().copied().find(|(_, of)| *of == project));
-        // Minutes divide 6: six times what was used over them is whole.
+        // Minutes divide 6, so six times usage over minutes is a whole number.
         let best = oldest.min_by_key(|job| (used[job.1] * 6 / MINUTES[job.1], job.0));
         let (id, project) = best.context("a job")?;
         left.retain(|(other, _)| *other != id);
@@ -367,7 +367,7 @@ fn waiting(cluster: &Cluster) -> Result<Vec<(u32, u32)>> {
     Ok(found)
 }
 
-/// sprio has these numbers as PRIORITY and FAIRSHARE, and nothing else that counts.
+/// Fails unless sprio shows these numbers as PRIORITY and FAIRSHARE, and no other factor.
 fn ensure_shown(cluster: &Cluster, numbers: &[(u32, u32)]) -> Result<()> {
     let sprio = cluster.sprio()?;
     for (id, number) in numbers {
@@ -413,13 +413,13 @@ fn used(cluster: &Cluster) -> Result<[u64; PROJECTS.len()]> {
     Ok(used)
 }
 
-/// Picks the group that used least of what it is entitled to, in it such a project, its oldest
-/// job; charges that; and so on. Whole numbers all the way.
+/// Picks the group with the least usage relative to its entitlement, in it the project by the same
+/// rule, and its oldest job; charges that job; and repeats. It uses only whole numbers.
 fn picked(cluster: &Cluster, jobs: &[(u32, usize)], expected: u64) -> Result<Vec<u32>> {
     picked_each(cluster, jobs, [expected; PROJECTS.len()])
 }
 
-/// The same where jobs of different projects are expected to use something else.
+/// Like [`picked`], but with a separate expected usage for each project.
 fn picked_each(
     cluster: &Cluster,
     jobs: &[(u32, usize)],
@@ -433,8 +433,8 @@ fn picked_each(
         for (used, project) in used.iter().zip(PROJECTS) {
             of_group[project.2] += used;
         }
-        // The oldest job of each project; of each group the best project; the best group. Two
-        // shares at most: twice what was used over the shares is whole.
+        // The oldest job of each project, the best project of each group, then the best group.
+        // There are two shares at most: twice the usage over shares is a whole number.
         let oldest = (0..PROJECTS.len())
             .filter_map(|project| left.iter().copied().find(|(_, of)| *of == project));
         let of_groups = (0..PROJECTS.len()).filter_map(|group| {

@@ -1,4 +1,4 @@
-//! Settings: new ones on reconfigure, bad ones refused.
+//! Settings: a reconfigure applies new ones, and bad ones are refused.
 
 use anyhow::{Context, Result, ensure};
 
@@ -53,13 +53,13 @@ pub fn reconfigure(check: &Check) -> Result<()> {
     })
 }
 
-/// True where a reconfigure restarts slurmctld, instead of reading slurm.conf into the running
-/// one.
+/// Returns true if a reconfigure restarts slurmctld, instead of reading slurm.conf into the running
+/// process.
 pub fn reconfigure_restarts(release: &Release) -> bool {
     facts(release).reconfigure_restarts
 }
 
-/// Bad `PriorityParameters` keep the old settings on reconfigure and refuse a start.
+/// With bad `PriorityParameters` a reconfigure keeps the old settings, and a start fails.
 pub fn bad_parameters(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Fairtree);
     check.in_cluster(&plan, |cluster| {
@@ -76,7 +76,7 @@ pub fn bad_parameters(check: &Check) -> Result<()> {
         let _ = cluster.reconfigure();
         old_settings_stay(cluster, id, 1)?;
         check.step("once more");
-        // Where slurmctld was restarted it has read nothing but bad ones.
+        // A restarted slurmctld has read only bad settings.
         let _ = cluster.reconfigure();
         old_settings_stay(cluster, id, 2)?;
         cluster.stop_slurmctld()?;
@@ -100,7 +100,7 @@ pub fn bad_parameters(check: &Check) -> Result<()> {
     })
 }
 
-/// The refusal was logged so many times, passes go on, and with the weight from before.
+/// Waits until `refusals` refusals are logged and passes continue with the old weight.
 fn old_settings_stay(cluster: &Cluster, id: u32, refusals: usize) -> Result<()> {
     wait::until_true("the refusal is logged", DEADLINE, || {
         let log = cluster.slurmctld_log()?;
@@ -116,10 +116,10 @@ fn old_settings_stay(cluster: &Cluster, id: u32, refusals: usize) -> Result<()> 
     Ok(())
 }
 
-/// The same under systemd, where a reconfigure hands over to another process.
+/// The same under systemd, where a reconfigure hands over to a new process.
 pub fn bad_parameters_under_systemd(check: &Check) -> Result<()> {
     if !reconfigure_restarts(check.release) {
-        // There it is the same process as without systemd.
+        // In these releases it is the same process as without systemd.
         return Ok(());
     }
     let plan = fixture::plan(check.release, PriorityType::Fairtree);
@@ -151,7 +151,7 @@ pub fn bad_parameters_under_systemd(check: &Check) -> Result<()> {
     })
 }
 
-/// An error line says which setting and what was found.
+/// Returns true if an error line names the setting and the bad value.
 fn names_the_fault(log: &str, found: &str) -> bool {
     log.lines().any(|line| {
         line.contains("error:") && line.contains("PriorityParameters") && line.contains(found)

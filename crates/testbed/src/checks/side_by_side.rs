@@ -1,5 +1,5 @@
-//! Plugins of several releases in folders of their own, as during an upgrade of Slurm: slurmctld
-//! loads the one that is its own, and `fairtree doctor` says before whether there is one.
+//! Plugins of several releases in separate folders, as during an upgrade of Slurm: slurmctld loads
+//! the plugin of its own release, and `fairtree doctor` reports in advance whether there is one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,13 +16,13 @@ use xtask::command::checked;
 use xtask::project;
 use xtask::release::Release;
 
-/// A release that will not be for long, and its `SLURM_VERSION_NUMBER`.
+/// A release of the far future, and its `SLURM_VERSION_NUMBER`.
 const FUTURE: (&str, &str) = ("99.11.1", "0x630b01");
 
 /// The name of the plugin.
 const FILE: &str = "priority_fairtree.so";
 
-/// Doctor before and after an upgrade; slurmctld with plugins of other releases before its own.
+/// Doctor before and after an upgrade; slurmctld that finds plugins of other releases first.
 pub fn upgrade(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Fairtree);
     check.in_cluster(&plan, |cluster| {
@@ -86,7 +86,7 @@ pub fn upgrade(check: &Check) -> Result<()> {
     })
 }
 
-/// Folders with a plugin each: of [`FUTURE`], and of another release if that has been built.
+/// Folders with a plugin each: one of [`FUTURE`], and one of a different release if that was built.
 fn other_plugins(own: &Release, place: &Path) -> Result<Vec<String>> {
     let future = place.join(FUTURE.0);
     fs::create_dir_all(&future)?;
@@ -119,7 +119,7 @@ fn other_plugins(own: &Release, place: &Path) -> Result<Vec<String>> {
 struct Found(BTreeMap<String, Vec<(String, String)>>);
 
 impl Found {
-    /// All findings of a check have that level.
+    /// Fails unless all findings of a check have this level.
     fn has(&self, check: &str, level: &str) -> Result<()> {
         let findings = self.0.get(check).context(check.to_owned())?;
         let all = findings.iter().all(|(found, _)| found == level);

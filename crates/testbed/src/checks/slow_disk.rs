@@ -1,9 +1,9 @@
-//! slurmctld's disk takes very long for what a priority plugin writes, or fails at random: no request
-//! waits for it but the plugin, nothing is lost, and nothing is charged twice.
+//! slurmctld's disk is very slow for the files of the priority plugin, or fails at random: only the
+//! plugin waits for it, no request does; nothing is lost, and nothing is charged twice.
 //!
-//! Every limit here is a share of the delay of one sync, and a save has three of them; or it is what
-//! stock takes beside ours. That comparison is made again until it holds: a machine that has other
-//! things to do delays it, and a command that waits for the disk would never hold.
+//! Every limit here is a share of the delay of one sync (a save has three syncs), or it is a
+//! comparison with stock's time. The comparison is repeated until it holds: other work on the
+//! machine delays it sometimes, but a command that waits for the disk would never pass.
 
 use std::fs;
 use std::time::{Duration, Instant, SystemTime};
@@ -19,32 +19,32 @@ use crate::cluster::conf::PriorityType;
 use crate::facts::{facts, loses_files_where_renames_fail};
 use crate::wait;
 
-/// What a sync takes on the slow disk.
+/// Duration of a sync on the slow disk.
 const SYNC: Duration = Duration::from_secs(20);
-/// What takes less time has not waited for a sync.
+/// A command that takes less time has not waited for a sync.
 const AT_ONCE: Duration = Duration::from_secs(10);
-/// More than what the clock has to be ahead for slurmctld to dump its state.
+/// Steps the clock far enough that slurmctld dumps its state.
 const DUMP_PERIOD: i64 = 310;
-/// By how much a command may be slower than at stock.
+/// Allowed extra time of a command compared with stock.
 const ALLOWANCE: Duration = Duration::from_millis(100);
-/// How often each command is called to find how long it takes.
+/// Number of calls for measuring each command.
 const CALLS: usize = 5;
-/// Commands that answer at once; of `sbatch` see [`submit`].
+/// Commands that answer at once; for `sbatch` see [`submit`].
 const COMMANDS: [&[&str]; 4] = [
     &["squeue"],
     &["sprio"],
     &["sshare", "-a"],
     &["scontrol", "reconfigure"],
 ];
-/// What our plugin says of it at a pass. At the end of slurmctld it says the first half again.
+/// Message of our plugin at a pass. It logs the first half again when slurmctld ends.
 const LATE: &str = "state is not saved: not on disk after 5 s; usage goes on in memory";
 
-/// Commands, slurmctld's dump and its end, under Slurm's plugin on a good disk and under ours on one
-/// that is slow for ours.
+/// Commands, slurmctld's dump and its end, with Slurm's plugin on a good disk and with ours on a
+/// disk that is slow for our plugin.
 pub fn slow(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Multifactor);
     plan.partitions[0].max_time = "UNLIMITED";
-    // Or slurmctld would believe that its nodes have not answered while its clock is stepped.
+    // Otherwise slurmctld would mark its nodes as not responding when its clock steps.
     plan.settings.push(("SlurmdTimeout", "0".to_owned()));
     check.in_cluster(&plan, |cluster| {
         cluster.stop_slurmctld()?;
@@ -82,7 +82,7 @@ pub fn slow(check: &Check) -> Result<()> {
         all_at_once(cluster, "ours", &mut ahead)?;
         let now = move || Ok(fixture::now()? + ahead);
         steady.ensure_charged(cluster, now, "a slow disk")?;
-        // Each slurmctld tells it once; a reconfigure may have begun another one.
+        // Each slurmctld logs it once; a reconfigure may have started a new one.
         let most = 1 + cluster.slurmctld_starts()? - starts;
         let told = told(cluster, before)?;
         ensure!((1..=most).contains(&told), "told {told} times of {most}");
@@ -93,7 +93,7 @@ pub fn slow(check: &Check) -> Result<()> {
         beside.in_cluster(&plan, |stock| as_fast_as_stock(check, stock, cluster))?;
 
         check.step("the end of slurmctld, on a slow disk");
-        // Five seconds for the save, and two for hooks that are under way.
+        // Five seconds for the save, and two for running hooks.
         ended_within(cluster, AT_ONCE + Duration::from_secs(7), "ours")?;
         cluster.slow_disk_down(Duration::ZERO)?;
         cluster.start_slurmctld()?;
@@ -111,8 +111,8 @@ pub fn slow(check: &Check) -> Result<()> {
     })
 }
 
-/// A third of all that is done on the disk fails, of slurmctld as of the plugin, while it ends and
-/// is killed.
+/// A third of all disk operations of slurmctld and of the plugin fail while slurmctld ends and is
+/// killed.
 pub fn random_errors(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";
@@ -153,10 +153,10 @@ pub fn random_errors(check: &Check) -> Result<()> {
     })
 }
 
-/// Commands, and then slurmctld's dump with commands beside it. The clock is ahead afterwards.
+/// Runs commands, then slurmctld's dump with commands at the same time. Leaves the clock ahead.
 fn all_at_once(cluster: &Cluster, whose: &str, ahead: &mut i64) -> Result<()> {
-    // No reconfigure: where that restarts slurmctld, a step of the clock right after it comes before the
-    // five minutes to the next dump begin.
+    // No reconfigure: where that restarts slurmctld, a step of the clock right after it would come
+    // before the five minutes until the next dump begin.
     answer_at_once(cluster, whose, but_reconfigure())?;
     let dump = cluster.state_file("assoc_usage");
     let written = || fs::metadata(&dump).and_then(|data| data.modified()).ok();
@@ -173,12 +173,12 @@ fn all_at_once(cluster: &Cluster, whose: &str, ahead: &mut i64) -> Result<()> {
     answers_at_once(cluster, whose)
 }
 
-/// No command takes longer than at stock and a tenth of a second, by the medians of several calls.
+/// Fails if the median of a command is more than a tenth of a second above stock's.
 fn as_fast_as_stock(check: &Check, stock: &Cluster, ours: &Cluster) -> Result<()> {
     let commands = COMMANDS.iter().map(Some).chain([None]);
     for command in commands {
         let what = command.map_or("sbatch".to_owned(), |words| words.join(" "));
-        // There a reconfigure ends slurmctld, which waits for a save for some seconds.
+        // In these releases a reconfigure ends slurmctld, which waits some seconds for a save.
         if what == "scontrol reconfigure" && reconfigure_restarts(check.release) {
             continue;
         }
@@ -195,7 +195,7 @@ fn as_fast_as_stock(check: &Check, stock: &Cluster, ours: &Cluster) -> Result<()
     Ok(())
 }
 
-/// How long a call takes at each, called in turns.
+/// Median time of a call at each cluster, called in turns.
 fn medians(
     clusters: [&Cluster; 2],
     call: impl Fn(&Cluster) -> Result<()>,
@@ -214,7 +214,7 @@ fn medians(
     }))
 }
 
-/// A job that is held.
+/// Submits a held job.
 fn submit(cluster: &Cluster) -> Result<()> {
     let mut held = job("bob", "left", 60);
     held.options.push("--hold".to_owned());
@@ -224,7 +224,7 @@ fn submit(cluster: &Cluster) -> Result<()> {
 fn answers_at_once(cluster: &Cluster, whose: &str) -> Result<()> {
     let before = cluster.slurmctld_starts()?;
     answer_at_once(cluster, whose, &COMMANDS)?;
-    // The last one was a reconfigure.
+    // The last command was a reconfigure.
     cluster.await_reconfigured(before)
 }
 
@@ -243,7 +243,7 @@ fn but_reconfigure() -> &'static [&'static [&'static str]] {
     but_reconfigure
 }
 
-/// What an administrator does where slurmctld has lost files of its own: those of before are put back.
+/// Restores older files where slurmctld has lost its own, as an administrator would do.
 fn put_old_files_back(cluster: &Cluster) -> Result<()> {
     for entry in fs::read_dir(cluster.path().join("state"))?.flatten() {
         let (old, file) = (entry.path(), entry.path().with_extension(""));
@@ -274,12 +274,12 @@ fn within(limit: Duration, what: &str, body: impl FnOnce() -> Result<()>) -> Res
     Ok(())
 }
 
-/// A save is under way.
+/// Returns true while a save is running.
 fn is_busy(cluster: &Cluster) -> bool {
     cluster.state_file("priority_fairtree_state.new").exists()
 }
 
-/// How often the plugin told of a disk that is slow, behind the first `before` bytes of the log.
+/// Number of the plugin's messages about a slow disk after the first `before` bytes of the log.
 fn told(cluster: &Cluster, before: usize) -> Result<usize> {
     let log = cluster.slurmctld_log()?;
     let new = log.get(before..).unwrap_or_default();
@@ -290,7 +290,7 @@ fn next_pass(cluster: &Cluster, ahead: i64) -> Result<()> {
     fixture::pass_after(cluster, fixture::now()? + ahead)
 }
 
-/// slurmctld begins as a new one: its clock was ahead.
+/// Removes the usage, because its clock was ahead: slurmctld starts anew.
 fn forget_usage(cluster: &Cluster) -> Result<()> {
     for name in ["priority_last_decay_ran", "assoc_usage", "qos_usage"] {
         for name in [name.to_owned(), format!("{name}.old")] {

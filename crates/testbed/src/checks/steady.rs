@@ -1,5 +1,5 @@
-//! One job that runs through a whole check, alone in its account by then: what that is charged on
-//! top is CPUs times seconds since its start, to the second.
+//! One job that runs through a whole check, as the only running job of its account: the extra
+//! charge of the account is CPUs times seconds since the job's start, to the second.
 
 use anyhow::{Context, Result, ensure};
 
@@ -14,12 +14,12 @@ const ACCOUNT: &str = "lower";
 /// The job.
 pub struct Steady {
     start: i64,
-    /// What the account was charged before.
+    /// Charge of the account before the job.
     before: i64,
 }
 
 impl Steady {
-    /// Starts it, and waits until slurmctld has it on disk and has charged it.
+    /// Starts the job, and waits until slurmctld has saved and charged it.
     pub fn start(cluster: &Cluster) -> Result<Steady> {
         let new = NewJob {
             cpus: CPUS,
@@ -34,17 +34,17 @@ impl Steady {
         Ok(Steady { start, before })
     }
 
-    /// What its account is charged for it, TRES-seconds.
+    /// Charge of the account for the job, TRES-seconds.
     pub fn charged(&self, cluster: &Cluster) -> Result<i64> {
         Ok(usage(cluster)? - self.before)
     }
 
-    /// What is charged of the time up to `end`.
+    /// Expected charge for the time up to `end`.
     pub fn until(&self, end: i64) -> i64 {
         i64::from(CPUS) * (end - self.start)
     }
 
-    /// Every second up to the last pass is charged, and none twice; `now`: by slurmctld's clock.
+    /// Fails unless every second up to the last pass is charged once; `now` is slurmctld's time.
     pub fn ensure_charged(
         &self,
         cluster: &Cluster,
@@ -67,7 +67,7 @@ impl Steady {
 }
 
 fn usage(cluster: &Cluster) -> Result<i64> {
-    // A message that is under way while the clock steps does not come through.
+    // A message that is on its way while the clock steps is lost.
     wait::until("sshare answers", DEADLINE, || {
         let Ok(table) = cluster.sshare("Account,RawUsage") else {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Two controllers: the one that waits makes no passes, and the one that takes over continues from
-//! the charges of the other.
+//! Two controllers: the backup makes no passes while it waits, and after a takeover it continues
+//! from the charges of the primary.
 
 use anyhow::{Result, ensure};
 
@@ -10,9 +10,8 @@ use crate::cluster::Cluster;
 use crate::cluster::backup::Controller;
 use crate::cluster::conf::PriorityType;
 
-/// The backup takes over and hands back. Once: slurmctld 22.05 that hands back for the second time
-/// joins the thread of its scheduler again that it has joined before, and may never come back
-/// from that, under any plugin.
+/// The backup takes over and hands back, once only: slurmctld 22.05, when it hands back for the
+/// second time, joins the thread of its scheduler again, and may hang there, with any plugin.
 pub fn goes_on(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.partitions[0].max_time = "UNLIMITED";

@@ -1,4 +1,4 @@
-//! A cluster leaves nothing behind: neither after Ctrl-C nor when its run is killed.
+//! A cluster leaves nothing behind: after Ctrl-C and when its run is killed.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use crate::demo::plan;
 use crate::process;
 use crate::wait;
 
-/// What another run of this program is told; the release follows.
+/// Arguments for a second run of this program; the release follows.
 const HOLD: [&str; 2] = ["cluster", "hold"];
 
-/// Holds a cluster until a signal comes, where this program's arguments tell it to.
+/// Holds a cluster until a signal comes, if this program's arguments are [`HOLD`].
 pub fn hold_of_arguments() -> Option<Result<()>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (words, release) = arguments.split_at_checked(HOLD.len())?;
@@ -61,14 +61,14 @@ fn hold(release: &str) -> Result<()> {
 /// SIGTERM.
 const ESCAPES: &str = "env -i setsid sh -c 'trap : TERM; while :; do sleep 600; done' & sleep 600";
 
-/// SIGINT as from a terminal, then SIGKILL, which no program sees coming.
+/// SIGINT as from a terminal, then SIGKILL, which no program can handle.
 pub fn leaves_nothing(check: &Check) -> Result<()> {
     for signal in [Signal::SIGINT, Signal::SIGKILL] {
         check.step(&format!("a run that gets {signal}"));
         let mut run = Run::start(check)?;
         let outcome = run.hit(signal);
         if outcome.is_err() {
-            // Do not leave it to the next run.
+            // Do not leave the process to the next run.
             let _ = run.child.kill();
         }
         run.child.wait()?;
@@ -77,7 +77,7 @@ pub fn leaves_nothing(check: &Check) -> Result<()> {
     Ok(())
 }
 
-/// Another run of this program, which holds a cluster.
+/// A second run of this program, which holds a cluster.
 struct Run {
     child: Child,
     /// Kept open: a program whose output is closed ends for that reason.

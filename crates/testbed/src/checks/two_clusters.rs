@@ -1,5 +1,6 @@
-//! Two clusters with one slurmdbd whose use counts in both (`scope=all_clusters`): each second once,
-//! whatever restarts, `fairtree ledger fill` and `sync` come in between, also of a cluster that has died.
+//! Two clusters with one slurmdbd whose usage counts in both (`scope=all_clusters`): each second
+//! counts once, despite restarts, `fairtree ledger fill` and `sync` in between, also from a dead
+//! cluster.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +17,10 @@ use crate::cluster::conf::{CLUSTER_NAME, PriorityType};
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 
-/// A window that nothing leaves meanwhile.
+/// A window so long that no usage leaves it during the check.
 const PARAMETERS: &str = "usage=window:1-0,resolution=1:00,scope=all_clusters";
 
-/// CPUs of the job that is running when its cluster dies.
+/// CPUs of the job that runs when its cluster dies.
 const LONG_CPUS: u32 = 2;
 
 fn plan(check: &Check) -> Plan {
@@ -31,8 +32,8 @@ fn plan(check: &Check) -> Plan {
     plan
 }
 
-/// Jobs of one cluster lower the place of their account in the other one; nothing counts twice; a
-/// dead cluster keeps what it used up to its last word, and its age is shown.
+/// Jobs of one cluster lower the place of their account in the other cluster; nothing counts twice;
+/// a dead cluster keeps the usage up to its last report, and the report's age is shown.
 pub fn count_once(check: &Check) -> Result<()> {
     let plan = plan(check);
     check.in_cluster(&plan, |cluster| {
@@ -81,7 +82,7 @@ fn dies(cluster: &mut Cluster, used: &Sums) -> Result<()> {
         ..job("eve", "lower", 900)
     })?;
     let start = fixture::started(cluster, long)?;
-    // Its end is the last word of the cluster.
+    // Its end is the last report of the cluster.
     let last = cluster.submit(&job("ann", "left", 3))?;
     let (_, last_word) = fixture::ended(cluster, last)?;
     wait::until_true("the database knows of it", DEADLINE, || {
@@ -132,7 +133,7 @@ fn dies(cluster: &mut Cluster, used: &Sums) -> Result<()> {
     becomes_there(cluster, &used)
 }
 
-/// What `sacct` lists of the first cluster, once all has ended there.
+/// Usage of the first cluster from `sacct`, after all its jobs have ended.
 fn all_ended(cluster: &Cluster) -> Result<Sums> {
     wait::until_true("all is in the database", DEADLINE, || {
         let states = cluster.run(&["sacct", "-a", "-X", "-D", "-P", "-n", "--format=state"])?;
@@ -148,14 +149,14 @@ fn ledger_here(cluster: &Cluster, action: &str) -> Result<()> {
     Ok(())
 }
 
-/// What `fairtree ledger` says in the second cluster.
+/// Output of `fairtree ledger` in the second cluster.
 fn ledger_there(cluster: &Cluster, action: &str) -> Result<String> {
     let ran = cluster.fairtree_in_sibling(&["ledger", action])?;
     ensure!(ran.code == 0, "{}{}", ran.out, ran.err);
     Ok(ran.out + &ran.err)
 }
 
-/// Takes over the first cluster's use up to now.
+/// Imports the first cluster's usage up to now.
 fn sync_there(cluster: &Cluster) -> Result<()> {
     let told = ledger_there(cluster, "sync")?;
     let file = format!("history-cluster-{CLUSTER_NAME}");
@@ -163,7 +164,7 @@ fn sync_there(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// How old the first cluster's last word is, seconds.
+/// Age of the first cluster's last report, seconds.
 fn age_there(cluster: &Cluster) -> Result<i64> {
     let ran = cluster.fairtree_in_sibling(&["ledger", "show", "--json"])?;
     let shown: serde_json::Value = serde_json::from_str(&ran.out)?;
@@ -191,7 +192,7 @@ const SSHARE: [&str; 6] = [
     "Account,User,RawUsage,FairShare",
 ];
 
-/// Raw usage of users, as sshare prints it; of those who have any.
+/// Raw usage of the users that have any, as sshare prints it.
 fn used(text: &str) -> Result<Sums> {
     let mut sums = BTreeMap::new();
     for row in rows(text) {
@@ -236,7 +237,7 @@ fn becomes_there(cluster: &Cluster, used: &Sums) -> Result<()> {
 fn passes_there(cluster: &Cluster) -> Result<()> {
     let file = cluster.sibling_state_file(OWN_FILE);
     let written = || -> Result<SystemTime> { Ok(fs::metadata(&file)?.modified()?) };
-    // The file of one that was under way, and that of the next.
+    // The file of a pass that was running, and that of the next one.
     for _ in 0..2 {
         let before = written()?;
         wait::until_true("a pass of the second cluster", DEADLINE, || {

@@ -1,7 +1,7 @@
 //! Usage survives restarts, crashes and a change of plugin.
 //!
-//! Without decay one job's usage is its CPUs times the seconds that it has run: what must be
-//! there is known at any moment, and what was lost never comes back.
+//! Without decay, the usage of a job is its CPUs times its running seconds: the expected usage is
+//! known at any moment, and lost usage never comes back.
 
 use std::thread;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::cluster::conf::PriorityType;
 use crate::cluster::{Cluster, Plan};
 use crate::wait;
 
-/// How long a job runs before slurmctld is hit, seconds: far more than may be lost.
+/// Running time of a job before slurmctld is stopped, seconds: far more than may be lost.
 const RUN: i64 = 8 * PERIOD as i64;
 
-/// Restarts slurmctld in good order and by force, under a running job and after it.
+/// Stops and kills slurmctld, during a running job and after it.
 pub fn restarts_lose_nothing(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Fairtree);
     restarts_lose_nothing_of(check, &plan)
 }
 
-/// The same in a cluster that has usage for ever, by any model.
+/// The same in a cluster whose usage does not decay, with any model.
 pub fn restarts_lose_nothing_of(check: &Check, plan: &Plan) -> Result<()> {
     check.in_cluster(plan, |cluster| {
         let id = fixture::occupy(cluster)?;
@@ -58,11 +58,11 @@ pub fn restarts_lose_nothing_of(check: &Check, plan: &Plan) -> Result<()> {
     })
 }
 
-/// Kills slurmctld after it has written down that a job has ended, and before any pass wrote down
-/// what the job used: the next slurmctld charges it, and only once.
+/// Kills slurmctld after it has saved the end of a job, but before any pass has saved the job's
+/// usage: the next slurmctld charges it, and only once.
 pub fn a_crash_between_passes_loses_no_end(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
-    // No pass but the one at the start.
+    // No pass except the one at the start.
     plan.settings
         .retain(|(key, _)| *key != "PriorityParameters");
     plan.settings
@@ -70,7 +70,7 @@ pub fn a_crash_between_passes_loses_no_end(check: &Check) -> Result<()> {
     a_crash_loses_no_end_of(check, &plan)
 }
 
-/// The same in a cluster without other passes, by any model.
+/// The same in a cluster without other passes, with any model.
 pub fn a_crash_loses_no_end_of(check: &Check, plan: &Plan) -> Result<()> {
     check.in_cluster(plan, |cluster| {
         let id = fixture::occupy(cluster)?;
@@ -87,7 +87,7 @@ pub fn a_crash_loses_no_end_of(check: &Check, plan: &Plan) -> Result<()> {
             check.step("killing slurmctld");
             let killed = now()?;
             cluster.kill_slurmctld()?;
-            // The pass at the start has a time of its own.
+            // The pass at the start must have a different time.
             thread::sleep(Duration::from_secs(1));
             cluster.start_slurmctld()?;
             fixture::pass_after(cluster, killed)?;
@@ -97,8 +97,8 @@ pub fn a_crash_loses_no_end_of(check: &Check, plan: &Plan) -> Result<()> {
     })
 }
 
-/// Waits until the job has run `secs` and its usage is there but for that of two periods: the
-/// one that is being counted and the one that a crash may cost.
+/// Waits until the job has run `secs` and its usage is complete except for two periods: the one
+/// that is being counted and the one that a crash may lose.
 ///
 /// More usage than the job can have made is an error at once.
 fn all_usage_is_there(cluster: &Cluster, start: i64, secs: i64) -> Result<()> {
@@ -118,7 +118,7 @@ fn all_usage_is_there(cluster: &Cluster, start: i64, secs: i64) -> Result<()> {
     .with_context(|| format!("a job that has run since {start}"))
 }
 
-/// Switches to the stock plugin and back: each finds what the other left.
+/// Switches to the stock plugin and back: each finds the usage that the other left.
 pub fn switching_keeps_usage(check: &Check) -> Result<()> {
     let plan = fixture::plan(check.release, PriorityType::Fairtree);
     check.in_cluster(&plan, |cluster| {
@@ -184,7 +184,7 @@ pub fn usages(cluster: &Cluster) -> Result<Vec<String>> {
 }
 
 /// # Errors
-/// Usage is not what it was.
+/// Fails if usage has changed.
 pub fn ensure_same(expected: &[String], found: &[String], when: &str) -> Result<()> {
     ensure!(
         expected == found,

@@ -1,5 +1,5 @@
-//! What `fairtree what-if` predicts is what happens: the change is made for real, and every number
-//! that sshare and sprio print then is the predicted one, to the last digit.
+//! The predictions of `fairtree what-if` are correct: the check makes the real change, and every
+//! number that sshare and sprio then print equals the prediction, to the last digit.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::wait;
 /// Seconds between two passes: long enough to look at everything in between.
 const PERIOD: u32 = 8;
 
-/// Settings, shares, parents, priorities of accounting and of jobs, while a job runs.
+/// Changes settings, shares, parents and priorities in accounting and of jobs, while a job runs.
 pub fn predicts(check: &Check) -> Result<()> {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.settings
@@ -58,7 +58,7 @@ pub fn predicts(check: &Check) -> Result<()> {
     })
 }
 
-/// Jobs of all accounts that wait, one of them in two partitions, one held.
+/// Submits waiting jobs of all accounts, one of them in two partitions, one held.
 fn submit(cluster: &Cluster) -> Result<Vec<u32>> {
     let mut ids = Vec::new();
     for (user, account) in [
@@ -82,17 +82,17 @@ fn submit(cluster: &Cluster) -> Result<Vec<u32>> {
     Ok(ids)
 }
 
-/// The job that is held before and released after. A held job does not age; when it begins to is
-/// a matter of when it is released, to the second.
+/// The job that is held before and released after the change. A held job does not age; from when it
+/// ages depends on the second of its release.
 const RELEASED: usize = 3;
 
-/// A capture with all answers of one and the same pass: its folder, and the moment of the pass.
+/// Makes a capture within one pass; returns its folder and the time of the pass.
 fn capture(cluster: &Cluster, folder: &Path) -> Result<(String, i64)> {
     let name = folder.display().to_string();
     wait::until("a capture between two passes", DEADLINE, || {
         fixture::next_pass(cluster)?;
         let began = last_pass(cluster)?;
-        // Jobs that have just been submitted or changed age from then on only.
+        // Jobs age only from their submission or last change on.
         let jobs = cluster.show("job")?;
         let waits = |state: &str| state == "PENDING";
         let mut pending = jobs
@@ -116,7 +116,7 @@ fn last_pass(cluster: &Cluster) -> Result<i64> {
     Ok(i64::from_be_bytes(*begin))
 }
 
-/// One change each of many kinds, and the options that predict it.
+/// One change of each kind, and the options that predict it.
 struct Changes {
     options: Vec<String>,
     scontrol: Vec<Vec<String>>,
@@ -226,7 +226,7 @@ impl Changes {
     }
 }
 
-/// An answer of the capture in a folder.
+/// Returns an answer of the capture in a folder.
 fn answer(folder: &Path, name: &str) -> Result<String> {
     let captures = fs::read_dir(folder)?;
     let captures = captures.collect::<std::io::Result<Vec<_>>>()?;
@@ -235,7 +235,7 @@ fn answer(folder: &Path, name: &str) -> Result<String> {
     Ok(fs::read_to_string(capture.path().join(name))?)
 }
 
-/// Every user and account of sshare; how many there are.
+/// Compares every user and account of sshare; returns their number.
 fn compare_shares(predicted: &Value, printed: &str) -> Result<usize> {
     let table = Table::parse(printed)?;
     let lists = [&predicted["accounts"], &predicted["users"]];
@@ -287,7 +287,7 @@ fn compare_shares(predicted: &Value, printed: &str) -> Result<usize> {
     }
 }
 
-/// As C's `%f`.
+/// Formats as C's `%f`.
 fn six(value: &Value) -> String {
     match value.as_f64() {
         Some(number) => format!("{number:.6}"),
@@ -295,7 +295,7 @@ fn six(value: &Value) -> String {
     }
 }
 
-/// Every row of sprio; how many there are.
+/// Compares every row of sprio; returns their number.
 fn compare_queue(predicted: &Value, printed: &str, released: u32) -> Result<usize> {
     let mut wrong = Vec::new();
     let jobs = predicted["jobs"].as_array().context("jobs")?;
@@ -304,7 +304,7 @@ fn compare_queue(predicted: &Value, printed: &str, released: u32) -> Result<usiz
     let mut compared = 0;
     for line in lines {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        // Of two columns of one name the first is the weighted one.
+        // If two columns have the same name, the first is the weighted one.
         let cell = |name: &str| -> Result<&str> {
             let at = heading.iter().position(|known| known.trim() == name);
             Ok(cells[at.with_context(|| format!("no column {name}"))?])
@@ -338,7 +338,7 @@ fn compare_queue(predicted: &Value, printed: &str, released: u32) -> Result<usiz
                 ));
             }
         }
-        // Its name is that of the column before, so sprio prints it twice more.
+        // It has the name of the previous column, so sprio prints it two more times.
         let at = heading
             .iter()
             .rposition(|known| known.trim() == "PARTITION")

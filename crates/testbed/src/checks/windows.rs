@@ -17,7 +17,7 @@ const WINDOW: i64 = 90;
 /// The same, as slurm.conf writes it.
 const WINDOW_TEXT: &str = "1:30";
 
-/// A plan whose passes come every [`PERIOD`], with these keys beside.
+/// A plan whose passes come every [`PERIOD`], with these further keys.
 fn plan(check: &Check, keys: &str) -> Plan {
     let mut plan = fixture::plan(check.release, PriorityType::Fairtree);
     plan.settings
@@ -38,7 +38,7 @@ fn set(cluster: &mut Cluster, keys: &str) -> Result<()> {
     cluster.reconfigure()
 }
 
-/// Of this user, the whole cluster.
+/// A job of this user that takes the whole cluster.
 fn whole(user: &'static str, account: &'static str, secs: u32) -> NewJob<'static> {
     NewJob {
         cpus: CPUS,
@@ -47,8 +47,8 @@ fn whole(user: &'static str, account: &'static str, secs: u32) -> NewJob<'static
     }
 }
 
-/// A limit of minutes is one in the window: a job that it holds starts by itself when old use has
-/// left the window.
+/// A limit of minutes applies to the window: a held job starts by itself when old usage has left
+/// the window.
 pub fn a_limit_in_a_window(check: &Check) -> Result<()> {
     let keys = format!("usage=window:{WINDOW_TEXT},resolution=0:01");
     check.in_cluster(&plan(check, &keys), |cluster| {
@@ -68,7 +68,7 @@ pub fn a_limit_in_a_window(check: &Check) -> Result<()> {
 
         check.step("old use leaves the window");
         let (released, _) = fixture::ended(cluster, held)?;
-        // When less than a minute of CPU time is left in it.
+        // Time when less than a minute of CPU time is left in the window.
         let free = end + WINDOW - 60 / i64::from(CPUS);
         ensure!(
             released >= free,
@@ -80,7 +80,7 @@ pub fn a_limit_in_a_window(check: &Check) -> Result<()> {
     })
 }
 
-/// Ends that do not count are taken back whole, from the account and from its QOS.
+/// Jobs whose end does not count are refunded fully, in the account and in its QOS.
 pub fn ends_that_do_not_count(check: &Check) -> Result<()> {
     let keys = "usage=window:1-0,counts=COMPLETED+FAILED:3";
     check.in_cluster(&plan(check, keys), |cluster| {
@@ -124,7 +124,7 @@ pub fn ends_that_do_not_count(check: &Check) -> Result<()> {
     })
 }
 
-/// Seconds that the QOS `normal` has used, as its limit on wall time sees them.
+/// Wall time that the QOS `normal` has used, as its limit counts it, seconds.
 fn qos_wall(cluster: &Cluster) -> Result<u64> {
     let text = cluster.run(&["scontrol", "show", "assoc_mgr", "flags=qos"])?;
     let normal = text.split("QOS=").find(|part| part.starts_with("normal("));
@@ -134,12 +134,12 @@ fn qos_wall(cluster: &Cluster) -> Result<u64> {
     Ok(raw / u64::from(CPUS))
 }
 
-/// Restarts and kills lose nothing in a window, either.
+/// Restarts and kills lose no usage in a window.
 pub fn restarts(check: &Check) -> Result<()> {
     usage::restarts_lose_nothing_of(check, &plan(check, "usage=window:1-0"))
 }
 
-/// Nor does a crash after the end of a job.
+/// A crash after the end of a job loses no usage in a window.
 pub fn a_crash_between_passes(check: &Check) -> Result<()> {
     let mut plan = plan(check, "");
     plan.settings
@@ -149,7 +149,7 @@ pub fn a_crash_between_passes(check: &Check) -> Result<()> {
     usage::a_crash_loses_no_end_of(check, &plan)
 }
 
-/// Another model and back: the window has what was used meanwhile, and what was before.
+/// Changes the model and back: the window has the usage of that time, and the earlier usage.
 pub fn another_model_and_back(check: &Check) -> Result<()> {
     const KEYS: &str = "usage=window:1-0";
     check.in_cluster(&plan(check, KEYS), |cluster| {

@@ -1,4 +1,4 @@
-//! Who shares the cluster: accounts, users and QOS, told to slurmdbd through sacctmgr.
+//! Accounts, users and QOS of the cluster, sent to slurmdbd through sacctmgr.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use xtask::progress::Progress;
 /// `FairShare=` of an association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FairShare {
-    /// A count.
+    /// A number of shares.
     Raw(u32),
     /// `parent`.
     Parent,
@@ -31,7 +31,7 @@ impl std::fmt::Display for FairShare {
 pub struct Account {
     /// Name.
     pub name: &'static str,
-    /// The account above; `None`: root.
+    /// The parent account; `None`: root.
     pub parent: Option<&'static str>,
     /// Its shares among its siblings.
     pub fair_share: FairShare,
@@ -48,25 +48,24 @@ pub struct Qos {
     pub priority: u32,
 }
 
-/// All of them; parents stand before children.
+/// All accounts and QOS; parents come before children.
 #[derive(Clone, Debug, Default)]
 pub struct Accounting {
     /// Accounts.
     pub accounts: Vec<Account>,
-    /// QOS beside `normal`, which every cluster has.
+    /// QOS in addition to `normal`, which every cluster has.
     pub qos: Vec<Qos>,
 }
 
 impl Cluster {
-    /// Adds accounts and users of a site while the cluster runs; those that are there get its
-    /// shares.
+    /// Adds accounts and users of a site while the cluster runs; existing ones get its shares.
     ///
     /// # Errors
-    /// sacctmgr or useradd refuses, or slurmctld does not start again.
+    /// Fails if sacctmgr or useradd refuses, or if slurmctld does not start again.
     pub fn add_site(&mut self, accounting: &Accounting) -> Result<()> {
         self.ensure_users(accounting, &Progress::plain())?;
         if !self.is_of_this_machine() {
-            // In a root folder of its own a daemon sees the users that were there at its start.
+            // In a separate root folder a daemon sees only the users that existed at its start.
             self.stop_slurmctld()?;
             self.start_slurmctld()?;
         }
@@ -87,7 +86,7 @@ impl Accounting {
         names
     }
 
-    /// Tells slurmdbd.
+    /// Registers the QOS, accounts and users in slurmdbd.
     pub(super) fn register(&self, cluster: &Cluster) -> Result<()> {
         let sacctmgr = |words: &[&str]| cluster.sacctmgr(words).map(drop);
         sacctmgr(&["add", "cluster", CLUSTER_NAME])?;
@@ -100,7 +99,7 @@ impl Accounting {
             ])?;
         }
         if !self.qos.is_empty() {
-            // Associations that are added below root from now on may use them.
+            // Associations that are added below root after this may use them.
             let names: Vec<_> = self.qos.iter().map(|qos| qos.name).collect();
             let all = format!("qos=normal,{}", names.join(","));
             sacctmgr(&[
@@ -115,8 +114,8 @@ impl Accounting {
         self.load(cluster, CLUSTER_NAME)
     }
 
-    /// Tells slurmdbd of the accounts and users of a cluster of this name; those that are there get
-    /// its shares.
+    /// Sends the accounts and users to slurmdbd, for a cluster of this name; existing ones get its
+    /// shares.
     pub(super) fn load(&self, cluster: &Cluster, name: &str) -> Result<()> {
         let file = cluster.path().join("etc/accounts.dump");
         std::fs::write(&file, self.dump(cluster, name)?)?;
@@ -124,7 +123,8 @@ impl Accounting {
         cluster.sacctmgr(&["load", &file]).map(drop)
     }
 
-    /// Accounts and users as `sacctmgr dump` writes them: one command instead of one for each.
+    /// Accounts and users as `sacctmgr dump` writes them: one command instead of one for each of
+    /// them.
     fn dump(&self, cluster: &Cluster, name: &str) -> Result<String> {
         let mut text = format!("Cluster - '{name}'\n");
         let parents = [None]

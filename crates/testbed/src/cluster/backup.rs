@@ -1,8 +1,8 @@
 //! A second slurmctld that waits to take over.
 //!
-//! Slurm tells its controllers apart by the name of their machine, so each runs under a name of its
-//! own (a UTS namespace, and a mount namespace where that name is known), and listens on an
-//! address of its own of the loopback network.
+//! Slurm distinguishes its controllers by the name of their machine. So each runs under a separate
+//! name (a UTS namespace, and a mount namespace in which that name is known), and listens on a
+//! separate address of the loopback network.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,12 +16,12 @@ use super::conf;
 use super::services::DEADLINE;
 use crate::wait;
 
-/// Which controller.
+/// One of the two controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controller {
-    /// The first of slurm.conf.
+    /// The first in slurm.conf.
     Primary,
-    /// The second.
+    /// The second in slurm.conf.
     Backup,
 }
 
@@ -40,7 +40,7 @@ impl Controller {
         }
     }
 
-    /// What its daemon is called here.
+    /// The name of its daemon in this program.
     fn daemon(self) -> &'static str {
         match self {
             Controller::Primary => "slurmctld",
@@ -55,20 +55,20 @@ impl Cluster {
     /// Restarts slurmctld as the first of two controllers, and starts the second one.
     ///
     /// # Errors
-    /// One that does not start.
+    /// Fails if a controller does not start.
     pub fn add_backup(&mut self) -> Result<()> {
         self.stop_slurmctld()?;
         let hosts = [Controller::Primary, Controller::Backup]
             .map(|one| format!("{}({})", one.machine(), one.address()));
         self.conf.set_lines("SlurmctldHost", &hosts);
         self.conf.set("CommunicationParameters", "NoCtldInAddrAny");
-        // They do not have the same file.
+        // The controllers do not read the same file.
         self.conf.set("DebugFlags", "NO_CONF_HASH");
         self.write_conf()?;
         self.write_hosts()?;
         self.has_backup = true;
         self.start_slurmctld()?;
-        // Nodes learn who may call them.
+        // The nodes must learn which controllers may call them.
         self.reconfigure()?;
         self.start_backup()
     }
@@ -85,7 +85,7 @@ impl Cluster {
         self.folder.join("etc/hosts")
     }
 
-    /// The same command on the first controller's machine, where there are two.
+    /// Returns the command to run on the primary's machine, if there are two controllers.
     pub(super) fn on_primary(&self, command: Command) -> Command {
         if self.has_backup {
             self.on_machine(Controller::Primary, &command)
@@ -125,7 +125,7 @@ impl Cluster {
         .with_context(|| self.tails(BACKUP))
     }
 
-    /// Does this one answer?
+    /// Returns true if this controller answers.
     fn is_up(&self, controller: Controller) -> Result<bool> {
         let answer = self.run(&["scontrol", "ping"]).unwrap_or_default();
         let name = controller.machine();
@@ -137,7 +137,7 @@ impl Cluster {
     /// Lets the backup take over; the primary ends.
     ///
     /// # Errors
-    /// It does not.
+    /// Fails if it does not take over.
     pub fn take_over(&mut self) -> Result<()> {
         let answer = self.run(&["scontrol", "takeover"]);
         self.await_end_of_slurmctld().with_context(|| {
@@ -149,7 +149,7 @@ impl Cluster {
     /// Starts the primary again; the backup hands over to it, and waits.
     ///
     /// # Errors
-    /// It does not.
+    /// Fails if it does not hand over.
     pub fn hand_back(&mut self) -> Result<()> {
         self.start_slurmctld()?;
         self.await_passes(Controller::Primary)?;
@@ -166,17 +166,17 @@ impl Cluster {
         .with_context(|| self.tails(name))
     }
 
-    /// Does our plugin's thread run in it?
+    /// Returns true if our plugin's thread runs in the controller.
     ///
     /// # Errors
-    /// It has ended.
+    /// Fails if the controller has ended.
     pub fn makes_passes(&self, controller: Controller) -> Result<bool> {
         let pid = self.pid(controller.daemon())?;
         let threads = PathBuf::from(format!("/proc/{pid}/task"));
         let mut found = false;
         let mut all = 0;
         for thread in fs::read_dir(&threads).context("it has ended")? {
-            // Threads end at any time.
+            // A thread may end at any time.
             let name = fs::read_to_string(thread?.path().join("comm")).unwrap_or_default();
             found |= name.trim() == "fairtree";
             all += 1;
@@ -185,7 +185,7 @@ impl Cluster {
         Ok(found)
     }
 
-    /// The same command, on a machine of that name.
+    /// Returns the command to run on a machine with the controller's name.
     fn on_machine(&self, controller: Controller, command: &Command) -> Command {
         let script = "mount --bind \"$0\" /etc/hosts && hostname \"$1\" && shift && exec \"$@\"";
         let hosts = self.hosts_file().display().to_string();

@@ -27,7 +27,7 @@ pub struct NewJob<'a> {
     pub cpus: u32,
     /// Nodes.
     pub nodes: u32,
-    /// How long it sleeps, seconds.
+    /// Duration of its sleep, seconds.
     pub secs: u32,
     /// Further options of sbatch.
     pub options: Vec<String>,
@@ -52,18 +52,18 @@ impl NewJob<'_> {
 }
 
 impl Cluster {
-    /// Runs a command of Slurm as root and gives what it prints.
+    /// Runs a command of Slurm as root and returns its output.
     ///
     /// # Errors
-    /// A command that fails, or that does not end within a minute.
+    /// Fails if the command fails or does not end within a minute.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         output(self.command(words)?)
     }
 
-    /// Begins a command of Slurm as root, whose output nobody reads.
+    /// Starts a command of Slurm as root and discards its output.
     ///
     /// # Errors
-    /// It cannot be run.
+    /// Fails if it cannot be run.
     pub fn begin(&self, words: &[&str]) -> Result<Child> {
         let mut command = self.command(words)?;
         command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -81,8 +81,8 @@ impl Cluster {
         Ok(command)
     }
 
-    /// The words with which a shell, in this cluster's environment, calls one of Slurm's commands
-    /// in the working folder that it is in.
+    /// The words with which a shell calls one of Slurm's commands in this cluster's environment, in
+    /// the shell's current working folder.
     pub fn shell_words(&self, program: &str) -> String {
         let mut command = self.installation.command("env");
         command.arg("--chdir");
@@ -101,15 +101,15 @@ impl Cluster {
         output(command)
     }
 
-    /// The same as one of the cluster's users.
+    /// [`Cluster::run`] as one of the cluster's users.
     pub fn run_as(&self, user: &User, words: &[&str]) -> Result<String> {
         output(self.command_as(user, words)?)
     }
 
-    /// Runs a command line as one of the cluster's users, whatever it ends with.
+    /// Runs a command line as one of the cluster's users; accepts any exit code.
     ///
     /// # Errors
-    /// It cannot be run.
+    /// Fails if it cannot be run.
     pub fn shell_as(&self, user: &User, line: &str) -> Result<Ran> {
         Ran::of(self.command_as(user, &["sh", "-c", line])?)
     }
@@ -131,7 +131,7 @@ impl Cluster {
         self.run(&all)
     }
 
-    /// Submits a job as its owner and gives its number.
+    /// Submits a job as its owner and returns its id.
     pub fn submit(&self, job: &NewJob) -> Result<u32> {
         let arguments = job.arguments();
         let mut words = vec!["sbatch"];
@@ -143,13 +143,13 @@ impl Cluster {
             .with_context(|| format!("sbatch answered `{}`", answer.trim()))
     }
 
-    /// What `sshare -a` knows, in parsable form; the account column keeps its indentation.
+    /// Output of `sshare -a` in parsable form; the account column keeps its indentation.
     pub fn sshare(&self, columns: &str) -> Result<Table> {
         let format = format!("--format={columns}");
         Table::parse(&self.run(&["sshare", "--all", "--parsable2", &format])?)
     }
 
-    /// Pending jobs as sprio sees them: one row per job and partition.
+    /// Pending jobs as sprio shows them: one row per job and partition.
     ///
     /// The weighted columns are those of `sprio -l`, named as there.
     pub fn sprio(&self) -> Result<Table> {
@@ -174,7 +174,7 @@ impl Cluster {
         Table::with_header(COLUMNS.iter().map(|(name, _)| *name), &rows)
     }
 
-    /// Jobs as squeue sees them, for `states` like `PD` or `PD,R`.
+    /// Jobs as squeue shows them, for `states` like `PD` or `PD,R`.
     pub fn squeue(&self, states: &str) -> Result<Table> {
         const COLUMNS: &[(&str, &str)] = &[
             ("JOBID", "%A"),
@@ -198,11 +198,11 @@ impl Cluster {
         Ok(Table::parse_pairs(&text))
     }
 
-    /// `scontrol reconfigure` with the settings as they are now; where that restarts slurmctld, it
+    /// Writes the current settings and runs `scontrol reconfigure`. If that restarts slurmctld, it
     /// has started when this returns.
     ///
     /// # Errors
-    /// The command fails, or slurmctld does not start again.
+    /// Fails if the command fails or slurmctld does not start again.
     pub fn reconfigure(&self) -> Result<()> {
         self.write_conf()?;
         let before = self.slurmctld_starts()?;
@@ -211,22 +211,22 @@ impl Cluster {
         outcome
     }
 
-    /// How often slurmctld has begun to control the cluster.
+    /// Number of times that slurmctld has started to control the cluster.
     ///
     /// # Errors
-    /// Its log cannot be read.
+    /// Fails if its log cannot be read.
     pub fn slurmctld_starts(&self) -> Result<usize> {
         let log = self.slurmctld_log()?;
         Ok(log.matches("Running as primary controller").count())
     }
 
-    /// Waits for the end of a reconfigure that was asked for after `before` starts.
+    /// Waits for the end of a reconfigure that was requested after `before` starts.
     ///
     /// From 23.11 on, a slurmctld in the foreground answers the command before it executes itself
-    /// again: a signal, a step of its clock or a change from slurmdbd that comes then is lost.
+    /// again: a signal, a clock step or a change from slurmdbd that comes in between is lost.
     ///
     /// # Errors
-    /// slurmctld does not start again.
+    /// Fails if slurmctld does not start again.
     pub fn await_reconfigured(&self, before: usize) -> Result<()> {
         if !facts(self.release()).reconfigure_restarts {
             return Ok(());
@@ -236,7 +236,7 @@ impl Cluster {
         })
     }
 
-    /// Restarts slurmctld with another priority plugin.
+    /// Restarts slurmctld with a different priority plugin.
     pub fn switch_to(&mut self, priority: PriorityType) -> Result<()> {
         self.stop_slurmctld()?;
         self.conf_mut().set("PriorityType", priority.conf());

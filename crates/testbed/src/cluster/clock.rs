@@ -1,4 +1,4 @@
-//! A wall clock of slurmctld's own, which can be stepped (`tests/daemon/clock.c`).
+//! A separate wall clock for slurmctld, which can be stepped (`tests/daemon/clock.c`).
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,10 +12,10 @@ use xtask::command::checked;
 use xtask::project;
 
 impl Cluster {
-    /// From slurmctld's next start on its clock can be stepped.
+    /// Makes the clock of slurmctld steppable, from its next start on.
     ///
     /// # Errors
-    /// The clock does not compile.
+    /// Fails if the clock does not compile.
     pub fn give_clock(&mut self) -> Result<()> {
         let library = self.folder.join("bin/clock.so");
         let mut compile = Command::new("gcc");
@@ -30,14 +30,14 @@ impl Cluster {
         Ok(())
     }
 
-    /// Sets slurmctld's clock ahead of the machine's by so many seconds.
+    /// Sets slurmctld's clock `secs` seconds ahead of the machine's.
     ///
     /// # Errors
-    /// It has none of its own.
+    /// Fails if slurmctld has no separate clock.
     pub fn set_clock_ahead(&self, secs: i64) -> Result<()> {
         let file = File::options().write(true).open(self.clock_file());
         let file = file.context("slurmctld has no clock of its own")?;
-        // All bytes at once: slurmctld reads them as one number.
+        // Write all bytes at once: slurmctld reads them as one number.
         Ok(file.write_all_at(&secs.to_ne_bytes(), 0)?)
     }
 

@@ -8,7 +8,7 @@ use crate::facts::facts;
 use xtask::installation::Installation;
 use xtask::release::Release;
 
-/// Which priority plugin slurmctld loads.
+/// The priority plugin that slurmctld loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum PriorityType {
     /// Slurm's own.
@@ -18,7 +18,7 @@ pub enum PriorityType {
 }
 
 impl PriorityType {
-    /// The word in slurm.conf.
+    /// Its value in slurm.conf.
     pub fn conf(self) -> &'static str {
         match self {
             PriorityType::Multifactor => "priority/multifactor",
@@ -30,7 +30,7 @@ impl PriorityType {
 /// The nodes, all alike.
 #[derive(Clone, Copy, Debug)]
 pub struct Nodes {
-    /// How many.
+    /// Number of nodes.
     pub count: usize,
     /// CPUs that each claims to have; the machine may have fewer.
     pub cpus: u32,
@@ -101,7 +101,7 @@ impl SlurmConf {
                 "accounting_storage/slurmdbd".to_owned(),
             ),
             ("AccountingStorageHost", "127.0.0.1".to_owned()),
-            // What AuthInfo is to slurmctld, this is to commands that talk to slurmdbd.
+            // The counterpart of AuthInfo for commands that talk to slurmdbd.
             (
                 "AccountingStoragePass",
                 format!("socket={}", here("munge/socket")),
@@ -129,8 +129,8 @@ impl SlurmConf {
         conf
     }
 
-    /// The settings of another cluster with these partitions, whose one node is down; as large as all
-    /// nodes of this one.
+    /// The settings of a second cluster with these partitions. Its only node is down, and has the
+    /// size of all nodes of this cluster.
     pub fn with_a_node_that_is_down(&self, nodes: Nodes) -> SlurmConf {
         let cpus = nodes.cpus * u32::try_from(nodes.count).unwrap_or(1);
         let node = format!(
@@ -144,7 +144,7 @@ impl SlurmConf {
         }
     }
 
-    /// Gives a setting another value.
+    /// Sets a setting.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         let value = value.into();
         match self
@@ -157,7 +157,7 @@ impl SlurmConf {
         }
     }
 
-    /// Gives a setting that may stand there several times these values.
+    /// Sets all values of a setting that may appear several times.
     pub fn set_lines(&mut self, key: &str, values: &[String]) {
         self.unset(key);
         let lines = values.iter().map(|value| (key.to_owned(), value.clone()));
@@ -171,18 +171,18 @@ impl SlurmConf {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Puts these partitions in the place of those that there are: what follows `PartitionName=`.
+    /// Replaces the partitions; each text is what follows `PartitionName=`.
     pub fn set_partitions(&mut self, partitions: Vec<String>) {
         self.partitions = partitions;
     }
 
-    /// Leaves a setting to Slurm's default.
+    /// Removes a setting, so that Slurm's default applies.
     pub fn unset(&mut self, key: &str) {
         self.settings
             .retain(|(known, _)| !known.eq_ignore_ascii_case(key));
     }
 
-    /// Does slurmctld keep accounts?
+    /// Returns true if slurmctld uses slurmdbd.
     pub fn has_slurmdbd(&self) -> bool {
         let slurmdbd = ("AccountingStorageType", "accounting_storage/slurmdbd");
         let mut settings = self.settings.iter();
@@ -234,14 +234,14 @@ pub fn node_name(index: usize) -> String {
     format!("n{index}")
 }
 
-/// cgroup.conf where slurmd insists on cgroups unless told otherwise; `None` where it does not
-/// know the word.
+/// cgroup.conf for releases whose slurmd requires cgroups by default; `None` for releases that do
+/// not know the setting.
 pub fn cgroup(release: &Release) -> Option<&'static str> {
     let wanted = facts(release).slurmd_wants_cgroups;
     wanted.then_some("CgroupPlugin=disabled\n")
 }
 
-/// slurmdbd.conf; `password`: the one that MariaDB's user `slurm` was given.
+/// slurmdbd.conf; `password`: that of MariaDB's user `slurm`.
 pub fn slurmdbd(
     folder: &Folder,
     installation: &Installation,

@@ -1,7 +1,8 @@
-//! A disk of its own for slurmctld's state: small, and full or read-only on order.
+//! A separate disk for slurmctld's state: small, and full or read-only on request.
 //!
-//! It is a tmpfs in a mount namespace, kept by a process that does nothing else and is torn down
-//! with the cluster. So nothing stays mounted, whatever happens; others see an empty folder.
+//! The disk is a tmpfs in a mount namespace. A process that does nothing else keeps the namespace,
+//! and ends with the cluster. So nothing stays mounted, whatever happens; other processes see an
+//! empty folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -18,10 +19,10 @@ use super::services::DEADLINE;
 
 /// The process that keeps the namespace.
 const KEEPER: &str = "state-disk";
-/// The file that takes all space there is.
+/// The file that takes all free space.
 const FILLER: &str = "filler";
 
-/// What is wrong with the disk.
+/// A fault of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// No byte is free.
@@ -31,11 +32,11 @@ pub enum Trouble {
 }
 
 impl Cluster {
-    /// From the next start of slurmctld on its state is on a disk of its own, of so many KiB; what
-    /// is there already is taken along. slurmctld must have been stopped.
+    /// Puts slurmctld's state on a separate disk of `kib` KiB, from its next start on, and copies
+    /// the existing files there. slurmctld must have been stopped.
     ///
     /// # Errors
-    /// Not root, or no room for what is there.
+    /// Fails without root, or if the existing files do not fit.
     pub fn put_state_on_disk(&mut self, kib: u32) -> Result<()> {
         let script = "mkdir \"$1.before\" && cp -a \"$1/.\" \"$1.before\" && \
                       mount -t tmpfs -o \"size=${2}k,mode=755\" fairtree \"$1\" && \
@@ -50,7 +51,7 @@ impl Cluster {
         .with_context(|| self.tails(KEEPER))
     }
 
-    /// A file of slurmctld's state, as slurmctld sees it.
+    /// A file of slurmctld's state, at the path that reaches slurmctld's disk.
     pub fn state_file(&self, name: &str) -> PathBuf {
         let folder = self.path().join("state");
         let folder = match self.pid(KEEPER) {
@@ -60,23 +61,23 @@ impl Cluster {
         folder.join(name)
     }
 
-    /// The same command, in the namespace that has the disk.
+    /// Returns the command to run in the namespace that has the disk.
     pub(super) fn with_disk(&self, command: Command) -> Command {
         let Ok(keeper) = self.pid(KEEPER) else {
             return command;
         };
         let namespace = format!("--mount=/proc/{keeper}/ns/mnt");
-        // It goes to another folder than the one that it was started in.
+        // The command changes its folder when it enters the namespace.
         let folder = command.get_current_dir().unwrap_or(Path::new("/"));
         let folder = format!("--wd={}", folder.display());
         let words = [namespace.as_str(), &folder, "--"];
         super::wrapped(Path::new("/usr/bin/nsenter"), &words, &command)
     }
 
-    /// Makes the disk bad.
+    /// Starts a fault of the disk.
     ///
     /// # Errors
-    /// There is no such disk.
+    /// Fails if there is no such disk.
     pub fn spoil_disk(&self, trouble: Trouble) -> Result<()> {
         match trouble {
             Trouble::Full => self.fill_disk(),
@@ -84,10 +85,10 @@ impl Cluster {
         }
     }
 
-    /// Makes it good again.
+    /// Ends a fault of the disk.
     ///
     /// # Errors
-    /// It was not bad in this way.
+    /// Fails if the disk did not have this fault.
     pub fn mend_disk(&self, trouble: Trouble) -> Result<()> {
         match trouble {
             Trouble::Full => Ok(fs::remove_file(self.state_file(FILLER))?),

@@ -12,7 +12,7 @@ use super::Cluster;
 use xtask::command::{cargo_in_checkout, checked};
 use xtask::project::{self, PREPARED};
 
-/// Slurm's commands that `fairtree` asks, and others of a [`Cluster::shell`].
+/// Slurm's commands that `fairtree` calls, and others for [`Cluster::shell`].
 const COMMANDS: [&str; 9] = [
     "sacct",
     "sacctmgr",
@@ -25,7 +25,7 @@ const COMMANDS: [&str; 9] = [
     "sshare",
 ];
 
-/// What a run of a command left.
+/// The result of a command.
 pub struct Ran {
     /// Exit code.
     pub code: i32,
@@ -38,7 +38,7 @@ pub struct Ran {
 impl Ran {
     /// Runs a command to its end.
     pub(super) fn of(mut command: Command) -> Result<Ran> {
-        // Not a pipe: without a file `fairtree` asks Slurm.
+        // Not a pipe: without an input file `fairtree` calls Slurm's commands.
         command.stdin(std::process::Stdio::null());
         let output: Output = command
             .output()
@@ -52,16 +52,16 @@ impl Ran {
     }
 }
 
-/// The command as it was when this program first asked for it.
+/// The copy of the command that this program built first.
 static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Builds the command where that has not been done yet, and says where it is.
+/// Builds the command once, and returns its path.
 ///
-/// A copy: in `make test` cargo builds other packages while clusters run, and a second cargo
-/// command would wait for that ([`PREPARED`]).
+/// The path is that of a copy: in `make test` cargo builds other packages while clusters run, and a
+/// second cargo command would wait for that ([`PREPARED`]).
 ///
 /// # Errors
-/// It does not build.
+/// Fails if it does not build.
 pub fn build() -> Result<PathBuf> {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = built.as_ref() {
@@ -99,10 +99,10 @@ fn target() -> PathBuf {
 }
 
 impl Cluster {
-    /// Runs `fairtree` as root, as one would in the cluster's shell, and fails where it does.
+    /// Runs `fairtree` as root, as in the cluster's shell.
     ///
     /// # Errors
-    /// It cannot be run, or its exit code is 2.
+    /// Fails if it cannot be run, or if its exit code is 2.
     pub fn fairtree(&self, words: &[&str]) -> Result<Ran> {
         let mut command = Command::new(build()?);
         command.args(words);
@@ -112,7 +112,7 @@ impl Cluster {
     /// [`Cluster::fairtree`] in the second cluster.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Cluster::fairtree`].
     pub fn fairtree_in_sibling(&self, words: &[&str]) -> Result<Ran> {
         let mut command = Command::new("env");
         let conf = format!("SLURM_CONF={}", self.sibling_conf().display());
@@ -121,10 +121,10 @@ impl Cluster {
     }
 
     /// Runs a command line as root in the folder of the checkout, with `fairtree` and Slurm's
-    /// commands at hand, whatever it ends with.
+    /// commands in PATH; accepts any exit code.
     ///
     /// # Errors
-    /// It cannot be run.
+    /// Fails if it cannot be run.
     pub fn shell(&self, line: &str) -> Result<Ran> {
         build()?;
         let mut command = Command::new("bash");
@@ -157,12 +157,12 @@ impl Cluster {
                 continue;
             }
             if program == "slurmctld" && self.is_of_this_machine() {
-                // The file itself: package managers are asked whose it is.
+                // Link the file itself: the command asks package managers which package owns it.
                 symlink(self.installation.daemon(program), &path)?;
                 continue;
             }
-            // Of the machine's own installation the words are the program alone, which must not
-            // be this script.
+            // For the machine's own installation the words are only the program, which must not be
+            // this script.
             let command = self.installation.command(program);
             let words = [command.get_program()]
                 .into_iter()

@@ -1,5 +1,6 @@
-//! A second cluster of one federation: a slurmctld with a name, a port and state of its own, with the
-//! same slurmdbd and munged. Its one node is down, so jobs wait there, and run in the first cluster.
+//! The second cluster of a federation: a slurmctld with its own name, port and state, but with the
+//! same slurmdbd and munged. Its only node is down, so jobs wait there, and run in the first
+//! cluster.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,7 +17,7 @@ use crate::wait;
 
 /// Its name in accounting.
 const NAME: &str = "fairtree2";
-/// What its daemon is called here.
+/// The name of its daemon in this program.
 const DAEMON: &str = "slurmctld-sibling";
 
 impl Cluster {
@@ -24,7 +25,7 @@ impl Cluster {
     /// federation.
     ///
     /// # Errors
-    /// It does not start, or they do not find each other.
+    /// Fails if it does not start, or if the clusters do not find each other.
     pub fn federate(&mut self, accounting: &Accounting) -> Result<()> {
         self.add_sibling(accounting)?;
         let clusters = format!("clusters={},{NAME}", conf::CLUSTER_NAME);
@@ -42,10 +43,10 @@ impl Cluster {
         .with_context(|| self.tails(DAEMON))
     }
 
-    /// Starts the second cluster, with the accounts and users of this site, in no federation.
+    /// Starts the second cluster, with the accounts and users of this site, without a federation.
     ///
     /// # Errors
-    /// It does not start.
+    /// Fails if it does not start.
     pub fn add_sibling(&mut self, accounting: &Accounting) -> Result<()> {
         self.sacctmgr(&["add", "cluster", NAME])?;
         accounting.load(self, NAME)?;
@@ -55,7 +56,7 @@ impl Cluster {
     /// Ends the second cluster's slurmctld as an administrator would, and starts it again.
     ///
     /// # Errors
-    /// It does not end, or does not start.
+    /// Fails if it does not end or does not start.
     pub fn restart_sibling(&mut self) -> Result<()> {
         self.daemon_out(DAEMON)?.stop(Signal::SIGTERM)?;
         self.launch_sibling()
@@ -66,7 +67,7 @@ impl Cluster {
         self.sibling_folder().join("state").join(name)
     }
 
-    /// Where the second cluster's slurm.conf is.
+    /// Path of the second cluster's slurm.conf.
     pub(super) fn sibling_conf(&self) -> PathBuf {
         self.sibling_folder().join("slurm.conf")
     }
@@ -122,7 +123,7 @@ impl Cluster {
     /// [`Cluster::run`] in the second cluster.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Cluster::run`].
     pub fn run_in_sibling(&self, words: &[&str]) -> Result<String> {
         let mut command: Command = self.command(words)?;
         command.env("SLURM_CONF", self.sibling_conf());
@@ -132,7 +133,7 @@ impl Cluster {
     /// The log of the second cluster's slurmctld.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is none.
     pub fn sibling_log(&self) -> Result<String> {
         let bytes = fs::read(self.folder.log(DAEMON))?;
         ensure!(!bytes.is_empty(), "an empty log");

@@ -1,4 +1,4 @@
-//! The folder that a private cluster lives in, and what makes sure that it is taken down.
+//! The folder of a private cluster, and the guard that makes sure that it is removed.
 //!
 //! ```text
 //! /tmp/fairtree-cluster-1/
@@ -9,9 +9,9 @@
 //!   munge/ database/ state/ spool/
 //! ```
 //!
-//! The number in its name is free on the whole machine: a lock in `/run/lock` is held while a
-//! run uses it. A folder whose lock is free is a leftover of a run that was killed, or was left
-//! running on purpose; only the former is cleared away.
+//! The number in its name is free on the whole machine: a run holds a lock in `/run/lock` while it
+//! uses the number. A folder without a lock is a leftover of a killed run, or was left running on
+//! purpose; only the leftover is removed.
 
 use std::fs::{self, File, Permissions};
 use std::io::{Read, Write};
@@ -30,7 +30,7 @@ use xtask::progress::Progress;
 
 const PREFIX: &str = "/tmp/fairtree-cluster-";
 const LOCKS: &str = "/run/lock";
-/// How long a dying process may hold its lock; far more than it takes.
+/// Time for a dying process to release its lock; far more than it needs.
 const LETTING_GO: Duration = Duration::from_secs(30);
 /// More clusters at once than a machine can carry.
 const MOST: u32 = 50;
@@ -45,11 +45,11 @@ pub struct Folder {
 impl Folder {
     /// The first folder that is not in use, emptied.
     ///
-    /// A leftover of a run that was killed is taken down first. A folder that is not a cluster's is
-    /// named, and left alone.
+    /// A leftover of a killed run is taken down first. A folder that does not belong to a cluster
+    /// is reported and left unchanged.
     ///
     /// # Errors
-    /// A leftover that cannot be taken down, and a machine with the most clusters at once.
+    /// Fails if a leftover cannot be taken down, or if the machine runs the most clusters already.
     pub fn claim(progress: &Progress) -> Result<Folder> {
         for number in 1..=MOST {
             let Some(lock) = lock(number)? else { continue };
@@ -138,21 +138,21 @@ fn lock(number: u32) -> Result<Option<Flock<File>>> {
     }
 }
 
-/// A folder that this user has made, not a link or another's.
+/// Returns true for a folder of this user, false for a link or for a folder of someone else.
 fn is_ours(meta: &fs::Metadata) -> bool {
     meta.is_dir() && meta.uid() == nix::unistd::geteuid().as_raw()
 }
 
-/// Left running on purpose, and still running.
+/// Returns true if the cluster was left running on purpose and still runs.
 fn is_kept(path: &Path) -> bool {
     path.join("run/kept").exists() && !process::marked(path).is_empty()
 }
 
-/// Ends every process of the cluster in `path`, removes the users that were created for it, and
+/// Ends every process of the cluster in `path`, and removes the users that were created for it, and
 /// the folder.
 ///
 /// # Errors
-/// A path that is no cluster's folder, processes that cannot be ended, files that cannot be
+/// Fails if the path is not a cluster's folder, or if processes cannot be ended or files cannot be
 /// removed.
 pub fn tear_down(path: &Path) -> Result<()> {
     let number = path
@@ -183,24 +183,24 @@ pub fn tear_down(path: &Path) -> Result<()> {
     fs::remove_dir_all(path).with_context(|| format!("cannot remove {}", path.display()))
 }
 
-/// A process that tears the cluster down if this one dies without having done so.
+/// A process that tears the cluster down if this program dies without having done so.
 ///
-/// It reads a pipe whose other end only this process holds; the end of the pipe is our end.
+/// It reads a pipe whose other end only this program holds; the pipe ends when this program ends.
 pub struct Guard {
     child: Child,
 }
 
-/// What the program is told that is to stand guard; the folder follows.
+/// Arguments that make the program the guard; the folder follows.
 const GUARD: [&str; 2] = ["cluster", "guard"];
 
-/// What is written down the pipe when the guard need not act.
+/// Message to the guard that it need not act.
 const DISMISSED: &[u8] = b"dismissed";
 
 impl Guard {
     /// Starts the guard of a folder.
     pub fn post(folder: &Folder) -> Result<Guard> {
         use std::os::unix::process::CommandExt;
-        // Also right when a new build has replaced the file meanwhile.
+        // This also works if a new build has replaced the file meanwhile.
         let child = Command::new("/proc/self/exe")
             .arg0("testbed")
             .args(GUARD)
@@ -213,7 +213,7 @@ impl Guard {
         Ok(Guard { child })
     }
 
-    /// Sends the guard home.
+    /// Ends the guard without an action.
     pub fn dismiss(mut self) -> Result<()> {
         if let Some(mut pipe) = self.child.stdin.take() {
             pipe.write_all(DISMISSED)?;
@@ -223,7 +223,7 @@ impl Guard {
     }
 }
 
-/// Runs as the guard process if this program's arguments say so; a program that starts clusters
+/// Runs as the guard process if this program's arguments request it. A program that starts clusters
 /// calls this before anything else.
 pub fn guard_of_arguments() -> Option<Result<()>> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
@@ -246,7 +246,7 @@ fn stand_guard(path: &Path) -> Result<()> {
         .and_then(|text| text.strip_prefix(PREFIX)?.parse().ok())
         .context("the path of a cluster's folder")?;
     // The end of the pipe may be seen shortly before the dying process releases its lock.
-    // A process that holds it much longer is another run, which has cleared the folder.
+    // If a process holds it much longer, it is a new run, which has cleared the folder.
     let start = Instant::now();
     while start.elapsed() < LETTING_GO {
         match lock(number)? {

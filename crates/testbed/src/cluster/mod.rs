@@ -1,8 +1,8 @@
 //! A private Slurm cluster on loopback: munged, MariaDB, slurmdbd, slurmctld and several slurmd.
 //!
-//! Everything lies in one [folder] and listens on ports that were free. Several clusters
-//! run beside each other. A cluster is taken down when its value is dropped, and by a guard
-//! process should this program be killed.
+//! All files are in one [folder], and the daemons listen on free ports. Several clusters can run at
+//! the same time. A cluster is taken down when its value is dropped, or by a guard process if this
+//! program is killed.
 
 pub mod accounting;
 pub mod backup;
@@ -39,18 +39,18 @@ use xtask::progress::Progress;
 use xtask::project;
 use xtask::release::Release;
 
-/// What a cluster is to be.
+/// The description of a cluster.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Slurm's release.
     pub release: Release,
-    /// Which priority plugin.
+    /// The priority plugin.
     pub priority: PriorityType,
     /// The nodes.
     pub nodes: Nodes,
     /// The partitions, the default one first.
     pub partitions: Vec<Partition>,
-    /// Who shares it.
+    /// Accounts, users and QOS.
     pub accounting: Accounting,
     /// Further lines of slurm.conf.
     pub settings: Vec<(&'static str, String)>,
@@ -71,11 +71,11 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a cluster; it answers when this returns.
+    /// Starts a cluster; it is ready when this returns.
     ///
     /// # Errors
-    /// Slurm is not installed, the plugin is not built, not root, or a daemon that does not
-    /// start, with the end of its log.
+    /// Fails if Slurm is not installed, if the plugin is not built, without root, or if a daemon
+    /// does not start, with the end of its log.
     pub fn start(plan: &Plan, progress: &Progress) -> Result<Cluster> {
         if !nix::unistd::geteuid().is_root() {
             anyhow::bail!("a private cluster runs jobs of several users: it needs root");
@@ -87,7 +87,7 @@ impl Cluster {
         let mut conf = SlurmConf::new(&folder, &installation, ports, plan.nodes, &plan.partitions);
         conf.set("PriorityType", plan.priority.conf());
         for (key, value) in &plan.settings {
-            // The socket of the cluster's own munged stands there.
+            // The value already has the socket of the cluster's own munged.
             match conf.get(key).filter(|_| *key == "AuthInfo") {
                 Some(own) => conf.set(key, format!("{own},{value}")),
                 None => conf.set(key, value.as_str()),
@@ -96,7 +96,7 @@ impl Cluster {
         if conf.has_slurmdbd() {
             installation.ensure_plugins(&["accounting_storage_mysql.so"])?;
         } else {
-            // Nothing to enforce.
+            // Without slurmdbd there is nothing to enforce.
             conf.unset("AccountingStorageEnforce");
         }
         let guard = Some(Guard::post(&folder)?);
@@ -157,8 +157,8 @@ impl Cluster {
         accounting.register(self)
     }
 
-    /// Puts the plugin where slurmctld finds it; a copy, so that a later build cannot change a
-    /// running cluster.
+    /// Copies the plugin to the folder where slurmctld looks for it; a copy, so that a later build
+    /// cannot change a running cluster.
     fn install_plugin(&self) -> Result<()> {
         let plugins = self.folder.join("plugins");
         fs::create_dir_all(&plugins)?;
@@ -180,7 +180,7 @@ impl Cluster {
         self.installation.release()
     }
 
-    /// Whether the Slurm that it runs is the one that is installed on this machine.
+    /// Returns true if the cluster runs the Slurm that is installed on this machine.
     pub fn is_of_this_machine(&self) -> bool {
         self.installation.is_of_this_machine()
     }
@@ -200,14 +200,14 @@ impl Cluster {
         &self.conf
     }
 
-    /// Writes slurm.conf; daemons and commands read it when they next start.
+    /// Writes slurm.conf; daemons and commands read it at their next start.
     pub fn write_conf(&self) -> Result<()> {
         let file = self.conf_file();
         fs::write(&file, self.conf.render())
             .with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Where slurm.conf is.
+    /// Path of slurm.conf.
     pub fn conf_file(&self) -> std::path::PathBuf {
         self.folder.join("etc/slurm.conf")
     }
@@ -218,7 +218,7 @@ impl Cluster {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// A variable for slurmctld's environment from its next start on; `None` removes it.
+    /// Sets a variable for slurmctld's environment from its next start on; `None` removes it.
     pub fn set_slurmctld_variable(&mut self, key: &str, value: Option<&str>) {
         self.slurmctld_environment.retain(|(known, _)| known != key);
         if let Some(value) = value {
@@ -227,7 +227,7 @@ impl Cluster {
         }
     }
 
-    /// The process number of a daemon that runs.
+    /// The process id of a running daemon.
     pub fn pid(&self, daemon: &str) -> Result<i32> {
         let found = self.daemons.get(daemon);
         Ok(found.with_context(|| format!("no {daemon} runs"))?.pid())
@@ -240,7 +240,7 @@ impl Cluster {
             .with_context(|| format!("the cluster has no user {short}"))
     }
 
-    /// What stands before a user's short name on this machine; different in each cluster.
+    /// The prefix of users' short names on this machine; different in each cluster.
     pub fn user_prefix(&self) -> String {
         match self.folder.number() {
             1 => "ft-".to_owned(),
@@ -248,7 +248,7 @@ impl Cluster {
         }
     }
 
-    /// The environment of daemons and commands: the cluster's, and nothing of the caller's.
+    /// Sets the environment of daemons and commands: only the cluster's, nothing from the caller.
     fn set_environment(&self, command: &mut Command) {
         command
             .env_clear()
@@ -261,12 +261,12 @@ impl Cluster {
         }
     }
 
-    /// Where daemons and commands look for programs: Slurm's, and this machine's.
+    /// PATH of daemons and commands: Slurm's folders, and this machine's.
     pub fn search_path(&self) -> String {
         self.installation.path()
     }
 
-    /// What to type in a terminal, as root, so that Slurm's commands talk to this cluster.
+    /// The line to type in a terminal, as root, so that Slurm's commands use this cluster.
     pub fn prompt(&self) -> String {
         let conf = self.conf_file();
         match self.installation.shell() {
@@ -288,7 +288,7 @@ impl Cluster {
     }
 }
 
-/// The same command, as the last words of another one.
+/// Returns a command whose last words are the given command.
 fn wrapped(program: &Path, words: &[&str], command: &Command) -> Command {
     let mut outer = Command::new(program);
     outer.args(words).arg(command.get_program());
@@ -306,7 +306,7 @@ fn wrapped(program: &Path, words: &[&str], command: &Command) -> Command {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Without a guard the cluster was kept.
+        // A cluster without a guard is kept.
         let Some(guard) = self.guard.take() else {
             return;
         };

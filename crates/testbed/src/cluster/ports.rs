@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 
-/// Below the ports that the kernel hands out for outgoing connections, so that none of those
-/// takes a port while its daemon restarts.
+/// The range is below the ports that the kernel uses for outgoing connections, so that no
+/// connection takes a port while its daemon restarts.
 const RANGE: Range<u16> = 20_000..32_000;
 
 /// One port per daemon.
@@ -18,7 +18,7 @@ pub struct Ports {
 impl Ports {
     /// A block of ports without a listener.
     ///
-    /// `number`: that of the cluster's folder; different clusters begin their search apart.
+    /// `number`: the folder's number; different clusters start their search at different ports.
     pub fn choose(number: u32, nodes: usize) -> Result<Ports> {
         let size = u16::try_from(nodes + 4)?;
         let blocks = (RANGE.end - RANGE.start) / size;
@@ -32,27 +32,27 @@ impl Ports {
         bail!("no {size} free ports in a row among {RANGE:?}")
     }
 
-    /// MariaDB's.
+    /// Port of MariaDB.
     pub fn database(self) -> u16 {
         self.first
     }
 
-    /// slurmdbd's.
+    /// Port of slurmdbd.
     pub fn slurmdbd(self) -> u16 {
         self.first + 1
     }
 
-    /// slurmctld's.
+    /// Port of slurmctld.
     pub fn slurmctld(self) -> u16 {
         self.first + 2
     }
 
-    /// That of the slurmctld of a second cluster.
+    /// Port of the slurmctld of a second cluster.
     pub fn sibling(self) -> u16 {
         self.first + 3
     }
 
-    /// Those of the slurmd, from the first to the last node.
+    /// Ports of the slurmd, from the first to the last node.
     pub fn slurmd(self, nodes: usize) -> Range<u16> {
         let first = self.first + 4;
         first..first + u16::try_from(nodes).unwrap_or(u16::MAX - first)

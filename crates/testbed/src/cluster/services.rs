@@ -1,4 +1,4 @@
-//! The daemons: how each is started and how one sees that it is ready.
+//! The daemons: how each is started, and how to recognise that it is ready.
 
 use std::fs::{self, Permissions};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -18,11 +18,11 @@ use crate::process::Daemon;
 use crate::wait;
 use xtask::command::checked;
 
-/// Time enough for any daemon on a machine that is busy with other things.
+/// Enough time for any daemon on a busy machine.
 pub(super) const DEADLINE: Duration = Duration::from_secs(120);
 
 impl Cluster {
-    /// munged with a key and a socket of its own.
+    /// Starts munged with a separate key and socket.
     pub(super) fn start_munged(&mut self) -> Result<()> {
         let folder = self.folder.join("munge");
         let munge = users::find("munge")?.context("no user munge: is munge installed?")?;
@@ -50,12 +50,12 @@ impl Cluster {
         })
     }
 
-    /// MariaDB with an empty database and a user for slurmdbd.
+    /// Starts MariaDB with an empty database and a user for slurmdbd.
     pub(super) fn start_database(&mut self, password: &str) -> Result<()> {
         let folder = self.folder.join("database");
         let mysql = users::find("mysql")?.context("no user mysql: is mariadb installed?")?;
         chown(&folder, Some(mysql.uid), Some(mysql.gid))?;
-        // At its start MariaDB clears temporary tables away, also those of others.
+        // MariaDB removes temporary tables at its start, also those of other servers.
         let temporary = folder.join("tmp");
         fs::create_dir(&temporary)?;
         chown(&temporary, Some(mysql.uid), Some(mysql.gid))?;
@@ -76,7 +76,7 @@ impl Cluster {
         )?;
         chown(&statements, Some(mysql.uid), Some(mysql.gid))?;
         fs::set_permissions(&statements, Permissions::from_mode(0o400))?;
-        // The first is Debian's.
+        // The first is Debian's path.
         let places = ["/usr/sbin/mariadbd", "/usr/libexec/mariadbd"].map(Path::new);
         let place = places.into_iter().find(|place| place.exists());
         let mut command = self.bare(place.unwrap_or(places[0]));
@@ -88,7 +88,7 @@ impl Cluster {
             &data,
         ]);
         command.args(["--bind-address=127.0.0.1", "--innodb-buffer-pool-size=64M"]);
-        // The settings that slurmdbd requires, and no flush to disk, because the data is temporary.
+        // The settings that slurmdbd requires. No flush to disk, because the data is temporary.
         command.args([
             "--innodb-lock-wait-timeout=900",
             "--innodb-flush-log-at-trx-commit=0",
@@ -98,7 +98,7 @@ impl Cluster {
             command.arg(format!("{option}={}", folder.join(name).display()));
         }
         self.spawn("mariadbd", command)?;
-        // It listens only once its initial statements have run.
+        // It listens only after its initial statements have run.
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.ports.database()));
         self.ready("mariadbd", |_| {
             TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
@@ -106,7 +106,7 @@ impl Cluster {
         })
     }
 
-    /// slurmdbd; ready when sacctmgr gets an answer.
+    /// Starts slurmdbd; it is ready when sacctmgr gets an answer.
     pub(super) fn start_slurmdbd(&mut self, password: &str) -> Result<()> {
         let file = self.folder.join("etc/slurmdbd.conf");
         fs::write(
@@ -122,7 +122,7 @@ impl Cluster {
         self.daemon_out("slurmdbd")?.stop(Signal::SIGTERM)
     }
 
-    /// slurmdbd, after [`Cluster::stop_slurmdbd`].
+    /// Starts slurmdbd, after [`Cluster::stop_slurmdbd`].
     pub fn start_slurmdbd_again(&mut self) -> Result<()> {
         let command = self.slurm_daemon("slurmdbd", "slurmdbd")?;
         self.spawn("slurmdbd", command)?;
@@ -133,30 +133,30 @@ impl Cluster {
         })
     }
 
-    /// slurmctld; ready when it answers a ping.
+    /// Starts slurmctld; it is ready when it answers a ping.
     pub fn start_slurmctld(&mut self) -> Result<()> {
         let command = self.slurm_daemon("slurmctld", "slurmctld")?;
         self.start_slurmctld_as(command)
     }
 
-    /// slurmctld with `-i`: it starts also with state files that it would refuse.
+    /// Starts slurmctld with `-i`: then it ignores state files that it would refuse otherwise.
     pub fn start_slurmctld_despite_its_files(&mut self) -> Result<()> {
         let mut command = self.slurm_daemon("slurmctld", "slurmctld")?;
         command.arg("-i");
         self.start_slurmctld_as(command)
     }
 
-    /// slurmctld under `--systemd`, which is to tell its process to a socket.
+    /// Starts slurmctld under `--systemd`; it must send its process id to a socket.
     pub(super) fn start_slurmctld_notifying(&mut self, socket: &Path) -> Result<()> {
         let mut command = self.slurm_program("slurmctld", "slurmctld")?;
         command.arg("--systemd").env("NOTIFY_SOCKET", socket);
         self.start_slurmctld_as(command)
     }
 
-    /// slurmctld, without waiting until it answers.
+    /// Starts slurmctld without waiting for an answer.
     ///
     /// # Errors
-    /// It cannot be run.
+    /// Fails if it cannot be run.
     pub fn launch_slurmctld(&mut self) -> Result<()> {
         let command = self.slurm_daemon("slurmctld", "slurmctld")?;
         self.spawn_slurmctld(command)
@@ -185,10 +185,10 @@ impl Cluster {
         self.daemon_out("slurmctld")?.stop(Signal::SIGKILL)
     }
 
-    /// Whether slurmctld was ended, or has ended by itself: then it can be started again.
+    /// Returns true if slurmctld was stopped or has ended by itself: then it can be started again.
     ///
     /// # Errors
-    /// Its end cannot be asked for.
+    /// Fails if its status cannot be read.
     pub fn slurmctld_has_ended(&mut self) -> Result<bool> {
         let Some(daemon) = self.daemons.get_mut("slurmctld") else {
             return Ok(true);
@@ -200,10 +200,10 @@ impl Cluster {
         Ok(ended)
     }
 
-    /// Its process number.
+    /// The process id of slurmctld.
     ///
     /// # Errors
-    /// None was started, or it was stopped.
+    /// Fails if none was started, or if it was stopped.
     pub fn slurmctld_pid(&self) -> Result<i32> {
         let daemon = self.daemons.get("slurmctld");
         Ok(daemon.context("slurmctld does not run")?.pid())
@@ -218,7 +218,7 @@ impl Cluster {
         self.daemon_out("slurmctld").map(drop)
     }
 
-    /// Starts slurmctld and expects it to refuse; gives its log of this attempt.
+    /// Starts slurmctld and expects it to refuse; returns its log of this attempt.
     pub fn start_slurmctld_in_vain(&mut self) -> Result<String> {
         let log = self.folder.log("slurmctld");
         let before = fs::metadata(&log).map_or(0, |meta| meta.len());
@@ -230,7 +230,7 @@ impl Cluster {
         Ok(String::from_utf8_lossy(&text[from..]).into_owned())
     }
 
-    /// One slurmd per node; ready when slurmctld calls every node idle.
+    /// Starts one slurmd per node; ready when slurmctld reports every node as idle.
     pub(super) fn start_nodes(&mut self) -> Result<()> {
         for index in 0..self.nodes.count {
             let node = node_name(index);
@@ -259,7 +259,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// A Slurm daemon in the foreground, under its plain name: slurmctld compares it.
+    /// A Slurm daemon in the foreground, called by its plain name, which slurmctld compares.
     fn slurm_daemon(&self, name: &str, program: &str) -> Result<Command> {
         let mut command = self.slurm_program(name, program)?;
         command.arg("-D");
@@ -271,13 +271,13 @@ impl Cluster {
         if link.symlink_metadata().is_err() {
             symlink(self.installation.daemon(program), &link)?;
         }
-        // Steps are told by the folder that they inherit from slurmd.
+        // Steps are recognised by the folder that they inherit from slurmd.
         let mut command = self.installation.command_in(self.folder.path(), &link);
         self.set_environment(&mut command);
         Ok(command)
     }
 
-    /// A program of this machine, outside any other installation of Slurm.
+    /// A program of this machine, outside other installations of Slurm.
     pub fn bare(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path());
@@ -292,8 +292,8 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits until `probe` succeeds; a daemon that ends meanwhile is an error with the end of
-    /// its log, a deadline missed one with the probe's last failure too.
+    /// Waits until `probe` succeeds. A daemon that ends meanwhile is an error with the end of its
+    /// log; a missed deadline is an error with the probe's last failure, too.
     fn ready(&mut self, name: &str, probe: impl Fn(&Cluster) -> Result<()>) -> Result<()> {
         let mut last = String::new();
         let outcome = wait::until_true(&format!("{name} is ready"), DEADLINE, || {

@@ -1,4 +1,4 @@
-//! A site factor plugin of the cluster's own (`tests/daemon/site_factor.c`).
+//! A site factor plugin for the cluster (`tests/daemon/site_factor.c`).
 
 use std::process::Command;
 
@@ -10,10 +10,10 @@ use xtask::project;
 use xtask::source;
 
 impl Cluster {
-    /// From slurmctld's next start on a plugin gives jobs site factors.
+    /// Adds a plugin that gives jobs site factors, from slurmctld's next start on.
     ///
     /// # Errors
-    /// The plugin does not compile against the release's source.
+    /// Fails if the plugin does not compile against the release's source.
     pub fn give_site_factors(&mut self) -> Result<()> {
         let source = project::slurm_source(self.release());
         let plugin = self.folder.join("plugins/site_factor_cpus.so");

@@ -1,4 +1,4 @@
-//! A disk of slurmctld's state that is slow, or fails at random (`tests/daemon/disk.c`).
+//! A disk for slurmctld's state that is slow, or fails at random (`tests/daemon/disk.c`).
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -13,11 +13,11 @@ use xtask::command::checked;
 use xtask::project;
 
 impl Cluster {
-    /// From slurmctld's next start on its disk can be made slow or bad, and its clock be stepped
-    /// ([`Cluster::give_clock`]).
+    /// From slurmctld's next start on, its disk can be made slow or bad, and its clock can be
+    /// stepped ([`Cluster::give_clock`]).
     ///
     /// # Errors
-    /// A library does not compile.
+    /// Fails if a library does not compile.
     pub fn give_slow_disk(&mut self) -> Result<()> {
         self.give_clock()?;
         let library = self.folder.join("bin/disk.so");
@@ -40,19 +40,19 @@ impl Cluster {
         Ok(())
     }
 
-    /// How long each sync of a file or folder of a priority plugin's takes on top. One that is
-    /// under way ends soon when this becomes zero.
+    /// Sets the extra time of each sync of a file or folder of a priority plugin. A running sync
+    /// ends soon after this becomes zero.
     ///
     /// # Errors
-    /// There is no such disk.
+    /// Fails if there is no such disk.
     pub fn slow_disk_down(&self, sync: Duration) -> Result<()> {
         self.set_disk(0, i64::try_from(sync.as_millis())?)
     }
 
-    /// Of how many in a thousand syncs and renames of files of state fail, at random.
+    /// Sets how many in a thousand syncs and renames of state files fail, at random.
     ///
     /// # Errors
-    /// There is no such disk.
+    /// Fails if there is no such disk.
     pub fn fail_disk_at_random(&self, in_a_thousand: i64) -> Result<()> {
         self.set_disk(8, in_a_thousand)
     }
@@ -60,7 +60,7 @@ impl Cluster {
     fn set_disk(&self, at: u64, number: i64) -> Result<()> {
         let file = File::options().write(true).open(self.disk_file());
         let file = file.context("slurmctld's disk is an ordinary one")?;
-        // All bytes at once: slurmctld reads them as one number.
+        // Write all bytes at once: slurmctld reads them as one number.
         Ok(file.write_all_at(&number.to_ne_bytes(), at)?)
     }
 

@@ -1,5 +1,5 @@
-//! slurmctld under `--systemd`: it says on a socket which process it is, and a reconfigure hands
-//! over to another process.
+//! slurmctld under `--systemd`: it sends its process id to a socket, and a reconfigure hands over
+//! to a new process.
 
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::Cluster;
 use crate::wait;
 
-/// Longer than a start of slurmctld takes on a machine that is busy with other things.
+/// Longer than a start of slurmctld takes on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The part of systemd that listens (sd_notify(3)).
@@ -18,11 +18,11 @@ pub struct Listener {
 }
 
 impl Cluster {
-    /// Starts slurmctld as its systemd unit does, without systemd. Later processes of it end with
-    /// the cluster.
+    /// Starts slurmctld as its systemd unit does, without systemd. Its later processes end with the
+    /// cluster.
     ///
     /// # Errors
-    /// A socket that cannot be made, and a slurmctld that does not start.
+    /// Fails if the socket cannot be made or slurmctld does not start.
     pub fn start_slurmctld_under_systemd(&mut self) -> Result<Listener> {
         let path = self.path().join("run/notify");
         let socket = UnixDatagram::bind(&path).with_context(|| path.display().to_string())?;
@@ -33,10 +33,10 @@ impl Cluster {
 }
 
 impl Listener {
-    /// Waits until slurmctld says which process it is now.
+    /// Waits until slurmctld sends its current process id.
     ///
     /// # Errors
-    /// It does not.
+    /// Fails if it does not.
     pub fn main_pid(&self) -> Result<i32> {
         let mut message = [0; 256];
         wait::until("slurmctld tells its process", DEADLINE, || {

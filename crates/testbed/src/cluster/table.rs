@@ -1,4 +1,4 @@
-//! What Slurm's commands print, as rows of named fields.
+//! Output of Slurm's commands as rows of named fields.
 
 use std::str::FromStr;
 
@@ -17,15 +17,15 @@ pub struct Row {
 }
 
 impl Table {
-    /// Text with a header line and `|` between fields (`-P` of most commands).
+    /// Parses text with a header line and `|` between fields (`-P` of most commands).
     pub fn parse(text: &str) -> Result<Table> {
         let (header, rows) = text.split_once('\n').context("a header line")?;
         Table::with_header(header.split('|'), rows)
     }
 
-    /// Rows of `|`-separated fields under the names of `header`.
+    /// Parses rows of `|`-separated fields under the names of `header`.
     ///
-    /// Blanks before a field are kept (sshare shows depth by them), blanks after it are not.
+    /// Blanks before a field are kept (sshare uses them to show depth), blanks after it are not.
     pub fn with_header<'a>(header: impl IntoIterator<Item = &'a str>, text: &str) -> Result<Table> {
         let header: Vec<&str> = header.into_iter().collect();
         let mut rows = Vec::new();
@@ -48,7 +48,7 @@ impl Table {
         Ok(Table { rows })
     }
 
-    /// Lines of `Key=value Key=value`; a value ends before the next ` Key=`.
+    /// Parses lines of `Key=value Key=value`; a value ends before the next ` Key=`.
     pub fn parse_pairs(text: &str) -> Table {
         let rows = text
             .lines()
@@ -78,7 +78,7 @@ impl Table {
         &self.rows
     }
 
-    /// The first row whose field `name` is `value`, blanks aside.
+    /// The first row whose field `name` is `value`, ignoring blanks.
     pub fn find(&self, name: &str, value: &str) -> Result<&Row> {
         self.rows
             .iter()
@@ -97,7 +97,7 @@ impl Row {
             .with_context(|| format!("no field {name} in {:?}", self.fields))
     }
 
-    /// A field as a number (or whatever else is read from text).
+    /// A field as a number (or any other type that is parsed from text).
     pub fn get<T: FromStr>(&self, name: &str) -> Result<T>
     where
         T::Err: std::error::Error + Send + Sync + 'static,

@@ -18,7 +18,7 @@ const RECORD: &str = "users";
 /// The comment of a user that we created.
 const COMMENT: &str = "fairtree cluster";
 
-/// Clusters that start at the same time take turns: useradd gives up on a locked file in the end.
+/// Clusters that start at the same time take turns: useradd fails if a file stays locked.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// A Unix user.
@@ -26,14 +26,14 @@ static TURN: Mutex<()> = Mutex::new(());
 pub struct User {
     /// Login name.
     pub name: String,
-    /// User number.
+    /// User id.
     pub uid: u32,
-    /// Number of the user's own group.
+    /// Id of the user's own group.
     pub gid: u32,
 }
 
 impl User {
-    /// Who runs a program, by number.
+    /// The ids for running a program.
     pub fn owner(&self) -> Owner {
         Owner {
             uid: self.uid,
@@ -51,8 +51,8 @@ pub fn find(name: &str) -> Result<Option<User>> {
     }))
 }
 
-/// The user of this name, created and written down if there is none. A leftover of an earlier
-/// cluster counts as created; any other user of this name is used, and stays.
+/// Returns the user of this name; creates and records it if it does not exist. A leftover of an
+/// earlier cluster counts as created; any other existing user of this name is used, and stays.
 pub fn ensure(name: &str, records: &Path, progress: &Progress) -> Result<User> {
     if recorded(records)?.iter().any(|user| user.name == name) {
         return find(name)?.with_context(|| format!("user {name} has gone"));
@@ -67,7 +67,7 @@ pub fn ensure(name: &str, records: &Path, progress: &Progress) -> Result<User> {
         return find(name)?.with_context(|| format!("user {name} has gone"));
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    // Written down first: a user that was recorded but not created is harmless.
+    // Record it first: a user that was recorded but not created is harmless.
     record(name, records)?;
     checked(
         Command::new("useradd")
@@ -94,7 +94,7 @@ fn record(name: &str, records: &Path) -> Result<()> {
 /// The users that [`ensure`] created and that still exist.
 ///
 /// # Errors
-/// The system's users cannot be read.
+/// Fails if the system's users cannot be read.
 pub fn recorded(records: &Path) -> Result<Vec<User>> {
     let names = fs::read_to_string(records.join(RECORD)).unwrap_or_default();
     let found: Result<Vec<_>> = names.lines().map(find).collect();
@@ -104,7 +104,7 @@ pub fn recorded(records: &Path) -> Result<Vec<User>> {
 /// Removes the users that [`ensure`] created. None of their processes may run any more.
 ///
 /// # Errors
-/// userdel fails.
+/// Fails if userdel fails.
 pub fn remove_recorded(records: &Path) -> Result<()> {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for user in recorded(records)? {

@@ -1,4 +1,4 @@
-//! What changed between two passes: who moved, and at which level of the tree it was decided.
+//! Changes between two passes: the users that moved, and the level of the tree that decided it.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::cluster::table::Table;
 
-/// What [`Shares::read`] needs of sshare.
+/// Columns of sshare that [`Shares::read`] needs.
 pub const COLUMNS: &str = "Account,User,RawUsage,LevelFS,FairShare";
 
 /// The tree as sshare printed it.
@@ -37,7 +37,7 @@ impl Share {
 }
 
 impl Shares {
-    /// From sshare's rows; a row's depth is the number of blanks before its account.
+    /// Reads sshare's rows; a row's depth is the number of blanks before its account.
     pub fn read(table: &Table) -> Result<Shares> {
         let mut rows: Vec<Share> = Vec::new();
         let mut path: Vec<usize> = Vec::new();
@@ -64,7 +64,7 @@ impl Shares {
         self.rows.first().map_or(0, |root| root.raw_usage)
     }
 
-    /// True once a pass has looked at usage: until then every level fairshare is infinite.
+    /// Returns true after a pass has read usage: before, every level fairshare is infinite.
     pub fn is_ranked(&self) -> bool {
         let finite = |share: &Share| share.level_fs.is_some_and(f64::is_finite);
         self.rows.iter().any(finite)
@@ -79,7 +79,7 @@ impl Shares {
         users
     }
 
-    /// From the root down to `index`.
+    /// The path from the root down to `index`.
     fn path(&self, index: usize) -> Vec<usize> {
         let mut path = vec![index];
         while let Some(parent) = self.rows[path[path.len() - 1]].parent {
@@ -94,7 +94,7 @@ fn descending(a: Option<f64>, b: Option<f64>) -> Ordering {
     b.unwrap_or(-1.0).total_cmp(&a.unwrap_or(-1.0))
 }
 
-/// The table of users, and for each pair that changed places the level that decided it.
+/// Formats the table of users, and the deciding level for each pair that changed places.
 ///
 /// Both must be of the same tree, in the same order.
 pub fn describe(before: &Shares, after: &Shares) -> String {
@@ -133,12 +133,12 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
 }
 
-/// True if some user overtook another.
+/// Returns true if a user overtook another user.
 pub fn places_changed(before: &Shares, after: &Shares) -> bool {
     !overtakings(before, after).is_empty()
 }
 
-/// Pairs of users of whom the second was before the first, and no longer is.
+/// Pairs of users: the second was ahead of the first, and no longer is.
 fn overtakings(before: &Shares, after: &Shares) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let ranking = after.ranking();
@@ -154,9 +154,9 @@ fn overtakings(before: &Shares, after: &Shares) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Two siblings that changed places, and the users below them who did so for that reason.
+/// Two siblings that changed places, and the users below them who did so because of that.
 struct Overtaking {
-    /// The sibling that is now before the other, and the other.
+    /// The sibling that is now ahead, and the other sibling.
     fork: (usize, usize),
     winners: Vec<usize>,
     losers: Vec<usize>,
@@ -228,7 +228,7 @@ impl Overtaking {
 mod tests {
     use super::*;
 
-    /// Two accounts; use of `a` lets `b` pass it. Numbers by hand: level = shares / use.
+    /// Two accounts; use of `a` lets `b` pass it. Numbers computed by hand: level = shares / usage.
     fn shares(a_usage: u64, a_level: &str, b_level: &str, factors: [&str; 3]) -> Shares {
         let text = format!(
             "Account|User|RawUsage|LevelFS|FairShare\n\

@@ -1,4 +1,4 @@
-//! The tour: a private cluster under load, its priorities and shares, and what a pass changes.
+//! The tour: a private cluster under load, its priorities and shares, and the changes of a pass.
 
 mod changes;
 pub mod plan;
@@ -18,14 +18,14 @@ use xtask::release::Release;
 
 /// Enough to keep the cluster busy for longer than the tour lasts.
 const JOBS: u32 = 300;
-/// TRES-seconds after which the tour looks: all CPUs busy for some fifteen seconds.
+/// Usage at which the tour looks, TRES-seconds: all CPUs busy for some fifteen seconds.
 const USAGE: u64 = 240;
-/// Rows of a long table that are printed.
+/// Number of printed rows of a long table.
 const ROWS: usize = 24;
 
 /// Runs the tour.
 ///
-/// `keep`: leave the cluster running and print how to talk to it.
+/// `keep`: leave the cluster running and print how to use it.
 pub fn run(
     release: &Release,
     priority: PriorityType,
@@ -99,7 +99,7 @@ fn submit(cluster: &Cluster, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// Waits for a pass that has seen some use, and takes down what it left.
+/// Waits for a pass that has counted some usage, and records its results.
 fn after_first_use(
     cluster: &Cluster,
     priority: PriorityType,
@@ -128,7 +128,7 @@ fn show_now(cluster: &Cluster, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// Waits for a later pass, at best one that reorders the users, and tells the difference.
+/// Waits for a later pass, if possible one that reorders the users, and prints the changes.
 fn show_changes(
     cluster: &Cluster,
     priority: PriorityType,
@@ -156,7 +156,7 @@ fn show_changes(
 fn patience(priority: PriorityType) -> Duration {
     match priority {
         PriorityType::Fairtree => Duration::from_secs(40),
-        // Stock passes come once a minute at best.
+        // Stock passes come once a minute at most.
         PriorityType::Multifactor => Duration::from_secs(150),
     }
 }

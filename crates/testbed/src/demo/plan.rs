@@ -1,4 +1,4 @@
-//! The site of the tour: who shares it, and what they submit.
+//! The site of the tour: its accounts and users, and their jobs.
 
 use crate::cluster::Plan;
 use crate::cluster::accounting::{Account, Accounting, FairShare, Qos};
@@ -92,7 +92,7 @@ fn accounting() -> Accounting {
     }
 }
 
-/// How much of the queue each user fills, out of 20: use that is not in proportion to shares.
+/// Each user's part of the queue, out of 20: not in proportion to shares.
 const APPETITE: [(&str, &str, u32); 7] = [
     ("alice", "physics", 5),
     ("bob", "physics", 3),
@@ -111,7 +111,7 @@ pub fn jobs(count: u32) -> Vec<NewJob<'static>> {
         .collect();
     (0..count)
         .map(|index| {
-            // 7 shares no factor with 20: every owner's turn comes early.
+            // 7 has no common factor with 20: every owner's turn comes early.
             let (user, account) = owners[index as usize * 7 % owners.len()];
             NewJob {
                 user,

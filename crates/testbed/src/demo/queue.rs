@@ -1,4 +1,4 @@
-//! The pending jobs of two moments, and which of them moved.
+//! The pending jobs at two moments, and the jobs that moved.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ const TERMS: [&str; 7] = [
     "QOS",
     "TRES",
 ];
-/// Jobs named in the text.
+/// Number of jobs named in the text.
 const NAMED: usize = 8;
 
 /// Pending jobs, highest priority first.
@@ -35,13 +35,13 @@ struct Entry {
 }
 
 impl Queue {
-    /// From sprio's rows.
+    /// Reads sprio's rows.
     pub fn read(table: &Table) -> Result<Queue> {
         let mut jobs = Vec::new();
         for row in table.rows() {
             let mut terms = [0; TERMS.len()];
             for (points, name) in terms.iter_mut().zip(TERMS) {
-                // TRES lists its parts by name where there are any; the tour sets none.
+                // TRES lists its parts by name, if there are any; the tour sets none.
                 *points = row.get(name).unwrap_or(0);
             }
             jobs.push(Entry {
@@ -61,7 +61,7 @@ impl Queue {
     }
 }
 
-/// Those that moved most, among the jobs that waited at both moments.
+/// Lists the jobs that moved most, of those that waited at both moments.
 pub fn describe(before: &Queue, after: &Queue) -> String {
     let both = |queue: &Queue, other: &Queue| -> Vec<u32> {
         let ids = queue.jobs.iter().map(|job| job.id);

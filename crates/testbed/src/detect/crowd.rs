@@ -1,10 +1,10 @@
-//! Lives whose events are played by several threads at once.
+//! Lives whose events several threads play at once.
 
 use crate::facts::facts;
 use crate::twin::{self, Life, Size};
 use xtask::release::Release;
 
-/// Large enough that threads meet, small enough for valgrind.
+/// Large enough that threads collide, small enough for valgrind.
 const SIZE: Size = Size {
     assocs: 60,
     jobs: 80,
@@ -12,10 +12,10 @@ const SIZE: Size = Size {
     large: false,
 };
 
-/// Threads that play beside each other, the plugin's own aside.
+/// Threads that play at the same time, without the plugin's own.
 const THREADS: u32 = 4;
 
-/// The life of a seed: a crowd, slurmctld starts again, another crowd, a crash, a third one.
+/// The life of a seed: a crowd, a restart of slurmctld, a second crowd, a crash, a third crowd.
 pub fn life(seed: u64, release: &Release) -> Life {
     let life = twin::generate(seed, SIZE).without(&for_nobody_else(release));
     let boot = life.lines.iter().position(|line| line == "boot");
@@ -32,7 +32,7 @@ pub fn life(seed: u64, release: &Release) -> Life {
         crowds.push(format!("crowd {THREADS}"));
         for line in part {
             match line.strip_prefix("elapse ") {
-                // Passes are made all the time: the clock moves.
+                // Passes run all the time, because the clock moves.
                 Some(seconds) => crowds.push(format!("step {seconds}")),
                 None => crowds.push(line.as_str()),
             }
@@ -43,7 +43,7 @@ pub fn life(seed: u64, release: &Release) -> Life {
     crowds
 }
 
-/// What slurmctld does without other threads: it starts, and newer releases restart to read
+/// Events for which slurmctld has no other threads: starts. Newer releases also restart to read
 /// slurm.conf again.
 fn for_nobody_else(release: &Release) -> Vec<String> {
     let mut verbs = vec!["restart", "crash", "crash_in_pass", "quiet", "loud"];

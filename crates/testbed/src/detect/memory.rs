@@ -9,19 +9,19 @@ use crate::twin::Host;
 use xtask::installation::Installation;
 use xtask::project;
 
-/// The plugin as it is shipped, the host as it always is.
+/// Prepares the plugin as shipped, and the usual host.
 pub fn prepare(installation: &Installation, source: &Path, folder: &Path) -> Result<Watched> {
     let suppressions = project::root().join("tests/twin/memcheck.supp");
     let host = Host::build(source, installation, &folder.join("twin"))?.under(&[
         "valgrind",
         "--quiet",
         "--error-exitcode=99",
-        // Lost memory is an error; what the host still points to at its end is not.
+        // Lost memory is an error; memory that the host still points to at its end is not.
         "--leak-check=full",
         "--show-leak-kinds=definite,indirect",
         "--errors-for-leak-kinds=definite,indirect",
         "--track-origins=yes",
-        // The plugin has been unloaded when leaks are reported.
+        // The plugin is already unloaded when leaks are reported.
         "--keep-debuginfo=yes",
         "--num-callers=30",
         // Threads take turns fairly, so that passes and hooks mix.

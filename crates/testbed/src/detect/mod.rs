@@ -1,8 +1,8 @@
 //! `cargo testbed detect`: the plugin in the twin host under detectors of memory errors, leaks and
 //! races.
 //!
-//! The lives are those of `cargo testbed twin`, but their events are played by several threads at
-//! once while passes run all the time (`crowd` in `tests/twin`).
+//! The lives are those of `cargo testbed twin`, but several threads play their events at once while
+//! passes run all the time (`crowd` in `tests/twin`).
 
 mod crowd;
 mod memory;
@@ -30,7 +30,7 @@ const SHORT: RangeInclusive<u64> = 1..=3;
 pub enum Detector {
     /// Valgrind: invalid reads and writes, use of uninitialised memory, leaks.
     Memory,
-    /// ThreadSanitizer: two threads at the same place without order.
+    /// ThreadSanitizer: two threads access the same memory without synchronisation.
     Races,
 }
 
@@ -41,7 +41,7 @@ struct Watched {
 }
 
 impl Detector {
-    /// Both.
+    /// Both detectors.
     pub const ALL: [Detector; 2] = [Detector::Memory, Detector::Races];
 
     fn name(self) -> String {
@@ -50,7 +50,7 @@ impl Detector {
 
     fn prepare(self, release: &Release, progress: &Progress) -> Result<Watched> {
         let installation = Installation::of(release, progress)?;
-        // The detectors' libraries are this machine's.
+        // The detectors work only with this machine's libraries.
         ensure!(
             installation.is_of_this_machine(),
             "Slurm {release} is not installed here"
@@ -91,7 +91,7 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
 /// Plays the crowds of `seeds` under each of `detectors`.
 ///
 /// # Errors
-/// What cannot be built, and the first report of a detector, with its whole text.
+/// Fails if something cannot be built, and at the first report of a detector, with its text.
 pub fn run(
     release: &Release,
     seeds: RangeInclusive<u64>,

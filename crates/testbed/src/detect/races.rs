@@ -1,8 +1,8 @@
 //! ThreadSanitizer in the plugin, its shim and the twin host.
 //!
-//! libslurmfull is Debian's: what it reads and writes is not seen, the locks that it takes are.
-//! The C library's locks are seen, parking_lot's are atomic operations in the plugin's own code,
-//! which are seen, too (valgrind's detectors would take every one of them for a race).
+//! libslurmfull comes from Debian: its reads and writes are not seen, but its locks are. The C
+//! library's locks are seen. parking_lot's locks are atomic operations in the plugin's own code,
+//! which are seen, too (valgrind's detectors would report every one of them as a race).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use xtask::project;
 
 const FLAG: &str = "-fsanitize=thread";
 
-/// Builds both with the detector in them.
+/// Builds both with the detector.
 pub fn prepare(
     installation: &Installation,
     source: &Path,
@@ -32,19 +32,19 @@ pub fn prepare(
     let host = Host::make(source, installation, &folder.join("twin-races"), &[&flags])?;
     let suppressions = project::root().join("tests/twin/races.supp");
     let options = format!(
-        // The order of locks is the host's business (locks.c). It knows what the detector does
-        // not: that locks which are taken in both orders lie below a third one.
+        // The host checks the order of locks itself (locks.c). It knows what the detector does not:
+        // locks that are taken in both orders are protected by a third one.
         "TSAN_OPTIONS=exitcode=66 detect_deadlocks=0 history_size=7 suppressions={}",
         suppressions.display()
     );
     Ok(Watched {
-        // The library of older compilers cannot place its shadow beside some layouts of memory.
+        // The library of older compilers cannot place its shadow memory in some address layouts.
         host: host.under(&["env", &options, "setarch", "--addr-no-randomize"]),
         plugin,
     })
 }
 
-/// The plugin: for the target by name, so that build scripts stay as they are.
+/// Builds the plugin for a named target, so that build scripts are built without the detector.
 fn plugin(source: &Path, folder: &Path) -> Result<PathBuf> {
     let version = checked(Command::new("rustc").arg("-vV"))?;
     let target = version.lines().find_map(|line| line.strip_prefix("host: "));

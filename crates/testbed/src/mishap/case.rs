@@ -1,4 +1,4 @@
-//! One case: two jobs, passes every five minutes, a mishap, and what must be there afterwards.
+//! One case: two jobs, passes every five minutes, a mishap, and the expected usage afterwards.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 
 use crate::twin::Host;
 
-/// Usage does not decay, so that it is CPUs times seconds. By the end of these lines job 1 (2 CPUs)
-/// has run for 1630 seconds and job 2 (3 CPUs) for 1600, then ended; slurmctld has written usage
-/// down after 900 seconds, the last pass was after 1500.
+/// Usage does not decay, so it is CPUs times seconds. At the end of these lines job 1 (2 CPUs) has
+/// run for 1630 seconds, and job 2 (3 CPUs) has run for 1600 seconds and ended. slurmctld has saved
+/// usage after 900 seconds, and the last pass was after 1500.
 const BEFORE: &str = "\
 clock 1700000000
 zone UTC
@@ -44,21 +44,21 @@ pub const RUN: i64 = 1630;
 
 /// A case.
 pub struct Case {
-    /// PriorityParameters.
+    /// `PriorityParameters`.
     pub parameters: &'static str,
     /// Lines before `boot`.
     pub first: &'static str,
-    /// What happens.
+    /// The events of the mishap.
     pub lines: String,
-    /// Seconds that job 1 must be charged at the end; job 2 always all of its 1600.
+    /// Expected charged seconds of job 1 at the end; job 2 is always charged for all 1600.
     pub charged: i64,
-    /// How many lines of the log, errors of ours, may tell of it.
+    /// Allowed number of our plugin's error lines in the log.
     pub told: RangeInclusive<usize>,
-    /// What each of them says.
+    /// Text in each of these lines.
     pub says: &'static str,
 }
 
-/// Usage that decays by `PriorityDecayHalfLife`, which is never here.
+/// Usage that decays by `PriorityDecayHalfLife`, which is off here.
 pub const DECAYS: &str = "compat=documented";
 
 /// Usage in a window longer than any life.
@@ -71,10 +71,10 @@ impl Case {
         format!("{before}{}", self.lines)
     }
 
-    /// What is wrong afterwards; `None`: nothing.
+    /// Describes what is wrong afterwards; `None` if nothing.
     ///
     /// # Errors
-    /// The host does not run.
+    /// Fails if the host does not run.
     pub fn play(&self, host: &Host, plugin: &Path) -> Result<Option<String>> {
         let folder = tempfile::tempdir()?;
         let mut command = host.prepare(plugin, &self.life(), folder.path())?;

@@ -1,11 +1,11 @@
-//! A clock that is stepped by days.
+//! A clock that steps by days.
 
 use super::case::{Case, DECAYS, RUN};
 
 const DAYS: i64 = 2 * 86_400;
 
-/// Back, forth, both in either order, and with a crash in between. A second that the clock has
-/// shown to a pass is charged once, however often it comes back.
+/// Steps back, forward, both in either order, and with a crash in between. A second that the clock
+/// has shown to a pass is charged once, however often it comes again.
 pub fn cases() -> Vec<Case> {
     let says = "the clock is ";
     let case = |lines: String, charged, told| Case {
@@ -17,7 +17,7 @@ pub fn cases() -> Vec<Case> {
         says,
     };
     vec![
-        // What has been charged stays: up to the last pass.
+        // The charges up to the last pass stay.
         case(format!("step -{DAYS}\npass 300\npass 300\n"), RUN - 130, 1),
         case(
             format!("step -{DAYS}\npass 300\npass 300\nstep {DAYS}\npass 300\n"),
@@ -35,7 +35,7 @@ pub fn cases() -> Vec<Case> {
             RUN + DAYS + 300,
             1,
         ),
-        // One slurmctld tells of it, and the next one does.
+        // One slurmctld reports it, and the next one does, too.
         case(
             format!("step -{DAYS}\npass 300\ncrash 20\npass 300\n"),
             RUN - 130,

@@ -2,7 +2,7 @@
 
 use super::case::{Case, DECAYS, RUN, WINDOW};
 
-/// For two passes, then a crash, an orderly stop, or nothing; and the next passes save again.
+/// Faults for two passes, then a crash, an orderly stop, or nothing; later passes save again.
 pub fn cases() -> Vec<Case> {
     let mut cases = vec![];
     let disks = [("full", "free"), ("readonly", "writable")];
@@ -13,12 +13,12 @@ pub fn cases() -> Vec<Case> {
             cases.push(Case {
                 parameters,
                 first: "disk small\n",
-                // A crash after all is well shows what was saved last.
+                // A crash after recovery shows what was saved last.
                 lines: format!(
                     "disk {bad}\npass 300\npass 300\ndisk {good}\n{stop}pass 300\ncrash 20\npass 300\n"
                 ),
                 charged: RUN + 600 + start_secs + 300 + 20 + 300,
-                // However many passes it lasts.
+                // One line, for any number of passes.
                 told: 1..=1,
                 says: "state is not saved: ",
             });

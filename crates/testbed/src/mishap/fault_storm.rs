@@ -1,7 +1,7 @@
-//! `cargo testbed faults`: everything that slurmctld stands on fails at random, several things at once:
-//! its disk is slow or bad, its clock steps, its memory is short, slurmdbd is away, it is killed or
-//! ended. After each round all is well again, and then every second of a job that ran on through all
-//! of it is charged, and none twice.
+//! `cargo testbed faults`: everything that slurmctld depends on fails at random, several things at
+//! once: its disk is slow or bad, its clock steps, its memory is short, slurmdbd is down, it is
+//! killed or stopped. After each round the faults end, and every second of a job that ran through
+//! all of it must be charged exactly once.
 
 use std::fs;
 use std::process::Command;
@@ -30,28 +30,28 @@ const LENGTH: Duration = Duration::from_secs(60);
 pub struct FaultStorm {
     /// Slurm's release.
     pub release: Release,
-    /// How long it lasts.
+    /// Duration.
     pub length: Duration,
-    /// Faults are drawn from this.
+    /// Seed of the random faults.
     pub seed: u64,
 }
 
-/// What fails in a round.
+/// The faults of a round.
 #[derive(Clone, Debug, Default)]
 struct Round {
-    /// What a sync takes on top.
+    /// Extra time of a sync.
     sync: Duration,
-    /// Of how many in a thousand calls the disk fails.
+    /// Failing disk calls per thousand.
     bad: i64,
-    /// How far the clock steps back for a while, seconds.
+    /// Step of the clock back for a while, seconds.
     back: i64,
-    /// And how far it is ahead from then on.
+    /// Step of the clock forward after that, seconds.
     forth: i64,
-    /// slurmdbd is away.
+    /// slurmdbd is down.
     without_slurmdbd: bool,
     /// slurmctld gets no more memory.
     without_memory: bool,
-    /// How slurmctld ends.
+    /// The way in which slurmctld ends.
     end: Option<End>,
 }
 
@@ -97,11 +97,11 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
 }
 
 impl FaultStorm {
-    /// Lets it pass over a cluster.
+    /// Runs the storm in a cluster.
     ///
     /// # Errors
-    /// Usage that is lost or charged twice, a slurmctld that ends by itself with memory or does not
-    /// start, and whatever a cluster fails with.
+    /// Fails if usage is lost or charged twice, if slurmctld ends by itself although it has memory,
+    /// or does not start, and if the cluster fails.
     pub fn run(&self, progress: &Progress) -> Result<()> {
         let secs = self.length.as_secs();
         progress.print(format!(
@@ -110,7 +110,7 @@ impl FaultStorm {
         ));
         let mut plan = fixture::plan(&self.release, PriorityType::Fairtree);
         plan.partitions[0].max_time = "UNLIMITED";
-        // Or slurmctld would believe that its nodes have not answered while its clock is stepped.
+        // Otherwise slurmctld would mark its nodes as not responding when its clock steps.
         plan.settings.push(("SlurmdTimeout", "0".to_owned()));
         let mut cluster = Cluster::start(&plan, progress)?;
         cluster.stop_slurmctld()?;
@@ -140,7 +140,8 @@ impl FaultStorm {
     }
 }
 
-/// A round. Whether slurmctld ended as it was told, or not at all: not for want of memory.
+/// Plays a round. Returns true if slurmctld ended as requested, or not at all; false if it ended
+/// for lack of memory.
 fn suffer(cluster: &mut Cluster, round: &Round, ahead: &mut i64, draw: &mut Draw) -> Result<bool> {
     cluster.slow_disk_down(round.sync)?;
     cluster.fail_disk_at_random(round.bad)?;
@@ -153,7 +154,7 @@ fn suffer(cluster: &mut Cluster, round: &Round, ahead: &mut i64, draw: &mut Draw
     }
     let end = Instant::now() + Duration::from_millis(u64::try_from(draw.between(500, 5000))?);
     while Instant::now() < end {
-        // Slurm may refuse it now.
+        // Slurm may refuse the job now.
         let _ = cluster.submit(&job("ann", "left", 1));
         let _ = cluster.run(&["squeue"]);
         sleep(Duration::from_millis(100));
@@ -168,7 +169,7 @@ fn suffer(cluster: &mut Cluster, round: &Round, ahead: &mut i64, draw: &mut Draw
     if survived {
         match round.end {
             Some(End::Kill) => cluster.kill_slurmctld()?,
-            // It gets memory for that.
+            // Give it memory for the shutdown.
             Some(End::Shutdown) => {
                 set_memory(cluster, "unlimited")?;
                 cluster.stop_slurmctld()?;
@@ -179,7 +180,7 @@ fn suffer(cluster: &mut Cluster, round: &Round, ahead: &mut i64, draw: &mut Draw
     Ok(survived)
 }
 
-/// All is well again.
+/// Ends all faults.
 fn calm(cluster: &mut Cluster, ahead: i64) -> Result<()> {
     cluster.slow_disk_down(Duration::ZERO)?;
     cluster.fail_disk_at_random(0)?;
@@ -189,11 +190,11 @@ fn calm(cluster: &mut Cluster, ahead: i64) -> Result<()> {
     if cluster.slurmctld_has_ended()? {
         cluster.start_slurmctld()?;
     }
-    // Passes are due again once the clock is past the last one.
+    // Passes are due again after the clock has passed the time of the last one.
     fixture::pass_after(cluster, fixture::now()? + ahead)
 }
 
-/// slurmctld gets little memory more than it has.
+/// Limits slurmctld's memory to a little more than it has.
 fn limit_memory(cluster: &Cluster, draw: &mut Draw) -> Result<()> {
     let status = format!("/proc/{}/status", cluster.slurmctld_pid()?);
     let status = fs::read_to_string(status)?;
@@ -209,6 +210,6 @@ fn limit_memory(cluster: &Cluster, draw: &mut Draw) -> Result<()> {
 fn set_memory(cluster: &Cluster, most: &str) -> Result<()> {
     let mut command = Command::new("prlimit");
     command.arg(format!("--pid={}", cluster.slurmctld_pid()?));
-    // The soft limit alone, which can be raised again.
+    // Set only the soft limit, which can be raised again.
     checked(command.arg(format!("--as={most}:"))).map(drop)
 }

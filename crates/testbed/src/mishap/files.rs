@@ -2,14 +2,14 @@
 
 use super::case::{Case, DECAYS, RUN, WINDOW};
 
-/// Equal parts of a file that are damaged one by one.
+/// Number of equal parts of a file that are damaged one by one.
 const PARTS: u32 = 32;
 
 struct File {
     name: &'static str,
     parts: u32,
-    /// One of Slurm's own, which has no checksum: what keeps its form is not noticed. All that
-    /// was in it is in ours.
+    /// True for one of Slurm's own files, which has no checksum: damage that keeps the format is
+    /// not noticed. Our file has all of its contents.
     slurms: bool,
     parameters: &'static str,
     says: &'static str,

@@ -1,8 +1,9 @@
 //! slurmctld killed at random moments, in private clusters.
 //!
-//! Usage does not decay there and is cleared at midnight, so what must have been charged follows
-//! from the times that slurmctld gives for its jobs: CPUs times seconds, no more, and no less but
-//! for one period. In every other cluster usage is that of a window which nothing leaves meanwhile.
+//! Usage does not decay there and is cleared at midnight. So the expected charge follows from the
+//! times that slurmctld reports for its jobs: CPUs times seconds, never more, and at most one
+//! period less. In every second cluster, usage comes from a window so long that nothing leaves it
+//! meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,13 +27,13 @@ use xtask::release::Release;
 /// The number of kills as a test, in `make test` and in `make test-all`.
 pub const COUNTS: [u32; 2] = [10, 100];
 
-/// How many clusters run at a time: they mostly wait.
+/// Number of clusters that run at a time: they mostly wait.
 const CLUSTERS: u32 = 4;
 
-/// A window that is longer than the clock is ever ahead.
+/// A window that is longer than the largest step of the clock.
 const WINDOW: &str = "usage=window:1000-0";
 
-/// How many kills there are between two jobs that slurmctld has written down.
+/// Number of kills between two jobs that slurmctld has saved.
 const KILLS_PER_JOB: u32 = 5;
 
 /// Kills drawn from a seed.
@@ -40,27 +41,28 @@ const KILLS_PER_JOB: u32 = 5;
 pub struct Kills {
     /// Slurm's release.
     pub release: Release,
-    /// How many.
+    /// Number of kills.
     pub count: u32,
-    /// Moments and jobs are drawn from this.
+    /// Seed of the random moments and jobs.
     pub seed: u64,
 }
 
-/// Who runs on through all kills, alone in his account: what he is charged is known to the second.
+/// User and account of a job that runs through all kills, alone in the account: the expected charge
+/// is known to the second.
 const LONG: (&str, &str) = ("eve", "lower");
-/// Who runs what ends sooner or later.
+/// User and account of the jobs that end.
 const SHORT_ONES: (&str, &str) = ("ann", "left");
 
-/// The account of each job and how long it sleeps, by number, seconds.
+/// Account and sleep time (seconds) of each job, by job id.
 type Jobs = BTreeMap<u32, (&'static str, i64)>;
 
 impl Kills {
-    /// Kills slurmctld again and again, in every phase, under a job that runs on and others that
-    /// end, before the kill, while there is no slurmctld, or after it.
+    /// Kills slurmctld repeatedly, in every phase, while one job runs all the time and others end
+    /// before the kill, while slurmctld is down, or after it.
     ///
     /// # Errors
-    /// Usage that is lost or charged twice, with the moment; a slurmctld that does not start; and
-    /// whatever a cluster fails with.
+    /// Fails if usage is lost or charged twice, with the moment; if slurmctld does not start; and
+    /// if the cluster fails.
     pub fn run(&self, progress: &Progress) -> Result<()> {
         progress.print(format!(
             "{} kills; again: cargo testbed kills --slurm {} --count {} --seed {}",
@@ -68,12 +70,12 @@ impl Kills {
         ));
         let clusters = CLUSTERS.min(self.count.div_ceil(10)).max(1);
         let each = |number: u32| Kills {
-            // The first ones take what remains.
+            // The first clusters take the remainder.
             count: self.count / clusters + u32::from(number < self.count % clusters),
             seed: self.seed.wrapping_mul(u64::from(CLUSTERS)) + u64::from(number),
             release: self.release.clone(),
         };
-        // One has failed: the others need not go on.
+        // Set when one has failed: the others can stop.
         let failed = AtomicBool::new(false);
         thread::scope(|scope| {
             let failed = &failed;
@@ -95,17 +97,17 @@ impl Kills {
         })
     }
 
-    /// In one cluster, until others have `failed`. `in_window`: usage is that of a window.
+    /// Runs in one cluster until others have `failed`. `in_window`: usage comes from a window.
     fn of_one(&self, in_window: bool, failed: &AtomicBool, progress: &Progress) -> Result<()> {
         let mut plan = fixture::plan(&self.release, PriorityType::Fairtree);
-        // Of a job that ended while there was no slurmctld it may learn late: until then the job
+        // If a job ends while slurmctld is down, slurmctld may notice it late: until then the job
         // keeps its CPUs.
         plan.nodes.cpus = 100;
         plan.partitions[0].max_time = "UNLIMITED";
         for (key, value) in [
-            // So that the times of all jobs can be asked for at the end.
+            // Keep all jobs, to read their times at the end.
             ("MinJobAge", "4000000000"),
-            // Or slurmctld would believe that its nodes have not answered while its clock is stepped.
+            // Otherwise slurmctld would mark its nodes as not responding when its clock steps.
             ("SlurmdTimeout", "0"),
             ("PriorityUsageResetPeriod", "DAILY"),
         ] {
@@ -155,7 +157,7 @@ impl Kills {
             if kill % KILLS_PER_JOB == 0 {
                 let cpus = u32::try_from(draw.between(1, 4))?;
                 start(cluster, &mut jobs, SHORT_ONES, cpus, draw.between(1, 15))?;
-                // Killed before, it would not know of the job's start.
+                // If it was killed before, it would not know that the job has started.
                 fixture::jobs_are_saved(cluster)?;
             }
             let phase = Phase::ALL[usize::try_from(kill)? % Phase::ALL.len()];
@@ -163,7 +165,7 @@ impl Kills {
                 .with_context(|| format!("kill {kill} of seed {}, {phase:?}", self.seed))?;
             if let (true, Phase::Reset, Some((cleared, _))) = (in_window, phase, &mut clock.cleared)
             {
-                // What runs begins anew with the pass that empties the window.
+                // Running jobs count from zero after the pass that empties the window.
                 *cleared = fixture::last_pass(cluster);
             }
             clock.next_pass(cluster)?;
@@ -173,7 +175,7 @@ impl Kills {
             clock.noon_again(cluster)?;
         }
         for id in jobs.keys() {
-            // Also those that slurmctld has not heard of.
+            // Also jobs whose end slurmctld has not noticed.
             cluster.run(&["scancel", &id.to_string()])?;
             fixture::over(cluster, *id)?;
         }
@@ -208,7 +210,7 @@ fn start(
 ) -> Result<()> {
     let new = NewJob {
         cpus,
-        // Of a job without limit scontrol tells no end that is ahead of its own clock.
+        // Without a time limit, scontrol shows no end that is ahead of its own clock.
         options: vec!["--time=5000000".to_owned(), "--no-requeue".to_owned()],
         ..job(user, account, u32::try_from(secs)?)
     };
@@ -218,14 +220,14 @@ fn start(
     Ok(())
 }
 
-/// What an account is charged, and what it may be, TRES-seconds.
+/// An account's charge, and its allowed range, TRES-seconds.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     name: &'static str,
     charged: i64,
     least: i64,
     most: i64,
-    /// CPUs of jobs that run by what slurmctld knows.
+    /// CPUs of jobs that run according to slurmctld.
     running: i64,
 }
 
@@ -234,7 +236,7 @@ impl Account {
         let passed = fixture::last_pass(cluster);
         let (charged, table) = at_one_moment(cluster, name)?;
         let now = clock.now()?;
-        // What was used before usage was cleared does not count; of the pass before that some may.
+        // Usage before the reset does not count; usage since the pass before it may count.
         let (cleared, before) = clock.cleared.unwrap_or_default();
         let (mut least, mut most, mut running) = (0, 0, 0);
         for row in table.rows() {
@@ -244,7 +246,8 @@ impl Account {
             let (cpus, start, end) = times(row)?;
             most += cpus * (end.unwrap_or(now) - start.max(before)).max(0);
             running += end.map_or(cpus, |_| 0);
-            // Of an end while it was not there slurmctld learns late, and may be told another time.
+            // slurmctld notices an end late if it was down then, and may later get a different end
+            // time.
             let end = end.unwrap_or(passed).min(start + length);
             least += cpus * (end - start.max(cleared)).max(0);
         }
@@ -257,7 +260,7 @@ impl Account {
         })
     }
 
-    /// Nothing is charged twice, and at most one period of what runs is not charged yet.
+    /// Fails if something is charged twice, or if more than one period is not charged yet.
     fn check(&self) -> Result<()> {
         ensure!(self.charged <= self.most, "charged twice: {self}");
         let allowance = i64::from(PERIOD) * self.running;
@@ -282,8 +285,8 @@ impl std::fmt::Display for Account {
     }
 }
 
-/// What an account is charged, and the jobs. No job has ended between the two answers: what it used last
-/// could stand in one alone.
+/// The charge of an account, and the jobs. No job ends between the two answers: otherwise its last
+/// usage could appear in only one of them.
 fn at_one_moment(cluster: &Cluster, account: &str) -> Result<(i64, Table)> {
     wait::until("no job ends between two answers", DEADLINE, || {
         let before = cluster.show("job")?;
@@ -302,7 +305,7 @@ fn states(table: &Table) -> Result<Vec<(String, String)>> {
     table.rows().iter().map(of).collect()
 }
 
-/// CPUs, start, and end if it has ended.
+/// CPUs, start, and the end if the job has ended.
 fn times(row: &Row) -> Result<(i64, i64, Option<i64>)> {
     let runs = row.text("JobState")? == "RUNNING";
     let end = (!runs).then(|| row.get("EndTime")).transpose();

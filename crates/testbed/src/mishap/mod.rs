@@ -1,7 +1,7 @@
-//! `cargo testbed mishaps`: what happens to slurmctld and its disk, and what usage is afterwards.
+//! `cargo testbed mishaps`: mishaps of slurmctld and its disk, and usage afterwards.
 //!
-//! Damaged state files, disks and clocks are played in the twin host, where every byte range and
-//! every moment can be had; slurmctld itself is killed in a private cluster.
+//! Damaged state files, disks and clocks are played in the twin host, which can reach every byte
+//! range and every moment; slurmctld itself is killed in a private cluster.
 
 mod case;
 mod clock;
@@ -29,7 +29,7 @@ use case::Case;
 pub use fault_storm::{FaultStorm, tests as fault_tests};
 pub use kills::Kills;
 
-/// Each kind by name, with its cases.
+/// The kinds by name, with their cases.
 fn kinds() -> Vec<(String, Vec<Case>)> {
     let files = files::cases().into_iter();
     let damaged = files.map(|(file, cases)| (format!("{file}_damaged"), cases));
@@ -40,7 +40,7 @@ fn kinds() -> Vec<(String, Vec<Case>)> {
     damaged.chain(others).collect()
 }
 
-/// The mishaps in the twin host as tests, a kind each.
+/// The mishaps in the twin host as tests, one per kind.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let host = Arc::new(Shared::new(move || {
         let installation = bed.installation()?;
@@ -72,7 +72,7 @@ pub fn kill_tests(bed: &'static Bed) -> Vec<Trial> {
 /// Plays every mishap in the twin host, with the library of this installation.
 ///
 /// # Errors
-/// A host that does not build, and the first case that did not end well, with its life.
+/// Fails if the host does not build, and at the first case that fails, with its life.
 pub fn play(installation: &Installation, progress: &Progress) -> Result<()> {
     let host = build(installation, progress)?;
     let plugin = plugin(installation.release())?;
@@ -94,10 +94,10 @@ fn plugin(release: &Release) -> Result<PathBuf> {
     Ok(plugin)
 }
 
-/// All cases of a kind.
+/// Plays all cases of a kind.
 ///
 /// # Errors
-/// The first one that does not end as it should, with its life.
+/// Fails at the first case with a wrong result, with its life.
 fn all(host: &Host, plugin: &Path, name: &str, cases: &[Case], progress: &Progress) -> Result<()> {
     for case in cases {
         interrupt::check()?;

@@ -1,4 +1,4 @@
-//! What slurmctld is about when it is killed.
+//! The activity of slurmctld when it is killed.
 
 use std::process::Child;
 use std::thread::sleep;
@@ -13,23 +13,23 @@ use crate::wait;
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-/// Seconds before midnight at which the clock is put for a reset.
+/// The clock is set to this many seconds before midnight for a reset.
 const BEFORE_MIDNIGHT: i64 = 5;
-/// How long a sync takes while saves are to be met.
+/// Time of a sync when a kill must hit a save.
 const SYNC: Duration = Duration::from_millis(500);
 
-/// What slurmctld is about.
+/// An activity of slurmctld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// A pass is due or under way.
+    /// A pass is due or running.
     Pass,
     /// Usage of a pass is being written.
     Save,
-    /// It reads slurm.conf anew.
+    /// It reads slurm.conf again.
     Reconfigure,
-    /// Usage is cleared, as a day begins.
+    /// Usage is cleared at the start of a day.
     Reset,
-    /// It was told to end.
+    /// It is shutting down.
     Shutdown,
     /// It starts.
     Start,
@@ -54,13 +54,13 @@ impl Phase {
 #[derive(Debug)]
 pub struct Clock {
     ahead: i64,
-    /// Usage was cleared at this midnight, or with the pass of this time, and what was charged then
-    /// began at that time at the earliest: at the pass before.
+    /// Time of the last reset of usage (a midnight, or the pass that cleared it), and the earliest
+    /// start of what was charged then: the time of the pass before.
     pub cleared: Option<(i64, i64)>,
 }
 
 impl Clock {
-    /// It is noon.
+    /// Creates a clock that shows noon.
     pub fn new(cluster: &Cluster) -> Result<Clock> {
         let mut clock = Clock {
             ahead: 0,
@@ -70,23 +70,23 @@ impl Clock {
         Ok(clock)
     }
 
-    /// The time that it shows, seconds since 1970.
+    /// The time of the clock, seconds since 1970.
     pub fn now(&self) -> Result<i64> {
         Ok(fixture::now()? + self.ahead)
     }
 
-    /// Puts it to a second of the day, today or tomorrow; never back.
+    /// Sets it to a second of the day, today or tomorrow; never back.
     fn set(&mut self, cluster: &Cluster, of_day: i64) -> Result<()> {
         self.ahead += (of_day - self.now()?).rem_euclid(DAY);
         cluster.set_clock_ahead(self.ahead)
     }
 
-    /// Waits until a pass has begun and ended after this call.
+    /// Waits for a whole pass that begins after this call.
     pub fn next_pass(&self, cluster: &Cluster) -> Result<()> {
         fixture::pass_after(cluster, self.now()?)
     }
 
-    /// Noon again, where midnight is near.
+    /// Sets the clock to noon again if midnight is near.
     pub fn noon_again(&mut self, cluster: &Cluster) -> Result<()> {
         if (self.now()?.rem_euclid(DAY) - DAY / 2).abs() > DAY / 4 {
             self.set(cluster, DAY / 2)?;
@@ -96,7 +96,7 @@ impl Clock {
     }
 }
 
-/// Kills slurmctld in a phase, and starts it again. Says when it was.
+/// Kills slurmctld in a phase, and starts it again. Returns a description of the moment.
 pub fn kill(
     cluster: &mut Cluster,
     phase: Phase,
@@ -150,7 +150,7 @@ pub fn kill(
     Ok(format!("{phase:?}, {moment} ms"))
 }
 
-/// Lets some milliseconds pass, and says how many.
+/// Sleeps some milliseconds, and returns how many.
 fn pause(draw: &mut Draw, least: i64, most: i64) -> Result<i64> {
     let moment = draw.between(least, most);
     sleep(Duration::from_millis(u64::try_from(moment)?));

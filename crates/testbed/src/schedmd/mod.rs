@@ -1,7 +1,7 @@
 //! Slurm's own tests of its priority plugin, run with Slurm's plugin and with ours.
 //!
-//! They come with the source of each release and are taken from there each time; none is kept in
-//! this project. All that is changed, in a copy, is the plugin's name.
+//! The tests come with the source of each release and are taken from there each time; this project
+//! keeps none of them. A copy is made in which only the plugin's name changes.
 
 mod program;
 mod script;
@@ -30,18 +30,19 @@ const HEAD: [&str; 4] = [
     "priority/fairtree",
 ];
 
-/// A line of the test24.4 program that our plugin answers differently unless told otherwise.
+/// A line of the test24.4 program that our plugin answers differently with its defaults.
 ///
 /// The level fairshares of uD2 and uD3 are (40/170)/(20/110) and (50/170)/(25/110), both 22/17.
-/// Slurm ranks them apart by a rounding error in the last place; equal ones tie.
+/// Slurm ranks them differently because of a rounding error in the last digit; in our plugin equal
+/// numbers tie.
 const TIES: &[(&str, &str)] = &[("test24.4", "aD|uD2|40|")];
 
 /// The programs, and every script of the testsuite that needs a running cluster.
 ///
-/// A script must end with our plugin as it ends with Slurm's: passed, or skipped by itself.
+/// A script must have the same result with our plugin as with Slurm's: passed, or skipped.
 ///
 /// # Errors
-/// As [`programs`], a cluster that does not start, and a script that ends otherwise.
+/// Fails as [`programs`], if a cluster does not start, or if a script has a different result.
 pub fn all(release: &Release, progress: &Progress) -> Result<()> {
     let source = source::fetch(release, progress)?;
     if !has_tests(&source) {
@@ -52,7 +53,7 @@ pub fn all(release: &Release, progress: &Progress) -> Result<()> {
     let mut rows = vec![HEAD.map(str::to_owned)];
     let mut differing = 0;
     for row in script::results(&source, release, progress)? {
-        // What fails under stock tells nothing of ours.
+        // A test that fails under stock says nothing about ours.
         let same = row[1..].iter().all(|cell| *cell == row[1]);
         differing += usize::from(!same || row[1].contains(script::FAILED));
         rows.push(row);
@@ -67,11 +68,11 @@ pub fn all(release: &Release, progress: &Progress) -> Result<()> {
 }
 
 /// Builds and runs the programs of a release's testsuite that link the plugin, and prints how many
-/// of the lines that the testsuite expects came.
+/// of the expected lines they printed.
 ///
 /// # Errors
-/// A testsuite without such programs, one that does not build or does not end well, and lines that
-/// are missing.
+/// Fails if the testsuite has no such programs, if one does not build or does not end well, or if
+/// lines are missing.
 pub fn programs(release: &Release, progress: &Progress) -> Result<()> {
     let programs = Programs::build(release, progress)?;
     let mut rows = vec![HEAD.map(str::to_owned)];
@@ -87,7 +88,7 @@ pub fn programs(release: &Release, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// The programs as tests; a release whose source has none has nothing to show.
+/// The programs as tests; empty for a release without such programs.
 pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     let programs = Arc::new(Shared::new(move || {
         let source = source::fetch(&bed.release, &bed.progress)?;
@@ -112,7 +113,7 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
     Subject::ALL.into_iter().map(each).collect()
 }
 
-/// Whether a source comes with tests of the plugin: from 25.11 on releases have none.
+/// Returns true if a source has tests of the plugin: releases from 25.11 on have none.
 fn has_tests(source: &Path) -> bool {
     let suite = source.join("testsuite");
     ["expect", "python/tests"]
@@ -124,7 +125,7 @@ fn without_tests(release: &Release) -> String {
     format!("the source of Slurm {release} has no tests of the plugin: nothing is run")
 }
 
-/// A release's source, and what builds its programs.
+/// A release's source, and the tools that build its programs.
 struct Programs {
     source: PathBuf,
     tools: Toolchain,
@@ -149,7 +150,7 @@ impl Programs {
         })
     }
 
-    /// One row of the table, and what should not be so.
+    /// One row of the table, and the unexpected differences.
     fn compare(&self, subject: Subject) -> Result<([String; 4], Vec<String>)> {
         compare(
             &Program::of(&self.source, subject)?,
@@ -159,12 +160,12 @@ impl Programs {
     }
 }
 
-/// Where programs are built, and where what scripts say is kept.
+/// The folder for built programs and for the output of scripts.
 fn folder_of(release: &Release) -> PathBuf {
     project::slurm(release).join("schedmd")
 }
 
-/// One row of the table, and what should not be so.
+/// One row of the table, and the unexpected differences.
 fn compare(
     program: &Program,
     tools: &Toolchain,
@@ -195,7 +196,7 @@ fn compare(
     Ok((row, wrong))
 }
 
-/// True where the lines that did not come are the ones that our documentation names.
+/// Returns true if the missing lines are exactly those that our documentation names.
 fn is_as_allowed(missing: &[String], allowed: &[&str]) -> bool {
     missing.len() == allowed.len()
         && missing
@@ -204,7 +205,7 @@ fn is_as_allowed(missing: &[String], allowed: &[&str]) -> bool {
             .all(|(line, start)| line.starts_with(start))
 }
 
-/// The slurm.conf that a program reads; it sets most of what matters itself.
+/// The slurm.conf that a program reads; it sets most of the important values itself.
 fn write_conf(folder: &Path, plugins: String, under: Under) -> Result<PathBuf> {
     let file = folder.join(format!("{}.conf", under.name()));
     let parameters = under
@@ -218,7 +219,7 @@ fn write_conf(folder: &Path, plugins: String, under: Under) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Rows under each other, columns as wide as need be.
+/// Formats rows as a table with columns of the necessary width.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
     let mut widths = [0; N];
     for row in rows {

@@ -1,4 +1,4 @@
-//! A small program of Slurm's testsuite: associations made by hand, one pass, sshare's table.
+//! A small program of Slurm's testsuite: associations set up in code, one pass, sshare's table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,22 @@ use xtask::installation::Installation;
 use xtask::project;
 use xtask::source;
 
-/// What a program is about.
+/// The subject of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Classic fair share.
     Classic,
-    /// The same where some share their parent's shares.
+    /// Classic fair share in which some associations have `parent` shares.
     ClassicParent,
     /// Fair Tree.
     FairTree,
 }
 
 impl Subject {
-    /// All of them: every release has one program of each.
+    /// All subjects: every release has one program for each.
     pub const ALL: [Subject; 3] = [Subject::Classic, Subject::ClassicParent, Subject::FairTree];
 
-    /// As the name of a test.
+    /// The name for tests.
     pub fn name(self) -> &'static str {
         match self {
             Subject::Classic => "classic",
@@ -37,7 +37,7 @@ impl Subject {
     }
 }
 
-/// Where Slurm's releases keep them: the program, and the script that knows what it should print.
+/// Paths in Slurm's releases: the program, and the script that knows its expected output.
 const PLACES: &[(Subject, &str, &str, &str)] = &[
     (
         Subject::Classic,
@@ -65,27 +65,27 @@ const PLACES: &[(Subject, &str, &str, &str)] = &[
     ),
 ];
 
-/// What the programs link besides libslurmfull: parts of Slurm's own programs.
+/// Parts of Slurm's own programs that the programs link, besides libslurmfull.
 const PARTS: [&str; 2] = ["src/slurmctld/locks.c", "src/sshare/process.c"];
 
-/// How often a program is run before its answer counts: it looks one second after the plugin's
-/// thread was started, which on a busy machine may be too soon.
+/// Number of attempts before a program's answer counts: it looks one second after the plugin's
+/// thread was started, which may be too soon on a busy machine.
 const ATTEMPTS: usize = 5;
 
-/// A program and what its testsuite expects of it.
+/// A program and its expected output.
 pub struct Program {
     /// The test's name.
     pub name: String,
-    /// Parts of lines, each of which the program is to print.
+    /// Parts of lines; the program must print each of them.
     pub expected: Vec<String>,
     source: PathBuf,
 }
 
 impl Program {
-    /// The one that a release has about a subject.
+    /// The program of a release about a subject.
     ///
     /// # Errors
-    /// It has none, or one whose script expects nothing.
+    /// Fails if it has none, or if the script expects nothing.
     pub fn of(slurm: &Path, subject: Subject) -> Result<Program> {
         let suite = slurm.join("testsuite");
         let mut places = PLACES.iter();
@@ -119,14 +119,14 @@ fn expected(script: &str) -> Vec<String> {
                 .or_else(|| line.strip_prefix('r')?.strip_suffix(','))?;
             let literal = literal.strip_prefix('r').unwrap_or(literal);
             let text = literal.strip_prefix('"')?.strip_suffix('"')?;
-            // In Python they are regular expressions, of these two signs.
+            // In Python they are regular expressions, with only these two escapes.
             let text = text.replace("\\|", "|");
             text.ends_with('|').then_some(text)
         })
         .collect()
 }
 
-/// How programs are built for one release.
+/// The tools that build programs for one release.
 pub struct Toolchain {
     headers: [PathBuf; 3],
     installation: Installation,
@@ -178,7 +178,7 @@ impl Toolchain {
         }
     }
 
-    /// Builds a program, from a copy that names this plugin.
+    /// Builds a program from a copy with this plugin's name.
     pub fn build<'a>(&'a self, program: &'a Program, priority: PriorityType) -> Result<Built<'a>> {
         let stock = PriorityType::Multifactor.conf();
         let text = fs::read_to_string(&program.source)?;
@@ -191,7 +191,7 @@ impl Toolchain {
         let copy = self.folder.join(format!("{name}.c"));
         fs::write(&copy, text.replace(stock, priority.conf()))?;
         let path = self.folder.join(name);
-        // As the testsuite does; the library may be of a newer system than this one.
+        // As the testsuite does; the library may come from a newer system than this one.
         let mut link = self.compiler();
         link.arg(&copy).arg("-o").arg(&path);
         link.arg("-L").arg(&self.stock_plugins);
@@ -206,7 +206,7 @@ impl Toolchain {
     }
 }
 
-/// A program that can be run.
+/// A built program.
 pub struct Built<'a> {
     tools: &'a Toolchain,
     program: &'a Program,
@@ -214,9 +214,9 @@ pub struct Built<'a> {
 }
 
 impl Built<'_> {
-    /// What the testsuite expects and the program does not print, run with this slurm.conf.
+    /// Expected lines that the program does not print when it runs with this slurm.conf.
     ///
-    /// It is run again, a few times, while the answer is not `fine`.
+    /// Runs it again, a few times, while the answer is not `fine`.
     pub fn missing(&self, conf: &Path, fine: impl Fn(&[String]) -> bool) -> Result<Vec<String>> {
         let mut missing = Vec::new();
         for _ in 0..ATTEMPTS {

@@ -18,8 +18,8 @@ use xtask::release::Release;
 
 use super::folder_of;
 
-/// The scripts about the priority plugin, sprio and sshare, wherever a release keeps them. The
-/// scripts of the programs are not among them: see the parent module.
+/// The scripts about the priority plugin, sprio and sshare, at the paths of all releases. They do
+/// not include the scripts of the programs: see the parent module.
 const SCRIPTS: &[&str] = &[
     "expect/test24.2",
     "expect/test24.5",
@@ -54,16 +54,16 @@ case \"$1\" in
 esac
 ";
 
-/// What a script that is not needed any more says: a status of expect's `exit -1`.
+/// Exit code of a script that is not needed any more: expect's `exit -1`.
 const SKIPPED: i32 = 255;
 
-/// In the ending of whatever did not go well. What it said is kept.
+/// Word in the result of a script that failed. Its output is kept.
 pub const FAILED: &str = "failed";
 
-/// Longer than any of them takes, seconds.
+/// Time limit, longer than any script takes, seconds.
 const PATIENCE: &str = "900";
 
-/// One row per script: its name, and how it ended under each plugin.
+/// One row per script: its name, and its result under each plugin.
 pub fn results(
     slurm: &Path,
     release: &Release,
@@ -101,7 +101,7 @@ pub fn results(
         .collect())
 }
 
-/// How every script ends in a cluster with this plugin.
+/// The results of all scripts in a cluster with this plugin.
 fn column(
     slurm: &Path,
     release: &Release,
@@ -152,12 +152,12 @@ fn plan(release: &Release, under: Under) -> Plan {
 struct Suite<'a> {
     cluster: &'a Cluster,
     folder: PathBuf,
-    /// What the scripts have said, kept.
+    /// Folder for the scripts' output.
     output: PathBuf,
 }
 
 impl Suite<'_> {
-    /// Copies the testsuite into the cluster's folder, the plugin's name replaced in the scripts.
+    /// Copies the testsuite into the cluster's folder, with our plugin's name in the scripts.
     fn install<'a>(
         cluster: &'a Cluster,
         slurm: &Path,
@@ -204,14 +204,14 @@ impl Suite<'_> {
         })
     }
 
-    /// Runs a script and says how it ended.
+    /// Runs a script and returns its result.
     fn run(&self, script: &str) -> Result<String> {
         let file = self.folder.join("testsuite").join(script);
         let is_python = script.ends_with(".py");
         let mut command = self.cluster.bare(Path::new("/usr/bin/timeout"));
         command.args(["--kill-after=5", PATIENCE]);
         if is_python {
-            // The cache would be written beside the scripts.
+            // Otherwise the cache would be written next to the scripts.
             command.args([
                 "python3",
                 "-m",
@@ -255,9 +255,9 @@ impl Suite<'_> {
     }
 }
 
-/// A shell script that is one of Slurm's commands.
+/// A shell script that calls one of Slurm's commands.
 ///
-/// Debian's say `slurm-wlm 22.05.8` where the testsuite expects Slurm's own `slurm 22.05.8`.
+/// Debian's commands print `slurm-wlm 22.05.8`; the testsuite expects Slurm's `slurm 22.05.8`.
 fn wrapper(words: &str) -> String {
     format!(
         "#!/bin/sh\ncase \"$*\" in\n-V | --version)\n\t{words} \"$@\" | sed 's/^slurm-wlm /slurm /'\n\t;;\n\

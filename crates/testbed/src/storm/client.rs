@@ -1,4 +1,4 @@
-//! One restless client.
+//! One random client.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,8 +8,8 @@ use super::deeds::Deeds;
 use crate::twin::Draw;
 use xtask::interrupt;
 
-/// How often each deed was done, and how often Slurm refused it (a job that is gone already, an
-/// account that is in use).
+/// Counts of each deed, and of its refusals by Slurm (a job that no longer exists, an account that
+/// is in use).
 #[derive(Clone, Debug, Default)]
 pub struct Ledger(BTreeMap<&'static str, [u32; 2]>);
 
@@ -18,7 +18,7 @@ impl Ledger {
         self.0.entry(deed).or_default()[usize::from(!done)] += 1;
     }
 
-    /// Adds another client's.
+    /// Adds the counts of a second client.
     pub fn add(&mut self, other: &Ledger) {
         for (deed, [done, refused]) in &other.0 {
             let sum = self.0.entry(deed).or_default();
@@ -46,7 +46,7 @@ impl fmt::Display for Ledger {
     }
 }
 
-/// Does one deed after the other until it is over.
+/// Does one deed after the other until the storm is over.
 pub fn live(deeds: &Deeds<'_>, seed: u64, over: &AtomicBool) -> Ledger {
     let mut draw = Draw::new(seed);
     let mut ledger = Ledger::default();

@@ -1,4 +1,4 @@
-//! What a restless client does.
+//! The deeds of a random client.
 
 use std::fs;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use crate::twin::Draw;
 use crate::wait;
 use xtask::release::Release;
 
-/// Where users have associations at first.
+/// The users' associations at the start.
 const PLACES: [(&str, &str); 5] = [
     ("ann", "left"),
     ("bob", "left"),
@@ -46,25 +46,25 @@ const DEEDS: [(u32, &str, Deed); 13] = [
 /// Jobs stored for later requests.
 const REMEMBERED: usize = 100;
 
-/// The cluster, and what the clients know of each other.
+/// The cluster, and the state that the clients share.
 pub struct Deeds<'a> {
     cluster: &'a Cluster,
     jobs: Mutex<Vec<u32>>,
     /// Held while slurm.conf is written and read.
     conf: Mutex<()>,
-    /// Held while one client is slurmdbd's administrator: several at once make the deadlocks in
-    /// the database that slurmdbd ends by.
+    /// Held while one client changes accounts: several at once cause deadlocks in the database, and
+    /// slurmdbd then ends.
     accounts: Mutex<()>,
-    /// A reconfigure restarts slurmctld.
+    /// True if a reconfigure restarts slurmctld.
     restarts: bool,
-    /// How often each of [`DEEDS`] is done.
+    /// Frequencies of [`DEEDS`].
     weights: [u32; DEEDS.len()],
     /// Texts of slurm.conf that differ in weights and flags.
     confs: Vec<String>,
 }
 
 impl Deeds<'_> {
-    /// What can be done to a cluster.
+    /// Creates the deeds for a cluster.
     pub fn new<'a>(cluster: &'a Cluster, release: &Release) -> Result<Deeds<'a>> {
         let mut confs = vec![];
         for (weight, flags) in [
@@ -95,7 +95,7 @@ impl Deeds<'_> {
         })
     }
 
-    /// Does one of [`DEEDS`], by chance; gives its name, and whether Slurm did it.
+    /// Does a random one of [`DEEDS`]; returns its name, and true if Slurm did it.
     pub fn one(&self, draw: &mut Draw) -> (&'static str, bool) {
         let (_, name, deed) = DEEDS[draw.weighted(&self.weights)];
         (name, deed(self, draw).is_ok())
@@ -112,7 +112,7 @@ impl Deeds<'_> {
     fn some_job(&self, draw: &mut Draw) -> Result<String> {
         let jobs = self.jobs.lock().unwrap_or_else(|e| e.into_inner());
         let last = jobs.len().checked_sub(1).context("no job yet")?;
-        // Recent ones are more likely to be there.
+        // Recent jobs are more likely to exist.
         let back = draw.magnitude(u32::try_from(last)?);
         Ok(jobs[last - usize::try_from(back)?].to_string())
     }
@@ -163,7 +163,7 @@ fn submit(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
 
 fn cancel(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
     if draw.chance(5) {
-        // So that the queue does not grow for ever.
+        // Keep the queue from growing without limit.
         return deeds.run(&["scancel", "--quiet", "--state=pending"]);
     }
     let job = deeds.some_job(draw)?;
@@ -210,12 +210,12 @@ fn update(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
 fn reconfigure(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
     let text = &deeds.confs[draw.below(deeds.confs.len())];
     let _alone = deeds.conf.lock().unwrap_or_else(|e| e.into_inner());
-    // A slurmctld that starts waits for slurmdbd, and slurmdbd for it to take a change: of these
-    // releases both were seen to wait for ever, with stock's plugin and with ours.
+    // A starting slurmctld waits for slurmdbd, and slurmdbd waits for slurmctld to accept a change:
+    // in these releases both were seen to wait forever, with stock's plugin and with ours.
     let _unchanged = deeds
         .restarts
         .then(|| deeds.accounts.lock().unwrap_or_else(|e| e.into_inner()));
-    // Others read the file at any moment.
+    // Other clients read the file at any moment.
     let file = deeds.cluster.conf_file();
     let fresh = file.with_extension("new");
     fs::write(&fresh, text)?;
@@ -259,7 +259,7 @@ fn shares(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
     }
 }
 
-/// Accounts move; guests come and go.
+/// Moves accounts; adds and removes guests.
 fn account(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
     let guest = format!("guests{}", draw.below(3));
     let user = deeds.cluster.user(draw.pick(&["dan", "eve", "bob"]))?;
@@ -319,7 +319,7 @@ fn ask(deeds: &Deeds<'_>, draw: &mut Draw) -> Result<()> {
             let user = deeds.cluster.user(draw.pick(&["ann", "eve"]))?;
             deeds.cluster.run_as(user, &["sprio", "-l"]).map(drop)
         }
-        // Tells the plugin that something may have changed.
+        // Notifies the plugin that something may have changed.
         3 => {
             let flag = draw.pick(&["+backfill", "-backfill"]);
             deeds.run(&["scontrol", "setdebugflags", flag])

@@ -1,9 +1,9 @@
-//! The shapes of slurmctld's complaints: a line of the log without what differs from one time to
+//! The shapes of slurmctld's error lines: a log line without the parts that differ from one time to
 //! the next.
 
 use std::collections::BTreeSet;
 
-/// Shapes that stock logged in long storms; a storm of a minute does not meet all of them.
+/// Shapes that stock logged in long storms; a storm of a minute does not produce all of them.
 const KNOWN: &str = include_str!("stock-lines.txt");
 
 /// Shapes of all errors, warnings and worse.
@@ -19,20 +19,20 @@ pub fn known_of_stock() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// A line of our plugin that says what stock says in other words.
+/// A line of our plugin for an error that stock also logs, in different words.
 ///
-/// Between the moment at which `scontrol reconfigure` has recomputed run-seconds and the one at
-/// which it tells the plugin of it, a pass may take its seconds from them: then they are taken
-/// twice, and a job's end finds too few. Stock's words: `grp_used_tres_run_secs underflow, tried
-/// to remove ... seconds when only ... remained`, one line for each counter.
+/// `scontrol reconfigure` recomputes run-seconds, and notifies the plugin later. A pass in between
+/// may subtract its seconds: then they are subtracted twice, and at the end of a job too few are
+/// left. Stock's words: `grp_used_tres_run_secs underflow, tried to remove ... seconds when only
+/// ... remained`, one line for each counter.
 const SAID_BY_STOCK: &str = "counters of GrpTRESRunMins held less than";
 
-/// Is it a line of our plugin, one that stock has no counterpart of?
+/// Returns true for a line of our plugin without a counterpart in stock.
 pub fn is_ours(shape: &str) -> bool {
     shape.contains("priority/fairtree") && !shape.contains(SAID_BY_STOCK)
 }
 
-/// Whether a line is not about a priority plugin.
+/// Returns true if a line is not about a priority plugin.
 pub fn is_harmless(shape: &str) -> bool {
     is_of_the_network(shape)
         || is_of_the_machine(shape)
@@ -44,36 +44,36 @@ pub fn is_harmless(shape: &str) -> bool {
         || shape.contains(SAID_BY_STOCK)
 }
 
-/// slurmctld 22.05 looks at its saved jobs without the lock of slurm.conf: while that is read
+/// slurmctld 22.05 reads its saved jobs without the lock of slurm.conf: while slurm.conf is read
 /// again, it does not know where they are.
 const STATE_OF_NOWHERE: &str = "Could not open job state file (null)/job_state";
 
-/// An account was removed while a user was added to it: slurmdbd has the one without the other.
-/// slurmctld says so when it reads them at its start, before it loads a priority plugin.
+/// An account was removed while a user was added to it: slurmdbd has the user without the account.
+/// slurmctld logs this when it reads them at its start, before it loads a priority plugin.
 const ORPHAN: &str = "error: Can't find parent id # for assoc #, this should never happen.";
 
-/// slurmctld has been told to end while its own thread saves the jobs (`dump_all_job_state`), under read
-/// locks of slurm.conf and of jobs. No priority plugin holds these two, and no others.
+/// slurmctld is shutting down while its own thread saves the jobs (`dump_all_job_state`), with read
+/// locks of slurm.conf and of jobs. No priority plugin holds exactly these two locks.
 const JOBS_ARE_SAVED: &str =
     "error: Locks ACCOUNT set config:R, job:R, node:, partition:, federation:";
 
-/// The storm released a job that it had suspended, so that its priority is not 0. A reconfigure takes such
-/// a job for one that gang scheduling suspended, and counts its CPUs beside those of the job that got them
-/// meanwhile (`select_p_reconfigure`, `job_res_add_job`).
+/// The storm released a job that it had suspended, so its priority is not 0. A reconfigure then
+/// assumes that gang scheduling suspended the job, and counts its CPUs in addition to those of the
+/// job that runs on them now (`select_p_reconfigure`, `job_res_add_job`).
 const RELEASED_WHILE_SUSPENDED: &str =
     "error: job overflow: could not find idle resources for JobId=#";
 
-/// The next line, whatever the locks are: those decide.
+/// The line after it, for any locks; the locks in the line before decide.
 const NOTHING_SAVED: &str = "error: Semaphores still set after flushing RPCs";
 
-/// Is it about a clock that answers slowly, or messages still under way when slurmctld stops? That
-/// depends on what else the machine has to do.
+/// Returns true for lines about a slow clock, or about messages still on their way when slurmctld
+/// stops. They depend on the load of the machine.
 fn is_of_the_machine(shape: &str) -> bool {
     shape.contains("calls to gettimeofday()") || shape.starts_with("error: agent_fini:")
 }
 
-/// Is it about messages that do not come through? Clients give up, slurmctld waits for munged,
-/// slurmdbd is slow: that depends on the machine, and no priority plugin sends messages.
+/// Returns true for lines about lost messages: clients give up, slurmctld waits for munged, or
+/// slurmdbd is slow. They depend on the machine, and no priority plugin sends messages.
 fn is_of_the_network(shape: &str) -> bool {
     let words = [
         "unge",
@@ -118,7 +118,7 @@ fn shape(line: &str) -> Option<String> {
     Some(without_names(&shape))
 }
 
-/// Names of the storm's site, each as the same word.
+/// Replaces each kind of names of the storm's site by one word.
 fn without_names(shape: &str) -> String {
     const NAMES: [(&[&str], &str); 4] = [
         (&["ft-ann", "ft-bob", "ft-cyd", "ft-dan", "ft-eve"], "USER"),
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(shapes(log).into_iter().collect::<Vec<_>>(), [expected]);
     }
 
-    // A storm on 25.11.7, and one in which a pass was met.
+    // Lines from a storm on 25.11.7, and from one that ended during a pass.
     #[test]
     fn locks_of_slurmctlds_own_save_are_told_from_those_of_a_pass() {
         let log = |locks: &str| {

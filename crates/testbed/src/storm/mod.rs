@@ -1,8 +1,9 @@
-//! `cargo testbed storm`: a cluster under four restless clients at once.
+//! `cargo testbed storm`: a cluster under four random clients at once.
 //!
-//! They submit, cancel, hold, change jobs, accounts and slurm.conf at random while passes run
-//! every second. Stock runs the same storm in a cluster of its own beside it. What ours must not
-//! do: end, log an error that stock would not log, keep memory or threads that stock would not.
+//! The clients submit, cancel, hold and change jobs, accounts and slurm.conf at random while passes
+//! run every second. Stock runs the same storm at the same time in a second cluster. Our plugin
+//! must not end slurmctld, log an error that stock would not log, or keep memory or threads that
+//! stock would not keep.
 
 mod client;
 mod deeds;
@@ -30,13 +31,13 @@ use xtask::release::Release;
 use client::Ledger;
 use watch::{Record, Watch};
 
-/// How many clients there are.
+/// Number of clients.
 const CLIENTS: u64 = 4;
 
 /// The length of a storm as a test, in `make test` and in `make test-all`.
 const LENGTHS: [Duration; 2] = [Duration::from_secs(20), Duration::from_secs(60)];
 
-/// Far longer than anything takes that happens at all.
+/// Far longer than any expected event takes.
 const DEADLINE: Duration = Duration::from_secs(240);
 
 /// A storm, drawn from a seed.
@@ -44,13 +45,13 @@ const DEADLINE: Duration = Duration::from_secs(240);
 pub struct Storm {
     /// Slurm's release.
     pub release: Release,
-    /// How long it lasts.
+    /// Duration.
     pub length: Duration,
-    /// What the clients do is drawn from this.
+    /// Seed of the clients' deeds.
     pub seed: u64,
 }
 
-/// What a storm left.
+/// Results of a storm.
 struct Aftermath {
     record: Record,
     ledger: Ledger,
@@ -71,10 +72,10 @@ pub fn tests(bed: &'static Bed) -> Vec<Trial> {
 }
 
 impl Storm {
-    /// Lets it pass over both plugins, and compares what it left.
+    /// Runs the storm with both plugins, and compares the results.
     ///
     /// # Errors
-    /// A cluster that does not start, and everything that ours did and stock would not do.
+    /// Fails if a cluster does not start, and if ours did something that stock would not do.
     pub fn run(&self, progress: &Progress) -> Result<()> {
         let secs = self.length.as_secs();
         progress.print(format!(
@@ -90,7 +91,7 @@ impl Storm {
             let each = clusters.each_mut().map(|(name, cluster)| {
                 scope.spawn(move || {
                     let weathered = self.weather(cluster);
-                    // Kept in any case: it shows what the other one is compared with.
+                    // Kept in any case, because the other log is compared with it.
                     let log = save_log(cluster, name);
                     weathered.with_context(|| format!("{name}: {log}"))
                 })
@@ -107,7 +108,7 @@ impl Storm {
         judge(&stock, &ours).context("the logs are in target/cluster-logs")
     }
 
-    /// One cluster's storm, its calm, and an orderly end.
+    /// Runs the storm in one cluster, waits for calm, and stops slurmctld.
     fn weather(&self, cluster: &mut Cluster) -> Result<Aftermath> {
         let watch = Watch::new(cluster)?;
         let over = AtomicBool::new(false);
@@ -189,7 +190,7 @@ impl Storm {
     }
 }
 
-/// What ours did and stock would not do.
+/// Fails if ours did something that stock would not do.
 fn judge(stock: &Aftermath, ours: &Aftermath) -> Result<()> {
     ensure!(
         ours.ledger.done() > 0 && ours.record.passes() > 1,
@@ -211,7 +212,7 @@ fn judge(stock: &Aftermath, ours: &Aftermath) -> Result<()> {
 fn calm(cluster: &Cluster) -> Result<()> {
     wait::until_true("no job is left", DEADLINE, || {
         for state in ["pending", "running", "suspended"] {
-            // Some may end by themselves meanwhile.
+            // Some jobs may end by themselves meanwhile.
             let _ = cluster.run(&["scancel", "--quiet", &format!("--state={state}")]);
         }
         // slurmctld may still be busy with the storm.
@@ -220,12 +221,12 @@ fn calm(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// Keeps a cluster's slurmctld.log; says where.
+/// Saves a cluster's slurmctld.log; returns its path.
 fn save_log(cluster: &Cluster, name: &str) -> String {
     let folder = xtask::project::root().join("target/cluster-logs");
     let file = folder.join(format!("storm-{name}.log"));
     let slurmdbd = folder.join(format!("storm-{name}-slurmdbd.log"));
-    // That of slurmctld is what matters.
+    // Only slurmctld's log is essential.
     let _ = std::fs::copy(cluster.path().join("log/slurmdbd.log"), slurmdbd);
     let saved = std::fs::create_dir_all(&folder)
         .map_err(anyhow::Error::from)

@@ -14,30 +14,30 @@ use crate::cluster::Cluster;
 use crate::wait;
 use xtask::interrupt;
 
-/// Memory that one daemon may have gained over another by chance: freed memory that the C
-/// library has not given back.
+/// Memory that one daemon may gain more than the other by chance: freed memory that the C library
+/// has not returned to the system.
 const ALLOWANCE_KB: u64 = 8 * 1024;
 
-/// The threads of a pool, which slurmctld keeps from 26.05 on for whatever comes next: how many there
-/// are tells of the most that were needed at a time, not of what is left over.
+/// The threads of a pool, which slurmctld keeps from 26.05 on for later work: their number shows
+/// how many were needed at once, not how many are left over.
 const POOL: &str = "worker[";
 
 /// Threads by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Threads(BTreeMap<String, u64>);
 
-/// How long slurmctld may be without memory. While another thread than the first one replaces the
-/// program, as at a reconfigure from 23.11 on, the process looks like one that has ended.
+/// Time that slurmctld may be without memory. When a thread other than the first replaces the
+/// program, as at a reconfigure from 23.11 on, the process looks as if it had ended.
 const RECONFIGURE: Duration = Duration::from_secs(10);
 
-/// Looks at one slurmctld.
+/// Monitors one slurmctld.
 pub struct Watch {
     process: PathBuf,
     passes: PathBuf,
     threads_before: Threads,
 }
 
-/// One look.
+/// One sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     rss_kb: u64,
@@ -45,7 +45,7 @@ struct Sample {
     threads: u64,
 }
 
-/// All looks.
+/// All samples.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     samples: Vec<Sample>,
@@ -55,7 +55,7 @@ pub struct Record {
 }
 
 impl Watch {
-    /// Looks at a cluster's slurmctld.
+    /// Monitors a cluster's slurmctld.
     pub fn new(cluster: &Cluster) -> Result<Watch> {
         let pid = cluster.slurmctld_pid()?;
         let mut watch = Watch {
@@ -71,7 +71,7 @@ impl Watch {
         let tasks = fs::read_dir(self.process.join("task")).context("slurmctld has ended")?;
         let mut threads = Threads::default();
         for task in tasks.flatten() {
-            // One that has ended since has no name any more.
+            // A thread that has ended since has no name any more.
             if let Ok(name) = fs::read_to_string(task.path().join("comm")) {
                 threads.add(name.trim_end());
             }
@@ -88,7 +88,7 @@ impl Watch {
         .with_context(|| self.ending())
     }
 
-    /// How slurmctld has ended, as long as nobody has waited for it.
+    /// The exit status of slurmctld, while nobody has waited for it.
     fn ending(&self) -> String {
         let stat = fs::read_to_string(self.process.join("stat")).unwrap_or_default();
         let last = stat.split_whitespace().next_back();
@@ -98,7 +98,7 @@ impl Watch {
         }
     }
 
-    /// The time of the last pass, as it is in the file; 0 while there is none.
+    /// The time of the last pass from the file; 0 while there is none.
     fn last_pass(&self) -> u64 {
         let bytes = fs::read(&self.passes).unwrap_or_default();
         bytes
@@ -106,7 +106,7 @@ impl Watch {
             .map_or(0, |first| u64::from_be_bytes(*first))
     }
 
-    /// Looks every second. That slurmctld ends is an error.
+    /// Samples every second. Fails if slurmctld ends.
     pub fn until(&self, end: Instant) -> Result<Record> {
         let mut record = Record {
             threads_before: self.threads_before.clone(),
@@ -129,8 +129,8 @@ impl Watch {
 }
 
 impl Sample {
-    /// From the text of `/proc/PID/status`; `None` of a process without memory, as one that has ended and
-    /// is not waited for.
+    /// Parses the text of `/proc/PID/status`; `None` for a process without memory, such as one that
+    /// has ended and is not waited for.
     fn of_status(status: &str) -> Result<Option<Sample>> {
         let number = |key: &str| -> Result<Option<u64>> {
             let line = status.lines().find_map(|line| line.strip_prefix(key));
@@ -161,7 +161,7 @@ impl Threads {
         self.0.values().sum()
     }
 
-    /// Those of each name that are more than before.
+    /// The threads of each name that are more than before.
     fn more_than(&self, before: &Threads) -> Threads {
         let more = self.0.iter().filter_map(|(name, count)| {
             let had = before.0.get(name).copied().unwrap_or(0);
@@ -179,26 +179,26 @@ impl fmt::Display for Threads {
 }
 
 impl Record {
-    /// Waits until the threads of the storm's requests have gone; more than there were before
-    /// stay in the record.
+    /// Waits until the threads of the storm's requests have ended; additional threads stay in the
+    /// record.
     pub fn end(&mut self, cluster: &Cluster, watch: &Watch, deadline: Duration) -> Result<()> {
         ensure!(cluster.slurmctld_pid().is_ok(), "slurmctld has ended");
         let gone = wait::until_true("the threads of the storm have gone", deadline, || {
             self.threads_after = watch.threads()?;
             Ok(self.left_over().count() == 0)
         });
-        // What is left is compared with what stock leaves.
+        // The remaining threads are compared with stock's.
         drop(gone);
         interrupt::check()?;
         watch.look().map(drop)
     }
 
-    /// Threads that were not there before.
+    /// Threads that did not exist before.
     fn left_over(&self) -> Threads {
         self.threads_after.more_than(&self.threads_before)
     }
 
-    /// Passes that were seen.
+    /// Number of observed passes.
     pub fn passes(&self) -> u64 {
         self.passes
     }
@@ -210,13 +210,13 @@ impl Record {
         sum / (part.len().max(1) as u64)
     }
 
-    /// From the second quarter to the last: in the first, memory that stays is taken.
+    /// Growth from the second quarter to the last: in the first, permanent memory is allocated.
     fn growth_kb(&self) -> u64 {
         self.mean_of_quarter(3)
             .saturating_sub(self.mean_of_quarter(1))
     }
 
-    /// Is it as flat as the other one?
+    /// Fails if memory grows more than stock's, or if more threads are left.
     pub fn compare(&self, stock: &Record) -> Result<()> {
         let (grown, allowed) = (self.growth_kb(), stock.growth_kb() + ALLOWANCE_KB);
         ensure!(
@@ -304,14 +304,14 @@ mod tests {
     #[test]
     fn threads_are_told_by_name() {
         let stock = with_threads(&["slurmctld", "decay"], &["slurmctld", "decay"]);
-        // One of the pool more, as a slurmctld of 26.05 had after a storm under our plugin.
+        // One more thread of the pool, as a slurmctld of 26.05 had after a storm under our plugin.
         let pooled = ["slurmctld", "fairtree", "worker[1]", "worker[12]"];
         let ours = with_threads(&pooled[..3], &pooled);
         assert!(ours.compare(&stock).is_ok());
         let two = ["slurmctld", "fairtree", "fairtree"];
         let error = with_threads(&two[..2], &two).compare(&stock).unwrap_err();
         assert!(error.to_string().contains("1 fairtree"), "{error}");
-        // As many as before, but not the same.
+        // The same number as before, but different threads.
         let other = with_threads(&["slurmctld", "rpc"], &["slurmctld", "save"]);
         assert!(other.compare(&stock).is_err());
     }

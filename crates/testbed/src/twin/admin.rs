@@ -8,7 +8,7 @@ use super::settings;
 /// Draws the line of one event.
 type Event = fn(&mut LifeWriter<'_>) -> String;
 
-/// The events, and how often each is drawn.
+/// The events, with their weights.
 const EVENTS: [(u32, Event); 14] = [
     (4, assoc_add),
     (6, assoc_shares),
@@ -75,7 +75,7 @@ fn any_assoc(draw: &mut Draw, inventory: &Inventory) -> u32 {
     }
 }
 
-/// New shares; the root's mean nothing, and sacctmgr does not change them.
+/// New shares, except for the root: its shares have no meaning, and sacctmgr does not change them.
 fn assoc_shares(writer: &mut LifeWriter<'_>) -> String {
     let id = any_assoc(writer.draw, writer.inventory);
     let shares = inventory::shares(writer.draw);

@@ -1,4 +1,4 @@
-//! Two plugins with the same life: the first event after which a field differs, and how.
+//! Compares two plugins on the same life: the first event after which a field differs, and how.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use super::life::Life;
 use super::outcome::{Difference, Field, Outcome, Pair};
 use super::promise::Promise;
 
-/// Whose the values of a field are.
+/// The owners of a field's two values.
 const LABELS: [&str; 2] = ["stock", "ours"];
 
-/// How the host ends where a plugin damaged memory.
+/// The host's ending if a plugin damaged memory.
 const MEMORY_DAMAGED: &str = "exit 5";
 
 /// Plays a life with both plugins.
 ///
 /// # Errors
 ///
-/// The host does not run, or refuses the life.
+/// Fails if the host does not run or refuses the life.
 pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
     if pair.promise == Promise::Documented {
         return documented::compare(pair, life);
@@ -31,7 +31,7 @@ pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
         bail!("stock does not play this life: {}", stock.ending);
     }
     let ours = pair.host.play(pair.ours, life, None)?;
-    // A plugin compared with itself dies as often as it does.
+    // A plugin that is compared with itself dies in both runs.
     if stock.ending != "exit 0" && (ours.ending == "exit 0" || pair.stock == pair.ours) {
         return Ok(Outcome::StockDies(stock.ending));
     }
@@ -60,7 +60,8 @@ pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
     })))
 }
 
-/// The life's line after which the dumps differ, where both have one or one has ended.
+/// The first line of the life after which the dumps differ: both have it and differ, or one has
+/// ended.
 fn first_line(stock: &Dump, ours: &Dump) -> Option<usize> {
     let length = stock.lines.len().max(ours.lines.len());
     let at = (0..length).find(|index| stock.lines.get(*index) != ours.lines.get(*index))?;
@@ -82,7 +83,7 @@ pub fn fields<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeMap<String, Stri
         let name: Vec<&str> = words.by_ref().take(3).collect();
         let value = words.next().unwrap_or_default();
         let mut key = name.join(" ");
-        // A field that stands twice in a record, as the names of a list do, is numbered.
+        // A field that appears twice in a record, such as the names of a list, is numbered.
         for copy in 2.. {
             if !fields.contains_key(&key) {
                 break;

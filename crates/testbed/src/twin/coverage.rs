@@ -1,18 +1,18 @@
-//! What random lives meet, counted over many of them.
+//! Coverage of random lives, counted over many of them.
 
 use super::life::Life;
 use super::{Size, generate};
 
-/// Lives that are drawn.
+/// Number of lives to draw.
 const LIVES: u64 = 500;
 
-/// In how many of them each item is to be found at least.
+/// Least number of lives that must contain each item.
 const LEAST: usize = 5;
 
-/// What a life is made of, by words.
+/// The lines of a life, as words.
 struct Drawn<'a> {
     lines: Vec<Vec<&'a str>>,
-    /// Where `boot` stands.
+    /// Position of `boot`.
     boot: usize,
 }
 
@@ -35,13 +35,13 @@ impl<'a> Drawn<'a> {
         self.of(verb).next().is_some()
     }
 
-    /// Does a line of the verb have the key with such a value?
+    /// Returns true if a line of the verb has the key with such a value.
     fn any(&self, verb: &str, key: &str, fits: impl Fn(&str) -> bool) -> bool {
         let value = |line: &Vec<&'a str>| value_of(line, key);
         self.of(verb).filter_map(value).any(fits)
     }
 
-    /// A setting at start: of a key given twice the last counts.
+    /// A setting at start: if a key is given twice, the last value counts.
     fn conf(&self, key: &str) -> Option<&'a str> {
         let conf = self.lines[..self.boot]
             .iter()
@@ -54,7 +54,7 @@ impl<'a> Drawn<'a> {
         flags.split(',').any(|each| each == flag)
     }
 
-    /// Does something share its parent's shares below something that does?
+    /// Returns true if an association with `shares=parent` has a parent with `shares=parent`.
     fn parent_twice(&self) -> bool {
         let on_parent = |line: &&Vec<&'a str>| value_of(line, "shares") == Some("parent");
         let ids: Vec<&str> = self
@@ -76,7 +76,7 @@ fn number(value: &str) -> f64 {
     value.parse().unwrap_or(f64::NAN)
 }
 
-/// A name and whether a life has it.
+/// The name of an item, and a function that returns true if a life has it.
 type Item = (String, Box<dyn Fn(&Drawn) -> bool>);
 
 fn item(name: impl Into<String>, has: impl Fn(&Drawn) -> bool + 'static) -> Item {

@@ -1,4 +1,4 @@
-//! The documented behaviour against stock: every call of both plugins explained by the oracle,
+//! The documented behaviour compared with stock: the oracle explains every call of both plugins,
 //! ours without any fault, stock's by faults that have a name.
 
 use anyhow::{Result, bail};
@@ -7,11 +7,11 @@ use super::life::Life;
 use super::outcome::{Difference, Field, Outcome, Pair};
 use fairtree_oracle::{Explained, Faults, Unexplained, explain};
 
-/// Events within which the plugin's thread does more or less than one pass, or several things
+/// Events in which the plugin's thread does not make exactly one pass, or in which several things
 /// happen at once.
 const BEYOND: [&str; 4] = ["elapse", "crash_in_pass", "during", "together"];
 
-/// What is nearest to a life in which these events are drawn, without them.
+/// Replaces these events of a life by the nearest ones, or drops them.
 pub fn within(mut life: Life) -> Life {
     for (beyond, nearest) in [("elapse", "pass"), ("crash_in_pass", "crash")] {
         for line in &mut life.lines {
@@ -27,7 +27,7 @@ pub fn within(mut life: Life) -> Life {
 /// Plays a life with both plugins and explains what they did.
 ///
 /// # Errors
-/// The host does not run, or refuses the life.
+/// Fails if the host does not run or refuses the life.
 pub fn compare(pair: &Pair<'_>, life: &Life) -> Result<Outcome> {
     for verb in BEYOND {
         if life

@@ -13,7 +13,7 @@ impl Draw {
         Draw(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// True in `percent` of 100 cases.
+    /// Returns true in `percent` of 100 cases.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.0.random_range(0..100) < percent
     }
@@ -28,12 +28,12 @@ impl Draw {
         self.0.random_range(0..count)
     }
 
-    /// One of several.
+    /// Returns one of several items.
     pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
         from[self.below(from.len())]
     }
 
-    /// One of several values.
+    /// Returns one of several values.
     pub fn one_of<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }

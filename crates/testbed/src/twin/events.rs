@@ -1,10 +1,10 @@
-//! Random events after `boot`: jobs, time, an administrator, and questions.
+//! Random events after `boot`: jobs, time, an administrator, and queries.
 
 use super::admin;
 use super::jobs;
 use super::life_writer::LifeWriter;
 
-/// Jobs above which the first ones are not dumped one by one.
+/// Number of jobs above which the first ones are not dumped one by one.
 const MANY: u32 = 1000;
 
 /// Writes jobs and events after `boot`.
@@ -34,14 +34,14 @@ pub fn live(writer: &mut LifeWriter<'_>, jobs: u32, events: u32) {
     }
 }
 
-/// Seconds from one pass to the next, unless a life says otherwise.
+/// Seconds from one pass to the next, unless a life sets it.
 const PERIOD: i64 = 300;
 
-/// Mostly forwards.
+/// Moves time, mostly forward.
 fn time_passes(writer: &mut LifeWriter<'_>) {
     let draw = &mut *writer.draw;
     if writer.steady {
-        // No more than a period: stock makes up for passes that were missed, one by one.
+        // At most one period: stock repeats all missed passes, one by one.
         let seconds = match draw.weighted(&[60, 30, 10]) {
             0 => draw.between(1, PERIOD),
             1 => PERIOD,
@@ -62,7 +62,7 @@ fn time_passes(writer: &mut LifeWriter<'_>) {
     writer.life.push(format!("{verb} {seconds}"));
 }
 
-/// What sprio asks, with the filters that older releases send.
+/// Queries of sprio, with the filters that older releases send.
 fn sprio(writer: &mut LifeWriter<'_>) {
     let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
     let mut line = "sprio".to_owned();

@@ -1,15 +1,15 @@
-//! One fault of stock: a life with questions, and what stock answered.
+//! One fault of stock: a life with questions, and stock's answers.
 //!
-//! A life of `tests/twin/faults` is a life as any other, with comments that mean something here:
+//! A life of `tests/twin/faults` is a normal life with comments that have a meaning here:
 //!
 //! | line | meaning |
 //! |---|---|
-//! | `#? FIELD = VALUE` | after the line above, this field is right with this value; `ending` is how the host ended |
-//! | `#! only RELEASE ...` | of the releases that are recorded, stock has the fault in these alone; in others ours answers as stock does |
-//! | `#! compat right` | `compat=slurm` does not share the fault: it is none of a number |
+//! | `#? FIELD = VALUE` | this value of the field is right after the line above; `ending` is the host's ending |
+//! | `#! only RELEASE ...` | of the recorded releases, only these have the fault; in others ours answers like stock |
+//! | `#! compat right` | `compat=slurm` does not share the fault: it is not a fault in a number |
 //!
-//! What stock answers stands in the file of the same name with the ending `.stock`, one column a
-//! release. A release without a column is taken to be as the last one before it.
+//! Stock's answers are in the file of the same name with the ending `.stock`, one column per
+//! release. A release without a column has the answers of the last column before it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ use xtask::release::Release;
 
 use super::life::Life;
 
-/// What is asked after an event.
+/// A question after an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// The event, as a line of the life without comments, from 1.
     pub line: usize,
     /// Record, id and field.
     pub field: String,
-    /// The right value, worked out by hand.
+    /// The right value, computed by hand.
     pub right: String,
 }
 
@@ -37,11 +37,11 @@ pub struct Question {
 pub struct Fault {
     /// The file's name without ending.
     pub name: String,
-    /// What happens.
+    /// The events.
     pub life: Life,
-    /// What is asked.
+    /// The questions.
     pub questions: Vec<Question>,
-    /// `compat=slurm` gives the right answers, too.
+    /// True if `compat=slurm` gives the right answers, too.
     pub compat_is_right: bool,
     only: Vec<Release>,
 }
@@ -49,7 +49,7 @@ pub struct Fault {
 /// The lives of the faults whose name contains `filter`, by name.
 ///
 /// # Errors
-/// An unreadable folder, or none.
+/// Fails if the folder cannot be read or has no such file.
 pub fn files(filter: &str) -> Result<Vec<PathBuf>> {
     let folder = project::root().join("tests/twin/faults");
     let mut found = vec![];
@@ -65,7 +65,7 @@ pub fn files(filter: &str) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The name of the fault whose life a file is.
+/// The name of the fault for a life's file.
 pub fn name_of(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
@@ -75,7 +75,7 @@ impl Fault {
     /// Reads a life with its questions.
     ///
     /// # Errors
-    /// An unreadable file, and comments with a meaning that is not known.
+    /// Fails if the file cannot be read, or if a comment of this form is unknown.
     pub fn read(path: &Path) -> Result<Fault> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         Fault::parse(name_of(path), &text).with_context(|| path.display().to_string())
@@ -93,7 +93,7 @@ impl Fault {
         for text in text.lines().map(str::trim) {
             if let Some(question) = text.strip_prefix("#? ") {
                 let (field, right) = question.split_once(" = ").context(question.to_owned())?;
-                // What explains the value stands behind it.
+                // An explanation may follow the value.
                 let right = right.split("  #").next().unwrap_or_default().trim();
                 fault.questions.push(Question {
                     line,
@@ -120,13 +120,13 @@ impl Fault {
         Ok(())
     }
 
-    /// Whether stock of this release, which is recorded, has the fault.
+    /// Returns true if stock of this recorded release has the fault.
     pub fn concerns(&self, release: &Release) -> bool {
         self.only.is_empty() || self.only.contains(release)
     }
 }
 
-/// What stock answered, release by release.
+/// Stock's answers by release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     fields: Vec<String>,
@@ -140,10 +140,10 @@ impl Record {
         life.with_extension("stock")
     }
 
-    /// Reads the record beside a life.
+    /// Reads the record of a life.
     ///
     /// # Errors
-    /// No such file, and one that answers other questions.
+    /// Fails if the file is missing or answers different questions.
     pub fn read(fault: &Fault, life: &Path) -> Result<Record> {
         let path = Record::path(life);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -157,7 +157,7 @@ impl Record {
         Ok(record)
     }
 
-    /// The record beside a life if it answers the life's questions, else an empty one.
+    /// The record of a life if it answers the life's questions, else an empty record.
     pub fn read_or_new(fault: &Fault, life: &Path) -> Record {
         Record::read(fault, life).unwrap_or_else(|_| Record {
             fields: fault.questions.iter().map(|q| q.field.clone()).collect(),
@@ -190,11 +190,11 @@ impl Record {
         Ok(record)
     }
 
-    /// The answers of a release, or of the last one before it that is recorded; and which one that
-    /// is.
+    /// The answers of a release, or of the last recorded release before it; and the release that
+    /// they come from.
     ///
     /// # Errors
-    /// None is recorded.
+    /// Fails if none is recorded.
     pub fn of(&self, release: &Release) -> Result<(&Release, &[String])> {
         let before = |(of, _): &&(Release, Vec<String>)| of.numbers() <= release.numbers();
         let columns = self.columns.iter().filter(before);
@@ -203,17 +203,17 @@ impl Record {
         Ok((&column.0, &column.1))
     }
 
-    /// Notes the answers of a release.
+    /// Stores the answers of a release.
     pub fn set(&mut self, release: &Release, answers: Vec<String>) {
         self.columns.retain(|(of, _)| of != release);
         self.columns.push((release.clone(), answers));
         self.columns.sort_by_key(|(of, _)| of.numbers());
     }
 
-    /// Writes the file beside a life.
+    /// Writes the record of a life.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails with errors of the file system.
     pub fn write(&self, life: &Path) -> Result<()> {
         let path = Record::path(life);
         fs::write(&path, self.text()).with_context(|| path.display().to_string())
@@ -232,11 +232,11 @@ impl Record {
     }
 }
 
-/// How far two numbers may be apart: a hand calculation has fewer digits, and C libraries differ
+/// Allowed difference of two numbers: a hand calculation has fewer digits, and C libraries differ
 /// in the last bit of `pow`.
 const TOLERANCE: f64 = 1e-12;
 
-/// Whether two answers are the same: as text, or as numbers.
+/// Returns true if two answers are the same as text or as numbers.
 pub fn agree(one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -298,12 +298,12 @@ mod tests {
         );
     }
 
-    /// What a cell of a table begins with, if that is a number.
+    /// The number at the start of a table cell, if there is one.
     fn number(cell: &str) -> Option<f64> {
         cell.split(' ').next().and_then(|word| word.parse().ok())
     }
 
-    /// Where stock is wrong first, and what is right there.
+    /// Stock's first wrong answer, and the right answer.
     fn first_wrong<'a>(fault: &'a Fault, stock: &'a [String]) -> (&'a str, &'a str) {
         let mut answers = stock.iter().zip(&fault.questions);
         let (answer, asked) = answers

@@ -1,5 +1,5 @@
 //! The faults of stock, one small life each (`tests/twin/faults`): stock gives its recorded wrong
-//! numbers, ours the right ones, and ours under `compat=slurm` what stock gives.
+//! numbers, ours gives the right ones, and ours under `compat=slurm` gives stock's.
 
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,7 @@ pub struct Arguments {
 /// Runs `cargo testbed twin faults`.
 ///
 /// # Errors
-/// A plugin or host that is not there or does not build, and every number that is not the one it
-/// must be.
+/// Fails if a plugin or host is missing or does not build, and for every wrong number.
 pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
     let installation = Installation::of(&arguments.slurm, progress)?;
     let comparison = Comparison::build(&installation, progress)?;
@@ -46,7 +45,7 @@ pub fn run(arguments: &Arguments, progress: &Progress) -> Result<()> {
     comparison.check(&arguments.filter, progress)
 }
 
-/// The two plugins of a release, and what plays them.
+/// The two plugins of a release, and the host.
 pub struct Comparison {
     release: Release,
     host: Host,
@@ -55,10 +54,10 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// With the plugin that was built for an installed release.
+    /// Creates a comparison with the plugin that was built for an installed release.
     ///
     /// # Errors
-    /// A plugin or a host that is not there or does not build.
+    /// Fails if a plugin or the host is missing or does not build.
     pub fn build(installation: &Installation, progress: &Progress) -> Result<Comparison> {
         let release = installation.release();
         let host = build_host(installation, progress)?;
@@ -115,10 +114,10 @@ impl Comparison {
         Ok(())
     }
 
-    /// What is not as it must be in the life of a file, in words.
+    /// Describes all errors in the life of a file.
     ///
     /// # Errors
-    /// The file or its record cannot be read, or the life cannot be played.
+    /// Fails if the file or its record cannot be read, or if the life cannot be played.
     pub fn differences(&self, path: &Path) -> Result<Vec<String>> {
         let fault = Fault::read(path)?;
         let name = &fault.name;
@@ -158,8 +157,8 @@ impl Comparison {
         Ok(found)
     }
 
-    /// What is wrong under `compat=slurm`: it gives stock's numbers, but shares no fault that is
-    /// none of a number.
+    /// Describes the errors under `compat=slurm`: it gives stock's numbers, but shares only faults
+    /// in numbers.
     fn compat(&self, fault: &Fault, concerned: bool) -> Result<Vec<String>> {
         let host = self.host.clone().with("--conf", COMPAT);
         if !fault.compat_is_right || !concerned {
@@ -206,7 +205,7 @@ impl Comparison {
     }
 }
 
-/// The value of a field after a line of the life; `(absent)` where it has none.
+/// The value of a field after a line of the life; `(absent)` if it has none.
 pub(super) fn answer(dump: &Dump, line: usize, field: &str) -> Result<String> {
     let mut value = "(absent)";
     for text in &dump.lines {
@@ -217,7 +216,7 @@ pub(super) fn answer(dump: &Dump, line: usize, field: &str) -> Result<String> {
             value = "(absent)";
         } else if let Some(rest) = text.strip_prefix(field) {
             if rest.starts_with(' ') && value == "(absent)" {
-                // A number with a fraction comes as bits and in decimals.
+                // A number with a fraction is dumped as bits and as decimals.
                 value = rest.rsplit(' ').next().unwrap_or_default();
             }
         }

@@ -24,10 +24,10 @@ pub struct Host {
     variables: Vec<(String, String)>,
 }
 
-/// What one run of a life gave.
+/// The result of one run of a life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dump {
-    /// How the program ended: "exit 0", or otherwise with what it said.
+    /// The program's ending: "exit 0", or a different status with its output.
     pub ending: String,
     /// The dump's lines, see `tests/twin/main.c`.
     pub lines: Vec<String>,
@@ -39,12 +39,12 @@ impl Host {
         Host::make(source, installation, program, &[])
     }
 
-    /// The same for the host that measures (`tests/twin/bench`).
+    /// Builds the host for measurements (`tests/twin/bench`).
     pub fn build_bench(source: &Path, installation: &Installation, program: &Path) -> Result<Host> {
         Host::make(source, installation, program, &["BENCH=1"])
     }
 
-    /// The same with further words for make, for instance `NAME=VALUE`.
+    /// Builds the host with further words for make, for instance `NAME=VALUE`.
     pub fn make(
         source: &Path,
         installation: &Installation,
@@ -53,7 +53,7 @@ impl Host {
     ) -> Result<Host> {
         let here = project::root().join("tests/twin");
         let library = installation.library();
-        // Two builds at once would write the same files.
+        // Two simultaneous builds would write the same files.
         let _lock = project::lock(program.parent().context("a folder of builds")?)?;
         renew(
             program,
@@ -91,7 +91,7 @@ impl Host {
         self
     }
 
-    /// Lets another program run the host: that program and its arguments.
+    /// Makes another program run the host; `words`: that program and its arguments.
     pub fn under(mut self, words: &[&str]) -> Host {
         self.under = words.iter().map(|word| (*word).to_owned()).collect();
         self
@@ -103,8 +103,8 @@ impl Host {
         self
     }
 
-    /// Adds the settings under which the plugin under test keeps a promise; `same` is the line
-    /// under which it promises no difference.
+    /// Adds the settings under which the plugin under test keeps a promise; `same` is the setting
+    /// for [`Promise::Same`].
     pub fn promising(self, promise: Promise, same: &str) -> Host {
         match promise {
             Promise::Same => self.with("--conf", same),
@@ -119,8 +119,8 @@ impl Host {
         self.installation.library().join("priority_multifactor.so")
     }
 
-    /// A run that is ready to start: the life `text` with a plugin, in an empty folder, where it
-    /// leaves the files `dump` and `log`.
+    /// Prepares a run of the life `text` with a plugin, in an empty folder, where it leaves the
+    /// files `dump` and `log`.
     pub fn prepare(&self, plugin: &Path, text: &str, folder: &Path) -> Result<Command> {
         let at = |name: &str| folder.join(name);
         fs::create_dir(at("state"))?;
@@ -137,8 +137,8 @@ impl Host {
         Ok(command)
     }
 
-    /// Plays a life in a folder of its own; `full` names the lines, first and last, after which
-    /// every field is wanted.
+    /// Plays a life in a temporary folder; `full` gives the first and the last line after which
+    /// every field is dumped.
     pub fn play(&self, plugin: &Path, life: &Life, full: Option<(usize, usize)>) -> Result<Dump> {
         let folder = tempfile::tempdir()?;
         let mut command = self.prepare(plugin, &life.text(), folder.path())?;
@@ -148,8 +148,8 @@ impl Host {
         Host::run(&mut command, folder.path())
     }
 
-    /// Plays a life and returns the trace of all calls beside the dump; without the last call where
-    /// the program died.
+    /// Plays a life and returns the dump and the trace of all calls, without the last call if the
+    /// program died.
     pub fn trace(&self, plugin: &Path, life: &Life) -> Result<(Dump, String)> {
         let folder = tempfile::tempdir()?;
         let trace = folder.path().join("trace");
@@ -158,7 +158,7 @@ impl Host {
         let dump = Host::run(&mut command, folder.path())?;
         let mut trace = fs::read_to_string(trace).unwrap_or_default();
         if dump.ending != "exit 0" {
-            // What a program that dies leaves of a call is not all of it.
+            // The last call of a program that died is incomplete.
             trace.truncate(trace.rfind("\n@ ").map_or(0, |at| at + 1));
         }
         Ok((dump, trace))
@@ -179,8 +179,8 @@ impl Host {
     }
 }
 
-/// Removes a program that was built of another source or against another library: make looks at
-/// times only, and one release may be installed in several places.
+/// Removes a program that was built from a different source or with a different library: make
+/// compares only times, and one release may be installed in several places.
 fn renew(program: &Path, of: &str) -> Result<()> {
     let note = program.with_extension("built-of");
     if fs::read_to_string(&note).is_ok_and(|found| found == of) {

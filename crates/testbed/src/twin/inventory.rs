@@ -4,7 +4,7 @@ use super::draw::Draw;
 use super::life::Life;
 use super::settings;
 
-/// What the events of a life can refer to.
+/// The objects to which the events of a life can refer.
 pub struct Inventory {
     /// QOS ids; 0 is no QOS.
     pub qos: Vec<u32>,
@@ -18,7 +18,7 @@ pub struct Inventory {
     pub next_assoc: u32,
 }
 
-/// Shares of one association: ties are as welcome as zeros.
+/// Shares of one association, with frequent ties and zeros.
 pub fn shares(draw: &mut Draw) -> String {
     match draw.weighted(&[40, 25, 10, 15, 10]) {
         0 => "1".to_owned(),
@@ -78,7 +78,7 @@ fn parts(draw: &mut Draw, life: &mut Life, qos: &[u32]) -> Vec<String> {
     names
 }
 
-/// The parent of a new account: mostly a recent one, so that trees grow deep.
+/// The parent of a new account: often a recent one, so that trees grow deep.
 fn parent(draw: &mut Draw, accounts: &[u32]) -> u32 {
     if draw.chance(40) {
         accounts[accounts.len() - 1]
@@ -128,7 +128,7 @@ fn associations(draw: &mut Draw, life: &mut Life, limit: u32) -> (Vec<u32>, Vec<
     (accounts, users)
 }
 
-/// The name of the account of an id.
+/// The name of the account with an id.
 pub fn account_name(id: u32) -> String {
     if id == 1 {
         "root".to_owned()

@@ -2,10 +2,10 @@
 
 use super::draw::Draw;
 
-/// Where a job stands, as far as choosing events goes; the host decides for itself.
+/// The state of a job for choosing events; the host has its own states.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Waits, without a hold.
+    /// Waits, and is not held.
     Waiting,
     /// Waits with priority 0.
     Held,
@@ -13,7 +13,7 @@ pub enum State {
     Running,
     /// Is suspended.
     Suspended,
-    /// Its nodes are being cleaned; true when it waits again afterwards.
+    /// Its nodes are being cleaned; true if it waits again afterwards.
     Cleaning(bool),
     /// Has ended.
     Gone,
@@ -26,7 +26,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// How many jobs there have been.
+    /// Number of jobs so far.
     pub fn count(&self) -> usize {
         self.state.len()
     }
@@ -44,7 +44,7 @@ impl Jobs {
         self.state[id - 1]
     }
 
-    /// One more job.
+    /// Adds a job.
     pub fn add(&mut self, state: State) {
         self.state.push(state);
     }

@@ -7,7 +7,7 @@ use super::life_writer::LifeWriter;
 
 use State::{Cleaning, Gone, Held, Running, Suspended, Waiting};
 
-/// One partition, or several.
+/// Names of one or several partitions.
 pub fn part_names(draw: &mut Draw, inventory: &Inventory) -> String {
     let mut names = vec![];
     for name in &inventory.parts {
@@ -72,10 +72,10 @@ fn qos_list(draw: &mut Draw, inventory: &Inventory) -> String {
     format!(" qoslist={}", ids.join(","))
 }
 
-/// Writes one event; `None` when no job fits it.
+/// Writes one event; returns `None` if no job fits it.
 type Event = fn(&mut LifeWriter<'_>) -> Option<()>;
 
-/// The events of jobs, and how often each is drawn.
+/// The events of jobs, with their weights.
 const JOB_EVENTS: [(u32, Event); 20] = [
     (14, submit),
     (12, start),
@@ -101,7 +101,7 @@ const JOB_EVENTS: [(u32, Event); 20] = [
     (1, |writer| writer.change("pretend", &[Waiting], Waiting)),
 ];
 
-/// One event of a job, if there is one that the drawn event fits.
+/// Writes one event of a job, if the drawn event fits a job.
 pub fn happen(writer: &mut LifeWriter<'_>) {
     let weights = JOB_EVENTS.map(|(weight, _)| weight);
     let (_, event) = JOB_EVENTS[writer.draw.weighted(&weights)];
@@ -109,7 +109,7 @@ pub fn happen(writer: &mut LifeWriter<'_>) {
     let _ = event(writer);
 }
 
-/// The jobs that are there when the events begin, some of them running.
+/// Writes the jobs that exist when the events begin; some of them run.
 pub fn first(writer: &mut LifeWriter<'_>, count: u32) {
     for _ in 0..count {
         let _ = submit(writer);
@@ -122,7 +122,7 @@ pub fn first(writer: &mut LifeWriter<'_>, count: u32) {
 }
 
 impl LifeWriter<'_> {
-    /// `verb ID` for a job in one of some states, which it leaves for another.
+    /// Writes `verb ID` for a job in one of the states `from`, and moves it to `to`.
     fn change(&mut self, verb: &str, from: &[State], to: State) -> Option<()> {
         let id = self.jobs.any(self.draw, from)?;
         self.life.push(format!("{verb} {id}"));
@@ -244,8 +244,8 @@ fn update(writer: &mut LifeWriter<'_>) -> Option<()> {
     Some(())
 }
 
-/// A shorter list, or any together with other partitions: then slurmctld makes a new array of
-/// priorities. Stock writes a longer list's behind the end of the old one.
+/// A shorter list, or any list together with a change of partitions: then slurmctld makes a new
+/// array of priorities. For a longer list stock writes past the end of the old array.
 fn update_qos_list(writer: &mut LifeWriter<'_>) -> Option<()> {
     let id = writer.jobs.any(writer.draw, &[Waiting])?;
     let (draw, inventory) = (&mut *writer.draw, &*writer.inventory);
@@ -260,7 +260,7 @@ fn update_qos_list(writer: &mut LifeWriter<'_>) -> Option<()> {
     Some(())
 }
 
-/// Another job wants its nodes; it may stay for a grace time.
+/// A different job needs its nodes; it may stay for a grace time.
 fn preempt(writer: &mut LifeWriter<'_>) -> Option<()> {
     let id = writer.jobs.any(writer.draw, &[Running, Suspended])?;
     let grace = writer.draw.one_of(&[0, 1, 60, 600, 100_000]);
@@ -268,7 +268,7 @@ fn preempt(writer: &mut LifeWriter<'_>) -> Option<()> {
     Some(())
 }
 
-/// Backfill notes when it means to start a job; that moment may pass.
+/// Backfill records its planned start of a job; that moment may pass.
 fn plan(writer: &mut LifeWriter<'_>) -> Option<()> {
     let id = writer.jobs.any(writer.draw, &[Waiting])?;
     let start = writer.draw.between(-100, 5000);

@@ -1,7 +1,7 @@
-//! A life: what happens to a cluster, one event a line.
+//! A life: the events in a cluster, one per line.
 //!
-//! The host (`tests/twin`) plays any selection of a life's lines that keeps `boot`, which is
-//! what lets a long life be shrunk.
+//! The host (`tests/twin`) can play any subset of a life's lines that keeps `boot`. Because of
+//! this, a long life can be shrunk.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ pub struct Life {
 }
 
 impl Life {
-    /// The life that a text holds; comments and empty lines are dropped.
+    /// Parses a life from text; comments and empty lines are dropped.
     pub fn parse(text: &str) -> Life {
         let lines = text
             .lines()

@@ -1,21 +1,22 @@
-//! What writes the lines of a life.
+//! The writer of the lines of a life.
 
 use super::draw::Draw;
 use super::inventory::Inventory;
 use super::job_list::Jobs;
 use super::life::Life;
 
-/// What the events of a life are drawn from, and where they go.
+/// The sources of the events of a life, and their destination.
 pub struct LifeWriter<'a> {
-    /// Choices.
+    /// The source of choices.
     pub draw: &'a mut Draw,
-    /// What events can refer to.
+    /// The objects to which events can refer.
     pub inventory: &'a mut Inventory,
-    /// Where the lines go.
+    /// The destination of the lines.
     pub life: &'a mut Life,
     /// The jobs so far.
     pub jobs: Jobs,
-    /// Time goes by second for second, and the thread wakes when it is due. Elsewhere the life says
-    /// when passes are, and then the threads of two plugins are due at different times.
+    /// True if time passes second by second, and the thread wakes when it is due. Otherwise the
+    /// life sets the times of passes, and then the threads of two plugins are due at different
+    /// times.
     pub steady: bool,
 }

@@ -1,8 +1,8 @@
-//! `cargo testbed twin`: a priority plugin against Slurm's own, on the same lives.
+//! `cargo testbed twin`: compares a priority plugin with Slurm's own on the same lives.
 //!
 //! The twin host (`tests/twin`) plays a life with either plugin and prints every field that a
-//! plugin may write; here lives are drawn from seeds, the prints compared, and a life that shows
-//! a difference is shrunk to a small one.
+//! plugin may write. This module draws lives from seeds, compares the prints, and shrinks a life
+//! that shows a difference.
 
 mod admin;
 mod compare;
@@ -106,7 +106,7 @@ enum Task {
     },
 }
 
-/// How large the lives are at most.
+/// Largest size of the lives.
 #[derive(Args, Clone, Copy)]
 pub struct Size {
     /// Associations
@@ -131,7 +131,7 @@ impl Size {
         large: false,
     };
 
-    /// How many associations and jobs a life begins with.
+    /// Numbers of associations and jobs at the start of a life.
     fn drawn(self, draw: &mut Draw) -> (u32, u32) {
         if self.large {
             return (20_000, 50_000);
@@ -141,7 +141,7 @@ impl Size {
     }
 }
 
-/// What makes the plugin under test promise that nothing differs.
+/// The setting under which the plugin under test promises that nothing differs.
 const COMPAT: &str = "PriorityParameters=compat=slurm";
 
 #[derive(Args)]
@@ -175,7 +175,7 @@ struct Plugins {
 /// One seed, or the seeds of `FIRST-LAST`, both included.
 ///
 /// # Errors
-/// Anything else.
+/// Fails for any other text.
 pub fn seeds(text: &str) -> Result<RangeInclusive<u64>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let number = |word: &str| word.parse().map_err(|_| anyhow!("{word:?} is not a seed"));
@@ -211,7 +211,7 @@ fn build_host(installation: &Installation, progress: &Progress) -> Result<Host> 
     Host::build(&source, installation, &project::slurm(release).join("twin"))
 }
 
-/// What lives are played with.
+/// The host and the plugins for playing lives.
 struct Built {
     host: Host,
     stock: PathBuf,
@@ -220,7 +220,7 @@ struct Built {
 }
 
 impl Built {
-    /// With the plugin that was built for a release.
+    /// Builds the host, and takes the plugin that was built for a release.
     fn of(installation: &Installation, promise: Promise, progress: &Progress) -> Result<Built> {
         let host = build_host(installation, progress)?.promising(promise, COMPAT);
         Built::new(host, project::plugin(installation.release()), promise)
@@ -249,7 +249,7 @@ impl Built {
     }
 }
 
-/// A number up to `high`, small ones as likely as large ones.
+/// A number up to `high`; small numbers are as likely as large ones.
 fn upto(draw: &mut Draw, high: u32) -> u32 {
     let spread = draw.magnitude(high);
     if draw.chance(30) {
@@ -280,7 +280,7 @@ pub fn generate(seed: u64, size: Size) -> Life {
 ///
 /// # Errors
 ///
-/// A host that does not build or run, an unreadable life, or a difference.
+/// Fails if the host does not build or run, if a life cannot be read, or at a difference.
 pub fn run(arguments: Arguments, progress: &Progress) -> Result<()> {
     match arguments.task {
         Task::Life { seed, size } => {

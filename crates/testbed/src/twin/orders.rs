@@ -1,4 +1,4 @@
-//! What passes leave in jobs that stand in an order, and what sprio gets of them.
+//! Values that passes leave in ordered jobs, and that sprio shows.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use super::faults::answer;
 use super::host::{Dump, Host};
 use super::life::Life;
 
-/// Two users of half the shares each; the first one uses something, and a job of each waits meanwhile.
-/// Fair Tree: the jobs were submitted when both had used nothing, a factor of 1 and 1000 points; the
-/// first one's is 1/2 from the first pass on.
+/// Two users with half of the shares each: the first one uses something, and one job of each user
+/// waits meanwhile. With Fair Tree: when the jobs were submitted, both users had no usage, so the
+/// factor is 1 and gives 1000 points; the first user's factor is 1/2 from the first pass on.
 fn life(parameters: &str, qos: &str) -> Life {
     Life::parse(&format!(
         "clock 1700000000\n\
@@ -56,8 +56,9 @@ fn priorities(host: &Host, plugin: &Path, life: &Life, jobs: &[u32]) -> Result<V
     jobs.iter().map(priority).collect()
 }
 
-/// A job after the last pass: FAIRSHARE in points and the priority, as its record has them; and of its row
-/// of sprio FAIRSHARE and `direct_prio`, which is 0 unless an administrator set the priority.
+/// Values of a job after the last pass: FAIRSHARE in points and the priority in its record;
+/// FAIRSHARE and `direct_prio` in its row of sprio. `direct_prio` is 0 unless an administrator set
+/// the priority.
 struct Shown {
     record: [f64; 2],
     sprio: [f64; 2],
@@ -83,11 +84,11 @@ fn shown(dump: &Dump, last: usize, job: u32) -> Result<Shown> {
     })
 }
 
-/// Passes leave the factors as they were at submission, unless a QOS enforces its UsageThreshold;
-/// sprio gets the number, which is no administrator's, as the only factor.
+/// Passes keep the factors from the submission, unless a QOS enforces its UsageThreshold. sprio
+/// gets the number (which was not set by an administrator) as the only factor.
 ///
 /// # Errors
-/// Other numbers; the host fails.
+/// Fails if the numbers differ, or if the host fails.
 pub fn numbers_are_no_sums(host: &Host, plugin: &Path) -> Result<()> {
     let order = "PriorityParameters=order=strict";
     let weighted = play(host, plugin, &life("", ""))?;
@@ -113,11 +114,12 @@ pub fn numbers_are_no_sums(host: &Host, plugin: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A pass gives each waiting job its number, also behind jobs that it does not price: with CALCULATE_RUNNING
-/// its rows have jobs that run, and one that has ended. All were submitted with one weighted sum.
+/// A pass gives each waiting job its number, also after jobs that it does not price: with
+/// CALCULATE_RUNNING its rows include running jobs and one that has ended. All jobs were submitted
+/// with the same weighted sum.
 ///
 /// # Errors
-/// Two jobs with one number, or in another order; the host fails.
+/// Fails if two jobs have the same number or the wrong order, or if the host fails.
 pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
     let mut life = life("PriorityFlags=CALCULATE_RUNNING", "");
     let submitted = life.lines.iter().position(|line| line.starts_with("pass"));
@@ -131,7 +133,7 @@ pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
     life.push("setprio 8 prio=77");
     life.push("reconfig PriorityParameters=order=strict");
     life.push("pass 300");
-    // The second user has used nothing; the first one's come as they were submitted.
+    // The second user has no usage; the first user's jobs come in the order of submission.
     let found = priorities(host, plugin, &life, &[3, 2, 5, 6, 7, 8])?;
     let (numbers, set) = found.split_at(5);
     ensure!(numbers.is_sorted_by(|a, b| a > b), "{numbers:?}");
@@ -139,12 +141,12 @@ pub fn every_job_gets_its_number(host: &Host, plugin: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A job that comes and goes between two passes has no place in the line any more, and counts for nobody:
-/// one that was cancelled, one that started and ended. The next one of its user, who has used nothing,
-/// comes before the second one of the other user. Expected: picking and charging by hand.
+/// A job that comes and goes between two passes loses its place in the line, and counts for no
+/// user: one job is cancelled, one starts and ends. The next job of its user, who has no usage,
+/// comes before the second job of the other user. Expected: picking and charging by hand.
 ///
 /// # Errors
-/// Another place; the host fails.
+/// Fails if the place is wrong, or if the host fails.
 pub fn who_came_and_went_counts_for_nobody(host: &Host, plugin: &Path) -> Result<()> {
     let mut life = site("PriorityParameters=order=interleaved");
     life.push("pass 300");
@@ -162,12 +164,13 @@ pub fn who_came_and_went_counts_for_nobody(host: &Host, plugin: &Path) -> Result
     Ok(())
 }
 
-/// Without enforced limits slurmctld reports no end, and a pass finds them. With `expect=history` it also
-/// learns how long the runs took: a user who ran for 100 seconds has a second job before the second one
-/// of the other, of whom nothing is known but limits of an hour. Expected: picking and charging by hand.
+/// Without enforced limits slurmctld does not report ends, and a pass finds them. With
+/// `expect=history` the pass also learns how long the runs took: the second job of a user who ran
+/// for 100 seconds comes before the second job of the other user, for whom only limits of an hour
+/// are known. Expected: picking and charging by hand.
 ///
 /// # Errors
-/// Another order; the host fails.
+/// Fails if the order is wrong, or if the host fails.
 pub fn ends_that_nobody_reports_are_learned(host: &Host, plugin: &Path) -> Result<()> {
     for (expect, expected) in [("history", [4, 2, 3, 5]), ("time_limit", [4, 2, 5, 3])] {
         let mut life = site(&format!(

@@ -1,4 +1,4 @@
-//! What a comparison of two plugins is about, and what it came to.
+//! The input and the result of a comparison of two plugins.
 
 use std::fmt;
 use std::path::Path;
@@ -9,13 +9,13 @@ use fairtree_oracle::FaultCounts;
 
 /// The two plugins of a comparison; the host's fields are Slurm's own.
 pub struct Pair<'a> {
-    /// What plays the lives.
+    /// The host that plays the lives.
     pub host: &'a Host,
     /// The plugin that is right by definition.
     pub stock: &'a Path,
     /// The plugin under test.
     pub ours: &'a Path,
-    /// What is promised of it.
+    /// The promise of the plugin under test.
     pub promise: Promise,
 }
 
@@ -30,7 +30,7 @@ pub struct Field {
     pub ours: String,
 }
 
-/// Where two runs part.
+/// The first difference of two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The line of the life, from 1; 0 when only the endings differ.
@@ -41,7 +41,7 @@ pub struct Difference {
     pub endings: Option<(String, String)>,
     /// All fields that differ after that line.
     pub fields: Vec<Field>,
-    /// Whose the two values of each are.
+    /// The owners of the two values of each field.
     pub labels: [&'static str; 2],
 }
 
@@ -56,7 +56,7 @@ impl Field {
 }
 
 impl Difference {
-    /// What kind of difference this is; shrinking keeps one kind of it.
+    /// The kinds of this difference; shrinking keeps one of them.
     pub fn kinds(&self) -> Vec<String> {
         let mut kinds: Vec<String> = self.fields.iter().map(Field::kind).collect();
         if self.endings.is_some() {
@@ -68,7 +68,7 @@ impl Difference {
     }
 }
 
-/// Fields printed of one difference; the others are counted.
+/// Largest number of printed fields per difference; the others are counted.
 const SHOWN: usize = 40;
 
 impl fmt::Display for Difference {
@@ -97,14 +97,14 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Every field after every event is the same.
     Same,
-    /// Stock died of a memory error of its own, with this; ours lived to the end.
+    /// Stock died of its own memory error, with this ending; ours ran to the end.
     StockDies(String),
-    /// What differs is explained by faults of stock.
+    /// All differences are explained by faults of stock.
     Explained(FaultCounts),
     /// Something differs, or is not explained.
     Differs(Box<Difference>),

@@ -1,25 +1,25 @@
-//! What an event in the middle of a pass may leave different for a moment.
+//! Fields that an event in the middle of a pass may leave different for a moment.
 
-/// What may for one pass be neither what it was before nor what it is after.
+/// Fields that may, for one pass, have neither the value from before nor the value from after.
 #[derive(Clone, Copy)]
 pub enum Own {
     Nothing,
-    /// The factors of a job whose priority an administrator has set: they are void, and a pass
-    /// that does not know it yet leaves them alone.
+    /// The factors of a job whose priority an administrator has set: they are not valid any more,
+    /// and a pass that does not know this yet does not change them.
     Factors(u32),
-    /// Priority and factors of a job that slurmctld let price by what the last pass had found: a
-    /// pass that began before does not know of it.
+    /// Priority and factors of a job that slurmctld let the plugin price from the results of the
+    /// last pass: a pass that began before does not know this job.
     Price(u32),
-    /// Priorities of jobs in several partitions: once partitions have changed they are not
-    /// written, and stay those of the pass before.
+    /// Priorities of jobs in several partitions: after a change of partitions they are not written,
+    /// and keep the values of the pass before.
     Arrays,
-    /// LevelFS, where a ledger keeps what a removed association was charged: a pass that finds it gone
-    /// when it writes has charged it up to then, and ranks the others without it.
+    /// LevelFS, if a ledger keeps the charges of a removed association: a pass that finds it
+    /// removed when it writes has charged it up to then, and ranks the others without it.
     Levels,
 }
 
 impl Own {
-    /// Whether a field of a dump is among them.
+    /// Returns true if a field of a dump is one of them.
     pub fn covers(self, field: &str) -> bool {
         let words: Vec<&str> = field.split(' ').collect();
         let [_, id, name] = words[..] else {

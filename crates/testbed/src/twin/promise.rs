@@ -1,14 +1,14 @@
-//! What the plugin under test promises, and the settings under which it does.
+//! The promise of the plugin under test, and its settings.
 
-/// What the plugin under test promises.
+/// A promise of the plugin under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// To be no different from stock in any field.
+    /// It does not differ from stock in any field.
     Same,
-    /// To do what is documented; every difference is a fault of stock that has a name.
+    /// It does what is documented; every difference is a fault of stock that has a name.
     Documented,
 }
 
-/// The settings of lives that are to be as documented, for both plugins: ended jobs stay until the life says otherwise,
-/// so that ours has no reason to look for them between passes.
+/// The settings of lives with documented behaviour, for both plugins. Ended jobs stay until the
+/// life purges them, so that our plugin has no reason to look for them between passes.
 pub const DOCUMENTED: [&str; 2] = ["PriorityParameters=compat=documented", "MinJobAge=1000000"];

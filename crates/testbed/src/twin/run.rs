@@ -15,7 +15,7 @@ use super::promise::Promise;
 use super::{Size, generate, shrink};
 use fairtree_oracle::FaultCounts;
 
-/// Prints a difference and its life, shrunk if asked; always an error.
+/// Prints a difference and its life, shrunk on request; always returns an error.
 pub fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: bool) -> Result<()> {
     if shrink {
         let (life, difference) = shrink::shrink(pair, life, difference)?;
@@ -26,24 +26,24 @@ pub fn report(pair: &Pair<'_>, life: &Life, difference: &Difference, shrink: boo
     bail!("the plugins differ: {}", difference.kinds().join(", "))
 }
 
-/// Many seeds.
+/// A run over many seeds.
 pub struct Run<'a> {
-    /// The plugins, and what plays their lives.
+    /// The plugins, and the host.
     pub pair: Pair<'a>,
-    /// How large lives are.
+    /// Size of the lives.
     pub size: Size,
     /// Verbs whose events are dropped.
     pub without: &'a [String],
-    /// Go on after a difference.
+    /// True to continue after a difference.
     pub survey: bool,
 }
 
-/// What came of them.
+/// Results of a run.
 #[derive(Default)]
 pub struct Played {
     /// Seeds that differ, in their order.
     pub differing: Vec<(u64, Difference)>,
-    /// Where differences are explained: by what.
+    /// Faults that explain the differences, if differences are explained.
     pub counts: FaultCounts,
 }
 
@@ -57,10 +57,10 @@ impl Run<'_> {
         }
     }
 
-    /// Plays seeds and prints what came of them.
+    /// Plays seeds and prints the results.
     ///
     /// # Errors
-    /// A difference, or what [`Run::play`] ends with.
+    /// Fails at a difference, or as [`Run::play`].
     pub fn seeds(&self, seeds: &[u64], threads: usize, shrink: bool) -> Result<()> {
         let played = self.play(seeds, threads)?;
         let count = seeds.len();
@@ -76,7 +76,7 @@ impl Run<'_> {
         report(&self.pair, &self.life(*seed), difference, shrink)
     }
 
-    /// What is to be said when nothing was found.
+    /// The message when no difference was found.
     pub fn praise(&self, lives: usize) -> String {
         match self.pair.promise {
             Promise::Same => format!("{lives} lives, no difference"),
@@ -87,7 +87,7 @@ impl Run<'_> {
     /// Plays seeds until they are used up or, without survey, one differs.
     ///
     /// # Errors
-    /// A host that does not run, or refuses a life; an interrupt.
+    /// Fails if the host does not run or refuses a life, or at an interrupt.
     pub fn play(&self, seeds: &[u64], threads: usize) -> Result<Played> {
         let next = AtomicUsize::new(0);
         let all = thread::scope(|scope| {
@@ -141,7 +141,7 @@ impl Run<'_> {
                 } = difference.as_ref();
                 println!("seed {seed}, line {line}: {event}: {}: {kinds}", labels[1]);
             } else {
-                // The others finish the seed they are at.
+                // The other threads finish their current seed.
                 next.store(seeds.len(), Ordering::Relaxed);
             }
             played.differing.push((seed, *difference));

@@ -1,5 +1,5 @@
-//! Lives as tests: the faults of stock; for `compat=slurm` some fixed seeds, and new ones; for the
-//! documented behaviour the fixed ones only; and every event at every point of a pass. `make test`
+//! Lives as tests: the faults of stock; some fixed and some new seeds for `compat=slurm`; only
+//! fixed seeds for the documented behaviour; and every event at every point of a pass. `make test`
 //! plays the faults and a hundred fixed seeds.
 
 use std::ops::{Range, RangeInclusive};
@@ -22,36 +22,36 @@ use super::run::{Run, report};
 use super::{Built, Size, build_host, during, fault, faults, orders, totals, windows};
 use fairtree_oracle::FaultCounts;
 
-/// Seeds that are played every time. Together they meet every algorithm, flag and event.
+/// Seeds that are played every time. Together they cover every algorithm, flag and event.
 const SAME: RangeInclusive<u64> = 1..=400;
 
-/// Those of them that `make test` plays, with [`ONCE_DIFFERENT`].
+/// The seeds of these that `make test` plays, with [`ONCE_DIFFERENT`].
 const SAME_OF_A_COMMIT: RangeInclusive<u64> = 1..=88;
 
-/// Others that are, as each once showed a difference that those above do not meet: rows of sprio
-/// whose weights of TRES are those of before and of after a reconfigure; a pass of no seconds after
-/// a reconfigure, with a clock that had stepped back.
+/// Further seeds that are played every time, because each once showed a difference that the seeds
+/// above do not show: rows of sprio with TRES weights from before and from after a reconfigure; a
+/// pass over zero seconds after a reconfigure, with a clock that had stepped back.
 const ONCE_DIFFERENT: [u64; 2] = [596, 702_111];
 
-/// Fresh seeds: so many tests of so many lives.
+/// Fresh seeds: number of tests, and of lives per test.
 const FRESH: (u64, u64) = (10, 20);
 
-/// Lives that are explained call by call take thirty times as long as lives that are compared. None
-/// of them is fresh: a new one may show a mixture of stock's faults that the oracle has not met,
-/// which has to be analysed by hand, and says nothing about the change under test.
+/// Lives that are explained call by call take thirty times as long as compared lives. None of them
+/// is fresh: a new life may show a mixture of stock's faults that the oracle does not know. Such a
+/// life must be analysed by hand, and says nothing about the change under test.
 const DOCUMENTED: RangeInclusive<u64> = 1..=60;
 
-/// Those of them that `make test` plays.
+/// The seeds of these that `make test` plays.
 const DOCUMENTED_OF_A_COMMIT: RangeInclusive<u64> = 1..=10;
 
-/// Lives without decay, and with a window: so many tests of so many of each; the first test of each
-/// in `make test`.
+/// Lives without decay, and lives with a window: number of tests, and of lives per test. `make
+/// test` plays the first test of each.
 const TOTALS: (u64, u64) = (5, 10);
 
 /// All lives of the sample, as tests.
 ///
 /// # Errors
-/// The folder of the faults' lives cannot be read.
+/// Fails if the folder of the faults' lives cannot be read.
 pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
     let mut tests = of_faults(bed)?;
     let every = |seed: &u64, of_a_commit: &RangeInclusive<u64>| match of_a_commit.contains(seed) {
@@ -85,10 +85,10 @@ pub fn tests(bed: &'static Bed) -> Result<Vec<Trial>> {
     Ok(tests)
 }
 
-/// What the lives that were explained came to, printed once all of them are played.
+/// Results of the explained lives, printed after all of them are played.
 static COUNTS: Mutex<Option<FaultCounts>> = Mutex::new(None);
 
-/// Prints how often which fault of stock acted, where lives were explained.
+/// Prints the counts of stock's faults in the explained lives.
 pub fn print_fault_counts() {
     let counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(counts) = counts.as_ref() {
@@ -213,7 +213,7 @@ fn of_totals(bed: &'static Bed) -> Vec<Trial> {
     all.map(|(test, at)| block(test, at)).collect()
 }
 
-/// Every event of a pass, and a pass that fails half-way.
+/// Tests with every event of a pass, and with a pass that fails half-way.
 fn of_kind(
     bed: &'static Bed,
     kind: &'static during::Kind,
@@ -260,7 +260,7 @@ struct Sample {
     bed: &'static Bed,
     promise: Promise,
     built: Shared<Built>,
-    /// A life that differs was made small. That takes minutes, and one is enough.
+    /// Set after one differing life was shrunk. Shrinking takes minutes, and one life is enough.
     shrunk: AtomicBool,
 }
 
@@ -319,7 +319,7 @@ impl Sample {
     }
 }
 
-/// The first of so many seeds by the clock: others every second.
+/// The first of `count` seeds from the clock: different ones every second.
 fn fresh_seed(count: u64) -> Result<u64> {
     Ok(harness::fresh_seed()? * count)
 }

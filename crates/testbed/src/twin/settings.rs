@@ -25,7 +25,7 @@ const FLAGS: [&str; 11] = [
     "FAIR_TREE",
 ];
 
-/// A weight: often 0, mostly ordinary, now and then as large as it can be.
+/// A weight: often 0, mostly ordinary, now and then the largest possible.
 fn weight(draw: &mut Draw) -> u32 {
     match draw.weighted(&[30, 60, 8, 2]) {
         0 => 0,
@@ -35,7 +35,7 @@ fn weight(draw: &mut Draw) -> u32 {
     }
 }
 
-/// `PriorityFlags`, with the algorithm that they choose.
+/// `PriorityFlags`, which choose the algorithm.
 fn flags(draw: &mut Draw) -> String {
     let mut chosen: Vec<&str> = match draw.weighted(&[60, 25, 15]) {
         0 => vec![],
@@ -54,7 +54,7 @@ fn flags(draw: &mut Draw) -> String {
     chosen.join(",")
 }
 
-/// Decay by half-life, or none and a reset period.
+/// Decay by half-life, or no decay and a reset period.
 fn decay(draw: &mut Draw) -> [String; 2] {
     const PERIODS: [&str; 6] = ["NOW", "DAILY", "WEEKLY", "MONTHLY", "QUARTERLY", "YEARLY"];
     let half_life = draw.pick(&["7-0", "7-0", "1-0", "14-0", "0:30", "5", "0"]);
@@ -82,7 +82,7 @@ fn tres_weights(draw: &mut Draw) -> String {
     format!("PriorityWeightTRES={}", terms.join(","))
 }
 
-/// One setting that a reconfigure may change as well.
+/// One setting that a reconfigure may also change.
 pub fn change(draw: &mut Draw) -> String {
     match draw.below(7) {
         0 => format!("PriorityFlags={}", flags(draw)),

@@ -1,4 +1,4 @@
-//! The small life that still shows a difference.
+//! Shrinks a life that shows a difference.
 
 use xtask::interrupt::{self, Interrupted};
 
@@ -6,8 +6,8 @@ use super::compare::compare;
 use super::life::Life;
 use super::outcome::{Difference, Outcome, Pair};
 
-/// Drops lines, then words, as long as the only fields that differ are among those that differed
-/// at first, so that the difference stays the same one.
+/// Drops lines, then words, while the only fields that differ are among those that differed at
+/// first, so that the difference stays the same.
 /// Returns the smallest life found and its difference.
 pub fn shrink(
     pair: &Pair<'_>,
@@ -20,7 +20,7 @@ pub fn shrink(
             let alike = found.kinds().iter().all(|kind| kinds.contains(kind));
             alike.then_some(*found)
         }
-        // A selection of lines that is no life shows nothing.
+        // A subset of lines that is not a valid life shows nothing.
         _ => None,
     };
     let mut life = life.clone();

@@ -1,9 +1,10 @@
-//! Random lives in which nothing decays: a total since ever is what half-life counts without decay.
+//! Random lives without decay: a total since the beginning equals half-life usage without decay.
 //!
-//! Both charge the same runs in ways of their own: one adds to the records from pass to pass and at ends
-//! of jobs, the other keeps intervals in a ledger and sets the records to their sums.
+//! Both charge the same runs in different ways: one adds to the records from pass to pass and at
+//! ends of jobs, the other keeps intervals in a ledger and sets the records to their sums.
 //!
-//! And what is in a window is what two such totals differ by: that of now, and that of its length ago.
+//! The usage in a window equals the difference of two such totals: the one of now, and the one at
+//! the start of the window.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,9 +23,9 @@ const SIZE: Size = Size {
     large: false,
 };
 
-/// What the two count differently, each as it should: crashes lose what was not saved, which is not the
-/// same; half-life charges time in which a job is suspended; and the QOS of a job without association by
-/// its end alone.
+/// Events that the two count differently, each correctly: crashes lose unsaved usage, which is not
+/// the same in both; half-life charges the time in which a job is suspended; and only half-life
+/// charges the QOS of a job without association, and only at its end.
 const LEFT_OUT: [&str; 6] = [
     "crash",
     "crash_in_pass",
@@ -34,20 +35,20 @@ const LEFT_OUT: [&str; 6] = [
     "usage",
 ];
 
-/// The same, by the beginning of a line: half-life charges no jobs from before a restart as long as the clock
-/// is behind.
+/// Further events, by the beginning of their line: half-life does not charge jobs from before a
+/// restart while the clock is behind.
 const STEPS_BACK: [&str; 2] = ["pass -", "step -"];
 
-/// All that was ever used.
+/// All usage since the beginning.
 const TOTAL: &str = "usage=total:1970-01-01";
 
-/// When lives with a window begin.
+/// Start time of lives with a window.
 const START: usize = 1_700_000_000;
 
-/// By what part of themselves, and beyond it by how much, numbers may differ.
+/// Allowed difference of numbers: relative, and an absolute addition.
 const SLACK: (f64, f64) = (1e-9, 1e-6);
 
-/// Passes of a life between two switches from one way of counting to the other.
+/// Number of passes between two switches of the way of counting.
 const SWITCHES_EVERY: usize = 3;
 
 /// The life of a seed, without decay. `resets`: with `RawUsage=0`.
@@ -68,7 +69,7 @@ fn life(seed: u64, resets: bool) -> Life {
         {
             continue;
         }
-        // slurmctld leaves the users of such an account alone when it is reset.
+        // slurmctld does not reset the users of such an account.
         let line = line.replace("shares=parent", "shares=1");
         // The threads of two plugins wake at different moments.
         let line = line.replace("elapse ", "pass ");
@@ -78,7 +79,7 @@ fn life(seed: u64, resets: bool) -> Life {
                 "conf AccountingStorageEnforce=limits,qos PriorityDecayHalfLife=0 \
                  PriorityUsageResetPeriod=NONE",
             ),
-            // A ledger forgets what is used up to the pass that finds it.
+            // A ledger forgets the usage up to the pass that finds the reset.
             _ if is_reset => life.push("pass 0"),
             _ => {}
         }
@@ -90,14 +91,14 @@ fn life(seed: u64, resets: bool) -> Life {
     life
 }
 
-/// Seconds between two passes of a life with a window, in which time goes by in no other way. All charges
-/// begin and end with buckets of this length, so that none is cut by the window's edge.
+/// Seconds between two passes of a life with a window; time passes in no other way. All charges
+/// begin and end at limits of buckets of this length, so that the window's edge cuts none.
 const BUCKET_SECS: usize = 300;
 
 /// Buckets in the window.
 const WINDOW: usize = 7;
 
-/// The life of a seed, with a pass every [`BUCKET_SECS`]: one to four of them where time goes by.
+/// The life of a seed, with a pass every [`BUCKET_SECS`]: one to four of them when time passes.
 fn life_by_buckets(seed: u64) -> Life {
     let mut draw = Draw::new(seed);
     let mut life = Life::default();
@@ -110,7 +111,7 @@ fn life_by_buckets(seed: u64) -> Life {
                 }
             }
             Some("restart") => life.push(format!("restart {BUCKET_SECS}")),
-            // What such a QOS has used is for ever.
+            // Usage of such a QOS never leaves the window.
             Some("qos") => life.push(line.replace(" nodecay=1", "")),
             _ => life.push(line.as_str()),
         }
@@ -118,7 +119,7 @@ fn life_by_buckets(seed: u64) -> Life {
     life
 }
 
-/// The same life, in which `usage` is another one now and then.
+/// The same life, in which `usage` changes now and then.
 fn switching(life: &Life) -> Life {
     let mut switching = Life::default();
     let mut passes = 0;
@@ -140,7 +141,7 @@ fn switching(life: &Life) -> Life {
 
 type Fields = BTreeMap<String, String>;
 
-/// Usage after each event but the switches, with its line.
+/// Usage after each event except the switches, with its line.
 fn events(dump: &Dump, life: &Life) -> Vec<(usize, Fields)> {
     let is_switch = |line: &usize| life.lines[line - 1].contains("PriorityParameters=");
     let mut events = Vec::new();
@@ -160,7 +161,8 @@ fn events(dump: &Dump, life: &Life) -> Vec<(usize, Fields)> {
     events
 }
 
-/// Usage of associations and QOS. Of billing as a TRES half-life counts whole ones, as slurmctld allocates them.
+/// Returns true for usage of associations and QOS. Half-life counts whole units of billing as a
+/// TRES, as slurmctld allocates them, so that is left out.
 fn is_usage(line: &str) -> bool {
     let mut words = line.split(' ');
     let (Some(who), Some(name)) = (words.next(), words.nth(1)) else {
@@ -172,7 +174,7 @@ fn is_usage(line: &str) -> bool {
         && name != "tres_raw[4]"
 }
 
-/// The number at the end of a field's value, behind its bits.
+/// The number at the end of a field's value, after its bits.
 fn number(value: &str) -> Option<f64> {
     value.rsplit(' ').next()?.parse().ok()
 }
@@ -196,11 +198,11 @@ fn play(
     Ok(events(&dump, life))
 }
 
-/// Plays the life of a seed both ways: an even one with resets, an odd one with switches from one way to the
-/// other. (A ledger does not learn of resets while `usage` is `half_life`.)
+/// Plays the life of a seed both ways: even seeds with resets, odd seeds with switches between the
+/// two ways. (A ledger does not record resets while `usage` is `half_life`.)
 ///
 /// # Errors
-/// The first event after which usage differs; the host fails.
+/// Fails at the first event after which usage differs, or if the host fails.
 pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
     let resets = seed % 2 == 0;
     let life = life(seed, resets);
@@ -225,11 +227,11 @@ pub fn a_total_is_usage_without_decay(host: &Host, plugin: &Path, seed: u64) -> 
     Ok(())
 }
 
-/// Plays the life of a seed with a total and with a window, and compares users and QOS; what an account
-/// had some time ago is of those who were below it then.
+/// Plays the life of a seed with a total and with a window, and compares users and QOS. Accounts
+/// are left out: their earlier usage belongs to the users who were below them then.
 ///
 /// # Errors
-/// As [`a_total_is_usage_without_decay`].
+/// Fails as [`a_total_is_usage_without_decay`].
 pub fn a_window_is_what_totals_differ_by(host: &Host, plugin: &Path, seed: u64) -> Result<()> {
     let life = life_by_buckets(seed);
     let length = WINDOW * BUCKET_SECS;
@@ -238,7 +240,7 @@ pub fn a_window_is_what_totals_differ_by(host: &Host, plugin: &Path, seed: u64) 
     let windows = play((host, plugin), &life, &window)?;
     ensure!(totals.len() == windows.len(), "not the same events");
     let accounts = accounts(&life);
-    // One for each bucket.
+    // One element for each bucket.
     let mut earlier: Vec<&Fields> = Vec::new();
     for ((line, total), (_, window)) in totals.iter().zip(&windows) {
         let event = &life.lines[line - 1];
@@ -266,7 +268,7 @@ pub fn a_window_is_what_totals_differ_by(host: &Host, plugin: &Path, seed: u64) 
     Ok(())
 }
 
-/// How fields of accounts begin.
+/// The prefixes of the fields of accounts.
 fn accounts(life: &Life) -> Vec<String> {
     let lines = life.lines.iter().filter(|line| !line.contains("user="));
     let definitions =

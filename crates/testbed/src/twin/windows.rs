@@ -1,4 +1,4 @@
-//! What administrators change under a window.
+//! Changes by administrators with a window.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::faults::answer;
 use super::host::{Dump, Host};
 use super::life::Life;
 
-/// The site, and jobs of 4 CPUs that run: each with its association and QOS.
+/// The site, and running jobs of 4 CPUs: each with its association and QOS.
 fn life(jobs: &[(u32, u32, u32)]) -> Life {
     let mut life = Life::parse(
         "clock 1700000000\n\
@@ -35,18 +35,18 @@ fn life(jobs: &[(u32, u32, u32)]) -> Life {
     life
 }
 
-/// Adds a pass, and tells its line.
+/// Adds a pass, and returns its line.
 fn pass(life: &mut Life, secs: u32) -> usize {
     life.push(format!("pass {secs}"));
     life.lines.len()
 }
 
-/// Raw usage in a line: `who` is `assoc` or `qos`.
+/// Raw usage after a line: `who` is `assoc` or `qos`.
 fn raw(dump: &Dump, line: usize, who: &str, id: u32) -> Result<f64> {
     Ok(answer(dump, line, &format!("{who} {id} usage_raw"))?.parse()?)
 }
 
-/// Whether raw usage is as expected in a line: `who` is `assoc` or `qos`.
+/// Fails unless raw usage is as expected after a line: `who` is `assoc` or `qos`.
 fn check(dump: &Dump, line: usize, who: &str, expected: &[(u32, f64)]) -> Result<()> {
     for (id, expected) in expected {
         let found = raw(dump, line, who, *id)?;
@@ -58,12 +58,12 @@ fn check(dump: &Dump, line: usize, who: &str, expected: &[(u32, f64)]) -> Result
     Ok(())
 }
 
-/// `RawUsage=0` of a user who runs two jobs, of 4 CPUs each, and of whom one ends before the next pass:
-/// slurmctld charges the record for that, and has less in it than before. What was used up to the pass is
-/// forgotten; after it counts what the other job uses. The user beside keeps what he used.
+/// `RawUsage=0` for a user with two running jobs of 4 CPUs each, one of which ends before the next
+/// pass: slurmctld adds that end to the record, which then holds less than before. Usage up to the
+/// pass is forgotten; after it, usage of the other job counts. The second user keeps his usage.
 ///
 /// # Errors
-/// Other numbers; the host fails.
+/// Fails if numbers differ, or if the host fails.
 pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()> {
     let mut life = life(&[(1, 3, 1), (2, 3, 1), (3, 4, 1)]);
     pass(&mut life, 300);
@@ -78,11 +78,11 @@ pub fn a_reset_counts_where_a_job_ends(host: &Host, plugin: &Path) -> Result<()>
     check(&dump, last, "assoc", &[(3, 1200.0), (4, 3600.0)])
 }
 
-/// A partition gets a QOS while a job of 4 CPUs runs there, loses it, and gets it again: the QOS is charged
-/// what the job uses meanwhile, as stock charges it.
+/// A partition gets a QOS while a job of 4 CPUs runs there, loses it, and gets it again: the QOS is
+/// charged for the job's usage during these times, as with stock.
 ///
 /// # Errors
-/// As [`a_reset_counts_where_a_job_ends`].
+/// Fails as [`a_reset_counts_where_a_job_ends`].
 pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> Result<()> {
     let mut life = life(&[(1, 3, 1)]);
     let without = pass(&mut life, 300);
@@ -99,11 +99,11 @@ pub fn a_qos_of_a_partition_counts_from_then_on(host: &Host, plugin: &Path) -> R
     check(&dump, again, "qos", &[(1, 3600.0), (2, 1200.0)])
 }
 
-/// An account is moved away from another one whose other user has used nothing up to the last pass: the record
-/// of that account has nothing then, and nobody is reset.
+/// An account is moved away from a parent whose other user has no usage up to the last pass: the
+/// parent's record is then empty, and no user is reset.
 ///
 /// # Errors
-/// As [`a_reset_counts_where_a_job_ends`].
+/// Fails as [`a_reset_counts_where_a_job_ends`].
 pub fn a_move_resets_nobody(host: &Host, plugin: &Path) -> Result<()> {
     let mut life = life(&[(1, 6, 1)]);
     pass(&mut life, 300);
@@ -125,16 +125,16 @@ pub fn a_move_resets_nobody(host: &Host, plugin: &Path) -> Result<()> {
     check(&dump, last, "assoc", &expected)
 }
 
-/// A job waits, and another cluster of the federation says that it ran there and was cancelled: nobody pays
-/// here, whether slurmctld reports ends or passes find them.
+/// A job waits, and a different cluster of the federation reports that it ran there and was
+/// cancelled: no user is charged here, no matter if slurmctld reports ends or passes find them.
 ///
 /// # Errors
-/// As [`a_reset_counts_where_a_job_ends`].
+/// Fails as [`a_reset_counts_where_a_job_ends`].
 pub fn what_ran_elsewhere_counts_for_nobody(host: &Host, plugin: &Path) -> Result<()> {
     for enforced in ["limits,qos", "qos"] {
         let mut life = life(&[]);
         let boot = life.lines.iter().position(|line| line == "boot");
-        // Without counts=, by which what was cancelled counts for nobody anyway.
+        // Without counts=, which would not count cancelled jobs anyway.
         let conf = format!(
             "conf AccountingStorageEnforce={enforced} \
              PriorityParameters=usage=window:0:3600,resolution=0:60"
@@ -148,7 +148,8 @@ pub fn what_ran_elsewhere_counts_for_nobody(host: &Host, plugin: &Path) -> Resul
         ] {
             life.push(line);
         }
-        // Where limits are not enforced, a pass charges an end that it finds to the records, up to the next one.
+        // Without enforced limits, a pass that finds an end charges it in the records, until the
+        // next pass.
         pass(&mut life, 100);
         let last = pass(&mut life, 0);
         let dump = host.play(plugin, &life, Some((last, last)))?;
@@ -161,12 +162,11 @@ pub fn what_ran_elsewhere_counts_for_nobody(host: &Host, plugin: &Path) -> Resul
     Ok(())
 }
 
-/// `RawUsage=0` of a QOS with the flag NoDecay, for which two jobs of 4 CPUs run, at each point of a pass. One
-/// is cancelled later, which does not count: what it used since the pass that found the reset is taken
-/// out of the record, and nothing of what the record does not have any more.
-///
+/// `RawUsage=0` for a QOS with the flag NoDecay and two running jobs of 4 CPUs, at each point of a
+/// pass. One job is cancelled later, which does not count: its usage since the pass that found the
+/// reset is subtracted from the record, but no usage that the record has lost already.
 /// # Errors
-/// As [`a_reset_counts_where_a_job_ends`].
+/// Fails as [`a_reset_counts_where_a_job_ends`].
 pub fn a_qos_without_decay_is_reset(host: &Host, plugin: &Path) -> Result<()> {
     let mut found = Vec::new();
     for point in 0..12 {
@@ -186,15 +186,15 @@ pub fn a_qos_without_decay_is_reset(host: &Host, plugin: &Path) -> Result<()> {
         found.push([raw(&dump, then, "qos", 3)?, raw(&dump, last, "qos", 3)?]);
     }
     found.dedup();
-    // After the pass, and when one job has used 200 and the other 400 more.
+    // Usage after the pass, and after one job has used 200 and the other 400 more.
     let expected = [
         // Before the snapshot: this pass finds the reset.
         [800.0, 1200.0],
-        // Before records are written: the next one does.
+        // Before records are written: the next pass finds the reset.
         [800.0, 1400.0],
-        // After that: what was used up to this pass is forgotten, too.
+        // After that: usage up to this pass is forgotten, too.
         [0.0, 600.0],
-        // A pass has fewer points: nothing is reset, and all of the cancelled job is taken back.
+        // A pass has fewer points: nothing is reset, and the cancelled job's usage is subtracted.
         [3200.0, 2000.0],
     ];
     ensure!(found == expected, "{found:?}");

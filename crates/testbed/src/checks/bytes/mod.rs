@@ -1,6 +1,6 @@
-//! What `fairtree share` and `fairtree prio` print is what sshare and sprio print, byte for byte:
-//! of what Slurm says now and of a capture, with many options, under each fair-share algorithm and
-//! under either plugin.
+//! `fairtree share` and `fairtree prio` print the same bytes as sshare and sprio, from the live
+//! Slurm and from a capture, with many options, under each fair-share algorithm and under either
+//! plugin.
 
 mod options;
 mod scene;
@@ -40,16 +40,16 @@ pub fn same_text(check: &Check) -> Result<()> {
     })
 }
 
-/// What differs between Slurm's text and ours, of a capture and of what Slurm says now.
+/// Differences between Slurm's text and ours, from a capture and from the live Slurm.
 fn compare(cluster: &Cluster, all: &[Asked], priority: PriorityType) -> Result<Vec<String>> {
     let folder = cluster.path().join("captures").join(priority.conf());
     let folder = folder.display().to_string();
-    // One that fails shows as a difference.
+    // A command that fails shows as a difference.
     let slurm = |asked: &Asked| {
         let ran = cluster.run(&asked.slurm());
         ran.unwrap_or_else(|error| format!("{error:#}"))
     };
-    // What is captured between two equal answers is of the same moment.
+    // A capture between two equal answers belongs to the same moment.
     let printed = wait::until("Slurm to say the same twice", DEADLINE, || {
         let before: Vec<String> = all.iter().map(slurm).collect();
         cluster.fairtree(&["capture", "--quiet", &folder])?;

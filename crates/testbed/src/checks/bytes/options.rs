@@ -1,11 +1,11 @@
-//! The options with which Slurm's commands and ours are asked the same.
+//! The options for comparing Slurm's commands with ours.
 
 use anyhow::Result;
 
 use crate::cluster::Cluster;
 use crate::facts::facts;
 
-/// Which command.
+/// A command of Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// sshare
@@ -15,7 +15,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Slurm's name of it.
+    /// Slurm's name of the command.
     pub fn name(self) -> &'static str {
         match self {
             Command::Sshare => "sshare",
@@ -24,14 +24,14 @@ impl Command {
     }
 }
 
-/// A question.
+/// A call of a command with options.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The command.
     pub command: Command,
     /// Its options.
     options: Vec<String>,
-    /// Whether it is asked of what Slurm says now, too.
+    /// True if the live Slurm is asked, too.
     pub live: bool,
 }
 
@@ -57,11 +57,11 @@ impl Asked {
     }
 }
 
-/// Options of sshare. Numbers have columns of at least eight bytes. In narrower ones sshare shows two
-/// significant digits of a number, or its first six. A capture has six decimals: of 0.0034503 sshare
-/// shows 3.5e-03, and of the 0.003450 of the capture that would be 3.4e-03.
+/// Options of sshare. Number columns are at least eight bytes wide. In narrower columns sshare
+/// shows two significant digits of a number, or its first six digits. A capture has six decimals:
+/// for 0.0034503 sshare shows 3.5e-03, but 0.003450 from the capture would give 3.4e-03.
 ///
-/// Each word by itself; `{name}` stands for a user. `!`: live, too.
+/// Each word is separate; `{name}` is replaced by a user. `!`: ask the live Slurm, too.
 const SSHARE: &[&str] = &[
     "!",
     "!-l",
@@ -109,7 +109,7 @@ const SSHARE: &[&str] = &[
     "--accounts=left --users={bob} --format=Account,User%30,FairShare --Users",
 ];
 
-/// Options of sprio. Some wait for a job: `{held}`, `{array}`, `{two}` (in two partitions).
+/// Options of sprio. Some name a job: `{held}`, `{array}`, `{two}` (in two partitions).
 const SPRIO: &[&str] = &[
     "!",
     "!-l",
@@ -156,7 +156,7 @@ const SPRIO: &[&str] = &[
     "--norm --partition=main --format=%.12i_%f_%t --jobs={two}",
 ];
 
-/// Those that the releases with account and QOS have.
+/// Options for the releases that have account and QOS.
 const SPRIO_NAMES: &[&str] = &[
     "!-o %i|%.10o|%o|%8n|%n",
     "-S o,n,-i",
@@ -164,7 +164,7 @@ const SPRIO_NAMES: &[&str] = &[
     "-w -o %i,%o,%n,%Q",
 ];
 
-/// Every question, with the names and numbers of this cluster in it.
+/// Every call, with the user names and job ids of this cluster.
 pub fn all(cluster: &Cluster) -> Result<Vec<Asked>> {
     let mut found = Vec::new();
     let newer = facts(cluster.release()).sprio_names_qos;
@@ -186,8 +186,8 @@ pub fn all(cluster: &Cluster) -> Result<Vec<Asked>> {
             for option in options.iter_mut().filter(|_| newer && text.contains("-j ")) {
                 option.truncate(option.find(',').unwrap_or(option.len()));
             }
-            // From 24.05 on sprio crashes where it sorts a priority set by hand by most columns:
-            // bob has such a job.
+            // From 24.05 on sprio crashes when it sorts by most columns and a job's priority was
+            // set by hand; bob has such a job.
             let sorts = options.iter().any(|option| option == "-S");
             if newer && sorts && !text.contains("-u ") {
                 options.push("-u".to_owned());
@@ -203,7 +203,7 @@ pub fn all(cluster: &Cluster) -> Result<Vec<Asked>> {
     Ok(found)
 }
 
-/// A word with its `{name}`s replaced.
+/// Returns a word with its `{name}`s replaced.
 fn filled(cluster: &Cluster, word: &str) -> Result<String> {
     let mut text = String::new();
     let mut rest = word;

@@ -11,13 +11,13 @@ use crate::cluster::{Cluster, Plan};
 use crate::wait;
 use xtask::release::Release;
 
-/// What slurmctld runs with.
+/// Plugin and settings of slurmctld.
 pub struct Stage {
-    /// What messages call it.
+    /// Name in messages.
     pub title: &'static str,
     /// The plugin.
     pub priority: PriorityType,
-    /// Settings that change from the stage before.
+    /// Settings that differ from the previous stage.
     pub settings: &'static [(&'static str, &'static str)],
 }
 
@@ -58,8 +58,8 @@ pub const STAGES: [Stage; 4] = [
 /// A name longer than sshare's and sprio's columns of users.
 const LONG_USER: &str = "eberhardine-of-astro";
 
-/// The site of the checks, with more kinds of everything. Passes come at the start of slurmctld
-/// and half an hour later: meanwhile nothing changes.
+/// The site of the checks, with more kinds of everything. A pass comes when slurmctld starts and
+/// half an hour later; nothing changes in between.
 pub fn plan(release: &Release) -> Plan {
     let mut plan = fixture::plan(release, PriorityType::Multifactor);
     let mut set = |key: &'static str, value: &str| {
@@ -102,7 +102,7 @@ pub fn plan(release: &Release) -> Plan {
     plan
 }
 
-/// The user that a name in the options means.
+/// The user for a name in the options.
 pub fn user_named(name: &str) -> &str {
     match name {
         "long" => LONG_USER,
@@ -110,7 +110,7 @@ pub fn user_named(name: &str) -> &str {
     }
 }
 
-/// The job that a name in the options means: jobs are named so.
+/// The job for a name in the options: jobs have these names.
 pub fn job_named(cluster: &Cluster, name: &str) -> Result<Option<u32>> {
     if !["held", "array", "two"].contains(&name) {
         return Ok(None);
@@ -120,7 +120,7 @@ pub fn job_named(cluster: &Cluster, name: &str) -> Result<Option<u32>> {
     Ok(Some(first.trim().parse()?))
 }
 
-/// Usage, limits, priorities, partitions' associations, and the queue.
+/// Sets usage, limits, priorities, associations of partitions, and the queue.
 pub fn set(cluster: &Cluster) -> Result<()> {
     let name = |short: &str| -> Result<String> { Ok(cluster.user(short)?.name.clone()) };
     let (ann, bob, cyd, eve) = (name("ann")?, name("bob")?, name("cyd")?, name("eve")?);
@@ -210,7 +210,7 @@ fn submit(cluster: &Cluster) -> Result<()> {
     all_age(cluster)
 }
 
-/// Waits until every job that is not held has begun to age: what is priced then stays so.
+/// Waits until every job that is not held has begun to age: from then on its price stays the same.
 fn all_age(cluster: &Cluster) -> Result<()> {
     wait::until_true("all jobs age", DEADLINE, || {
         let jobs = cluster.show("job")?;
@@ -224,8 +224,7 @@ fn all_age(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// Restarts slurmctld with a plugin and the settings as they are now, and waits for its one
-/// pass.
+/// Restarts slurmctld with a plugin and the current settings, and waits for its only pass.
 pub fn freeze(cluster: &mut Cluster, priority: PriorityType) -> Result<()> {
     let before = fixture::last_pass(cluster);
     wait::until_true("the next second", DEADLINE, || Ok(fixture::now()? > before))?;

@@ -1,4 +1,4 @@
-//! What administrators do to accounts while passes run.
+//! Changes of accounts by administrators while passes run.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -10,13 +10,13 @@ use crate::cluster::client::NewJob;
 use crate::cluster::table::{Row, Table};
 use crate::wait;
 
-/// Gives users in several accounts a default one that stays.
+/// Gives users in several accounts a fixed default account.
 pub fn prepare(life: &Life) -> Result<()> {
     let ann = &life.cluster.user("ann")?.name;
     life.sacctmgr(&["modify", "user", ann, "set", "defaultaccount=phys"])
 }
 
-/// Jobs of every user, so that no two accounts have used the same.
+/// Runs jobs of every user, so that no two accounts have the same usage.
 pub fn use_all(life: &mut Life) -> Result<()> {
     for (user, account, cpus, secs) in [
         ("ann", "phys", 1, 3),
@@ -43,7 +43,7 @@ pub fn run(life: &Life, user: &str, account: &str, cpus: u32, secs: u32) -> Resu
     Ok(())
 }
 
-/// Submits until slurmctld has heard of the association.
+/// Submits again until slurmctld knows the association.
 pub fn accepted(life: &Life, new: &NewJob) -> Result<u32> {
     let mut refused = String::new();
     wait::until("the job is accepted", DEADLINE, || {
@@ -53,7 +53,7 @@ pub fn accepted(life: &Life, new: &NewJob) -> Result<u32> {
     .with_context(|| refused.clone())
 }
 
-/// Accounts come, move and go; users, too.
+/// Adds, moves and removes accounts and users.
 pub fn accounts(life: &mut Life) -> Result<()> {
     life.check.step("accounts that come, move and go");
     let name = |life: &Life, short: &str| -> Result<String> {
@@ -84,7 +84,7 @@ pub fn accounts(life: &mut Life) -> Result<()> {
     run(life, "cyd", "bio", 1, 1)
 }
 
-/// Runs sacctmgr and tells what the tree looks like afterwards.
+/// Runs sacctmgr and adds the changes of the tree to the story.
 fn change(life: &mut Life, words: &[&str]) -> Result<()> {
     let before = tree(life)?;
     life.sacctmgr(words)?;
@@ -101,7 +101,7 @@ fn change(life: &mut Life, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Names and shares, as sshare has them.
+/// Names and shares, as sshare prints them.
 fn tree(life: &Life) -> Result<Vec<String>> {
     let table = life.cluster.sshare("Account,User,RawShares,NormShares")?;
     let row = |row: &Row| -> Result<String> {
@@ -117,7 +117,7 @@ fn tree(life: &Life) -> Result<Vec<String>> {
     table.rows().iter().map(row).collect()
 }
 
-/// Accounts, and the association that was removed below each after it had been used.
+/// Accounts, and the used association that was removed below each.
 const HEIRS: [(&str, Option<(&str, &str)>); 4] = [
     ("root", None),
     ("phys", Some(("guests", "eve"))),
@@ -125,10 +125,10 @@ const HEIRS: [(&str, Option<(&str, &str)>); 4] = [
     ("chem", None),
 ];
 
-/// What no association below an account explains is what removed ones left to it.
+/// Usage of an account beyond that of its associations must come from removed associations.
 ///
-/// Before slurmdbd goes away, because once it is back slurmctld itself, whichever plugin it runs,
-/// counts the usage of the root twice, and loses with its next start the usage of removed users.
+/// Call it before slurmdbd stops. Once slurmdbd is back, slurmctld itself, with any plugin, counts
+/// the usage of the root twice, and loses the usage of removed users at its next start.
 pub fn ensure_heritage(life: &Life, ledger: &Ledger) -> Result<()> {
     let sshare = life.cluster.sshare("Account,User,RawUsage")?;
     for (account, removed) in HEIRS {
@@ -145,7 +145,7 @@ pub fn ensure_heritage(life: &Life, ledger: &Ledger) -> Result<()> {
     Ok(())
 }
 
-/// `RawUsage` of an account less that of the rows right below it.
+/// `RawUsage` of an account minus that of its direct children.
 fn unexplained(sshare: &Table, account: &str) -> Result<i64> {
     let depth = |row: &Row| -> Result<usize> {
         let name = row.text("Account")?;

@@ -1,5 +1,5 @@
 //! A federation of two clusters: each slurmctld prices its copy of a job, one of them runs it, and
-//! only there is it charged.
+//! only that one charges it.
 
 use anyhow::{Context, Result, ensure};
 
@@ -11,7 +11,7 @@ use crate::cluster::client::NewJob;
 use crate::cluster::table::Table;
 use crate::wait;
 
-/// All of it.
+/// Plays all scenes.
 pub fn play(life: &mut Life) -> Result<()> {
     life.check.step("a federation of two clusters");
     let plan = plans::with_limits(life.check, life.under);
@@ -29,7 +29,7 @@ fn free(cpus: u32) -> NewJob<'static> {
     }
 }
 
-/// The job as the second cluster has it; `None`: it does not have it (any more).
+/// The job in the second cluster; `None` if it is not there (any more).
 fn there(life: &Life, id: u32) -> Result<Option<Look>> {
     let words = ["scontrol", "--local", "--oneliner", "show", "job"];
     let jobs = Table::parse_pairs(&life.cluster.run_in_sibling(&words)?);
@@ -39,7 +39,7 @@ fn there(life: &Life, id: u32) -> Result<Option<Look>> {
     }
 }
 
-/// One that waits in both clusters: what the passes of each make of it.
+/// A job that waits in both clusters: priorities from the passes of each.
 fn waiting(life: &mut Life) -> Result<()> {
     fixture::stop_partitions(life.cluster)?;
     let id = life.cluster.submit(&free(3))?;
@@ -63,7 +63,7 @@ fn waiting(life: &mut Life) -> Result<()> {
     fixture::start_partitions(life.cluster)
 }
 
-/// Terms of its priority that time does not change.
+/// Terms of the job's priority that do not change with time.
 fn sprio(life: &Life, sibling: bool, id: u32) -> Result<String> {
     let word = id.to_string();
     let words = [
@@ -83,7 +83,7 @@ fn sprio(life: &Life, sibling: bool, id: u32) -> Result<String> {
     Ok(terms.join(" "))
 }
 
-/// Revoked, or forgotten.
+/// Waits until the second cluster has revoked or forgotten the job.
 fn gone_there(life: &mut Life, id: u32) -> Result<()> {
     wait::until_true("the second cluster has given it up", DEADLINE, || {
         let copy = there(life, id)?;
@@ -92,7 +92,7 @@ fn gone_there(life: &mut Life, id: u32) -> Result<()> {
     .with_context(|| format!("last seen: {:?}", there(life, id)))
 }
 
-/// One that runs in the first cluster.
+/// A job that runs in the first cluster.
 fn running(life: &mut Life) -> Result<()> {
     let id = life.cluster.submit(&free(4))?;
     watch::has_run(life.cluster, id)?;
@@ -105,7 +105,7 @@ fn running(life: &mut Life) -> Result<()> {
     Ok(())
 }
 
-/// What ran in the first cluster is not charged in the second.
+/// Fails if the second cluster was charged for jobs of the first.
 fn ensure_no_usage_there(life: &Life) -> Result<()> {
     let words = [
         "sshare",

@@ -1,5 +1,5 @@
-//! A heterogeneous job: components of different size that are submitted, priced and charged one by
-//! one, and start together, by the backfill scheduler alone.
+//! A heterogeneous job: its components have different sizes. They are submitted, priced and charged
+//! one by one, and started together, only by the backfill scheduler.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,14 +15,14 @@ use crate::wait;
 /// CPUs of the components.
 const CPUS: [u32; 3] = [2, 3, 5];
 
-/// All of it.
+/// Plays all scenes.
 pub fn play(life: &mut Life) -> Result<()> {
     life.check.step("heterogeneous jobs");
     waiting(life)?;
     running(life)
 }
 
-/// Submits one, and gives the numbers of its components.
+/// Submits a heterogeneous job, and returns the ids of its components.
 fn submit(life: &Life) -> Result<[u32; CPUS.len()]> {
     let script = life.cluster.path().join("het.sh");
     fs::write(&script, "#!/bin/sh\nsleep 3600\n")?;
@@ -48,7 +48,7 @@ fn submit(life: &Life) -> Result<[u32; CPUS.len()]> {
     Ok(ids)
 }
 
-/// One that waits: what passes and hooks make of each component.
+/// A job that waits: priorities of its components from passes and hooks.
 fn waiting(life: &mut Life) -> Result<()> {
     fixture::stop_partitions(life.cluster)?;
     let ids = submit(life)?;
@@ -68,10 +68,10 @@ fn waiting(life: &mut Life) -> Result<()> {
     fixture::start_partitions(life.cluster)
 }
 
-/// Terms of each component's priority that time does not change, and whether fair share is the same
-/// for all of them.
+/// Adds to the story the terms of each component's priority that do not change with time, and
+/// whether all components have the same fair share.
 fn tell_terms(life: &mut Life, when: &str, ids: &[u32]) -> Result<()> {
-    // A job that was released is not listed at once.
+    // A released job is not listed at once.
     let table = wait::until("sprio lists all components", DEADLINE, || {
         let table = life.cluster.sprio()?;
         let listed = |id: &u32| table.find("JOBID", &id.to_string()).is_ok();
@@ -108,7 +108,7 @@ fn tell_states(life: &mut Life, when: &str, ids: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// One that runs: its components start at once, and each is charged for its own size.
+/// A job that runs: its components start together, and each is charged for its own size.
 fn running(life: &mut Life) -> Result<()> {
     let ids = submit(life)?;
     for id in ids {
@@ -121,7 +121,7 @@ fn running(life: &mut Life) -> Result<()> {
     let mut starts = starts?;
     starts.dedup();
     life.tell(format!("started at once: {}", starts.len() == 1));
-    // Over a pass, so that passes and ends both charge.
+    // Run across a pass, so that both passes and ends charge.
     fixture::next_pass(life.cluster)?;
     life.cluster.run(&["scancel", &ids[0].to_string()])?;
     for id in ids {

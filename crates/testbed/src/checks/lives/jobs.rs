@@ -1,5 +1,5 @@
-//! What can happen to a job: held and released, requeued, suspended, resized, preempted, and a
-//! whole array of them.
+//! Events in the life of a job: held and released, requeued, suspended, resized, preempted; and an
+//! array with all its tasks.
 
 use anyhow::{Result, ensure};
 
@@ -10,7 +10,7 @@ use crate::checks::fixture::{self, DEADLINE, job};
 use crate::cluster::client::NewJob;
 use crate::wait;
 
-/// All of it, one after the other.
+/// Plays all scenes, one after the other.
 pub fn play(life: &mut Life) -> Result<()> {
     life.check
         .step("arrays, held, requeued, suspended, resized and preempted jobs");
@@ -31,7 +31,7 @@ fn free(user: &str, cpus: u32, secs: u32) -> NewJob<'_> {
     }
 }
 
-/// Until later seconds than this one: times are recorded in whole seconds.
+/// Waits for a later second: times are recorded in whole seconds.
 fn next_seconds() -> Result<()> {
     let second = fixture::now()?;
     wait::until_true("another second", DEADLINE, || {
@@ -75,7 +75,8 @@ fn requeued(life: &mut Life) -> Result<()> {
         job.state == "PENDING" && job.restarts == 1
     })?;
     ensure!(again.priority > 0, "requeued with priority 0");
-    // Slurm would wait two minutes for all credentials to expire; those of later seconds are good.
+    // Otherwise Slurm waits two minutes for all credentials to expire; credentials of a later
+    // second are valid.
     next_seconds()?;
     let name = format!("jobid={id}");
     life.cluster

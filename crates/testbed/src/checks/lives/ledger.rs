@@ -1,4 +1,4 @@
-//! What jobs have used, by the times that slurmdbd has recorded, and what sshare says of it.
+//! Usage of jobs, from the times that slurmdbd has recorded, compared with sshare's.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ struct Run {
 }
 
 impl Run {
-    /// `None` for a job that never ran; an error for one that still does.
+    /// `None` for a job that never ran; an error for one that still runs.
     fn of(row: &Row) -> Result<Option<Run>> {
         let cpus = row.get("AllocCPUS")?;
         if cpus == 0 || row.text("Start")? == "None" {
@@ -50,14 +50,14 @@ impl Run {
     }
 }
 
-/// All runs of a cluster, all of them over.
+/// All runs of a cluster; all have ended.
 #[derive(Debug)]
 pub struct Ledger {
     runs: Vec<Run>,
 }
 
 impl Ledger {
-    /// Asks sacct until slurmdbd has heard of the end of every job that slurmctld knows.
+    /// Asks sacct until slurmdbd knows the end of every job that slurmctld knows.
     pub fn read(cluster: &Cluster) -> Result<Ledger> {
         let jobs = cluster.show("job")?;
         let mut ends = Vec::new();
@@ -91,25 +91,24 @@ impl Ledger {
         })
     }
 
-    /// Usage of an account was set to 0 at this time, when none of its jobs ran.
+    /// Forgets an account's usage before this time; none of its jobs may run then.
     pub fn forget(&mut self, account: &str, time: i64) {
         self.runs
             .retain(|run| run.owner.0 != account || run.start >= time);
     }
 
-    /// All usage was set to 0 before this time, when no job ran.
+    /// Forgets all usage before this time; no job may run then.
     pub fn forget_all_before(&mut self, time: i64) {
         self.runs.retain(|run| run.start >= time);
     }
 
-    /// What a user has used in an account.
+    /// Usage of a user in an account.
     pub fn used_by(&self, account: &str, user: &str) -> i64 {
         let owner = (account.to_owned(), user.to_owned());
         self.of(&owner).map(Run::used).sum()
     }
 
-    /// Fails unless every user that is still there has used what the runs explain, in
-    /// TRES-seconds.
+    /// Fails unless the runs explain the usage of every existing user, in TRES-seconds.
     pub fn ensure_explains(&self, life: &Life) -> Result<()> {
         let printed = usage_of_users(life.cluster)?;
         let passes = life.passes.all();
@@ -140,10 +139,10 @@ impl Ledger {
         self.runs.iter().filter(move |run| run.owner == owner)
     }
 
-    /// Slurm charges what a job has used since the last pass when its size changes, and once more
-    /// afterwards, at the new size.
+    /// When the size of a job changes, Slurm charges its usage since the last pass, and charges it
+    /// once more afterwards, at the new size.
     ///
-    /// Where a pass and a resize fall together, either may have come first.
+    /// If a pass and a resize fall in the same second, either may have come first.
     fn add_resizes(&self, owner: &Owner, passes: &[i64], possible: &mut Vec<i64>) {
         for before in self.of(owner).filter(|run| run.resized) {
             let Some(after) = self
@@ -167,7 +166,7 @@ impl Ledger {
     }
 }
 
-/// sacct gives both parts of a resized job the start of the first.
+/// sacct prints the start of the first part for both parts of a resized job.
 fn part_at_resizes(runs: &mut [Run]) {
     for first in 0..runs.len() {
         let before = runs[first].clone();
@@ -180,7 +179,7 @@ fn part_at_resizes(runs: &mut [Run]) {
     }
 }
 
-/// `RawUsage` of the users, where they have used something.
+/// `RawUsage` of the users that have any.
 fn usage_of_users(cluster: &Cluster) -> Result<BTreeMap<Owner, i64>> {
     let table = cluster.sshare("Account,User,RawUsage")?;
     table

@@ -1,4 +1,4 @@
-//! Limits that are reached, or kept, by what a pass counts.
+//! Limits that are reached or kept because of what a pass counts.
 
 use anyhow::{Result, ensure};
 
@@ -19,11 +19,11 @@ const SHORT: i64 = 3;
 
 /// Jobs that wait for passes.
 pub struct Waiting {
-    /// Over `GrpTRESMins` of an account: the CPUs and the job.
+    /// The CPUs and the job that exceeds `GrpTRESMins` of an account.
     mins: (u32, u32),
-    /// Together over `GrpWall` of a QOS.
+    /// Jobs that together exceed `GrpWall` of a QOS.
     walls: [u32; 2],
-    /// Pairs of which the second waits until the first has fewer minutes left.
+    /// Pairs: the second job waits until the first has fewer minutes left.
     pairs: Vec<(&'static str, u32, u32)>,
 }
 
@@ -48,7 +48,7 @@ pub fn submit(life: &mut Life) -> Result<Waiting> {
         ("QOSGrpCPURunMinutesLimit", "cyd", "walls", "runs"),
         ("MaxCpuRunMinsPerUser", "cyd", "walls", "each"),
     ] {
-        // Releases before 24.05 know that limit, but do not count for it.
+        // Releases before 24.05 know this limit, but do not count its usage.
         if qos == "each" && !facts(life.check.release).run_secs_each {
             continue;
         }
@@ -87,10 +87,10 @@ fn submit_one(
     life.cluster.submit(&new)
 }
 
-/// The account whose usage is set to 0.
+/// Account for the reset of usage to 0.
 pub const RESET: &str = "mins";
 
-/// What passes make of them; gives the time at which usage of [`RESET`] was set to 0.
+/// Plays the limits; returns the time at which usage of [`RESET`] was set to 0.
 pub fn play(life: &mut Life, waiting: Waiting) -> Result<i64> {
     life.check.step("waiting for the passes that reach limits");
     over_minutes(life, waiting.mins)?;
@@ -146,7 +146,7 @@ fn over_wall(life: &mut Life, ids: [u32; 2]) -> Result<()> {
     Ok(())
 }
 
-/// A job that starts once a pass has counted enough of another one's time limit.
+/// A job that starts after a pass has counted enough of the time limit of another job.
 fn released(life: &mut Life, limit: &str, long: u32, short: u32) -> Result<()> {
     let second = watch::in_state(life.cluster, short, "RUNNING")?;
     let first = watch::look(life.cluster, long)?;

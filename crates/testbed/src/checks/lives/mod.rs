@@ -1,10 +1,10 @@
-//! The same life in three clusters at once: under Slurm's plugin, under ours told to compute what
-//! Slurm's does, and under ours as it comes.
+//! The same life in three clusters at once: under Slurm's plugin, under ours with `compat=slurm`,
+//! and under ours with its defaults.
 //!
-//! A life is a script that tells what happens, in words that hold under either plugin: states,
-//! reasons, the order of starts, names and shares, and which pass came before what. The stories
-//! must be the same. Numbers depend on when jobs happened to start and end; those are checked in
-//! each cluster for itself, against the times that slurmdbd has recorded.
+//! A life is a script that records what happens in terms that hold under either plugin: states,
+//! reasons, the order of starts, names and shares, and the order of passes and events. The stories
+//! must be the same. Numbers depend on when jobs happened to start and end; each cluster compares
+//! them with the times that slurmdbd has recorded.
 
 mod admin;
 mod federation;
@@ -45,7 +45,7 @@ impl Life<'_> {
         self.story.push(sentence.into());
     }
 
-    /// A text without what stands before the names of this cluster's users.
+    /// Returns a text without the prefix of this cluster's user names.
     fn plain(&self, text: &str) -> String {
         text.replace(&self.cluster.user_prefix(), "")
     }
@@ -54,7 +54,7 @@ impl Life<'_> {
         self.cluster.sacctmgr(words).map(drop)
     }
 
-    /// Changes a setting and lets slurmctld read it.
+    /// Changes a setting and makes slurmctld read it.
     fn reconfigure(&mut self, key: &str, value: &str) -> Result<()> {
         self.cluster.conf_mut().set(key, value);
         self.cluster.reconfigure()?;
@@ -64,7 +64,7 @@ impl Life<'_> {
 
 type Script = fn(&mut Life) -> Result<()>;
 
-/// Limits that usage reaches, and what can happen to a job.
+/// Limits that usage reaches, and events in the life of a job.
 pub fn jobs_and_limits(check: &Check) -> Result<()> {
     same(check, plans::with_limits, |life| {
         let waiting = limits::submit(life)?;
@@ -94,8 +94,9 @@ pub fn administration(check: &Check) -> Result<()> {
     })
 }
 
-/// Heterogeneous jobs. Where backfill tries one, stock may charge for what it only simulates, by a
-/// fault of its own ("simulated-end" in docs/parity.md): there only ours must be exact.
+/// Heterogeneous jobs. When backfill tries one, stock may charge for a run that it only simulates,
+/// because of a bug of its own ("simulated-end" in docs/parity.md): there only our plugin must be
+/// exact.
 pub fn heterogeneous(check: &Check) -> Result<()> {
     same(check, plans::with_limits, |life| {
         het::play(life)?;
@@ -117,8 +118,8 @@ pub fn federation(check: &Check) -> Result<()> {
     })
 }
 
-/// No job is left; a restart brings a pass: usage is still what the jobs used, and fair shares
-/// follow from it.
+/// No job is left, and a restart brings a pass: usage is still the usage of the jobs, and fair
+/// shares follow from it.
 fn end(life: &mut Life, ledger: &Ledger) -> Result<()> {
     life.check.step("comparing numbers");
     ledger.ensure_explains(life)?;
@@ -131,7 +132,7 @@ fn end(life: &mut Life, ledger: &Ledger) -> Result<()> {
     ensure_no_complaint(life.cluster)
 }
 
-/// What sshare derives from usage is what the engine derives from it.
+/// Fails unless sshare and the engine derive the same from usage.
 fn fair_shares_follow(life: &Life) -> Result<()> {
     let text = numbers::without_parameters(&life.cluster.conf().render());
     let mut config = Config::from_slurm_conf(&text, "slurm.conf")?;
@@ -143,7 +144,7 @@ fn fair_shares_follow(life: &Life) -> Result<()> {
     compare::shares(&model, &sshare)
 }
 
-/// Our plugin has found nothing to complain about.
+/// Fails if our plugin has logged an error.
 fn ensure_no_complaint(cluster: &Cluster) -> Result<()> {
     let log = cluster.slurmctld_log()?;
     let complaints: Vec<&str> = log
@@ -154,7 +155,7 @@ fn ensure_no_complaint(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// Plays a life in all clusters at once; the stories must not differ.
+/// Plays a life in all clusters at once; fails if the stories differ.
 fn same(check: &Check, plan: fn(&Check, Under) -> Plan, script: Script) -> Result<()> {
     let stories: Vec<Result<Vec<String>>> = thread::scope(|scope| {
         let lives: Vec<_> = Under::ALL
@@ -187,14 +188,14 @@ fn same(check: &Check, plan: fn(&Check, Under) -> Plan, script: Script) -> Resul
     Ok(())
 }
 
-/// How often a life is restarted because slurmctld lost its state.
+/// Number of attempts to play a life if slurmctld loses its state.
 const ATTEMPTS: usize = 3;
 
-/// slurmctld's own words, under any plugin, when it stops without saving jobs and usage because a
-/// thread of its own holds a lock at that instant. A life after that is another one.
+/// Message of slurmctld, with any plugin, when it stops without saving jobs and usage because one
+/// of its own threads holds a lock at that instant. The life is different after that.
 const FORGETS: &str = "can not save state";
 
-/// Plays a life in one cluster, and gives its story.
+/// Plays a life in one cluster, and returns its story.
 fn play(
     check: &Check,
     plan: fn(&Check, Under) -> Plan,

@@ -1,5 +1,4 @@
-//! slurmdbd goes away and comes back; slurmctld is told to reconfigure while jobs come and go;
-//! usage is lost.
+//! slurmdbd stops and comes back; slurmctld is reconfigured while jobs come and go; usage is lost.
 
 use anyhow::{Result, ensure};
 
@@ -70,7 +69,7 @@ pub fn reconfigure_under_load(life: &mut Life) -> Result<()> {
     Ok(())
 }
 
-/// `PriorityUsageResetPeriod=NOW`, then as before; gives what was used since.
+/// Sets `PriorityUsageResetPeriod=NOW` and then the old value; returns the usage since then.
 pub fn reset_now(life: &mut Life) -> Result<Ledger> {
     life.check.step("forgetting all usage");
     set_reset_period(life, "NOW")?;
@@ -95,7 +94,7 @@ fn set_reset_period(life: &mut Life, period: &str) -> Result<()> {
     life.cluster.write_conf()
 }
 
-/// Stops and starts slurmctld, and waits for the pass that either plugin begins with.
+/// Restarts slurmctld, and waits for the first pass, which either plugin makes at once.
 fn restart(life: &mut Life) -> Result<()> {
     life.cluster.stop_slurmctld()?;
     let before = fixture::now()?;

@@ -1,4 +1,4 @@
-//! When passes began, as either plugin writes it down.
+//! Start times of passes, as either plugin saves them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How often the file is looked at; passes are at least a second apart.
+/// Interval between looks at the file; passes are at least a second apart.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The times of the passes so far, seconds since 1970.
@@ -36,8 +36,8 @@ impl Passes {
     }
 
     fn look(&self, folder: &Path) {
-        // Both plugins write the begin of a pass at its end: eight bytes, the highest first. Stock
-        // takes the file away for an instant while it replaces it.
+        // Both plugins write the start of a pass at its end: eight bytes, most significant first.
+        // Stock removes the file for an instant while it replaces it.
         let bytes = fs::read(folder.join("state/priority_last_decay_ran")).unwrap_or_default();
         let Some(begin) = bytes.first_chunk().map(|bytes| i64::from_be_bytes(*bytes)) else {
             return;
@@ -48,7 +48,7 @@ impl Passes {
         }
     }
 
-    /// All so far, ascending.
+    /// All times so far, ascending.
     pub fn all(&self) -> Vec<i64> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.clone()

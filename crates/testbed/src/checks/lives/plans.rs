@@ -7,7 +7,7 @@ use crate::cluster::accounting::{Account, FairShare, Qos};
 use crate::cluster::conf::Nodes;
 use crate::under::Under;
 
-/// The node that jobs of the preemption scene fight for; others keep away from it.
+/// The node for the jobs of the preemption scene; other jobs avoid it.
 pub const ARENA: &str = "n3";
 
 /// Nodes.
@@ -18,10 +18,10 @@ pub const CPUS: u32 = 32;
 /// The clusters of jobs and limits.
 pub fn with_limits(check: &Check, under: Under) -> Plan {
     let mut plan = plan(check, under);
-    // Jobs that are allowed to start must wait for nothing but passes.
+    // Jobs that may start must wait only for passes.
     let scheduler = "sched_interval=1,bf_interval=1".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
-    // Each is used by a scene: between accounts that tie, stock goes by the order of its lists.
+    // A scene uses each account: stock orders tied accounts by the order of its lists.
     plan.accounting.accounts = vec![
         account("upper", None, 5, &[]),
         account("mins", Some("upper"), 2, &["ann"]),
@@ -35,7 +35,7 @@ pub fn with_limits(check: &Check, under: Under) -> Plan {
     plan
 }
 
-/// The clusters of the administrators; ours makes a pass every second unless it is to follow
+/// The clusters of the administrators. Our plugin makes a pass every second, except when it follows
 /// stock.
 pub fn of_administrators(check: &Check, under: Under) -> Plan {
     let mut plan = plan(check, under);
@@ -68,8 +68,8 @@ fn account(
     }
 }
 
-/// A site without decay and with passes once a minute, the most often that stock can: usage is
-/// then a whole number of TRES-seconds, whichever plugin counts it.
+/// A site without decay and with a pass per minute, the most frequent that stock allows: usage is a
+/// whole number of TRES-seconds with either plugin.
 fn plan(check: &Check, under: Under) -> Plan {
     let mut plan = fixture::plan(check.release, under.priority());
     plan.settings

@@ -1,4 +1,4 @@
-//! Who sees what of whom, with `PrivateData`.
+//! Visibility of jobs and usage with `PrivateData`.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::{Life, admin, plans, watch};
 use crate::checks::fixture::job;
 use crate::cluster::client::NewJob;
 
-/// Pending jobs of all users, looked at by root, a user, and the coordinator of an account.
+/// Pending jobs of all users, as root, a user, and an account coordinator see them.
 pub fn data(life: &mut Life) -> Result<()> {
     life.check.step("private data");
     let bob = life.cluster.user("bob")?.name.clone();
@@ -18,7 +18,7 @@ pub fn data(life: &mut Life) -> Result<()> {
         "account=phys",
         &format!("names={bob}"),
     ])?;
-    // It takes the whole cluster: whatever is submitted afterwards has a priority and waits.
+    // It takes the whole cluster: later jobs have a priority and wait.
     let whole = NewJob {
         cpus: plans::CPUS,
         nodes: plans::NODES,
@@ -55,7 +55,7 @@ pub fn data(life: &mut Life) -> Result<()> {
             ));
         }
     }
-    // The waiting ones first, lest they run.
+    // Cancel the waiting jobs first, so that they do not start.
     ids.reverse();
     watch::cancel(life.cluster, &ids)?;
     life.reconfigure("PrivateData", "none")

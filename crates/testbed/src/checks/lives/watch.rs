@@ -1,4 +1,4 @@
-//! Looking at jobs, and waiting for what becomes of them.
+//! Functions that look at jobs and wait for changes.
 
 use anyhow::{Context, Result, ensure};
 
@@ -7,7 +7,7 @@ use crate::cluster::Cluster;
 use crate::cluster::table::Row;
 use crate::wait;
 
-/// A job as `scontrol show job` tells of it.
+/// A job as `scontrol show job` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// `JobState`.
@@ -29,10 +29,10 @@ pub struct Look {
 }
 
 impl Look {
-    /// What a row says.
+    /// Reads a row.
     ///
     /// # Errors
-    /// A column is missing, or no number.
+    /// Fails if a column is missing or is not a number.
     pub fn of(row: &Row) -> Result<Look> {
         let time = |name| -> Result<i64> { Ok(row.get(name).unwrap_or(0)) };
         Ok(Look {
@@ -47,13 +47,13 @@ impl Look {
         })
     }
 
-    /// True once nothing more happens to it.
+    /// Returns true if the job has ended.
     pub fn is_over(&self) -> bool {
         ["COMPLETED", "CANCELLED", "TIMEOUT", "FAILED", "NODE_FAIL"].contains(&self.state.as_str())
     }
 }
 
-/// A job now.
+/// Returns the current state of a job.
 pub fn look(cluster: &Cluster, id: u32) -> Result<Look> {
     let jobs = cluster.show("job")?;
     Look::of(jobs.find("JobId", &id.to_string())?)
@@ -73,7 +73,7 @@ pub fn tasks(cluster: &Cluster, id: u32) -> Result<Vec<Look>> {
     Ok(tasks.into_iter().map(|(_, look)| look).collect())
 }
 
-/// Waits until a job is as wanted.
+/// Waits until a job meets a condition.
 pub fn becomes(
     cluster: &Cluster,
     id: u32,
@@ -103,8 +103,8 @@ pub fn waits_for(cluster: &Cluster, id: u32, reason: &str) -> Result<Look> {
     })
 }
 
-/// Waits until a job runs, has used some seconds, and slurmdbd knows: of a run that is over before
-/// slurmdbd has heard of its start, it may keep no record.
+/// Waits until a job runs, has used some seconds, and slurmdbd knows it. If a run ends before
+/// slurmdbd knows its start, slurmdbd may keep no record.
 pub fn has_run(cluster: &Cluster, id: u32) -> Result<()> {
     let start = fixture::started(cluster, id)?;
     let word = format!("--jobs={id}");
@@ -144,8 +144,9 @@ pub fn answers(cluster: &Cluster) -> Result<()> {
     })
 }
 
-/// The first of these passes at which `fulfilled`; there must be one, and at most one more may
-/// lie between it and `moment`: slurmctld looks at limits far more often than passes come.
+/// The first of these passes for which `fulfilled` returns true. There must be one, and at most one
+/// more pass may lie between it and `moment`, because slurmctld looks at limits far more often than
+/// passes come.
 pub fn first_pass(passes: &[i64], moment: i64, fulfilled: impl Fn(i64) -> bool) -> Result<i64> {
     let first = passes.iter().copied().find(|&pass| fulfilled(pass));
     let first = first.with_context(|| format!("no pass explains {moment}; passes: {passes:?}"))?;

@@ -1,5 +1,5 @@
-//! Sites where who used least of what it is entitled to comes first: hubs, groups and projects with
-//! shares; instances with minutes.
+//! Sites where the entity with the least usage relative to its entitlement comes first: hubs,
+//! groups and projects with shares; instances with minutes.
 
 use anyhow::{Context, Result, ensure};
 
@@ -10,19 +10,19 @@ use crate::checks::fixture;
 use crate::cluster::Cluster;
 use crate::cluster::Plan;
 
-/// What a job is expected to use, CPU-seconds: two CPUs for a minute.
+/// Expected usage of a job, CPU-seconds: two CPUs for a minute.
 const EXPECTED: u64 = 120;
 
 /// A project or instance, with its only user.
 struct Leaf {
     account: &'static str,
     user: &'static str,
-    /// What competes first, and what that is entitled to, in any unit.
+    /// The group, which competes first, and its entitlement, in any unit.
     group: &'static str,
     of_group: u64,
-    /// What it is entitled to within the group, in any unit.
+    /// Entitlement within the group, in any unit.
     entitled: u64,
-    /// What it uses before, CPUs for some seconds.
+    /// Earlier usage: number of CPUs for some seconds.
     uses: u32,
 }
 
@@ -43,13 +43,13 @@ const fn leaf(
     }
 }
 
-/// Groups of the page, in parts of 75: three of five times two of three are 30.
+/// Groups of the page, in parts of 75: 3/5 times 2/3 is 30 parts.
 const A1: (&str, u64) = ("a_group1", 30);
 const A2: (&str, u64) = ("a_group2", 15);
 const B1: (&str, u64) = ("b_group1", 12);
 const B2: (&str, u64) = ("b_group2", 18);
 
-/// The page's projects: their use is a tenth of its minutes, for ten seconds.
+/// The page's projects: their usage is a tenth of the page's minutes, for ten seconds.
 const PROJECTS: [Leaf; 7] = [
     leaf("project_x", "xia", A1, 1, 10),
     leaf("project_y", "yan", A1, 1, 2),
@@ -60,10 +60,10 @@ const PROJECTS: [Leaf; 7] = [
     leaf("project_o", "ole", B2, 1, 6),
 ];
 
-/// Whose jobs wait, the oldest first.
+/// Projects of the waiting jobs, oldest first.
 const OF_PROJECTS: [usize; 8] = [0, 6, 4, 5, 1, 2, 1, 5];
 
-/// Hubs, groups and projects: the worked example, and who may give shares.
+/// Hubs, groups and projects: the worked example, and who may set shares.
 pub fn hubs(check: &Check) -> Result<()> {
     let page = Page::read(page::HUBS)?;
     let mut plan = page.plan(check, "slurm.conf")?;
@@ -102,10 +102,10 @@ const INSTANCES: [Leaf; 4] = [
     leaf("zeta_flex", "dan", ("zeta_flex", 10_000), 1, 20),
 ];
 
-/// Whose jobs wait: as many of both instances of the lab, and others.
+/// Instances of the waiting jobs: the same number for both instances of the lab, and others.
 const OF_INSTANCES: [usize; 8] = [1, 0, 1, 0, 0, 0, 2, 3];
 
-/// Instances with minutes, in a window and in all.
+/// Instances with minutes, in a window and in total.
 pub fn instances(check: &Check) -> Result<()> {
     let page = Page::read(page::INSTANCES)?;
     let mut plan = page.plan(check, "slurm.conf")?;
@@ -116,19 +116,19 @@ pub fn instances(check: &Check) -> Result<()> {
         use_up(check, cluster, &INSTANCES)?;
         page.run(check, cluster, "A limit beside it")?;
         let order = started_in_order(check, cluster, &INSTANCES, &OF_INSTANCES)?;
-        // Twice the minutes, twice the work, as long as both have jobs.
+        // Twice the minutes give twice the work while both have jobs.
         let of_lab: Vec<usize> = order.into_iter().filter(|leaf| *leaf < 2).collect();
         ensure!(of_lab == [1, 0, 0, 1, 0, 0], "{of_lab:?}");
         page.done()
     })
 }
 
-/// Jobs take turns, on two CPUs: what they use meanwhile is little.
+/// Jobs take turns, on two CPUs: they use little meanwhile.
 fn one_at_a_time(plan: &mut Plan) {
     plan.settings.push(("Licenses", "turn:1".to_owned()));
 }
 
-/// Each leaf uses as many CPUs as it is to, for ten seconds.
+/// Runs a job in each leaf on its number of CPUs, for ten seconds.
 fn use_up(check: &Check, cluster: &Cluster, leaves: &[Leaf]) -> Result<()> {
     check.step("use");
     drain(cluster)?;
@@ -142,7 +142,7 @@ fn use_up(check: &Check, cluster: &Cluster, leaves: &[Leaf]) -> Result<()> {
     fixture::next_pass(cluster)
 }
 
-/// Jobs wait, and then start, in the order in which they are picked; gives whose they are.
+/// Checks that jobs wait and start in the picked order; returns their leaves in that order.
 fn started_in_order(
     check: &Check,
     cluster: &mut Cluster,
@@ -162,7 +162,7 @@ fn started_in_order(
     waits_in_order(cluster, &expected)?;
 
     check.step("they start");
-    // No pass comes between: what was used counts less than what was expected.
+    // No pass comes in between: real usage counts less than expected usage.
     let parameters = cluster.conf().get("PriorityParameters");
     let parameters = parameters.context("PriorityParameters")?;
     let rare = parameters.replace(&format!("calc_period={PERIOD}"), "calc_period=86400");
@@ -181,11 +181,11 @@ fn used(cluster: &Cluster, leaves: &[Leaf]) -> Result<Vec<u64>> {
     leaves.iter().map(used).collect()
 }
 
-/// Picks the group that used least of what it is entitled to, in it such a leaf, its oldest job;
-/// charges that; and so on.
+/// Picks the group with the least usage relative to its entitlement, in it the leaf by the same
+/// rule, and its oldest job; charges that job; and repeats.
 fn picked(used: &[u64], leaves: &[Leaf], jobs: &[(u32, usize)]) -> Result<Vec<(u32, usize)>> {
     let (mut used, mut left, mut order) = (used.to_vec(), jobs.to_vec(), Vec::new());
-    // All that anything is entitled to divides it: ratios are whole numbers.
+    // A multiple of all entitlements: ratios are whole numbers.
     const SCALE: u64 = 18_000_000;
     while !left.is_empty() {
         let of_group = |leaf: usize| -> u64 {

@@ -1,6 +1,6 @@
 //! The recipes: pages of `docs/policies/` for the administrators of different kinds of sites, each
-//! with a tree, slurm.conf and a policy. All of that is read from the page, and the order in which
-//! jobs start is worked out here by a few lines of its own.
+//! with a tree, slurm.conf and a policy. The check reads all of that from the page, and computes
+//! the order of job starts with a few lines of its own.
 
 mod least_used;
 mod on_demand;
@@ -27,7 +27,7 @@ fn job<'a>(user: &'a str, account: &'a str, cpus: u32, secs: u32) -> NewJob<'a> 
     }
 }
 
-/// No job starts until [`resume`].
+/// Drains the nodes: no job starts until [`resume`].
 fn drain(cluster: &Cluster) -> Result<()> {
     let words = [
         "scontrol",
@@ -43,7 +43,7 @@ fn resume(cluster: &Cluster) -> Result<()> {
     fixture::resume_node(cluster, "n0")
 }
 
-/// Waits until priorities are such that waiting jobs have this order.
+/// Waits until the priorities give waiting jobs this order.
 fn waits_in_order(cluster: &Cluster, expected: &[u32]) -> Result<()> {
     let mut found = Vec::new();
     let result = wait::until_true("the order of waiting jobs", DEADLINE, || {
@@ -65,7 +65,7 @@ fn waiting(cluster: &Cluster) -> Result<Vec<u32>> {
     Ok(found.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Waits until all these jobs have ended; gives them in the order of their starts.
+/// Waits until all these jobs have ended; returns them in the order of their starts.
 fn starts(cluster: &Cluster, ids: &[u32]) -> Result<Vec<u32>> {
     let mut starts = Vec::new();
     for id in ids {

@@ -15,13 +15,13 @@ use crate::wait;
 const ON_DEMAND: &str = "ondemand";
 const BOTH: &str = "reserved,ondemand";
 
-/// What a second costs by the page, and also a microsecond.
+/// Price of a second on the page, and also of a microsecond.
 const PRICE: u64 = 3;
-/// For how long the machine executed a job, microseconds.
+/// Execution time of a job on the machine, microseconds.
 const EXECUTED_US: u64 = 1_234_567;
 
-/// Jobs start first come, first served; those of a reservation before them, and the job that they
-/// halt comes back to its place; bills are those of a table of the runs.
+/// Jobs start first come, first served. Jobs of a reservation start before them, and a halted job
+/// returns to its place. Bills match a table of the runs.
 pub fn on_demand(check: &Check) -> Result<()> {
     let page = Page::read(page::ON_DEMAND)?;
     let plan = page.plan(check, "slurm.conf")?;
@@ -36,7 +36,7 @@ pub fn on_demand(check: &Check) -> Result<()> {
         let second = cluster.submit(&on_demand_job("ann", "acme"))?;
         let third = cluster.submit(&on_demand_job("bob", "beta"))?;
         waits_in_order(cluster, &[second, third])?;
-        // What the machine's own program would write later.
+        // The machine's own program would write this later.
         let measured = format!("admincomment=executed_us={EXECUTED_US}");
         let named = format!("jobid={second}");
         cluster.run(&["scontrol", "update", &named, &measured])?;
@@ -59,7 +59,7 @@ pub fn on_demand(check: &Check) -> Result<()> {
         let halting = reserved(1)?;
         fixture::ended(cluster, halting)?;
         fixture::next_pass(cluster)?;
-        // Though the second was submitted earlier than the halted one was requeued.
+        // Although the second was submitted before the halted one was requeued.
         waits_in_order(cluster, &[first, second, third])?;
         let running = reserved(6)?;
         fixture::started(cluster, running)?;
@@ -79,8 +79,8 @@ pub fn on_demand(check: &Check) -> Result<()> {
         };
         let all = [halting, running, first, second, third, left];
         let found = starts(cluster, &all)?;
-        // By the rules: the reservation's in their order, and then all others in the order in
-        // which they were first submitted.
+        // The expected order: the reservation's jobs in their order, then all others in the order
+        // of their first submission.
         ensure!(found == all, "started {found:?}, not {all:?}");
         ensure!(state(first, "Restarts")? == "1", "it was not halted");
         let (_, ended) = fixture::ended(cluster, running)?;
@@ -93,7 +93,7 @@ pub fn on_demand(check: &Check) -> Result<()> {
     })
 }
 
-/// The bill is what the runs that sacct lists cost, one by one.
+/// Checks the bill against the cost of each run that sacct lists.
 fn bill(check: &Check, cluster: &Cluster, page: &Page) -> Result<()> {
     let columns = "Account,Partition,State,ElapsedRaw";
     let format = format!("--format={columns}");
@@ -135,14 +135,14 @@ fn bill(check: &Check, cluster: &Cluster, page: &Page) -> Result<()> {
     owes(&printed, &by_microsecond)
 }
 
-/// The database tells the same length of the reservation as slurmctld did.
+/// Checks that the database has the same length of the reservation as slurmctld.
 fn reservation(check: &Check, cluster: &Cluster, page: &Page) -> Result<()> {
     let printed = page.run(check, cluster, "The bill of a reservation")?;
     ensure!(printed.starts_with("r1|"), "{printed}");
     Ok(())
 }
 
-/// The table says so, and nothing else.
+/// Fails unless the table shows exactly these amounts.
 fn owes(printed: &str, expected: &BTreeMap<&str, u64>) -> Result<()> {
     for (account, amount) in expected {
         let line = |line: &str| {
@@ -166,7 +166,7 @@ fn on_demand_job<'a>(user: &'a str, account: &'a str) -> NewJob<'a> {
     }
 }
 
-/// A job that would run for minutes, but not when it was restarted.
+/// A job that runs for minutes the first time, but ends at once after a restart.
 fn restarted<'a>(user: &'a str, account: &'a str) -> NewJob<'a> {
     let mut new = on_demand_job(user, account);
     let script = "--wrap=test -n \"$SLURM_RESTART_COUNT\" || sleep 600; sleep 1";

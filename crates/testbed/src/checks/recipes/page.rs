@@ -1,9 +1,9 @@
-//! A page of `docs/policies/`, carried out as its reader would do it.
+//! A page of `docs/policies/`, carried out as a reader would do it.
 //!
-//! What stands behind the fence of a block says what it is: `conf slurm.conf`, lines of that file;
-//! `text tree.cfg`, accounts and users as `sacctmgr load` reads them; `console recipe`, commands
-//! that are tried here, and lines of what they print; `LANGUAGE NAME`, a file in `/etc/slurm/`.
-//! Nothing is passed over: a word that is not known is an error, as is a block that no check used.
+//! The words after the fence of a block give its kind: `conf slurm.conf`, lines of that file; `text
+//! tree.cfg`, accounts and users as `sacctmgr load` reads them; `console recipe`, commands that run
+//! here, and lines of their output; `LANGUAGE NAME`, a file in `/etc/slurm/`. Nothing is skipped:
+//! an unknown kind is an error, and so is a block that no check used.
 
 use std::cell::RefCell;
 use std::fs;
@@ -23,14 +23,14 @@ pub const HUBS: &str = "docs/policies/hub-group-project.md";
 pub const INSTANCES: &str = "docs/policies/instances.md";
 pub const ON_DEMAND: &str = "docs/policies/on-demand.md";
 
-/// Blocks with commands that are run here.
+/// Kind of the blocks with commands to run.
 const COMMANDS: &str = "console recipe";
 const CONF: &str = "conf slurm.conf";
 const TREE: &str = "text tree.cfg";
-/// Where the page's files are; here it is the cluster's folder.
+/// Folder of the page's files; the cluster's folder replaces it.
 const FOLDER: &str = "/etc/slurm/";
 
-/// Seconds between two passes; pages have longer ones.
+/// Seconds between two passes; pages have longer periods.
 pub const PERIOD: u32 = 2;
 /// CPUs of the only node.
 pub const CPUS: u32 = 45;
@@ -58,10 +58,10 @@ struct Call {
 }
 
 impl Page {
-    /// Reads one.
+    /// Reads a page.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if the file cannot be read.
     pub fn read(file: &'static str) -> Result<Page> {
         let text = fs::read_to_string(project::root().join(file)).context(file)?;
         Ok(Page {
@@ -106,7 +106,7 @@ impl Page {
         tree(&self.block(TREE, None)?.text).with_context(|| self.file.to_owned())
     }
 
-    /// A cluster with the tree and the settings, but for what is in files and for partitions.
+    /// A cluster with the tree and the settings, without the files and partitions.
     pub fn plan(&self, check: &Check, section: &str) -> Result<Plan> {
         let mut plan = Plan {
             release: check.release.clone(),
@@ -133,7 +133,7 @@ impl Page {
         Ok(plan)
     }
 
-    /// Writes the page's files, and puts its settings in the place of those `before`.
+    /// Writes the page's files, and replaces the settings `before` with its own.
     pub fn apply(
         &self,
         cluster: &mut Cluster,
@@ -159,7 +159,7 @@ impl Page {
         for (key, value) in self.conf(section)? {
             let value = translated(cluster, &value);
             match key.as_str() {
-                // Since the start.
+                // Set since the start.
                 "PriorityType" | "AuthInfo" => {}
                 "PriorityParameters" => parameters = format!("{parameters},{value}"),
                 "PartitionName" => partitions.push(value),
@@ -173,8 +173,8 @@ impl Page {
         cluster.reconfigure()
     }
 
-    /// Runs the commands below a heading; each must print what is shown below it, and one that
-    /// fails must show with what. Gives what they print.
+    /// Runs the commands below a heading. Each must print the lines that the page shows below it,
+    /// and one that fails must show why. Returns their output.
     pub fn run(&self, check: &Check, cluster: &Cluster, section: &str) -> Result<String> {
         let block = self.block(COMMANDS, Some(section))?;
         let mut printed = String::new();
@@ -186,10 +186,10 @@ impl Page {
         Ok(printed)
     }
 
-    /// All that a check can use has been used.
+    /// Checks that every block was used.
     ///
     /// # Errors
-    /// A block that nobody carried out.
+    /// Fails if a block was not used.
     pub fn done(&self) -> Result<()> {
         let used = self.used.borrow();
         for (at, block) in self.blocks.iter().enumerate() {
@@ -242,7 +242,7 @@ fn squeezed(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text without the prefix of words.
+/// Returns a text without a prefix of its words.
 fn without(prefix: &str, text: &str) -> String {
     let mut out = String::new();
     for part in text.split_inclusive(prefix) {
@@ -253,7 +253,7 @@ fn without(prefix: &str, text: &str) -> String {
     out
 }
 
-/// A text with the cluster's own users and folder.
+/// Returns a text with the cluster's own users and folder.
 fn translated(cluster: &Cluster, text: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
@@ -315,7 +315,7 @@ fn calls(text: &str) -> Vec<Call> {
     found
 }
 
-/// Lines as `sacctmgr dump` writes them: `Parent - 'root'`, `Account - 'a':Fairshare=3`,
+/// Parses lines as `sacctmgr dump` writes them: `Parent - 'root'`, `Account - 'a':Fairshare=3`,
 /// `User - 'ann':Fairshare=parent`.
 fn tree(text: &str) -> Result<Accounting> {
     let mut site = Accounting::default();
@@ -358,7 +358,7 @@ fn tree(text: &str) -> Result<Accounting> {
     Ok(site)
 }
 
-/// Names of a cluster live as long as the program.
+/// Leaks a string: names of a cluster live as long as the program.
 fn leaked(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }

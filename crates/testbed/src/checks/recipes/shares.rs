@@ -1,4 +1,4 @@
-//! Sites whose users have shares: one site, one use, and the rules of three pages.
+//! Sites whose users have shares: one site with one usage, and the rules of three pages.
 
 use anyhow::{Context, Result, ensure};
 
@@ -9,7 +9,7 @@ use crate::checks::fixture;
 use crate::cluster::Cluster;
 use crate::cluster::accounting::{Accounting, FairShare};
 
-/// What each user uses at once, CPUs; the others nothing.
+/// CPUs that each user uses at once; other users use nothing.
 const USE: [(&str, &str, u32); 5] = [
     ("ana", "vision", 12),
     ("ben", "vision", 3),
@@ -18,14 +18,14 @@ const USE: [(&str, &str, u32); 5] = [
     ("eli", "robots", 9),
 ];
 
-/// For how long, seconds: a second more or less changes no order.
+/// Duration, seconds: a second more or less does not change the order.
 const SECS: u32 = 10;
 
-/// A node of the tree, as a naive reader of sshare sees it.
+/// A node of the tree, read from sshare.
 #[derive(Clone, Debug)]
 struct Node {
     name: &'static str,
-    /// The account above, or that of a user.
+    /// The parent account, or the account of a user.
     parent: &'static str,
     is_user: bool,
     shares: f64,
@@ -38,7 +38,7 @@ pub fn by_shares(check: &Check) -> Result<()> {
     let classic = Page::read(page::CLASSIC)?;
     let flux = Page::read(page::FLUX)?;
     let mut plan = fair_tree.plan(check, "slurm.conf")?;
-    // One job at a time, on one CPU: what is used meanwhile changes no order.
+    // One job at a time, on one CPU: usage meanwhile does not change the order.
     plan.settings.push(("Licenses", "turn:1".to_owned()));
     let scheduler = "batch_sched_delay=0,sched_interval=2".to_owned();
     plan.settings.push(("SchedulerParameters", scheduler));
@@ -91,7 +91,7 @@ pub fn by_shares(check: &Check) -> Result<()> {
                 .find("User", &cluster.user(user)?.name)?
                 .get("FairShare")
         };
-        // Both unused; the tied user is only placed before the bank.
+        // Both are unused; the tied user comes before the bank.
         ensure!(factor("gus")? > factor("hal")?, "gus and hal tie");
         started_in_order(cluster, &accounting, by_level)?;
         flux.run(check, cluster, "What users see")?;
@@ -103,7 +103,7 @@ pub fn by_shares(check: &Check) -> Result<()> {
     })
 }
 
-/// Everybody submits a job: they wait, and then start, in the order that `order` makes of users.
+/// Every user submits a job: jobs must wait, and then start, in the users' order by `order`.
 fn started_in_order(
     cluster: &Cluster,
     accounting: &Accounting,
@@ -117,7 +117,7 @@ fn started_in_order(
     Ok(())
 }
 
-/// Everybody submits a job; gives the jobs in that order.
+/// Every user submits a job; returns the jobs in that order.
 fn waited_in_order(
     cluster: &Cluster,
     accounting: &Accounting,
@@ -180,8 +180,8 @@ fn nodes(cluster: &Cluster, accounting: &Accounting) -> Result<Vec<Node>> {
     Ok(nodes)
 }
 
-/// Fair Tree, and the weighted walk but for ties: on each level the highest shares over usage
-/// first, a user before an account, and all below it before the next.
+/// Fair Tree, and also the weighted walk except for ties: on each level the highest shares over
+/// usage first, a user before an account, and everything below a node before the next node.
 fn by_level(nodes: &[Node]) -> Vec<&'static str> {
     fn below(parent: &str, nodes: &[Node], order: &mut Vec<&'static str>) {
         let mut level: Vec<&Node> = nodes.iter().filter(|node| node.parent == parent).collect();
@@ -201,8 +201,9 @@ fn by_level(nodes: &[Node]) -> Vec<&'static str> {
     order
 }
 
-/// Users by a number that is made from their fraction of the whole, their part of all usage, and
-/// that with what is lent from their account, the highest first. Accounts are on one level.
+/// Orders users by a number, highest first. The number is made from a user's fraction of the whole,
+/// part of all usage, and that part with the usage that its account adds. All accounts are on one
+/// level.
 fn by_user(nodes: &[Node], number: impl Fn(f64, f64, f64) -> f64) -> Vec<&'static str> {
     let on_level = |node: &Node| {
         let level = nodes

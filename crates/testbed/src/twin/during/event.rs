@@ -1,28 +1,28 @@
-//! What happens in the middle of passes, and the site that it happens to.
+//! Events in the middle of passes, and the site in which they happen.
 
 use crate::twin::own::Own;
 
-/// What happens.
+/// An event.
 pub struct Event {
     /// Lines of a life.
     pub(super) lines: &'static [&'static str],
-    /// What it may leave different for a moment.
+    /// The part that it may leave different for a moment.
     pub(super) own: Own,
 }
 
 impl Event {
-    /// As the name of a test.
+    /// The name for tests.
     pub fn name(&self) -> String {
         self.lines.join("+").replace(' ', "_")
     }
 
-    /// One job is purged, and another one gets its id.
+    /// Returns true if a job is purged and a new job gets its id.
     pub(super) fn gives_id_again(&self) -> bool {
         self.lines.iter().any(|line| line.starts_with("purge"))
             && self.lines.iter().any(|line| line.starts_with("submit"))
     }
 
-    /// Jobs are charged, or associations and QOS are others.
+    /// Returns true if jobs are charged, or if associations or QOS change.
     pub(super) fn concerns_usage(&self) -> bool {
         let words = ["end", "requeue", "resize", "suspend", "resume", "save"];
         let word = self.lines[0].split(' ').next().unwrap_or_default();
@@ -33,7 +33,7 @@ impl Event {
     }
 }
 
-/// One that leaves nothing different.
+/// An event that leaves nothing different.
 pub(super) const fn event(lines: &'static [&'static str]) -> Event {
     Event {
         lines,
@@ -65,7 +65,7 @@ const fn priced(job: u32, lines: &'static [&'static str]) -> Event {
 /// Jobs 1 to 20 run, 21 to 700 wait; 30 to 40 wait in two partitions, 60 is held, 61 has an
 /// administrator's priority, 50 waits as an array.
 pub(super) const EVENTS: &[Event] = &[
-    // Ends and sizes: usage is charged.
+    // Job ends and size changes: usage is charged.
     event(&["end 3"]),
     event(&["end 3", "end 4 state=timeout", "cancel 5"]),
     event(&["end 3", "clean 3", "purge 3"]),
@@ -74,7 +74,7 @@ pub(super) const EVENTS: &[Event] = &[
     event(&["suspend 8"]),
     event(&["resume 9"]),
     event(&["limit 10 limit=900"]),
-    // Administrators: priorities are set.
+    // Administrators set priorities.
     set_by_hand(300, &["setprio 300 prio=777"]),
     set_by_hand(650, &["setprio 650 prio=2"]),
     set_by_hand(21, &["setprio 21 prio=same"]),
@@ -100,7 +100,7 @@ pub(super) const EVENTS: &[Event] = &[
     event(&["cancel 21", "purge 21"]),
     event(&["cancel 700", "purge 700"]),
     event(&["cancel 36", "purge 36"]),
-    // A number is given away again.
+    // A job id is used again.
     priced(
         307,
         &[
@@ -124,7 +124,7 @@ pub(super) const EVENTS: &[Event] = &[
     partitions_change(&["part_del p3"]),
     partitions_change(&["part_del p2"]),
     partitions_change(&["part_qos p1 qos=2"]),
-    // Questions disturb nothing.
+    // Queries change nothing.
     event(&["sprio 0"]),
     event(&["sshare"]),
     event(&["save"]),

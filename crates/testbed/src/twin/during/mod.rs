@@ -1,9 +1,9 @@
 //! Events in the middle of a pass, at every point where the plugin holds no lock.
 //!
-//! Each event is played before a pass, after it, and at the first, second, ... point of it until
-//! the pass has no more. What the records hold in the end must be, field by field, what they hold
-//! when it happened before or after. What a pass could not know of, the next one makes good:
-//! after that there is no exception.
+//! Each event is played before a pass, after it, and at its first, second, ... point until the pass
+//! has no more points. At the end each field of the records must have the value that it has when
+//! the event happens before or after the pass. The next pass corrects what this pass could not
+//! know: after it there is no exception.
 
 mod event;
 mod kind;
@@ -29,7 +29,7 @@ use ranks::replace_numbers;
 pub use event::Event;
 pub use kind::{KINDS, Kind};
 
-/// When an event happens.
+/// The time of an event.
 #[derive(Clone, Copy, Debug)]
 enum When {
     Before,
@@ -45,22 +45,22 @@ pub struct Stage {
     host: Host,
     plugin: PathBuf,
     setup: Vec<String>,
-    /// What job 21 has before the pass.
+    /// Priority of job 21 before the pass.
     priority: String,
-    /// By what part of themselves sums may differ.
+    /// Allowed relative difference of sums.
     slack: f64,
-    /// The pass gives other priorities than the one before.
+    /// True if the pass changes priorities.
     moves: bool,
-    /// Follows stock.
+    /// True if the plugin follows stock.
     is_stock: bool,
-    /// Usage is what a ledger says.
+    /// True if usage comes from a ledger.
     has_window: bool,
-    /// Waiting jobs stand in an order.
+    /// True if waiting jobs have an order.
     has_order: bool,
 }
 
 impl Stage {
-    /// `last`: what happens between the last pass and the one under test, in any case.
+    /// `last`: events that always happen between the last pass and the one under test.
     fn new(host: &Host, plugin: &Path, parameters: &str, last: &[&str]) -> Result<Stage> {
         let mut setup = setup(&format!("{parameters},max_lock_ms=1"));
         setup.extend(last.iter().map(|line| (*line).to_owned()));
@@ -81,8 +81,8 @@ impl Stage {
             plugin: plugin.to_owned(),
             setup,
             priority,
-            // Stock's formula charges an end as if all of it came at once, so that what a pass
-            // lets decay right after it is a little less.
+            // Stock's formula charges an end as if all usage came at once, so the decay in a pass
+            // right after it is a little less.
             slack: if is_stock { 1e-4 } else { 1e-9 },
             moves,
             is_stock,
@@ -99,7 +99,8 @@ impl Stage {
             .lines
             .iter()
             .map(|line| line.replace("prio=same", &same));
-        // A look at the clock takes as long as the locks may be held: as many pieces as can be.
+        // Each look at the clock takes as long as the lock limit, so that the pass has the most
+        // pieces.
         let pass = ["look 1000000", "pass 0", "look 0"].map(str::to_owned);
         match when {
             When::Before => lines.extend(events.chain(pass)),
@@ -142,10 +143,10 @@ impl Stage {
         Ok(ends)
     }
 
-    /// One event at every point; returns how many there were.
+    /// Plays one event at every point; returns the number of points.
     ///
     /// # Errors
-    /// The first field that is neither what it is when the event comes first nor when it comes
+    /// Fails at the first field with neither the value of the event first nor that of the event
     /// last.
     pub fn enumerate(&self, event: &Event) -> Result<usize> {
         let (Some(before), Some(after)) = (
@@ -185,7 +186,7 @@ impl Stage {
 /// Plays all events at all points under all of [`KINDS`], and a pass that fails half-way.
 ///
 /// # Errors
-/// As [`Stage::enumerate`] and [`fails_half_way`].
+/// Fails as [`Stage::enumerate`] and [`fails_half_way`].
 pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
     for kind in &KINDS {
         let name = kind.name;
@@ -200,7 +201,7 @@ pub fn enumerate(host: &Host, plugin: &Path, threads: usize) -> Result<()> {
     Ok(())
 }
 
-/// Every event; returns how many points there were in all.
+/// Plays every event; returns the total number of points.
 fn all(stage: &Stage, events: &[&Event], threads: usize) -> Result<usize> {
     let next = AtomicUsize::new(0);
     let worker = || -> Result<usize> {
@@ -219,11 +220,11 @@ fn all(stage: &Stage, events: &[&Event], threads: usize) -> Result<usize> {
     })
 }
 
-/// A pass that ends between two pieces: jobs have priorities of this pass or of the last one,
-/// and the next pass makes up for all of it.
+/// A pass that fails between two pieces: jobs have priorities of this pass or of the last one, and
+/// the next pass completes all of it.
 ///
 /// # Errors
-/// Any other priorities.
+/// Fails if a job has any other priority.
 pub fn fails_half_way(stage: &Stage) -> Result<()> {
     let nothing = event(&["step 0"]);
     let Some(whole) = stage.play(&nothing, When::After)? else {
@@ -235,7 +236,7 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
             .clone()
             .with_variable("FAIRTREE_FAULT", "slice:panic:1"),
         plugin: stage.plugin.clone(),
-        // The fault strikes the first pass in pieces.
+        // The fault hits the first pass that works in pieces.
         setup: stage.setup.clone(),
         priority: String::new(),
         slack: stage.slack,
@@ -274,11 +275,12 @@ pub fn fails_half_way(stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-/// slurmctld is told to end, at every point of a pass; then it starts again, or goes on after all. Returns
-/// how many points there were. The host fails where the pass takes a lock of slurmctld after that.
+/// slurmctld gets the order to end, at every point of a pass; then it starts again, or continues
+/// after all. Returns the number of points. The host fails if the pass takes a lock of slurmctld
+/// after the order.
 ///
 /// # Errors
-/// A field that is not what it is after a pass that nothing came between.
+/// Fails if a field differs from its value after an undisturbed pass.
 pub fn slurmctld_ends_meanwhile(stage: &Stage) -> Result<usize> {
     let play = |further: &[&str]| -> Result<Option<Ends>> {
         let mut lines = stage.setup.clone();
@@ -296,9 +298,9 @@ pub fn slurmctld_ends_meanwhile(stage: &Stage) -> Result<usize> {
         }
     };
     let mut points = 0;
-    // What stock makes of use and run-seconds at a start depends on when its last pass was.
+    // Stock's usage and run-seconds at a start depend on the time of its last pass.
     let again: &[&str] = if stage.is_stock { &[] } else { &["restart 0"] };
-    // Nor is it the same whether it charges in one pass or in two.
+    // They also differ if it charges in two passes instead of one.
     let slack = if stage.is_stock { 1e-3 } else { stage.slack };
     for &then in again.iter().chain(&["ending off"]) {
         let pass = ["look 1000000", "pass 0", "look 0"];
@@ -323,7 +325,7 @@ pub fn slurmctld_ends_meanwhile(stage: &Stage) -> Result<usize> {
     Ok(points)
 }
 
-/// Fields that have neither the value of `a` nor that of `b`.
+/// Lists fields that have neither the value of `a` nor that of `b`.
 fn either(
     fields: &BTreeMap<String, String>,
     a: &BTreeMap<String, String>,
@@ -347,8 +349,8 @@ fn either(
     differing
 }
 
-/// Sums are added in another order, so that numbers may differ by `slack` of themselves, and what is
-/// cut off behind them by one.
+/// Returns true if two fields are equal. Sums are added in a different order, so numbers may differ
+/// by the relative `slack`, and truncated numbers by one.
 fn same(name: &str, a: &str, b: &str, slack: f64) -> bool {
     let number = |text: &str| -> Option<f64> { text.split(' ').next_back()?.parse().ok() };
     if a == b {

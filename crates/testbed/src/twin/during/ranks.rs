@@ -1,13 +1,13 @@
-//! Numbers of jobs that stand in an order, as ranks.
+//! Converts the numbers of ordered jobs to ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The numbers that an order gives in these lives are higher, their weighted sums are lower.
+/// In these lives the numbers of an order are at least this, and weighted sums are lower.
 const LOWEST: u32 = 1 << 31;
 
-/// Puts its rank in the place of each number: which numbers jobs have also depends on those that they had
-/// before, the order of the jobs does not. The number of a job that does not wait has no rank; another one
-/// may have it by now.
+/// Replaces each number by its rank: the numbers also depend on earlier numbers, but the order of
+/// the jobs does not. A job that does not wait has no rank, because a different job may have its
+/// number by now.
 pub(super) fn replace_numbers(fields: &mut BTreeMap<String, String>) {
     let number = |value: &String| value.parse().ok().filter(|number| *number >= LOWEST);
     let base_state = |value: &String| value.parse::<u32>().ok().map(|state| state & 0xff);
