@@ -1,4 +1,4 @@
-//! Naming the faults that explain what a plugin left.
+//! Finds the faults that explain the records that a plugin left.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,24 +13,24 @@ use super::model::{Call, Left, leave};
 use super::rows;
 use super::trace::{Event, Hook, Trace};
 
-/// How often each fault acted, and how many fields it changed.
+/// Number of actions of each fault, and of fields that it changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultCounts {
-    /// Calls that needed the fault, and fields that are wrong without it in them.
+    /// Number of calls that need the fault, and of fields in them that are wrong without it.
     pub faults: BTreeMap<Fault, (usize, usize)>,
-    /// All calls.
+    /// Number of all calls.
     pub calls: usize,
 }
 
 impl FaultCounts {
-    /// Prints the table, if there is anything in it.
+    /// Prints the table, if it is not empty.
     pub fn print(&self) {
         if self.calls > 0 {
             print!("{self}");
         }
     }
 
-    /// Adds another one.
+    /// Adds other counts.
     pub fn add(&mut self, other: &FaultCounts) {
         self.calls += other.calls;
         for (fault, (calls, fields)) in &other.faults {
@@ -63,27 +63,27 @@ pub struct Unexplained {
     pub line: usize,
     /// The call.
     pub hook: Hook,
-    /// What differs from the nearest explanation.
+    /// Differences from the nearest explanation.
     pub fields: Vec<Mismatch>,
 }
 
-/// What came of a trace.
+/// The result for a trace.
 pub enum Explained {
     /// Every call is explained.
     All(FaultCounts),
-    /// One is not.
+    /// One call is not explained.
     Not(Box<Unexplained>),
 }
 
-/// Explains every call of a trace by faults of `allowed`, as few as are needed.
+/// Explains every call of a trace by as few faults of `allowed` as possible.
 ///
 /// # Errors
-/// A trace that cannot be read.
+/// Fails if the trace cannot be read.
 pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
     let mut trace = Trace::new(text);
     let mut memory = Memory::default();
     let mut counts = FaultCounts::default();
-    // Calls mostly need what calls needed before.
+    // Most calls need the same faults as earlier calls.
     let mut usual: Vec<Fault> = vec![];
     while let Some(event) = trace.next()? {
         let (line, hook, before, after, rows) = match event {
@@ -140,11 +140,11 @@ pub fn explain(text: &str, allowed: &Faults) -> Result<Explained> {
     Ok(Explained::All(counts))
 }
 
-/// The faults that one call needed, how many fields are wrong without each, and what the plugin
-/// remembers; or what remains unexplained.
+/// The faults that one call needed, with the number of fields that are wrong without each, and the
+/// plugin's memory; or the unexplained fields.
 type Attribution = Result<(Vec<(Fault, usize)>, Memory), Vec<Mismatch>>;
 
-/// What a call left and answered that is not as it must be.
+/// Wrong fields in the records and answers of a call.
 fn wrong(call: &Call, left: &Left, faults: &Faults) -> Vec<Mismatch> {
     let mut found = mismatches(left, call.after);
     found.extend(rows::mismatches(call.rows, &left.records, faults));
@@ -162,14 +162,14 @@ fn explain_call(
     if wrong(call, &documented, &none).is_empty() {
         return Ok(Ok((vec![], documented.memory)));
     }
-    // A copy remembers only what this call asks for.
+    // The copy records only the faults that this call queries.
     let allowed = allowed.afresh();
     let mut left = leave(call, memory, &allowed)?;
     let rest = wrong(call, &left, &allowed);
     if !rest.is_empty() {
         return Ok(Err(rest));
     }
-    // Leave out one fault after the other, as long as the others suffice.
+    // Remove one fault after the other, as long as the rest is enough.
     let mut asked = allowed.asked();
     let few: Vec<Fault> = asked
         .iter()

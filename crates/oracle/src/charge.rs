@@ -1,4 +1,4 @@
-//! What jobs are charged, and where it goes.
+//! Charges of jobs, and the records that receive them.
 
 use std::rc::Rc;
 
@@ -12,10 +12,10 @@ use super::records::{Conf, ENERGY, Job, NO_CONSUME, NO_VAL, Qos, Records, flag};
 /// The half-life that means "never".
 const INFINITE_SECS: u32 = u32::MAX - 59;
 
-/// Doublings that a charge before the next pass is worth at most.
+/// Largest number of doublings of a charge before the next pass.
 const MAX_DOUBLINGS: i64 = 512;
 
-/// How usage decays under a half-life; `None`: not at all.
+/// Decay of usage for a half-life; `None`: no decay.
 pub fn decay(half_life: u32, faults: &Faults) -> Option<Decay> {
     let approximate = half_life != 0 && faults.has(Fault::HalfLife);
     let never = half_life == 0 || (half_life == INFINITE_SECS && !approximate);
@@ -30,17 +30,17 @@ pub fn decay(half_life: u32, faults: &Faults) -> Option<Decay> {
 pub struct Period {
     pub last_ran: Option<i64>,
     pub now: i64,
-    /// When the usage in the records is worth its number.
+    /// The time at which the usage in the records has its value.
     pub valued_at: i64,
     pub at_end: bool,
     pub half_life: u32,
 }
 
-/// What one job is charged.
+/// The charge of one job.
 struct Charge {
     /// Seconds times usage factor: decayed, and in full.
     wall: [Fraction; 2],
-    /// The same times billing.
+    /// The wall time, times billing.
     usage: [Fraction; 2],
     run_secs: u64,
 }
@@ -51,7 +51,7 @@ fn factor_of(records: &Records, job: &Job) -> f64 {
     if factor >= 0.0 { factor } else { 1.0 }
 }
 
-/// Seconds times a factor, as slurmctld cuts it.
+/// Seconds times a factor, truncated as in slurmctld.
 fn scaled(secs: u64, factor: f64) -> u64 {
     (secs as f64 * factor) as u64
 }
@@ -60,7 +60,7 @@ fn seconds(from: i64, to: i64) -> u64 {
     u64::try_from(to - from).unwrap_or(0)
 }
 
-/// Decayed use of one unit per second.
+/// Decayed usage of one unit per second.
 fn worth(period: &Period, from: i64, to: i64, faults: &Faults) -> Fraction {
     let secs = to - from;
     if secs <= 0 {
@@ -72,13 +72,13 @@ fn worth(period: &Period, from: i64, to: i64, faults: &Faults) -> Fraction {
     if faults.has(Fault::DecayAtStart) {
         return whole(secs) * decay.factor(secs);
     }
-    // Back to when the records are worth their numbers, within bounds.
+    // Back to the time at which the records have their values, within bounds.
     let back = (to - period.valued_at).min(MAX_DOUBLINGS * i64::from(period.half_life));
     decay.integral(from, to, to) * decay.factor(-back)
 }
 
-/// The last pass that charged a run: where the clock is behind the last one, runs that began since
-/// are none of that one's.
+/// The last pass that charged a run. If the clock is behind the last pass, that pass did not charge
+/// runs that began since then.
 fn passed(memory: &Memory, faults: &Faults, job: &Job, period: &Period) -> Option<i64> {
     let last_ran = period.last_ran?;
     let behind = memory.behind || period.now < last_ran;
@@ -89,7 +89,7 @@ fn passed(memory: &Memory, faults: &Faults, job: &Job, period: &Period) -> Optio
     Some(charged.copied().unwrap_or(job.start))
 }
 
-/// Up to when a run was charged beyond the last pass.
+/// Time up to which a run was charged after the last pass.
 fn charged_until(conf: &Conf, memory: &Memory, job: &Job) -> Option<i64> {
     let remembered = memory
         .recent
@@ -112,7 +112,7 @@ fn charge_of(
         return None;
     }
     let mut to = period.now;
-    // While a job is resized, that is when it should end.
+    // While a job is resized, this is the time at which it should end.
     let is_end = || !job.is_resizing() || faults.has(Fault::ResizeByLimit);
     if period.at_end && job.end != 0 && job.end < to && is_end() {
         to = job.end;
@@ -162,7 +162,7 @@ fn limit_secs(job: &Job) -> u64 {
     u64::from(job.limit) * 60
 }
 
-/// Run-seconds of a job used up to a moment, cut as those added at its start.
+/// Used run-seconds of a job up to a moment, truncated like those added at its start.
 fn used_until(job: &Job, until: i64, factor: f64) -> u64 {
     scaled(seconds(job.start, until).min(limit_secs(job)), factor)
 }
@@ -180,7 +180,7 @@ fn stock_run_secs(job: &Job, from: i64, to: i64, end_time_exp: i64) -> u64 {
     }
 }
 
-/// Is a job's billing to be recomputed for a charge from `from` on?
+/// Returns true if a job's billing must be recomputed for a charge from `from` on.
 fn recounts(job: &Job, from: i64) -> bool {
     job.alloc.is_some() && (job.billing.is_none() || job.resized >= from)
 }
@@ -193,7 +193,7 @@ fn billing(job: &Job, from: i64) -> f64 {
     }
 }
 
-/// Charges a job; false if its end was charged before.
+/// Charges a job; returns false if its end was charged before.
 pub fn charge(
     records: &mut Records,
     memory: &Memory,
@@ -281,7 +281,7 @@ fn book_tres(job: &Job, wall: &Fraction, secs: u64, usage: &mut [Fraction], run_
     }
 }
 
-/// Whose run-seconds a QOS keeps apart: those of the job's account and user.
+/// Keys of separate run-seconds in a QOS: the job's account and user.
 fn used_by(records: &Records, job: &Job) -> Vec<String> {
     let assoc = records.assocs.get(&job.assoc);
     let names = assoc.map(|assoc| [format!("acct_{}", assoc.acct), format!("user_{}", job.user)]);
@@ -308,7 +308,7 @@ fn counted(job: &Job) -> impl Iterator<Item = (usize, u64)> {
     counts.filter(|(at, count)| *at != ENERGY && *count != 0 && *count != NO_CONSUME)
 }
 
-/// Takes from the run-seconds what jobs had used at the last pass: slurmctld has just added the
+/// Subtracts from the run-seconds what jobs had used at the last pass: slurmctld has just added the
 /// whole time limit of every job.
 pub fn take_consumed(records: &mut Records, memory: &Memory, faults: &Faults) {
     if !records.conf.limits {
@@ -328,7 +328,7 @@ pub fn take_consumed(records: &mut Records, memory: &Memory, faults: &Faults) {
         let last_ran = passed(memory, faults, &job, &period);
         let secs = last_ran.unwrap_or(0) - job.start;
         let counts = if stock {
-            // Newer releases look up the account among those of the QOS.
+            // Newer releases look up the account in the QOS.
             job.is_running() && secs >= 0 && (job.assoc != 0 || !records.conf.starts_anew)
         } else {
             let counted = job.is_running() || job.is_suspended();
@@ -371,22 +371,23 @@ fn take(records: &mut Records, job: &Job, per_count: &dyn Fn(u64) -> u64) {
     }
 }
 
-/// Whether a pass charges a job that has not ended.
+/// Returns true if a pass charges a job that has not ended.
 pub fn accrues(conf: &Conf, faults: &Faults, job: &Job) -> bool {
     if job.is_finished() || job.is_completing() || job.start == 0 || job.assoc == 0 {
         return false;
     }
-    // A start that backfill has planned.
+    // For a pending job, `start` is the start that backfill has planned.
     !job.is_pending() || (conf.has(flag::CALCULATE_RUNNING) && faults.has(Fault::PendingWall))
 }
 
-/// Whether a pass must find the end of a job itself: without limits slurmctld does not report it.
+/// Returns true if a pass must find the end of a job itself, because slurmctld does not report it
+/// without limits.
 pub fn ended_unreported(conf: &Conf, job: &Job) -> bool {
     let ended = job.is_finished() || job.is_completing();
     !conf.limits && ended && job.end_time_exp.is_some() && job.start != 0 && job.assoc != 0
 }
 
-/// `NO_VAL` as a number of the records.
+/// `NO_VAL` as a number in the records.
 pub fn no_val() -> Fraction {
     whole(NO_VAL)
 }

@@ -1,4 +1,4 @@
-//! What a plugin left against what it must leave, field by field.
+//! Compares the records that a plugin left with the expected ones, field by field.
 
 use super::mismatch::{FACTOR, Mismatch, Mismatches, USAGE, of_power};
 use super::model::Left;
@@ -6,7 +6,7 @@ use super::number::exact;
 use super::price::AllBounds;
 use super::records::{Assoc, Job, Leaf, Qos, Records, Usage};
 
-/// The fields that differ from what they must be.
+/// The fields that differ from their expected values.
 pub fn mismatches(left: &Left, after: &Records) -> Vec<Mismatch> {
     let mut found = Mismatches(vec![]);
     let must = &left.records;
@@ -92,7 +92,7 @@ impl Mismatches {
         self.usage(&format!("qos {id}"), &must.usage, &is.usage);
         self.equal(&format!("qos {id} run_secs"), &must.run_secs, &is.run_secs);
         for (whose, is) in &is.used {
-            // Who is charged for the first time gets a counter that stands at 0.
+            // An account or user gets a counter of 0 at its first charge.
             let none = vec![0; is.len()];
             let must = must.used.get(whose).unwrap_or(&none);
             self.equal(&format!("qos {id} {whose}"), must, is);

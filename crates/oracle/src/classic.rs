@@ -1,8 +1,8 @@
 //! Classic and depth-oblivious fair share.
 //!
-//! Documented (classic_fair_share.shtml; `DEPTH_OBLIVIOUS` of slurm.conf(5)): all associations at
-//! one moment. The stock plugin computes accounts at the start of a pass, from usage as the last
-//! one left it, and users on demand.
+//! As documented (classic_fair_share.shtml; `DEPTH_OBLIVIOUS` in slurm.conf(5)), all associations
+//! are computed at one moment. The stock plugin computes accounts at the start of a pass, from the
+//! usage after the last pass, and users on demand.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use super::number::{
 };
 use super::records::{Assoc, Records, flag};
 
-/// Bits that are enough for what ends in an x87 number.
+/// Enough bits for a result in an x87 number.
 const BITS: u64 = 160;
 
 /// Rp Rl^k S: effective usage of depth-oblivious fair share.
@@ -41,12 +41,12 @@ impl DepthOblivious<'_> {
         let above = quotient(self.used_above, self.share_above);
         let local = quotient(self.used, self.share);
         let local = quotient(&local, &quotient(&self.used_level, self.share_above));
-        // Opposed: one above 1, the other below.
+        // Opposite sides: one is above 1, the other below.
         let sides = (&above - Fraction::one()) * (&local - Fraction::one());
         let local = if sides.is_negative() {
             let exponent = 1.0 / (1.0 + (5.0 * to_f64(&ln(&above))).powi(2));
             let rounded = to_f64(&local);
-            // Below that an f64 has few bits left, or none.
+            // Below this an f64 has few bits left, or none.
             if rounded < f64::MIN_POSITIVE && !faults.has(Fault::TinyUsage) {
                 power(&local, exponent)
             } else {
@@ -55,7 +55,7 @@ impl DepthOblivious<'_> {
         } else {
             local
         };
-        // What an f64 has no room for is not nothing: an account's usage is a factor of its users'.
+        // Too small for an f64 is not zero: an account's usage is a factor of its users' usage.
         product(&product(&above, &local), self.share)
     }
 }
@@ -75,13 +75,13 @@ fn finite(number: &Number) -> Fraction {
     }
 }
 
-/// Usage that counts: none where it is below nothing.
+/// The usage that counts; `None` if it is negative.
 pub fn counted(faults: &Faults, usage: &Fraction) -> Option<Fraction> {
     let counts = !usage.is_negative() || faults.has(Fault::NegativeUsage);
     counts.then(|| usage.clone())
 }
 
-/// Everything at one moment.
+/// Computes everything at one moment.
 struct Classic<'a> {
     records: &'a Records,
     faults: &'a Faults,
@@ -124,7 +124,7 @@ impl Classic<'_> {
         norm(&(self.usage)(id), &(self.usage)(self.records.conf.root))
     }
 
-    /// Shares: the product of the parts of all levels.
+    /// Normalised shares: the product of the parts on all levels.
     fn share(&mut self, id: u32) -> Fraction {
         if let Some(known) = self.shares.get(&id) {
             return known.clone();
@@ -158,7 +158,7 @@ impl Classic<'_> {
         let assoc = match self.records.assocs.get(&id) {
             Some(assoc) if assoc.fs_parent != 0 => Rc::clone(assoc),
             _ if self.faults.has(Fault::RootAlwaysUsed) => return Fraction::one(),
-            // The root has used all there is.
+            // The root has all usage.
             _ => return self.norm(id),
         };
         let parent = assoc.fs_parent;
@@ -210,7 +210,7 @@ fn level_shares(records: &Records, account: u32) -> u64 {
         .sum()
 }
 
-/// Own shares over those of the level; 0 of a level without any.
+/// Own shares over those of the level; 0 if the level has no shares.
 pub fn part_of_level(records: &Records, assoc: &Assoc) -> Fraction {
     match level_shares(records, assoc.fs_parent) {
         0 => Fraction::zero(),
@@ -218,7 +218,7 @@ pub fn part_of_level(records: &Records, assoc: &Assoc) -> Fraction {
     }
 }
 
-/// Normalised shares of classic fair share: the product of the parts of all levels.
+/// Normalised shares of classic fair share: the product of the parts on all levels.
 pub fn share_of_path(records: &Records, id: u32) -> Fraction {
     let mut all = Classic {
         records,
@@ -230,7 +230,7 @@ pub fn share_of_path(records: &Records, id: u32) -> Fraction {
     all.share(id)
 }
 
-/// Normalised shares under the settings of now, as slurmctld's own function defines them.
+/// Normalised shares under the current settings, as slurmctld's own function defines them.
 pub fn shares_norm(records: &Records, id: u32) -> Fraction {
     let root = records.conf.root;
     let Some(assoc) = records.assocs.get(&id) else {
@@ -260,13 +260,13 @@ pub fn shares_norm(records: &Records, id: u32) -> Fraction {
 
 // ---- stock: the records, one after the other ------------------------------------------------
 
-/// Whether this effective usage was not computed since the last pass.
+/// Returns true if this effective usage was not computed since the last pass.
 pub fn is_open(assoc: &Assoc) -> bool {
     let value = finite(&assoc.usage_efctv);
     (value - no_val()).abs() < exact(0.000_01)
 }
 
-/// Stock's result on demand: computed from the present records, even where these are stale.
+/// Stock's result on demand: computed from the current records, even if these are stale.
 pub fn ask(records: &mut Records, faults: &Faults, id: u32) {
     let Some(assoc) = records.assocs.get(&id).cloned() else {
         return;
@@ -312,7 +312,7 @@ pub fn ask(records: &mut Records, faults: &Faults, id: u32) {
     }
 }
 
-/// Puts the factor that follows from the records into that of an association.
+/// Stores the factor that follows from the records in the record of an association.
 fn keep_factor(records: &mut Records, faults: &Faults, id: u32) {
     let factor = recorded_factor(records, faults, paying(records, id));
     if let Some(record) = records.assocs.get_mut(&id) {
@@ -320,7 +320,8 @@ fn keep_factor(records: &mut Records, faults: &Faults, id: u32) {
     }
 }
 
-/// The end of a stock pass where records keep the factor: that of each job's association, once more.
+/// The end of a stock pass in releases whose records keep the factor: stores the factor of each
+/// job's association once more.
 pub fn keep_factors_of_jobs(records: &mut Records, faults: &Faults) {
     let assocs: Vec<u32> = records.jobs.values().map(|job| job.assoc).collect();
     for id in assocs {
@@ -328,7 +329,7 @@ pub fn keep_factors_of_jobs(records: &mut Records, faults: &Faults) {
     }
 }
 
-/// The start of a stock pass: accounts from the top, users left open.
+/// The start of a stock pass: computes accounts from the top, and leaves users open.
 pub fn ask_accounts(records: &mut Records, faults: &Faults, account: u32) {
     let children = records
         .assocs
@@ -347,7 +348,7 @@ pub fn ask_accounts(records: &mut Records, faults: &Faults, account: u32) {
     }
 }
 
-/// Whose usage counts for an association: with shares of its parent, that one's.
+/// The association whose usage counts for this one: the parent, if it has `parent` shares.
 pub fn paying(records: &Records, id: u32) -> u32 {
     match records.assocs.get(&id) {
         Some(assoc) if assoc.on_parent() => assoc.fs_parent,
@@ -355,7 +356,8 @@ pub fn paying(records: &Records, id: u32) -> u32 {
     }
 }
 
-/// Whom stock asks about to price a job of an association: where records keep the factor, this one.
+/// The association that stock queries to price a job of this one: this one itself, if records keep
+/// the factor.
 pub fn asked(records: &Records, id: u32) -> u32 {
     match records.conf.keeps_factor {
         true => id,
@@ -363,7 +365,7 @@ pub fn asked(records: &Records, id: u32) -> u32 {
     }
 }
 
-/// Stock's factor of a job's association, computed from the records, or kept there.
+/// Stock's factor of a job's association, computed from the records, or stored there.
 pub fn factor_of_records(records: &mut Records, faults: &Faults, id: u32) -> Fraction {
     let asked = asked(records, id);
     let Some(record) = records.assocs.get(&asked) else {

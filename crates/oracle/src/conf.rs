@@ -1,4 +1,4 @@
-//! The settings as the trace tells them.
+//! The settings from the trace.
 
 use anyhow::Result;
 
@@ -22,14 +22,14 @@ pub mod flag {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conf {
     pub zone: String,
-    /// Does slurmctld end and start again where older releases reconfigure?
+    /// True if a reconfigure restarts slurmctld, as it does in newer releases.
     pub starts_anew: bool,
-    /// Do records keep the classic factor, by which jobs are priced?
+    /// True if records keep the classic factor for pricing jobs.
     pub keeps_factor: bool,
     pub cpus: u32,
     pub nodes: u32,
     pub users: u32,
-    /// When partitions changed last.
+    /// Time of the last change of partitions.
     pub part_update: i64,
     pub root: u32,
     pub slurmdbd: bool,
@@ -54,7 +54,7 @@ impl Conf {
     /// Reads the record of settings.
     ///
     /// # Errors
-    /// A setting that is missing, or no number.
+    /// Fails if a setting is missing or is not a number.
     pub fn parse(fields: &Fields) -> Result<Conf> {
         Ok(Conf {
             zone: fields.word("zone")?.unwrap_or("UTC").to_owned(),
@@ -83,12 +83,12 @@ impl Conf {
         })
     }
 
-    /// Is a flag of PriorityFlags set?
+    /// Returns true if a flag of PriorityFlags is set.
     pub fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
-    /// Fair Tree, or else depth-oblivious; neither: classic.
+    /// Flags for Fair Tree and for depth-oblivious fair share; neither: classic.
     pub fn algorithm(&self) -> [bool; 2] {
         let fair_tree = self.has(flag::FAIR_TREE);
         [fair_tree, !fair_tree && self.has(flag::DEPTH_OBLIVIOUS)]

@@ -1,9 +1,9 @@
 //! Fair Tree: level fairshare in exact fractions, and the ranks.
 //!
-//! Documented, from fair_tree.shtml: "sibling users with the same Level Fairshare receive the same
+//! Documented in fair_tree.shtml: "sibling users with the same Level Fairshare receive the same
 //! rank"; accounts with the same one "have their children lists merged before descending"; a user
-//! like an account "will receive the same rank as its highest ranked user". The stock plugin
-//! walks tied accounts one after the other and hands on a flag "tied".
+//! with the same one as an account "will receive the same rank as its highest ranked user". The
+//! stock plugin walks tied accounts one after the other and passes on a flag "tied".
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -18,10 +18,10 @@ use super::records::{Assoc, Records, number};
 /// A level fairshare that can be compared.
 #[derive(Clone, Debug)]
 enum Level {
-    /// With its rounding, which nearly always tells two apart.
+    /// The rounded value, which nearly always distinguishes two levels, and the exact one.
     Finite(f64, Rc<Fraction>),
     Infinite,
-    /// Shares over -0: nothing was used of less than nothing.
+    /// Shares over -0: zero usage below an account with negative usage.
     Lowest,
 }
 
@@ -110,7 +110,7 @@ pub fn norm(own: &Fraction, root: &Fraction) -> Fraction {
     ratio(own, root).min(Fraction::one())
 }
 
-/// A part over a whole; 0 of nothing.
+/// A part over a whole; 0 if either is 0.
 pub fn ratio(part: &Fraction, whole: &Fraction) -> Fraction {
     if whole.is_zero() || part.is_zero() {
         Fraction::zero()
@@ -156,7 +156,7 @@ impl FairTree<'_> {
         shared.map(|child| u64::from(child.shares_raw)).sum()
     }
 
-    /// LF = S / U. Users that share their parent's are first; accounts that do have none.
+    /// LF = S / U. Users with `parent` shares come first; such accounts have no level.
     fn level(&self, assoc: &Assoc) -> Option<Level> {
         if assoc.fs_parent == 0 {
             return None;
@@ -211,7 +211,7 @@ impl FairTree<'_> {
         }
     }
 
-    /// Users below a level, best first; those that tie are in one class.
+    /// Users below a level, best first; tied users are in one class.
     fn classes(&self, level: &[u32]) -> Vec<Vec<u32>> {
         let mut by_level: BTreeMap<&Level, (Vec<u32>, Vec<u32>)> = BTreeMap::new();
         for id in level {
@@ -244,7 +244,7 @@ impl FairTree<'_> {
         classes
     }
 
-    /// Stock's walk.
+    /// Walks a level as stock does.
     fn walk(&mut self, level: &[u32], walk: &mut Walk, mut handed: bool) {
         let unset = || Level::of(super::charge::no_val());
         let value = |id: &u32| match self.levels.get(id) {
@@ -284,9 +284,9 @@ impl FairTree<'_> {
     }
 }
 
-/// Where stock's walk is.
+/// State of stock's walk.
 struct Walk {
-    /// The rank given last.
+    /// The last assigned rank.
     rank: u32,
     /// The rank if nothing ties.
     next: u32,

@@ -1,28 +1,28 @@
 //! The faults of the stock plugin, each by the name that `docs/parity.md` has for it.
 //!
-//! Where several lives of `tests/twin/faults` show one cause, the name is that of the first.
+//! If several lives of `tests/twin/faults` have one cause, the fault has the name of the first.
 
 use std::cell::Cell;
 use std::fmt;
 
 macro_rules! faults {
     ($($(#[doc = $text:literal])* $fault:ident = $name:literal, $short:literal;)*) => {
-        /// One way in which the stock plugin departs from the documented behaviour.
+        /// One deviation of the stock plugin from the documented behaviour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Fault {
             $($(#[doc = $text])* $fault,)*
         }
 
         impl Fault {
-            /// All of them.
+            /// All faults.
             pub const ALL: &'static [Fault] = &[$(Fault::$fault,)*];
 
-            /// What tables call it.
+            /// Its name in tables.
             pub fn name(self) -> &'static str {
                 match self { $(Fault::$fault => $name,)* }
             }
 
-            /// In a few words.
+            /// A short description.
             pub fn text(self) -> &'static str {
                 match self { $(Fault::$fault => $short,)* }
             }
@@ -31,69 +31,69 @@ macro_rules! faults {
 }
 
 faults! {
-    /// Accounts of one level fairshare are walked one after the other.
+    /// Accounts with equal level fairshare are walked one after the other.
     TiedAccounts = "tied-accounts", "tied accounts are not merged";
-    /// An account without users hands on the rank before it.
+    /// An account without users passes on the previous rank.
     EmptyFirstOfTie = "empty-first-account", "an empty account of a tie hands on a rank";
-    /// Level fairshare values tie as rounded, not as exact numbers.
+    /// Level fairshare values are compared as rounded, not as exact numbers.
     RoundedTies = "equal-ratios", "level fairshare ties or parts by rounding";
     /// Shares keep the normalisation of the other algorithm.
     StaleShares = "fair-tree-off", "shares keep the normalisation of the other algorithm";
-    /// Classic fair share mixes values of this pass and the last one.
+    /// Classic fair share mixes values of this pass and of the last one.
     ClassicOrder = "classic-late", "classic fair share of several moments at once";
-    /// Classic passes need a last pass before now.
+    /// A classic pass needs a last pass with an earlier time.
     ClassicPassSkipped = "classic-pass-skipped", "no classic pass at first start or after the clock stepped back";
     /// Factors of classic fair share are not in the records.
     ClassicFactorUnpublished = "classic-factor-unpublished", "the factor of classic fair share is left to sshare";
-    /// Effective usage of an association with `parent` right below the root.
+    /// Wrong effective usage of an association with `parent` shares right below the root.
     ParentBelowRoot = "parent-below-root", "FairShare=parent below the root shows another effective usage";
     /// The root's effective usage is 1 without usage.
     RootAlwaysUsed = "root-always-used", "the root counts as used up when nothing is used";
-    /// The power of depth-oblivious fair share is taken of an f64.
+    /// Depth-oblivious fair share computes a power of an f64.
     TinyUsage = "tiny-usage", "DEPTH_OBLIVIOUS takes usage below 1e-308 of its siblings' for none";
-    /// Usage below nothing, which slurmctld's own subtractions can leave, is computed with.
+    /// Negative usage, which slurmctld's own subtractions can leave, is used in calculations.
     NegativeUsage = "negative-usage", "usage below nothing counts as such";
     /// Usage decays by 0.693 instead of ln 2.
     HalfLife = "half-life", "a half-life of 0.693 instead of ln 2";
-    /// A period's use decays as if it had all come at the start.
+    /// Usage of a period decays as if all of it came at the start.
     DecayAtStart = "use-at-start", "use of a period decays as if all came at its start";
-    /// Ends of jobs go by the half-life of the last pass.
+    /// Ends of jobs use the half-life of the last pass.
     StaleHalfLife = "end-by-old-half-life", "ends of jobs are charged by the half-life before the reconfigure";
     /// Without limits the rest of an ended job is not charged.
     EndLost = "usage-before-end", "usage between the last pass and a job's end is lost";
     /// Time before a resize is charged again.
     ResizeTwice = "resize-usage", "time before a resize is charged twice";
-    /// A resize charges a job over its time limit up to that.
+    /// A resize of a job over its time limit charges up to the limit.
     ResizeByLimit = "resize-over-limit", "a resize charges up to the job's time limit";
-    /// Run-seconds taken do not add up to those added.
+    /// Subtracted run-seconds differ from the added ones.
     RunSecondsDrift = "run-seconds-drift", "what is taken from run-seconds is not what was added";
-    /// The subtraction at start.
+    /// The subtraction of run-seconds at start is wrong.
     StartupSubtraction = "startup-suspended", "run-seconds at start: suspended jobs, jobs over their limit";
     /// Usage in slurmctld's files is older than the last pass.
     CrashLoses = "crash-loses", "a crash loses usage or counts it twice";
-    /// Usage in slurmctld's files is cut short.
+    /// Usage in slurmctld's files is truncated.
     SavedAsText = "saved-as-text", "usage is saved with six decimals, wall time in whole seconds";
-    /// Waiting jobs that are to start in the past.
+    /// Waiting jobs with a planned start in the past are charged.
     PendingWall = "pending-wall", "CALCULATE_RUNNING charges waiting jobs for wall time";
     /// The last pass moves back with the clock.
     ClockBack = "clock-back", "time is charged again after the clock stepped back";
     /// RESET NOW acts again.
     ResetNowRearmed = "reset-now-again", "RESET NOW acts again after any reconfigure";
-    /// A reset at the wrong moment.
+    /// Usage is reset at the wrong moment.
     ResetTime = "reset-daily", "resets by days of 86,400 s, and one per missed period";
-    /// New associations.
+    /// New associations have no factor at first.
     NewAssocZero = "new-user", "a new association's first jobs get no fair-share factor of its own";
-    /// Differences of counts in 32 bits.
+    /// Differences of counts overflow 32 bits.
     CountWrap = "cpus-wrap", "a job larger than the cluster counts as the smallest";
-    /// A QOS of priority 0 in a list.
+    /// A QOS of priority 0 in a list is handled wrongly.
     QosZeroInherits = "qos-of-zero", "a QOS of priority 0 in a list counts as the first one";
-    /// The TRES of another partition in a row of sprio.
+    /// A row of sprio has the TRES of a different partition.
     SprioTres = "sprio-tres", "sprio's row has the TRES term of another partition, weighted twice";
-    /// Jobs that classic passes leave out.
+    /// Classic passes leave out some jobs.
     CompletingUnpriced = "completing-unpriced", "requeued jobs that still complete keep an old priority";
     /// Ended jobs are priced.
     EndedPriced = "ended-priced", "CALCULATE_RUNNING prices jobs that have ended";
-    /// Without slurmdbd.
+    /// Without slurmdbd, stock has no age factor and makes no passes.
     NoDatabase = "no-slurmdbd-age", "without slurmdbd no age factor, no passes";
 }
 
@@ -114,7 +114,7 @@ impl Faults {
         Faults::default()
     }
 
-    /// Those of a set of bits.
+    /// The set of these bits.
     fn of(on: u64) -> Faults {
         Faults {
             on,
@@ -127,30 +127,30 @@ impl Faults {
         Faults::of(Fault::ALL.iter().map(|fault| bit(*fault)).sum())
     }
 
-    /// The same set that was asked for nothing yet.
+    /// The same set, with no queries recorded.
     pub fn afresh(&self) -> Faults {
         Faults::of(self.on)
     }
 
-    /// Does the fault act?
+    /// Returns true if the fault acts; records the query.
     pub fn has(&self, fault: Fault) -> bool {
         self.asked.set(self.asked.get() | bit(fault));
         self.on & bit(fault) != 0
     }
 
-    /// The faults that were asked for, of those that are on.
+    /// The queried faults that are in the set.
     pub fn asked(&self) -> Vec<Fault> {
         let asked = self.asked.get() & self.on;
         let all = Fault::ALL.iter().copied();
         all.filter(|fault| asked & bit(*fault) != 0).collect()
     }
 
-    /// The set without one of them.
+    /// The set without one fault.
     pub fn without(&self, fault: Fault) -> Faults {
         Faults::of(self.on & !bit(fault))
     }
 
-    /// The set of some.
+    /// The set of these faults.
     pub fn only(some: &[Fault]) -> Faults {
         Faults::of(some.iter().map(|fault| bit(*fault)).sum())
     }

@@ -11,7 +11,7 @@ use super::number::{self, Fraction, Number};
 pub struct Fields<'a> {
     /// `job`, `assoc` and so on.
     pub kind: &'a str,
-    /// The record's number.
+    /// The record's id.
     pub id: u32,
     values: HashMap<&'a str, &'a str>,
     /// Values of `part` that are names, in their order.
@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
         };
         for word in words {
             let (name, value) = word.split_once('=').with_context(|| word.to_owned())?;
-            // Of a job, `part` is the factor and the names of its partitions.
+            // For a job, `part` is the name of both the factor and its partitions.
             if name == "part" && !value.starts_with("f64:") && kind == "job" {
                 fields.parts.push(value.to_owned());
             } else {
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
         value.with_context(|| format!("{} {} has no {name}", self.kind, self.id))
     }
 
-    /// Words after `=`; `None` for `-`.
+    /// The text after `=`; `None` for `-`.
     pub fn word(&self, name: &str) -> Result<Option<&'a str>> {
         Ok(Some(self.text(name)?).filter(|text| *text != "-"))
     }
@@ -59,29 +59,29 @@ impl<'a> Fields<'a> {
         value.with_context(|| format!("{name}={text}: not such a number"))
     }
 
-    /// A number with a fraction, by the bits of its memory.
+    /// A number with a fraction, from its bits in memory.
     pub fn number(&self, name: &str) -> Result<Number> {
         number_of(self.text(name)?)
     }
 
-    /// A number that is one.
+    /// A finite number.
     pub fn fraction(&self, name: &str) -> Result<Fraction> {
         Ok(finite(self.number(name)?))
     }
 
-    /// An `f64` as it is.
+    /// An unconverted `f64`.
     pub fn float(&self, name: &str) -> Result<f64> {
         float_of(self.text(name)?)
     }
 
-    /// The elements of an array; none when it is absent.
+    /// The elements of an array; empty if it is absent.
     fn elements(&self, name: &str) -> Vec<&'a str> {
         (0..)
             .map_while(|at| self.values.get(format!("{name}[{at}]").as_str()).copied())
             .collect()
     }
 
-    /// Arrays of whole numbers whose names begin alike, by the rest of their names.
+    /// Arrays of whole numbers whose names have this prefix, by the rest of the name.
     pub fn arrays(&self, prefix: &str) -> Result<BTreeMap<String, Vec<u64>>> {
         let names = self
             .values
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
         elements.map(|text| Ok(finite(number_of(text)?))).collect()
     }
 
-    /// `1,2,3`.
+    /// A list such as `1,2,3`.
     pub fn list(&self, name: &str) -> Result<Vec<u32>> {
         let Some(text) = self.word(name)? else {
             return Ok(vec![]);

@@ -1,5 +1,5 @@
-//! Associations with shares and usage, and the results of each algorithm for them: for callers with
-//! a tree of their own instead of a trace of a plugin.
+//! Associations with shares and usage, and the results of each algorithm for them: for callers that
+//! have a tree instead of a trace of a plugin.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,19 +14,19 @@ use crate::records::{Assoc, Records, USE_PARENT};
 /// A row of a tree.
 #[derive(Clone, Debug)]
 pub struct Association {
-    /// Its number, not 0.
+    /// Its id, not 0.
     pub id: u32,
-    /// The account above it; `None`: the root, of which there is one.
+    /// The parent account; `None`: the root, which must be unique.
     pub parent: Option<u32>,
-    /// A user, and not an account.
+    /// True for a user, false for an account.
     pub is_user: bool,
-    /// Shares; `None`: those of the parent.
+    /// Shares; `None`: `parent` shares.
     pub shares: Option<u32>,
-    /// Raw usage of all below it, itself included.
+    /// Raw usage of the association and everything below it.
     pub usage: Fraction,
 }
 
-/// How shares and usage become factors.
+/// The algorithm that computes factors from shares and usage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// Fair Tree.
@@ -48,20 +48,20 @@ pub enum Algorithm {
 pub enum Level {
     /// A number.
     Finite(Fraction),
-    /// No usage, or the parent's shares: above all numbers.
+    /// No usage, or `parent` shares: above all numbers.
     Infinite,
 }
 
 /// The associations after one computation.
 pub struct Hierarchy {
     records: Records,
-    /// Only users of Fair Tree have a factor, and those of classic fair share all.
+    /// In Fair Tree only users have a factor, in classic fair share all associations.
     algorithm: Algorithm,
 }
 
 impl Hierarchy {
-    /// Computes all of `rows`, as documented; `stock_root`: the root counts as used up also where
-    /// nothing is used, as stock has it.
+    /// Computes everything for `rows`, as documented. `stock_root`: the root counts as used up even
+    /// without usage, as in stock.
     pub fn new(rows: &[Association], algorithm: Algorithm, stock_root: bool) -> Hierarchy {
         let mut records = records_of(rows);
         let (flags, dampening) = match algorithm {
@@ -99,12 +99,12 @@ impl Hierarchy {
         &self.records.assocs[&id]
     }
 
-    /// The nearest account above that does not leave its level to its children; 0 above the root.
+    /// The nearest account above without `parent` shares; 0 for the root.
     pub fn account(&self, id: u32) -> u32 {
         self.assoc(id).fs_parent
     }
 
-    /// Fair Tree's level fairshare; `None` for the root and accounts with the parent's shares.
+    /// Fair Tree's level fairshare; `None` for the root and for accounts with `parent` shares.
     pub fn level(&self, id: u32) -> Option<Level> {
         let assoc = self.assoc(id);
         if assoc.fs_parent == 0 || (assoc.on_parent() && !assoc.is_user) {
@@ -116,14 +116,14 @@ impl Hierarchy {
         }
     }
 
-    /// The factor, 0 to 1; `None` for accounts under Fair Tree.
+    /// The factor, 0 to 1; `None` for accounts in Fair Tree.
     pub fn factor(&self, id: u32) -> Option<f64> {
         let assoc = self.assoc(id);
         let has_one = assoc.is_user || self.algorithm != Algorithm::FairTree;
         has_one.then(|| to_f64(&assoc.fs_factor))
     }
 
-    /// Normalised shares: of the level under Fair Tree, otherwise of the whole tree.
+    /// Normalised shares: within the level in Fair Tree, otherwise within the whole tree.
     pub fn norm_shares(&self, id: u32) -> f64 {
         let share = match self.algorithm {
             Algorithm::FairTree => self.share_of_level(id),
@@ -141,18 +141,18 @@ impl Hierarchy {
         }
     }
 
-    /// Usage over that of the root; the root's own is not computed.
+    /// Usage over that of the root; not computed for the root itself.
     pub fn norm_usage(&self, id: u32) -> Fraction {
         finite(&self.assoc(id).usage_norm)
     }
 
-    /// Effective usage; the root's own is not computed.
+    /// Effective usage; not computed for the root.
     pub fn effective_usage(&self, id: u32) -> Fraction {
         finite(&self.assoc(id).usage_efctv)
     }
 }
 
-/// What is computed of usage is never infinite.
+/// Returns a number as a fraction; numbers computed from usage are never infinite.
 fn finite(number: &Number) -> Fraction {
     match number {
         Number::Finite(value) => value.clone(),
@@ -160,8 +160,8 @@ fn finite(number: &Number) -> Fraction {
     }
 }
 
-/// Rows as slurmctld has them: accounts with the parent's shares stand aside, and their children
-/// are on the level above.
+/// Rows as slurmctld has them: accounts with `parent` shares do not compete, and their children are
+/// on the level above.
 fn records_of(rows: &[Association]) -> Records {
     let by_id: BTreeMap<u32, &Association> = rows.iter().map(|row| (row.id, row)).collect();
     let aside = |row: &Association| row.parent.is_some() && !row.is_user && row.shares.is_none();
@@ -207,8 +207,8 @@ mod tests {
         }
     }
 
-    /// By hand: a (1 of 2 shares, 6 of 8 used) with u (3 of 4 shares, 2 of 6) and v (1, 4); b (1, 2)
-    /// with w alone.
+    /// Computed by hand: a (1 of 2 shares, 6 of 8 used) with u (3 of 4 shares, 2 of 6) and v (1,
+    /// 4); b (1, 2) with only w.
     fn rows() -> Vec<Association> {
         vec![
             row(1, 0, false, Some(1), 8),

@@ -1,4 +1,4 @@
-//! What a plugin knows beside slurmctld's records: from hook to hook, and in files.
+//! State of a plugin apart from slurmctld's records: in memory between hooks, and in files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -8,17 +8,17 @@ use num_traits::{One as _, Zero as _};
 use super::number::Fraction;
 use super::records::{Assoc, Job, Leaf, Records, Usage};
 
-/// Usage as a plugin of ours writes it down: of users, and what removed users left in accounts.
+/// Usage as our plugin saves it: of users, and of removed users in accounts.
 #[derive(Clone, Debug, Default)]
 pub struct Saved {
-    /// The clock then.
+    /// The clock at the save.
     pub time: i64,
     pub assocs: BTreeMap<u32, Usage>,
     pub qos: BTreeMap<u32, Usage>,
 }
 
 impl Saved {
-    /// The usage of a moment.
+    /// The usage in these records.
     pub fn of(records: &Records) -> Saved {
         let own = |assoc: &Assoc| match &assoc.leaf {
             Leaf::None => None,
@@ -40,17 +40,17 @@ impl Saved {
     }
 }
 
-/// Files: what was saved, and when slurmctld's own dump was written.
+/// Files: the saved usage, and the time of slurmctld's own dump.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     pub saved: Option<Rc<Saved>>,
     /// The clock at slurmctld's last dump of usage.
     pub dumped: Option<i64>,
-    /// The dump was written after the plugin's file.
+    /// True if the dump was written after the plugin's file.
     pub dump_is_last: bool,
 }
 
-/// What the last pass found.
+/// Results of the last pass.
 #[derive(Clone, Debug, Default)]
 pub struct LastPass {
     pub assocs: BTreeMap<u32, Rc<Assoc>>,
@@ -58,7 +58,7 @@ pub struct LastPass {
 }
 
 impl LastPass {
-    /// The factor at the last pass; of a newer association what it will most likely be.
+    /// The factor at the last pass; for a newer association the most likely factor.
     pub fn factor(&self, records: &Records, assoc: u32) -> Fraction {
         if self.assocs.contains_key(&assoc) {
             return self
@@ -102,37 +102,37 @@ impl LastPass {
     }
 }
 
-/// What a plugin keeps between calls.
+/// State that a plugin keeps between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pub last_ran: Option<i64>,
     pub last_reset: i64,
-    /// RESET NOW is still to be done: at start, and (stock) after any reconfigure.
+    /// True if RESET NOW must still be done: at start, and (stock) after any reconfigure.
     pub armed: bool,
     pub rearmed: bool,
-    /// Stock works out the next reset once.
+    /// The next reset, which stock computes once.
     pub next_reset: Option<i64>,
-    /// The algorithm that shares were normalised for last.
+    /// The algorithm of the last normalisation of shares.
     pub algorithm: [bool; 2],
     /// The half-life of the last pass.
     pub half_life: u32,
-    /// Ends charged since the last pass, by job and start: up to when, and is the run over?
+    /// Ends charged since the last pass, by job and start: charged until; true if the run is over.
     pub recent: BTreeMap<(u32, i64), (i64, bool)>,
-    /// Runs of jobs, by job and start, that the last pass found; `None`: any may have been there.
+    /// Runs of jobs, by job and start, that the last pass found; `None`: unknown.
     pub runs: Option<Rc<BTreeSet<(u32, i64)>>>,
-    /// The clock is behind that pass, and runs that began since are charged up to here.
+    /// True if the clock is behind that pass; then `later` has the charge limits of newer runs.
     pub behind: bool,
     pub later: BTreeMap<(u32, i64), i64>,
     pub last_pass: Rc<LastPass>,
     /// Stock without slurmdbd: no age factor until the next reconfigure.
     pub ageless: bool,
     pub files: Files,
-    /// The files that come back after a crash.
+    /// The files that are restored after a crash.
     pub files_at_crash: Option<Files>,
 }
 
 impl Memory {
-    /// The plugin starts.
+    /// Updates the state when the plugin starts.
     pub fn start(&mut self, records: &Records) {
         if let Some(kept) = self.files_at_crash.take() {
             self.files = kept;
@@ -157,13 +157,13 @@ impl Memory {
         self.ageless = !records.conf.slurmdbd;
     }
 
-    /// Was the run there at the last pass?
+    /// Returns true if the run existed at the last pass.
     pub fn knows(&self, job: &Job) -> bool {
         let runs = self.runs.as_ref();
         runs.is_none_or(|runs| runs.contains(&(job.id, job.start)))
     }
 
-    /// A pass has charged all that runs.
+    /// Updates the state after a pass has charged all running jobs.
     pub fn pass(&mut self, records: &Records, last_ran: i64) {
         self.last_ran = Some(last_ran);
         self.behind = records.now < last_ran;
@@ -186,15 +186,16 @@ impl Memory {
         self.later = since.map(until).collect();
     }
 
-    /// Settings may have changed.
+    /// Updates the state after a possible change of settings.
     pub fn reconfigure(&mut self) {
         self.rearmed = true;
         self.next_reset = None;
         self.ageless = false;
     }
 
-    /// Two files of one second, the plugin's the older one, may belong together as well: their
-    /// times on disk are of another clock than the life's. `None`: they are not.
+    /// The memory in case both files were written in the same second and belong together, although
+    /// the plugin's file is the older one: file times on disk come from a different clock than the
+    /// life's. `None`: they have different times.
     pub fn of_one_second(&self) -> Option<Memory> {
         let files = self.files_at_crash.as_ref().unwrap_or(&self.files);
         let saved = files.saved.as_ref()?.time;
@@ -207,7 +208,7 @@ impl Memory {
         Some(other)
     }
 
-    /// The files of a plugin of ours, where they are newer than slurmctld's.
+    /// The usage in our plugin's files, if they are newer than slurmctld's.
     pub fn newer_than_dump(&self) -> Option<Rc<Saved>> {
         let saved = self.files.saved.clone()?;
         let newer = match self.files.dumped {

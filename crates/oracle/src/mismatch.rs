@@ -1,16 +1,16 @@
-//! Fields that are not what they must be, and by how much numbers may differ.
+//! Fields with unexpected values, and the allowed differences of numbers.
 
 use super::number::{Fraction, HUGE, Number, close, to_f64};
 use super::records::Terms;
 
-/// Usage of two computations may differ by so much of itself.
+/// Allowed relative difference of usage from two computations.
 pub(super) const USAGE: f64 = 1e-12;
 
-/// How factors may differ from the exact ones, relative to their size: they are made of a few
-/// roundings and, outside Fair Tree, of a power.
+/// Allowed relative difference of factors from the exact ones: they are computed with a few
+/// roundings and, except in Fair Tree, with a power.
 pub(super) const FACTOR: f64 = 1e-11;
 
-/// The same for a factor 2^-x, weighted or not: the rounding of a large x says more.
+/// Allowed difference of a factor 2^-x, weighted or not: larger for a large x.
 pub(super) fn of_power(must: &Fraction) -> f64 {
     let exponent = -to_f64(must).log2();
     if exponent.is_finite() {
@@ -21,18 +21,18 @@ pub(super) fn of_power(must: &Fraction) -> f64 {
     }
 }
 
-/// A field that is not what it must be.
+/// A field with an unexpected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// Record, id and field.
     pub field: String,
-    /// What it must be.
+    /// The expected value.
     pub must: String,
-    /// What it is.
+    /// The actual value.
     pub is: String,
 }
 
-/// What differs so far.
+/// Differences so far.
 #[derive(Default)]
 pub(super) struct Mismatches(pub(super) Vec<Mismatch>);
 
@@ -66,8 +66,8 @@ impl Mismatches {
         }
     }
 
-    /// Normalised and effective usage. Classic effective usage is what is left of a difference of
-    /// the normalised one, by whose size its rounding goes.
+    /// Compares normalised and effective usage. Classic effective usage is a remainder after
+    /// subtractions from normalised usage, whose size determines its rounding.
     pub(super) fn effective_usage(&mut self, field: &str, must: [&Number; 2], is: &Number) {
         let [norm, must] = must;
         if let [
@@ -91,7 +91,7 @@ impl Mismatches {
         }
     }
 
-    /// Weighted factors, of a job's record or a row about it.
+    /// Compares weighted factors of a job's record or row.
     pub(super) fn terms(&mut self, record: &str, a: &Terms, b: &Terms) {
         let name = |field: &str| format!("{record} {field}");
         for (field, must, is) in [

@@ -1,4 +1,4 @@
-//! One call into the plugin: from what it finds to what it must leave.
+//! One call into the plugin: computes the expected records from those before the call.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,11 +19,11 @@ use super::resets;
 use super::rows::Listed;
 use super::trace::Hook;
 
-/// What a call must leave.
+/// Expected results of a call.
 pub struct Left {
     pub records: Records,
     pub memory: Memory,
-    /// Where rounding decides about an integer.
+    /// Bounds of integers that depend on rounding.
     pub bounds: AllBounds,
 }
 
@@ -31,14 +31,14 @@ pub struct Left {
 pub struct Call<'a> {
     pub hook: Hook,
     pub before: &'a Records,
-    /// What the plugin left: ranks follow from the very numbers in the records, whose last bits
-    /// are the plugin's own.
+    /// The records after the call: ranks follow from the exact numbers there, whose last bits
+    /// depend on the plugin.
     pub after: &'a Records,
-    /// What it answered.
+    /// The rows that it answered.
     pub rows: &'a [Listed],
 }
 
-/// What a call must leave, with some faults.
+/// Expected results of a call, with some faults.
 pub fn leave(call: &Call, memory: &Memory, faults: &Faults) -> Result<Left> {
     let mut model = Model {
         call,
@@ -86,9 +86,9 @@ impl Model<'_> {
     }
 
     fn save(&mut self) {
-        // To the last bit what the records are.
+        // Exactly the records, to the last bit.
         let mut saved = Saved::of(self.call.after);
-        // Where the clock is behind the last pass, what slurmctld has dumped before must not seem newer.
+        // With the clock behind the last pass, slurmctld's earlier dump must not seem newer.
         saved.time = saved.time.max(self.memory.last_ran.unwrap_or(0));
         self.memory.files.saved = Some(Rc::new(saved));
         self.memory.files.dump_is_last = false;
@@ -131,7 +131,7 @@ impl Model<'_> {
         }
     }
 
-    /// Seconds since the last pass; none without one, or when the clock has stepped back.
+    /// Seconds since the last pass; 0 if there was none, or if the clock has stepped back.
     fn passed(&self) -> i64 {
         let since = self
             .memory
@@ -147,7 +147,7 @@ impl Model<'_> {
         };
         let mut factor = decay.factor(passed);
         if decay.approximate {
-            // Stock leaves a trace of everything.
+            // Stock's factor never reaches 0.
             factor = factor.max(exact(f64::MIN_POSITIVE));
         }
         let scale = |value: &mut Fraction| *value = product(value, &factor);
@@ -169,7 +169,7 @@ impl Model<'_> {
         }
     }
 
-    /// Charges a job for the time since the last pass, if it is to be charged.
+    /// Charges a job for the time since the last pass, if it must be charged.
     fn accrue_one(&mut self, id: u32) {
         let job = Rc::clone(&self.records.jobs[&id]);
         let unreported = charge::ended_unreported(&self.records.conf, &job);
@@ -187,7 +187,7 @@ impl Model<'_> {
         charge::charge(&mut self.records, &self.memory, self.faults, id, &period);
     }
 
-    /// Usage below nothing, which counts as none: what a pass adds counts as if it came upon 0.
+    /// Negative usage, which counts as zero: a pass adds its usage as if to 0.
     fn below_nothing(&self) -> BTreeMap<u32, Fraction> {
         let all = self.records.assocs.values();
         let below = all.filter(|assoc| classic::counted(self.faults, &assoc.usage.raw).is_none());
@@ -196,7 +196,7 @@ impl Model<'_> {
             .collect()
     }
 
-    /// Fair share of all associations, whose usage counts without what is given.
+    /// Computes fair share of all associations, after subtracting `below` from their usage.
     fn share(&mut self, below: &BTreeMap<u32, Fraction>) {
         let predicted = self.records.clone();
         let after = self.call.after;
@@ -284,7 +284,7 @@ impl Model<'_> {
         if !known && self.faults.has(Fault::NewAssocZero) {
             return classic::factor_of_records(&mut self.records, self.faults, assoc);
         }
-        // What a stock pass of the classic algorithm left open stays so under Fair Tree.
+        // Values that a classic stock pass left open stay open under Fair Tree.
         let asked = classic::asked(&self.records, assoc);
         if known && self.is_open(asked) && self.faults.has(Fault::ClassicOrder) {
             classic::ask(&mut self.records, self.faults, asked);
@@ -297,7 +297,7 @@ impl Model<'_> {
         record.is_some_and(|record| classic::is_open(record))
     }
 
-    /// The times, and what is written down.
+    /// Updates the times, and the saved state.
     fn finish(&mut self) {
         let now = self.records.now;
         let back = self.memory.last_ran.is_some_and(|last_ran| last_ran > now);
@@ -367,7 +367,7 @@ impl Model<'_> {
         if stock && !has_thread && self.call.hook != Hook::Start {
             return Ok(());
         }
-        // Where a pass outside Fair Tree does not end stock, it is one of classic order.
+        // If a pass without Fair Tree does not end stock, it has the classic order.
         let classic = self.records.conf.keeps_factor && !self.is_fair_tree();
         if !stock || has_thread && !classic {
             self.price_all();
@@ -377,18 +377,19 @@ impl Model<'_> {
             }
         }
         if stock && has_thread {
-            // There is no usage to clear, but the time of the last reset moves on.
+            // There is no usage to clear, but the time of the last reset advances.
             resets::take_due(&self.records, &mut self.memory, self.faults)?;
             let times = (self.records.now, self.memory.last_reset);
             self.records.times = Some(times);
         }
-        // A reset that leaves no trace, at the moment of the one before, may have been.
+        // A reset at the same time as the last one leaves no trace, but may have happened.
         self.memory.armed = false;
         Ok(())
     }
 
-    /// A pass of stock outside Fair Tree prices nothing where no time has passed, from the release on
-    /// that lives through such a pass. At a start it prices outside of its passes.
+    /// Returns true for a pass of stock without Fair Tree in which no time has passed: it prices
+    /// nothing, in releases that survive such a pass. At a start stock prices outside of its
+    /// passes.
     fn is_without_new_time(&self) -> bool {
         let last_ran = self.records.times.map_or(0, |(last_ran, _)| last_ran);
         self.call.hook != Hook::Start && self.records.now <= last_ran
@@ -460,7 +461,7 @@ impl Model<'_> {
     }
 }
 
-/// Raw usage as the plugin left it, where that is what it must be but for the last bits.
+/// Raw usage as the plugin left it, if that equals the expected usage except for the last bits.
 fn usage_of(predicted: &Records, after: &Records, id: u32) -> Fraction {
     let must = predicted.assocs.get(&id).map(|assoc| &assoc.usage.raw);
     let left = after.assocs.get(&id).map(|assoc| &assoc.usage.raw);

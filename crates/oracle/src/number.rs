@@ -1,7 +1,7 @@
-//! Numbers of the records as exact fractions, and the few functions that no fraction holds.
+//! Numbers of the records as exact fractions, and functions with irrational results.
 //!
-//! An `f64` or x87 number is a fraction; so are sums, products and quotients of them. Powers of
-//! 2 and of a decay factor, and logarithms, are fractions within 2^-150 of their value.
+//! An `f64` or x87 number is a fraction; so are sums, products and quotients of fractions. Powers
+//! of 2 and of a decay factor, and logarithms, are approximated by fractions to within 2^-150.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -21,14 +21,14 @@ pub enum Number {
     Finite(Fraction),
     /// Above all numbers.
     Infinite,
-    /// No number, or below all numbers.
+    /// Not a number, or below all numbers.
     None,
 }
 
-/// Bits that a function's value keeps.
+/// Number of bits kept in a function's value.
 const KEPT: u64 = 160;
 
-/// Bits behind the point in logarithms, exponentials and powers.
+/// Bits after the binary point in logarithms, exponentials and powers.
 const BITS: u32 = 200;
 
 /// `mantissa * 2^exponent`.
@@ -49,13 +49,13 @@ pub fn dyadic(mantissa: BigInt, exponent: i64) -> Fraction {
     }
 }
 
-/// The power of 2 that a denominator is.
+/// The exponent of a denominator that is a power of 2.
 fn halvings(value: &Fraction) -> Option<i64> {
     let zeros = value.denom().trailing_zeros()?;
     (zeros + 1 == value.denom().bits()).then(|| i64::try_from(zeros).unwrap_or(0))
 }
 
-/// A positive number as odd over odd, times a power of 2, where machine words hold that.
+/// A positive number as odd over odd, times a power of 2, if machine words can hold it.
 struct Words {
     top: u64,
     bottom: u64,
@@ -77,7 +77,7 @@ impl Words {
         Some(Words { top, bottom, power })
     }
 
-    /// In lowest terms: of odd numbers, powers of 2 have no factor.
+    /// The fraction in lowest terms: powers of 2 have no common factor with odd numbers.
     fn fraction(top: [u64; 2], bottom: [u64; 2], power: i64) -> Fraction {
         let whole = |[a, b]: [u64; 2]| u128::from(a) * u128::from(b);
         let (top, bottom) = (whole(top), whole(bottom));
@@ -92,7 +92,7 @@ impl Words {
     }
 }
 
-/// `a * b`, without looking for common factors where there can be none but 2, or in machine words.
+/// `a * b`, in machine words, or without a search for common factors if only 2 is possible.
 pub fn product(a: &Fraction, b: &Fraction) -> Fraction {
     if let (Some(of_a), Some(of_b)) = (halvings(a), halvings(b)) {
         return dyadic(a.numer() * b.numer(), -(of_a + of_b));
@@ -115,12 +115,12 @@ pub fn quotient(a: &Fraction, b: &Fraction) -> Fraction {
     }
 }
 
-/// Are two fractions the same? All are in lowest terms.
+/// Returns true if two fractions are equal. All are in lowest terms.
 fn same(a: &Fraction, b: &Fraction) -> bool {
     a.numer() == b.numer() && a.denom() == b.denom()
 }
 
-/// `to += more`, without looking for common factors where there can be none but 2.
+/// `to += more`, without a search for common factors if only 2 is possible.
 pub fn add(to: &mut Fraction, more: &Fraction) {
     if more.is_zero() {
         return;
@@ -190,12 +190,12 @@ pub fn of_x87(high: u16, mantissa: u64) -> Number {
     ))
 }
 
-/// Rounded to an `f64`.
+/// Rounds to an `f64`.
 pub fn to_f64(value: &Fraction) -> f64 {
     value.to_f64().unwrap_or(f64::NAN)
 }
 
-/// Rounded to nearest, ties to even, with `bits` bits of mantissa.
+/// Rounds to nearest, ties to even, with `bits` bits of mantissa.
 pub fn rounded(value: &Fraction, bits: u64) -> Fraction {
     if value.is_zero() {
         return value.clone();
@@ -221,7 +221,7 @@ pub fn rounded(value: &Fraction, bits: u64) -> Fraction {
     }
 }
 
-/// Rounds a whole number to its `bits` highest bits; `sticky`: there is more below it.
+/// Rounds a whole number to its `bits` highest bits; `sticky`: there are nonzero bits below it.
 fn round_to(quotient: &BigUint, sticky: bool, bits: u64) -> BigUint {
     let extra = quotient.bits().saturating_sub(bits);
     let kept = quotient >> extra;
@@ -239,17 +239,17 @@ fn round_to(quotient: &BigUint, sticky: bool, bits: u64) -> BigUint {
     (kept + u32::from(up)) << extra
 }
 
-/// Shares over usage next to nothing: beyond this a number counts as infinite.
+/// Numbers above this count as infinite: shares over nearly zero usage.
 pub const HUGE: f64 = 1e290;
 
-/// Are two numbers the same but for `relative` of the larger one, both next to nothing, or both
-/// [`HUGE`]?
+/// Returns true if two numbers are equal except for `relative` of the larger one, or if both are
+/// nearly zero, or both [`HUGE`].
 pub fn close(a: &Fraction, b: &Fraction, relative: f64) -> bool {
     if same(a, b) {
         return true;
     }
     let (x, y) = (to_f64(a), to_f64(b));
-    // What decays for ever ends in rounding: 2^-1000 counts as nothing.
+    // Endless decay ends in rounding: 2^-1000 counts as zero.
     let size = x.abs().max(y.abs());
     if size < 1e-290 {
         return true;
@@ -257,12 +257,12 @@ pub fn close(a: &Fraction, b: &Fraction, relative: f64) -> bool {
     if x.min(y) > HUGE {
         return true;
     }
-    // The two are next to each other, so the difference of their roundings says too little only
-    // below the roundings themselves.
+    // The two values are close, so rounding affects their difference only below the size of the
+    // roundings themselves.
     (x - y).abs() <= relative * size
 }
 
-/// The part of a number behind the point, in units of 2^-BITS.
+/// A number in fixed point, in units of 2^-BITS.
 fn fixed(value: &Fraction) -> BigInt {
     (value.numer() << BITS) / value.denom()
 }
@@ -308,12 +308,12 @@ pub fn ln(value: &Fraction) -> Fraction {
     unfixed(twice_atanh(&x) + ln_2_fixed() * doublings)
 }
 
-/// e to the power of a number; 0 where an `f64` holds nothing of it.
+/// e to the power of a number; 0 if it is too small for an `f64`.
 pub fn exp(value: &Fraction) -> Fraction {
     exp_above(value, -1080)
 }
 
-/// A positive number to the power of one from 0 to 1; 0 where an x87 number holds nothing of it.
+/// A positive number to a power from 0 to 1; 0 if it is too small for an x87 number.
 pub fn power(base: &Fraction, exponent: f64) -> Fraction {
     exp_above(&(ln(base) * exact(exponent)), -16_450)
 }
@@ -343,7 +343,7 @@ thread_local! {
     static POWERS: RefCell<HashMap<(u32, bool, i64), Fraction>> = RefCell::default();
 }
 
-/// How usage decays: each second it is multiplied by one factor.
+/// Decay of usage: each second multiplies it by one factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decay {
     /// The half-life, not 0.
@@ -353,7 +353,7 @@ pub struct Decay {
 }
 
 impl Decay {
-    /// The factor of so many seconds; negative ones give more than 1.
+    /// The factor of `secs` seconds; above 1 for negative seconds.
     pub fn factor(self, secs: i64) -> Fraction {
         let key = (self.half_life_secs, self.approximate, secs);
         if let Some(known) = POWERS.with_borrow(|powers| powers.get(&key).cloned()) {
@@ -378,7 +378,7 @@ impl Decay {
         }
     }
 
-    /// What a unit of use per second from `from` to `to` is worth at `at`.
+    /// Decayed value at time `at` of one unit per second from `from` to `to`.
     pub fn integral(self, from: i64, to: i64, at: i64) -> Fraction {
         let value = (self.factor(at - to) - self.factor(at - from)) / -self.ln();
         rounded(&value, KEPT)
@@ -437,7 +437,7 @@ mod tests {
         }
     }
 
-    // Logarithms and powers by the C library, which is right to an f64.
+    // Compares with the C library, which is exact to an f64.
     #[test]
     fn functions() {
         near(&ln_2(), std::f64::consts::LN_2);
@@ -453,8 +453,8 @@ mod tests {
         );
     }
 
-    // By hand: after one half-life a half; using 1 per second over a half-life is worth
-    // h / (2 ln 2) at its end.
+    // Computed by hand: after one half-life a half; the value of 1 per second over a half-life is h
+    // / (2 ln 2) at its end.
     #[test]
     fn decay() {
         let decay = Decay {

@@ -1,4 +1,4 @@
-//! What a job's priority must be: priority_multifactor.html in exact fractions.
+//! Expected priority of a job: priority_multifactor.html in exact fractions.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use super::faults::{Fault, Faults};
 use super::number::{Fraction, add, exact, product, rounded, whole};
 use super::records::{Conf, Job, NICE_OFFSET, NO_CONSUME, NO_VAL, Part, Qos, Records, Terms, flag};
 
-/// What an integer may be: the exact sum may lie next to a whole number, where rounding decides.
+/// Bounds of an integer: rounding decides if the exact sum is close to a whole number.
 pub type Bounds = (u32, u32);
 
 /// A priced job: terms, and bounds of its priority and of those per partition and QOS.
@@ -19,10 +19,10 @@ pub struct Priced {
     pub array: Vec<Bounds>,
 }
 
-/// How a sum of doubles may differ from the exact one, relative to the sum of the sizes.
+/// Allowed difference of a sum of doubles from the exact sum, relative to the sum of sizes.
 const ROUNDING: f64 = 1e-12;
 
-/// Bits of a term: far more than what its double has, and few enough to add fast.
+/// Bits of a term: far more than in a double, and few enough for fast additions.
 const BITS: u64 = 128;
 
 /// Prices a job whose fair-share factor is given.
@@ -140,7 +140,7 @@ fn size(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Fractio
             };
             whole(if conf.favor_small { left } else { used }) / whole(all)
         };
-        // Newer releases compare the numbers of nodes first.
+        // Newer releases compare the node counts first.
         let of_nodes = part_of(nodes, conf.nodes, !conf.starts_anew);
         if cpus == 0 {
             of_nodes
@@ -171,7 +171,7 @@ pub(super) fn tres(conf: &Conf, job: &Job, part: Option<&Part>) -> Vec<Fraction>
     conf.weight_tres.iter().enumerate().map(term).collect()
 }
 
-/// The sum, cut to an integer from 1 to 4294967295.
+/// The sum, clamped to an integer from 1 to 4294967295.
 fn bounds(terms: &Terms) -> Bounds {
     let signed = [
         &terms.age,
@@ -205,7 +205,7 @@ fn integer(sum: &Fraction) -> u32 {
     sum.to_integer().to_u32().unwrap_or(u32::MAX)
 }
 
-/// One priority per partition and QOS; none for a job with one of each.
+/// One priority per partition and QOS; empty for a job with one of each.
 fn array(records: &Records, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bounds> {
     let conf = &*records.conf;
     let own = [job.part.clone()];
@@ -242,7 +242,7 @@ fn array(records: &Records, faults: &Faults, job: &Job, terms: &Terms) -> Vec<Bo
     array
 }
 
-/// Bounds of the integers of jobs: the priority at 0, the others behind it.
+/// Bounds of the integers of jobs: the priority at index 0, the others after it.
 pub type AllBounds = BTreeMap<u32, Vec<Bounds>>;
 
 /// Writes a price into a job's record; `pass`: INCR_ONLY counts for the priority.
@@ -280,7 +280,7 @@ pub fn write(records: &mut Records, bounds: &mut AllBounds, id: u32, priced: Pri
     bounds.insert(id, all);
 }
 
-/// A priority that an administrator has set stays, and the record's terms are none.
+/// Clears the terms in a record whose priority an administrator has set; the priority stays.
 pub fn clear(records: &mut Records, id: u32) {
     if let Some(record) = records.jobs.get_mut(&id) {
         Rc::make_mut(record).terms = Terms::default();

@@ -1,4 +1,4 @@
-//! slurmctld's records as the trace tells them: what the plugin reads and what it writes.
+//! slurmctld's records from the trace: the fields that the plugin reads and writes.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -16,13 +16,13 @@ pub const NO_VAL: u32 = 4_294_967_294;
 /// Shares that mean "use parent".
 pub const USE_PARENT: u32 = 0x7fff_ffff;
 
-/// A TRES count that does not count.
+/// A TRES count that means "not consumed".
 pub const NO_CONSUME: u64 = 0xffff_ffff_ffff_fffd;
 
 /// The position of energy among the TRES.
 pub const ENERGY: usize = 2;
 
-/// What nice and site factor are biased by.
+/// Bias of nice and of the site factor.
 pub const NICE_OFFSET: i64 = 0x8000_0000;
 
 /// Usage of an association or a QOS.
@@ -39,7 +39,7 @@ pub struct Usage {
 impl Usage {
     fn parse(fields: &Fields, prefix: &str) -> Result<Usage> {
         let name = |field: &str| format!("{prefix}{field}");
-        // The raw usage of `usage` and `leaf_usage` has other names than the rest.
+        // The raw usage of `usage` and `leaf_usage` has different names from the rest.
         let raw = if prefix.is_empty() {
             "usage_raw"
         } else {
@@ -52,7 +52,7 @@ impl Usage {
         })
     }
 
-    /// Nothing of so many TRES.
+    /// Zero usage of `tres` TRES.
     pub fn none(tres: usize) -> Usage {
         Usage {
             tres: vec![Fraction::zero(); tres],
@@ -60,7 +60,7 @@ impl Usage {
         }
     }
 
-    /// Is there any?
+    /// Returns true if any number is not 0.
     pub fn is_any(&self) -> bool {
         let mut all = [&self.raw, &self.wall].into_iter().chain(&self.tres);
         all.any(|value| !value.is_zero())
@@ -78,7 +78,7 @@ impl Usage {
         }
     }
 
-    /// Adds another one.
+    /// Adds other usage.
     pub fn add(&mut self, other: &Usage) {
         number::add(&mut self.raw, &other.raw);
         number::add(&mut self.wall, &other.wall);
@@ -88,14 +88,14 @@ impl Usage {
     }
 }
 
-/// Where an association's own usage is kept.
+/// The place of an association's own usage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf {
-    /// Nowhere: an account without any.
+    /// Nowhere: an account without own usage.
     None,
     /// In `usage` itself: a user.
     Own,
-    /// Apart: what removed users left behind.
+    /// Separately: usage of removed users.
     Apart(Usage),
 }
 
@@ -103,7 +103,7 @@ pub enum Leaf {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assoc {
     pub id: u32,
-    /// In slurmctld's list.
+    /// Position in slurmctld's list.
     pub place: u32,
     pub acct: String,
     pub is_user: bool,
@@ -153,7 +153,7 @@ impl Assoc {
         })
     }
 
-    /// One without usage, right below an account or, for 0, at the top.
+    /// An association without usage, right below an account or, for 0, at the top.
     pub fn bare(id: u32, is_user: bool, parent: u32) -> Assoc {
         Assoc {
             id,
@@ -178,7 +178,7 @@ impl Assoc {
         }
     }
 
-    /// Does it take its parent's shares?
+    /// Returns true if it has `parent` shares.
     pub fn on_parent(&self) -> bool {
         self.shares_raw == USE_PARENT
     }
@@ -250,15 +250,15 @@ pub struct Terms {
     pub site: i64,
     /// Biased.
     pub nice: i64,
-    /// One per TRES, or none.
+    /// One per TRES, or empty.
     pub tres: Vec<Fraction>,
 }
 
 impl Terms {
-    /// Those of a record.
+    /// Reads the terms of a record.
     ///
     /// # Errors
-    /// A term that is missing, or no number.
+    /// Fails if a term is missing or is not a number.
     pub fn parse(fields: &Fields) -> Result<Terms> {
         Ok(Terms {
             age: fields.fraction("age")?,
@@ -288,7 +288,7 @@ pub struct Job {
     pub accrue_time: i64,
     pub start: i64,
     pub end: i64,
-    /// `None`: its end has been charged.
+    /// `None` after its end was charged.
     pub end_time_exp: Option<i64>,
     pub resized: i64,
     pub limit: u32,
@@ -305,13 +305,13 @@ pub struct Job {
     pub req: Vec<u64>,
     /// `None` until it starts.
     pub alloc: Option<Vec<u64>>,
-    /// `None`: not worked out.
+    /// `None` if not computed.
     pub billing: Option<f64>,
-    /// What it would be if it were worked out now.
+    /// The billing if it were computed now.
     pub fresh_billing: f64,
     /// One priority per partition and QOS, if it has several.
     pub array: Vec<u32>,
-    /// When that array was made, in releases that note it.
+    /// Time at which that array was made, in releases that record it.
     pub array_update: Option<i64>,
     pub terms: Terms,
 }
@@ -383,7 +383,7 @@ impl Job {
     }
 }
 
-/// Everything at one moment. Records are shared between moments that do not differ in them.
+/// Everything at one moment. Moments share the records in which they do not differ.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     pub now: i64,
@@ -397,7 +397,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Takes one line: a record that has changed, or `- KIND ID` for one that is gone.
+    /// Takes one line: a record that has changed, or `- KIND ID` for one that was removed.
     pub fn take(&mut self, line: &str) -> Result<()> {
         if let Some(gone) = line.strip_prefix("- ") {
             return self.drop_record(gone);
@@ -432,7 +432,7 @@ impl Records {
         Ok(())
     }
 
-    /// The partition of a name.
+    /// The partition with a name.
     pub fn part(&self, name: &str) -> Option<&Part> {
         let mut parts = self.parts.values();
         parts.find(|part| part.name == name).map(|part| &**part)
@@ -450,7 +450,7 @@ impl Records {
     }
 }
 
-/// Two big-endian numbers in hexadecimal digits.
+/// Parses two big-endian numbers in hexadecimal digits.
 fn times(hex: Option<&str>) -> Result<Option<(i64, i64)>> {
     let Some(hex) = hex.filter(|hex| hex.len() == 32) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! When usage is cleared.
+//! Times at which usage is cleared.
 
 use anyhow::{Context as _, Result};
 use jiff::civil::Date;
@@ -13,7 +13,7 @@ const NONE: u32 = 0;
 const NOW: u32 = 1;
 const DAY: i64 = 86_400;
 
-/// Whether a pass clears all usage; notes it.
+/// Returns true if a pass clears all usage, and records it.
 pub fn take_due(records: &Records, memory: &mut Memory, faults: &Faults) -> Result<bool> {
     let period = records.conf.reset_period;
     match period {
@@ -65,8 +65,8 @@ fn first_moment(date: Date, zone: &TimeZone) -> Result<i64> {
     Ok(midnight.timestamp().as_second())
 }
 
-/// The first day of the period of a moment: "every day at midnight", "every Sunday at time
-/// 00:00", "on the first day of each month", "quarter", "year".
+/// The first day of the period that contains a moment: "every day at midnight", "every Sunday at
+/// time 00:00", "on the first day of each month", "quarter", "year".
 fn period_start(period: u32, time: Zoned) -> Date {
     let date = time.date();
     match period {
@@ -81,8 +81,8 @@ fn period_start(period: u32, time: Zoned) -> Date {
     }
 }
 
-/// Stock's next reset: days and weeks of 86,400 s from midnight of the last one, not before a
-/// step ahead of now; months, quarters and years by the calendar.
+/// Stock's next reset: days and weeks of 86,400 s from midnight of the last reset, repeated until
+/// it is at least one step ahead of now; months, quarters and years by the calendar.
 fn stock_next(period: u32, last: i64, now: i64, zone: &TimeZone) -> Result<i64> {
     let day = at(last, zone)?;
     let midnight = first_moment(day.date(), zone)?;

@@ -1,6 +1,6 @@
-//! The rows of sprio and sshare: what they must say, given the records that they are made from.
+//! The rows of sprio and sshare: their expected content for the records that they are made from.
 //!
-//! Which jobs are listed is not checked here, only what their rows say.
+//! This module does not check which jobs are listed, only the content of their rows.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ pub enum Listed {
     Sprio {
         job: u32,
         part: String,
-        /// In releases that tell it.
+        /// In releases that send it.
         qos: Option<String>,
         direct: f64,
-        /// None of a job whose priority an administrator has set.
+        /// `None` for a job whose priority an administrator has set.
         terms: Option<Box<Terms>>,
     },
     /// An association.
@@ -46,7 +46,7 @@ impl Listed {
     /// Reads a line of the trace.
     ///
     /// # Errors
-    /// One that is no row.
+    /// Fails if the line is not a row.
     pub fn parse(line: &str) -> Result<Listed> {
         let fields = Fields::parse(line)?;
         match fields.kind {
@@ -88,8 +88,8 @@ impl Share {
             &exact(self.shares_norm),
             1e-14,
         );
-        // Cut to a whole number, which the last bits of usage may decide.
-        // The processor makes 0 of what has no room.
+        // Truncated to a whole number, which the last bits of usage may decide. The processor gives
+        // 0 for a number that does not fit.
         let fits = |whole: &i128| *whole <= i128::from(u64::MAX);
         let whole = |usage: Fraction| usage.to_integer().to_i128().filter(fits).unwrap_or(0);
         let slack = product(&assoc.usage.raw.abs(), &exact(USAGE));
@@ -97,7 +97,7 @@ impl Share {
             whole(&assoc.usage.raw - &slack),
             whole(&assoc.usage.raw + &slack),
         );
-        // slurmctld itself makes a number without a sign of what is below nothing.
+        // slurmctld itself converts a negative number to an unsigned one.
         let wrapped = assoc.usage.raw.is_negative() && self.usage_raw > i64::MAX as u64;
         let is = i128::from(self.usage_raw) - if wrapped { 1 << 64 } else { 0 };
         if !(low..=high).contains(&is) {
@@ -137,7 +137,7 @@ impl Share {
     }
 }
 
-/// What of a record's `long double` is left in a row's `double`.
+/// A record's `long double`, rounded to a row's `double`.
 fn narrow(number: &Number) -> Number {
     match number {
         Number::Finite(value) => number::of_f64(to_f64(value)),
@@ -145,7 +145,7 @@ fn narrow(number: &Number) -> Number {
     }
 }
 
-/// What rows say otherwise than they must.
+/// Fields of rows with unexpected values.
 pub fn mismatches(rows: &[Listed], records: &Records, faults: &Faults) -> Vec<Mismatch> {
     let mut found = Mismatches::default();
     let mut seen = BTreeSet::new();
@@ -166,7 +166,7 @@ pub fn mismatches(rows: &[Listed], records: &Records, faults: &Faults) -> Vec<Mi
                     found.add(&*name, "no such job", "a row");
                     continue;
                 };
-                // Older releases do not tell it of jobs with a list of partitions.
+                // Older releases do not send it for jobs with a list of partitions.
                 let told = record.direct && (records.conf.starts_anew || record.parts.is_empty());
                 let set = if told {
                     f64::from(record.priority)
@@ -193,8 +193,8 @@ pub fn mismatches(rows: &[Listed], records: &Records, faults: &Faults) -> Vec<Mi
     found.0
 }
 
-/// What sprio must show of a job in one of its partitions and QOS: the job's own factors, but for
-/// those that depend on them.
+/// Expected terms in sprio for a job in one of its partitions and QOS: the job's own factors,
+/// except for those that depend on the partition and QOS.
 fn expected(records: &Records, faults: &Faults, job: &Job, part: &str, qos: Option<&str>) -> Terms {
     let conf = &*records.conf;
     let mut terms = job.terms.clone();
@@ -217,7 +217,7 @@ fn expected(records: &Records, faults: &Faults, job: &Job, part: &str, qos: Opti
 
 fn tres_there(conf: &Conf, faults: &Faults, job: &Job, part: Option<&Part>) -> Vec<Fraction> {
     let mut terms = price::tres(conf, job, part);
-    // Stock leaves out what the job has none of by now, and what the partition has none of.
+    // Stock leaves out TRES that the job does not have by now, or the partition does not have.
     let own = job.terms.tres.iter().zip(&conf.weight_tres);
     for (term, (own, weight)) in terms.iter_mut().zip(own) {
         let stays = !conf.has(flag::NO_NORMAL_TRES) && term.is_zero();

@@ -26,11 +26,11 @@ impl Model<'_> {
         self.pass()
     }
 
-    /// Usage is that of the last pass, and ends of jobs since then count.
+    /// Restores the usage of the last pass, and charges ends of jobs since then.
     fn restore(&mut self) {
         let saved = self.memory.newer_than_dump();
         let Some(saved) = saved else {
-            // What slurmctld's dump is older than was lost with it, too.
+            // Charges after slurmctld's dump are lost, too.
             if let Some(dumped) = self.memory.files.dumped {
                 self.charge_lost(dumped);
             }
@@ -50,7 +50,7 @@ impl Model<'_> {
         self.charge_lost(saved.time);
     }
 
-    /// Jobs whose end was charged after the usage that counts was written down.
+    /// Charges jobs whose end was charged after the restored usage was saved.
     fn charge_lost(&mut self, written: i64) {
         let Some(last_ran) = self.memory.last_ran else {
             return;
@@ -64,7 +64,7 @@ impl Model<'_> {
             if let Some(record) = self.records.jobs.get_mut(&job.id) {
                 Rc::make_mut(record).end_time_exp = Some(job.end);
             }
-            // slurmctld started without run-seconds of what has ended.
+            // slurmctld started without run-seconds of ended jobs.
             let kept = self.run_secs();
             let period = self.between_passes(last_ran);
             charge::charge(
@@ -78,7 +78,7 @@ impl Model<'_> {
         }
     }
 
-    /// Those of associations and QOS, and of accounts and users in QOS.
+    /// Run-seconds of associations and QOS, and of accounts and users in QOS.
     fn run_secs(&self) -> RunSecs {
         let (assocs, qos) = (self.records.assocs.values(), self.records.qos.values());
         RunSecs {
@@ -108,7 +108,7 @@ struct RunSecs {
 /// By account and user, see [`Qos::used`](super::records::Qos::used).
 type UsedOf = BTreeMap<String, Vec<u64>>;
 
-/// The records with the usage of a file: users and QOS as there, accounts summed up.
+/// The records with the usage of a file: users and QOS from the file, accounts summed up.
 fn restored(records: &Records, saved: &Saved) -> Records {
     let mut restored = records.clone();
     for record in restored.assocs.values_mut() {
@@ -145,7 +145,8 @@ fn usages(records: &Records) -> impl Iterator<Item = &Usage> {
     assocs.chain(records.qos.values().map(|qos| &qos.usage))
 }
 
-/// Do two differ by no more than a text with six digits and whole seconds of wall time cuts?
+/// Returns true if two differ only by the truncation of a text with six digits and whole seconds of
+/// wall time.
 fn differ_by_text(loaded: &Records, exactly: &Records) -> bool {
     let users = u32::try_from(loaded.assocs.len()).unwrap_or(u32::MAX);
     let slack = |each: f64| exact(each) * whole(users + 1);

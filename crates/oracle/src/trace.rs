@@ -1,4 +1,4 @@
-//! The trace of a life: calls into the plugin, what each finds and what it leaves.
+//! The trace of a life: calls into the plugin, with the records before and after each.
 
 use anyhow::{Context as _, Result, bail};
 
@@ -12,38 +12,38 @@ pub enum Hook {
     Start,
     /// slurmctld ends.
     Stop,
-    /// One pass.
+    /// A pass.
     Pass,
-    /// The priority of a job.
+    /// slurmctld requests the priority of a job.
     Set(u32),
     /// A job, or one size of it, has ended.
     JobEnd(u32),
     /// Settings may have changed; with true, all records were rebuilt.
     Reconfig(bool),
-    /// sprio asks.
+    /// sprio requests its rows.
     Sprio,
-    /// sshare asks.
+    /// sshare requests its rows.
     Sshare,
 }
 
-/// What the trace tells, in order.
+/// The events of the trace, in order.
 pub enum Event {
     /// A call at a line of the life.
     Call {
         /// The line, from 1.
         line: usize,
-        /// Which call.
+        /// The kind of the call.
         hook: Hook,
-        /// What it found.
+        /// The records before the call.
         before: Box<Records>,
-        /// What it left; `None` when it did not come back.
+        /// The records after the call; `None` if it did not return.
         after: Option<Box<Records>>,
-        /// What it answered.
+        /// The rows that it answered.
         rows: Vec<Listed>,
     },
-    /// slurmctld wrote its files of usage, when its clock said this.
+    /// slurmctld saved its files of usage at this clock time.
     Saved(i64),
-    /// The files are kept as they are now, and come back before the next start.
+    /// The files are kept as they are now, and are restored before the next start.
     Crash,
 }
 
@@ -54,7 +54,7 @@ pub struct Trace<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// The trace that a text holds.
+    /// Creates a reader for a text.
     pub fn new(text: &'a str) -> Trace<'a> {
         Trace {
             lines: text.lines().peekable(),
