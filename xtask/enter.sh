@@ -1,10 +1,9 @@
 #!/bin/sh
 # unshare --mount enter.sh ROOT UID:GID SHARED... -- PROGRAM [ARGUMENT...]
 #
-# Runs a program with ROOT as its root folder, in which each SHARED file or folder of this
-# machine has the same path. What is mounted here is seen by the program and its children alone,
-# and is gone with the last of them: nothing has to be unmounted, and no mount is left when
-# ROOT is removed.
+# Runs a program with ROOT as its root folder, in which each SHARED file or folder of this machine
+# has the same path. Only the program and its children see what is mounted here, and the mounts end
+# with the last of them: nothing has to be unmounted, and no mount is left when ROOT is removed.
 set -euf
 
 root=$1
@@ -16,7 +15,7 @@ while [ "$1" != -- ]; do
     else
         : >>"$root$1"
     fi
-    # A program that adds a user puts another file in the place of /etc/passwd, perhaps right now.
+    # A program that adds a user replaces the file /etc/passwd, perhaps right now.
     mount --rbind "$1" "$root$1" 2>/dev/null ||
         mount --rbind "$1" "$root$1" 2>/dev/null ||
         mount --rbind "$1" "$root$1"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # unshare --mount overlay.sh BASE WORK PROGRAM [ARGUMENT...]
 #
-# Runs a program with BASE as its root folder, as root. What it writes goes to WORK/upper, and BASE
-# stays as it is. The mounts are seen by the program and its children alone.
+# Runs a program with BASE as its root folder, as root. Its writes go to WORK/upper, and BASE stays
+# unchanged. Only the program and its children see the mounts.
 set -eu
 
 base=$1

@@ -1,4 +1,4 @@
-//! Running other programs.
+//! Functions that run other programs.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::project;
 
-/// The most lines of a failed program's output that its error repeats.
+/// Largest number of output lines that the error of a failed program repeats.
 const MOST_LINES: usize = 30;
 
 /// The cargo that runs this program, in the checkout.
@@ -16,10 +16,10 @@ pub fn cargo_in_checkout() -> Command {
     command
 }
 
-/// Runs a program to its end and gives what it prints.
+/// Runs a program to its end and returns its output.
 ///
 /// # Errors
-/// It cannot be run, or it fails: then with the end of what it said.
+/// Fails if it cannot be run, or if it fails: then with the end of its output.
 pub fn checked(command: &mut Command) -> Result<String> {
     let answer = command
         .output()

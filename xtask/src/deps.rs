@@ -1,4 +1,4 @@
-//! What a fresh Debian machine needs, installed through apt-get.
+//! Installs the packages that a fresh Debian machine needs, with apt-get.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use crate::command::checked;
 use crate::prefix::Prefix;
 use crate::progress::Progress;
 
-/// The targets of the Makefile that need packages; each needs those of the ones before it.
+/// The targets of the Makefile that need packages; each also needs the packages of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Need {
     /// The plugin's build.
@@ -69,7 +69,7 @@ const PACKAGES: &[(Need, &str, &[&str])] = &[
     ),
 ];
 
-/// Slurm itself, where no prefix has one.
+/// Slurm itself, if there is no prefix.
 const SLURM: &[&str] = &[
     "slurmctld",
     "slurmd",
@@ -83,12 +83,12 @@ const SLURM: &[&str] = &[
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
 /// Installs the missing packages among those that `need` needs; apt-get does not run if none is
-/// missing. With a Slurm in `SLURM_PREFIX` the system may be another one than Debian: then the
-/// packages are listed, and left to whoever installs them.
+/// missing. With a Slurm in `SLURM_PREFIX` the system may be different from Debian: then the
+/// packages are only listed, and the user installs them.
 ///
 /// # Errors
-/// A machine that is not Debian, without a prefix; packages missing without the right to install them, and
-/// the failures of apt-get.
+/// Fails if the machine is not Debian and there is no prefix, if packages are missing without the
+/// right to install them, and if apt-get fails.
 pub fn install(need: Need, progress: &Progress) -> Result<()> {
     let wanted: Vec<&str> = match Prefix::of_environment()? {
         None if need > Need::Plugin => of(need).chain(SLURM.iter().copied()).collect(),
@@ -104,10 +104,10 @@ pub fn install(need: Need, progress: &Progress) -> Result<()> {
     install_missing(&wanted, progress)
 }
 
-/// Installs those of these packages that are missing.
+/// Installs the missing packages of a list.
 ///
 /// # Errors
-/// As [`install`].
+/// Fails as [`install`].
 pub fn install_missing(wanted: &[&str], progress: &Progress) -> Result<()> {
     let missing = missing(wanted)?;
     if missing.is_empty() {
@@ -139,7 +139,7 @@ fn is_debian() -> bool {
     Path::new("/etc/debian_version").exists()
 }
 
-/// Those of these packages that are not installed.
+/// The packages of a list that are not installed.
 fn missing<'a>(wanted: &[&'a str]) -> Result<Vec<&'a str>> {
     if !is_debian() {
         bail!(
@@ -174,7 +174,7 @@ fn apt_get(arguments: &[&str]) -> Result<()> {
     checked(&mut command).map(drop)
 }
 
-/// While it lives, an installed package does not start its service.
+/// While this value exists, an installed package does not start its service.
 struct Policy {
     ours: bool,
 }
@@ -182,7 +182,7 @@ struct Policy {
 impl Policy {
     fn forbid_services() -> Result<Policy> {
         if Path::new(POLICY).exists() {
-            // The machine has a policy of its own; that one counts.
+            // The machine already has a policy; keep it.
             return Ok(Policy { ours: false });
         }
         fs::write(POLICY, "#!/bin/sh\nexit 101\n")

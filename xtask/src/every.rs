@@ -1,4 +1,4 @@
-//! How often a section of the tests, or a check of a test program, runs.
+//! Frequency of a section of the tests, or of a check of a test program.
 //!
 //! The choice is data: a column of the tables of sections (`suite/table.rs`) and of checks
 //! (`crates/testbed`).
@@ -7,7 +7,7 @@ use std::fmt;
 
 use anyhow::{Result, bail};
 
-/// How often something runs.
+/// Frequency of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Every {
     /// By `make test`, with the first release of Slurm.
@@ -28,12 +28,12 @@ impl fmt::Display for Every {
     }
 }
 
-/// The part of the tables that a run takes.
+/// The part of the tables that a run includes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
     /// `make test`, the first release: with fixed seeds.
     Commit,
-    /// `make test`, another release: with fixed seeds.
+    /// `make test`, a further release: with fixed seeds.
     OtherRelease,
     /// `make test-all`, and a test program that somebody calls: everything, with fresh seeds.
     #[default]
@@ -44,7 +44,7 @@ impl Extent {
     /// The variable that passes an extent to a test program.
     pub const VARIABLE: &str = "FAIRTREE_EXTENT";
 
-    /// Returns true if a run of this extent takes what is marked so.
+    /// Returns true if a run of this extent includes items with this mark.
     pub fn takes(self, every: Every) -> bool {
         match self {
             Extent::Commit => every != Every::Night,
@@ -53,7 +53,7 @@ impl Extent {
         }
     }
 
-    /// The value of [`Extent::VARIABLE`].
+    /// The value for [`Extent::VARIABLE`].
     pub fn word(self) -> &'static str {
         match self {
             Extent::Commit => "commit",
@@ -62,10 +62,10 @@ impl Extent {
         }
     }
 
-    /// The extent that [`Extent::VARIABLE`] names; everything where it is not set.
+    /// The extent that [`Extent::VARIABLE`] names; everything if it is not set.
     ///
     /// # Errors
-    /// Another word.
+    /// Fails if it has an unknown value.
     pub fn of_environment() -> Result<Extent> {
         let Ok(word) = std::env::var(Extent::VARIABLE) else {
             return Ok(Extent::default());

@@ -1,9 +1,9 @@
-//! Where Slurm's programs of one release are, and how one is run.
+//! Paths of Slurm's programs of one release, and commands that run them.
 //!
-//! What `SLURM_PREFIX` names runs from there, and the release that this machine has installed runs as
-//! it is. Any other runs in the root folder of the Debian release that ships it; then every command
-//! line differs, and nothing else. The cluster's folder has the same path inside and outside, and
-//! users are those of this machine.
+//! Programs of the Slurm in `SLURM_PREFIX` run from there, and programs of the release that is
+//! installed on this machine run directly. Any other release runs in the root folder of the Debian
+//! release that ships it; then every command line is different, but nothing else. The cluster's
+//! folder has the same path inside and outside, and users are those of this machine.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -18,17 +18,17 @@ use crate::progress::Progress;
 use crate::release::Release;
 use crate::root::{self, Owner, Root, SUPERUSER};
 
-/// The file of Slurm's controller, where Debian puts it.
+/// The file of Slurm's controller in Debian.
 const SLURMCTLD: &str = "/usr/sbin/slurmctld";
 
-/// Where private clusters have their folders: job owners and the daemons' own users can enter, and
-/// a socket's path stays short.
+/// Folder for the folders of private clusters: job owners and the daemons' own users can enter it,
+/// and a socket's path stays short.
 pub const CLUSTERS: &str = "/tmp";
 
-/// What programs of another root folder see of this machine.
+/// Files of this machine that programs in a different root folder see.
 const SHARED: [&str; 4] = [CLUSTERS, "/etc/passwd", "/etc/group", "/etc/hosts"];
 
-/// Where programs are, but for those of a prefix.
+/// Folders of programs, except for those of a prefix.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Debian's multi-arch folder of plugins.
@@ -50,17 +50,18 @@ enum Place {
     Machine,
     /// The folder that is `/` to this installation.
     Root(Root),
-    /// A folder of its own.
+    /// A separate folder.
     Prefix(Prefix),
 }
 
 impl Installation {
-    /// The installation of a release: that of `SLURM_PREFIX`, this machine's, or a root folder, which
-    /// is made if there is none.
+    /// The installation of a release: that of `SLURM_PREFIX`, this machine's, or a root folder,
+    /// which is made if it does not exist.
     ///
     /// # Errors
-    /// A prefix without Slurm or with another release; a release that is not installed here and that
-    /// no known Debian release ships, or a root folder that cannot be made or has another release.
+    /// Fails if a prefix has no Slurm or a different release; if the release is not installed here
+    /// and no known Debian release ships it; or if a root folder cannot be made or has a different
+    /// release.
     pub fn of(release: &Release, progress: &Progress) -> Result<Installation> {
         if let Some(prefix) = Prefix::of_environment()? {
             ensure!(
@@ -90,7 +91,7 @@ impl Installation {
         Ok(installation)
     }
 
-    /// The release that its slurmctld says it is.
+    /// The release that its slurmctld reports.
     fn installed(&self) -> Result<Release> {
         prefix::version(&checked(self.command(SLURMCTLD).arg("-V"))?)
     }
@@ -112,7 +113,7 @@ impl Installation {
         self.root().map_or(Path::new("/"), Root::path)
     }
 
-    /// Whether its programs and libraries run as those of this machine.
+    /// Returns true if its programs and libraries run directly on this machine.
     pub fn is_of_this_machine(&self) -> bool {
         self.root().is_none()
     }
@@ -124,8 +125,9 @@ impl Installation {
         self.folder().join(inside)
     }
 
-    /// A command that runs a program of this machine with this installation's libslurmfull, and with
-    /// the C library that this was built for. `under`: another program that runs it, and its words.
+    /// A command that runs a program of this machine with this installation's libslurmfull, and
+    /// with the C library that this was built for. `under`: a program that runs it, with arguments;
+    /// may be empty.
     pub fn linked(&self, program: &Path, under: &[String]) -> Command {
         let started_by = |program: &Path| match under.split_first() {
             None => Command::new(program),
@@ -146,7 +148,7 @@ impl Installation {
         command
     }
 
-    /// The folders of Slurm's programs, as in `PATH`; `None`: where any program is.
+    /// The folders of Slurm's programs, as in `PATH`; `None`: the folders of all programs.
     pub fn own_programs(&self) -> Option<String> {
         match &self.place {
             Place::Prefix(prefix) => {
@@ -157,7 +159,7 @@ impl Installation {
         }
     }
 
-    /// Where daemons and commands look for programs.
+    /// `PATH` for daemons and commands.
     pub fn path(&self) -> String {
         match self.own_programs() {
             Some(own) => format!("{own}:{PATH}"),
@@ -197,10 +199,10 @@ impl Installation {
         }
     }
 
-    /// That Slurm was built with these plugins.
+    /// Checks that Slurm was built with these plugins.
     ///
     /// # Errors
-    /// One is absent: a library that it needs was not there when Slurm was configured.
+    /// Fails if one is absent: a library that it needs was missing when Slurm was configured.
     pub fn ensure_plugins(&self, names: &[&str]) -> Result<()> {
         let folder = self.library();
         let absent = names.iter().find(|name| !folder.join(name).is_file());
@@ -226,8 +228,8 @@ impl Installation {
         }
     }
 
-    /// The words that open a shell in which this installation's programs are found; `None`: any
-    /// shell of this machine will do.
+    /// The command that opens a shell in which this installation's programs are found; `None`: any
+    /// shell of this machine works.
     pub fn shell(&self) -> Option<String> {
         self.root()?;
         let command = self.command("bash");
@@ -247,7 +249,7 @@ impl Installation {
                 command
             }
             Some(_) => {
-                // chroot itself goes to `/`.
+                // chroot itself changes to `/`.
                 let mut command = self.command("env");
                 command.arg("--chdir").arg(folder).arg(program);
                 command

@@ -1,6 +1,6 @@
-//! Ctrl-C and its relatives, as an error at the next wait instead of sudden death.
+//! Ctrl-C and similar signals cause an error at the next wait, instead of an immediate end.
 //!
-//! So that a cluster is torn down by the same `Drop` on success, failure and interruption.
+//! So the same `Drop` takes a cluster down on success, failure and interruption.
 
 use std::io;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ impl std::error::Error for Interrupted {}
 /// of a cluster then tears it down).
 ///
 /// # Errors
-/// The system refuses the handlers.
+/// Fails if the system refuses the handlers.
 pub fn install() -> io::Result<()> {
     let flag_set = FLAG.get_or_init(Default::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -42,17 +42,17 @@ pub fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes [`check`] fail from now on, as a signal does: for work that others wait beside.
+/// Makes [`check`] fail from now on, as a signal does: to stop other threads.
 pub fn stop() {
     if let Some(flag) = FLAG.get() {
         flag.store(true, Ordering::Relaxed);
     }
 }
 
-/// Fails once a signal has come.
+/// Fails after a signal.
 ///
 /// # Errors
-/// A signal has come, or [`stop`] was called.
+/// Fails if a signal has come, or if [`stop`] was called.
 pub fn check() -> std::result::Result<(), Interrupted> {
     match FLAG.get() {
         Some(flag) if flag.load(Ordering::Relaxed) => Err(Interrupted),
@@ -60,7 +60,7 @@ pub fn check() -> std::result::Result<(), Interrupted> {
     }
 }
 
-/// How a program ends: 0, 130 after a signal, or 1 with the error on standard error.
+/// Exit code of a program: 0, 130 after a signal, or 1 with the error on standard error.
 pub fn exit_code(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
-//! What builds fairtree: packages, Slurm's sources and programs, and the plugin of a release.
+//! Builds fairtree: packages, Slurm's sources and programs, and the plugin for a release.
 //!
-//! The command `cargo xtask` is on top of it, and so is the test bed (`crates/testbed`).
+//! The command `cargo xtask` and the test bed (`crates/testbed`) use this library.
 
 pub mod command;
 pub mod deps;

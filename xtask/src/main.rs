@@ -1,4 +1,4 @@
-//! What builds and checks fairtree: `cargo xtask help`.
+//! Builds and checks fairtree: `cargo xtask help`.
 
 mod msrv;
 mod suite;
@@ -112,7 +112,7 @@ fn run(tool: Tool) -> Result<()> {
             Ok(())
         }
         Tool::Plugin { slurm, slurm_src } => {
-            // make passes an empty word where none was given.
+            // make passes an empty word if none was given.
             let source = slurm_src.filter(|folder| !folder.as_os_str().is_empty());
             let plugin = plugin::build(&slurm, source.as_deref(), &progress)?;
             progress.print(plugin.display().to_string());

@@ -1,5 +1,4 @@
-//! The stated `rust-version`: library, command and plugin build with the compiler that Debian
-//! ships of it.
+//! The stated `rust-version`: library, command and plugin build with that compiler, from Debian.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +12,7 @@ use xtask::release::Release;
 use xtask::root::{Root, SUPERUSER};
 use xtask::{interrupt, project, source};
 
-/// What Cargo.toml states.
+/// The version that Cargo.toml states.
 const STATED: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// The Slurm release that comes in the same Debian release as that compiler.
@@ -34,17 +33,17 @@ const BUILDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Builds everything with the oldest compiler that is promised.
+/// Builds everything with the oldest supported compiler.
 ///
 /// # Errors
-/// A compiler of another version than the stated one, or a build that fails.
+/// Fails if the compiler does not have the stated version, or if a build fails.
 pub fn check(progress: &Progress) -> Result<()> {
     let release: Release = RELEASE.parse()?;
     let root = Root::of(&release, progress)?;
     root.add_rust(progress)?;
-    // By its own path, which is the same in the chroot: a link may lead to where nothing is shared.
+    // Use the real path, which is the same in the chroot: a link may lead to an unshared folder.
     let slurm = std::fs::canonicalize(source::fetch(&release, progress)?)?;
-    // The compiler inside is not to need the network.
+    // The compiler inside must not need the network.
     checked(cargo_in_checkout().args(["fetch", "--quiet", "--locked"]))?;
     let bench = Bench {
         root,
@@ -72,7 +71,7 @@ pub fn check(progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// True for `rustc 1.85.1 (...)` where 1.85 is stated.
+/// Returns true for `rustc 1.85.1 (...)` if 1.85 is stated.
 fn is_stated(version: &str) -> bool {
     version
         .strip_prefix("rustc ")
@@ -80,7 +79,7 @@ fn is_stated(version: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(['.', ' ']))
 }
 
-/// The root folder with the compiler, and what it needs of this machine.
+/// The root folder with the compiler, and the folders of this machine that it needs.
 struct Bench {
     root: Root,
     slurm: PathBuf,
@@ -88,13 +87,13 @@ struct Bench {
 }
 
 impl Bench {
-    /// A command that runs what is appended to it, in the checkout.
+    /// A command that runs its appended words in the checkout.
     fn command(&self) -> Command {
         let checkout = project::root();
         let shared = [checkout.as_path(), &self.slurm, &self.cargo_home];
         let mut command = self.root.command(SUPERUSER, &shared);
         command.arg("env").arg("--chdir").arg(&checkout);
-        // Nothing of the cargo that runs this program.
+        // Inherit nothing from the cargo that runs this program.
         command
             .env_clear()
             .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
@@ -107,7 +106,7 @@ impl Bench {
     }
 }
 
-/// Where this machine's cargo keeps what it has downloaded.
+/// The folder of this machine's cargo for downloads.
 fn cargo_home() -> Result<PathBuf> {
     let home = match std::env::var_os("CARGO_HOME") {
         Some(home) => PathBuf::from(home),

@@ -1,4 +1,4 @@
-//! Building the plugin for one Slurm release.
+//! Builds the plugin for one Slurm release.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use crate::project;
 use crate::release::Release;
 use crate::source;
 
-/// Tells the build script where the configured source of Slurm is.
+/// Variable with the path of Slurm's configured source, for the build script.
 pub const SOURCE_VARIABLE: &str = "FAIRTREE_SLURM_SRC";
 
-/// Builds `priority_fairtree.so` and says where it is.
+/// Builds `priority_fairtree.so` and returns its path.
 ///
-/// `source`: a configured source tree of Slurm to build against; the plugin is then for the
-/// release that the tree says it is. Without it, the source of `release` is fetched.
+/// `source`: a configured source tree of Slurm to build against; the plugin is then for the release
+/// of that tree. Without it, the source of `release` is fetched.
 ///
 /// # Errors
-/// A source that cannot be fetched, is not configured, or is not that of the Slurm in
-/// `SLURM_PREFIX`, and what cargo fails with.
+/// Fails if the source cannot be fetched, is not configured, or is not that of the Slurm in
+/// `SLURM_PREFIX`, and if cargo fails.
 pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> Result<PathBuf> {
     let (release, source) = match source {
         Some(folder) => (Release::of_source(folder)?, folder.to_path_buf()),
@@ -30,14 +30,14 @@ pub fn build(release: &Release, source: Option<&Path>, progress: &Progress) -> R
     };
     source::expect_configured(&source)?;
     if let Some(prefix) = Prefix::of_environment()? {
-        // slurmctld would refuse the plugin.
+        // Otherwise slurmctld would refuse the plugin.
         source::expect_release(&source, prefix.release())?;
     }
     let source = fs::canonicalize(&source)?;
     let folder = project::slurm(&release);
     let build = folder.join("build");
     progress.step(format!("building the plugin for Slurm {release}"));
-    // Two builds at once would write the same files.
+    // Two simultaneous builds would write the same files.
     let _lock = project::lock(&folder)?;
     let answer = cargo_in_checkout()
         .args(["build", "--quiet", "--release", "--package", "fairtree"])

@@ -1,4 +1,4 @@
-//! A Slurm that a site has installed in a folder of its own: `SLURM_PREFIX`, and `SLURM_SRC`, the
+//! A Slurm that a site has installed in a separate folder: `SLURM_PREFIX`, and `SLURM_SRC`, the
 //! configured source that it was built from.
 
 use std::ffi::OsString;
@@ -11,16 +11,16 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::command::checked;
 use crate::release::Release;
 
-/// Names the folder that Slurm was installed into (`./configure --prefix`).
+/// Variable with the folder of the installed Slurm (`./configure --prefix`).
 pub const VARIABLE: &str = "SLURM_PREFIX";
 
-/// Names the configured source of that Slurm.
+/// Variable with the configured source of that Slurm.
 pub const SOURCE_VARIABLE: &str = "SLURM_SRC";
 
-/// The release that tools take where neither a word nor a variable names one.
+/// The default release, if neither an argument nor a variable names one.
 const RELEASE: &str = "22.05.8";
 
-/// One installation in a folder of its own.
+/// One installation in a separate folder.
 #[derive(Clone, Debug)]
 pub struct Prefix {
     folder: PathBuf,
@@ -29,21 +29,21 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The one that `SLURM_PREFIX` names; `None`: it is not set, or empty.
+    /// The installation that `SLURM_PREFIX` names; `None`: it is not set, or empty.
     ///
     /// # Errors
-    /// As [`Prefix::at`].
+    /// Fails as [`Prefix::at`].
     pub fn of_environment() -> Result<Option<Prefix>> {
         folder_of(VARIABLE)
             .map(|folder| Prefix::at(&folder))
             .transpose()
     }
 
-    /// The one in this folder.
+    /// The installation in this folder.
     ///
     /// # Errors
-    /// A folder without `sbin/slurmctld`, without libslurmfull and plugins in one of the usual
-    /// places, or with a slurmctld that does not tell its release.
+    /// Fails if the folder has no `sbin/slurmctld`, or no libslurmfull and plugins in one of the
+    /// usual places, or if slurmctld does not report its release.
     pub fn at(folder: &Path) -> Result<Prefix> {
         let named = || format!("{VARIABLE}={}", folder.display());
         let folder = fs::canonicalize(folder).with_context(named)?;
@@ -78,13 +78,13 @@ impl Prefix {
         &self.library
     }
 
-    /// The release that its slurmctld says it is.
+    /// The release that its slurmctld reports.
     pub fn release(&self) -> &Release {
         &self.release
     }
 }
 
-/// The folder that a variable names; make passes an empty word where none was given.
+/// The folder that a variable names; make passes an empty word if none was given.
 fn folder_of(variable: &str) -> Option<PathBuf> {
     let value: OsString = std::env::var_os(variable)?;
     (!value.is_empty()).then(|| PathBuf::from(value))
@@ -95,11 +95,11 @@ pub fn source() -> Option<PathBuf> {
     folder_of(SOURCE_VARIABLE)
 }
 
-/// The release that tools take where nobody names one: that of `SLURM_PREFIX`, or the oldest that
-/// is tested. A prefix that is none is told of when Slurm is first needed.
+/// The default release of the tools: that of `SLURM_PREFIX`, or the oldest tested one. An invalid
+/// prefix is reported when Slurm is first needed.
 ///
 /// # Panics
-/// Never: the release is written here.
+/// Never, because the release is a constant.
 pub fn preset() -> Release {
     match Prefix::of_environment() {
         Ok(Some(prefix)) => prefix.release,
@@ -107,8 +107,8 @@ pub fn preset() -> Release {
     }
 }
 
-/// Where libslurmfull and the plugins are: below `lib64` or `lib`, or in Debian's folder of the
-/// architecture, under the name that Slurm or Debian gives them.
+/// The folder of libslurmfull and the plugins: below `lib64` or `lib`, or in Debian's folder of the
+/// architecture, under Slurm's or Debian's name.
 fn library(folder: &Path) -> Option<PathBuf> {
     let triplet = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
     let places = ["lib64", "lib", &triplet].map(|place| folder.join(place));
@@ -121,10 +121,10 @@ fn library(folder: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The release that `slurm 22.05.8` names, or Debian's `slurm-wlm 22.05.8`.
+/// Parses the release in `slurm 22.05.8`, or in Debian's `slurm-wlm 22.05.8`.
 ///
 /// # Errors
-/// Anything else, a pre-release among it.
+/// Fails for any other text, including a pre-release.
 pub fn version(text: &str) -> Result<Release> {
     let text = text.trim();
     let named = text

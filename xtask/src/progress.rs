@@ -1,4 +1,4 @@
-//! What is going on, on standard error: a line that moves on a terminal, plain lines elsewhere.
+//! Progress on standard error: a moving line on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A variable that tells a program that the terminal has a moving line of another one's.
+/// Variable for programs: a different program already has a moving line on the terminal.
 pub const QUIET: &str = "FAIRTREE_QUIET";
 
 /// The display of one run.
 pub struct Progress {
     start: Instant,
     bar: Option<ProgressBar>,
-    /// What is printed, where that is held back.
+    /// The output, if it is held back.
     held: Option<Mutex<String>>,
-    /// Another display has the terminal.
+    /// True if a different display uses the terminal.
     quiet: bool,
 }
 
@@ -26,8 +26,8 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// A display without a moving line, for a program whose output others write to as well; what
-    /// begins is not said where [`QUIET`] is set.
+    /// A display without a moving line, for a program whose output is mixed with that of others. It
+    /// does not print the start of steps if [`QUIET`] is set.
     pub fn plain() -> Progress {
         Progress {
             start: Instant::now(),
@@ -52,8 +52,8 @@ impl Progress {
         }
     }
 
-    /// A display for work beside this one's: what it prints is held back until
-    /// [`Progress::take`]. On a terminal the moving line stays this one's.
+    /// A display for work in parallel to this one: its output is held back until
+    /// [`Progress::take`]. On a terminal this display keeps the moving line.
     pub fn held(&self) -> Progress {
         Progress {
             start: self.start,
@@ -63,7 +63,7 @@ impl Progress {
         }
     }
 
-    /// What was held back.
+    /// Returns the output that was held back.
     pub fn take(&self) -> String {
         let held = self.held.as_ref().map(Mutex::lock);
         held.map_or_else(String::new, |held| {
@@ -71,13 +71,13 @@ impl Progress {
         })
     }
 
-    /// Prints the title of what begins now, with the time since the start.
+    /// Prints the title of the next part, with the time since the start.
     pub fn title(&self, text: &str) {
         let secs = self.start.elapsed().as_secs();
         self.print(format!("\n== {text} [{}:{:02}]", secs / 60, secs % 60));
     }
 
-    /// Says what begins now.
+    /// Shows the step that begins now.
     pub fn step(&self, what: impl AsRef<str>) {
         let what = what.as_ref();
         match &self.bar {
@@ -90,7 +90,7 @@ impl Progress {
         }
     }
 
-    /// Says that `total` things of one kind begin now; [`Progress::count`] counts them.
+    /// Shows that `total` steps of one kind begin now; [`Progress::count`] counts them.
     pub fn steps(&self, total: usize, what: &str) {
         self.step(what);
         if let Some(bar) = &self.bar {
@@ -100,14 +100,14 @@ impl Progress {
         }
     }
 
-    /// How many of them are done.
+    /// Shows how many of them are done.
     pub fn count(&self, done: usize) {
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
         }
     }
 
-    /// Prints to standard output without tearing the moving line; or later, where it is held back.
+    /// Prints to standard output without damaging the moving line, or later if output is held back.
     pub fn print(&self, text: impl AsRef<str>) {
         if let Some(held) = &self.held {
             let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Where things are in the checkout.
+//! Paths in the checkout.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use nix::fcntl::{Flock, FlockArg};
 use crate::prefix;
 use crate::release::Release;
 
-/// A variable that tells the programs of the test bed that packages, plugin and command have been
-/// made ready, from the sources as they are.
+/// Variable for the programs of the test bed: packages, plugin and command are ready, built from
+/// the current sources.
 pub const PREPARED: &str = "FAIRTREE_TESTBED_PREPARED";
 
 /// The folder of the checkout.
@@ -25,7 +25,7 @@ pub fn root() -> PathBuf {
 /// The lock is released when the value is dropped, or the process ends.
 ///
 /// # Errors
-/// The folder or the file of the lock in it cannot be made.
+/// Fails if the folder or the lock's file in it cannot be made.
 pub fn lock(folder: &Path) -> Result<Flock<File>> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let path = folder.join(".lock");
@@ -47,7 +47,7 @@ pub fn plugin(release: &Release) -> PathBuf {
     slurm(release).join("priority_fairtree.so")
 }
 
-/// The root folder of a Debian release, once one of its programs was needed.
+/// The root folder of a Debian release, which exists after its first use.
 pub fn debian_root(suite: &str) -> PathBuf {
     root().join("target/slurm/root").join(suite)
 }

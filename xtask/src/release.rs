@@ -16,7 +16,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// Those that everything is tested with, each from the Debian release that ships it.
+    /// The releases that all tests use, each from the Debian release that ships it.
     pub fn supported() -> Vec<Release> {
         let [bookworm, trixie] = [(22, 5, 8), (24, 11, 5)];
         [bookworm, trixie]
@@ -33,7 +33,7 @@ impl Release {
         [self.major, self.minor, self.micro]
     }
 
-    /// The Debian release whose source package is this one; `None`: not one that is known.
+    /// The Debian release with this source package; `None` if it is unknown.
     pub fn debian_suite(&self) -> Option<&'static str> {
         match (self.major, self.minor, self.micro) {
             (22, 5, 8) => Some("bookworm"),
@@ -42,7 +42,7 @@ impl Release {
         }
     }
 
-    /// The release that a source tree says it is, from its `META` file.
+    /// The release of a source tree, from its `META` file.
     pub fn of_source(folder: &Path) -> Result<Release> {
         let meta = folder.join("META");
         let text = fs::read_to_string(&meta)

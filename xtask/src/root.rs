@@ -1,8 +1,8 @@
-//! The root folder of another Debian release: Slurm as that release ships it, and its compiler.
+//! The root folder of a different Debian release: Slurm as that release ships it, and its compiler.
 //!
-//! Made by debootstrap below `target/`, once. Programs are run in it by `chroot`, with the files
-//! of this machine that they need mounted in a mount namespace of their own: however a program or
-//! its parent ends, no mount stays.
+//! debootstrap makes it below `target/`, once. `chroot` runs programs in it. The files of this
+//! machine that they need are mounted in a separate mount namespace: however a program or its
+//! parent ends, no mount stays.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -29,39 +29,39 @@ const SLURM: &[&str] = &[
 /// Packages for a build with that release's own Rust.
 const RUST: &[&str] = &["rustc", "cargo", "gcc", "libc6-dev", "libclang-dev"];
 
-/// Who runs a program in a root folder.
+/// The user that runs a program in a root folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner {
-    /// User number.
+    /// User id.
     pub uid: u32,
-    /// Group number.
+    /// Group id.
     pub gid: u32,
 }
 
 /// The superuser.
 pub const SUPERUSER: Owner = Owner { uid: 0, gid: 0 };
 
-/// A file in the root folder: the packages that were installed; a folder with other ones is rebuilt.
+/// A file in the root folder with its packages; a folder with different ones is rebuilt.
 const STAMP: &str = "etc/fairtree-packages";
 
-/// The same of the packages for builds.
+/// A file with the packages for builds.
 const RUST_STAMP: &str = "etc/fairtree-rust-packages";
 
-/// A root folder, complete.
+/// A complete root folder.
 #[derive(Clone, Debug)]
 pub struct Root {
     path: PathBuf,
 }
 
 impl Root {
-    /// The root folder of the Debian release that ships this Slurm; made if there is none.
+    /// The root folder of the Debian release that ships this Slurm; made if it does not exist.
     ///
-    /// It appears in one step, by a rename. Runs that want it at the same time wait for the one
-    /// that makes it.
+    /// It appears in one step, by a rename. Other runs that need it at the same time wait for the
+    /// run that makes it.
     ///
     /// # Errors
-    /// A Slurm that no known Debian release ships, not root, and whatever debootstrap or apt-get
-    /// fail with.
+    /// Fails if no known Debian release ships this Slurm, without root, and if debootstrap or
+    /// apt-get fails.
     pub fn of(release: &Release, progress: &Progress) -> Result<Root> {
         let Some(suite) = release.debian_suite() else {
             bail!("no known Debian release ships Slurm {release}");
@@ -82,10 +82,10 @@ impl Root {
         Ok(Root { path })
     }
 
-    /// Installs that release's Rust and what a build of the plugin needs; nothing if it is there.
+    /// Installs that release's Rust and the packages for building the plugin, unless present.
     ///
     /// # Errors
-    /// The failures of apt-get.
+    /// Fails if apt-get fails.
     pub fn add_rust(&self, progress: &Progress) -> Result<()> {
         if has(&self.path, RUST_STAMP, RUST) {
             return Ok(());
@@ -107,10 +107,10 @@ impl Root {
         &self.path
     }
 
-    /// A command that runs what is appended to it inside, in the working folder `/`.
+    /// A command that runs its appended words inside, in the working folder `/`.
     ///
-    /// `shared`: absolute paths of files and folders of this machine that are the same inside,
-    /// besides `/dev` and `/proc`.
+    /// `shared`: absolute paths of files and folders of this machine that are the same inside, in
+    /// addition to `/dev` and `/proc`.
     pub fn command(&self, owner: Owner, shared: &[&Path]) -> Command {
         let mut command = Command::new("unshare");
         command
@@ -143,7 +143,7 @@ fn has(path: &Path, stamp: &str, packages: &[&str]) -> bool {
     fs::read_to_string(path.join(stamp)).is_ok_and(|found| found == packages.join("\n"))
 }
 
-/// A lock that ends with this process, waited for if another one has it.
+/// Takes a lock that ends with this process; waits if a different process has it.
 fn lock(path: &Path, progress: &Progress) -> Result<Flock<File>> {
     let file = File::options()
         .create(true)
@@ -171,7 +171,7 @@ fn make(suite: &str, path: &Path, work: &Path, progress: &Progress) -> Result<()
     }
     deps::install_missing(&["debootstrap"], progress)?;
     progress.step(format!("making a root folder of Debian {suite}"));
-    // In a mount namespace of its own, too: it mounts /proc and would leave that behind if killed.
+    // In a mount namespace, too: it mounts /proc, and the mount would stay if it was killed.
     checked(
         Command::new("unshare")
             .args(["--mount", "debootstrap", "--variant=minbase", suite])
@@ -188,14 +188,14 @@ fn make(suite: &str, path: &Path, work: &Path, progress: &Progress) -> Result<()
     fs::rename(work, path).with_context(|| format!("cannot move it to {}", path.display()))
 }
 
-/// Forbids services, takes this machine's way to the mirror over, and makes room for the files
+/// Forbids services, copies this machine's settings for the mirror, and makes empty files for those
 /// that are shared later.
 fn prepare(root: &Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let policy = root.join("usr/sbin/policy-rc.d");
     fs::write(&policy, "#!/bin/sh\nexit 101\n")?;
     fs::set_permissions(&policy, fs::Permissions::from_mode(0o755))?;
-    // A proxy, for instance.
+    // For instance a proxy.
     let settings = checked(Command::new("apt-config").args([
         "dump",
         "--no-empty",

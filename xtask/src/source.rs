@@ -19,20 +19,20 @@ use crate::release::Release;
 #[path = "../../packaging/configured_source.rs"]
 mod configured_source;
 
-/// Where Debian keeps the keys of its archive.
+/// Debian's file with the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// What Debian passes to `./configure` that reaches the headers.
+/// Debian's options for `./configure` that affect the headers.
 const CONFIGURE: &[&str] = &["--disable-debug"];
 
-/// The folder of a release's configured source: the one that `SLURM_SRC` names, or the one that is
-/// fetched, unpacked and configured if need be.
+/// The folder of a release's configured source: the one that `SLURM_SRC` names, or one that is
+/// fetched, unpacked and configured if necessary.
 ///
-/// That appears in one step, by a rename, so that a broken download leaves nothing behind.
+/// The folder appears in one step, by a rename, so a broken download leaves nothing.
 ///
 /// # Errors
-/// A release that no known Debian release ships, a mirror without it, a failing `./configure`,
-/// and a source that says it is another release or that is not configured.
+/// Fails if no known Debian release ships the release, if the mirror does not have it, if
+/// `./configure` fails, and if a source is of a different release or not configured.
 pub fn fetch(release: &Release, progress: &Progress) -> Result<PathBuf> {
     if let Some(folder) = prefix::source() {
         expect_release(&folder, release)?;
@@ -93,8 +93,8 @@ pub fn expect_release(folder: &Path, release: &Release) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless `./configure` has run there, or in the folder that debhelper makes for it; gives the
-/// one with `config.h`.
+/// Fails unless `./configure` has run there, or in the folder that debhelper makes for it; returns
+/// the folder with `config.h`.
 pub fn expect_configured(folder: &Path) -> Result<PathBuf> {
     configured(folder).with_context(|| {
         format!(
@@ -107,7 +107,7 @@ pub fn expect_configured(folder: &Path) -> Result<PathBuf> {
 /// The folders of Slurm's headers, in their order.
 ///
 /// # Errors
-/// A source that is not configured.
+/// Fails if the source is not configured.
 pub fn headers(source: &Path) -> Result<[PathBuf; 3]> {
     let build = expect_configured(source)?;
     Ok([build, source.to_path_buf(), source.join("src")])
@@ -115,7 +115,7 @@ pub fn headers(source: &Path) -> Result<[PathBuf; 3]> {
 
 /// Downloads the upstream tarball of Debian's source package into `work`.
 ///
-/// apt-get runs on lists and settings of its own, so the machine's are not touched.
+/// apt-get uses separate lists and settings, so the machine's do not change.
 fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
     let mirror = debian_mirror()?;
     let sources = work.join("debian.sources");
@@ -140,7 +140,7 @@ fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
         ] {
             command.arg(format!("--option={key}={}", path.display()));
         }
-        // The lists lie in a folder that apt's own user may not be able to enter.
+        // The lists are in a folder that apt's own user may not be able to enter.
         command.arg("--option=APT::Sandbox::User=root");
         command
     };
@@ -159,9 +159,9 @@ fn download(suite: &str, release: &Release, work: &Path) -> Result<PathBuf> {
         })
 }
 
-/// Where this machine gets its Debian packages from.
+/// The mirror of this machine's Debian packages.
 ///
-/// Asked of apt, whose answer covers every way to write a source down.
+/// apt reports it, for every format of source lists.
 pub fn debian_mirror() -> Result<String> {
     let os_release = fs::read_to_string("/etc/os-release").context("cannot read os-release")?;
     let suite = os_release

@@ -1,6 +1,6 @@
-//! What the packages promise, tried: in a fresh Debian system with its Slurm they are installed,
-//! upgraded, removed and purged. Nothing may be left, no service may be touched, and slurm.conf stays
-//! as it is.
+//! Checks of the packages: in a fresh Debian system with its Slurm they are installed, upgraded,
+//! removed and purged. No file may be left, no service may be touched, and slurm.conf stays
+//! unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,10 +16,10 @@ use crate::command::checked;
 use crate::progress::Progress;
 use crate::release::Release;
 
-/// What a check does, for a release of Slurm.
+/// The function of a check, for a release of Slurm.
 pub type Check = fn(&Release, &Progress) -> Result<()>;
 
-/// Every check, with what it is called.
+/// All checks, with their names.
 pub const CHECKS: [(&str, Check); 3] = [
     ("lintian has nothing to say", lintian),
     (
@@ -32,7 +32,7 @@ pub const CHECKS: [(&str, Check); 3] = [
 /// The packages that this process has made, by release.
 static MADE: Mutex<BTreeMap<String, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
 
-/// Packages for tests: built as quickly as can be, once.
+/// Packages for tests: built once, as quickly as possible.
 fn packages(release: &Release, progress: &Progress) -> Result<Vec<PathBuf>> {
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(packages) = made.get(&release.to_string()) {
@@ -70,13 +70,13 @@ fn slurm_conf(release: &Release) -> String {
     )
 }
 
-/// Logs what a package asks of systemd, and does nothing.
+/// Logs a package's requests to systemd, and does nothing.
 const SYSTEMCTL: &str = "#!/bin/sh\necho \"systemctl $*\" >> /tmp/asked\n";
 
-/// Logs what a package asks of init scripts, and forbids it.
+/// Logs a package's requests to init scripts, and forbids them.
 const POLICY: &str = "#!/bin/sh\necho \"policy-rc.d $*\" >> /tmp/asked\nexit 101\n";
 
-/// What the test itself has put there.
+/// Files that the test itself has written.
 const OURS: [&str; 4] = [
     "usr/bin/systemctl",
     "usr/sbin/policy-rc.d",
@@ -94,7 +94,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
     let sandbox = Sandbox::new(release, progress)?;
     sandbox.write("/usr/bin/systemctl", SYSTEMCTL, 0o755)?;
     sandbox.write("/usr/sbin/policy-rc.d", POLICY, 0o755)?;
-    // As on a system that runs.
+    // As on a running system.
     sandbox.run("mkdir -p /run/systemd/system")?;
     sandbox.bring(&new)?;
     sandbox.bring(&old)?;
@@ -116,7 +116,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
     install(&new)?;
     works(&sandbox, release)?;
 
-    // Without its folder Slurm would not read slurm.conf any more.
+    // Without the package's folder Slurm could not read slurm.conf any more.
     let refused = sandbox.shell(&format!("dpkg --remove {plugin}"))?;
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     ensure!(
@@ -129,7 +129,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
     ensure!(stamp()? == before, "slurm.conf was touched");
     sandbox.write("/etc/slurm/slurm.conf", "ClusterName=c\n", 0o644)?;
 
-    // What timers have made goes with a purge, and not before.
+    // Files that timers have made are removed by a purge, and not before.
     sandbox.run("mkdir -p /var/lib/fairtree/captures && touch /var/lib/fairtree/captures/one")?;
     sandbox.run(
         "mkdir -p /etc/systemd/system/timers.target.wants && ln -s \
@@ -147,7 +147,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
         .collect();
     ensure!(touched.is_empty(), "services were touched: {touched:?}");
 
-    // Without an older version before it.
+    // Without an older version installed first.
     install(&new)?;
     sandbox.run(&format!("dpkg --purge {names}"))?;
     let left = sandbox.changes(&OURS)?;
@@ -155,7 +155,7 @@ fn comings_and_goings(release: &Release, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// What is installed does what it should.
+/// Checks that the installed files work.
 fn works(sandbox: &Sandbox, release: &Release) -> Result<()> {
     let version = sandbox.run("fairtree --version")?;
     ensure!(version.starts_with("fairtree "), "{version}");
@@ -178,10 +178,10 @@ fn works(sandbox: &Sandbox, release: &Release) -> Result<()> {
     ] {
         ensure!(listed.lines().any(|line| line.ends_with(file)), "no {file}");
     }
-    // A timer that nobody has asked for does not run.
+    // A timer does not run unless somebody enables it.
     let wanted = sandbox.run("find /etc/systemd /run/systemd -name 'fairtree*'")?;
     ensure!(wanted.trim().is_empty(), "switched on: {wanted}");
-    // dpkg and apt of the real system, and the plugin as it was packed.
+    // This uses dpkg and apt of the real system, and the packaged plugin.
     let doctor = sandbox.shell("fairtree doctor --offline")?;
     let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     for words in [
@@ -244,7 +244,7 @@ fn unpack(package: &Path, tree: &Path) -> Result<()> {
     checked(&mut command).map(drop)
 }
 
-/// There is no system with RPM here to install them on: they are listed.
+/// No system with RPM is available here to install the packages, so they are only listed.
 fn rpms(_: &Release, progress: &Progress) -> Result<()> {
     let made = rpm::build("dev", progress)?;
     let mut all = String::new();

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::release::Release;
 use crate::{plugin, project};
 
-/// `fairtree`, `libfairtree0` and `libfairtree-dev`.
+/// Builds `fairtree`, `libfairtree0` and `libfairtree-dev`.
 pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> {
     progress.step("building command and library, and their Debian packages");
     let abi = abi()?;
@@ -26,7 +26,7 @@ pub(super) fn command(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>
     tree.build(&[("PROFILE", profile.to_owned())])
 }
 
-/// The package of the plugin.
+/// Builds the package of the plugin.
 pub(super) fn plugin(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
     let release = match &wish.source {
         Some(source) => Release::of_source(source)?,
@@ -48,13 +48,13 @@ pub(super) fn plugin(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
     tree.build(&[("PLUGIN", shown(&built))])
 }
 
-/// A source tree that dpkg-buildpackage takes.
+/// A source tree for dpkg-buildpackage.
 struct Tree {
     path: PathBuf,
 }
 
 impl Tree {
-    /// Copies `packaging/debian/TEMPLATE`, with `words` in place of the ones between `@` signs.
+    /// Copies `packaging/debian/TEMPLATE`, and replaces the words between `@` signs by `words`.
     fn new(template: &str, source: &str, words: &[(&str, String)]) -> Result<Tree> {
         let above = folder().join("build").join(source);
         if above.exists() {
@@ -88,7 +88,7 @@ impl Tree {
             .current_dir(&self.path)
             .env("CHECKOUT", project::root())
             .env("CARGO", cargo_in_checkout().get_program())
-            // What a calling make was told is not for the makefiles in there.
+            // Options of a calling make must not reach the makefiles of the package.
             .env_remove("MAKEFLAGS")
             .env_remove("MAKELEVEL")
             .envs(variables.iter().map(|(key, value)| (*key, value)));
@@ -128,7 +128,7 @@ fn copy(from: &Path, to: &Path, words: &[(&str, String)]) -> Result<()> {
     Ok(())
 }
 
-/// Who stands behind the packages: as Debian's tools are told, or the project.
+/// The maintainer of the packages: from the variables of Debian's tools, or the project.
 fn maintainer() -> String {
     let told = |key| {
         std::env::var(key)
@@ -141,14 +141,14 @@ fn maintainer() -> String {
     }
 }
 
-/// One entry, with the time of the last commit: the same commit gives the same packages.
+/// A changelog with one entry and the time of the last commit: reproducible packages.
 fn changelog(source: &str) -> Result<String> {
     let mut git = Command::new("git");
     git.args(["log", "-1", "--format=%cD"]);
     git.current_dir(project::root());
     let time = match checked(&mut git) {
         Ok(time) if !time.trim().is_empty() => time,
-        // Not a checkout.
+        // Without a checkout.
         _ => checked(Command::new("date").arg("--rfc-email"))?,
     };
     Ok(format!(
@@ -160,7 +160,7 @@ fn changelog(source: &str) -> Result<String> {
     ))
 }
 
-/// The number of the C ABI, from the header.
+/// The version number of the C ABI, from the header.
 fn abi() -> Result<String> {
     let header = fs::read_to_string(project::root().join("include/fairtree.h"))?;
     let line = header
@@ -170,7 +170,7 @@ fn abi() -> Result<String> {
     Ok(number.trim_end_matches('u').to_owned())
 }
 
-/// The crates whose code is in the command, with their licenses.
+/// Lists the crates in the command, with their licenses.
 fn crates() -> Result<String> {
     let mut cargo = cargo_in_checkout();
     cargo.args(["tree", "--package", "fairtree-cli", "--edges", "normal"]);
@@ -178,7 +178,7 @@ fn crates() -> Result<String> {
     let listed = checked(&mut cargo)?;
     let foreign = listed
         .lines()
-        // Those of the project are in folders, and those named before end with an asterisk.
+        // The project's own crates have a folder, and repeated crates end with an asterisk.
         .filter(|line| !line.contains("(/") && !line.ends_with("(*)"));
     let names: BTreeSet<&str> = foreign.map(str::trim).collect();
     let mut text = String::from("Crates in the command fairtree, with their licenses:\n\n");

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `deb.rs` | `fairtree`, `libfairtree0`, `libfairtree-dev`, `slurm-wlm-fairtree-plugin-22.05.8` |
 //! | `rpm.rs` | `fairtree`, `libfairtree`, `libfairtree-devel` |
-//! | `sandbox.rs`, `check.rs` | tests: what installing, upgrading, removing and purging leave |
+//! | `sandbox.rs`, `check.rs` | tests: results of installing, upgrading, removing and purging |
 
 pub mod check;
 mod deb;
@@ -31,7 +31,7 @@ pub enum Packager {
 }
 
 impl Packager {
-    /// What a plugin's package begins with.
+    /// First part of the name of a plugin's package.
     pub fn kind(self) -> &'static str {
         match self {
             Packager::SlurmWlm => "slurm-wlm",
@@ -47,7 +47,7 @@ impl Packager {
         }
     }
 
-    /// Who that is.
+    /// The name of the packager.
     fn name(self) -> &'static str {
         match self {
             Packager::SlurmWlm => "Debian",
@@ -74,45 +74,45 @@ impl FromStr for Packager {
     }
 }
 
-/// What to make.
+/// The packages to make.
 #[derive(Clone, Debug)]
 pub struct Wish {
-    /// The release of Slurm, unless `source` says it.
+    /// The release of Slurm, unless `source` determines it.
     pub release: Release,
     /// A configured source tree of Slurm; `None`: Debian's is fetched.
     pub source: Option<PathBuf>,
-    /// Who packaged that Slurm.
+    /// The packager of that Slurm.
     pub packager: Packager,
     /// cargo's profile of command and library: `release`, or `dev` for tests.
     pub profile: String,
 }
 
-/// Where the packages go.
+/// The folder of the built packages.
 pub fn folder() -> PathBuf {
     project::root().join("target/packages")
 }
 
-/// Makes all packages and says where they are.
+/// Makes all packages and returns their paths.
 ///
 /// # Errors
-/// What cargo, dpkg-buildpackage and cargo-generate-rpm fail with.
+/// Fails if cargo, dpkg-buildpackage or cargo-generate-rpm fails.
 pub fn build(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
     let mut made = debs(wish, progress)?;
     made.extend(rpm::build(&wish.profile, progress)?);
     Ok(made)
 }
 
-/// Those for Debian.
+/// Makes the packages for Debian.
 fn debs(wish: &Wish, progress: &Progress) -> Result<Vec<PathBuf>> {
     let mut made = deb::command(&wish.profile, progress)?;
     made.extend(deb::plugin(wish, progress)?);
     Ok(made)
 }
 
-/// The version of the workspace, as Cargo.toml has it.
+/// The version of the workspace, from Cargo.toml.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The version as packages have it: what comes before a release sorts before it.
+/// The version in packages: a pre-release sorts before its release.
 fn package_version() -> String {
     VERSION.replacen('-', "~", 1)
 }
@@ -123,7 +123,7 @@ fn next_micro(release: &Release) -> Result<Release> {
     format!("{major}.{minor}.{}", micro + 1).parse()
 }
 
-/// The name of a file in messages.
+/// The path of a file for messages.
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }

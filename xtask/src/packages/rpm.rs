@@ -1,5 +1,5 @@
-//! RPM packages of command and library by cargo-generate-rpm: what `make install` brings, named in
-//! `[package.metadata.generate-rpm]` of `crates/cli/Cargo.toml`.
+//! RPM packages of command and library, made by cargo-generate-rpm: the files of `make install`,
+//! listed in `[package.metadata.generate-rpm]` of `crates/cli/Cargo.toml`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ use crate::project;
 /// The version of cargo-generate-rpm.
 const TOOL: &str = "0.21.0";
 
-/// The packages; the first has no variant of its own.
+/// The packages; the first has no variant.
 const PACKAGES: [(&str, Option<&str>); 3] = [
     ("fairtree", None),
     ("libfairtree", Some("lib")),
     ("libfairtree-devel", Some("devel")),
 ];
 
-/// Makes them.
+/// Makes the packages.
 pub(super) fn build(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> {
     let tool = tool(progress)?;
     progress.step("building command and library, and their RPM packages");
@@ -43,10 +43,10 @@ pub(super) fn build(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> 
         command
             .current_dir(&root)
             .args(["generate-rpm", "--package", "crates/cli"])
-            // Debian's rpm has a script for that which knows nothing of multi-arch folders.
+            // The script of Debian's rpm for this does not know multi-arch folders.
             .args(["--auto-req", "builtin", "--output"])
             .arg(&package);
-        // The last one counts.
+        // The last value counts.
         let version = format!("version = \"{}\"\nrelease = \"1\"", package_version());
         if let Some(variant) = variant {
             command.args(["--variant", variant]);
@@ -57,7 +57,7 @@ pub(super) fn build(profile: &str, progress: &Progress) -> Result<Vec<PathBuf>> 
     Ok(made)
 }
 
-/// What `make install` brings, and what only packages have, below `stage`.
+/// Installs the files of `make install`, and those that only packages have, below `stage`.
 fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
     let root = project::root();
     let mut make = Command::new("make");
@@ -80,8 +80,8 @@ fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
     ] {
         checked(Command::new("strip").arg("--strip-unneeded").arg(&program))?;
     }
-    // The tool packs no links. The library is under the name that programs ask for, and what the
-    // linker asks for is a script that names it.
+    // The tool packs no links. So the library has the name that programs load, and the name that
+    // the linker looks for is a script that refers to it.
     let real = fs::canonicalize(library.join("libfairtree.so.0"))?;
     for link in ["libfairtree.so.0", "libfairtree.so"] {
         fs::remove_file(library.join(link)).context("a link of make install")?;
@@ -92,7 +92,7 @@ fn install(profile: &str, stage: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
-/// cargo-generate-rpm, installed below `target/` if need be.
+/// cargo-generate-rpm, installed below `target/` if it is missing.
 fn tool(progress: &Progress) -> Result<PathBuf> {
     let tools = project::root().join("target/tools");
     let tool = tools.join("bin/cargo-generate-rpm");

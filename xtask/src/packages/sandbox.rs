@@ -1,5 +1,5 @@
-//! A fresh Debian system to install packages in: a root folder that stays as it is, and a layer over
-//! it that takes all that is written.
+//! A fresh Debian system for installing packages: a root folder that stays unchanged, and a layer
+//! above it that receives all writes.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::release::Release;
 use crate::{project, source};
 
-/// What the packages depend on and what they stand beside: Slurm as Debian ships it.
+/// Dependencies of the packages, and Debian's Slurm.
 const PACKAGES: [&str; 4] = [
     "libc6-dev",
     "slurmctld",
@@ -22,7 +22,7 @@ const PACKAGES: [&str; 4] = [
     "slurm-wlm-basic-plugins",
 ];
 
-/// What package managers keep for themselves.
+/// Files of the package managers themselves.
 const THEIRS: [&str; 6] = [
     "var/lib/dpkg",
     "var/lib/apt",
@@ -32,34 +32,34 @@ const THEIRS: [&str; 6] = [
     "etc/ld.so.cache",
 ];
 
-/// A system with a layer of its own.
+/// A system with its layer.
 pub(super) struct Sandbox {
     base: PathBuf,
     work: tempfile::TempDir,
 }
 
 impl Sandbox {
-    /// The Debian release that ships this Slurm, with Slurm installed.
+    /// Creates a system of the Debian release that ships this Slurm, with Slurm installed.
     pub fn new(release: &Release, progress: &Progress) -> Result<Sandbox> {
         let base = base(release, progress)?;
-        // Not below /tmp, which may be a layer itself.
+        // Not below /tmp, which may be an overlay itself.
         let work = tempfile::tempdir_in(folder())?;
         let sandbox = Sandbox { base, work };
         sandbox.shell("true")?;
         Ok(sandbox)
     }
 
-    /// Runs a command line in it, whatever it ends with.
+    /// Runs a command line in it; accepts any exit code.
     pub fn shell(&self, line: &str) -> Result<Output> {
         let mut command = enter(&self.base, self.work.path());
         command.args(["/bin/sh", "-ec", line]);
         command.output().context("cannot run unshare")
     }
 
-    /// Runs a command line in it and gives what it prints.
+    /// Runs a command line in it and returns its output.
     ///
     /// # Errors
-    /// It fails.
+    /// Fails if the command fails.
     pub fn run(&self, line: &str) -> Result<String> {
         let ran = self.shell(line)?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -70,7 +70,7 @@ impl Sandbox {
         Ok(text(&ran.stdout))
     }
 
-    /// Puts a file into it, with that mode.
+    /// Writes a file in it, with this mode.
     pub fn write(&self, path: &str, text: &str, mode: u32) -> Result<()> {
         let path = self.upper().join(path.trim_start_matches('/'));
         fs::create_dir_all(path.parent().context("a folder")?)?;
@@ -94,8 +94,8 @@ impl Sandbox {
         fs::read_to_string(self.upper().join(path.trim_start_matches('/'))).ok()
     }
 
-    /// Files and links that are there and were not, that have changed, or that are gone, with
-    /// exceptions; what package managers keep for themselves is left out.
+    /// Files and links that are new, changed or removed, with exceptions; the package managers' own
+    /// files are left out.
     pub fn changes(&self, except: &[&str]) -> Result<Vec<String>> {
         let mut found = Vec::new();
         let mut folders = vec![PathBuf::new()];
@@ -114,7 +114,7 @@ impl Sandbox {
                     }
                     folders.push(path);
                 } else if kind.is_char_device() {
-                    // So a layer says that something of the base is gone.
+                    // This is how a layer marks a removed file of the base.
                     found.push(format!("gone: {}", path.display()));
                 } else if !self.is_as_before(&path)? {
                     found.push(path.display().to_string());
@@ -184,7 +184,7 @@ fn base(release: &Release, progress: &Progress) -> Result<PathBuf> {
             .arg(&fresh)
             .arg(source::debian_mirror()?),
     )?;
-    // No service starts in there.
+    // No service may start in it.
     let policy = fresh.join("usr/sbin/policy-rc.d");
     fs::write(&policy, "#!/bin/sh\nexit 101\n")?;
     fs::set_permissions(&policy, fs::Permissions::from_mode(0o755))?;
@@ -196,7 +196,7 @@ fn base(release: &Release, progress: &Progress) -> Result<PathBuf> {
         }
         fs::copy(here, there)?;
     }
-    // This machine's way to the mirror: a proxy, for instance.
+    // This machine's settings for reaching the mirror, for instance a proxy.
     let settings = checked(Command::new("apt-config").args([
         "dump",
         "--no-empty",

@@ -1,4 +1,4 @@
-//! Sections that are more than one call of cargo: the plugin's lints and tests, packages, the
+//! Sections that need more than one call of cargo: the plugin's lints and tests, packages, the
 //! oldest compiler.
 
 use anyhow::Result;
@@ -16,13 +16,13 @@ use crate::msrv;
 /// The folder of the release's packages, for the test of the plugin's symbols.
 const ROOT_VARIABLE: &str = "FAIRTREE_SLURM_ROOT";
 
-/// Lints of the plugin, which needs a release's source.
+/// Runs the lints of the plugin, which need a release's source.
 pub fn plugin_lints(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let words = ["clippy", "--lib", "--test", "slurm_symbols"];
     of_plugin(release, &words, &["--", "--deny=warnings"], progress, total)
 }
 
-/// Unit tests of the plugin, and its symbols.
+/// Runs the unit tests of the plugin, and the test of its symbols.
 pub fn plugin_tests(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
     let words = ["test", "--lib", "--test", "slurm_symbols"];
     of_plugin(release, &words, &[], progress, total)
@@ -41,7 +41,7 @@ fn of_plugin(
         (plugin::SOURCE_VARIABLE, source.as_path()),
         (ROOT_VARIABLE, installation.folder()),
     ];
-    // A folder of its own: with other features everything would be built in turns.
+    // A separate folder: otherwise different features would cause repeated builds.
     let folder = project::slurm(release).join("build").display().to_string();
     let feature = [
         "--package",
@@ -57,9 +57,9 @@ fn of_plugin(
     cargo::run(&name, &words, &variables, progress, total)
 }
 
-/// Packages for a release and the Debian release that ships it, made and tried.
+/// Makes and checks packages for a release and the Debian release that ships it.
 pub fn packages(release: &Release, progress: &Progress, total: &mut Outcome) -> Result<()> {
-    // A Slurm from elsewhere is not in the Debian releases that packages are tried in.
+    // A Slurm from elsewhere is not in the Debian releases of the package checks.
     if Prefix::of_environment()?.is_some() {
         return Ok(());
     }
@@ -72,7 +72,7 @@ pub fn packages(release: &Release, progress: &Progress, total: &mut Outcome) -> 
     Ok(())
 }
 
-/// Builds with the oldest compiler that is promised.
+/// Builds with the oldest supported compiler.
 pub fn oldest_compiler(progress: &Progress, total: &mut Outcome) -> Result<()> {
     msrv::check(progress).inspect_err(|_| total.failed += 1)?;
     total.passed += 1;

@@ -1,4 +1,4 @@
-//! Sections that are one call of cargo.
+//! Sections that need one call of cargo.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -13,10 +13,10 @@ use xtask::progress::Progress;
 use super::outcome::Outcome;
 
 /// Runs cargo with `arguments` and `variables`, passes its output on, and adds up the results of
-/// the test programs in it.
+/// its test programs.
 ///
 /// # Errors
-/// Cargo fails, with `name`; an interruption.
+/// Fails with `name` if cargo fails, and at an interruption.
 pub fn run(
     name: &str,
     arguments: &[&str],
@@ -41,7 +41,7 @@ pub fn run(
     if child.wait()?.success() {
         return Ok(());
     }
-    // A section without tests of its own counts as one.
+    // A section without tests counts as one failure.
     total.failed += usize::from(total.failed == 0);
     bail!("failed: {name}")
 }

@@ -1,5 +1,5 @@
-//! A run of each coverage-guided target (`fuzz/`). Their corpus alone is replayed by
-//! `crates/cli/tests/corpus.rs`.
+//! A run of each coverage-guided target (`fuzz/`). `crates/cli/tests/corpus.rs` only replays their
+//! corpus.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -16,10 +16,10 @@ use super::outcome::Outcome;
 /// The time of all targets together, without their build, seconds.
 const SECS: u32 = 300;
 
-/// Runs them; each counts as a test.
+/// Runs the targets; each counts as a test.
 ///
 /// # Errors
-/// They do not build, or one breaks: with its output.
+/// Fails if they do not build, or if one breaks: then with its output.
 pub fn search(progress: &Progress, total: &mut Outcome) -> Result<()> {
     interrupt::check()?;
     let mut child = Command::new(project::root().join("fuzz/run"))

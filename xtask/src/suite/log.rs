@@ -1,8 +1,8 @@
 //! The log of a run: the seconds and counts of each section, kept in a file so that an interrupted
 //! `make test-all` continues with the sections that are not finished.
 //!
-//! A finished section counts only for the very same sources: each line names the tree of the working
-//! folder, as git would commit it. Without git nothing is skipped.
+//! A finished section counts only for exactly the same sources: each line names the tree of the
+//! working folder, as git would commit it. Without git no section is skipped.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -24,11 +24,11 @@ use super::outcome::Outcome;
 pub struct Entry {
     /// Its title, with the release.
     pub title: String,
-    /// How long it took.
+    /// Duration.
     pub time: Duration,
     /// The results of its tests.
     pub outcome: Outcome,
-    /// It ran earlier, on the same tree.
+    /// True if it ran in an earlier run on the same tree.
     pub earlier: bool,
 }
 
@@ -37,12 +37,12 @@ pub struct Log {
     entries: Mutex<Vec<Entry>>,
     /// The finished sections of earlier runs on this tree.
     finished: Vec<Entry>,
-    /// The file, and the tree that its lines name; `None`: nothing is kept.
+    /// The file, and the tree that its lines name; `None`: the log is not kept.
     kept: Option<(PathBuf, String)>,
 }
 
 impl Log {
-    /// A log that is forgotten at the end of the run.
+    /// A log that is not kept after the run.
     pub fn of_one_run() -> Log {
         Log {
             entries: Mutex::default(),
@@ -51,10 +51,10 @@ impl Log {
         }
     }
 
-    /// A log that knows the finished sections of earlier runs on the same tree.
+    /// A log with the finished sections of earlier runs on the same tree.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// Fails if the file cannot be read.
     pub fn kept() -> Result<Log> {
         let mut log = Log::of_one_run();
         let Ok(tree) = tree() else { return Ok(log) };
@@ -67,7 +67,7 @@ impl Log {
         Ok(log)
     }
 
-    /// The entry of a section that an earlier run has finished; it is in the table from now on.
+    /// The entry of a section that an earlier run has finished; adds it to the table.
     pub fn finished(&self, title: &str) -> Option<Entry> {
         let found = self.finished.iter().find(|entry| entry.title == title)?;
         self.push(found.clone());
@@ -77,7 +77,7 @@ impl Log {
     /// Adds a section that has ended without a failure.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn add(&self, title: &str, time: Duration, outcome: Outcome) -> Result<()> {
         self.push(Entry {
             title: title.to_owned(),
@@ -105,10 +105,10 @@ impl Log {
         entries.push(entry);
     }
 
-    /// Writes the table to a file beside the log, where it is kept, and returns its path.
+    /// Writes the table to a file next to the log, if the log is kept, and returns its path.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write_table(&self) -> Result<Option<PathBuf>> {
         let Some((path, tree)) = &self.kept else {
             return Ok(None);
@@ -137,7 +137,7 @@ impl Log {
     }
 }
 
-/// The finished section of a line, if it ran on this tree; `None` also for a line that is cut off.
+/// The finished section of a line, if it ran on this tree; `None` also for a truncated line.
 fn entry(line: &str, tree: &str) -> Option<Entry> {
     let value: Value = serde_json::from_str(line).ok()?;
     let count = |key: &str| usize::try_from(value.get(key)?.as_u64()?).ok();
@@ -153,7 +153,7 @@ fn entry(line: &str, tree: &str) -> Option<Entry> {
     })
 }
 
-/// The name of the tree that git would commit now, with all that it does not ignore.
+/// The name of the tree that git would commit now, with all files that it does not ignore.
 fn tree() -> Result<String> {
     let index = tempfile::tempdir()?;
     let git = |words: &[&str]| {

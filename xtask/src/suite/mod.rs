@@ -1,10 +1,10 @@
 //! `make test` and `make test-all`: the sections of a run, a table of seconds, and one line at the
 //! end. The first failure ends `make test`; `make test-all` continues with the next section.
 //!
-//! Private clusters mostly wait: for passes, for jobs, for clocks. So they run beside the sections
-//! that compute, in a lane of their own, and their output follows as a whole. That lane also gets
-//! Slurm's sources, builds the plugins and makes the root folders of other Debian releases, before
-//! the clusters and while cargo builds the tests.
+//! Private clusters mostly wait for passes, jobs and clocks. So they run in a separate lane at the
+//! same time as the sections that compute, and their output is printed as a whole afterwards. This
+//! lane also fetches Slurm's sources, builds the plugins and makes the root folders of other Debian
+//! releases, before the clusters and while cargo builds the tests.
 
 mod calls;
 mod cargo;
@@ -36,10 +36,10 @@ use testbed::Testbed;
 
 pub use table::listed;
 
-/// `make test`: what is marked for every commit. `release`: with this release alone.
+/// `make test`: the sections of every commit. `release`: only with this release.
 ///
 /// # Errors
-/// The first section that fails, by title. The summary line is printed in any case.
+/// Fails with the title of the first failed section. The summary line is always printed.
 pub fn commit(release: Option<Release>, progress: &Progress) -> Result<()> {
     let extents = [Extent::Commit, Extent::OtherRelease];
     let releases = releases(release)?.into_iter();
@@ -55,11 +55,10 @@ pub fn commit(release: Option<Release>, progress: &Progress) -> Result<()> {
     )
 }
 
-/// `make test-all`: everything, but for the sections that an earlier run on the same tree has
-/// finished.
+/// `make test-all`: all sections, except those that an earlier run on the same tree has finished.
 ///
 /// # Errors
-/// As [`commit`].
+/// Fails as [`commit`].
 pub fn all(release: Option<Release>, progress: &Progress) -> Result<()> {
     let extent = Extent::All;
     let releases = releases(release)?.into_iter();
@@ -138,7 +137,7 @@ impl Suite<'_> {
         Ok(())
     }
 
-    /// Builds everything, says so to the other lane, and runs what computes.
+    /// Builds everything, notifies the other lane, and runs the sections that compute.
     fn lane_that_computes(
         &self,
         built: mpsc::Sender<()>,
@@ -149,12 +148,13 @@ impl Suite<'_> {
         let testbed = Testbed::find()?;
         testbed.expect(table::COMPUTING.iter().chain(table::WAITING))?;
         self.testbed.get_or_init(|| testbed);
-        // An error: the other lane has failed, and so ended this one.
+        // An error means that the other lane has failed, and has ended this one.
         let _ = built.send(());
         self.sections(table::COMPUTING, progress, total)
     }
 
-    /// Slurm's sources and programs and the plugins; then, once the tests are built, the clusters.
+    /// Prepares Slurm's sources and programs and the plugins; after the tests are built, runs the
+    /// clusters.
     fn lane_that_waits(
         &self,
         is_built: &mpsc::Receiver<()>,
@@ -165,7 +165,7 @@ impl Suite<'_> {
             let title = format!("source, programs and plugin of Slurm {}", target.release);
             self.timed(&title, progress, total, |_| prepare(target, progress))?;
         }
-        // An error: the other lane has failed.
+        // An error means that the other lane has failed.
         is_built.recv().map_err(|_| Interrupted)?;
         self.sections(table::WAITING, progress, total)
     }
@@ -197,7 +197,7 @@ impl Suite<'_> {
         }
     }
 
-    /// Runs a section for each target that takes it, but for those that are finished.
+    /// Runs a section for each target that includes it, unless it is finished.
     fn section(&self, section: &Section, progress: &Progress, total: &mut Outcome) -> Result<()> {
         for target in section.targets(self.targets) {
             let title = section.title(target);
@@ -239,7 +239,7 @@ impl Suite<'_> {
     }
 }
 
-/// Gets a release's source and programs, and builds its plugin.
+/// Fetches a release's source and programs, and builds its plugin.
 fn prepare(target: &Target, progress: &Progress) -> Result<()> {
     let release = &target.release;
     source::fetch(release, progress)?;
@@ -249,14 +249,14 @@ fn prepare(target: &Target, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// The first error; an interruption last, as that one was stopped because another has failed.
+/// The first error; an interruption comes last, because it follows a failure of the other lane.
 fn first_failure(results: Vec<Result<()>>) -> Result<()> {
     let stopped = |result: &Result<()>| matches!(result, Err(error) if error.is::<Interrupted>());
     let (stopped, others): (Vec<_>, Vec<_>) = results.into_iter().partition(stopped);
     others.into_iter().chain(stopped).collect()
 }
 
-/// A failure ends what runs beside it.
+/// Stops the other lane after a failure.
 fn stop_others(result: Result<()>) -> Result<()> {
     result.inspect_err(|_| interrupt::stop())
 }

@@ -1,13 +1,13 @@
-//! How many tests passed and failed.
+//! Numbers of passed and failed tests.
 
 use std::ops::AddAssign;
 
 /// A count of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Passed.
+    /// Number of passed tests.
     pub passed: usize,
-    /// Failed.
+    /// Number of failed tests.
     pub failed: usize,
 }
 
@@ -19,7 +19,7 @@ impl AddAssign for Outcome {
 }
 
 impl Outcome {
-    /// The counts in `test result: ok. 12 passed; 0 failed; 0 ignored; ...`, a line of a test
+    /// The counts in a line `test result: ok. 12 passed; 0 failed; 0 ignored; ...` of a test
     /// program; `None` for its other lines.
     pub fn of_line(line: &str) -> Option<Outcome> {
         let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;

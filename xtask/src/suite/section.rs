@@ -12,20 +12,20 @@ use super::cargo;
 use super::outcome::Outcome;
 use super::testbed::Testbed;
 
-/// A row of the tables: what runs, and how often.
+/// A row of the tables: the work, and its frequency.
 pub struct Section {
     /// Its title.
     pub name: &'static str,
-    /// How often it runs.
+    /// Its frequency.
     pub every: Every,
-    /// What it does.
+    /// Its work.
     pub work: Work,
 }
 
 /// Property tests draw the same values in every run of `make test`.
 const FIXED_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 
-/// What a section does.
+/// The work of a section.
 pub enum Work {
     /// One call of cargo.
     Cargo(&'static [&'static str]),
@@ -35,11 +35,11 @@ pub enum Work {
     CallFor(fn(&Release, &Progress, &mut Outcome) -> Result<()>),
     /// A program of the test bed, for each release of Slurm.
     Program(&'static str),
-    /// The same, for a release that runs with the libraries of this machine.
+    /// A program of the test bed, for a release that runs with the libraries of this machine.
     ProgramHere(&'static str),
 }
 
-/// A release of Slurm, and how much of the suite it is tested with.
+/// A release of Slurm, and the extent of its tests.
 #[derive(Clone)]
 pub struct Target {
     /// The release.
@@ -49,7 +49,7 @@ pub struct Target {
 }
 
 impl Section {
-    /// The targets that it runs for; only the first one where it does not depend on a release.
+    /// The targets that it runs for; only the first one if it does not depend on a release.
     pub fn targets<'a>(&self, targets: &'a [Target]) -> Vec<&'a Target> {
         let taken = targets.iter().filter(|t| t.extent.takes(self.every));
         match self.work {
@@ -58,7 +58,7 @@ impl Section {
         }
     }
 
-    /// Its title, with the release that it runs for.
+    /// Its title, with the release of the target.
     pub fn title(&self, target: &Target) -> String {
         match self.work {
             Work::Cargo(_) | Work::Call(_) => self.name.to_owned(),
@@ -69,7 +69,7 @@ impl Section {
     /// Runs it, and adds up the results of its tests.
     ///
     /// # Errors
-    /// The failure, named.
+    /// Fails with a named error.
     pub fn run(
         &self,
         target: &Target,

@@ -1,7 +1,7 @@
-//! The sections of the suite, and how often each runs.
+//! The sections of the suite, with their frequencies.
 //!
-//! A section that waits for daemons is in [`WAITING`], one that computes in [`COMPUTING`]: both
-//! tables run at the same time, each from its first row to its last.
+//! A section that waits for daemons is in [`WAITING`], a section that computes is in [`COMPUTING`].
+//! Both tables run at the same time, each from its first row to its last.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use xtask::every::Every;
 use super::section::{Section, Work};
 use super::{calls, fuzz};
 
-/// What everything else needs.
+/// Sections that all others need.
 pub const FIRST: &[Section] = &[
     Section {
         name: "formatting",
@@ -34,12 +34,12 @@ pub const FIRST: &[Section] = &[
     },
 ];
 
-/// What computes.
+/// Sections that compute.
 pub const COMPUTING: &[Section] = &[
     Section {
         name: "lints",
         every: Every::Commit,
-        // `*` includes the test bed's programs, which run only where they are named.
+        // `*` includes the test bed's programs, which run only if they are named.
         work: Work::Cargo(&[
             "clippy",
             "--workspace",
@@ -85,7 +85,7 @@ pub const COMPUTING: &[Section] = &[
     Section {
         name: "instructions of the engine, against their records",
         every: Every::Commit,
-        // A package of its own builds without what the tests need.
+        // A separate package builds without the dependencies of the tests.
         work: Work::Cargo(&[
             "bench",
             "--quiet",
@@ -147,7 +147,7 @@ pub const COMPUTING: &[Section] = &[
     },
 ];
 
-/// What mostly waits: private clusters.
+/// Sections that mostly wait: private clusters.
 pub const WAITING: &[Section] = &[
     Section {
         name: "checks in private clusters",
@@ -171,7 +171,7 @@ pub const WAITING: &[Section] = &[
     },
 ];
 
-/// All of them, as `make help` lists them.
+/// All sections, as `make help` lists them.
 pub fn listed() -> String {
     let mut text = String::new();
     for section in FIRST.iter().chain(COMPUTING).chain(WAITING) {

@@ -1,7 +1,7 @@
 //! The test programs of the test bed (`crates/testbed/tests`), which need Slurm.
 //!
-//! They are built with all other tests, and started without cargo: meanwhile cargo builds other
-//! packages, and a second cargo command would wait for that.
+//! They are built with all other tests, and started without cargo: cargo builds other packages at
+//! the same time, and a second cargo command would wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, IsTerminal as _};
@@ -25,23 +25,23 @@ use xtask::project::{self, PREPARED};
 use super::outcome::Outcome;
 use super::section::{Section, Target, Work};
 
-/// How often an interruption is looked for.
+/// Interval between checks for an interruption.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The programs, built.
+/// The built programs.
 pub struct Testbed {
-    /// By name.
+    /// The programs by name.
     programs: BTreeMap<String, PathBuf>,
 }
 
 impl Testbed {
-    /// Asks cargo where the programs are; they have been built.
+    /// Gets the paths of the programs from cargo; they have been built.
     ///
     /// # Errors
-    /// Cargo fails.
+    /// Fails if cargo fails.
     pub fn find() -> Result<Testbed> {
         let mut cargo = cargo_in_checkout();
-        // As they were built: with other packages some would have other features.
+        // With the same packages as in the build: otherwise some would have different features.
         cargo.args(["test", "--quiet", "--workspace", "--no-run"]);
         cargo.args(["--lib", "--bins", "--test", "*"]);
         cargo.args(["--message-format", "json"]);
@@ -49,10 +49,10 @@ impl Testbed {
         Ok(Testbed { programs })
     }
 
-    /// Fails unless the programs are those that these sections run.
+    /// Checks that the programs are exactly those that these sections run.
     ///
     /// # Errors
-    /// A program that no section runs, or a section without its program.
+    /// Fails if no section runs a program, or if a section has no program.
     pub fn expect<'a>(&self, sections: impl Iterator<Item = &'a Section>) -> Result<()> {
         let built: BTreeSet<&str> = self.programs.keys().map(String::as_str).collect();
         let named: BTreeSet<&str> = sections
@@ -68,10 +68,10 @@ impl Testbed {
         Ok(())
     }
 
-    /// Runs a program for a release, passes on what it prints, and adds up its results.
+    /// Runs a program for a release, passes its output on, and adds up its results.
     ///
     /// # Errors
-    /// It cannot be run, or a test fails; an interruption, after which the program has ended.
+    /// Fails if it cannot be run or a test fails, and at an interruption, after the program's end.
     pub fn run(
         &self,
         name: &str,
@@ -94,7 +94,7 @@ impl Testbed {
             .env("SLURM", release.to_string())
             .env(PREPARED, "1")
             .env(Extent::VARIABLE, target.extent.word())
-            // A terminal's Ctrl-C is for this program, which passes it on once.
+            // A terminal's Ctrl-C must reach only this program, which passes it on once.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -118,13 +118,13 @@ impl Testbed {
         if status?.success() {
             return Ok(());
         }
-        // One that ends before its tests do counts as one.
+        // A program that ends before its tests counts as one failure.
         total.failed += usize::from(found.failed == 0);
         bail!("failed: {name} of Slurm {release}")
     }
 }
 
-/// Waits for its end, and asks for it once after an interruption.
+/// Waits for the child's end, and sends it one signal after an interruption.
 fn wait(child: &mut Child) -> Result<ExitStatus> {
     let mut asked = false;
     loop {
@@ -140,7 +140,7 @@ fn wait(child: &mut Child) -> Result<ExitStatus> {
     }
 }
 
-/// The name and the file of a test program of the test bed, in a line of cargo's.
+/// The name and the file of a test program of the test bed, in a line of cargo's output.
 fn program(line: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     let executable = message.get("executable")?.as_str()?;
